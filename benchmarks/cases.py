@@ -1,4 +1,4 @@
-"""Situations, and measuring them: interleaved, in random order, so that load hits all programs alike."""
+"""The situations, measured in one random order, so that load affects all programs alike."""
 
 import compileall
 import contextlib
@@ -24,7 +24,7 @@ PERCENT = r"\d+\.\d ?%"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """One situation: which host, which programs, what is done to them.  `seldom` cases have long windows."""
+    """One situation: the host, the programs, and what is done to them.  `seldom` cases have long windows."""
 
     id: str
     tree: str
@@ -36,14 +36,14 @@ class Case:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """How much time is spent."""
+    """How many rounds are run, and how long each window is."""
 
     rounds: int
     seldom_rounds: int
     watch_s: float
 
     def with_rounds(self, rounds: int | None) -> "Effort":
-        """The same, with another number of rounds of the short cases where one is given."""
+        """Return it with another number of rounds for the short cases, if one is given."""
         return self if rounds is None else replace(self, rounds=rounds)
 
 
@@ -52,7 +52,7 @@ QUICK = Effort(rounds=3, seldom_rounds=1, watch_s=8.0)
 
 
 def cases(watch_s: float) -> tuple[Case, ...]:
-    """Every situation; peers are left out where their answer would say nothing."""
+    """Return every situation; peers are omitted where their result would mean nothing."""
     truth = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*54\.2 ?%)")
     full = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*\^p More)")
     listed = replace(RAIDTUI, expect="raid5 ls")  # in the first frame and the list, never in the log
@@ -83,7 +83,7 @@ def cases(watch_s: float) -> tuple[Case, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
-    """The values of one quantity over the rounds."""
+    """Return the values of one quantity, by round."""
 
     median: float
     least: float
@@ -92,34 +92,34 @@ class Spread:
 
 @dataclass(slots=True, kw_only=True)
 class Results:
-    """Everything measured, by case and program, and who was not there."""
+    """All measurements, by case and program, and the programs that are missing."""
 
     runs: dict[tuple[str, str], list[Measurement]] = field(default_factory=lambda: defaultdict(list))
     missing: list[str] = field(default_factory=list)
 
     def of(self, case: str, program: str) -> list[Measurement]:
-        """The rounds that could be measured."""
+        """Return the rounds that could be measured."""
         return [run for run in self.runs.get((case, program), []) if run.ran]
 
     def programs(self, case: str) -> list[str]:
-        """Who was measured in a case."""
+        """Return the programs that were measured in a case."""
         return [program for id_, program in self.runs if id_ == case and self.of(case, program)]
 
     def spread(self, case: str, program: str, quantity: str) -> Spread | None:
-        """Median and least of one field of Measurement; None when no round has it."""
+        """Return the median and the minimum of one field of Measurement; None if no round has it."""
         values = [value for run in self.of(case, program) if (value := getattr(run, quantity)) is not None]
         if not values:
             return None
         return Spread(median=statistics.median(values), least=min(values), count=len(values))
 
     def why_not(self, case: str, program: str) -> str:
-        """Why a case has no result for a program."""
+        """Return why a case has no result for a program."""
         reasons = [run.why_not for run in self.runs.get((case, program), []) if not run.ran]
         return reasons[0] if reasons else "not run"
 
 
 def run_cases(wanted: Iterable[Case], effort: Effort, *, seed: int, say: Callable[[str], None]) -> Results:
-    """Measure the cases; one unmeasured start of each program first, so that all find their files cached."""
+    """Measure the cases; each program is started once before, unmeasured, so that its files are cached."""
     results = Results()
     jobs: list[tuple[float, Case, Program]] = []
     order = random.Random(seed)
@@ -162,14 +162,14 @@ def run_cases(wanted: Iterable[Case], effort: Effort, *, seed: int, say: Callabl
 
 
 def script_for(case: Case, program: Program) -> Script:
-    """The case's script, with the program's own words and keys."""
+    """Return the case's script, with the program's own words and keys."""
     keys = program.keys if case.press else ()
     return replace(case.script, expect=program.expect, keys=keys, quit_key=program.quit_key)
 
 
 @contextlib.contextmanager
 def _host(scratch: Path, tree: str) -> Iterator[Path]:
-    """The directory of a case's host, moving where it must."""
+    """Yield the directory of a case's host, and move the host if the case needs it."""
     if tree != "moving":
         yield scratch / tree
         return
@@ -178,6 +178,6 @@ def _host(scratch: Path, tree: str) -> Iterator[Path]:
 
 
 def progress(text: str) -> None:
-    """Show what is being measured, on one line, when a person looks on."""
+    """Show what is being measured, on one line of a terminal."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

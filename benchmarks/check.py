@@ -1,4 +1,4 @@
-"""Limits that hold on a busy machine too: bytes, CPU, memory and ratios, never a wall time by itself."""
+"""Limits that hold on a busy machine, too: bytes, CPU, memory and ratios, never wall times."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from benchmarks.rows import Outcome
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit:
-    """One quantity and the most that it may be.  `ratio` compares the minima of ours and of hello.
+    """One quantity and its maximum.  `ratio` compares the minima of ours and of hello.
 
     Otherwise ours is the median, or with `worst` the largest value of all rounds.  What the program `above`
     costs on this machine is added to `most`.
@@ -61,7 +61,7 @@ LIMITS = (
 
 
 def misses(outcome: Outcome, wanted: Callable[[str], bool]) -> list[str]:
-    """A sentence for each limit that is not kept or could not be checked; empty when all is well."""
+    """Return a sentence for each limit that is exceeded or could not be checked."""
     limits = [limit for limit in LIMITS if wanted(limit.row)]
     found = [text for limit in limits if (text := _miss(outcome.results, limit))]
     found += _plan_misses(outcome.plans) if wanted("plans") else ()
@@ -69,7 +69,7 @@ def misses(outcome: Outcome, wanted: Callable[[str], bool]) -> list[str]:
 
 
 def _plan_misses(plans: PlanCosts) -> Iterator[str]:
-    """What more devices in the host make dearer that they do not concern; by the minima."""
+    """Return what costs more with further devices that it does not concern, by the minima."""
     if not plans.ran:
         yield f"plans: not measured: {plans.why_not}."
         return
@@ -85,7 +85,7 @@ def _plan_misses(plans: PlanCosts) -> Iterator[str]:
 
 
 def _unmeasured(results: Results, limits: list[Limit]) -> Iterator[str]:
-    """One sentence a case that gave no value for some limit."""
+    """Return a sentence for each case without a value for a limit."""
     absent: dict[tuple[str, str], list[str]] = {}
     for limit in limits:
         for program in (OURS, HELLO) if limit.ratio else (OURS,):
@@ -96,7 +96,7 @@ def _unmeasured(results: Results, limits: list[Limit]) -> Iterator[str]:
 
 
 def _miss(results: Results, limit: Limit) -> str:
-    """What is over the limit; empty when it is kept or could not be measured."""
+    """Return what exceeds the limit; empty if nothing does, or if it could not be measured."""
     ours = results.spread(limit.case, OURS, limit.field)
     if ours is None:
         return ""
@@ -121,7 +121,7 @@ def _miss(results: Results, limit: Limit) -> str:
 
 
 def _unfaithful(outcome: Outcome, wanted: Callable[[str], bool]) -> Iterator[str]:
-    """What no number shows: a screen that stands still, a terminal left broken, keys without an answer."""
+    """Return what no figure shows: a screen that does not follow, a broken terminal, unanswered keys."""
     results = outcome.results
     if wanted("resync") and any(not run.screen_moved for run in results.of("moving", OURS)):
         yield "resync: the screen did not follow the resync, so its bytes and CPU mean nothing."

@@ -1,6 +1,6 @@
-"""How long a failed member takes from the kernel to the screen, on real arrays in the laboratory's guest.
+"""The time from a failed member in the kernel to the screen, on real arrays in a guest of the laboratory.
 
-The guest's clock is compared with ours by a few short round trips, the fastest is believed; half of it is the
+The guest's clock is compared with ours by a few short round trips; half of the fastest one is the
 uncertainty.  Needs `tests.lab` and what that needs; without them `measure_event` says so.
 """
 
@@ -23,7 +23,7 @@ COMMAND = (sys.executable, "-m", "raidtui")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventDelay:
-    """Kernel event to screen in ms, one value a round, and how far two clocks may disagree."""
+    """Time from kernel event to screen in ms, one value per round, and the uncertainty of the two clocks."""
 
     ran: bool
     why_not: str = ""
@@ -32,12 +32,12 @@ class EventDelay:
 
     @property
     def median_ms(self) -> float:
-        """The middle one; only when it ran."""
+        """The median; only if it was measured."""
         return statistics.median(self.delays_ms)
 
 
 def in_laboratory(measure: Callable[[Any], EventDelay]) -> EventDelay:
-    """Boot a guest with two disks, let `measure` use it, and shut it down; or say why there is none."""
+    """Boot a guest with two disks, pass it to `measure`, and shut it down; or return why there is none."""
     try:
         from tests.lab.guests.boot import LabMissingError  # noqa: PLC0415 - the laboratory may not be installed
         from tests.lab.guests.link import LabError  # noqa: PLC0415
@@ -57,7 +57,7 @@ def in_laboratory(measure: Callable[[Any], EventDelay]) -> EventDelay:
 
 
 def measure_event() -> EventDelay:
-    """Fail a member of a RAID-1 again and again while raidtui shows it."""
+    """Fail a member of a RAID-1 repeatedly while raidtui shows it."""
     return in_laboratory(_fail_members)
 
 
@@ -97,7 +97,7 @@ def _do(guest: Any, script: str) -> None:  # noqa: ANN401 - see above
 
 
 def _clock_ahead_s(guest: Any) -> tuple[float, float]:  # noqa: ANN401 - see above
-    """How far the guest's clock is ahead of ours, and half of the fastest round trip."""
+    """Return how far the guest's clock is ahead of ours, and half of the fastest round trip."""
     trips: list[tuple[float, float]] = []
     for _ in range(CLOCK_TRIPS):
         begin_s = time.time()

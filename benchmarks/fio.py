@@ -1,7 +1,7 @@
-"""What it costs fio to be watched: IOPS with a worker and the console's pane 5, beside bare fio, in one run.
+"""What watching costs fio: IOPS with a worker and the console's pane 5, beside bare fio, in one run.
 
-`python -m benchmarks.fio` prints one JSON object.  Both read a small file in memory (tmpfs): that makes the
-most requests a second that there can be, so that whatever is taken away from fio shows.  Bare and watched
+`python -m benchmarks.fio` prints one JSON object.  Both read a small file in memory (tmpfs): that gives the
+most requests per second, so that any cost to fio shows.  Bare and watched
 take turns, and each pair gives a ratio.  The watched round runs a benchmark's worker and the console on a
 terminal of its own with pane 5 in view; all that they store is in a folder that is removed.
 
@@ -56,12 +56,12 @@ class FioWatched:
 
     @property
     def ratios(self) -> list[float]:
-        """Watched of bare, by round, the least first."""
+        """Ratio of watched to bare IOPS by round, the lowest first."""
         return sorted(ours / theirs for (ours, _), (theirs, _) in zip(self.watched, self.bare, strict=True))
 
     @property
     def ratio_by_cpu(self) -> float:
-        """Likewise, by requests per CPU second, less what worker and console took of a CPU."""
+        """The same by requests per CPU second, less the CPU time of worker and console."""
         bare, watched = (
             statistics.median(iops / cpu for iops, cpu in rounds) for rounds in (self.bare, self.watched)
         )
@@ -69,22 +69,22 @@ class FioWatched:
 
     @property
     def ratio(self) -> float:
-        """The middle one; only when it ran."""
+        """The median; only if it was measured."""
         return statistics.median(self.ratios)
 
     @property
     def bare_iops(self) -> float:
-        """Of bare fio, the middle round."""
+        """IOPS of bare fio, the median."""
         return statistics.median(iops for iops, _ in self.bare)
 
     @property
     def cpu_pct(self) -> float:
-        """Of one CPU, worker and console together; only when it ran."""
+        """Share of one CPU that worker and console take; only if it was measured."""
         return 100 * statistics.median(self.cpu_s) / WORK.runtime_s
 
 
 def measure_fio(rounds: int = ROUNDS) -> FioWatched:
-    """Measure, or say why that cannot be done."""
+    """Measure, or return why that is not possible."""
     fio = shutil.which("fio", path="/usr/bin:/usr/local/bin")
     if fio is None:
         return FioWatched(ran=False, why_not="fio is not installed (apt install fio)")
@@ -105,13 +105,13 @@ def measure_fio(rounds: int = ROUNDS) -> FioWatched:
 
 
 def _figures(data: bytes) -> tuple[float, float]:
-    """IOPS, and the percentage of a CPU that fio took for them."""
+    """Return IOPS, and the percentage of a CPU that fio took for them."""
     job = json.loads(data)["jobs"][0]
     return float(job["read"]["iops"]), float(job["usr_cpu"] + job["sys_cpu"])
 
 
 def _bare(fio: str, folder: str) -> tuple[float, float]:
-    """Fio by itself, with the same options."""
+    """Run bare fio with the same options."""
     argv = (fio, "--output-format=json", "--eta=never", "--thread=1", *workload_options(WORK))
     done = subprocess.run(
         argv, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=True, timeout=LIMIT_S
@@ -120,7 +120,7 @@ def _bare(fio: str, folder: str) -> tuple[float, float]:
 
 
 def _watched(folder: Path) -> tuple[float, float, float]:
-    """A benchmark's worker, and the console with pane 5 in view; also the CPU seconds of both."""
+    """Run a benchmark's worker, and the console with pane 5 in view; return the CPU seconds of both, too."""
     folder.mkdir()
     with patch("raidtui.jobs.store.journal_path", lambda: folder / "journal.jsonl"):
         make_job(open_root("/"), Schedule(title="watched", place=Place(directory=str(folder)), work=WORK))
@@ -150,7 +150,7 @@ def _shows(console: Probe, words: str, limit_s: float) -> None:
     """Wait until the console's screen has these words.
 
     Raises:
-        ValueError: it does not come to.
+        ValueError: they do not appear.
     """
 
     def there() -> bool:

@@ -15,7 +15,7 @@ SECTORS_PER_KIB = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sync:
-    """A resync on its way: how far it is (KiB of the array's `total`), and its speed."""
+    """A resync that runs: how far it is (KiB of the array's `total`), and its speed."""
 
     done_kib: int
     total_kib: int
@@ -42,12 +42,12 @@ class Array:
 
     @property
     def degraded(self) -> int:
-        """How many slots are empty."""
+        """The number of empty slots."""
         return self.raid_disks - len(self.members)
 
     @property
     def size_kib(self) -> int:
-        """Capacity: copies and parity taken off."""
+        """Capacity, without copies and parity."""
         data = {
             "raid1": 1.0,
             "raid10": self.raid_disks / 2,
@@ -73,7 +73,7 @@ def mdstat_entry(array: Array) -> str:
 
 
 def _progress(sync: Sync) -> str:
-    """status_resync's line: bar, per mille cut off, minutes with one decimal."""
+    """The line of status_resync: bar, per mille rounded down, minutes with one decimal."""
     permille = sync.done_kib * 1000 // sync.total_kib
     filled = permille * SYNC_SLOTS // 1000
     left_s = (sync.total_kib - sync.done_kib) // max(1, sync.speed_kib_s)
@@ -85,7 +85,7 @@ def _progress(sync: Sync) -> str:
 
 
 def mdstat(arrays: Iterable[Array]) -> str:
-    """The whole of /proc/mdstat, newest array first."""
+    """Return the text of /proc/mdstat, newest array first."""
     entries = "".join(mdstat_entry(array) for array in arrays)
     return f"Personalities : [raid1] [raid4] [raid5] [raid6] [raid10] \n{entries}unused devices: <none>\n"
 
@@ -105,7 +105,7 @@ def sync_attributes(array: Array) -> dict[str, str]:
 
 
 def md_attributes(array: Array) -> dict[str, str]:
-    """Everything below `mdN/md/` but the members, file name to text (without the newline)."""
+    """Return the files below `mdN/md/` except the members: name to text (without the newline)."""
     layout = {"raid1": "0", "raid10": "258"}.get(array.level, "2")
     hexes = f"{array.number:08x}96fc09a4d00dfeed12345678"
     return {
@@ -134,7 +134,7 @@ def md_attributes(array: Array) -> dict[str, str]:
 
 
 def member_attributes(array: Array, slot: int) -> dict[str, str]:
-    """Everything below `mdN/md/dev-X/` but the link to the disk."""
+    """Return the files below `mdN/md/dev-X/` except the link to the disk."""
     return {
         "state": "in_sync",
         "slot": str(slot),
@@ -171,7 +171,7 @@ def disk_name(index: int) -> str:
 
 
 def write_host(root: Path, arrays: tuple[Array, ...], *, disk_kib: int) -> None:
-    """Write the whole tree: /proc and /sys as far as an md console reads them.
+    """Write the tree: the parts of /proc and /sys that an md console reads.
 
     Every disk of `disk_kib` belongs to one array as a whole.  Files that are there are replaced.
     """
@@ -210,14 +210,14 @@ def _below(top: Path, attributes: dict[str, str]) -> Iterator[tuple[Path, str]]:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Change a file as one step: a reader sees the old text or the new one."""
+    """Replace a file atomically: a reader sees the old text or the new one."""
     new = path.with_name(f".{path.name}.new")
     new.write_text(text, encoding="ascii")
     new.rename(path)
 
 
 def rewrite_in_place(path: Path, text: str) -> None:
-    """Change a file that readers keep open, as the kernel does: the same inode says something new."""
+    """Change a file that readers keep open, as the kernel does: same inode, new text."""
     fd = os.open(path, os.O_WRONLY)
     try:
         os.ftruncate(fd, os.pwrite(fd, text.encode("ascii"), 0))

@@ -1,4 +1,4 @@
-"""Start one program in a private pseudo terminal, the way a login shell does.
+"""Start one program in a private pseudo terminal, as a login shell does.
 
 A small leader process owns the session and the terminal, as a shell would, and outlives the program: the
 kernel resets a terminal's modes when the session leader exits, which would hide a program that breaks them.
@@ -21,7 +21,7 @@ FOREIGN_VARIABLES = ("TMUX", "STY", "COLUMNS", "LINES", "NO_COLOR", "TERM_PROGRA
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launched:
-    """A program that waits for its start: the terminal's two ends, its id, and the pipes that steer it."""
+    """A program that waits for its start: both ends of its terminal, its id, its control pipes."""
 
     master_fd: int
     slave_fd: int
@@ -32,7 +32,7 @@ class Launched:
     report_fd: int
 
     def start(self) -> None:
-        """Let the program's exec happen now."""
+        """Let the program exec now."""
         os.write(self.start_fd, b"x")
         os.close(self.start_fd)
 
@@ -52,7 +52,7 @@ class Launched:
 
 
 def launch(argv: tuple[str, ...], *, columns: int, lines: int, env: Mapping[str, str], cwd: Path) -> Launched:
-    """Prepare `argv` up to its exec; `Launched.start` fires it.  fork's cost is not measured."""
+    """Prepare `argv` up to its exec; `Launched.start` lets it run.  fork's cost is not measured."""
     master, slave = os.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     os.set_blocking(master, False)
@@ -102,7 +102,7 @@ class _Gates:
 
 
 def _lead(gates: _Gates, argv: tuple[str, ...], *, env: Mapping[str, str], cwd: Path) -> None:
-    """The leader's life: take the terminal, put the program in its foreground, wait for both to end."""
+    """Run the leader: take the terminal, put the program in its foreground, wait for both to end."""
     os.setsid()
     fcntl.ioctl(gates.slave, termios.TIOCSCTTY, 0)
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)

@@ -1,4 +1,4 @@
-"""What a plan costs with few devices in the host and with many, in the laboratory's guest.
+"""What a plan costs on a host with few devices and on one with many, in guests of the laboratory.
 
 Two guests in one run: one with four free devices, one with sixty more, partitions of GPT disks.  Beside it
 what `mdadm --examine` of the same devices takes.  Forms are opened by keys, and the screen is waited for.
@@ -34,17 +34,17 @@ class PlanCosts:
     many_s: dict[str, list[float]] = field(default_factory=dict)
 
     def ratio(self, what: str, of: Callable[[list[float]], float] = statistics.median) -> float:
-        """How many times longer something takes with many devices."""
+        """Return the ratio of the times with many devices and with few."""
         return of(self.many_s[what]) / of(self.few_s[what])
 
     def above_s(self, many: bool, of: Callable[[list[float]], float] = statistics.median) -> float:  # noqa: FBT001
-        """What planning an array of all free devices takes above `mdadm --examine` of them."""
+        """Return the time to plan an array of all free devices, less that of `mdadm --examine` of them."""
         found = self.many_s if many else self.few_s
         return of(found["create"]) - of(found["examine"])
 
 
 def measure_plans(rounds: int = ROUNDS) -> PlanCosts:
-    """Boot both guests one after the other and measure; or say why not."""
+    """Boot the guests one after the other and measure; or return why not."""
     try:
         from tests.lab.guests.boot import LabMissingError  # noqa: PLC0415 - the laboratory may not be installed
         from tests.lab.guests.link import LabError  # noqa: PLC0415
@@ -100,7 +100,7 @@ def _measure(guest: Any, count: int, rounds: int) -> dict[str, list[float]]:  # 
 
 
 def _forms(guest: Any, rounds: int) -> dict[str, list[float]]:  # noqa: ANN401 - see above
-    """From the key to the form, and to what fills it."""
+    """Return the time from the key to the form, and to its rows."""
     found: dict[str, list[float]] = {"form opens": [], "form filled": [], "stop shown": []}
     with guest.terminal(COMMAND, env={"PYTHONPATH": str(CHECKOUT)}, cols=80, rows=24) as terminal:
         terminal.wait_for("in_sync", LIMIT_S)
@@ -125,7 +125,7 @@ def _forms(guest: Any, rounds: int) -> dict[str, list[float]]:  # noqa: ANN401 -
 
 
 def _is_filled(text: str) -> bool:
-    """Whether the form has rows, and nothing is read for it any more."""
+    """Return whether the form has rows and reading has ended."""
     form = text.partition("Add which device")[2]
     return "ubd" in form and "read" not in form
 

@@ -52,7 +52,7 @@ class Probe:
         return self._launched.program_pid
 
     def start(self) -> None:
-        """Fire: the clock runs from here."""
+        """Let the program exec; times count from here."""
         time.sleep(GATE_S)
         self._start_s = time.perf_counter()
         self._launched.start()
@@ -89,14 +89,14 @@ class Probe:
         )
 
     def keys(self, *names: str) -> float:
-        """Send keys; returns when, in seconds since exec."""
+        """Send keys; return the time, in seconds since exec."""
         at_s = self.now_s()
         cursor = self._answers.application_cursor
         self._write(b"".join(key_bytes(name, application_cursor=cursor) for name in names))
         return at_s
 
     def quit(self, key: str) -> float | None:
-        """Press the key that ends the program: ms until it was gone, None when it stays."""
+        """Press the key that ends the program; return the ms until it ended, None if it did not."""
         at_s = self.keys(key)
         self.wait(lambda: self.ended_s is not None, limit_s=at_s + QUIT_LIMIT_S)
         seen = -1
@@ -114,7 +114,7 @@ class Probe:
         return termios.tcgetattr(self._launched.slave_fd) == self._before
 
     def close(self) -> None:
-        """End whatever is left."""
+        """Kill what still runs."""
         os.close(self._pidfd)
         self._launched.end(kill=self.ended_s is None)
 
@@ -194,7 +194,7 @@ def _measure_start(probe: Probe) -> dict[str, object]:
 
 
 def _type_ahead(probe: Probe) -> None:
-    """Press the key again and again while the program starts: what it flushes away comes once more."""
+    """Press the key repeatedly while the program starts, because it may discard early input."""
     begin_s, end_s = TYPE_AHEAD_S
     next_s = begin_s
     while probe.ended_s is None and next_s < end_s:
@@ -204,7 +204,7 @@ def _type_ahead(probe: Probe) -> None:
 
 
 def _measure_rest(probe: Probe) -> dict[str, object]:
-    """Nobody touches the program: what it costs for `watch_s`, and its memory in any case."""
+    """Measure the cost of the untouched program for `watch_s`, and its memory."""
     script, results = probe.script, dict[str, object]()
     if script.watch_s:
         from_s = max(script.watch_from_s, probe.now_s())
@@ -232,7 +232,7 @@ def _measure_rest(probe: Probe) -> dict[str, object]:
 
 
 def _until_clear_of_minute_s(wait_s: float, watch_s: float) -> float:
-    """How much longer to wait so that no minute of the wall clock turns during the watch."""
+    """Return how long to wait so that the minute does not change during the watch."""
     second = (time.time() + wait_s) % MINUTE_S
     if watch_s >= MINUTE_S - 2 or 1 <= second <= MINUTE_S - 1 - watch_s:
         return 0.0
@@ -240,7 +240,7 @@ def _until_clear_of_minute_s(wait_s: float, watch_s: float) -> float:
 
 
 def _measure_keys(probe: Probe) -> dict[str, object]:
-    """Each key once, in a pause: how long until the screen differs, and how many bytes it takes."""
+    """Press each key once, in a pause: the time until the screen differs, and the bytes."""
     changes_ms: list[float] = []
     sizes: list[int] = []
     for name in probe.script.keys:

@@ -1,7 +1,7 @@
-"""What a tree of processes costs, by the kernel's own counters: CPU, wakeups, memory.
+"""The cost of a process tree by the kernel's counters: CPU, wakeups, memory.
 
-Everything is read from /proc and leaves the measured program alone.  Processes may end between two reads;
-what is gone counts nothing.
+Everything is read from /proc; the measured program is not touched.  Processes may end between two reads;
+ended ones are not counted.
 """
 
 import os
@@ -17,13 +17,13 @@ PROC = Path("/proc")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostTime:
-    """CPU ticks of the whole machine since boot: all of them, and those at rest."""
+    """CPU ticks of the whole machine since boot: all of them, and the idle ones."""
 
     all_ticks: int
     idle_ticks: int
 
     def busy_pct_since(self, earlier: "HostTime") -> float | None:
-        """How busy all CPUs were between two readings; None when no tick has passed."""
+        """Return how busy all CPUs were between two readings; None if no tick has passed."""
         passed = self.all_ticks - earlier.all_ticks
         return 100 * (1 - (self.idle_ticks - earlier.idle_ticks) / passed) if passed else None
 
@@ -66,11 +66,11 @@ class CpuTime:
 
     @property
     def total_s(self) -> float:
-        """Neither counter says too much, so the larger one is the better one."""
+        """The larger of the two counters, since neither exceeds the truth."""
         return max(self.ticks_s, self.living_s) + self.waited_s
 
     def since_s(self, earlier: "CpuTime") -> float:
-        """What was used between two readings: to the nanosecond as long as no thread came or went."""
+        """Return the CPU time between two readings, exact as long as no thread started or ended."""
         if self.threads == earlier.threads:
             return self.living_s - earlier.living_s + self.waited_s - earlier.waited_s
         return self.total_s - earlier.total_s
@@ -123,7 +123,7 @@ def memory_mib(root: int) -> tuple[float, float]:
 
 
 def _stat_fields(pid: int) -> list[str]:
-    """The fields of /proc/PID/stat after the command's name; empty when the process is gone."""
+    """Return the fields of /proc/PID/stat after the command's name; empty if the process has ended."""
     try:
         text = (PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -132,7 +132,7 @@ def _stat_fields(pid: int) -> list[str]:
 
 
 def _task_files(pid: int, name: str) -> Iterator[tuple[str, str]]:
-    """Each thread that is still there, and the text of one of its files."""
+    """Yield each living thread and the text of one of its files."""
     try:
         tasks = os.listdir(PROC / str(pid) / "task")
     except OSError:

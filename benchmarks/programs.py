@@ -24,7 +24,7 @@ class Program:
 
     @property
     def missing(self) -> bool:
-        """Whether this machine does not have it."""
+        """Whether it is not installed."""
         return shutil.which(self.argv[0]) is None
 
     def command(self, tree: Path) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ def waker(every_s: int) -> Program:
 
 
 def environment(scratch: Path) -> dict[str, str]:
-    """Settings of the person who measures stay out of it: every program starts with none of its own."""
+    """Return an environment without personal settings."""
     kinds = ("CONFIG", "STATE", "CACHE", "DATA")
     private = {f"XDG_{kind}_HOME": str(scratch / kind.lower()) for kind in kinds}
     return {**private, "PYTHONPATH": str(CHECKOUT)}

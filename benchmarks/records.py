@@ -1,11 +1,11 @@
-"""What is asked of one run, and what comes out of it."""
+"""The request and the result of one run."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """What is done to the program, and what counts as its content."""
+    """What is done to the program, and which text counts as its content."""
 
     columns: int = 120
     lines: int = 40
@@ -27,7 +27,7 @@ class Script:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """One run.  None is "not asked for" or "did not happen"; `ran` is False when it could not be measured."""
+    """One run.  None means "not requested" or "did not happen"; `ran` is False if that failed."""
 
     ran: bool = True
     why_not: str = ""

@@ -2,8 +2,8 @@
 
 `python -m benchmarks.refresh [TREE] [--rounds N]` prints one JSON object.  The first sample opens everything
 and is not counted.  Between two samples either nothing happens, or /proc/mdstat and one array's attributes
-change (in place, as the kernel's files do: a kept descriptor sees it).  The tree is read the way the live
-host is, with kept descriptors; and once more the way a captured tree is, opening every file each time.
+change (in place, as the kernel's files do: a kept descriptor sees it).  The tree is read as the live
+host is, with kept descriptors; and once more as a captured tree is, opening every file each time.
 """
 
 import argparse
@@ -49,7 +49,7 @@ class _Clock:
         self.costs_ms: list[float] = []
 
     def time(self, call: Callable[[], object]) -> object:
-        """Call, and take note of what it cost."""
+        """Call, and record the cost."""
         begin_s = time.perf_counter()
         result = call()
         self.costs_ms.append((time.perf_counter() - begin_s) * 1000)
@@ -102,7 +102,7 @@ def measure_here(tree: Path, rounds: int = ROUNDS) -> Refresh:
 
 
 def _change(tree: Path, turn: int) -> None:
-    """One array of the tree resyncs, a little further on each turn."""
+    """Move the resync of one array a little further on each turn."""
     first, *rest = trees.big_arrays()
     total = first.size_kib
     sync = Sync(done_kib=total * (500 + turn) // 1000, total_kib=total, speed_kib_s=512_000 + turn)
@@ -113,7 +113,7 @@ def _change(tree: Path, turn: int) -> None:
 
 
 def measure_apart() -> Refresh:
-    """Measure in a fresh interpreter, so that the bench's own memory and garbage are not in it."""
+    """Measure in a fresh interpreter, so that the memory and garbage of this process do not count."""
     command = (sys.executable, "-m", "benchmarks.refresh")
     done = subprocess.run(
         command,

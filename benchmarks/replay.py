@@ -1,4 +1,4 @@
-"""Looking at stored output afterwards, chunk by chunk, as a person at the terminal would have seen it."""
+"""Stored output, replayed chunk by chunk as a person at the terminal saw it."""
 
 import re
 from collections.abc import Callable
@@ -13,7 +13,7 @@ class Replay:
     """Walks through stored chunks with an emulator; counts when a painted screen was blank again."""
 
     def __init__(self, script: Script) -> None:
-        """Begin before the first chunk."""
+        """Start before the first chunk."""
         self.screen = Screen(columns=script.columns, lines=script.lines)
         self.flashes = 0
         self._next = 0
@@ -21,7 +21,7 @@ class Replay:
         self._blank = True
 
     def until(self, chunks: list[Chunk], holds: Callable[[Screen], bool]) -> float | None:
-        """Go on to the first chunk after which `holds`; its time, or None when all have been shown."""
+        """Show chunks until `holds` is true; return the time, or None at the end."""
         while self._next < len(chunks):
             at_s = self._show(chunks)
             if holds(self.screen):
@@ -55,7 +55,7 @@ class Milestones:
     """
 
     def __init__(self, script: Script) -> None:
-        """Nothing has been seen yet."""
+        """Start with nothing seen."""
         self._script = script
         self._pattern = re.compile(script.expect, re.MULTILINE)
         self.first_s: float | None = None
@@ -69,7 +69,7 @@ class Milestones:
         return None not in seen
 
     def look(self, screen: Screen, at_s: float) -> None:
-        """Take note of the screen as it stands at one moment."""
+        """Record the screen of one moment."""
         if screen.held_back or screen.inked_cells() < self._script.min_cells:
             return
         if self.first_s is None:

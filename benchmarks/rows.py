@@ -20,7 +20,7 @@ FORM_GOAL_MS = 100.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """All that a run of the bench has found out."""
+    """All results of a run."""
 
     results: Results
     refresh: Refresh
@@ -102,7 +102,7 @@ QUANTITIES = (
         digits=3,
         as_ratio=True,
     ),
-    Quantity(id="start", what="blank moments on the way", case="start", field="flash", unit="", goal=0),
+    Quantity(id="start", what="blank moments", case="start", field="flash", unit="", goal=0),
     Quantity(
         id="idle", what="nothing changes: output", case="idle", field="idle_bytes_s", unit="B/s", goal=0
     ),
@@ -219,7 +219,7 @@ def _ratio_text(ours: Spread, hello: Spread | None) -> str:
 
 
 def _verdict(results: Results, quantity: Quantity, ours: Spread, hello: Spread | None) -> str:
-    """By the median; a goal met only by the fastest round says so, for the machine may have been busy."""
+    """Return the verdict by the median; a goal that only the fastest round met is marked."""
     if quantity.case == "moving" and not all(run.screen_moved for run in results.of("moving", OURS)):
         return f"{MISSED}: the screen did not follow the resync"
     median, least = ours.median, ours.least
@@ -236,7 +236,7 @@ def _verdict(results: Results, quantity: Quantity, ours: Spread, hello: Spread |
 
 
 def _restored_row(results: Results) -> Row:
-    """Whether every run gave the terminal back as it was."""
+    """Return the row on whether every run restored the terminal."""
     runs = [run for case, name in results.runs if name == OURS for run in results.of(case, name)]
     if not runs:
         return Row(
@@ -302,7 +302,7 @@ _SAME = (("stop", "plan stop"), ("rename", "plan rename"), ("stop shown", "T: ke
 
 
 def _plan_rows(plans: PlanCosts) -> list[Row]:
-    """With many devices in the host beside with few."""
+    """Return the rows that compare many devices with few."""
     same = f"<= {SAME:g} x with {FEW}"
     if not plans.ran:
         return [

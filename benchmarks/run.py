@@ -27,7 +27,7 @@ WIDTHS = (11, 28, 18, 24, 34, 14, 28)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure; 0, or 1 when `--check` finds a limit that is not kept."""
+    """Measure; return 0, or 1 if `--check` finds an exceeded limit."""
     arguments = _parse(argv)
     only: list[str] = arguments.only or list(ROW_IDS)
     seed = random.randrange(10**6) if arguments.seed is None else arguments.seed
@@ -111,7 +111,7 @@ def _cells(texts: Sequence[str]) -> list[str]:
 
 
 def describe_machine(results: Results, seed: int) -> list[str]:
-    """What a reader must know to judge the numbers: the machine, its load, who was missing."""
+    """Return what is needed to judge the figures: the machine, its load, missing programs."""
     busy = sorted(
         run.host_busy_pct for runs in results.runs.values() for run in runs if run.host_busy_pct is not None
     )

@@ -1,4 +1,4 @@
-"""The other end of the line: keys, the answers of an xterm, and the screen that the bytes make.
+"""The terminal: keys, the answers of an xterm, and the screen that the output draws.
 
 Sources: xterm's ctlseqs (queries, modes, keys); synchronized output, mode 2026, is known to this terminal.
 """
@@ -59,16 +59,16 @@ def key_bytes(name: str, *, application_cursor: bool) -> bytes:
 
 
 class Answers:
-    """Finds the queries in a stream of bytes, and what an xterm says to them."""
+    """Finds the queries in a stream of bytes, and the answers of an xterm."""
 
     def __init__(self, *, columns: int, lines: int) -> None:
-        """Begin with an empty stream, for a window of this many cells."""
+        """Start with an empty stream, for a window of this size in cells."""
         self._columns, self._lines = columns, lines
         self._tail = b""
         self.application_cursor = False
 
     def to(self, data: bytes) -> bytes:
-        """The bytes to send back for the queries that `data` completes."""
+        """Return the answers to the queries that `data` completes."""
         if b"\x1b" not in data and not self._tail:
             return b""
         buffer = self._tail + data
@@ -102,7 +102,7 @@ class Answers:
 
 
 class _Emulator(pyte.Screen):  # type: ignore[misc, unused-ignore]
-    """pyte's screen, and the alternate one that it lacks: entering clears, leaving brings back the old."""
+    """pyte's screen with an alternate screen: entering clears it, leaving restores the other one."""
 
     _main: Any = None
 
@@ -130,7 +130,7 @@ class Screen:
         self.trouble = 0
 
     def feed(self, data: bytes) -> None:
-        """Show `data`; what the emulator cannot take is counted in `trouble`, never raised."""
+        """Show `data`; what the emulator cannot handle is counted in `trouble`, never raised."""
         data = self._held + data
         cut = _CUT.search(data)
         self._held = data[cut.start() :] if cut else b""
@@ -157,13 +157,13 @@ class Screen:
         return "\n".join(line.rstrip() for line in self._screen.display)
 
     def cells(self) -> tuple[tuple[Any, ...], ...]:
-        """Characters and colours of every cell, to tell two screens apart."""
+        """Characters and colours of every cell, to distinguish two screens."""
         width, height = range(self._screen.columns), range(self._screen.lines)
         return tuple(tuple(self._screen.buffer[y][x] for x in width) for y in height)
 
 
 def modes_left(stream: bytes) -> tuple[str, ...]:
-    """The modes, in words, that an ended program's output leaves switched the wrong way."""
+    """The modes, in words, that an ended program's output leaves switched wrongly."""
     last: dict[int, bool] = {}
     for match in _MODE.finditer(stream):
         for number in match[1].split(b";"):

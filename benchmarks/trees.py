@@ -1,7 +1,7 @@
 """Synthetic hosts below a directory: four arrays at rest, one resyncing, five hundred.
 
 `python -m benchmarks.trees idle|resync|big DIR` writes a tree; `... move DIR` lets the resync of a `resync`
-tree go on until its standard input is closed.
+tree continue until its standard input is closed.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def idle_arrays() -> tuple[Array, ...]:
 def resync_arrays(*, moved_s: float = 0.0) -> tuple[Array, ...]:
     """The arrays of `idle_arrays`, the RAID-10 resyncing: 54.2 % at the start, `moved_s` further on.
 
-    The speed wavers by a few percent, as a real one does, so that its digits change too.  Past 99.9 % the
+    The speed varies by a few percent, as a real one does, so that its digits change too.  Past 99.9 % the
     resync begins again from the start.
     """
     first, *rest = idle_arrays()
@@ -115,7 +115,7 @@ def idle(directory: Path) -> None:
 
 
 def resync(directory: Path) -> None:
-    """Write the host whose md127 resyncs, at 54.2 %; it stands still until `moving` moves it."""
+    """Write the host whose md127 resyncs, at 54.2 %; it does not progress until `moving` moves it."""
     write_host(directory, resync_arrays(), disk_kib=DISK_KIB)
 
 
@@ -125,7 +125,7 @@ def big(directory: Path, arrays: int = 512, disks: int = 1000) -> None:
 
 
 def move_once(directory: Path, moved_s: float) -> None:
-    """Bring a `resync` tree to where it is `moved_s` after its start."""
+    """Set a `resync` tree to its state `moved_s` after its start."""
     arrays = resync_arrays(moved_s=moved_s)
     for name, text in sync_attributes(arrays[0]).items():
         replace_text(directory / "sys/class/block" / arrays[0].name / "md" / name, text + "\n")

@@ -1,4 +1,4 @@
-"""The least that a monitor can do: wake up every few seconds, read one file, write nothing.
+"""The minimal monitor: wakes up every few seconds, reads one file, writes nothing.
 
 `python -m benchmarks.waker SECONDS FILE`, `q` quits.  What this costs is the machine's price of waking a
 process that has slept (on a virtual machine, milliseconds); it is subtracted where CPU in small percents is

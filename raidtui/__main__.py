@@ -50,7 +50,7 @@ def _opens_console(argv: list[str]) -> tuple[str, str | None, bool] | None:
 
 
 def _open_console(root: str, theme: str | None, mouse: bool) -> int:  # noqa: FBT001
-    """Draw the first frame, then load and run the rest. The terminal is put back whatever happens."""
+    """Draw the first frame, then load and run the rest. The terminal is restored in any case."""
     from raidtui.first_frame import TERMINAL, show  # noqa: PLC0415
 
     try:

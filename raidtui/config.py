@@ -76,7 +76,7 @@ def _checked(path: Path, values: dict[str, Any]) -> Config:
 
 
 def _ratings(path: Path, wear: object) -> tuple[dict[str, int], list[str]]:
-    """Return the ratings of ``[wear.rated_tbw]`` in bytes, and what is wrong with others."""
+    """Return the ratings of ``[wear.rated_tbw]`` in bytes, and the errors of the others."""
     if not isinstance(wear, dict):
         return {}, [f"{path}: wear must be a table: [wear.rated_tbw]"]
     troubles = [f"{path}: unknown setting {f'wear.{key}'!r}" for key in wear.keys() - {"rated_tbw"}]

@@ -114,7 +114,7 @@ def test_verdicts_of_trees(tmp_path: Path, name: str) -> None:
 
 RULES = QUIET | {case: spec for case, (spec, _, _) in LOUD.items()}
 LATER = {"write errors, blocked", "bad blocks where another one is bad, too"}
-"""The files of all members tell these: too many for the first frame, which shows a milder state."""
+"""These are in the files of all members: too many for the first frame, which shows a milder state."""
 
 
 @pytest.mark.parametrize("case", sorted(RULES))
@@ -204,7 +204,7 @@ def closing() -> Iterator[list[Terminal]]:
 
 
 def shell(closing: list[Terminal], command: str, **more: object) -> Terminal:
-    """A shell's command, then a line that tells its status and how the terminal is."""
+    """A shell's command, then a line that reports its status and how the terminal is."""
     after = (
         'echo "status $?"; stty -a | tr ";" "\\n" | grep -o -E "[-]?(icanon|echo) " | tr "\\n" ","; echo .'
     )

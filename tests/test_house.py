@@ -92,3 +92,34 @@ def test_words_are_the_fields() -> None:
         for match in DIALECT.finditer(path.read_text())
     ]
     assert found == []
+
+
+FOR_PEOPLE = re.compile(r"(?:words|sentence|reason|title|note|refusal)\Z")
+CUTS = {
+    "partition",
+    "rpartition",
+    "split",
+    "rsplit",
+    "removeprefix",
+    "removesuffix",
+    "replace",
+    "startswith",
+    "endswith",
+}
+LABEL = {"raidtui/jobs/store.py"}
+"""The folder of a job is labelled with the start of the plan's title; nothing reads the label."""
+
+
+def test_sentences_are_not_parsed() -> None:
+    """Nothing cuts or searches a text made for people: a field or a code carries what is needed."""
+    found = []
+    for path, tree in _modules().items():
+        for node in ast.walk(tree):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+                continue
+            of = node.func.value.func if isinstance(node.func.value, ast.Call) else node.func.value
+            name = of.attr if isinstance(of, ast.Attribute) else of.id if isinstance(of, ast.Name) else ""
+            layout = ast.unparse(node.args[0]) == r"'\n'" if node.args else True
+            if node.func.attr in CUTS and FOR_PEOPLE.search(name) and not layout:
+                found.append(f"{path.relative_to(HOUSE)}:{node.lineno}: {ast.unparse(node)}")
+    assert [each for each in found if each.partition(":")[0] not in LABEL] == []

@@ -25,7 +25,7 @@ def first_words(call: ast.Call) -> Iterator[str]:
 def programs() -> set[str]:
     """The programs that reading the host starts."""
     found = set()
-    for path in (SOURCE / "host").rglob("*.py"):
+    for path in (*(SOURCE / "host").rglob("*.py"), SOURCE / "bench" / "run" / "fio_process.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if (
                 isinstance(node, ast.Call)

@@ -42,8 +42,10 @@ def test_a_round_that_failed_is_kept_and_the_run_goes_on(
     kept = (tmp_path / "failures/power-cut-8.txt").read_text()
     assert kept.startswith(f"{again}\n\nTraceback")
     assert "it is broken" in kept
-    told = capsys.readouterr().out
-    assert told.startswith("power-cut: seed 7, from round 0\nround 1 failed: AssertionError: it is broken\n")
+    reported = capsys.readouterr().out
+    assert reported.startswith(
+        "power-cut: seed 7, from round 0\nround 1 failed: AssertionError: it is broken\n"
+    )
     assert json.loads(state.read_text()) == {"kind": "power-cut", "seed": 7, "finished": 3, "failed": [1]}
 
     kind.calls.clear()

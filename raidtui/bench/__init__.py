@@ -1,6 +1,6 @@
-"""Benchmarks with fio: asked for, run, kept, compared and reported.
+"""Benchmarks with fio: requests, runs, results, comparisons and reports.
 
-``request`` and ``offer`` turn what is asked for into a schedule of runs, or say why it cannot be run.
-``forms`` asks for it on a screen, ``run`` carries it out, ``results`` keeps and compares what was measured,
+``request`` and ``offer`` turn a request into a schedule of runs, or refuse it.
+``forms`` are its forms on the screen, ``run`` carries it out, ``results`` keeps and compares the results,
 ``report`` writes it to files. A sweep changes the host through plans alone, carried out by ``raidtui.jobs``.
 """

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from raidtui.bench.place import Place
 from raidtui.host.block import BLOCK, DiskReader
 from raidtui.host.mounts import mount_options
-from raidtui.host.roots.root import Root
+from raidtui.host.roots.root import Root, whole_number
 from raidtui.host.sensors import policy_words
 from raidtui.host.smart.smart_reader import SmartReader
 from raidtui.model.array import Array
@@ -39,7 +39,7 @@ class DiskSettings(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A disk and how the kernel treats it; None where the kernel has no such setting.
 
     Args:
-        worn_percent, written_bytes: what the disk said of itself (SMART), before and after all runs.
+        worn_percent, written_bytes: SMART figures of the disk, before and after all runs.
     """
 
     name: str
@@ -151,9 +151,9 @@ def read_disks(root: Root, names: Sequence[str]) -> tuple[DiskSettings, ...]:
         settings = DiskSettings(
             name=name,
             scheduler=scheduler,
-            queue_depth=_number(root.text(f"{node}/device/queue_depth")),
-            requests=_number(root.text(f"{node}/queue/nr_requests")),
-            read_ahead_kib=_number(root.text(f"{node}/queue/read_ahead_kb")),
+            queue_depth=whole_number(root.text(f"{node}/device/queue_depth")),
+            requests=whole_number(root.text(f"{node}/queue/nr_requests")),
+            read_ahead_kib=whole_number(root.text(f"{node}/queue/read_ahead_kb")),
             write_cache=(root.text(f"{node}/queue/write_cache") or "").strip(),
         )
         if disk is not None:
@@ -195,7 +195,7 @@ def array_shape(array: Array) -> ArrayShape:
 
 
 def with_wear(environment: Environment, before: Mapping[str, Wear], after: Mapping[str, Wear]) -> Environment:
-    """Return the surroundings with what the disks said of their wear before and after."""
+    """Return the surroundings with the disks' wear before and after."""
     none: Wear = (None, None)
     disks = tuple(
         replace(
@@ -218,8 +218,3 @@ def read_wear(root: Root, names: Collection[str]) -> dict[str, Wear]:
     found = SmartReader(root, _SMART_S).read(names)
     judged = {name: judge_disk(measured, root.now_s()) for name, measured in found.items()}
     return {name: (disk.percent.percent, disk.written.size_bytes) for name, disk in judged.items()}
-
-
-def _number(text: str | None) -> int | None:
-    word = (text or "").strip()
-    return int(word) if word.isdecimal() and len(word) < 20 else None

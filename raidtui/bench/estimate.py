@@ -199,8 +199,8 @@ class RunsDone(Struct, frozen=True, kw_only=True):
 
     Args:
         ended: the numbers of the runs that have ended.
-        spent_s: how long these took, with all that was done around them.
-        at: the number of the run that is under way, or was last; those before it come no more.
+        spent_s: how long these took, with all that was done between them.
+        at: the number of the present or the last run; those before it are over.
         at_s: how long it has been measured.
     """
 

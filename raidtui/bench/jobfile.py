@@ -1,19 +1,21 @@
-"""A job file of somebody's own: taken as it is, but judged first. Pure.
+"""A fio job file of the user: it is read, judged, and run unchanged or refused.
 
-raidtui does not change it. What it cannot see through (shell commands, other engines, included files,
-variables) it refuses. Its files must have names without a place: they come to lie in a folder that raidtui
-makes for the run, so that nothing that was there before is written to.
+What raidtui cannot see through (shell commands, other engines, included files, variables) it refuses. The
+files in it must have names without a folder: raidtui creates them in a folder that it makes for the run, so
+that nothing that was there before is written to.
 """
 
 from __future__ import annotations
 
 import posixpath
+from pathlib import Path
 
 from msgspec import Struct
 
 from raidtui.bench.workload import parse_size
 from raidtui.model.plan import Refusal, RefusalCode
 
+_MOST_BYTES = 1 << 20
 _ENGINES = frozenset(
     {"sync", "psync", "vsync", "pvsync", "pvsync2", "libaio", "posixaio", "io_uring", "mmap"}
 )
@@ -38,7 +40,7 @@ class JobFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A job file.
 
     Args:
-        name: what it is called.
+        name: its name.
         text: the file.
         writes: whether any job writes.
         size_bytes: what its jobs work on together; None where the file does not say.
@@ -56,7 +58,7 @@ def judge_job_file(name: str, text: str) -> JobFile | Refusal:
     """Return a job file with what it does, or why it is not run.
 
     Args:
-        name: what it is called.
+        name: its name.
         text: the file.
     """
     sections = _sections(text)
@@ -69,13 +71,13 @@ def judge_job_file(name: str, text: str) -> JobFile | Refusal:
     for title, options in sections.items():
         if refusal := _refuse_section(f"{name}, [{title}]", options):
             return refusal
-    ways = [options.get("rw", "read") for options in sections.values()]
+    directions = [options.get("rw", "read") for options in sections.values()]
     sizes = [_size(options) for options in sections.values()]
     known = [size for size in sizes if size is not None]
     return JobFile(
         name=name,
         text=text,
-        writes=any(way.partition(":")[0] not in _READS for way in ways),
+        writes=any(direction.partition(":")[0] not in _READS for direction in directions),
         size_bytes=sum(known) if len(known) == len(sizes) else None,
         by_time=any(options.get("time_based", "0") != "0" for options in sections.values()),
     )
@@ -140,11 +142,11 @@ def _refuse_section(where: str, options: dict[str, str]) -> Refusal | None:
             )
         if key in _FOLDERS and (refusal := _refuse_path(f"{where}: {key}", value)):
             return refusal
-    way = options.get("rw", "read").partition(":")[0]
-    if "trim" in way:
+    direction = options.get("rw", "read").partition(":")[0]
+    if "trim" in direction:
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=f"{where} discards what is there (rw={way})",
+            why=f"{where} discards what is there (rw={direction})",
             remedy="leave that job out",
         )
     return None
@@ -166,3 +168,23 @@ def _size(options: dict[str, str]) -> int | None:
     size = parse_size(options.get("size", ""))
     jobs = options.get("numjobs", "1")
     return size * int(jobs) if size is not None and jobs.isdigit() else None
+
+
+def read_job_file(path: str) -> JobFile | Refusal:
+    """Return a job file of the user, or why it cannot be run."""
+    file = Path(path).expanduser() if path.startswith("~") else Path(path)
+    remedy = "give the path of a fio job file"
+    try:
+        if file.is_dir():
+            return Refusal(code=RefusalCode.INVALID, why=f"{path} is a folder", remedy=remedy)
+        if file.exists() and (not file.is_file() or file.stat().st_size > _MOST_BYTES):
+            return Refusal(
+                code=RefusalCode.INVALID,
+                why=f"{path} is not a job file: it is not a small text file",
+                remedy=remedy,
+            )
+        return judge_job_file(file.name, file.read_text(encoding="utf-8"))
+    except OSError as error:
+        return Refusal(code=RefusalCode.NOT_FOUND, why=f"{path}: {error.strerror or error}", remedy=remedy)
+    except ValueError:  # what is no UTF-8; a NUL in the path
+        return Refusal(code=RefusalCode.INVALID, why=f"{path} is not a text file", remedy=remedy)

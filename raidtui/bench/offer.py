@@ -4,32 +4,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.bench.environment import read_arrays
 from raidtui.bench.estimate import WriteEstimate, estimate_writes
-from raidtui.bench.jobfile import JobFile, judge_job_file
+from raidtui.bench.jobfile import read_job_file
 from raidtui.bench.overwrite import Site, offer_device, offer_scratch
 from raidtui.bench.place import Place, find_directory, free_bytes, refuse_room, refuse_size
 from raidtui.bench.request import FieldRefusal, Request, refuse_number
 from raidtui.bench.results.comparison_verdict import fewest_runs
 from raidtui.bench.results.run_record import SHORT_S
 from raidtui.bench.results.steady import MOST_ROUNDS
-from raidtui.bench.run.fio_process import refuse_fio
+from raidtui.bench.run.fio_process import read_fio_version, refuse_fio
 from raidtui.bench.run.quiet import noise
 from raidtui.bench.schedule import MOST_RUNS, ONE, Axis, AxisKind, Schedule, Scratch
 from raidtui.bench.sweep_knobs import find_knob, is_bitmap, knob_axis, of_arrays, scratch_axis
 from raidtui.bench.workload import PRESETS, find_preset, refuse_workload
 from raidtui.host.roots.root import Root
-from raidtui.host.tool_versions import read_fio_version
 from raidtui.model.plan import Loss, Plan, Refusal, RefusalCode
 from raidtui.monitor.sampler import Sampler
 from raidtui.view.units import binary_size
 
-_MOST_BYTES = 1 << 20
 _PARTS = {
     AxisKind.BLOCK: "blocks",
     AxisKind.DEPTH: "depths",
@@ -42,7 +39,7 @@ _PARTS = {
 
 
 class Offer(Struct, frozen=True, kw_only=True):
-    """A schedule that can be run, with what it costs.
+    """A schedule that can be run, with its costs.
 
     Args:
         losses: what is lost, by device.
@@ -79,7 +76,7 @@ def make_offer(root: Root, request: Request) -> Offer | Refusal:
     if not root.live:
         return Refusal(
             code=RefusalCode.NOT_HERE,
-            why="a captured tree is only looked at",
+            why="a capture is read-only",
             remedy="leave --root and --demo out",
         )
     if refusal := refuse_fio(read_fio_version(root)):
@@ -176,26 +173,6 @@ def _measured(request: Request) -> Schedule | Refusal:
     return Schedule(title="", place=Place(), preset=request.preset, work=request.workload(preset))
 
 
-def read_job_file(path: str) -> JobFile | Refusal:
-    """Return a job file of the user, or why it cannot be run."""
-    file = Path(path).expanduser() if path.startswith("~") else Path(path)
-    remedy = "give the path of a fio job file"
-    try:
-        if file.is_dir():
-            return Refusal(code=RefusalCode.INVALID, why=f"{path} is a folder", remedy=remedy)
-        if file.exists() and (not file.is_file() or file.stat().st_size > _MOST_BYTES):
-            return Refusal(
-                code=RefusalCode.INVALID,
-                why=f"{path} is not a job file: it is not a small text file",
-                remedy=remedy,
-            )
-        return judge_job_file(file.name, file.read_text(encoding="utf-8"))
-    except OSError as error:
-        return Refusal(code=RefusalCode.NOT_FOUND, why=f"{path}: {error.strerror or error}", remedy=remedy)
-    except ValueError:  # what is no UTF-8; a NUL in the path
-        return Refusal(code=RefusalCode.INVALID, why=f"{path} is not a text file", remedy=remedy)
-
-
 def _where(root: Root, request: Request) -> Site | Refusal:
     if not request.scratch and (request.levels or request.layouts or request.chunks):
         return Refusal(
@@ -226,7 +203,7 @@ def _where(root: Root, request: Request) -> Site | Refusal:
         site = offer_scratch(root, array, _shapes(request), request.confirmed)
         return _about("scratch", site) if isinstance(site, Refusal) else site
     if not os.access(f"/dev/{request.device}", os.R_OK):
-        why = f"/dev/{request.device} may not be read by this user"
+        why = f"/dev/{request.device} is not readable by this user"
         return FieldRefusal(code=RefusalCode.INVALID, part="device", why=why, remedy="run it with sudo")
     site = offer_device(root, request.device, write=request.write, confirmed=request.confirmed)
     return _about("device", site) if isinstance(site, Refusal) else site

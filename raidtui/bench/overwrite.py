@@ -77,7 +77,7 @@ def offer_scratch(
         root: the host.
         scratch: devices and what all arrays have in common.
         shapes: all arrays that will be made.
-        confirmed: what somebody typed.
+        confirmed: the typed words.
     """
     survey = survey_of(root, scratch.devices)
     if refusal := needs_root(survey.snapshot):
@@ -142,7 +142,7 @@ def _unconfirmed(devices: Sequence[Device], survey: Survey, confirmed: Sequence[
 
 
 def confirm_word(device: Device) -> str:
-    """Return what must be typed for a device: its serial number or WWN, or its name where it has none."""
+    """Return the word to type for a device: its serial number or WWN, or its name where it has none."""
     return device.disk.identity or device.disk.name
 
 
@@ -205,7 +205,7 @@ def scratch_words(scratch: Scratch) -> str:
 
 
 def wait_for_sync(root: Root, name: str, stopped: Callable[[], bool]) -> str:
-    """Wait until an array's first sync is done, or somebody asks to stop; return why it has no end, or "".
+    """Wait until an array's first sync is done or a stop is requested; return why it did not end, or "".
 
     A sync that is wanted begins a moment after the array runs; until then sync_action is idle, too.
     """

@@ -26,11 +26,11 @@ class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     Args:
         directory: an absolute path; "" where a device is measured.
         device: a kernel name; "" where a folder is.
-        writes: whether a device may be written to: somebody gave its serial number.
+        writes: whether a device may be written to: its serial number was given.
         mount: where the folder's file system is mounted.
         file_system: its type.
         disks: kernel names of the whole disks below.
-        members: kernel names of what lies directly below the lowest array, or the device itself.
+        members: kernel names of the devices directly below the lowest array, or of the device itself.
         arrays: kernel names of the arrays below, the uppermost first.
         needs: what must hold before a device is written to.
     """
@@ -52,7 +52,7 @@ class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
 
 
 def find_directory(root: Root, directory: str) -> Place | Refusal:
-    """Return a folder as a place, or why it is none."""
+    """Return a folder as a place, or a refusal."""
     # A form's "~" was not seen by a shell.
     path = os.path.realpath(os.path.expanduser(directory))  # noqa: PTH111
     if not os.path.isdir(path):  # noqa: PTH112
@@ -71,7 +71,7 @@ def find_directory(root: Root, directory: str) -> Place | Refusal:
     if not os.access(path, os.W_OK | os.X_OK):
         return Refusal(
             code=RefusalCode.WRONG_STATE,
-            why=f"{path} may not be written to by this user",
+            why=f"{path} is not writable by this user",
             remedy="choose another folder",
         )
     mount = _mount_of(root, path)
@@ -84,7 +84,7 @@ def find_directory(root: Root, directory: str) -> Place | Refusal:
 
 
 def find_device(root: Root, name: str) -> Place | Refusal:
-    """Return a block device as a place that is only read, or why it is none."""
+    """Return a block device as a place that is only read, or a refusal."""
     if root.text(f"{BLOCK}/{name.replace('/', '!')}/size") is None:
         return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no block device {name}")
     disks, members, arrays = below(root, name)
@@ -119,13 +119,13 @@ def refuse_size(root: Root, place: Place, size_bytes: int) -> Refusal | None:
 
 
 def free_bytes(directory: str) -> int:
-    """Return what is free in a folder's file system for users."""
+    """Return the bytes that users can write in a folder's file system."""
     found = os.statvfs(directory)
     return found.f_bavail * found.f_frsize
 
 
 def below(root: Root, name: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Return what a device lies on: (whole disks, members of the lowest arrays or the device, arrays)."""
+    """Return what is below a device: (whole disks, members of the lowest arrays or the device, arrays)."""
     chains = list(_chains(root, name, ()))
     ends = tuple(dict.fromkeys(chain[-1] for chain in chains))
     arrays = tuple(dict.fromkeys(each for chain in chains for each in chain if _is_array(root, each)))
@@ -138,15 +138,15 @@ def _chains(root: Root, name: str, seen: tuple[str, ...]) -> Iterator[tuple[str,
     """Yield every chain of devices below a device; the disk of a partition does not count."""
     here = (*seen, name)
     slaves = [each.replace("!", "/") for each in root.names(f"{BLOCK}/{name.replace('/', '!')}/slaves")]
-    ways = [each for each in slaves if each not in here]
-    if not ways:
+    below = [each for each in slaves if each not in here]
+    if not below:
         whole = _whole(root, name)
         if whole != name and root.names(f"{BLOCK}/{whole}/slaves"):  # a partition of an array
             yield from _chains(root, whole, here)
             return
         yield here
         return
-    for each in ways:
+    for each in below:
         yield from _chains(root, each, here)
 
 
@@ -173,7 +173,7 @@ def _source_name(root: Root, source: str) -> str:
 
 
 def _mount_of(root: Root, path: str) -> Mount:
-    """Return the mount that a folder lies in; one with empty words where none is known."""
+    """Return the mount of a folder; empty if none is known."""
     best = Mount("", "", "", "")
     for mount in read_mounts(root):
         inside = path == mount.where or path.startswith(mount.where.rstrip("/") + "/")

@@ -155,7 +155,7 @@ class RequestError(Exception):
 
     Attributes:
         option: which one, as the command line names it, with underscores.
-        why: what is wrong, with the word that is.
+        why: what is wrong, with the word concerned.
         remedy: what to give instead; "" where that is obvious.
     """
 

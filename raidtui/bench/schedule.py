@@ -50,7 +50,7 @@ class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
     Args:
         kind: what kind of thing.
         name: of a knob: queue-depth.
-        values: what it becomes, in order.
+        values: its values, in order.
         plans: of a knob, for each value: the plan that sets it; without steps where already set. There
             are none where the knob is one of arrays that are yet to be made.
     """
@@ -72,9 +72,9 @@ class Scratch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
     Args:
         devices: kernel names.
         level, layout, chunk_kib, bitmap: of arrays for which no axis says otherwise.
-        size_kib: what is used of each device; 0 is all.
+        size_kib: used size of each device; 0 is all.
         least_bytes: the size of the smallest array; 0 where that is not known yet.
-        needs: what must hold of the devices before the first array: same disks, and nothing written since.
+        needs: facts about the devices before the first array: same disks, and nothing written since.
     """
 
     devices: tuple[str, ...]
@@ -91,7 +91,7 @@ class Conditions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     """What is done before and between the runs.
 
     Args:
-        trim: whether what is free is discarded before each run.
+        trim: whether free blocks are discarded before each run.
         cool_s: how long nothing is done before each run.
         precondition: how many times the size is written from the first block to the last, before all runs.
         steady: whether rounds go on until the last five are steady.
@@ -111,13 +111,13 @@ class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
     Args:
         title: a phrase.
         preset: the preset's name, if it is one's.
-        work: what fio is asked to do; None where it is somebody's own job file.
+        work: the workload; None for a job file.
         job_file: that.
         place: where; with scratch arrays, the array takes its place.
         axes: what differs between runs.
         repeats: how often each point is run.
-        grouped: whether a point's repeats come right after another: no interleaving.
-        note: somebody's words.
+        grouped: whether the repeats of a point run one after another, not interleaved.
+        note: free text.
     """
 
     title: str
@@ -135,14 +135,14 @@ class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
 
     @property
     def writes(self) -> bool:
-        """Whether the runs write, what is laid out before left aside."""
+        """Whether the runs write, apart from the data written before them."""
         if self.job_file is not None:
             return self.job_file.writes
         return self.work is not None and self.work.writes
 
     @property
     def lays_out(self) -> bool:
-        """Whether what is measured is written before the first run, so that reads find data."""
+        """Whether the data is written before the first run, so that reads find data."""
         if self.work is None:
             return False  # fio lays out a job file's files by itself
         if self.scratch is not None or self.place.device:
@@ -244,7 +244,7 @@ def point_words(point: dict[str, str]) -> str:
 
 
 def value_words(label: str, value: str) -> str:
-    """Return an axis's value as one reads it."""
+    """Return an axis's value in words."""
     if label == AxisKind.BLOCK and value.isdecimal():
         return short_binary(int(value))
     if label == AxisKind.CHUNK and value.isdecimal():
@@ -261,7 +261,7 @@ def decode_schedule(data: bytes) -> Schedule:
     """Return a saved schedule.
 
     Raises:
-        JobError: it is none, or of another version.
+        JobError: it is not a schedule, or of another version.
     """
     try:
         schedule = msgspec.json.decode(data, type=Schedule)

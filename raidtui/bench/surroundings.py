@@ -163,7 +163,7 @@ def array_changes(before: Sequence[ArrayShape], seen: Sequence[Surroundings]) ->
 
     Args:
         before: the arrays as it began.
-        seen: what was seen since.
+        seen: the later readings.
     """
     remarks: list[str] = []
     for shape in before:

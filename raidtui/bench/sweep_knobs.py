@@ -48,7 +48,7 @@ class TuneKnob(Struct, frozen=True, kw_only=True):
         name: as in ``raidtui.model.knob_table``.
         subjects: whose.
         snapshot: the present state.
-        tuning: the present values, which it is put back to.
+        tuning: the present values, which are restored.
     """
 
     name: str
@@ -89,7 +89,7 @@ class BitmapKnob(Struct, frozen=True, kw_only=True):
 
 
 def knob_named(name: str) -> Knob | Refusal:
-    """Return what is known of the knob with this name, or that there is none."""
+    """Return the knob with this name, or a refusal."""
     word = name.replace("-", "_")
     knob = KNOBS.get(_SHORT.get(word, word))
     return knob or Refusal(
@@ -98,7 +98,7 @@ def knob_named(name: str) -> Knob | Refusal:
 
 
 def find_knob(name: str, root: Root, place: Place) -> SweepKnob | Refusal:
-    """Return the knob with this name for a place, or that there is none.
+    """Return the knob with this name for a place, or a refusal.
 
     Args:
         name: as ``raidtui tune`` has it; dashes will do.
@@ -131,7 +131,7 @@ _BELOW = frozenset({KnobScope.DISK, KnobScope.ARRAY})
 
 
 def knob_axis(knob: SweepKnob, values: Sequence[str]) -> Axis | Refusal:
-    """Return the axis of a knob, with the plan of each value; every one of them must know the way back."""
+    """Return the axis of a knob, with the plan of each value; each plan must have an undo."""
     plans = []
     for value in values:
         plan = plan_value(knob, value)
@@ -142,7 +142,7 @@ def knob_axis(knob: SweepKnob, values: Sequence[str]) -> Axis | Refusal:
 
 
 def plan_value(knob: SweepKnob, value: str) -> Plan | Refusal:
-    """Return the plan that gives a knob a value, with the way back; or why there is none."""
+    """Return the plan that gives a knob a value, with its undo; or why there is none."""
     plan = knob.set(value)
     if isinstance(plan, Refusal):
         return plan
@@ -157,9 +157,9 @@ def plan_value(knob: SweepKnob, value: str) -> Plan | Refusal:
 
 
 def with_undo(plan: Plan) -> Plan:
-    """Return a plan whose steps know the way back, where only the plan as a whole does.
+    """Return a plan whose steps have an undo, where only the plan as a whole has one.
 
-    Undoing goes from the last step to the first one, so the whole way back is the first one's.
+    Undoing goes from the last step to the first one, so the first step has the whole undo.
     """
     if not plan.steps or not plan.undo or any(step.undo for step in plan.steps):
         return plan
@@ -193,7 +193,7 @@ def scratch_axis(name: str, values: Sequence[str], shapes: Sequence[Scratch]) ->
 
     Args:
         name: as ``raidtui tune`` has it; dashes will do.
-        values: what it becomes.
+        values: its values.
         shapes: all arrays that will be made.
     """
     knob = knob_named(name)

@@ -113,7 +113,7 @@ def with_usual_ramp(work: Workload) -> Workload:
 
 
 def refuse_workload(work: Workload) -> Refusal | None:
-    """Return why fio cannot be asked for this, or None."""
+    """Return why fio cannot run this, or None."""
     if work.rw not in KINDS_OF_IO:
         return Refusal(
             code=RefusalCode.INVALID,
@@ -223,7 +223,7 @@ class Preset(Struct, frozen=True, kw_only=True):
     """A workload by name.
 
     Args:
-        origin: where it comes from, a phrase.
+        origin: its source, a phrase.
         blocks: the block sizes that it was published with, bytes; the first is the workload's own.
     """
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from raidtui.command.jobs import REFUSED, attach, refused
 from raidtui.host.roots.root import Root
 from raidtui.jobs.lock import JobError
+from raidtui.jobs.plan_file import load_plan
 from raidtui.jobs.spawn import begin_job
-from raidtui.jobs.store import load_plan
 from raidtui.model.plan import Harm, Plan
 from raidtui.plans.shell_script import plan_sentences
 from raidtui.view.text import visible

@@ -1,4 +1,4 @@
-"""``raidtui bench``: what it takes, and which subcommand carries it out; each imports what it needs."""
+"""``raidtui bench``: its arguments and subcommands; each imports only what it needs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what ``bench`` takes."""
     subcommands = parser.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True)
     presets = subcommands.add_parser("presets", help="list the predefined workloads and their origin")
-    presets.add_argument("--json", action="store_true", help="as JSON (docs/bench.md)")
+    presets.add_argument("--json", action="store_true", help="print JSON (docs/bench.md)")
     what = argparse.ArgumentParser(add_help=False)
     _add_what(what)
     _add_where(what)
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     attach = subcommands.add_parser("attach", help="follow a running benchmark, or see how it ended")
     attach.add_argument("id", metavar="ID", nargs="?", default="", help="default: the newest")
     stop = subcommands.add_parser("stop", help="stop a benchmark; its results so far are kept")
-    stop.add_argument("id", metavar="ID", nargs="?", default="")
+    stop.add_argument("id", metavar="ID", nargs="?", default="", help="default: the newest")
     subcommands.add_parser("restore", help="put back what an interrupted benchmark changed")
     _add_history(subcommands)
     work = subcommands.add_parser("work", help="internal: run a benchmark in this process")
@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     work.add_argument("--settle", action="store_true")
 
 
+_MEASURES = ("iops", "mb/s", "p50", "p99", "p99.9")
 _RUN = "Measure one workload. Several block sizes or depths are run one after another."
 _SWEEP = "Run each point once, then all again, so that drift affects all alike. Changes are put back."
 
@@ -148,14 +149,14 @@ def _add_history(subcommands: argparse._SubParsersAction[argparse.ArgumentParser
     words = "numbers of runs, ids of benchmarks, or words that describe them"
     listing = subcommands.add_parser("list", help="list the results")
     listing.add_argument("words", metavar="WORD", nargs="*", help=f"only what matches all: {words}")
-    listing.add_argument("--json", action="store_true")
+    listing.add_argument("--json", action="store_true", help="print JSON (docs/bench.md)")
     compare = subcommands.add_parser("compare", help="compare runs: medians, spread, verdicts, heat map")
     compare.add_argument("words", metavar="WORD", nargs="+", help=words)
-    compare.add_argument("--by", default="iops", choices=("iops", "mb/s", "p50", "p99", "p99.9"))
-    compare.add_argument("--json", action="store_true")
+    compare.add_argument("--by", default="iops", choices=_MEASURES, help="what to compare (iops)")
+    compare.add_argument("--json", action="store_true", help="print JSON (docs/bench.md)")
     report = subcommands.add_parser("report", help="write runs as HTML with charts, CSV or JSON")
     report.add_argument("words", metavar="WORD", nargs="+", help=words)
-    report.add_argument("--by", default="iops", choices=("iops", "mb/s", "p50", "p99", "p99.9"))
+    report.add_argument("--by", default="iops", choices=_MEASURES, help="what to compare (iops)")
     for form in ("html", "csv", "json"):
         report.add_argument(f"--{form}", type=Path, metavar="FILE", help="- is standard output")
     note = subcommands.add_parser("note", help="attach a note to runs")

@@ -1,4 +1,4 @@
-"""``raidtui bench list``, ``compare``, ``report``, ``note`` and ``delete``: what was measured."""
+"""``raidtui bench list``, ``compare``, ``report``, ``note`` and ``delete``: the history."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def note_runs(arguments: argparse.Namespace) -> int:
 
 
 def delete_runs(arguments: argparse.Namespace) -> int:
-    """Forget runs."""
+    """Carry out ``raidtui bench delete``."""
     with Results() as results:
         gone = results.delete(_exactly(results, arguments.words))
     print(f"{gone} run{'s'[: gone != 1]} deleted")

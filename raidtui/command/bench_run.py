@@ -43,7 +43,7 @@ from raidtui.view.text import visible
 FAILED, BUSY = 1, 75
 _PACE_S = 0.25
 _EACH_S = 1.0
-_AROUND_S = 10.0
+_SURROUNDINGS_EVERY_S = 10.0
 _FINE = frozenset({"clean", "active", "active-idle", "write-pending"})  # which one goes with each write
 _BEGIN_S = 20.0
 
@@ -124,7 +124,7 @@ def stop(arguments: argparse.Namespace) -> int:
 def put_back(root: Root) -> int:
     """Put back what interrupted benchmarks have changed."""
     if not root.live:
-        raise JobError("a captured tree is only looked at: there is nothing to put back here")
+        raise JobError("a capture is read-only: there is nothing to restore here")
     found = settle(root)
     for each in found:
         lines = [f"put back: {title}" for title in each.back]
@@ -171,7 +171,7 @@ def follow(job: Job, *, since: int = 0, quiet: bool = False) -> str:
     if found.state not in FINAL:
         print(
             "The worker is gone; the benchmark is interrupted. raidtui bench restore puts back what it"
-            " changed; raidtui jobs resume {job.id} resumes it.",
+            f" changed; raidtui jobs resume {job.id} resumes it.",
             file=sys.stderr,
         )
         return ""
@@ -211,7 +211,7 @@ class _Printer:
         last = self._surroundings
         if (
             last is None
-            or abs(surroundings.t_s - last.t_s) >= _AROUND_S
+            or abs(surroundings.t_s - last.t_s) >= _SURROUNDINGS_EVERY_S
             or surroundings.governor != last.governor
         ):
             return True
@@ -238,7 +238,7 @@ class OptionError(JobError):
 
 
 def request_of(root: Root, arguments: argparse.Namespace) -> Request:
-    """Return what was asked for.
+    """Return the request of the arguments.
 
     Raises:
         OptionError: an option cannot be read.

@@ -119,7 +119,7 @@ def write_capture(root: Root, target: Path, *, with_serials: bool = False) -> in
 
 
 def _above(path: str) -> Iterator[str]:
-    """Yield the folders that a path lies in."""
+    """Yield the folders above a path."""
     parts = path.split("/")
     return ("/".join(parts[:end]) for end in range(2, len(parts)))
 
@@ -236,7 +236,7 @@ def knob_files(root: Root, snapshot: Snapshot) -> tuple[dict[str, bytes], dict[s
 
 
 def _taken(path: str, data: bytes) -> bytes | None:
-    """Return what is taken of a file, None for nothing."""
+    """Return the part of a file that is captured; None for nothing."""
     part = next((part for pattern, part in _PARTS if pattern.fullmatch(path)), None)
     if part is None or not data or path in OUR_FILES.values():
         return data

@@ -55,7 +55,7 @@ def hash_serials(
             secret.update(match[2] for match in _JSON.finditer(texts[path]))
     for path, text in texts.items():
         if path.startswith(_OF_RULES):
-            texts[path] = _RULE.sub(lambda match: f'{match[1]}{_spelled_out(match[2], secret)}"', text)
+            texts[path] = _RULE.sub(lambda match: f'{match[1]}{_with_serials(match[2], secret)}"', text)
     for path, text in texts.items():
         if path.startswith(_OF_RULES):
             secret.update(word for match in _RULE.finditer(text) for word in match[2].split("|"))
@@ -86,7 +86,7 @@ class _Concealed:
         return self._pattern.sub(lambda match: self._hashed[match.group()], text)
 
 
-def _spelled_out(patterns: str, known: Iterable[str]) -> str:
+def _with_serials(patterns: str, known: Iterable[str]) -> str:
     """Return what a rule asks of a serial number without wildcards, as these have no hash.
 
     ``Samsung_SSD_850*`` becomes all known ones that it means, with ``|`` between them. One that means none of

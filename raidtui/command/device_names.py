@@ -34,7 +34,7 @@ def _plain(path: str) -> str:
 
 
 def kernel_names(root: Root, arguments: argparse.Namespace) -> dict[str, str]:
-    """Return the kernel's names of all devices that were typed, by what was typed."""
+    """Return the kernel's names of all typed devices, by the typed words."""
     words = [word for key in _MANY for word in getattr(arguments, key, ())]
     words += [word for key in _ONE if (word := getattr(arguments, key, None))]
     # An empty slot is no device, and only an array that is yet to be has one.

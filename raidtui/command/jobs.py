@@ -27,37 +27,37 @@ FAILED, REFUSED, BUSY = 1, 2, 75
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``jobs``."""
     parser.add_argument("--json", action="store_true", help="print the list as JSON")
-    commands = parser.add_subparsers(dest="order", metavar="COMMAND")
+    subcommands = parser.add_subparsers(dest="subcommand", metavar="SUBCOMMAND")
     for name, words in (
         ("attach", "follow a job until it ends"),
         ("cancel", "end a job after the current step"),
         ("resume", "continue a job that was interrupted, cancelled or failed"),
         ("rollback", "undo the steps that a job has done"),
     ):
-        each = commands.add_parser(name, help=words, description=f"{words.capitalize()}.")
+        each = subcommands.add_parser(name, help=words, description=f"{words.capitalize()}.")
         each.add_argument("id", metavar="ID", help="of the list, or a unique beginning or end of it")
-    work = commands.add_parser("work", help="used by raidtui itself: work on a job in this process")
+    work = subcommands.add_parser("work", help="internal: work on a job in this process")
     work.add_argument("folder", type=Path)
     work.add_argument("--back", action="store_true")
 
 
 def run(root: Root, arguments: argparse.Namespace) -> int:
     """Carry out ``raidtui jobs ...``."""
-    if arguments.order is None:
+    if arguments.subcommand is None:
         return _list(as_json=arguments.json)
-    if arguments.order != "attach" and not root.live:
+    if arguments.subcommand != "attach" and not root.live:
         return refused(JobError("refused: jobs change this host, and --root or --demo names another one"))
-    if arguments.order == "work":
+    if arguments.subcommand == "work":
         return work_on(root, arguments.folder, back=arguments.back, measuring=partial(_cost, root))
     try:
         job = find_job(arguments.id)
-        if arguments.order == "attach":
+        if arguments.subcommand == "attach":
             return attach(job, since=0)
-        if arguments.order == "cancel":
+        if arguments.subcommand == "cancel":
             since = len(job.entries())  # before: its end may be noted at once
             cancel(job)
             return attach(job, since=since, wanted=JobState.CANCELLED)
-        return _again(job, back=arguments.order == "rollback")
+        return _again(job, back=arguments.subcommand == "rollback")
     except JobError as error:
         return refused(error)
 

@@ -13,7 +13,7 @@ from raidtui.command.device_names import kernel_names
 from raidtui.command.streams import print_refusal, write_bytes
 from raidtui.host.reading import ReadingScope
 from raidtui.host.roots.root import Root
-from raidtui.jobs.store import save_plan
+from raidtui.jobs.plan_file import save_plan
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Device, Survey
@@ -55,11 +55,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     form = argparse.ArgumentParser(add_help=False)
     forms = form.add_mutually_exclusive_group()
-    forms.add_argument("--json", action="store_true", help="for raidtui apply")
-    forms.add_argument("--sh", action="store_true", help="as a commented shell script")
+    forms.add_argument("--json", action="store_true", help="print the plan as JSON, for raidtui apply")
+    forms.add_argument("--sh", action="store_true", help="print the plan as a commented shell script")
 
     def verb(name: str, words: str) -> argparse.ArgumentParser:
-        made: argparse.ArgumentParser = verbs.add_parser(name, help=words, description=words, parents=[form])
+        made: argparse.ArgumentParser = verbs.add_parser(
+            name, help=words, description=f"{words[0].upper()}{words[1:]}.", parents=[form]
+        )
         return made
 
     for name, words in (
@@ -261,9 +263,9 @@ def _plan_create(arguments: argparse.Namespace, survey: Survey, names: dict[str,
     """Return the plan of a new array.
 
     Args:
-        arguments: what was typed.
+        arguments: the arguments of the verb.
         survey: the host.
-        names: kernel names of the devices, by what was typed.
+        names: kernel names of the devices, by the typed words.
     """
     request = CreateRequest(
         uuid=new_uuid(),

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from raidtui.model.array import Array, Member, Phase
 from raidtui.model.bad_blocks import bad_sectors
 from raidtui.session.watch import Report
+from raidtui.view.text import escaped
 
 _STATES = ("active", "inactive", "recovering", "resync", "check")
 _OF_ACTION = {
@@ -76,7 +77,7 @@ def _absent_lines(report: Report) -> Iterator[str]:
     )
     for name, text, samples in families:
         lines = [
-            f'{name}{{array="{_escape(each.title)}",uuid="{_escape(each.uuid or "")}",'
+            f'{name}{{array="{escaped(each.title)}",uuid="{escaped(each.uuid or "")}",'
             f'state="{each.absence.value}"}} {value}'
             for each, value in samples
             if value is not None
@@ -115,11 +116,7 @@ def _family(name: str, text: str, samples: Iterable[_Sample]) -> Iterator[str]:
 
 
 def _labels(array: Array, extra: dict[str, str]) -> str:
-    return ",".join(f'{key}="{_escape(value)}"' for key, value in {"device": array.name, **extra}.items())
-
-
-def _escape(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return ",".join(f'{key}="{escaped(value)}"' for key, value in {"device": array.name, **extra}.items())
 
 
 def _states(arrays: tuple[Array, ...]) -> Iterator[_Sample]:

@@ -25,7 +25,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     from raidtui.command.streams import print_refusal, write_bytes  # noqa: PLC0415
     from raidtui.host.reading import ReadingScope  # noqa: PLC0415
     from raidtui.jobs.lock import JobError  # noqa: PLC0415
-    from raidtui.jobs.store import save_plan  # noqa: PLC0415
+    from raidtui.jobs.plan_file import save_plan  # noqa: PLC0415
     from raidtui.model.plan import Refusal  # noqa: PLC0415
     from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
     from raidtui.plans.shell_script import plan_sentences, shell_script  # noqa: PLC0415

@@ -140,13 +140,13 @@ def report_lines(report: Report) -> Iterator[str]:
     name = visible(host.name or "this host")
     source = f" ({visible(host.source)})" if host.source else ""
     if not snapshot.readable and not snapshot.arrays:
-        yield f"{name}{source}: cannot tell how the arrays are."
+        yield f"{name}{source}: the state of the arrays is not known."
     elif snapshot.absent:
         runs, rest = len(snapshot.arrays), len(snapshot.absent)
         verbs = "runs" if runs == 1 else "run", "does" if rest == 1 else "do"
         yield f"{name}{source}: {counted(runs, 'array')} {verbs[0]}, {rest} {verbs[1]} not."
     elif not snapshot.arrays and any(lack.part == "/proc/mdstat" for lack in snapshot.lacks):
-        why = "cannot tell how the arrays are" if snapshot.md_loaded else "no md array"
+        why = "the state of the arrays is not known" if snapshot.md_loaded else "no md array"
         yield f"{name}{source}: {why}."
     elif not snapshot.arrays:
         yield f"{name}{source}: no md array."

@@ -1,7 +1,7 @@
 """Standard input, output and error as the command line needs them, whatever was handed over.
 
 An output that cannot be written to ends the program with 74 (EX_IOERR), which says nothing about arrays and
-disks. What people read is written with ASCII twins where the encoding has no more.
+disks. Text for people uses ASCII signs where the encoding has no others.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class OutputError(Exception):
 
 
 class _Output(io.FileIO):
-    """A descriptor whose failure ends the program, or, where nobody is left to tell, is passed over."""
+    """A descriptor whose failure ends the program, or is ignored where nobody reads it any more."""
 
     def __init__(self, descriptor: int, *, must: bool) -> None:
         super().__init__(descriptor, "wb", closefd=False)
@@ -54,7 +54,7 @@ class _Output(io.FileIO):
 def hold_numbers() -> None:
     """Hold the numbers 0, 1 and 2 where they are closed: the next file opened would be standard output.
 
-    Nothing is read from such an input, and what is written to such an output fails.
+    Such an input is empty, and writes to such an output fail.
     """
     for number in (0, 1, 2):
         try:
@@ -80,7 +80,7 @@ def _stream(number: int, *, must: bool) -> TextIO:
 
 
 def write_bytes(data: bytes) -> None:
-    """Write bytes to standard output, behind what was printed."""
+    """Write bytes to standard output, after the text printed so far."""
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
@@ -92,7 +92,7 @@ def print_json(value: object, *, indent: int | None = 1) -> None:
 
 
 def print_refusal(refusal: Refusal, *, as_json: bool) -> None:
-    """Say why nothing is done on standard error, and as JSON on standard output where that is asked for."""
+    """Print a refusal on standard error, and as JSON on standard output on request."""
     if as_json:
         print_json(
             {

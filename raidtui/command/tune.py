@@ -20,7 +20,7 @@ from raidtui.command.tune_output import (
 )
 from raidtui.config import config_folder
 from raidtui.host.roots.root import Root
-from raidtui.jobs.store import save_plan
+from raidtui.jobs.plan_file import save_plan
 from raidtui.model.knob import KnobScope, Tuning
 from raidtui.model.plan import NothingToDo, Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``tune``."""
     subcommands = parser.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True)
     form = argparse.ArgumentParser(add_help=False)
-    form.add_argument("--json", action="store_true", help="as JSON (docs/tune.md)")
+    form.add_argument("--json", action="store_true", help="print JSON (docs/tune.md)")
     act = argparse.ArgumentParser(add_help=False, parents=[form])
     act.add_argument(
         "--dry-run", action="store_true", help="show the plan and do nothing; with --json: for raidtui apply"
@@ -52,11 +52,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     def subcommand(name: str, words: str, parent: argparse.ArgumentParser) -> argparse.ArgumentParser:
         made: argparse.ArgumentParser = subcommands.add_parser(
-            name, help=words, description=words, parents=[parent]
+            name, help=words, description=f"{words[0].upper()}{words[1:]}.", parents=[parent]
         )
         return made
 
-    show = subcommand("show", "show knobs: value, default, and who has set it", form)
+    show = subcommand("show", "show knobs: value, default, and what has set it", form)
     show.add_argument("words", metavar="WHAT", nargs="*", help="disks, @ARRAY, an array, cpu, system")
     show.add_argument(
         "--erc", action="store_true", help="also ask the disks for SCT ERC (smartctl; needs root)"
@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     profile = subcommand("profile", "set what differs from a profile; without a name, list the profiles", act)
     profile.add_argument("name", metavar="NAME", nargs="?", default="")
     profile.add_argument("words", metavar="WHAT", nargs="*", help="disks, @ARRAY, cpu; all members otherwise")
-    profile.add_argument("--keep", action="store_true", help="and keep it over reboots")
+    profile.add_argument("--keep", action="store_true", help="keep it over reboots, too")
 
 
 class _TuneRequest:

@@ -7,7 +7,8 @@ import textwrap
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from raidtui.model.knob import By, KnobScope, Setting, Subject, Tuning, Value, who_set, who_set_words
+from raidtui.model.attribution import who_set, who_set_words
+from raidtui.model.knob import By, KnobScope, Setting, Subject, Tuning, Value
 from raidtui.model.knob_table import KNOBS, risk_of
 from raidtui.model.plan import NothingToDo
 from raidtui.model.snapshot import Snapshot
@@ -139,7 +140,9 @@ def _subject_lines(subject: Subject) -> list[str]:
 
 def _wrapped(text: str) -> list[str]:
     width = max(_LEAST_WIDTH, min(_MOST_WIDTH, shutil.get_terminal_size().columns))
-    return textwrap.wrap(text, width, initial_indent="      ", subsequent_indent="      ")
+    return textwrap.wrap(
+        text, width, initial_indent="      ", subsequent_indent="      ", break_on_hyphens=False
+    )
 
 
 def _facts(value: Value) -> str:

@@ -30,7 +30,7 @@ from raidtui.wear.ledger_entries import BY_HAND, LedgerEntry, writes_per_day
 from raidtui.wear.readings import DiskHistory, WearLook, WearReader
 from raidtui.wear.wear_report import FORMAT_VERSION, metric_lines, wear_dict, wear_lines, wear_of_text
 
-WELL, ATTENTION, DYING, CANNOT_TELL = range(4)
+WELL, ATTENTION, DYING, UNKNOWN = range(4)
 NOT_WRITTEN, REFUSED = 1, 2
 _ASLEEP = frozenset({Unread.STANDBY, Unread.POWER_UNKNOWN})
 _LARGEST_FILE = 8 << 20
@@ -42,8 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Print how worn the disks are, what was written to them, and what is wrong with them."
     )
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="as JSON (docs/wear.md)")
-    form.add_argument("--prometheus", action="store_true", help="as metrics (docs/wear.md)")
+    form.add_argument("--json", action="store_true", help="print JSON (docs/wear.md)")
+    form.add_argument("--prometheus", action="store_true", help="print Prometheus metrics (docs/wear.md)")
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
         "--from",
@@ -84,7 +84,7 @@ def verdict(disks: Sequence[DiskWear], arrays: Sequence[ArrayWear] = ()) -> int:
     """Return the exit status that says how disks and arrays are."""
     known = [disk for disk in disks if disk.reading is not None or _is_asleep(disk)]
     if not known:
-        return CANNOT_TELL
+        return UNKNOWN
     findings: list[Finding] = [one for disk in disks for one in disk.findings]
     findings += [one for array in arrays for one in array.findings]
     worst = max((each.severity for each in findings), default=Severity.INFO)
@@ -173,7 +173,7 @@ def _explain(arguments: argparse.Namespace) -> int:
         print_json(wear_dict(disks))
     else:
         _print(wear_lines(disks))
-    return CANNOT_TELL if missed else verdict(disks)
+    return UNKNOWN if missed else verdict(disks)
 
 
 def _text(file: str) -> str:
@@ -192,7 +192,7 @@ def _keep(root: Root, reader: WearReader, words: str | None) -> int:
     if not read:
         reasons = {disk.unread.sentence: None for disk in disks if disk.unread is not None}
         _say(next(iter(reasons), "no disk can have SMART data"))
-        return WELL if disks and words is None and all(map(_is_asleep, disks)) else CANNOT_TELL
+        return WELL if disks and words is None and all(map(_is_asleep, disks)) else UNKNOWN
     try:
         reader.record(read, "" if words is None else BY_HAND, words or "")
     except LedgerError as error:
@@ -216,11 +216,11 @@ def _history(reader: WearReader, arguments: argparse.Namespace) -> int:
         entry = _named(known, arguments.history)
         if entry is None:
             _say(f"{arguments.history} is not in the history; raidtui wear --history lists what is")
-            return CANNOT_TELL
+            return UNKNOWN
         found = reader.history(entry.disk)
     except LedgerError as error:
         _say(str(error))
-        return CANNOT_TELL
+        return UNKNOWN
     _print_either(arguments, history_dict(found), history_lines(found))
     return WELL
 

@@ -20,7 +20,7 @@ class SimDisk(Struct, frozen=True, kw_only=True):
 
     Args:
         dev: major and minor number; a partition's minor is that plus its number.
-        read_kib_s, write_kib_s: what it gives in sequence.
+        read_kib_s, write_kib_s: its sequential speed.
         request_ms: mean time of one request.
     """
 

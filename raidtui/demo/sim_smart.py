@@ -12,8 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from raidtui.demo import sim_self_test
-from raidtui.demo.disks import SECTOR_BYTES, SimDisk
+from raidtui.demo.disks import SECTOR_BYTES, SimDisk, SimSelfTest
 from raidtui.demo.kernel import SimKernel
 
 HISTORY = "/.raidtui/wear.json"
@@ -26,6 +25,14 @@ _RECOVERED_AGO_S = 7 * _DAY_S + 3 * 3600
 _RECOVERED_S = 900
 _CABLE_AGO_S = 12 * _DAY_S
 _ASLEEP_STATUS = 3
+_ATA_TYPES = {1: "Short offline", 2: "Extended offline"}
+_NVME_TYPES = {0: "No", 1: "Short", 2: "Extended"}
+_PASSED, _ABORTED = 0, 1
+_ATA_WORDS = {_PASSED: "Completed without error", _ABORTED: "Aborted by host"}
+_NVME_WORDS = {_PASSED: "Completed without error", _ABORTED: "Aborted: Self-test command"}
+_BEFORE = ((1, 20), (1, 188), (2, 314))
+"""What the log holds when the story begins: (code, power-on hours before that)."""
+_Ended = tuple[int, int, int]  # code, result, power-on hours
 
 
 class Life(Struct, frozen=True, kw_only=True):
@@ -96,7 +103,7 @@ def smartctl(kernel: SimKernel, argv: tuple[str, ...]) -> tuple[int, str]:
     name = argv[-1].removeprefix("/dev/")
     disk, life = kernel.disks.get(name), lives().get(name)
     if disk is not None and life is not None and ("-t" in argv or "-X" in argv):
-        return sim_self_test.command(kernel, name, argv, _hours(life, kernel))
+        return _self_test_command(kernel, name, argv, _hours(life, kernel))
     if disk is None or life is None:
         text = f"Smartctl open device: {argv[-1]} failed: No such device"
         return 2, json.dumps(_frame(None, 2, text))
@@ -105,7 +112,7 @@ def smartctl(kernel: SimKernel, argv: tuple[str, ...]) -> tuple[int, str]:
         return _ASLEEP_STATUS, json.dumps(_frame(disk, _ASLEEP_STATUS, text))
     whole = _frame(disk, 0) | _identity(disk, life, kernel)
     whole |= _nvme(disk, life, kernel) if disk.is_nvme else _ata(disk, life, kernel)
-    whole |= sim_self_test.report(kernel, disk, life.hours)
+    whole |= _self_tests(kernel, disk, life.hours)
     return 0, json.dumps(whole)
 
 
@@ -254,3 +261,78 @@ def _entry(disk: SimDisk, life: Life, began_s: float, ago_s: float, size_bytes: 
         "reallocated": None if disk.is_nvme else 0, "media_errors": 0 if disk.is_nvme else None,
         "crc_errors": None if disk.is_nvme else 0, "passed": True,
     }  # fmt: skip
+
+
+def _self_test_command(kernel: SimKernel, name: str, argv: tuple[str, ...], hours: int) -> tuple[int, str]:
+    """Start a self-test, or abort the one that runs; return smartctl's exit status and output."""
+    tests = kernel.self_tests.setdefault(name, [])
+    now = tests[-1] if tests and tests[-1].left_percent(kernel.now_s) else None
+    if "-X" in argv:
+        if now is not None:
+            now.aborted = True
+        return 0, "Self-testing aborted!\n"
+    if now is not None:
+        left = now.left_percent(kernel.now_s)
+        return 4, f"Can't start self-test without aborting current test ({left}% remaining)\n"
+    test = SimSelfTest(long=argv[argv.index("-t") + 1] == "long", began_s=kernel.now_s, hours=hours)
+    tests.append(test)
+    return 0, f"Testing has begun.\nPlease wait {test.minutes} minutes for test to complete.\n"
+
+
+def _self_tests(kernel: SimKernel, disk: SimDisk, hours_before: int) -> dict[str, Any]:
+    """Return what smartctl reports of a disk's self-tests.
+
+    Args:
+        kernel: the simulated kernel.
+        disk: the disk.
+        hours_before: its power-on hours when the story began.
+    """
+    tests = kernel.self_tests.get(disk.name, [])
+    left = tests[-1].left_percent(kernel.now_s) if tests else 0
+    ended: list[_Ended] = [
+        (1 + each.long, _ABORTED if each.aborted else _PASSED, each.hours)
+        for each in reversed(tests)
+        if not each.left_percent(kernel.now_s)
+    ]
+    ended += [(code, _PASSED, hours_before - ago) for code, ago in _BEFORE if hours_before > ago]
+    if disk.is_nvme:
+        return _nvme_self_tests(1 + tests[-1].long if left else 0, left, ended)
+    return _ata_self_tests(left, ended)
+
+
+def _ata_self_tests(left: int, ended: list[_Ended]) -> dict[str, Any]:
+    status: dict[str, Any] = {"value": 0, "string": "completed without error", "passed": True}
+    if left:
+        words = f"in progress, {left}% remaining"
+        status = {"value": 240 + left // 10, "string": words, "remaining_percent": left}
+    table = [
+        {
+            "type": {"value": code, "string": _ATA_TYPES[code]},
+            "status": {"value": result << 4, "string": _ATA_WORDS[result]},
+            "lifetime_hours": hours,
+        }
+        for code, result, hours in ended
+    ]
+    return {
+        "ata_smart_data": {
+            "self_test": {"status": status, "polling_minutes": {"short": 2, "extended": 54}},
+            "capabilities": {"self_tests_supported": True, "conveyance_self_test_supported": False},
+        },
+        "ata_smart_self_test_log": {"extended": {"revision": 1, "table": table, "count": len(table)}},
+    }
+
+
+def _nvme_self_tests(running: int, left: int, ended: list[_Ended]) -> dict[str, Any]:
+    words = f"{_NVME_TYPES[running]} self-test in progress"
+    found: dict[str, Any] = {"nsid": -1, "current_self_test_operation": {"value": running, "string": words}}
+    if running:
+        found["current_self_test_completion_percent"] = 100 - left
+    found["table"] = [
+        {
+            "self_test_code": {"value": code, "string": _NVME_TYPES[code]},
+            "self_test_result": {"value": result, "string": _NVME_WORDS[result]},
+            "power_on_hours": hours,
+        }
+        for code, result, hours in ended
+    ]
+    return {"nvme_self_test_log": found, "nvme_optional_admin_commands": {"self_test": True}}

@@ -39,7 +39,7 @@ class Crew:
         at_once: int = AT_ONCE,
         limit_s: float = LIMIT_S,
     ) -> None:
-        self._told = notify
+        self._notify = notify
         self._threads = threads
         self._at_once = at_once
         self._limit_s = limit_s
@@ -149,4 +149,4 @@ class Crew:
             with self._lock:
                 self._begun_s.pop(key, None)
         os.eventfd_write(self._bell, 1)
-        self._told()
+        self._notify()

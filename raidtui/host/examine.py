@@ -17,7 +17,7 @@ from raidtui.host.on_top import (
     runs_systemd,
 )
 from raidtui.host.references import read_referring
-from raidtui.host.roots.root import Root
+from raidtui.host.roots.root import Root, whole_number
 from raidtui.host.tools import tool_path
 from raidtui.host.udev import read_udev_entry
 from raidtui.model.disk import Disk
@@ -94,10 +94,10 @@ def read_device(
         digest=hashlib.sha256(b"".join(edges)).hexdigest() if digest and edges is not None else None,
         busy=busy,
         read_only=(root.text(f"{node}/ro") or "0").strip() == "1",
-        sector_bytes=_number(root.text(f"{whole}/queue/logical_block_size")) or 512,
-        start_bytes=_number(root.text(f"{node}/start")) * 512,
-        optimal_bytes=_number(root.text(f"{whole}/queue/optimal_io_size")),
-        discards=_number(root.text(f"{whole}/queue/discard_max_bytes")) > 0,
+        sector_bytes=whole_number(root.text(f"{whole}/queue/logical_block_size")) or 512,
+        start_bytes=(whole_number(root.text(f"{node}/start")) or 0) * 512,
+        optimal_bytes=whole_number(root.text(f"{whole}/queue/optimal_io_size")) or 0,
+        discards=(whole_number(root.text(f"{whole}/queue/discard_max_bytes")) or 0) > 0,
         links=read_udev_entry(root, found.dev).links,
         appearance=read_appearance(root, found.disk),
     )
@@ -138,7 +138,7 @@ def read_edges(root: Root, name: str, edge_bytes: int = EDGE_BYTES) -> tuple[byt
 
 def watched_texts(root: Root) -> dict[str, str]:
     """Return those of mdadm.conf, fstab and crypttab that exist, by path."""
-    return {path: text for path in WATCHED_FILES if (text := _whole_text(root, path)) is not None}
+    return {path: text for path in WATCHED_FILES if (text := root.byte_text(path)) is not None}
 
 
 def may_have_superblock(edges: tuple[bytes, bytes] | None) -> bool:
@@ -154,13 +154,6 @@ def may_have_superblock(edges: tuple[bytes, bytes] | None) -> bool:
         return True
     first, last = edges[0][:LOOKED_AT_BYTES], edges[1][-LOOKED_AT_BYTES:]
     return any(magic in first or magic in last for magic in _MAGICS)
-
-
-def _whole_text(root: Root, path: str) -> str | None:
-    try:
-        return root.read(path).decode("latin-1")
-    except OSError:
-        return None
 
 
 def _conf_path(root: Root, texts: dict[str, str]) -> str:
@@ -182,8 +175,3 @@ def _mdadm_version(root: Root) -> tuple[int, ...] | None:
     output = root.run("mdadm", "--version", timeout_s=5.0)
     found = re.search(r"\bv([0-9]{1,3})\.([0-9]{1,3})", output.stdout + output.stderr)  # also v4.3-rc1
     return (int(found[1]), int(found[2])) if found else None
-
-
-def _number(text: str | None) -> int:
-    word = (text or "").strip()
-    return int(word) if word.isascii() and word.isdigit() and len(word) < 20 else 0

@@ -100,14 +100,20 @@ def _clean(root: Root, name: str, value: str) -> str:
 
 
 def _array(root: Root, name: str, value: str) -> str:
-    found = read_uuid(root, f"{BLOCK}/{name}/md")
-    if found and found == canonical_uuid(value):
+    found, wanted = read_uuid(root, f"{BLOCK}/{name}/md"), canonical_uuid(value)
+    if found and found == wanted:
         return ""
-    return f"{name} is another array now" if found else f"{name} is not there"
+    words = f"{name} is another array now" if found else f"{name} is not there"
+    other = kernel_name(root, wanted) if wanted else None
+    return (
+        f"{words}; the array of the plan is {other}: assemble it as {name}, or make a new plan"
+        if other
+        else words
+    )
 
 
 def kernel_name(root: Root, uuid: str) -> str | None:
-    """Return the kernel's name of the array with this UUID, or None where there is none."""
+    """Return the kernel's name of the array with this UUID, or None."""
     for name in root.names(BLOCK):
         if name.startswith("md") and read_uuid(root, f"{BLOCK}/{name}/md") == uuid:
             return name

@@ -16,7 +16,7 @@ class Mount(Struct, frozen=True):
         dev: "major:minor"; "0:n" for file systems with a device number of their own, such as btrfs.
         where: the mount point.
         kind: the file system's type.
-        source: what is mounted, as mount(8) was given it: a device's path, or a name.
+        source: what is mounted, as given to mount(8): a device's path, or a name.
     """
 
     dev: str

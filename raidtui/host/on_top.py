@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from raidtui.host.roots.root import Root
+from raidtui.host.roots.root import Root, whole_number
 from raidtui.model.plan import FactKind
 
 _ACTIVITY = frozenset({"active", "inactive"})
@@ -60,7 +60,7 @@ def _extents(root: Root, path: str, value: str) -> str:
     output = root.run("pvs", "--noheadings", "--nosuffix", "--units", "b", "--options", "pe_start", path)
     if output.why_not:
         return f"{path} cannot be examined: {output.why_not}"
-    start, wanted = _number(output.stdout), _number(value)
+    start, wanted = whole_number(output.stdout), whole_number(value)
     if output.status != 0 or start is None:
         return f"{path} is not a physical volume"
     if wanted and start % wanted == 0:
@@ -133,11 +133,6 @@ def _unit(root: Root, unit: str, value: str) -> str:
         return f"the state of {unit} cannot be read: {output.why_not}"
     found = output.stdout.strip()
     return "" if found == value else f"{unit} is {found or 'not known to systemd'}"
-
-
-def _number(text: str) -> int | None:
-    word = text.strip()
-    return int(word) if word.isascii() and word.isdigit() and len(word) < 20 else None
 
 
 FACT_READERS = {

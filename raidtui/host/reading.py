@@ -155,7 +155,7 @@ class Reading:
         self._read_s: float | None = None
 
     def start(self) -> Self:
-        """Start reading."""
+        """Start to read, in threads of the crew."""
         self._crew.put(_NAMES, self._read_names)
         self._crew.put(_HOST, self._read_host)
         if self._scope.on_top:
@@ -181,7 +181,7 @@ class Reading:
             self._crew.put((_NAMES, name), partial(self._read_again, name))
 
     def survey(self) -> Survey:
-        """Return what has been read so far; other devices are ``pending`` or ``silent``."""
+        """Return the survey so far; other devices are ``pending`` or ``silent``."""
         return self._survey(wear_known=self._measured or self._read_s is None)
 
     def _survey(self, *, wear_known: bool) -> Survey:

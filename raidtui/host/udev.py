@@ -17,6 +17,7 @@ from msgspec import Struct, field
 from raidtui.host.roots.root import Root
 
 DATA = "/run/udev/data"
+QUEUE = "/run/udev/queue"  # there while udev has events to handle
 _CONTROL = Path("/run/udev/control")  # there while systemd-udevd runs
 _PACE_S = 0.05
 
@@ -46,6 +47,11 @@ def read_udev_entry(root: Root, dev: str | None) -> UdevEntry:
     """Return the entry of the block device with this "major:minor"; an empty one where udev has none."""
     text = root.text(f"{DATA}/b{dev}") if dev else None
     return parse_udev_entry(text) if text else UdevEntry()
+
+
+def has_udev_entry(root: Root, dev: str) -> bool:
+    """Whether udev has read the block device with this "major:minor"."""
+    return root.text(f"{DATA}/b{dev}") is not None
 
 
 def unsettled_devices(root: Root, *, patience_s: float = 1.0) -> frozenset[str]:

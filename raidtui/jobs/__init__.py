@@ -1,1 +1,1 @@
-"""Carrying plans out: the only floor that writes to the host, and the journal of what was written."""
+"""Carrying out plans: the only floor that writes to the host, and the journal of its writes."""

@@ -69,7 +69,7 @@ def undo_of(plan: Plan, steps: Iterable[Step] | None = None) -> Plan | None:
 
 _MEANINGS = {
     errno.EBUSY: "the kernel is busy with another sync action",
-    errno.EINVAL: "the kernel does not take this value",
+    errno.EINVAL: "the kernel refuses this value",
     errno.EACCES: "permission denied: needs root",
     errno.EPERM: "permission denied: needs root",
     errno.ENOENT: "the file is not there: the array was stopped, or its level has none",
@@ -215,7 +215,7 @@ def _replace(path: str, content: str, backup: str) -> str:
         Path(temporary).replace(target)
         sync_folder(target.parent)
     except UnicodeEncodeError as error:
-        return f"{path} cannot be written: it holds {content[error.start]!r}, which is no byte"
+        return f"{path} cannot be written: it holds {content[error.start]!r}, which is not a byte"
     except OSError as error:
         if temporary:
             Path(temporary).unlink(missing_ok=True)

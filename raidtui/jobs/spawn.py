@@ -45,12 +45,21 @@ def begin_job(plan: Plan, *, host: str) -> Job:
     """
     refuse_busy(jobs_folder())
     job = Job.create(plan, host=host)
+    start_new(job)
+    return job
+
+
+def start_new(job: Job) -> None:
+    """Start the worker of a new job. If it cannot be started, the job is removed.
+
+    Raises:
+        JobError: it cannot be started.
+    """
     try:
         start_worker(job)
     except JobError:
         job.discard()
         raise
-    return job
 
 
 def start_worker(job: Job, *, back: bool = False, more: tuple[str, ...] = ()) -> None:
@@ -67,8 +76,8 @@ def start_worker(job: Job, *, back: bool = False, more: tuple[str, ...] = ()) ->
     """
     refuse_busy(job.folder.parent)
     job.keep_room()
-    order = (job.command, "work", str(job.folder))
-    argv = (sys.executable, "-m", "raidtui", *order, *(("--back",) if back else ()), *more)
+    command = (job.command, "work", str(job.folder))
+    argv = (sys.executable, "-m", "raidtui", *command, *(("--back",) if back else ()), *more)
     own = {"PYTHONPATH": str(Path(raidtui.__file__).parents[1]), "SUDO_USER": who(), "LC_ALL": "C.UTF-8"}
     if os.path.isdir("/run/systemd/system") and tool_path("systemd-run"):  # noqa: PTH112
         settings = [f"--setenv={key}={value}" for key, value in own.items()]

@@ -24,7 +24,7 @@ class JobState(StrEnum):
 
     @property
     def sentence(self) -> str:
-        """What is said of the job: ``is running``."""
+        """The predicate of a sentence on the job: ``is running``."""
         return _SENTENCES[self]
 
 

@@ -22,6 +22,7 @@ import msgspec
 
 from raidtui.jobs.journal import journal_path, who
 from raidtui.jobs.lock import JobError, process_of, refuse_folder, started_s, worker_of
+from raidtui.jobs.plan_file import load_plan, save_plan
 from raidtui.jobs.state_files import PRIVATE_MODE, own_folder, sync_folder, write_synced
 from raidtui.jobs.states import ENDED, JobState
 from raidtui.model.plan import Plan
@@ -29,7 +30,6 @@ from raidtui.model.plan import Plan
 if TYPE_CHECKING:
     import psutil
 
-SCHEMA = 1
 # Of a step's entries, with what the tools print, most take a tenth of that.
 _ROOM_BYTES, _STEP_BYTES = 32 << 10, 8 << 10
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -37,52 +37,12 @@ _ENDS = ENDED | {JobState.GOES_ON}
 _STEPS = ("step", "of")
 _MOST_STEPS = 1 << 20
 _END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
-COURSE_FILE = "bench.json"
+SCHEDULE_FILE = "bench.json"
 """A benchmark's job has no steps; this file beside its plan has what it measures (``raidtui.bench``)."""
 TRIAL_FILE = "trial.json"
 """A trial's steps are undone when it was judged; this file has what is looked at (``raidtui.rescue``)."""
 COPY_FILE = "copy.json"
 """A copy's step may take days, and is ended when that is asked (``raidtui.rescue``)."""
-
-
-class PlanFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A saved plan. ``raidtui_plan`` is the version of the form."""
-
-    raidtui_plan: int
-    host: str
-    made_s: float
-    plan: Plan
-
-
-def save_plan(plan: Plan, *, host: str, made_s: float) -> bytes:
-    """Return a plan as JSON.
-
-    Raises:
-        JobError: it holds text that is none (a name of bytes that are not UTF-8).
-    """
-    file = PlanFile(raidtui_plan=SCHEMA, host=host, made_s=made_s, plan=plan)
-    try:
-        return msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n"
-    except UnicodeEncodeError as error:
-        raise JobError(f"this plan cannot be saved: {error.object!r} is not UTF-8") from error
-
-
-def load_plan(data: bytes) -> PlanFile:
-    """Return a saved plan.
-
-    Raises:
-        JobError: it is none, or of another version.
-    """
-    try:
-        head = msgspec.json.decode(data)
-        version = head.get("raidtui_plan") if isinstance(head, dict) else None
-        if version != SCHEMA:
-            raise JobError(f"not a plan of version {SCHEMA}: raidtui plan ... --json prints one")
-        return msgspec.json.decode(data, type=PlanFile)
-    except RecursionError as error:  # Python's own words for it differ from version to version
-        raise JobError("not a plan: it is nested too deeply") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise JobError(f"not a plan: {error}") from error
 
 
 def jobs_folder() -> Path:
@@ -169,7 +129,7 @@ class Job:
     @property
     def command(self) -> str:
         """The subcommand whose ``work`` carries it out: jobs, bench or rescue."""
-        files = {COURSE_FILE: "bench", TRIAL_FILE: "rescue", COPY_FILE: "rescue"}
+        files = {SCHEDULE_FILE: "bench", TRIAL_FILE: "rescue", COPY_FILE: "rescue"}
         return next((name for file, name in files.items() if (self.folder / file).is_file()), "jobs")
 
     @property
@@ -246,7 +206,7 @@ class Job:
     def entries(self) -> list[Mapping[str, Any]]:
         """Return the entries of the journal: ``event`` is a string, ``at_s`` a time, a step a number.
 
-        Lines that are no entries are left out, such as one that a crash has cut.
+        Lines that are not entries are left out, such as one that a crash has cut.
         """
         found: list[Mapping[str, Any]] = []
         with contextlib.suppress(FileNotFoundError):
@@ -359,7 +319,7 @@ class Job:
             JobError: there is no such step, or the plan cannot be read.
         """
         # A benchmark's changes are jobs of their own; what is left of a trial is found by its names, too.
-        if any((self.folder / file).is_file() for file in (COURSE_FILE, TRIAL_FILE)):
+        if any((self.folder / file).is_file() for file in (SCHEDULE_FILE, TRIAL_FILE)):
             return
         done, begun = self.done_steps()
         steps = self.plan.steps

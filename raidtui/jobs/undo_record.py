@@ -1,4 +1,4 @@
-"""The one record of what raidtui set for now: what was there before, by whom, when, and how it is undone.
+"""The one record of what raidtui set until the next reboot: old value, person, time, and undo.
 
 Pane 1, pane 4 and ``raidtui tune undo`` undo from it, and leaving the console offers to restore it.
 It is a file below /run, which a reboot empties as it resets the values. Other runs read it, so that a dropped
@@ -45,7 +45,7 @@ class UndoPlace(StrEnum):
 
 
 class WrittenValue(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One value that was written: the file, what it was before, what it was set to."""
+    """One value that was written: the file, the old and the new value."""
 
     path: str
     before: str
@@ -175,7 +175,7 @@ class UndoRecord:
         return entry.id in self._own
 
     def last(self, place: UndoPlace) -> UndoEntry | None:
-        """Return what was done last in a place and can be undone: in pane 1 by this run, else by any run."""
+        """Return the last change that can be undone: in pane 1 of this run, else of any run."""
         for entry in reversed(self.load()):
             anybodys = place is UndoPlace.TUNE or self.is_own(entry)
             if entry.place is place and entry.undo.steps and anybodys:
@@ -183,11 +183,11 @@ class UndoRecord:
         return None
 
     def changed(self) -> Mapping[str, ChangedValue]:
-        """Return what was set and not undone, by path."""
+        """Return the values that were set and not undone, by path."""
         return changed_by(self.load(), self._own)
 
     def left(self) -> Plan | None:
-        """Return the plan that restores what this run set and nobody has restored since, or None.
+        """Return the plan that restores what this run set and was not restored since, or None.
 
         Whatever it was set by, each file gets the value that it had before this run set it first. Limits come
         before other values, min and max in an order in which min is never above max.
@@ -347,7 +347,7 @@ def _done(data: bytes | str, boot: str) -> tuple[UndoEntry, ...]:
 
 
 def changed_by(done: Sequence[UndoEntry], own: Collection[str] = ()) -> Mapping[str, ChangedValue]:
-    """Return what was set and not undone, by path: the value before the first write, and after the last.
+    """Return the values that were set and not undone, by path: before the first write, and after the last.
 
     Args:
         done: the entries, the oldest first.

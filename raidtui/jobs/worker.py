@@ -1,7 +1,7 @@
 """The worker: carries out the plan of a job, in a process of its own that outlives the terminal.
 
 Before each step and after it the journal is on disk. Killed anywhere, nothing is lost: what was under way is
-known, and ``resume`` looks whether it had come to its end before doing it (again).
+known, and ``resume`` checks whether it had finished before doing it again.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class CostMeasure(Protocol):
         """Take the first reading."""
 
     def after(self) -> str:
-        """Take the second reading; return a sentence on what was written, or ""."""
+        """Take the second reading; return a sentence on the written bytes, or ""."""
 
 
 Measuring = Callable[[Plan], CostMeasure]

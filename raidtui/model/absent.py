@@ -50,6 +50,8 @@ class AbsentArray(Struct, frozen=True, kw_only=True):
         named_by: the files that name it, with the line: "/etc/fstab, line 3".
         wanted: whether one of these needs it at boot (not ``noauto``).
         seen_s: epoch seconds when it was last seen running in this session; None if it was not.
+        awaits_udev: whether more members may be found: udev has not read all devices yet.
+        unread: the devices that udev has no entry of, if it is known which.
     """
 
     absence: Absence
@@ -64,6 +66,8 @@ class AbsentArray(Struct, frozen=True, kw_only=True):
     named_by: tuple[str, ...] = ()
     wanted: bool = False
     seen_s: float | None = None
+    awaits_udev: bool = False
+    unread: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -97,7 +101,29 @@ class AbsentArray(Struct, frozen=True, kw_only=True):
     @property
     def count_words(self) -> str:
         """How many members are present: "2 of 3 members present"; without numbers that are not known."""
+        return self._count(" present")
+
+    @property
+    def count_short(self) -> str:
+        """The same where the sentence already says that they are present: "2 of 3 members"."""
+        return self._count("")
+
+    @property
+    def count(self) -> tuple[int, int | None]:
+        """How many members are present, and of how many; None where that is not known."""
+        known = self.filled is not None and self.raid_disks is not None
+        return self.filled if known and self.filled is not None else len(self.present), self.raid_disks
+
+    def _count(self, present: str) -> str:
+        if self.awaits_udev:
+            there = len(self.present)
+            found = (
+                counted(there, "member")
+                if self.raid_disks is None
+                else (f"{there} of {counted(self.raid_disks, 'member')}")
+            )
+            return f"{found} found so far"
         if self.filled is not None and self.raid_disks is not None:
-            return f"{self.filled} of {counted(self.raid_disks, 'member')} present"
-        there = counted(len(self.present), "member")
-        return f"{there} present" if self.raid_disks is None else f"{there} present of {self.raid_disks}"
+            return f"{self.filled} of {counted(self.raid_disks, 'member')}{present}"
+        members = f"{counted(len(self.present), 'member')}{present}"
+        return members if self.raid_disks is None else f"{members} of {self.raid_disks}"

@@ -72,7 +72,7 @@ class Finding(Struct, frozen=True, kw_only=True):
         code: what it says, for programs: a ``FindingCode`` for arrays; ``raidtui.wear`` has codes for disks.
         subject: the array's key (its UUID, or its name without one), or "" for the host.
         name: the subject's name for people.
-        sentence: what is the case.
+        sentence: the fact.
         remedy: what to do about it; "" for nothing.
     """
 

@@ -88,17 +88,17 @@ def loss_sentence(level: str | None, layout: int | None, raid_disks: int, missin
     if left < 0:
         return "more members are missing than the level survives"
     if level in NO_REDUNDANCY:
-        return "no redundancy: if one goes, all is gone"
+        return "no redundancy: if one fails, all is lost"
     if left == 0 and level == "raid10":
         return _raid10_edge(layout, raid_disks, missing)
     if left == 0:
-        return "if one goes: all is gone"
+        return "if one fails: all is lost"
     words = ("one", "two", "three", "four")
     safe = words[left - 1] if left <= len(words) else str(left)
-    text = f"if {safe} {'goes' if left == 1 else 'go'}: safe"
+    text = f"if {safe} {'fails' if left == 1 else 'fail'}: safe"
     if level == "raid10":
         return text + _raid10_beyond(layout, raid_disks, missing, left)
-    return f"{text} · one more: all is gone"
+    return f"{text} · one more: all is lost"
 
 
 def _raid10_edge(layout: int | None, raid_disks: int, missing: Collection[int]) -> str:
@@ -119,7 +119,7 @@ def _raid10_edge(layout: int | None, raid_disks: int, missing: Collection[int]) 
 def _raid10_beyond(layout: int | None, raid_disks: int, missing: Collection[int], left: int) -> str:
     more = {1: "two", 2: "three"}.get(left, str(left + 1))
     if raid_disks - len(set(missing)) == left + 1:
-        return " · one more: all is gone"
+        return " · one more: all is lost"
     groups = copy_groups("raid10", layout, raid_disks)
     alive = [tuple(slot for slot in group if slot not in missing) for group in groups]
     deadly = sorted({slots for slots in alive if len(slots) == left + 1})

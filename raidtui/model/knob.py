@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from enum import StrEnum
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from raidtui.model.plan import Fact
 from raidtui.model.smart import ErrorRecovery
@@ -23,7 +22,7 @@ class KnobScope(StrEnum):
 
 
 class By(StrEnum):
-    """What sets a knob, in the order of a boot: what comes later wins."""
+    """What sets a knob, in the order of a boot: the last one wins."""
 
     KERNEL = "kernel"
     COMMAND_LINE = "command-line"
@@ -54,14 +53,14 @@ class Setting(Struct, frozen=True, kw_only=True):
     """Something on this host that sets a knob, or has set it.
 
     Args:
-        by: what does.
+        by: the setter.
         where: the place: "/etc/udev/rules.d/60-ssd.rules:3", "profile balanced".
-        value: what it sets; None where that is not known.
+        value: the value that it sets; None if not known.
         path: the file that is written to; parts may have wildcards.
         ours: whether raidtui wrote it, to keep a value.
         sure: whether it applies for certain; a udev rule may match on what only udev knows.
         only: the kind of disks it is for; "" for all.
-        running: of a daemon, whether it runs now; None for what is no daemon.
+        running: of a daemon, whether it runs now; None for other setters.
     """
 
     by: By
@@ -107,27 +106,13 @@ KERNEL = Setting(by=By.KERNEL)
 NOBODY = Setting(by=By.UNKNOWN)
 
 
-class SetBy(Struct, frozen=True, kw_only=True):
-    """Who has set some knobs of a row.
-
-    Args:
-        by: who.
-        words: the same, a few words for a column.
-        knobs: their names.
-    """
-
-    by: By
-    words: str
-    knobs: tuple[str, ...]
-
-
 class ChangedValue(Struct, frozen=True, kw_only=True):
     """A value that raidtui wrote for now.
 
     Args:
         path: the file.
-        before: what it was before the first of these writes.
-        value: what was written last.
+        before: the value before the first of these writes.
+        value: the value written last.
         by: NOW or RUN.
     """
 
@@ -143,12 +128,12 @@ class Value(Struct, frozen=True, kw_only=True):
     Args:
         text: the kernel's value, as it would be written.
         path: the file that it is read from and written to; "" where a tool does that.
-        choices: what can be written, where these are words.
+        choices: the words that can be written; empty for numbers.
         low, high: the range, where it is a number; None where the kernel shows no bound.
         multiple: numbers are multiples of this.
         step: the next number is the next multiple of this; with 0, half of the number and twice the number.
         default: the kernel's initial value; None where it is not known.
-        set_by: what has set it, as far as is known.
+        set_by: the setter of the present value, as far as known.
         others: everything that sets it, in the order of a boot.
         at_boot: the value after a reboot; None where it is not known.
         kept: the value that raidtui keeps it at; None where it does not keep it.
@@ -190,7 +175,7 @@ class Subject(Struct, frozen=True, kw_only=True):
         cpus: the processors of a policy: "0-7".
         identity: a disk's serial number or WWN, to show.
         model: a disk's.
-        needs: what must hold right before something is written.
+        needs: facts to check right before a write.
         guard: (path, text) that must hold right before a write: an array's UUID.
         match: how a udev rule identifies it: ("ENV{ID_SERIAL}", "..."); None where none can.
         no_match: why none can.
@@ -232,7 +217,7 @@ class Tuning(Struct, frozen=True, kw_only=True):
     Args:
         subjects: the disks (members first, by array), the policies, "cpu", the arrays, "system".
         lacks: what the host does not have, a sentence each.
-        no_cpufreq: why nothing is known of the processors; "" where it is.
+        no_cpufreq: why nothing is known of the processors; "" if it is known.
         texts: raidtui's own files, by path; without missing ones. Bytes as characters, as in Survey.texts.
         folders: folders of configuration that are there.
         systemd: whether systemd is PID 1.
@@ -304,101 +289,3 @@ def neighbours(value: Value) -> tuple[str | None, str | None]:
     down = max(down, value.low if value.low is not None else 0)
     up = up if value.high is None else min(up, value.high)
     return str(down) if down < number else None, str(up) if up > number else None
-
-
-def attributed(value: Value, settings: Sequence[Setting], changed: ChangedValue | None = None) -> Value:
-    """Return a value with what is known of who set it and of its value after a reboot.
-
-    Args:
-        value: as it was read.
-        settings: everything that sets this knob of this subject.
-        changed: what raidtui has written to it since the boot; None for nothing.
-    """
-    ordered = tuple(
-        _resolved(each, value) for each in sorted(settings, key=lambda each: each.rank)
-    )  # stable: the later of two files stays behind the earlier
-    kept = next((each.value for each in reversed(ordered) if each.ours), None)
-    return replace(
-        value,
-        set_by=_set_by(value, ordered, changed),
-        others=ordered,
-        at_boot=_at_boot(value, ordered),
-        kept=kept,
-    )
-
-
-def _resolved(setting: Setting, value: Value) -> Setting:
-    """Of tuned, "schedutil|ondemand" means the first that exists, and ">4096" at least this."""
-    text = setting.value
-    if text is None or setting.by is not By.TUNED:
-        return setting
-    if "|" in text:
-        text = next((word for word in text.split("|") if word in value.choices), None)
-    elif text.startswith(">"):
-        least = text[1:].strip()
-        met = least.isdigit() and value.text.isdigit() and int(value.text) >= int(least)
-        text = value.text if met else least
-    return replace(setting, value=text)
-
-
-def _set_by(value: Value, settings: tuple[Setting, ...], changed: ChangedValue | None) -> Setting:
-    def sets_it(setting: Setting) -> bool:
-        return setting.value is not None and same_value(setting.value, value.text)
-
-    if changed is not None and same_value(changed.value, value.text):
-        kept = next((each for each in settings if each.ours and sets_it(each)), None)
-        return kept or Setting(by=changed.by, value=changed.value, path=value.path)
-    for setting in reversed(settings):
-        if sets_it(setting):
-            return setting
-    if value.default is not None and same_value(value.default, value.text):
-        return KERNEL
-    unknown = next((each for each in reversed(settings) if each.value is None), None)
-    if unknown is not None:
-        return unknown
-    return NOBODY  # the kernel's initial value and one written by hand look the same
-
-
-def _at_boot(value: Value, settings: tuple[Setting, ...]) -> str | None:
-    if not settings:
-        return value.default
-    last = settings[-1]
-    if last.sure or last.value is None:
-        return last.value
-    rest = _at_boot(value, settings[:-1])
-    agrees = rest is not None and last.value is not None and same_value(rest, last.value)
-    return rest if agrees else None
-
-
-def who_set(values: Iterable[tuple[str, Value]], main: Collection[str]) -> tuple[SetBy, ...]:
-    """Return who has set the knobs of a row, the kernel first.
-
-    Args:
-        values: the knobs and their values.
-        main: the knobs that the row shows. Others count where something has set them. What is not known
-            counts where no knob of the row is known to have the kernel's value.
-    """
-    found: dict[tuple[By, str], dict[str, None]] = {}
-    unknown: dict[str, None] = {}
-    kernel, nobody = ((each.by, each.words) for each in (KERNEL, NOBODY))
-    for knob, value in values:
-        by = value.set_by.by
-        if by is By.UNKNOWN and value.default is None:
-            if knob in main:
-                unknown[knob] = None
-        elif knob in main or by is not By.KERNEL:
-            found.setdefault((by, value.set_by.words), {})[knob] = None
-    if unknown and kernel not in found:
-        found[nobody] = {**found.get(nobody, {}), **unknown}
-    found = found or {kernel: {}}
-    first = sorted(found.items(), key=lambda each: each[0] != kernel)
-    return tuple(SetBy(by=by, words=words, knobs=tuple(knobs)) for (by, words), knobs in first)
-
-
-def who_set_words(setters: Sequence[SetBy]) -> str:
-    """Return that in words: ``kernel``, ``kernel; queue_depth: 60-ssd.rules:1``."""
-    if len(setters) == 1:
-        return setters[0].words
-    return "; ".join(
-        each.words if each.by is By.KERNEL else f"{', '.join(each.knobs)}: {each.words}" for each in setters
-    )

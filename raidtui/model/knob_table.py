@@ -22,10 +22,10 @@ class Knob(Struct, frozen=True, kw_only=True):
 
     Args:
         name: stable; JSON, profiles and the command line use it.
-        scopes: what it belongs to.
+        scopes: the subjects that have it.
         file: below the subject's folder; "" where a tool sets it.
-        what: what it does.
-        risk: what it may cost.
+        what: its effect.
+        risk: its risk.
         unit: of the number.
         choices: words that can be written, where they are the same everywhere.
         low, high: the range, where it is the same everywhere.
@@ -80,7 +80,7 @@ _DISK = (
         low=0,
         what="How far ahead the kernel reads a file that is read in order. The value of the mounted device"
         " counts: the array's own, not that of its members.",
-        risk="Too much reads data that nobody wants, and takes memory and IOPS from random reads.",
+        risk="Too much reads data that is not needed, and takes memory and IOPS from random reads.",
     ),
     Knob(
         name="rq_affinity",
@@ -206,7 +206,7 @@ _ARRAY = (
         low=0,
         high=8192,
         what="How many threads per processor group compute parity besides the array's own; 0 is none.",
-        risk="A few help fast SSDs, many get in each other's way; a change suspends the array for a moment.",
+        risk="A few help fast SSDs, too many contend for locks; a change suspends the array for a moment.",
     ),
     Knob(
         name="preread_bypass_threshold",

@@ -153,7 +153,7 @@ def layout_words(level: str | None, layout: int | None) -> str | None:
 
 
 def layout_short(level: str | None, layout: int | None) -> str:
-    """Return the layout in two or three letters: n2, f2, ls; "" where there is none."""
+    """Return the layout in two or three letters: n2, f2, ls; "" without a layout."""
     if layout is None:
         return ""
     if level == "raid10":

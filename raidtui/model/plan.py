@@ -74,14 +74,14 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     Args:
         why: a phrase.
         path: absolute path that is written to.
-        text: what is written to it in one write, if it is a kernel's file.
+        text: the text to write in one write, for a kernel file.
         identity: (path, text) that must read so right before the write: the array is still the same one.
         content: the whole new content, if it is a configuration file; the old one is kept beside it.
         argv: the tool and its arguments; the tool is looked for in the system's folders.
         stdin: what the tool reads.
         timeout_s: how long the tool may take.
-        needs: what is read again right before.
-        proves: what must hold afterwards; where it holds already, a resumed job skips the step.
+        needs: facts that are read again right before.
+        proves: facts that must hold afterwards; if they hold already, a resumed job skips the step.
         undo: what puts it back, first to last.
         destroys: whether data that is there is gone after it.
         counts: kernel names of members whose discards are counted over the step and reported: a test of TRIM.
@@ -139,16 +139,16 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         subject: the array's label, or "system".
         undo: steps that put things back, first to last.
         warning: what the confirmation says besides the steps.
-        losses: what is lost, by device: file systems, old arrays.
+        losses: data that is lost, by device: file systems, old arrays.
         loses: the same, a sentence each. It follows from ``losses``.
         notes: what else there is to know, a sentence each.
-        confirm: what must be typed before anything is destroyed: the array's name.
-        rolls_back: whether a failure in the middle undoes what was done, by itself.
+        confirm: the word to type before anything is destroyed: the array's name.
+        rolls_back: whether a failure in the middle undoes the steps so far.
         devices: kernel names of all devices touched; their superblocks are saved before.
         arrays: kernel names of all arrays touched.
         goes_on: what md does by itself after the last step, a clause: "md copies sda to sde".
-        ends: what holds when that has come to its end; the job is done then, not before.
-        lasts: what holds as long as it can come to its end.
+        ends: facts that hold when that has finished; the job is done then, not before.
+        lasts: facts that hold as long as it can finish.
     """
 
     title: str
@@ -224,6 +224,6 @@ class NotYetRead(Refusal, frozen=True, kw_only=True):
 
 
 class NothingToDo(Refusal, frozen=True, kw_only=True):
-    """What was asked for is so already: there is no plan, and nothing is wrong."""
+    """The request is fulfilled already: there is no plan, and nothing is wrong."""
 
     code: RefusalCode = RefusalCode.NOTHING_TO_DO

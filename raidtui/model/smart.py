@@ -42,7 +42,7 @@ class Attribute(Struct, frozen=True, kw_only=True):
 
 
 class Counted(Struct, frozen=True, kw_only=True):
-    """A counter of what was written, with the unit that a standard gives it.
+    """A counter of written data, with its unit by the standard.
 
     Args:
         count: in units.

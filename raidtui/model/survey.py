@@ -147,7 +147,7 @@ class Device(Struct, frozen=True, kw_only=True):
     Args:
         superblock: md's superblock, if there is one.
         digest: SHA-256 of its first and last MiB; None where it cannot be read.
-        busy: why it cannot be opened exclusively, or who has it open; "" where nobody has.
+        busy: why it cannot be opened exclusively, or who has it open; "" if free.
         sector_bytes: the logical sector size.
         start_bytes: the offset of a partition on its disk; 0 for a whole disk.
         optimal_bytes: the disk's optimal I/O size; 0 where it reports none.
@@ -263,7 +263,7 @@ class Survey(Struct, frozen=True, kw_only=True):
 
         Args:
             name: the device.
-            made: the refusal, or what was made of the device instead.
+            made: the refusal, or the result.
         """
         if not isinstance(made, NotYetRead):
             return False

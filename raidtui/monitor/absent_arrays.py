@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from raidtui.host.block import BLOCK, read_identity
 from raidtui.host.md.array_names import canonical_uuid
 from raidtui.host.md.configured import read_configured
 from raidtui.host.md.superblock import FoundMember, MemberScan, Superblocks
 from raidtui.host.roots.root import Root
-from raidtui.host.udev import read_udev_entry
+from raidtui.host.udev import QUEUE, read_udev_entry
 from raidtui.model.absent import Absence, AbsentArray, AbsentMember
 from raidtui.model.array import Array, Member
 from raidtui.model.geometry import losses_left
@@ -29,7 +30,6 @@ _LEAST_S = 0.25
 """The least time between two looks: events of devices come in bursts."""
 _AGAIN_S = 60.0
 """How often to look at everything again without any event."""
-_UDEV_BUSY = "/run/udev/queue"
 
 
 class _Seen(Struct, kw_only=True):
@@ -186,25 +186,36 @@ class AbsentArrays:
                 for one in ignored
             ):
                 free.setdefault(each.uuid, []).append(each)
-        busy = self._root.live and self._since is not None and self._root.is_there(_UDEV_BUSY)
+        udev_works = self._root.is_there(QUEUE)
+        busy = udev_works and self._since is not None
+        unread = tuple(name for name in self._scan.unread() if name not in used)
         at_rest = [each for group in free.values() for each in group]
         blocks = self._superblocks.read(at_rest, ask=not busy)
-        found = list(self._gone(free, running, udev_busy=busy))
+        found = list(self._gone(free, running, unread, udev_busy=busy))
         stopped = (self._not_started(uuid, group, blocks) for uuid, group in free.items())
-        found += [absent for absent in stopped if absent is not None]
+        found += [
+            _may_have_more(absent, unread) if udev_works or unread else absent
+            for absent in stopped
+            if absent is not None
+        ]
         found = with_names(
             found, [each for each in expected if not each.ignored], RunningArrays(self._root, arrays, running)
         )
         listed = self._settled(found, clock_s, reading=busy or self._superblocks.reading)
         young = any(self._is_young(seen) for seen in self._seen.values())
-        self.unsettled = len(listed) < len(found) or busy or young or self._superblocks.reading
+        self.unsettled = len(listed) < len(found) or udev_works or young or self._superblocks.reading
         return tuple(listed)
 
     def _is_young(self, seen: _Seen) -> bool:
         return seen.died and self._taken_s - seen.at_s < _SETTLE_S
 
     def _gone(
-        self, free: dict[str, list[FoundMember]], running: set[str], *, udev_busy: bool
+        self,
+        free: dict[str, list[FoundMember]],
+        running: set[str],
+        unread: tuple[str, ...],
+        *,
+        udev_busy: bool,
     ) -> Iterable[AbsentArray]:
         for key, seen in list(self._seen.items()):
             if not seen.died or key in running:
@@ -225,7 +236,8 @@ class AbsentArrays:
             members = [
                 AbsentMember(
                     name=member.name,
-                    present=member.name in group or (by_kernel and self._is_same(member.name, seen)),
+                    present=member.name in group
+                    or ((by_kernel or member.name in unread) and self._is_same(member.name, seen)),
                     slot=seen.places.get(member.name, (None, ""))[0],
                     role=seen.places.get(member.name, (None, member.role))[1],
                     serial=seen.serials.get(member.name),
@@ -350,3 +362,8 @@ class AbsentArrays:
             if each.absence is Absence.GONE or passed_s >= wait_s:
                 listed.append(each)
         return listed
+
+
+def _may_have_more(absent: AbsentArray, unread: tuple[str, ...]) -> AbsentArray:
+    """Return an array of which udev may still find members: how many there are is not known."""
+    return absent if absent.complete else replace(absent, filled=None, awaits_udev=True, unread=unread)

@@ -30,9 +30,7 @@ def _diff(
     old: Snapshot, new: Snapshot, old_findings: Sequence[Finding], new_findings: Sequence[Finding]
 ) -> Iterator[Event]:
     if old.readable != new.readable:
-        tone, text = (
-            (Tone.GOOD, "can be read again") if new.readable else (Tone.BAD, "cannot be read any more")
-        )
+        tone, text = (Tone.GOOD, "can be read again") if new.readable else (Tone.BAD, "can no longer be read")
         yield Event(at_s=new.taken_s, kind=EventKind.KERNEL, subject="/proc/mdstat", text=text, tone=tone)
     old_own, new_own = by_subject(old_findings), by_subject(new_findings)
     before = {array.key: array for array in old.arrays}
@@ -60,11 +58,12 @@ def _diff(
 def _diff_absent(old: Snapshot, new: Snapshot, findings: dict[str, list[Finding]]) -> Iterator[Event]:
     for absent in new.absent:
         before = old.absent_array(absent.key)
-        if before is None or (before.absence, before.count_words) != (absent.absence, absent.count_words):
+        is_known_now = before is not None and before.awaits_udev and not absent.awaits_udev
+        if before is None or is_known_now or (before.absence, before.count) != (absent.absence, absent.count):
             yield _absent_event(new, absent, findings)
     for absent in old.absent:
         if new.absent_array(absent.key) is None and new.array(absent.key) is None:
-            text = "has no members any more" if absent.present else "is no longer named"
+            text = "no longer has members" if absent.present else "is no longer named"
             yield Event(at_s=new.taken_s, kind=EventKind.KERNEL, subject=absent.title, text=text)
 
 

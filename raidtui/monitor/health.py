@@ -286,13 +286,13 @@ def _judge_rest(array: Array, found: _Troubles) -> Iterator[Finding]:
     elif array.read_only:
         yield _finding(array, FindingCode.READ_ONLY, "is read-only", f"mdadm --readwrite {array.path}")
     if FindingCode.JOURNAL_MISSING in found:
-        text = "has lost its journal device and takes no writes until it has one, or another policy"
+        text = "has lost its journal device and accepts no writes until it has a new one, or another policy"
         remedy = f"mdadm --readonly {array.path}, then mdadm {array.path} --add-journal DEVICE"
         yield _finding(array, FindingCode.JOURNAL_MISSING, text, remedy, found=found)
     if array.mismatch_count:
         yield from _judge_mismatches(array, counted(array.mismatch_count, "mismatched sector"), found)
     if FindingCode.SAME_UUID in found:
-        text = "has the UUID of another array: a mirror that came apart, or a copied disk"
+        text = "has the UUID of another array: a split mirror, or a copied disk"
         remedy = f"use only one of them; mdadm --detail {array.path} shows when it was written last"
         yield _finding(array, FindingCode.SAME_UUID, text, remedy, found=found)
 
@@ -322,16 +322,22 @@ def judge_absent(absent: AbsentArray) -> Finding:
         code, sentence = FindingCode.GONE, f"is gone: it ended without having been stopped, {count}"
         if lost:
             sentence += f"; not there: {', '.join(lost)}"
-        remedy = f"bring back what is missing, then {_ASSEMBLE}; {_NEVER_RE_CREATE}"
+        remedy = f"reconnect what is missing, then {_ASSEMBLE}; {_NEVER_RE_CREATE}"
     elif absent.absence is Absence.NOT_THERE:
         code = FindingCode.NOT_THERE
         sentence = f"does not run, and no member of it was found: {joined(absent.named_by)} {names} it"
         remedy = "look for its disks; if the array is no longer wanted, remove that line"
     else:
         code, sentence = FindingCode.NOT_STARTED, f"is not started: {count}"
-        if absent.raid_disks is None:
+        if absent.awaits_udev:
+            reads = (
+                f"has not read {joined(absent.unread)} yet" if absent.unread else "is still reading devices"
+            )
+            sentence = f"is not started: {count}; udev {reads}"
+            remedy = "udevadm settle waits until udev is done; udevadm trigger makes it read devices again"
+        elif absent.raid_disks is None:
             sentence = f"is not started: {count}; the number of its members is not known"
-            remedy = f"ask as root; {_ASSEMBLE}"
+            remedy = f"run raidtui as root; {_ASSEMBLE}"
         elif health is Health.FAILED:
             remedy = f"find the missing members, then {_ASSEMBLE}; {_NEVER_RE_CREATE}"
         else:

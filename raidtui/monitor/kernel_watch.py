@@ -107,7 +107,7 @@ class KernelWatch:
             self._epoll.register(self._monitor.fileno(), select.EPOLLIN)
         except (ImportError, OSError) as error:
             self._monitor = None
-            return f"udev cannot be listened to: {error}"
+            return f"udev's events cannot be received: {error}"
         return None
 
     def drain(self) -> tuple[frozenset[str], tuple[Uevent, ...]]:

@@ -162,7 +162,7 @@ class Sampler:
         lack = Lack(
             part=MDSTAT,
             reason="not there: the kernel has no md loaded",
-            remedy="modprobe md_mod loads it, mdadm does so by itself",
+            remedy="load it with modprobe md_mod; mdadm loads it itself",
         )
         return Snapshot(
             taken_s=taken_s,

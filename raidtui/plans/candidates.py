@@ -1,4 +1,4 @@
-"""Which devices may be taken for an array, and why one may not. What is refused here is never written to."""
+"""Which devices may be taken for an array, and why not. A device refused here is never written to."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _refuse_unfit(device: Device) -> Refusal | None:
 
 
 def _refuse_named(device: Device, survey: Survey) -> Refusal | None:
-    """A device that is to be mounted, swapped to or opened at the next boot is somebody's, mounted or not."""
+    """A device that is to be mounted, swapped to or opened at the next boot is in use, mounted or not."""
     parts = [use.what for use in device.disk.uses if use.kind == "partition"]
     for name in (*parts, device.disk.name):
         for place in survey.named:
@@ -208,7 +208,7 @@ def refuse_old_arrays(
     Args:
         devices: the devices that would be wiped.
         survey: the host.
-        destroys: names or UUIDs of arrays that may be destroyed, as somebody typed them.
+        destroys: names or UUIDs of arrays that may be destroyed, as typed.
     """
     for block, paths in old_arrays(devices, survey).values():
         if is_given_up(block, survey, destroys):

@@ -31,7 +31,7 @@ _FOREIGN = frozenset(_CONTENTS) - {"linux_raid_member", "swap"}
 
 
 def device_facts(device: Device, *, free: bool = True, untouched: bool = True) -> tuple[Fact, ...]:
-    """Return what must still hold of a device right before something is written to it."""
+    """Return the facts to check right before a device is written to."""
     name, disk = device.disk.name, device.disk
     facts = list(same_disk(name, disk, device))
     if disk.size_bytes is not None:
@@ -44,7 +44,7 @@ def device_facts(device: Device, *, free: bool = True, untouched: bool = True) -
 
 
 def same_disk(name: str, disk: Disk, device: Device | None) -> tuple[Fact, ...]:
-    """Return what tells that a name is still the disk's, as far as that is known."""
+    """Return what shows that a name still belongs to the disk, as far as that is known."""
     seen = device.appearance if device is not None else ""
     return (
         *((Fact(kind=FactKind.SERIAL, subject=name, value=disk.identity),) if disk.identity else ()),
@@ -53,13 +53,13 @@ def same_disk(name: str, disk: Disk, device: Device | None) -> tuple[Fact, ...]:
 
 
 def losses_of(devices: Iterable[Device], survey: Survey) -> tuple[Loss, ...]:
-    """Return what is on devices and their partitions; empty devices are left out."""
+    """Return the contents of devices and their partitions; empty devices are left out."""
     found = ((device.disk.name, contents_of(device, survey)) for device in devices)
     return tuple(Loss(device=name, what=what) for name, what in found if what)
 
 
 def contents_of(device: Device, survey: Survey) -> str:
-    """Return what is on a device, and on its partitions, as a phrase; "" for an empty one."""
+    """Return the contents of a device and its partitions as a phrase; "" for an empty one."""
     return ", ".join(map(_phrase, _contents(device, survey)))
 
 
@@ -104,7 +104,7 @@ def signatures(device: Device) -> tuple[Use, ...]:
 
 
 def foreign_use(device: Device) -> Use | None:
-    """Return the signature of another storage system: what it holds cannot be seen from here."""
+    """Return the signature of another storage system, whose data raidtui cannot see."""
     for use in signatures(device):
         if use.what in _FOREIGN or _is_other_raid(use.what):
             return use
@@ -147,12 +147,12 @@ def _use(use: Use) -> _Noun:
 
 
 def _is_other_raid(signature: str) -> bool:
-    """Whether a signature is of a RAID that is none of md's own."""
+    """Whether a signature is of a RAID other than md."""
     return signature.endswith("_raid_member") and signature != "linux_raid_member"
 
 
 def wipe_steps(device: Device, survey: Survey) -> tuple[Step, ...]:
-    """Return what clears a device, so that nothing of it comes back later; nothing for an empty one.
+    """Return the steps that clear a device, so that no signature reappears; none for an empty one.
 
     Partitions are cleared one by one before the table that they are in: what is left in the middle of a disk
     shows up again as soon as a partition begins there.
@@ -193,7 +193,7 @@ def _wipe_one(device: Device, *, forced: bool = False, untouched: bool = True) -
 
 
 def cleared_facts(device: Device, survey: Survey) -> tuple[Fact, ...]:
-    """Return what must hold of a device right before it is taken, after its wipe where there was one."""
+    """Return the facts to check right before a device is taken, after a wipe."""
     facts = device_facts(device, untouched=not wipe_steps(device, survey))
     if device.superblock is not None:
         return (*facts, Fact(kind=FactKind.SUPERBLOCK, subject=device.disk.name))

@@ -1,4 +1,4 @@
-"""Members that go: fail, remove, and the superblock that is wiped from what is no member any more."""
+"""Members that leave: fail, remove, and zero-superblock of former members."""
 
 from __future__ import annotations
 
@@ -109,9 +109,9 @@ def plan_zero_superblock(survey: Survey, name: str, *, destroys: Collection[str]
     """Return the plan that wipes md's superblock from a device that no array uses.
 
     Args:
-        survey: the host, with all devices: the others tell whether this one is needed.
+        survey: the host, with all devices: the others show whether this one is needed.
         name: the device.
-        destroys: names of arrays that may be destroyed, as somebody typed them.
+        destroys: names of arrays that may be destroyed, as typed.
     """
     if refusal := needs_root(survey.snapshot):
         return refusal

@@ -1,4 +1,4 @@
-"""Which disk is it: the words that tell one from its neighbours, and the light in its bay (ledctl(8))."""
+"""Locating a disk: what distinguishes it from its neighbours, and the light of its bay (ledctl(8))."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def which_disk(device: Device) -> str:
 
 
 def which_disk_notes(survey: Survey, *names: str) -> tuple[str, ...]:
-    """Return that sentence for each device that is known, and what is wrong with it, if anything."""
+    """Return that sentence for each known device, and its trouble, if any."""
     found = [survey.devices[name] for name in names if name in survey.devices]
     return tuple(text for device in found for text in (which_disk(device), trouble_words(device)) if text)
 
 
 def trouble_words(device: Device) -> str:
-    """Return what is wrong with a disk or its cable in a sentence; "" where nothing is known to be."""
+    """Return a sentence on the trouble of a disk or its cable; "" if none is known."""
     return f"{device.disk.name} {device.trouble}." if device.trouble else ""
 
 

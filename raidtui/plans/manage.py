@@ -112,7 +112,7 @@ def good_elsewhere(array: Array, member: Member) -> tuple[Fact, ...]:
 
 
 def bad_block_notes(array: Array) -> tuple[str, ...]:
-    """Return what cannot be copied to a new member, because no good copy is left of it."""
+    """Return a note on sectors that cannot be copied, because no good copy is left; or nothing."""
     gone = lost(array)
     if not gone.sectors:
         return ()

@@ -1,4 +1,4 @@
-"""What makes an array come back under its name: mdadm.conf, then the initramfs, in that order."""
+"""What restores the name of an array at boot: mdadm.conf, then the initramfs."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def conf_freed(text: str, *, link: str, keep: frozenset[str]) -> str:
 def conf_steps(
     survey: Survey, *, uuid: str, link: str, metadata: str, same: bool = False
 ) -> tuple[Step, ...]:
-    """Return the steps that write an array's line, and make the initramfs anew.
+    """Return the steps that write an array's line and rebuild the initramfs.
 
     Args:
         survey: the host.
@@ -124,7 +124,7 @@ def fact_line(survey: Survey, line: str) -> Fact:
 def file_steps(
     survey: Survey, path: str, new: str, *, why: str, proves: tuple[Fact, ...] = (), initramfs: bool = True
 ) -> tuple[Step, ...]:
-    """Return the steps that put a file's new content in place and, where it goes along, the initramfs."""
+    """Return the steps that write a file's new content and, if it is in the initramfs, rebuild that."""
     old = survey.texts.get(path)
     again = _initramfs_steps(survey, path) if initramfs else ()
     back = (
@@ -185,7 +185,7 @@ def _own(lines: list[str], uuid: str) -> list[int]:
 def _entries(lines: list[str]) -> list[list[int]]:
     """Return the places of the lines of each entry, as mdadm's config.c reads them.
 
-    Indented lines go on with the entry before them, also over comments and empty lines, which are none of it.
+    Indented lines continue the entry before them, also after comments and empty lines.
     """
     entries: list[list[int]] = []
     for index, line in enumerate(lines):

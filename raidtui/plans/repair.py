@@ -1,4 +1,4 @@
-"""Members that come: replace, re-add, add.
+"""New members: replace, re-add, add.
 
 Replace copies while the old member still serves, so it is the verb for a disk that is to go; a former member
 is taken back by its bitmap, where it can be, before anything is copied whole.
@@ -67,7 +67,7 @@ def plan_re_add(survey: Survey, array: Array, name: str) -> Plan | Refusal:
 
 
 def _behind(survey: Survey, array: Array, device: Device) -> tuple[str, ...]:
-    """Return how far a former member is behind, and what is copied for that."""
+    """Return how far a former member is behind, and how much is copied."""
     members = [survey.devices[each.name].superblock for each in array.members if each.name in survey.devices]
     blocks = [block for block in members if block is not None and block.uuid == array.uuid]
     now = max((block.events or 0 for block in blocks), default=0)
@@ -98,7 +98,7 @@ def plan_add(survey: Survey, array: Array, name: str, *, destroys: Collection[st
         survey: the host.
         array: the array.
         name: the device.
-        destroys: names of arrays that may be destroyed, as somebody typed them.
+        destroys: names of arrays that may be destroyed, as typed.
     """
     device = _candidate(survey, array, name, destroys=destroys)
     if isinstance(device, Refusal):
@@ -146,7 +146,7 @@ def plan_replace(
         array: the array.
         old: the member that is to go.
         new: a spare of the array, or a device that is free.
-        destroys: names of arrays that may be destroyed, as somebody typed them.
+        destroys: names of arrays that may be destroyed, as typed.
     """
     if refusal := refuse_replacing(survey, array, old):
         return refusal

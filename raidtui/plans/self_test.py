@@ -41,7 +41,7 @@ def plan_self_test(
         left = tests.running.left_percent
         words = "" if left is None else f", {100 - left} % of it done"
         why = f"{reading.name} runs a self-test{words}"
-        return Refusal(code=RefusalCode.BUSY, why=why, remedy="wait for its end, or abort it")
+        return Refusal(code=RefusalCode.BUSY, why=why, remedy="wait until it ends, or abort it")
     if tests.kinds is None and reading.protocol == "NVMe":
         why = f"smartctl reports no self-tests of {reading.name}"
         return Refusal(code=RefusalCode.NO_TOOL, why=why, remedy=_NVME_SINCE)
@@ -51,7 +51,7 @@ def plan_self_test(
     minutes = tests.minutes_of(kind)
     takes = "It does not report how long that takes."
     if minutes is not None:
-        takes = f"The disk says that it takes {duration(minutes * 60)}, and longer under load."
+        takes = f"The disk reports that it takes {duration(minutes * 60)}, and longer under load."
     arrays = [each for each in snapshot.arrays if _lies_on(each, snapshot, reading.name)]
     start = Step(
         argv=_argv(reading, "-t", kind.value),
@@ -83,7 +83,7 @@ def plan_abort_self_test(
         title=f"self-test of {reading.name} aborted",
         subject=reading.name,
         steps=(_abort(reading, identity),),
-        notes=("Its log will say that it was aborted. A new self-test begins at the start.",),
+        notes=("Its log will record the abort. A new self-test starts from the beginning.",),
     )
 
 

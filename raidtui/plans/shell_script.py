@@ -18,7 +18,7 @@ _HARM = {
 
 
 def plan_sentences(plan: Plan) -> list[str]:
-    """Return a plan as lines: what it is, what is lost, every step, every command that undoes it."""
+    """Return a plan as lines: title, losses, every step, every command that undoes it."""
     lines = [f"{plan.title} ({_HARM[plan.harm]})"]
     lines += [f"  lost afterwards: {text}" for text in plan.loses]
     lines += [f"  {text}" for text in (plan.warning, *plan.notes) if text]
@@ -77,7 +77,7 @@ def content_changes(step: Step) -> list[str]:
 
 
 def _old_content(step: Step) -> tuple[bool, str]:
-    """Return whether the step's undo tells what was in the file before, and that: "" for no file."""
+    """Return whether the step's undo knows what was in the file before, and the text: "" for no file."""
     for undo in step.undo:
         if undo.path == step.path and undo.content is not None:
             return True, undo.content

@@ -23,7 +23,7 @@ _DEFAULT_KIB_S = 200_000
 
 
 def plan_check(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
-    """Return the plan of a full check: it reads all members and counts what does not match."""
+    """Return the plan of a full check: it reads all members and counts mismatches."""
     array = _whole(snapshot, key)
     if isinstance(array, Refusal):
         return array
@@ -167,7 +167,7 @@ def plan_pause(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
 
 
 def plan_resume(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
-    """Return the plan that lets go on what was paused."""
+    """Return the plan that resumes a paused sync."""
     array = _target(snapshot, key)
     if isinstance(array, Refusal):
         return array

@@ -124,7 +124,7 @@ def _system_step(word: str, value: int) -> Step:
 
 
 def _safe_order(steps: list[Step], new_min: int | None, old_max: int | None) -> tuple[Step, ...]:
-    """Min before max, but max first where the new min would stand above the old max for a moment."""
+    """Order the steps so that min is never above max: max first if the new min exceeds the old max."""
     raised = new_min is not None and old_max is not None and new_min > old_max
     return tuple(reversed(steps)) if raised else tuple(steps)
 

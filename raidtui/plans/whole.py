@@ -65,7 +65,7 @@ class Standing(Struct, frozen=True, kw_only=True):
 
     @property
     def enough(self) -> bool | None:
-        """Whether the whole members are enough; None where level or layout does not tell."""
+        """Whether the whole members are enough; None where level or layout leaves that open."""
         newest = self.newest
         if not newest.raid_disks or (newest.slot is None and not self.whole):
             return None
@@ -89,7 +89,7 @@ class Standing(Struct, frozen=True, kw_only=True):
 
 
 def standing(blocks: Mapping[str, Superblock]) -> Standing:
-    """Return how the members of one array stand.
+    """Return the states of the members of one array.
 
     Args:
         blocks: the superblocks by the names of their devices; at least one.
@@ -132,7 +132,7 @@ def _is_out(block: Superblock, roles: str | None) -> bool:
 
 
 def refuse_start(blocks: Mapping[str, Superblock], *, run: bool) -> Refusal | None:
-    """Return why mdadm would not start an array of these members, and which disk has to come back; or None.
+    """Return why mdadm would not start an array of these members, and which disk to reconnect; or None.
 
     Args:
         blocks: the superblocks of the members that are given, by the names of their devices.
@@ -189,7 +189,7 @@ def _lack_words(found: Standing) -> str:
 
 
 def _back_words(found: Standing) -> str:
-    """Return which disk has to come back: of mirror sets, those of which no member is whole."""
+    """Return the disks to reconnect: of mirror sets, those without an up-to-date member."""
     newest = found.newest
     groups = copy_groups(newest.level, newest.layout, newest.raid_disks or 0)
     dead = [group for group in groups if not found.whole.keys() & set(group)]

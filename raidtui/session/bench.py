@@ -42,7 +42,7 @@ class BenchSession:
     """One host's benchmarks.
 
     Args:
-        shell: its log gets what was started, and how it ended.
+        shell: its log gets starts and ends.
         loop: what watches the host.
     """
 
@@ -62,7 +62,7 @@ class BenchSession:
         return f"{what}: nothing can be measured there"
 
     async def look(self) -> BenchProgress | None:
-        """Return the newest benchmark, whoever started it."""
+        """Return the newest benchmark, from here or elsewhere."""
 
         def work() -> BenchProgress | None:
             from raidtui.bench.run.bench_progress import ProgressWatcher  # noqa: PLC0415

@@ -38,7 +38,7 @@ class HostThread:
                 done, value = future.set_result, work()
             except BaseException as error:  # noqa: BLE001  (raised again where it is waited for)
                 done, value = future.set_exception, error  # type: ignore[assignment]
-            tell(future.get_loop(), _settle, future, done, value)
+            call_soon(future.get_loop(), _settle, future, done, value)
 
         self._put(job)
         return await future
@@ -95,7 +95,7 @@ class HostThread:
         return max(0, math.ceil((self._alarm[0] - time.monotonic()) * 1000))
 
 
-def tell(loop: asyncio.AbstractEventLoop, call: Callable[..., None], *values: object) -> None:
+def call_soon(loop: asyncio.AbstractEventLoop, call: Callable[..., None], *values: object) -> None:
     """Call something in the event loop, from a thread; do nothing if the loop has ended."""
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(call, *values)

@@ -18,7 +18,7 @@ class Shell(Protocol):
 
     @property
     def held(self) -> bool:
-        """Whether the picture is held still."""
+        """Whether the display is frozen."""
 
     def say(self, text: str, role: str = "warn") -> None:
         """Show a sentence."""
@@ -27,4 +27,4 @@ class Shell(Protocol):
         """Add events to the log."""
 
     def in_background(self, work: Coroutine[Any, Any, object]) -> None:
-        """Run a coroutine; nobody waits for it."""
+        """Run a coroutine in the background."""

@@ -30,7 +30,7 @@ _MOST_SCRIPTS = 99
 
 
 class JobNews(Struct, frozen=True, kw_only=True):
-    """What a job's journal has beyond what was seen of it.
+    """The new entries of a job's journal, and the job's state.
 
     Args:
         entries: the new entries.
@@ -147,7 +147,7 @@ def new_file_system_uuid() -> str:
 
 
 def state_trouble() -> str:
-    """Correct the mode of the state folder; return what is wrong with it, or ""."""
+    """Correct the mode of the state folder; return its trouble, or ""."""
     return journal.state_trouble()
 
 

@@ -78,7 +78,7 @@ class Tuner:
 
     Args:
         root: the host.
-        record: what was set for now; the default is the host's.
+        record: the values set until reboot; by default the host's.
         journal: where writes are noted.
     """
 
@@ -96,7 +96,7 @@ class Tuner:
 
     @property
     def measuring(self) -> bool:
-        """Whether a benchmark runs on this host, whoever started it."""
+        """Whether a benchmark runs on this host, from here or elsewhere."""
         if not self._root.live:
             return False
         from raidtui.jobs.lock import worker_of  # noqa: PLC0415
@@ -173,10 +173,10 @@ class Tuner:
 
 
 class TuneSession:
-    """What pane 4 holds of one host.
+    """The knobs of one host, for pane 4.
 
     Args:
-        shell: the front end; its log gets what was changed.
+        shell: the front end; its log gets the changes.
         loop: what watches the host.
     """
 
@@ -186,8 +186,7 @@ class TuneSession:
         self._root = loop.root.apart() or loop.root
         self._tuner: Tuner | None = None
         self._erc: dict[str, ErrorRecovery | None] = {}
-        self._thread: HostThread | None = None
-        self._asking: HostThread | None = None
+        self._thread, self._asking = HostThread(), HostThread()  # never closed, as that of the wear pane
         self.measuring = False
         """Whether a benchmark ran when the values were read last."""
 
@@ -216,7 +215,7 @@ class TuneSession:
         return result
 
     async def last(self) -> tuple[UndoEntry | Refusal, bool]:
-        """Return what was set last since the boot, and whether this run did it."""
+        """Return the last change since the boot, and whether this run made it."""
 
         def work() -> tuple[UndoEntry | Refusal, bool]:
             done = self._at().last()
@@ -281,18 +280,11 @@ class TuneSession:
 
     async def _work(self, work: Callable[[], T]) -> T:
         """Run in the thread for knobs: the watching must not wait for slow files and tools."""
-        if not self._root.live:
-            return await self.loop.work(work)
-        if self._thread is None:
-            self._thread = HostThread()  # never closed, as that of the wear pane
-        return await self._thread.run(work)
+        return await (self._thread.run(work) if self._root.live else self.loop.work(work))
 
     async def _apart(self, work: Callable[[], T]) -> T:
-        if not self._root.live:
-            return await self.loop.work(work)
-        if self._asking is None:
-            self._asking = HostThread()  # never closed, as that of the wear pane
-        return await self._asking.run(work)
+        """Run in another thread: a disk that is asked may take seconds."""
+        return await (self._asking.run(work) if self._root.live else self.loop.work(work))
 
 
 def ask_erc(root: Root, names: Sequence[str]) -> dict[str, ErrorRecovery | None]:
@@ -308,7 +300,7 @@ def ask_erc(root: Root, names: Sequence[str]) -> dict[str, ErrorRecovery | None]
 
 
 def partly_undone(outcome: PlanOutcome) -> Plan | None:
-    """Return the plan that undoes what was done of a plan; None where nothing was."""
+    """Return the plan that undoes the finished steps of a plan; None if there are none."""
     from raidtui.jobs.runner import undo_of  # noqa: PLC0415
 
     undo = undo_of(outcome.plan)

@@ -244,14 +244,14 @@ class HostWatch:
         return last.undo
 
     def left_changed(self) -> Plan | None:
-        """Return the plan that restores what this run set and nobody has restored since, or None.
+        """Return the plan that restores what this run set and was not restored since, or None.
 
         That is speed limits, frozen arrays and knobs, whichever pane set them.
         """
         return self.record.left() if self._record is not None else None
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close the host."""
         self._unsubscribe()
         self.root.close()
 

@@ -18,7 +18,7 @@ from raidtui.host.roots.root import Root
 from raidtui.model.array import Stale
 from raidtui.model.plan import Plan
 from raidtui.monitor.kernel_watch import KernelWatch, Uevent
-from raidtui.session.host_thread import HostThread, tell
+from raidtui.session.host_thread import HostThread, call_soon
 from raidtui.session.watch import HostWatch, Report
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class WatchLoop:
     # -- in the thread
 
     def _beat(self) -> None:
-        """Sample, and tell if there is something new."""
+        """Sample, and report what is new."""
         if self._stopped:
             return
         if self._undelivered:  # the terminal does not take what is written to it
@@ -123,7 +123,7 @@ class WatchLoop:
             report = self._refresh()
         except Exception as error:  # noqa: BLE001  (a defect of ours: say it, keep the last picture, go on)
             self._thread.again(_AFTER_TROUBLE_S, self._beat)
-            tell(self._loop, self._on_trouble, f"sampling failed: {error!r}; please report it")
+            call_soon(self._loop, self._on_trouble, f"sampling failed: {error!r}; please report it")
             return
         finally:
             self._asked = ""
@@ -132,7 +132,7 @@ class WatchLoop:
         if self._shown is None or self._silent or not report.looks_like(self._shown):
             self._shown, self._silent = report, False
             self._undelivered = True
-            tell(self._loop, self._deliver, report)
+            call_soon(self._loop, self._deliver, report)
 
     def _refresh(self) -> Report:
         uevents = [self._uevents.popleft() for _ in range(len(self._uevents))]
@@ -190,7 +190,7 @@ class WatchLoop:
         return await self._aside.run(work)
 
     async def left_changed(self) -> Plan | None:
-        """Return what this session has changed and not put back."""
+        """Return the changes of this session that were not restored."""
         return await self._thread.run(self.watch.left_changed)
 
     async def answers(self) -> bool:

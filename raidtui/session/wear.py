@@ -48,7 +48,7 @@ class WearSession:
         self._seen_s = 0.0
         if shell.report is not None:
             self._spans.see(shell.report.snapshot)
-        self._thread: HostThread | None = None
+        self._thread = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
         self._reader: WearReader | None = None
         self._watch: CostWatch | None = None
 
@@ -117,8 +117,4 @@ class WearSession:
         return self._reader
 
     async def _work(self, work: Callable[[], T]) -> T:
-        if not self._root.live:
-            return await self.loop.work(work)
-        if self._thread is None:
-            self._thread = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
-        return await self._thread.run(work)
+        return await (self._thread.run(work) if self._root.live else self.loop.work(work))

@@ -20,7 +20,7 @@ from raidtui.config import Config
 from raidtui.first_frame import SMALLEST
 from raidtui.host.roots.root import Root
 from raidtui.model.finding import Event, EventKind, Tone
-from raidtui.plans.target import needs_root
+from raidtui.plans.target import refuse_build
 from raidtui.session.session import Session
 from raidtui.session.watch import Report
 from raidtui.ui.arrays.arrays_pane import ArraysPane
@@ -68,7 +68,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
     Args:
         root: the host.
         config: the user's settings.
-        theme: the theme asked for on the command line.
+        theme: the theme of the command line.
     """
 
     CSS_PATH = "raidtui.tcss"
@@ -144,7 +144,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
 
     @property
     def held(self) -> bool:
-        """Whether the screen is held still."""
+        """Whether the display is frozen."""
         return self.main.held
 
     @property
@@ -162,7 +162,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
         return self._root.now_s()  # the demo is another root
 
     def redraw_frame(self) -> None:
-        """Draw the header and the footer anew."""
+        """Redraw header and footer."""
         self.main.redraw_frame()
 
     def say(self, text: str, role: str = "warn", *, logged: bool = True) -> None:
@@ -192,7 +192,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
     async def on_event(self, event: events.Event) -> None:
         """Deliver an event; in a window too small for panes, only keys that work everywhere.
 
-        A verb must not act on an array that nobody sees.
+        A verb must not act on an array that is not in view.
         """
         typed = isinstance(event, events.Key | events.Paste) and len(self.screen_stack) == 1
         if typed and self._draws_no_pane and getattr(event, "key", "") not in self._keys_everywhere:
@@ -290,12 +290,9 @@ class RaidApp(DefectHooks, KeyOrderApp):
         if self.report is None:
             return
         snapshot = self.report.snapshot
-        refusal = needs_root(snapshot)
-        if refusal is not None or snapshot.host.source:
+        if refusal := refuse_build(snapshot):
             self.drop_held_keys()
-            self.main.say(
-                refusal.sentence if refusal else "the demo host is simulated: no array can be built on it"
-            )
+            self.main.say(refusal.sentence)
             return
         from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
 
@@ -333,12 +330,8 @@ class RaidApp(DefectHooks, KeyOrderApp):
         )
 
     async def action_filter(self) -> None:
-        """Open the filter line; it has the focus before the next key is delivered."""
-        if not self.main.query("#filter"):
-            from raidtui.ui.frame.text_field import FilterLine  # noqa: PLC0415
-
-            await self.main.mount(FilterLine(id="filter"), before="#bottom")
-        self.main.set_focus(self.main.query_one("#filter"))
+        """Open the filter line."""
+        await self.main.open_filter()
 
     def action_help(self) -> None:
         """Show the keys, and why some are dim."""

@@ -362,32 +362,32 @@ class CliCommand(Struct, frozen=True, kw_only=True):
 
     Args:
         title: two words or three.
-        order: the subcommand and its arguments, after ``raidtui``.
+        command: the subcommand and its arguments, after ``raidtui``.
         help: a sentence.
         words: synonyms by which the palette finds it.
     """
 
     title: str
-    order: str
+    command: str
     help: str
     words: str = ""
 
 
 CLI_COMMANDS = (
     CliCommand(
-        title="Grow chunks", order="plan grow-chunk ARRAY KIB",
+        title="Grow chunks", command="plan grow-chunk ARRAY KIB",
         help="Change an array's chunk size: a reshape.", words="reshape chunk size",
     ),
     CliCommand(
-        title="Repair", order="plan repair ARRAY",
+        title="Repair", command="plan repair ARRAY",
         help="Rewrite what does not match; run a check first.", words="mismatches rewrite parity",
     ),
     CliCommand(
-        title="Bitmap", order="plan bitmap ARRAY KIND",
+        title="Bitmap", command="plan bitmap ARRAY KIND",
         help="Add a write-intent bitmap to an array, or remove it.", words="write-intent internal",
     ),
     CliCommand(
-        title="Read-only", order="plan read-only ARRAY",
+        title="Read-only", command="plan read-only ARRAY",
         help="Make an array read-only; read-write ends it.", words="readonly writable read-write",
     ),
 )  # fmt: skip

@@ -27,12 +27,12 @@ async def may_leave(shell: ScreenShell) -> bool:
 
 
 def plan_is_real(shell: ScreenShell) -> bool:
-    """Whether what was changed is there after the end: the demo host's is not."""
+    """Whether changes last after the end: those of the demo host do not."""
     return shell.session.root.source != "demo"
 
 
 async def left(shell: ScreenShell) -> Plan | None:
-    """Return the plan that restores what this session set for now and nobody has restored since, or None."""
+    """Return the plan that restores what this session set until reboot and was not restored, or None."""
     if shell.report is None:
         return None
     plan = await shell.session.loop.left_changed()

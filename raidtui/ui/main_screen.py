@@ -32,13 +32,12 @@ from raidtui.ui.commands import (
     Command,
     shown,
 )
-from raidtui.ui.frame.footer import NARROW, Item, footer_line
 from raidtui.ui.frame.lines import Lines
 from raidtui.ui.frame.painting import PaintingScreen
 from raidtui.ui.frame.pane import Pane
 from raidtui.ui.frame.screen_shell import ScreenShell, shell_of
 from raidtui.ui.frame.stock import STOCK
-from raidtui.view.line import Line, counts_line, header_line, tab_line
+from raidtui.view.line import FOOTER_NARROW, FooterItem, Line, counts_line, footer_line, header_line, tab_line
 from raidtui.view.text import fit, fit_words, visible
 
 if TYPE_CHECKING:
@@ -126,7 +125,9 @@ class MainScreen(PaintingScreen):
         return pane
 
     def show_pane(self, name: str) -> None:
-        """Bring an opened pane into view."""
+        """Bring an opened pane into view. What another pane said goes; the log has what matters of it."""
+        if name != self.pane:
+            self._message = []
         self.pane, pane = name, self.panes[name]
         for each in self.panes.values():
             if each is not self.arrays:
@@ -152,6 +153,14 @@ class MainScreen(PaintingScreen):
         with self.painting():
             self.in_view.narrow(text)
             self.redraw_frame()
+
+    async def open_filter(self) -> None:
+        """Open the filter line; it has the focus before the next key is delivered."""
+        if not self.query("#filter"):
+            from raidtui.ui.frame.text_field import FilterLine  # noqa: PLC0415
+
+            await self.mount(FilterLine(id="filter"), before="#bottom")
+        self.set_focus(self.query_one("#filter"))
 
     def on_filter_line_changed(self, message: FilterLine.Changed) -> None:
         """Narrow the pane in view."""
@@ -264,10 +273,10 @@ class MainScreen(PaintingScreen):
             items = [("↑↓", "Scroll", True), self._item(FILTER)]
             further = [(command, command.label, True) for command in FURTHER if command in EVERYWHERE]
         last = (self._item(HELP), self._item(PALETTE))
-        further = further if width > NARROW else []
+        further = further if width > FOOTER_NARROW else []
         return footer_line(items, [self._item(*each) for each in further], last, width)
 
-    def _slider_items(self) -> list[Item]:
+    def _slider_items(self) -> list[FooterItem]:
         """Return what the keys do on a slider; letters are the pane's commands there, too."""
         step, leap = (
             "".join(
@@ -290,7 +299,7 @@ class MainScreen(PaintingScreen):
             (back, "Back", True),
         ]
 
-    def _item(self, command: Command, label: str = "", can: bool = True) -> Item:  # noqa: FBT001, FBT002
+    def _item(self, command: Command, label: str = "", can: bool = True) -> FooterItem:  # noqa: FBT001, FBT002
         return command.shown_key(self._shell.keymap), label or command.label, can
 
 
@@ -329,7 +338,9 @@ _PANES: Mapping[str, Callable[[], type[Pane]]] = {
 
 def _message_lines(text: str, role: str, width: int, most: int) -> list[Line]:
     """Return a sentence in at most ``most`` lines; pane 6 has all of it."""
-    parts = textwrap.wrap(text.strip(), width - 1, initial_indent=" ", subsequent_indent=" ") or [""]
+    parts = textwrap.wrap(
+        text.strip(), width - 1, initial_indent=" ", subsequent_indent=" ", break_on_hyphens=False
+    ) or [""]
     if len(parts) > most:
         parts = [*parts[: most - 1], fit_words(" ".join(parts[most - 1 :]), width - 1)]
     return [[(fit(part, width), role)] for part in parts]

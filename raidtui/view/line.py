@@ -7,7 +7,11 @@ looks like. Plain classes and the standard library only, see ``raidtui.first_fra
 
 from __future__ import annotations
 
-from raidtui.view.text import fit_words, visible
+from raidtui.view.text import cell_width, fit_words, visible
+
+TYPE_CHECKING = False  # as in raidtui/__main__.py: the first frame imports this
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 RANKS = {"bad": 0, "warn": 1, "unknown": 2, "ok": 3}
 """The order of rows by role; rows of one role keep the kernel's order."""
@@ -15,6 +19,10 @@ GLYPHS = {"ok": "●", "warn": "▲", "bad": "✖", "unknown": "?"}
 
 Span = tuple[str, str]
 Line = list[Span]
+FooterItem = tuple[str, str, bool]
+"""(key as the footer writes it, label, whether it can be used now)."""
+FOOTER_NARROW = 80
+"""Up to this width, only the first commands are shown."""
 
 
 def whole_columns(columns: dict[str, int], dropped: tuple[str, ...], room: int) -> dict[str, int]:
@@ -60,3 +68,37 @@ def tab_line(tabs: tuple[tuple[str, str], ...], chosen: str, width: int) -> Line
     used = sum(len(text) for text, _ in spans)
     spans.append((" " * max(0, width - used), "plain"))
     return spans
+
+
+def footer_line(
+    first: Iterable[FooterItem], further: Iterable[FooterItem], last: Iterable[FooterItem], width: int
+) -> Line:
+    """Return the footer in ``width`` cells.
+
+    Args:
+        first: shown at any width.
+        further: shown besides in wider windows, the most useful first.
+        last: always shown, at the end.
+        width: of the window.
+    """
+    end = [span for item in last for span in _spans(item)]
+    room = width + 2 - _cells(end)  # the blanks at both ends may go
+    line: Line = []
+    for item in (*first, *(further if width > FOOTER_NARROW else ())):
+        spans = _spans(item)
+        if _cells(spans) <= room:
+            line += spans
+            room -= _cells(spans)
+    line += end
+    if room < 1:
+        line[0] = (line[0][0][1:], line[0][1])
+    return [*line, (" " * max(0, room - 2), "plain")]
+
+
+def _cells(line: Line) -> int:
+    return sum(cell_width(text) for text, _ in line)
+
+
+def _spans(item: FooterItem) -> Line:
+    key, label, possible = item
+    return [(f" {key}", "key" if possible else "dim"), (f" {label} ", "plain" if possible else "dim")]

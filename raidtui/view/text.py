@@ -125,3 +125,8 @@ def tail(text: str, width: int) -> str:
         start -= 1
         used += cell_width(text[start])
     return "…" + text[start:]
+
+
+def escaped(text: str) -> str:
+    """Return a text as the value of a label in Prometheus's text format."""
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -45,10 +45,15 @@ def short_binary(size_bytes: int) -> str:
 
 def rate_mb_s(speed_kib_s: float) -> str:
     """Return a rate given in KiB/s in decimal MB/s: ``525 MB/s``; below 1 MB/s in KB/s."""
+    return " ".join(rate_and_unit(speed_kib_s))
+
+
+def rate_and_unit(speed_kib_s: float) -> tuple[str, str]:
+    """Return the figure and the unit of ``rate_mb_s``."""
     speed_bytes_s = speed_kib_s * KIB
     if 0 < speed_bytes_s < 995_000:
-        return f"{three_digits(speed_bytes_s / 1e3)} KB/s"
-    return f"{three_digits(speed_bytes_s / 1e6)} MB/s"
+        return three_digits(speed_bytes_s / 1e3), "KB/s"
+    return three_digits(speed_bytes_s / 1e6), "MB/s"
 
 
 def duration(seconds: float) -> str:

@@ -63,14 +63,26 @@ def life_share(disk: DiskWear | None, size_bytes: int) -> Share | None:
 
 def share_words(shares: Sequence[Share | None], whose: str = "its life") -> str:
     """Return ``0.4 % of its life``, for several ``0.1 to 0.4 %``; "" where one of them is not known."""
+    figure = share_figure(shares)
+    return f"{figure} of {whose}" if figure else ""
+
+
+def share_figure(shares: Sequence[Share | None], *, less: str = "less than ", about: str = "") -> str:
+    """Return the figure alone: ``0.4 %``, ``0.1 to 0.4 %``, ``less than 0.01 %``; "" as above.
+
+    Args:
+        shares: one for each disk.
+        less: prefix of an upper bound.
+        about: prefix of any other figure.
+    """
     known = [share for share in shares if share is not None]
     if not known or len(known) < len(shares):
         return ""
     low, high = min(each.percent for each in known), max(each.percent for each in known)
     if high < _LEAST_PERCENT or any(each.at_most for each in known):
-        return f"less than {_percent(max(high, _LEAST_PERCENT))} % of {whose}"
+        return f"{less}{_percent(max(high, _LEAST_PERCENT))} %"
     least, most = _percent(low), _percent(high)
-    return f"{most} % of {whose}" if least == most else f"{least} to {most} % of {whose}"
+    return f"{about}{most} %" if least == most else f"{about}{least} to {most} %"
 
 
 def _percent(value: float) -> str:
@@ -146,8 +158,8 @@ def rebuild_cost(array: Array, disks: Mapping[str, DiskWear], action: str = "rec
     if array.component_kib is None:
         return ""
     size = array.component_kib * 1024
-    words = share_words([life_share(disk, size) for disk in disks.values()])
-    share = f", about {words}".replace("about less", "less") if words else ""
+    figure = share_figure([life_share(disk, size) for disk in disks.values()], about="about ")
+    share = f", {figure} of its life" if figure else ""
     if action == "recover":
         return f"recover writes {amount(size)} to one disk{share}"
     if action == "resync" and array.level == "raid1":

@@ -17,9 +17,17 @@ from raidtui.wear.counter_units import (
     verdict_words,
     verify_unit,
 )
-from raidtui.wear.disk_finding import DiskCode, disk_finding
 from raidtui.wear.endurance import Confidence, Percent, Written, life_used, with_unit, without_guess, written
-from raidtui.wear.faults import Fault, Trouble, TroubleKind, fault_finding, faults_of, find_trouble
+from raidtui.wear.faults import (
+    DiskCode,
+    Fault,
+    Trouble,
+    TroubleKind,
+    disk_finding,
+    fault_finding,
+    faults_of,
+    find_trouble,
+)
 from raidtui.wear.forecast import Forecast, forecast, rated_bytes
 from raidtui.wear.ledger_entries import DAY_S, LedgerEntry, samples_of
 from raidtui.wear.self_test_words import failed_words

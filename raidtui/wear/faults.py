@@ -20,7 +20,6 @@ from msgspec.structs import replace
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import Attribute, SmartReading
 from raidtui.view.units import counted, duration
-from raidtui.wear.disk_finding import DiskCode, disk_finding
 from raidtui.wear.ledger_entries import DAY_S, LedgerEntry
 
 HANDFUL = 5
@@ -46,12 +45,57 @@ _IDS: Mapping[str, tuple[int, ...]] = {
 _GUESSED = "; the attribute's name is a default: smartctl does not know this disk"
 
 
+class DiskCode(StrEnum):
+    """What a finding about a disk says, for programs. docs/wear.md documents each; none changes."""
+
+    ATTRIBUTE_AT_LIMIT = "attribute-at-limit"
+    ATTRIBUTE_FAILED_ONCE = "attribute-failed-once"
+    BACKUP_FAILED = "backup-failed"
+    CABLE = "cable"
+    CRC_ERRORS = "crc-errors"
+    CRITICAL_WARNING = "critical-warning"
+    DYING = "dying"
+    ERROR_LOG = "error-log"
+    HOT = "hot"
+    MEDIA_ERRORS = "media-errors"
+    MEMORY_REGION = "memory-region"
+    NON_MEDIUM_ERRORS = "non-medium-errors"
+    OUT_OF_LINE = "out-of-line"
+    PENDING = "pending"
+    REALLOCATED = "reallocated"
+    SAME_FATE = "same-fate"
+    SELFTEST_FAILED = "selftest-failed"
+    SMART_UNREAD = "smart-unread"
+    SPARE_LOW = "spare-low"
+    STANDBY = "standby"
+    UNCORRECTABLE = "uncorrectable"
+    UNIT_IMPOSSIBLE = "unit-impossible"
+    UNIT_MEASURED = "unit-measured"
+    UNIT_WRONG = "unit-wrong"
+    WORN = "worn"
+    WORN_OUT = "worn-out"
+
+
+def disk_finding(
+    reading: SmartReading, severity: Severity, code: DiskCode, sentence: str, remedy: str = ""
+) -> Finding:
+    """Return a finding about a disk; its subject is the disk's identity."""
+    return Finding(
+        severity=severity,
+        code=code,
+        subject=reading.identity,
+        name=reading.name,
+        sentence=sentence,
+        remedy=remedy,
+    )
+
+
 class Fault(Struct, frozen=True, kw_only=True):
     """One count that is not 0.
 
     Args:
         field: of ``SmartReading``.
-        count: as it stands.
+        count: the present count.
         grown: by how much more than a week ago, or than at the first reading since.
         still_s: for how long the history shows the same count; None where it has no earlier reading of it.
     """
@@ -73,8 +117,8 @@ def faults_of(
     """Yield the counts of a disk that are not 0.
 
     Args:
-        reading: what it says now.
-        before: what it said a week ago.
+        reading: the present reading.
+        before: the reading a week ago.
         earlier: its readings in the history without this one, the oldest first.
         now_s: epoch seconds.
     """

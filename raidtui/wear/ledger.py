@@ -29,7 +29,7 @@ class OpenLedger(Protocol):
     """A ledger that is open."""
 
     def __enter__(self) -> Self:
-        """Itself."""
+        """Return the open ledger."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /

@@ -54,7 +54,7 @@ class WearLook(Struct, frozen=True, kw_only=True):
         at_s: epoch seconds.
         disks: in the order of their names.
         known: udev's identity of the disks that could not be read, by the kernel's name.
-        mark: the last one that a person has set; None where there is none.
+        mark: the last mark of a person; None without one.
         since: what was written since then, bytes by the disk's kernel name.
         costs: the costs of syncs and jobs, the latest first.
         known_since_s: of the oldest reading that the ledger has of these disks; None where it has none.
@@ -329,6 +329,6 @@ def array_wears(snapshot: Snapshot, disks: Mapping[str, DiskWear]) -> tuple[Arra
 
 
 def whole_disk(snapshot: Snapshot, member: str) -> str:
-    """Return the disk that a member lies on."""
+    """Return the disk of a member."""
     disk = snapshot.disks.get(member)
     return disk.disk if disk is not None else member

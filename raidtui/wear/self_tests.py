@@ -84,7 +84,7 @@ def read_self_test_plan(root: Root, snapshot: Snapshot, name: str, what: str) ->
     if root.text(f"{node}/size") is None:
         return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no disk {name}")
     if root.text(f"{node}/partition") is not None or not has_smart(name):
-        why = f"{name} is no whole disk with SMART data"
+        why = f"{name} is not a whole disk with SMART data"
         return Refusal(code=RefusalCode.INVALID, why=why)
     return read_self_test_disk(root, name).plan(snapshot, what)
 

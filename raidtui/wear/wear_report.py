@@ -9,7 +9,7 @@ from typing import Any
 from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.model.finding import Finding
 from raidtui.model.smart import SmartMeasurement, SmartReading
-from raidtui.view.text import visible
+from raidtui.view.text import escaped, visible
 from raidtui.view.units import decimal_size
 from raidtui.wear.array_wear import ArrayWear
 from raidtui.wear.disk_wear import DiskWear, judge_disk
@@ -280,8 +280,4 @@ def _labels(disk: DiskWear, extra: Mapping[str, str]) -> str:
         "model": (reading and reading.model) or "",
         "serial": (reading and reading.serial) or "",
     }
-    return ",".join(f'{key}="{_escape(value)}"' for key, value in {**known, **extra}.items())
-
-
-def _escape(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return ",".join(f'{key}="{escaped(value)}"' for key, value in {**known, **extra}.items())

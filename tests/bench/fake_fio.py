@@ -1,4 +1,4 @@
-"""A fio that is a script: it prints what it is given, and does as it is told."""
+"""A fio that is a script: it prints what it is given, and does what its file says."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ SCHEDULERS: dict[str, tuple[float, ...]] = {
     "bfq": (70_200, 71_900, 69_800, 70_600),
     "kyber": (99_100, 103_900, 88_400, 104_400),
 }
-"""A, what is like it, what is slower, and what nobody can tell."""
+"""A, what is like it, what is slower, and what nobody knows."""
 
 
 def measured(work: Workload, iops: float, **more: Any) -> RunRecord:

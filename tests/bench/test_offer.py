@@ -1,4 +1,4 @@
-"""From what somebody asks for to a schedule: what is refused, what is told, what must be typed."""
+"""From what somebody asks for to a schedule: what is refused, what is reported, what must be typed."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_no_host_and_no_fio(host: Host, tmp_path: Path) -> None:
     )
     host.live = False
     assert refused(host, work=READ, directory=str(tmp_path)) == (
-        "a captured tree is only looked at; leave --root and --demo out"
+        "a capture is read-only; leave --root and --demo out"
     )
 
 

@@ -69,7 +69,7 @@ def test_a_folder(tmp_path: Path) -> None:
 
 
 def test_a_file_system_with_a_number_of_its_own(tmp_path: Path) -> None:
-    """As btrfs has: what it is mounted from tells; and a place with a space in its name."""
+    """As btrfs has: what it is mounted from decides; and a place with a space in its name."""
     root = stacked()
     place = tmp_path / "a place"
     place.mkdir()
@@ -100,7 +100,7 @@ def test_a_folder_of_somebody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("os.access", lambda *_: False)
     found = find_directory(stacked(), str(tmp_path))
     assert isinstance(found, Refusal)
-    assert found.sentence == f"{tmp_path} may not be written to by this user; choose another folder"
+    assert found.sentence == f"{tmp_path} is not writable by this user; choose another folder"
 
 
 def test_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,12 +31,12 @@ SET = Plan(title="scheduler mq-deadline", subject="sda", steps=(Step(path="/sys/
 KNOB = Axis(kind=AxisKind.KNOB, name="scheduler", values=("none", "mq-deadline"), plans=(NONE, SET))
 BLOCKS = Axis(kind=AxisKind.BLOCK, values=("8192", "16384"))
 HERE = Place(directory="/srv", disks=("sda", "sdb"))
-COURSE = Schedule(title="random-read", place=HERE, work=READ, axes=(BLOCKS, KNOB), repeats=2)
+SCHEDULE = Schedule(title="random-read", place=HERE, work=READ, axes=(BLOCKS, KNOB), repeats=2)
 
 
 def test_interleaved() -> None:
     """A B A B: every point once, then all again; what is dear to change changes least."""
-    assert [(run.number, run.repeat, point_words(run.point)) for run in COURSE.runs()] == [
+    assert [(run.number, run.repeat, point_words(run.point)) for run in SCHEDULE.runs()] == [
         (0, 0, "scheduler none, block 8K"),
         (1, 0, "scheduler none, block 16K"),
         (2, 0, "scheduler mq-deadline, block 8K"),
@@ -49,14 +49,16 @@ def test_interleaved() -> None:
 
 
 def test_grouped() -> None:
-    order = [(run.repeat, run.point["block"]) for run in replace(COURSE, axes=(BLOCKS,), grouped=True).runs()]
+    order = [
+        (run.repeat, run.point["block"]) for run in replace(SCHEDULE, axes=(BLOCKS,), grouped=True).runs()
+    ]
     assert order == [(0, "8192"), (1, "8192"), (0, "16384"), (1, "16384")]
 
 
 def test_what_a_point_is() -> None:
     depths = Axis(kind=AxisKind.DEPTH, values=("1", "8"))
     jobs = Axis(kind=AxisKind.JOBS, values=("1", "4"))
-    schedule = replace(COURSE, axes=(depths, jobs, BLOCKS, KNOB))
+    schedule = replace(SCHEDULE, axes=(depths, jobs, BLOCKS, KNOB))
     point = {"depth": "8", "jobs": "4", "block": "16384", "scheduler": "mq-deadline"}
     assert schedule.work_at(point) == replace(READ, depth=8, jobs=4, block_bytes=16384, engine="libaio")
     assert schedule.knobs_at(point) == (("scheduler", "mq-deadline", SET),)
@@ -70,7 +72,7 @@ def test_arrays_of_a_point() -> None:
         Axis(kind=AxisKind.LAYOUT, values=("n2", "f2")),
         Axis(kind=AxisKind.LEVEL, values=("raid10",)),
     )
-    schedule = replace(COURSE, place=Place(), scratch=scratch, axes=axes)
+    schedule = replace(SCHEDULE, place=Place(), scratch=scratch, axes=axes)
     assert [point_words(point) for point in schedule.points][:3] == [
         "level raid10, layout n2, chunk one",
         "level raid10, layout n2, chunk 16K",
@@ -78,12 +80,12 @@ def test_arrays_of_a_point() -> None:
     ]
     assert schedule.scratch_at({"chunk": "16", "layout": "f2"}) == replace(scratch, chunk_kib=16, layout="f2")
     assert schedule.scratch_at({"chunk": "one"}) == replace(scratch, devices=("sda",), level="")
-    assert COURSE.scratch_at({}) is None
+    assert SCHEDULE.scratch_at({}) is None
 
 
 def test_the_form() -> None:
-    data = encode_schedule(COURSE)
-    assert decode_schedule(data) == COURSE
+    data = encode_schedule(SCHEDULE)
+    assert decode_schedule(data) == SCHEDULE
     assert data.startswith(b"{\n")
     for bad, sentence in (
         (b"", "this is not a benchmark schedule: Input data was truncated"),
@@ -92,7 +94,7 @@ def test_the_form() -> None:
             "this is not a benchmark schedule: Expected `int`, got `str` - at `$.repeats`",
         ),
         (
-            encode_schedule(replace(COURSE, raidtui_course=2)),
+            encode_schedule(replace(SCHEDULE, raidtui_course=2)),
             "this schedule is of form 2, and 1 is known here",
         ),
     ):

@@ -1,4 +1,4 @@
-"""What surrounds a run: read, summed up, told; and a lookout that keeps nobody waiting."""
+"""What surrounds a run: read, summed up, reported; and a thread that keeps nobody waiting."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PATIENCE_S = 30.0
 
 @pytest.fixture
 def host() -> Host:
-    """Two processors, and a disk that tells its temperature."""
+    """Two processors, and a disk that reports its temperature."""
     made = Host()
     for number, (governor, khz) in enumerate((("powersave", "1200000"), ("performance", "3400000"))):
         made.put(f"{POLICIES}/policy{number}/scaling_governor", f"{governor}\n")
@@ -158,7 +158,7 @@ def arrays(*states: tuple[str, int]) -> list[Surroundings]:
 
 
 @pytest.mark.parametrize(
-    ("shape", "seen", "told"),
+    ("shape", "seen", "reported"),
     [
         ({}, arrays(("", 0), ("", 0)), ()),
         ({"sync": "check"}, arrays(("check", 0)), ()),
@@ -175,10 +175,10 @@ def arrays(*states: tuple[str, int]) -> list[Surroundings]:
     ],
 )
 def test_what_came_over_an_array(
-    shape: dict[str, object], seen: list[Surroundings], told: tuple[str, ...]
+    shape: dict[str, object], seen: list[Surroundings], reported: tuple[str, ...]
 ) -> None:
     known = ArrayShape(name="md127", label="data", **shape)  # type: ignore[arg-type]
-    assert array_changes((known,), seen) == told
+    assert array_changes((known,), seen) == reported
 
 
 @pytest.fixture
@@ -190,21 +190,21 @@ def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("hasty")
 def test_a_lookout_goes_by_the_samples_clock() -> None:
-    told: list[Surroundings] = []
+    reported: list[Surroundings] = []
     enough, now_s = threading.Event(), 100.0
 
-    def tell(surroundings: Surroundings) -> None:
-        told.append(surroundings)
+    def report(surroundings: Surroundings) -> None:
+        reported.append(surroundings)
         if surroundings.t_s == 20.0:
             enough.set()
 
-    with SurroundingsThread(lambda t_s: Surroundings(t_s=t_s), tell, clock=lambda: now_s) as lookout:
+    with SurroundingsThread(lambda t_s: Surroundings(t_s=t_s), report, clock=lambda: now_s) as lookout:
         now_s = 112.0
         lookout.sampled(RunSample(t_s=10.0))  # fio began 2 s after it was started
         now_s = 122.0
         assert enough.wait(PATIENCE_S)
-    assert {surroundings.t_s for surroundings in told} <= {0.0, 12.0, 10.0, 20.0}
-    assert lookout.seen == told
+    assert {surroundings.t_s for surroundings in reported} <= {0.0, 12.0, 10.0, 20.0}
+    assert lookout.seen == reported
 
 
 @pytest.mark.usefixtures("hasty")
@@ -214,10 +214,10 @@ def test_what_was_before_fio_counted_anew_is_forgotten() -> None:
     def read(_: float) -> Surroundings:
         return Surroundings(t_s=number)
 
-    def tell(surroundings: Surroundings) -> None:
+    def report(surroundings: Surroundings) -> None:
         (before if surroundings.t_s == 0.0 else after).set()
 
-    with SurroundingsThread(read, tell) as lookout:
+    with SurroundingsThread(read, report) as lookout:
         assert before.wait(PATIENCE_S)
         number = 1.0
         assert after.wait(PATIENCE_S)
@@ -230,19 +230,19 @@ def test_a_disk_that_does_not_answer_keeps_nobody(monkeypatch: pytest.MonkeyPatc
     """What it says when all is over is thrown away: the file it would go to is another's by then."""
     monkeypatch.setattr("raidtui.bench.run.measure._JOIN_S", 0.0)
     asked, answers = threading.Event(), threading.Event()
-    told: list[Surroundings] = []
+    reported: list[Surroundings] = []
 
     def read(t_s: float) -> Surroundings:
         asked.set()
         assert answers.wait(PATIENCE_S)
         return Surroundings(t_s=t_s)
 
-    with SurroundingsThread(read, told.append) as lookout:
+    with SurroundingsThread(read, reported.append) as lookout:
         assert asked.wait(PATIENCE_S)
     assert lookout._thread.is_alive()
     answers.set()
     lookout._thread.join(PATIENCE_S)
-    assert (lookout._thread.is_alive(), told, lookout.seen) == (False, [], [])
+    assert (lookout._thread.is_alive(), reported, lookout.seen) == (False, [], [])
 
 
 @pytest.mark.usefixtures("hasty")

@@ -1,4 +1,4 @@
-"""A host for orders: arrays in several states, free devices, and what mdadm says of them."""
+"""A host for subcommands: arrays in several states, free devices, and what mdadm says of them."""
 
 from __future__ import annotations
 

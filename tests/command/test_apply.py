@@ -19,8 +19,9 @@ from msgspec.structs import replace
 
 from raidtui.cli import run
 from raidtui.jobs.lock import JobError, only_worker
+from raidtui.jobs.plan_file import save_plan
 from raidtui.jobs.states import JobState
-from raidtui.jobs.store import Job, all_jobs, save_plan
+from raidtui.jobs.store import Job, all_jobs
 from raidtui.model.plan import Harm, Plan, Step
 from tests.command.host import Host, opens
 
@@ -28,14 +29,14 @@ BACK = Step(argv=("mdadm", "--assemble", "/dev/md127"), why="start it again")
 STEP = Step(argv=("mdadm", "--stop", "/dev/md127"), why="releases its members", undo=(BACK,))
 PLAN = Plan(title="stop: data", subject="data", steps=(STEP,), harm=Harm.REDUCES)
 DESTROYS = replace(PLAN, title="create: data", harm=Harm.DESTROYS, confirm="data")
-ONE_WAY = replace(PLAN, title="fail: sda", steps=(replace(STEP, undo=()),))
+NO_UNDO = replace(PLAN, title="fail: sda", steps=(replace(STEP, undo=()),))
 
 WORK, DONE_0 = {"event": "work"}, {"event": "step done", "step": 0}
 BEGIN = {"event": "begin", "step": 0, "command": "mdadm --stop /dev/md127"}
 NOT_BEGUN = {"event": "not begun", "reason": "another job is running: x", "busy": True}
 HINT = "To continue: raidtui jobs resume {0}; to undo: raidtui jobs rollback {0}\n"
 GONE = "The worker has ended, the job was interrupted. " + HINT
-TOLD = "  1  mdadm --stop /dev/md127\n"
+REPORTED = "  1  mdadm --stop /dev/md127\n"
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -213,7 +214,7 @@ def test_a_worker_that_cannot_be_started(tmp_path: Path, monkeypatch: pytest.Mon
     assert all_jobs() == []
 
 
-def test_one_that_came_too_late_is_not_gone_on_with(call: Run) -> None:
+def test_one_that_came_too_late_is_not_resumed(call: Run) -> None:
     """Of two that are applied at once, one worker finds the other: its plan is of a host of before."""
     job = made(NOT_BEGUN)
     assert json.loads(call("jobs", "--json")[1])["jobs"][0]["state"] == "not begun"
@@ -263,21 +264,21 @@ def test_the_list(call: Run) -> None:
 )
 def test_attach(call: Run, events: tuple[dict[str, Any], ...], status: int, last: str) -> None:
     job = made(WORK, BEGIN, *events)
-    assert call("jobs", "attach", "stop") == (status, TOLD + last.format(job.id), "")
+    assert call("jobs", "attach", "stop") == (status, REPORTED + last.format(job.id), "")
 
 
 def test_attach_to_one_that_was_not_begun(call: Run) -> None:
     made(NOT_BEGUN)
     said = "not begun: another job is running: x\n"
     assert call("jobs", "attach", "stop") == (75, said, "")
-    made({"event": "not begun", "reason": "job x has no plan"}, plan=ONE_WAY)
+    made({"event": "not begun", "reason": "job x has no plan"}, plan=NO_UNDO)
     assert call("jobs", "attach", "fail") == (1, "not begun: job x has no plan\n", "")
 
 
 def test_attach_shows_all_that_happened(call: Run) -> None:
-    """One that failed and then went on is not one that failed."""
+    """One that failed and then continued is not one that failed."""
     job = made(WORK, BEGIN, {"event": "failed", "reason": "busy"}, WORK, BEGIN, DONE_0, {"event": "done"})
-    said = f"{TOLD}failed: busy\n{TOLD}  1  done\ndone\n"
+    said = f"{REPORTED}failed: busy\n{REPORTED}  1  done\ndone\n"
     assert call("jobs", "attach", job.id) == (0, said, "")
     note(job, NOT_BEGUN)
     assert call("jobs", "attach", job.id)[0] == 0
@@ -323,7 +324,7 @@ def test_rollback(call: Run, workers: list[tuple[str, bool]], state: str) -> Non
         (PLAN, ()),
         (PLAN, (WORK, {"event": "failed"})),
         (PLAN, (WORK, BEGIN, DONE_0, {"event": "undone", "step": 0}, {"event": "rolled back"})),
-        (ONE_WAY, (WORK, BEGIN, DONE_0, {"event": "done"})),
+        (NO_UNDO, (WORK, BEGIN, DONE_0, {"event": "done"})),
     ],
 )
 def test_nothing_to_undo(

@@ -30,7 +30,7 @@ from tests.bench.host import Host
 from tests.bench.recorded import MIXED, NO_SPACE
 from tests.bench.records import JOB, READ, record, samples
 from tests.bench.working import feeding
-from tests.command.test_docs import orders
+from tests.command.test_docs import subcommands
 
 TEXT = (Path(__file__).parents[2] / "docs" / "bench.md").read_text(encoding="utf-8")
 MIB = 1 << 20
@@ -56,9 +56,7 @@ def fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host) -> FakeFio:
     """A fio, and workers that are done before they are followed."""
     fake = FakeFio(tmp_path / "fio")
     monkeypatch.setattr("raidtui.bench.run.fio_process.tool_path", fake.find)
-    monkeypatch.setattr(
-        "raidtui.bench.run.bench_jobs.start_worker", lambda job: BenchWorker(host, job).work()
-    )
+    monkeypatch.setattr("raidtui.jobs.spawn.start_worker", lambda job: BenchWorker(host, job).work())
     monkeypatch.setattr(BenchWorker, "_listen", lambda _: None)
     return fake
 
@@ -446,8 +444,8 @@ EVERYWHERE = frozenset({"--help", "--root", "--demo"})
 
 
 def test_the_document_is_whole() -> None:
-    bench = orders(build_parser(whole=True))["bench"]
-    for name, parser in orders(bench).items():
+    bench = subcommands(build_parser(whole=True))["bench"]
+    for name, parser in subcommands(bench).items():
         if name == "work":
             continue
         assert f"raidtui bench {name}" in TEXT, name
@@ -459,7 +457,7 @@ def test_the_document_is_whole() -> None:
         assert f"`{preset.name}`" in TEXT
 
 
-def test_every_event_is_told() -> None:
+def test_every_event_is_reported() -> None:
     source = "".join(
         (Path(__file__).parents[2] / "raidtui" / "bench" / "run" / name).read_text()
         for name in ("bench_worker.py", "stage.py")

@@ -147,7 +147,7 @@ SECRETS = (
 
 
 @pytest.fixture
-def told(stage: Stage) -> Stage:
+def reported(stage: Stage) -> Stage:
     """The same, with disks that answer smartctl, and a history."""
     first = {**json.loads(evo("sda", 12 * TB)), "serial_number": SERIALS[0], **NUMBERS}
     other = json.dumps({**smartctl_json({"kind": "nvme"}, "nvme0n1"), "serial_number": SERIALS[2]})
@@ -173,11 +173,11 @@ def told(stage: Stage) -> Stage:
     return stage
 
 
-def test_a_capture_shows_the_same_wear(told: Stage, tmp_path: Path) -> None:
+def test_a_capture_shows_the_same_wear(reported: Stage, tmp_path: Path) -> None:
     target = tmp_path / "host.tar.gz"
-    write_capture(told, target, with_serials=True)
+    write_capture(reported, target, with_serials=True)
     root = open_root(str(target))
-    before = WearReader(told).look(Sampler(told).sample())
+    before = WearReader(reported).look(Sampler(reported).sample())
     after = WearReader(root).look(Sampler(root).sample())
     assert after == before
     assert [disk.name for disk in after.disks] == ["sda", "sdb", "sdc", "nvme0n1"]
@@ -187,9 +187,9 @@ def test_a_capture_shows_the_same_wear(told: Stage, tmp_path: Path) -> None:
     assert (after.disks[0].entry.since, after.disks[0].entry.low_bytes) == ("4f1d2c3b-0a59/9", 4096 * 512)
 
 
-def test_smartctls_words_have_no_serial_numbers_either(told: Stage, tmp_path: Path) -> None:
+def test_smartctls_words_have_no_serial_numbers_either(reported: Stage, tmp_path: Path) -> None:
     target = tmp_path / "host.tar.gz"
-    write_capture(told, target)
+    write_capture(reported, target)
     text = content(target)
     assert [secret for secret in SECRETS if secret in text] == []
     root = open_root(str(target))
@@ -203,18 +203,18 @@ def test_smartctls_words_have_no_serial_numbers_either(told: Stage, tmp_path: Pa
     assert look.known_since_s == EPOCH_S - 9 * 86_400
 
 
-def test_with_serials_all_of_it_is_kept(told: Stage, tmp_path: Path) -> None:
+def test_with_serials_all_of_it_is_kept(reported: Stage, tmp_path: Path) -> None:
     target = tmp_path / "host.tar.gz"
-    write_capture(told, target, with_serials=True)
+    write_capture(reported, target, with_serials=True)
     text = content(target)
     assert [secret for secret in SECRETS if secret not in text and secret not in (SERIALS[1], *WWNS)] == []
 
 
-def test_output_that_is_cut_has_no_serial_numbers_either(told: Stage, tmp_path: Path) -> None:
+def test_output_that_is_cut_has_no_serial_numbers_either(reported: Stage, tmp_path: Path) -> None:
     (path, text), *_ = outputs({"sda": evo("sda", TB, serial=SERIALS[0])}).items()
-    told.put(path, text[: text.index("ata_smart")])
+    reported.put(path, text[: text.index("ata_smart")])
     target = tmp_path / "host.tar.gz"
-    write_capture(told, target)
+    write_capture(reported, target)
     assert SERIALS[0] not in content(target)
 
 

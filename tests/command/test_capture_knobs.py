@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import subprocess
 import tarfile
@@ -25,6 +24,7 @@ from raidtui.monitor.sampler import Sampler
 from raidtui.plans.tune.keep import KeepItem, plan_keep
 from raidtui.plans.tune.now import AskedValue, plan_set
 from raidtui.session.tuning import Tuner
+from tests.command.test_capture import content
 from tests.hosts.specs import raid5
 from tests.hosts.trees import Tree
 from tests.hosts.tune_host import CPUS, FOUR, INTEL, RULES, SYSCTL, TuneHost, parity, udev
@@ -98,11 +98,6 @@ def captured(host: Root, folder: Path, *, with_serials: bool = False) -> Path:
     target = folder / "host.tar.gz"
     write_capture(host, target, with_serials=with_serials)
     return target
-
-
-def content(path: Path) -> str:
-    """All bytes of the archive, names of entries included."""
-    return gzip.decompress(path.read_bytes()).decode("utf-8", "replace")
 
 
 def test_the_same_knobs(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from raidtui.cli import build_parser
+from raidtui.jobs.plan_file import PlanFile
 from raidtui.jobs.states import FINAL
-from raidtui.jobs.store import PlanFile
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, RefusalCode, Step
 
 HOUSE = Path(__file__).parents[2]
@@ -50,7 +50,7 @@ def test_every_code_of_a_refusal() -> None:
     assert list(rows("### A refusal: `raidtui_refusal` 1")) == list(RefusalCode)
 
 
-def orders(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+def subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     """Return the commands below a parser."""
     found: dict[str, argparse.ArgumentParser] = {}
     for action in parser._actions:
@@ -61,11 +61,11 @@ def orders(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser
 
 def test_every_verb() -> None:
     named = [name.partition(" ")[0] for name in rows("## `raidtui plan VERB ...`")]
-    assert sorted(named) == sorted(orders(orders(build_parser(whole=True))["plan"]))
+    assert sorted(named) == sorted(subcommands(subcommands(build_parser(whole=True))["plan"]))
 
 
 def test_every_order() -> None:
-    for name in set(orders(orders(build_parser(whole=True))["jobs"])) - {"work"}:
+    for name in set(subcommands(subcommands(build_parser(whole=True))["jobs"])) - {"work"}:
         assert f"raidtui jobs {name} ID" in TEXT
 
 

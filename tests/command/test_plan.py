@@ -12,7 +12,7 @@ import raidtui
 from raidtui.cli import build_parser, run
 from raidtui.command.device_names import kernel_name
 from raidtui.command.plan import make_plan
-from raidtui.jobs.store import load_plan
+from raidtui.jobs.plan_file import load_plan
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.plans.create.create_request import CreateRequest, OnTop
 from tests.command.host import OLD, Host, opens
@@ -171,9 +171,9 @@ def test_refused(
     host: Host, capsys: pytest.CaptureFixture[str], words: str, sentence: str, form: list[str]
 ) -> None:
     assert run(["plan", *words.split(), *form]) == 2
-    told = capsys.readouterr()
-    assert told.err == f"raidtui: not possible: {sentence}\n"
-    assert "raidtui_plan" not in told.out
+    reported = capsys.readouterr()
+    assert reported.err == f"raidtui: not possible: {sentence}\n"
+    assert "raidtui_plan" not in reported.out
 
 
 def test_a_refusal_cannot_move_the_cursor(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
@@ -223,11 +223,11 @@ def test_sentences(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_what_destroys_says_how_it_is_confirmed(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["plan", "zero-superblock", "sdk"]) == 0
-    told = "To do it: raidtui plan ... --json >plan.json; raidtui apply plan.json --confirm="
-    assert capsys.readouterr().out.endswith(f"{told}old\n")
+    reported = "To do it: raidtui plan ... --json >plan.json; raidtui apply plan.json --confirm="
+    assert capsys.readouterr().out.endswith(f"{reported}old\n")
     host.examined("sdk", MD_LEVEL="raid1", MD_NAME="nas:old one", MD_UUID=OLD)
     assert run(["plan", "zero-superblock", "sdk"]) == 0
-    assert capsys.readouterr().out.endswith(f"{told}'old one'\n")
+    assert capsys.readouterr().out.endswith(f"{reported}'old one'\n")
 
 
 def test_nothing_is_written(host: Host) -> None:
@@ -333,8 +333,8 @@ def test_links_of_a_folder(tmp_path: Path) -> None:
 )
 def test_a_refusal_as_json(host: Host, words: str, code: str, capsys: pytest.CaptureFixture[str]) -> None:
     status = run(["plan", *words.split(), "--json"])
-    told = capsys.readouterr()
-    found = json.loads(told.out)
+    reported = capsys.readouterr()
+    found = json.loads(reported.out)
     if not code:
         assert (status, found["raidtui_plan"]) == (0, 1)
         return
@@ -342,14 +342,14 @@ def test_a_refusal_as_json(host: Host, words: str, code: str, capsys: pytest.Cap
     assert list(found) == ["raidtui_refusal", "code", "why", "remedy"]
     assert (found["raidtui_refusal"], found["code"]) == (1, code)
     sentence = "; ".join(text for text in (found["why"], found["remedy"]) if text)
-    assert told.err == f"raidtui: not possible: {sentence}\n"
+    assert reported.err == f"raidtui: not possible: {sentence}\n"
 
 
 def test_a_refusal_for_people_is_no_json(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["plan", "stop", "nothing"]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith("raidtui: not possible: there is no array 'nothing'; known arrays: ")
+    reported = capsys.readouterr()
+    assert reported.out == ""
+    assert reported.err.startswith("raidtui: not possible: there is no array 'nothing'; known arrays: ")
 
 
 def test_every_code_is_given_somewhere() -> None:

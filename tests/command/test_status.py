@@ -68,7 +68,7 @@ def test_no_array_is_no_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert json.loads(capsys.readouterr().out)["arrays"] == []
 
 
-def test_what_cannot_be_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_not_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = tmp_path / "mdstat"
     text.write_text(ODD_MDSTAT)
     assert run(["--root", str(text), "status"]) == 3
@@ -169,10 +169,10 @@ def test_watching(form: str, capsys: pytest.CaptureFixture[str]) -> None:
     if form == "json":
         events = [json.loads(line) for line in lines]
         assert all(list(event) == ["at_s", "kind", "subject", "text", "tone"] for event in events)
-        told = [f"{event['subject']}: {event['text']}" for event in events]
+        reported = [f"{event['subject']}: {event['text']}" for event in events]
     else:
-        told = [line.split(" ", 2)[2] for line in lines]
-    assert told == [
+        reported = [line.split(" ", 2)[2] for line in lines]
+    assert reported == [
         "root: optimal",
         "root: member sdf failed",
         "root: is degraded: 1 of 2 members missing (slot 1), sdf failed; no redundancy is left",

@@ -183,8 +183,8 @@ def test_containers_and_their_volumes() -> None:
 def test_lines_that_are_not_understood() -> None:
     tree = host_tree(raid1())
     text = tree.files["/proc/mdstat"].replace("md126 : active", "md126 : resting")
-    told = sentences(Tree(files=tree.files | {"/proc/mdstat": text}, links=tree.links).root())
-    assert told[:3] == [
+    reported = sentences(Tree(files=tree.files | {"/proc/mdstat": text}, links=tree.links).root())
+    assert reported[:3] == [
         "nas: 1 array.",
         "root (/dev/md126) is unknown: raid1.",
         (
@@ -194,7 +194,7 @@ def test_lines_that_are_not_understood() -> None:
         ),
     ]
     odd = MemoryRoot({"/proc/mdstat": "Personalities : [raid1]\n? what is this\n"}, source="mdstat.txt")
-    assert sentences(odd)[0] == "this host (mdstat.txt): cannot tell how the arrays are."
+    assert sentences(odd)[0] == "this host (mdstat.txt): the state of the arrays is not known."
 
 
 def test_a_lone_mdstat_text() -> None:
@@ -214,7 +214,7 @@ def test_a_kernel_without_md() -> None:
         "nas (capture.tar.gz): no md array.",
         (
             "Not known: /proc/mdstat: not there: the kernel has no md loaded; "
-            "modprobe md_mod loads it, mdadm does so by itself."
+            "load it with modprobe md_mod; mdadm loads it itself."
         ),
         "Not known: udev: no database: serial numbers and labels may be missing.",
     ]

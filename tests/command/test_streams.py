@@ -25,7 +25,7 @@ COMMANDS = (
 )  # fmt: skip
 CLOSED = 'exec "$@" <&- >&- 2>&-'
 ASCII = ({"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C"}, {"LC_ALL": "", "LANG": "C", "LC_CTYPE": ""})
-TOLD = ("status", "tune show", "wear", "--help", "plan check root --demo", "bench presets")
+REPORTED = ("status", "tune show", "wear", "--help", "plan check root --demo", "bench presets")
 
 
 @pytest.fixture(scope="module")
@@ -61,26 +61,26 @@ def done(
 @pytest.mark.parametrize("command", COMMANDS)
 def test_output_that_fails_is_no_verdict(host: str, command: str) -> None:
     with Path("/dev/full").open("wb") as full:
-        told = done(host, command, stdout=full.fileno())
-    assert told.returncode == 74
-    assert told.stderr.decode().endswith("raidtui: standard output: No space left on device\n")
-    assert b"Traceback" not in told.stderr
+        result = done(host, command, stdout=full.fileno())
+    assert result.returncode == 74
+    assert result.stderr.decode().endswith("raidtui: standard output: No space left on device\n")
+    assert b"Traceback" not in result.stderr
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_closed_streams(host: str, command: str) -> None:
-    told = done(host, command, stdout=subprocess.PIPE, closed=True)
-    assert (told.returncode, told.stdout, told.stderr) == (74, b"", b"")
+    result = done(host, command, stdout=subprocess.PIPE, closed=True)
+    assert (result.returncode, result.stdout, result.stderr) == (74, b"", b"")
 
 
 @pytest.mark.parametrize("closing", ["<&-", "<&- 2>&-"])
 def test_a_plan_from_an_input_that_is_closed(host: str, closing: str) -> None:
     words = (sys.executable, "-m", "raidtui", "apply", "-")
-    told = subprocess.run(
+    result = subprocess.run(
         ("/bin/sh", "-c", f'exec "$@" {closing}', "sh", *words), capture_output=True, check=False
     )
-    assert (told.returncode, told.stdout) == (2, b"")
-    assert told.stderr == (b"" if "2>" in closing else b"raidtui: not a plan: Input data was truncated\n")
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert result.stderr == (b"" if "2>" in closing else b"raidtui: not a plan: Input data was truncated\n")
 
 
 @pytest.mark.parametrize("command", ["status", "jobs", "tune show"])
@@ -88,37 +88,37 @@ def test_the_reader_has_gone(host: str, command: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        told = done(host, command, stdout=writing)
+        result = done(host, command, stdout=writing)
     finally:
         os.close(writing)
-    assert (told.returncode, told.stderr) == (74, b"")
+    assert (result.returncode, result.stderr) == (74, b"")
 
 
 @pytest.mark.parametrize("env", ASCII)
-@pytest.mark.parametrize("command", TOLD)
+@pytest.mark.parametrize("command", REPORTED)
 def test_ascii_alone(host: str, command: str, env: dict[str, str]) -> None:
-    told = done(host, command, stdout=subprocess.PIPE, env=env)
-    assert b"Traceback" not in told.stderr
-    assert told.stdout
-    assert told.stdout.isascii()
-    assert b"\\u" not in told.stdout, "a sign of ours has no twin"
+    result = done(host, command, stdout=subprocess.PIPE, env=env)
+    assert b"Traceback" not in result.stderr
+    assert result.stdout
+    assert result.stdout.isascii()
+    assert b"\\u" not in result.stdout, "a sign of ours has no twin"
 
 
 def test_json_is_utf8_whatever_the_locale(tmp_path: Path) -> None:
     host_tree(raid1(label="größe")).write_to(tmp_path)
-    told = done(str(tmp_path), "status --json", stdout=subprocess.PIPE, env={"PYTHONIOENCODING": "ascii"})
-    assert json.loads(told.stdout)["arrays"][0]["label"] == "größe"
+    result = done(str(tmp_path), "status --json", stdout=subprocess.PIPE, env={"PYTHONIOENCODING": "ascii"})
+    assert json.loads(result.stdout)["arrays"][0]["label"] == "größe"
 
 
 def test_foreign_signs_are_written_out(tmp_path: Path) -> None:
     host_tree(raid1(label="größe→")).write_to(tmp_path)
-    told = done(str(tmp_path), "status", stdout=subprocess.PIPE, env={"PYTHONIOENCODING": "ascii"})
-    assert b"gr\\xf6\\xdfe>" in told.stdout
+    result = done(str(tmp_path), "status", stdout=subprocess.PIPE, env={"PYTHONIOENCODING": "ascii"})
+    assert b"gr\\xf6\\xdfe>" in result.stdout
 
 
 def test_without_a_locale_it_is_utf8(host: str) -> None:
-    told = done(host, "tune show", stdout=subprocess.PIPE, env={"LC_ALL": "", "LANG": "", "LC_CTYPE": ""})
-    assert "–" in told.stdout.decode()
+    result = done(host, "tune show", stdout=subprocess.PIPE, env={"LC_ALL": "", "LANG": "", "LC_CTYPE": ""})
+    assert "–" in result.stdout.decode()
 
 
 @pytest.mark.parametrize("env", ASCII)
@@ -128,9 +128,9 @@ def test_the_first_frame_has_twins_too(host: str, env: dict[str, str]) -> None:
     )
     program += f"os.write(1, to_cells(paint(frame({host!r}, 80, 24), {{}}, 80, 24)))"
     words = (sys.executable, "-c", program)
-    told = subprocess.run(words, capture_output=True, env={**os.environ, **env}, check=True)
-    assert told.stdout.isascii()
-    assert b" raidtui  nas | Linux" in told.stdout
+    result = subprocess.run(words, capture_output=True, env={**os.environ, **env}, check=True)
+    assert result.stdout.isascii()
+    assert b" raidtui  nas | Linux" in result.stdout
 
 
 def literals() -> dict[str, str]:
@@ -138,9 +138,9 @@ def literals() -> dict[str, str]:
     found: dict[str, str] = {}
     for path in sorted(Path(raidtui.__file__).parent.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
-        told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        result = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in result:
                 found |= {char: f"{path.name}:{node.lineno}" for char in node.value if not char.isascii()}
     return found
 
@@ -156,7 +156,7 @@ def test_twins_take_as_many_cells() -> None:
         assert (cell_width(sign), len(twin)) == (1, 1), sign
 
 
-def test_the_two_ways() -> None:
+def test_the_two_methods() -> None:
     register()
     text = "● gr\u00f6\u00df 漢 \u28ff"
     assert text.encode("ascii", LINES) == b"* gr\\xf6\\xdf \\u6f22 :"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from raidtui.cli import run
-from raidtui.jobs.store import load_plan
+from raidtui.jobs.plan_file import load_plan
 from raidtui.model.knob import By
 from raidtui.model.knob_table import KNOBS, OUR_FILES
 from raidtui.plans.tune.profiles import BUILT_IN
@@ -44,8 +44,8 @@ def tune(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], pl
     def order(host: TuneHost, words: str) -> tuple[int, str, str]:
         monkeypatch.setattr("raidtui.cli.open_root", lambda _: host)
         status = run(["tune", *words.split()])
-        told = capsys.readouterr()
-        return status, told.out, told.err
+        reported = capsys.readouterr()
+        return status, reported.out, reported.err
 
     return order
 
@@ -158,7 +158,7 @@ def test_a_refusal_of_the_kernel(tune: Run) -> None:
     host = TuneHost()
     host.refuses["sda/device/queue_depth"] = errno.EINVAL
     assert tune(host, "set sda queue_depth=8") == (
-        1, "queue_depth of sda is not set to 8: the kernel does not take this value; it is 32\n", ""
+        1, "queue_depth of sda is not set to 8: the kernel refuses this value; it is 32\n", ""
     )  # fmt: skip
     status, out, _ = tune(host, "set sda queue_depth=8 --json")
     assert status == 1
@@ -169,8 +169,8 @@ def test_a_refusal_of_the_kernel(tune: Run) -> None:
         "changes": [{"subject": "sda", "knob": "queue_depth", "before": "32", "asked": "8", "now": "32"}],
         "files": [],
         "failed": f"echo 8 > {BLOCK}/sda/device/queue_depth",
-        "reason": "the kernel does not take this value",
-        "sentences": ["queue_depth of sda is not set to 8: the kernel does not take this value; it is 32"],
+        "reason": "the kernel refuses this value",
+        "sentences": ["queue_depth of sda is not set to 8: the kernel refuses this value; it is 32"],
     }
 
 
@@ -209,16 +209,20 @@ def test_refused(tune: Run, words: str, sentence: str) -> None:
 
 @pytest.mark.parametrize("words", ["set sda timeout=60", "undo", "forget", "keep sda timeout=60"])
 def test_who_may(tune: Run, words: str) -> None:
-    told = tune(TuneHost(writable=False), words)
-    assert told == (2, "", "raidtui: not possible: needs root; run it as: sudo raidtui\n")
+    reported = tune(TuneHost(writable=False), words)
+    assert reported == (2, "", "raidtui: not possible: needs root; run it as: sudo raidtui\n")
 
 
 @pytest.mark.parametrize("words", ["set sda timeout=60", "undo", "forget", "keep sda timeout=60"])
 def test_a_capture_is_only_looked_at(tune: Run, words: str) -> None:
     host = TuneHost(writable=False)
     host.source = "nas.tar.gz"
-    told = tune(host, words)
-    assert told == (2, "", "raidtui: not possible: nas.tar.gz is a capture: nothing in it can be changed\n")
+    reported = tune(host, words)
+    assert reported == (
+        2,
+        "",
+        "raidtui: not possible: nas.tar.gz is a capture: nothing in it can be changed\n",
+    )
 
 
 def test_a_plan_for_apply(tune: Run, place: Path) -> None:

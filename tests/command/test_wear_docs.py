@@ -17,8 +17,8 @@ from raidtui.model.self_test import SelfTestKind, SelfTestOutcome
 from raidtui.model.smart import Unread
 from raidtui.wear.array_wear import judge_array
 from raidtui.wear.counter_units import UnitState
-from raidtui.wear.disk_finding import DiskCode
 from raidtui.wear.endurance import Confidence
+from raidtui.wear.faults import DiskCode
 from raidtui.wear.wear_report import metric_lines, wear_dict, wear_of_text
 from tests.demo.scene import Scene
 from tests.wear.disks import NAMES, facts, smartctl_json, text_of
@@ -106,8 +106,8 @@ def test_every_metric() -> None:
     sas["scsi"]["nonmedium"] = 3
     disks.append(wear_of_text(json.dumps(smartctl_json(sas)), "x"))
     kinds = dict(line.split(" ")[2:4] for line in metric_lines(disks) if line.startswith("# TYPE"))
-    told = {name: row.split(" | ")[1] for name, row in rows("## `--prometheus`").items()}
-    assert told == kinds
+    reported = {name: row.split(" | ")[1] for name, row in rows("## `--prometheus`").items()}
+    assert reported == kinds
 
 
 def test_every_option() -> None:

@@ -1,1 +1,1 @@
-"""Tests of the simulated host: what it prints is what md prints, and its story is told as written."""
+"""Tests of the simulated host: what it prints is what md prints, and its story runs as written."""

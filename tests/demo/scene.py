@@ -60,12 +60,14 @@ class Scene:
         return sync.done_kib
 
     def events(self, seconds: int) -> list[tuple[int, str, str]]:
-        """What the snapshots of the next ``seconds`` tell: (second, subject, text)."""
-        told: list[tuple[int, str, str]] = []
+        """What the snapshots of the next ``seconds`` report: (second, subject, text)."""
+        reported: list[tuple[int, str, str]] = []
         old: Snapshot = self.sampler.sample()
         for second in range(1, seconds + 1):
             self.clock.at_s += 1
             new = self.sampler.sample()
-            told += [(second, event.subject, event.text) for event in diff(old, new, judge(old), judge(new))]
+            reported += [
+                (second, event.subject, event.text) for event in diff(old, new, judge(old), judge(new))
+            ]
             old = new
-        return told
+        return reported

@@ -21,7 +21,7 @@ def look(scene: Scene) -> WearLook:
 
 def test_one_of_each_kind(scene: Scene) -> None:
     found = look(scene)
-    told = {
+    reported = {
         disk.name: [each.code for each in disk.findings]
         + [
             each.code
@@ -31,7 +31,7 @@ def test_one_of_each_kind(scene: Scene) -> None:
         ]
         for disk in found.disks
     }
-    assert {name: codes for name, codes in told.items() if codes} == {
+    assert {name: codes for name, codes in reported.items() if codes} == {
         "sdd": ["out-of-line", "out-of-line"],
         "sdf": ["unit-wrong"],
         "sdg": ["standby"],
@@ -92,7 +92,7 @@ def test_writes_follow_the_kernels_count(scene: Scene) -> None:
 
 
 def test_the_history_is_that_of_these_disks(scene: Scene) -> None:
-    """A reading goes on from the ones before: same counter, same name, nothing taken back."""
+    """A reading continues from the ones before: same counter, same name, nothing taken back."""
     kept = read_captured_history(scene.root.text(PATH) or "")
     assert kept is not None
     for disk in look(scene).disks:
@@ -110,8 +110,8 @@ def test_the_history_is_that_of_these_disks(scene: Scene) -> None:
 
 
 def test_what_the_recover_cost(scene: Scene) -> None:
-    (spell,) = look(scene).costs
-    assert (spell.what, spell.costs["S2R5NX0H912002"]) == ("recover of data", 225_673_283_040)
+    (cost,) = look(scene).costs
+    assert (cost.what, cost.costs["S2R5NX0H912002"]) == ("recover of data", 225_673_283_040)
 
 
 def test_the_text_is_smartctls(scene: Scene) -> None:

@@ -1,4 +1,4 @@
-"""The story, told by the same sampler and the same differences as a real host's."""
+"""The story, seen by the same sampler and the same differences as a real host's."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def test_mdstat_has_no_problems_at_any_moment(scene: Scene) -> None:
 
 
 def test_the_opening(scene: Scene) -> None:
-    told = scene.events(1100)
-    at = {(subject, text): second for second, subject, text in told}
+    reported = scene.events(1100)
+    at = {(subject, text): second for second, subject, text in reported}
     assert at["vm", "member nvme1n1p1 failed"] == 40
     assert at["vm", "recover started, 717 GiB"] == 40
     assert at["vm", "member nvme1n1p1 removed"] == 150
@@ -30,7 +30,7 @@ def test_the_opening(scene: Scene) -> None:
     assert 400 < at["data", "resync ended"] < 480
     assert 550 < at["root", "check ended, 128 mismatched sectors"] < 750
     assert 950 < at["vm", "member nvme3n1p1: rebuilding → in_sync"] < 1100
-    assert told[-1][1:] == ("vm", "optimal")
+    assert reported[-1][1:] == ("vm", "optimal")
 
 
 def test_the_story_repeats(scene: Scene) -> None:
@@ -39,10 +39,10 @@ def test_the_story_repeats(scene: Scene) -> None:
     assert ("vm", "member nvme2n1p1 failed") in first
     second = [(subject, text) for _, subject, text in scene.events(2400)]
     assert any(text.endswith("failed") and subject == "vm" for subject, text in second)
-    for told in (first, second):
-        assert ("root", "check ended, 128 mismatched sectors") in told
-        assert ("data", "check ended, 0 mismatched sectors") in told
-        assert ("vm", "optimal") in told
+    for reported in (first, second):
+        assert ("root", "check ended, 128 mismatched sectors") in reported
+        assert ("data", "check ended, 0 mismatched sectors") in reported
+        assert ("vm", "optimal") in reported
 
 
 def test_arrays_come_to_rest(scene: Scene) -> None:
@@ -53,18 +53,18 @@ def test_arrays_come_to_rest(scene: Scene) -> None:
     assert timeless(scene.sampler.sample()) == quiet
 
 
-def test_it_tells_what_a_kernel_would(scene: Scene) -> None:
-    told: list[KernelEvent] = []
-    stop = scene.root.subscribe(told.append)
+def test_it_reports_what_a_kernel_would(scene: Scene) -> None:
+    reported: list[KernelEvent] = []
+    stop = scene.root.subscribe(reported.append)
     scene.go(100)
-    assert told == [
+    assert reported == [
         KernelEvent(source="poll", device="md125", what="dev-nvme1n1p1/state"),
         KernelEvent(source="poll", device="md125", what="sync_action"),
         KernelEvent(source="uevent", device="sde", what="add"),
     ]
     stop()
     scene.go(100)
-    assert len(told) == 3
+    assert len(reported) == 3
 
 
 def test_a_listener_may_read(scene: Scene) -> None:
@@ -92,7 +92,7 @@ def test_next_event(scene: Scene) -> None:
     assert scene.clock.at_s > 5000 + 1200
 
 
-def test_the_same_seed_tells_the_same(scene: Scene) -> None:
+def test_the_same_seed_reports_the_same(scene: Scene) -> None:
     other, third = Scene(), Scene(seed=2)
     for each in (scene, third):
         each.go(300)

@@ -148,7 +148,7 @@ def test_uses() -> None:
     )
 
 
-def test_mounts_told_by_link_and_by_path() -> None:
+def test_mounts_by_link_and_by_path() -> None:
     root = host_tree(raid1()).root()
     root.put(
         "/proc/self/mountinfo",
@@ -175,7 +175,7 @@ def test_signatures() -> None:
     )
 
 
-def test_remembered_until_told_or_mounts_change() -> None:
+def test_remembered_until_notified_or_mounts_change() -> None:
     stage = host_tree(raid1()).root()
     reader = DiskReader(stage)
     before = reader.read(["md126", "sde"])

@@ -138,8 +138,22 @@ def test_it_holds(kind: FactKind, subject: str, value: str) -> None:
             "sdv has the superblock of 00000000 (00000000:00000000:00000000:00000009)",
         ),
         (FactKind.SUPERBLOCK, "sdq", "", "sdq has the superblock of unknown (?)"),
-        (FactKind.ARRAY, "md126", DATA.array_uuid, "md126 is another array now"),
-        (FactKind.ARRAY, "md7", DATA.array_uuid, "md7 is not there"),
+        (
+            FactKind.ARRAY,
+            "md126",
+            DATA.array_uuid,
+            (
+                "md126 is another array now; the array of the plan is md127: assemble it as md126,"
+                " or make a new plan"
+            ),
+        ),
+        (
+            FactKind.ARRAY,
+            "md7",
+            DATA.array_uuid,
+            "md7 is not there; the array of the plan is md127: assemble it as md7, or make a new plan",
+        ),
+        (FactKind.ARRAY, "md126", OTHER, "md126 is another array now"),
         (FactKind.ARRAY, "md7", "", "md7 is not there"),
         (FactKind.GONE, "md127", "", "md127 is there"),
         (FactKind.GONE, "md125", "", "md125 is there"),
@@ -191,13 +205,13 @@ def test_a_line_of_any_bytes() -> None:
 
 
 def test_a_superblock_that_nobody_could_look_for() -> None:
-    """Where mdadm does not answer, there is no telling that a device has none."""
+    """Where mdadm does not answer, it is not known that a device has none."""
     assert (
         sentence(FactKind.SUPERBLOCK, "sdr") == "sdr cannot be examined: mdadm was not run for this capture"
     )
 
 
-def test_what_only_opening_a_device_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_only_opening_a_device_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
     def busy(_: object, name: str) -> str:

@@ -116,7 +116,7 @@ def test_requests_without_a_scheduler_are_the_drivers() -> None:
     assert known(host.knob("sda", "nr_requests")) == ("32", "32", 4, 32)
 
 
-def test_what_udev_tells_a_disk_by() -> None:
+def test_what_udev_knows_a_disk_by() -> None:
     host = TuneHost(
         files={
             udev("sda"): "E:ID_SERIAL=Samsung_SSD_S1\nE:ID_SERIAL_SHORT=S1\nE:ID_WWN=0x5002",

@@ -1,4 +1,4 @@
-"""Arrays as mdstat and sysfs tell them together."""
+"""Arrays as mdstat and sysfs report them together."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_the_same_from_mdstat_alone() -> None:
     )
 
 
-def test_flags_do_not_tell_which_of_the_plain_members_is_rebuilt() -> None:
+def test_flags_do_not_say_which_of_the_plain_members_is_rebuilt() -> None:
     array = read_one(raid5(rebuilding=("sdi",)), sysfs=False, udev=False)
     assert [(member.name, member.states) for member in array.members] == [
         ("sdg", None),
@@ -331,7 +331,7 @@ def test_inactive(sysfs: bool) -> None:  # noqa: FBT001
     [("10", "raid10"), ("5", "raid5"), ("0", "raid0"), ("-1", "linear"), ("-4", "multipath"), ("", None)],
 )
 def test_level_of_an_inactive_array_is_a_number(number: str, word: str | None) -> None:
-    """level_show prints the number where only the superblock told the level."""
+    """level_show prints the number where only the superblock has the level."""
     assert read_one(inactive(raid1(attributes={"level": number}))).level == word
 
 
@@ -478,7 +478,7 @@ def test_progress_alone_changes_nothing_else() -> None:
     assert second.consistency_policy == first.consistency_policy == "resync"
 
 
-def test_what_never_notifies_is_read_again_in_the_end_or_when_told() -> None:
+def test_what_never_notifies_is_read_again_in_the_end_or_on_request() -> None:
     stage = host_tree(raid1()).root()
     reader = ArrayReader(stage, use_mdadm=False)
     [entry] = parse_mdstat(stage.text("/proc/mdstat") or "").arrays
@@ -508,7 +508,7 @@ def test_a_failed_member_loses_its_slot_without_any_other_sign() -> None:
 
 
 def test_a_removed_member_whose_folder_is_still_there_is_no_member() -> None:
-    """The folder stays in sysfs for a while; its files cannot be read any more."""
+    """The folder stays in sysfs for a while; its files can no longer be read."""
     root = host_tree(raid10(failed=("sdb",))).root()
     reader = ArrayReader(root, use_mdadm=False)
     [entry] = parse_mdstat(root.text("/proc/mdstat") or "").arrays
@@ -538,7 +538,7 @@ def test_a_reshape_that_waits_is_read_until_it_is_over() -> None:
     assert reader.read(entry).sync is None
 
 
-def test_another_array_with_the_same_lines_is_told_by_its_uuid() -> None:
+def test_another_array_with_the_same_lines_is_known_by_its_uuid() -> None:
     """Stopped and made anew between two samples, of the same members: mdstat reads as before."""
     stage = host_tree(raid1()).root()
     reader = ArrayReader(stage, use_mdadm=False)

@@ -60,27 +60,30 @@ BAD_LINES = {
     "nothing": ([""], "unknown state ''"),
     "no lines": ([], "unknown state ''"),
     "member cut short": (["active raid1 sdb[1"], "member 'sdb[1' is cut short"),
-    "member without number": (["active raid1 sdb[]"], "member number '' is no number"),
+    "member without number": (["active raid1 sdb[]"], "member number '' is not a number"),
     "member without name": (["active raid1 [1]"], "member '[1]' has no name that a device can have"),
     "member of dots": (["active raid1 ../[1]"], "member '../[1]' has no name that a device can have"),
     "member with NUL": (["active raid1 s\0[1]"], r"member 's\x00[1]' has no name that a device can have"),
-    "flags": (["active raid1 sdb[1](F"], "member 'sdb[1](F' has flags that are none"),
-    "empty flags": (["active raid1 sdb[1]()"], "member 'sdb[1]()' has flags that are none"),
+    "flags": (["active raid1 sdb[1](F"], "member 'sdb[1](F' has unknown flags"),
+    "empty flags": (["active raid1 sdb[1]()"], "member 'sdb[1]()' has unknown flags"),
     "word": (["active raid1 sdb"], "unexpected word 'sdb'"),
     "two levels": (["inactive raid1 raid5 sdb[1]"], "unexpected word 'raid5'"),
-    "blocks": (["active raid1 sdb[1]", " 1x7 blocks"], "block count '1x7' is no number"),
-    "slots": (["active raid1 sdb[1]", " 17 blocks [x/2] [UU]"], "number of slots 'x' is no number"),
-    "bitmap": (["active raid1 sdb[1]", " bitmap: 1 pages"], "bitmap pages '' is no number"),
+    "blocks": (["active raid1 sdb[1]", " 1x7 blocks"], "block count '1x7' is not a number"),
+    "slots": (["active raid1 sdb[1]", " 17 blocks [x/2] [UU]"], "number of slots 'x' is not a number"),
+    "bitmap": (["active raid1 sdb[1]", " bitmap: 1 pages"], "bitmap pages '' is not a number"),
     "progress": (
         ["active raid1 sdb[1]", " [=>..]  resync =  5.0% (5/100 finish=1.0min"],
         "progress is cut short",
     ),
     "percentage": (
         ["active raid1 sdb[1]", " [=>..]  resync =  5,0% (5/100) finish=1.0min"],
-        "percentage '5,0' is no number",
+        "percentage '5,0' is not a number",
     ),
-    "foreign digits": (["active raid1 sdb[²]"], "member number '²' is no number"),
-    "endless digits": (["active raid1 sdb[" + "9" * 5000 + "]"], f"member number {'9' * 24!r} is no number"),
+    "foreign digits": (["active raid1 sdb[²]"], "member number '²' is not a number"),
+    "endless digits": (
+        ["active raid1 sdb[" + "9" * 5000 + "]"],
+        f"member number {'9' * 24!r} is not a number",
+    ),
 }
 
 
@@ -104,7 +107,7 @@ GOOD = "md2 : active raid1 sdd[1] sdc[0]\n      99 blocks super 1.2 [2/2] [UU]\n
                 "md1 ; active raid1 sdb[1]\n      17 blocks super 1.2 [2/1] [U_]\n"
                 "      [>....]  resync =  0.7% (2048\n      \n"
             ),
-            ["a line that is none of md's: 'md1 ; active raid1 sdb[1]'"],
+            ["a line that is not md's: 'md1 ; active raid1 sdb[1]'"],
         ),
         (
             "      17 blocks super 1.2 [2/1] [U_]\n      \n",
@@ -112,11 +115,11 @@ GOOD = "md2 : active raid1 sdd[1] sdc[0]\n      99 blocks super 1.2 [2/2] [UU]\n
         ),
         (
             "a/b : active raid1 sdb[1]\n      17 blocks\n      \n",
-            ["a line that is none of md's: 'a/b : active raid1 sdb[1]'"],
+            ["a line that is not md's: 'a/b : active raid1 sdb[1]'"],
         ),
         (
             ".. : active raid1 sdb[1]\n      17 blocks\n      \n",
-            ["a line that is none of md's: '.. : active raid1 sdb[1]'"],
+            ["a line that is not md's: '.. : active raid1 sdb[1]'"],
         ),
     ],
 )
@@ -163,7 +166,7 @@ def test_capture_parses_without_a_problem(name: str) -> None:
 
 
 def test_more_slots_than_an_array_can_have() -> None:
-    """A damaged number is no number: what goes through all slots would take all memory."""
+    """A damaged number is not a number: what goes through all slots would take all memory."""
     mdstat = parse_mdstat("md4 : active raid1 sdb[1]\n      262080 blocks [2147483648/1] [_U]\n      \n")
     assert mdstat.arrays == []
     assert [(each.name, each.raid_disks) for each in mdstat.unread] == [("md4", None)]

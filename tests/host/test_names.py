@@ -122,7 +122,7 @@ def test_name(files: dict[str, str], array: Array, name: ArrayName) -> None:
     assert read_array_name(MemoryRoot(files), array, use_mdadm=True) == name
 
 
-def test_mdadm_is_not_asked_where_it_may_not_be_or_udev_told() -> None:
+def test_mdadm_is_not_asked_where_it_may_not_be_or_udev_knows() -> None:
     class NoTools(MemoryRoot):
         def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
             del timeout_s, stdin
@@ -181,7 +181,7 @@ def test_link_without_udev() -> None:
 
 
 def test_uuid_in_sysfs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Read on a real kernel: mdadm told 331caa73:a62f67ec:ddf95339:50ab75f9 of the first."""
+    """Read on a real kernel: mdadm reported 331caa73:a62f67ec:ddf95339:50ab75f9 of the first."""
     shown = "73aa1c33-ec67-2fa6-3953-f9ddf975ab50"
     kept = "73aa1c33:ec672fa6:3953f9dd:f975ab50"
     monkeypatch.setattr("sys.byteorder", "little")
@@ -239,7 +239,7 @@ def test_export() -> None:
 def test_export_of_something_else(line: str) -> None:
     with pytest.raises(MdadmError) as raised:
         parse_export(f"MD_LEVEL=raid1\n{line}\n")
-    assert str(raised.value) == f"mdadm printed a line that is no KEY=value: {line[:60]!r}"
+    assert str(raised.value) == f"mdadm printed a line that is not KEY=value: {line[:60]!r}"
 
 
 def test_why_mdadm_did_not_answer() -> None:

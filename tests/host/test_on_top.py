@@ -97,7 +97,7 @@ Journal backup:           inode blocks
 RAID stride:              8
 RAID stripe width:        16
 """
-TOLD = "stride=8,stripe_width=16"
+REPORTED = "stride=8,stripe_width=16"
 DEVICE = "/dev/vg127/data"
 
 
@@ -122,8 +122,8 @@ DEVICE = "/dev/vg127/data"
         (None, "/dev/vg127/data cannot be examined: tune2fs was not run for this capture"),
     ],
 )
-def test_what_ext4_was_told(output: str | None, expected: str) -> None:
-    assert sentence(TUNE, output, FactKind.GEOMETRY, DEVICE, TOLD) == expected
+def test_the_geometry_of_ext4(output: str | None, expected: str) -> None:
+    assert sentence(TUNE, output, FactKind.GEOMETRY, DEVICE, REPORTED) == expected
 
 
 XFS_INFO = """exit 0
@@ -159,7 +159,7 @@ log      =internal log           bsize=4096   blocks=16384, version=2
         ),
     ],
 )
-def test_what_xfs_was_told(output: str, value: str, expected: str) -> None:
+def test_the_geometry_of_xfs(output: str, value: str, expected: str) -> None:
     assert sentence(XFS, output, FactKind.GEOMETRY, DEVICE, value) == expected
 
 

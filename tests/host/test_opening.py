@@ -90,28 +90,29 @@ def test_lone_text(tmp_path: Path) -> None:
     assert root.text("/proc/mdstat") == MDSTAT.rstrip("\n")
 
 
-def _error(path: Path) -> str:
+def refusal_of(path: Path) -> str:
+    """Return why a root cannot be opened."""
     with pytest.raises(RootError) as raised:
         open_root(str(path))
     return str(raised.value).replace(str(path), "PATH")
 
 
 def test_nothing_there(tmp_path: Path) -> None:
-    assert _error(tmp_path / "no") == "PATH: no such file or folder"
-    assert _error(tmp_path) == "PATH: not the root of a host: it has no proc/mdstat"
+    assert refusal_of(tmp_path / "no") == "PATH: no such file or folder"
+    assert refusal_of(tmp_path) == "PATH: not the root of a host: it has no proc/mdstat"
 
 
 def test_text_of_another_kind(tmp_path: Path) -> None:
     path = tmp_path / "letter"
     path.write_text("Dear reader")
-    assert _error(path) == (
+    assert refusal_of(path) == (
         "PATH: neither a capture nor a /proc/mdstat text (no line starts with 'Personalities :')"
     )
 
 
 def test_archive_of_another_kind(tmp_path: Path) -> None:
     make_capture(tmp_path / "a.tar", {"proc/cpuinfo": "x"})
-    assert _error(tmp_path / "a.tar") == (
+    assert refusal_of(tmp_path / "a.tar") == (
         "PATH: not a capture: it has no proc/mdstat; make one with: raidtui capture FILE"
     )
 
@@ -121,11 +122,11 @@ def test_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "text").write_text(MDSTAT)
     monkeypatch.setattr(archive, "LARGEST_FILE", 10)
     monkeypatch.setattr(opening, "LARGEST_TEXT", 10)
-    assert _error(tmp_path / "a.tar") == "PATH: too large for a capture; made by raidtui capture?"
-    assert _error(tmp_path / "text") == "PATH: neither a capture nor a /proc/mdstat text"
+    assert refusal_of(tmp_path / "a.tar") == "PATH: too large for a capture; made by raidtui capture?"
+    assert refusal_of(tmp_path / "text") == "PATH: neither a capture nor a /proc/mdstat text"
     monkeypatch.setattr(archive, "LARGEST_FILE", 1000)
     monkeypatch.setattr(archive, "_LARGEST_TREE", 10)
-    assert _error(tmp_path / "a.tar") == "PATH: too large for a capture; made by raidtui capture?"
+    assert refusal_of(tmp_path / "a.tar") == "PATH: too large for a capture; made by raidtui capture?"
 
 
 @pytest.mark.parametrize("mode", ["w:gz", "w:bz2", "w:xz", "w"])

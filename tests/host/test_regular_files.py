@@ -15,10 +15,9 @@ from raidtui.config import read_config
 from raidtui.first_frame import read_colours
 from raidtui.host.regular_files import LARGEST_FILE, read_regular
 from raidtui.host.roots.dir_root import DirRoot
-from raidtui.host.roots.opening import open_root
-from raidtui.host.roots.root import RootError
 from raidtui.session.tuning import read_profiles
 from raidtui.ui.themes import load_themes
+from tests.host.test_opening import refusal_of
 from tests.hosts.trees import host_tree, raid1
 
 GIB = 1 << 30
@@ -71,20 +70,13 @@ def test_a_tree_with_files_without_end(tmp_path: Path, path: str) -> None:
         assert run(["--root", str(tmp_path), "status"]) == (3 if path == "proc/mdstat" else 0)
 
 
-def told(path: Path) -> str:
-    """Return why a root cannot be opened."""
-    with pytest.raises(RootError) as raised:
-        open_root(str(path))
-    return str(raised.value).replace(str(path), "PATH")
-
-
 def test_roots_without_end(tmp_path: Path) -> None:
-    assert told(fifo(tmp_path / "fifo")) == "PATH: neither a folder nor a file"
-    assert told(Path("/dev/zero")) == "PATH: neither a folder nor a file"
+    assert refusal_of(fifo(tmp_path / "fifo")) == "PATH: neither a folder nor a file"
+    assert refusal_of(Path("/dev/zero")) == "PATH: neither a folder nor a file"
     with huge(tmp_path / "huge").open("r+b") as file:
         file.write(b"Personalities :\n")
-    assert told(tmp_path / "huge") == "PATH: neither a capture nor a /proc/mdstat text"
-    assert told(Path("a" * 5000)) == f"{'a' * 200}: File name too long"
+    assert refusal_of(tmp_path / "huge") == "PATH: neither a capture nor a /proc/mdstat text"
+    assert refusal_of(Path("a" * 5000)) == f"{'a' * 200}: File name too long"
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz"])
@@ -96,7 +88,7 @@ def test_a_capture_with_a_name_of_a_gigabyte(tmp_path: Path, mode: str, kind: by
         entry.type, entry.size = kind, 3 * GIB // 2
         archive.fileobj.write(entry.tobuf(tarfile.GNU_FORMAT))
         archive.fileobj.write(bytes(1 << 20))
-    assert told(path) in {
+    assert refusal_of(path) in {
         "PATH: too large for a capture; made by raidtui capture?",
         # tarfile of Python 3.14 reads such a name in pieces, and finds that it ends too early
         "PATH: the archive is damaged: empty header",
@@ -113,7 +105,7 @@ def test_a_small_capture_that_becomes_a_large_one(tmp_path: Path) -> None:
     entry.size = GIB
     block = gzip.compress(bytes(1 << 24))
     path.write_bytes(gzip.compress(entry.tobuf()) + block * (GIB >> 24))
-    assert told(path) == "PATH: too large for a capture; made by raidtui capture?"
+    assert refusal_of(path) == "PATH: too large for a capture; made by raidtui capture?"
 
 
 def test_settings_that_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

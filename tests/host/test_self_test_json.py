@@ -144,7 +144,7 @@ def test_a_disk_that_logs_the_one_that_runs() -> None:
     assert [each.kind for each in tests.log] == [SHORT]
 
 
-def test_without_a_log_the_status_tells_how_the_last_one_ended() -> None:
+def test_without_a_log_the_status_reports_how_the_last_one_ended() -> None:
     status = {"value": 25, "string": "was aborted by the host"}
     tests = found(ata(status))
     assert tests.log == (SelfTest(kind=OTHER, outcome=ABORTED, text="was aborted by the host"),)

@@ -29,7 +29,7 @@ def host(**temperatures: str) -> MemoryRoot:
         # Before Linux 5.12 it belongs to the PCI device.
         "hwmon4/name": "nvme\n",
         "hwmon4/device/nvme/nvme1/nvme1n1/dev": "259:2\n",
-        # One of two controllers of a disk that has two ways to it.
+        # One of two controllers of a disk that has two paths to it.
         "hwmon5/name": "nvme\n",
         "hwmon5/device/nvme2c4n3/dev": "259:3\n",
         "hwmon6/name": "drivetemp\n",  # its disk has just been pulled

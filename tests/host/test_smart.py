@@ -21,7 +21,7 @@ ASK = ("smartctl", "--json=c", "-x", "-n", "standby,3,5", "/dev/sda")
 ASK_OLD = ("smartctl", "--json=c", "-x", "-n", "standby,3", "/dev/sda")
 ASK_AWAKE = ("smartctl", "--json=c", "-x", "-n", "never", "/dev/sda")
 BLOCK = "/sys/class/block"
-UNTOLD = '{"smartctl":{"messages":[{"string":"CHECK POWER MODE not implemented, exit(5)"}],"exit_status":5}}'
+UNKNOWN = '{"smartctl":{"messages":[{"string":"CHECK POWER MODE not implemented, exit(5)"}],"exit_status":5}}'
 
 
 class Host(MemoryRoot):
@@ -101,24 +101,24 @@ def test_one_that_sleeps_is_asked_once_and_not_woken() -> None:
     assert [argv for argv, _ in host.asked] == [ASK]
 
 
-def test_the_exit_status_alone_tells_that_it_sleeps() -> None:
+def test_the_exit_status_alone_reports_that_it_sleeps() -> None:
     host = Host(_answers((3, '{"smartctl":{"exit_status":3},"device":{"name":"/dev/sda"}}')))
     assert read_smart(host, "sda") == NoReading(
         name="sda", why=Unread.STANDBY, reason="is asleep and was not woken"
     )
 
 
-def test_a_hard_disk_that_cannot_tell_is_left_alone() -> None:
-    host = Host(_answers((5, UNTOLD)), {f"{BLOCK}/sda/queue/rotational": "1\n"})
+def test_a_hard_disk_of_unknown_power_state_is_left_alone() -> None:
+    host = Host(_answers((5, UNKNOWN)), {f"{BLOCK}/sda/queue/rotational": "1\n"})
     found = read_smart(host, "sda")
     assert isinstance(found, NoReading)
     assert found.why is Unread.POWER_UNKNOWN
     assert [argv for argv, _ in host.asked] == [ASK]
 
 
-def test_an_ssd_that_cannot_tell_is_read_all_the_same() -> None:
+def test_an_ssd_of_unknown_power_state_is_read_all_the_same() -> None:
     host = Host(
-        _answers((5, UNTOLD), (0, text_of("samsung-pm883"))), {f"{BLOCK}/sda/queue/rotational": "0\n"}
+        _answers((5, UNKNOWN), (0, text_of("samsung-pm883"))), {f"{BLOCK}/sda/queue/rotational": "0\n"}
     )
     assert isinstance(read_smart(host, "sda"), SmartReading)
     assert [argv for argv, _ in host.asked] == [ASK, ASK_AWAKE]

@@ -1,4 +1,4 @@
-"""smartctl's JSON: facts that are told, answers that are none, and texts that hold anything at all."""
+"""smartctl's JSON: facts that are reported, answers that are none, and texts that hold anything at all."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def _said(message: str, status: int, **more: Any) -> str:
     return json.dumps({"json_format_version": [1, 0], "smartctl": smartctl, **more})
 
 
-UNTOLD = "does not report whether it is asleep, so it was not read; smartctl -x /dev/sda reads it anyway"
+UNKNOWN = "does not report whether it is asleep, so it was not read; smartctl -x /dev/sda reads it anyway"
 DEVICE = {"name": "/dev/sda", "type": "sat", "protocol": "ATA"}
 
 
@@ -205,7 +205,7 @@ DEVICE = {"name": "/dev/sda", "type": "sat", "protocol": "ATA"}
         (
             _said("CHECK POWER MODE not implemented, exit(5)", 5, device=DEVICE),
             Unread.POWER_UNKNOWN,
-            f"sda: {UNTOLD}",
+            f"sda: {UNKNOWN}",
         ),
         (
             _said("Smartctl open device: /dev/sda failed: Permission denied", 2, device=DEVICE),
@@ -246,7 +246,7 @@ def test_a_disk_that_is_named_in_the_text_needs_no_other_name() -> None:
 
 
 def _everything(text: str) -> None:
-    """Have a text read, judged and told; nothing may raise."""
+    """Have a text read, judged and reported; nothing may raise."""
     found = parse_smart(text, "sda")
     if isinstance(found, SmartReading):
         assert life_used(found) is not None

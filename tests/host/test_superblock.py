@@ -1,4 +1,4 @@
-"""The part of a superblock that mdadm tells people only: slot, layout, where data begin, the bitmap."""
+"""The part of a superblock that mdadm prints for people only: slot, layout, where data begin, the bitmap."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def root(words: str = WORDS, bitmap: str = BITMAP) -> MemoryRoot:
     return MemoryRoot({path: text for path, text in files.items() if text})
 
 
-def test_what_only_people_are_told() -> None:
+def test_what_only_people_read() -> None:
     found = read_superblock(root(), "sdb")
     assert found is not None
     assert (found.slot, found.layout, found.offset_sectors, found.spare_sectors) == (3, 0x102, 6144, 6064)
     assert (found.metadata, found.dirty_bytes) == ("1.2", 3 * 64 << 20)
 
 
-def test_the_short_way() -> None:
+def test_the_short_form() -> None:
     found = read_superblock(root(), "sdb", whole=False)
     assert found is not None
     assert (found.events, found.slot, found.offset_sectors, found.dirty_bytes) == (17, None, None, None)

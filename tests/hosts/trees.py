@@ -134,7 +134,7 @@ def host_tree(
     Args:
         *arrays: what mdstat lists.
         limits: the system's (min, max), KiB/s; None: md is not loaded, and there is no mdstat.
-        hostname: as /proc tells it.
+        hostname: as /proc reports it.
         kernel: the release.
         disks: disk -> any of model, serial, wwn, rotational ("0"), size (sectors); others get made-up ones.
         mounts: device -> mount point (ext4).

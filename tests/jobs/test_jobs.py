@@ -73,7 +73,7 @@ def test_all_steps_in_order(journal: Journal) -> None:
     ("code", "reason"),
     [
         (errno.EBUSY, "the kernel is busy with another sync action"),
-        (errno.EINVAL, "the kernel does not take this value"),
+        (errno.EINVAL, "the kernel refuses this value"),
         (errno.EACCES, "permission denied: needs root"),
         (errno.EPERM, "permission denied: needs root"),
         (errno.ENOENT, "the file is not there: the array was stopped, or its level has none"),
@@ -92,7 +92,7 @@ def test_the_first_refusal_ends_it(journal: Journal, code: int, reason: str) -> 
     assert [entry["error"] for entry in entries(journal)] == [reason]
 
 
-def test_what_was_done_before_a_refusal_is_told(journal: Journal) -> None:
+def test_what_was_done_before_a_refusal_is_reported(journal: Journal) -> None:
     kernel = Kernel(raid10())
     kernel.refuses["sync_action"] = errno.EBUSY
     outcome = run_plan(kernel, PLAN, journal)
@@ -170,7 +170,7 @@ def test_it_is_appended_to(journal: Journal) -> None:
     assert [entry["subject"] for entry in entries(journal)] == ["first", "sécond\n"]
 
 
-def test_a_journal_that_cannot_be_written_is_told_and_no_hindrance(tmp_path: Path) -> None:
+def test_a_journal_that_cannot_be_written_is_reported_and_no_hindrance(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     journal = Journal(tmp_path / "file" / "journal.jsonl")
     kernel = Kernel(raid10())
@@ -179,7 +179,7 @@ def test_a_journal_that_cannot_be_written_is_told_and_no_hindrance(tmp_path: Pat
     assert journal.trouble == f"journal {tmp_path}/file/journal.jsonl: File exists"
 
 
-def test_permission_trouble_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_permission_trouble_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> int:
         raise PermissionError(errno.EACCES, "Permission denied")
 

@@ -96,7 +96,7 @@ def test_room_is_kept_for_a_job_that_failed(tmp_path: Path, host: Host) -> None:
 @pytest.mark.parametrize("done", [0, 1, 2])
 @pytest.mark.parametrize("plan", [PLAN, BACK])
 def test_a_disk_that_runs_full(tmp_path: Path, host: Host, disk: Disk, plan: Plan, done: int) -> None:
-    """The step that is under way comes to its end, no other one is begun; and the journal says all of it."""
+    """The step that is under way ends, no other one is begun; and the journal says all of it."""
     job = job_of(tmp_path, plan)
     if done == 0:
         disk.full = job

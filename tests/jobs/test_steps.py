@@ -169,7 +169,7 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
 def test_a_character_that_no_byte_stands_for(tmp_path: Path) -> None:
     conf = tmp_path / "mdadm.conf"
     conf.write_text("old\n")
-    assert put(conf, "new → x\n") == f"{conf} cannot be written: it holds '→', which is no byte"
+    assert put(conf, "new → x\n") == f"{conf} cannot be written: it holds '→', which is not a byte"
     assert held(tmp_path) == {"mdadm.conf": b"old\n"}
 
 

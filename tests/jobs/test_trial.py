@@ -1,4 +1,4 @@
-"""A trial of TRIM: the members' counters tell, whatever the tool says; and its failing fails nothing."""
+"""A trial of TRIM: the members' counters decide, whatever the tool says; and its failing fails nothing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_what_was_discarded(before: dict[str, int], after: dict[str, int], found
 
 
 @pytest.mark.parametrize(
-    ("told", "members", "sentence"),
+    ("reported", "members", "sentence"),
     [
         (
             output(stdout=TRIMMED),
@@ -87,16 +87,16 @@ def test_what_was_discarded(before: dict[str, int], after: dict[str, int], found
         ),
     ],
 )
-def test_a_sentence(told: ToolOutput, members: dict[str, int], sentence: str) -> None:
-    assert trial_sentence(told, members) == sentence
+def test_a_sentence(reported: ToolOutput, members: dict[str, int], sentence: str) -> None:
+    assert trial_sentence(reported, members) == sentence
 
 
 class Host(MemoryRoot):
     """Has one answer for all tools; its members discard what they discard after some looks."""
 
-    def __init__(self, told: ToolOutput, *, sectors: int = 0, after: int = 0) -> None:
+    def __init__(self, reported: ToolOutput, *, sectors: int = 0, after: int = 0) -> None:
         super().__init__({})
-        self.told = told
+        self.reported = reported
         self.sectors = sectors
         self.looks = -1 - after
         self.did: list[tuple[str, ...]] = []
@@ -111,7 +111,7 @@ class Host(MemoryRoot):
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         del timeout_s, stdin
         self.did.append(argv)
-        return self.told
+        return self.reported
 
 
 @pytest.fixture

@@ -82,7 +82,7 @@ def test_somebody_elses_record_is_none(place: Path, monkeypatch: pytest.MonkeyPa
     assert UndoRecord(HOST, place).load() == ()
 
 
-def test_what_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_what_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     record = UndoRecord(HOST, tmp_path / "file" / "tune.json")
     record.add(done("1"))
@@ -158,7 +158,7 @@ def test_what_cannot_be_written_is_still_undone_by_this_run(tmp_path: Path) -> N
     assert record.last(UndoPlace.TUNE) is None
 
 
-def test_what_left_no_way_to_undo_it_is_passed_over() -> None:
+def test_what_left_no_undo_is_passed_over() -> None:
     """A capture holds values, and no plans."""
     record = UndoRecord(HOST, None)
     record.note(undo("knob"), (), UndoPlace.TUNE)

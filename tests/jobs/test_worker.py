@@ -18,8 +18,9 @@ from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs import blackbox, runner, worker
 from raidtui.jobs.lock import JobError, only_worker, worker_of
+from raidtui.jobs.plan_file import save_plan
 from raidtui.jobs.state_files import write_synced
-from raidtui.jobs.store import Job, save_plan
+from raidtui.jobs.store import Job
 from raidtui.jobs.undo_record import UndoRecord, WrittenValue
 from raidtui.jobs.worker import Worker, work_on
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Step
@@ -49,7 +50,7 @@ TOOL = Step(argv=("mdadm", "--stop", "/dev/md127"), why="x")
 
 
 class Host(MemoryRoot):
-    """Takes writes, runs tools as it was told to, and remembers in which order.
+    """Takes writes, runs tools as it was asked to, and remembers in which order.
 
     Attributes:
         did: "path text" of writes that reached it, and the words of tools.
@@ -433,6 +434,44 @@ def test_killed_and_resumed(
     assert journal(job, since=since) == ["work", *how, "begin 2", "step done 2", "done"]
 
 
+ARRAY = "fbbb2b1c:6dbccfed:d429a0ed:a9ec20ed"
+DASHED = "fbbb2b1c-6dbc-cfed-d429-a0eda9ec20ed"
+ELSEWHERE = "the array of the plan is md126: assemble it as md127, or make a new plan"
+
+
+@pytest.mark.parametrize(
+    ("there", "why"),
+    [
+        pytest.param({"md126": DASHED}, f"md127 is not there; {ELSEWHERE}", id="under another name"),
+        pytest.param(
+            {"md126": DASHED, "md127": DASHED[::-1].replace("-", "")},
+            f"md127 is another array now; {ELSEWHERE}",
+            id="another array has its name",
+        ),
+        pytest.param({}, "md127 is not there", id="nowhere"),
+    ],
+)
+def test_a_job_whose_array_came_back_under_another_name_is_refused_and_can_be_resumed(
+    tmp_path: Path, host: Host, there: dict[str, str], why: str
+) -> None:
+    """Plans name arrays by the kernel's name: no other array is touched, and the job waits for its own."""
+    same = (Fact(kind=FactKind.ARRAY, subject="md127", value=ARRAY),)
+    job = job_of(tmp_path, replace(PLAN, steps=tuple(up(path, needs=same) for path in PATHS)))
+    host.put("/sys/class/block/md127/md/uuid", f"{DASHED}\n")
+    kill_at(host, f"{B} 1", done=False)
+    with pytest.raises(SystemExit):
+        Worker(host, job).work()
+    host.drop("/sys/class/block/md127")
+    for name, uuid in there.items():
+        host.put(f"/sys/class/block/{name}/md/uuid", f"{uuid}\n")
+    assert Worker(host, Job(job.folder)).work() == "failed"
+    assert (host.did, host.state, reason(job)) == ([f"{A} 1"], "100", f"step 2: {why}")
+    for name in there:
+        host.drop(f"/sys/class/block/{name}")
+    host.put("/sys/class/block/md127/md/uuid", f"{DASHED}\n")
+    assert (Worker(host, Job(job.folder)).work(), host.state) == ("done", "111")
+
+
 def test_a_step_that_proves_nothing_is_done_again(tmp_path: Path, host: Host) -> None:
     job = job_of(tmp_path, replace(PLAN, steps=(TOOL,)), {"event": "work"}, {"event": "begin", "step": 0})
     assert Worker(host, job).work() == "done"
@@ -469,7 +508,7 @@ def test_an_interrupted_job_is_rolled_back(tmp_path: Path, host: Host, *, done: 
 
 
 def test_killed_while_going_back(tmp_path: Path, host: Host) -> None:
-    """A step whose undo had begun is not taken for done by whoever goes on."""
+    """A step whose undo had begun is not taken for done by whoever continues."""
     job = job_of(tmp_path, PLAN)
     Worker(host, job).work()
     kill_at(host, f"{B} 0", done=True)
@@ -618,7 +657,7 @@ def test_a_device_that_cannot_be_read(tmp_path: Path, host: Host, monkeypatch: p
 def test_the_first_black_box_is_kept(
     tmp_path: Path, host: Host, monkeypatch: pytest.MonkeyPatch, *, back_first: bool
 ) -> None:
-    """A job that goes on has destroyed something already: what it finds now is not what was there."""
+    """A job that continues has destroyed something already: what it finds now is not what was there."""
     saved: list[str] = []
 
     def save(*_: object) -> str:
@@ -671,7 +710,7 @@ class Pauses:
 
 @pytest.fixture
 def going(tmp_path: Path, host: Host, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Job, Pauses]]:
-    """Make a job whose copy goes on when its steps are done."""
+    """Make a job whose copy continues when its steps are done."""
 
     def make(*happenings: Callable[[], None]) -> tuple[Job, Pauses]:
         host.put("/sys/array", "there\n")
@@ -687,7 +726,7 @@ Making = Callable[..., tuple[Job, Pauses]]
 
 
 def test_a_job_is_done_when_what_it_has_begun_is(host: Host, going: Making) -> None:
-    """Meanwhile it says that it goes on, and others may work."""
+    """Meanwhile it says that it continues, and others may work."""
     free: list[str | None] = []
 
     def look() -> None:
@@ -701,7 +740,7 @@ def test_a_job_is_done_when_what_it_has_begun_is(host: Host, going: Making) -> N
 
 
 def test_a_job_whose_array_is_auto_read_only_says_so(host: Host, going: Making) -> None:
-    """Md copies nothing before the first write: whoever waits is told what for."""
+    """Md copies nothing before the first write: whoever waits learns what for."""
     job, _ = going(lambda: host.put("/sys/copy", "whole\n"))
     for name, state in (("md126", "clean"), ("md127", "read-auto")):
         host.put(f"/sys/class/block/{name}/md/array_state", f"{state}\n")
@@ -719,7 +758,7 @@ def test_what_is_over_at_once(host: Host, going: Making) -> None:
 
 
 def test_what_cannot_come_to_its_end(host: Host, going: Making) -> None:
-    """A moment without the array is none; more is told, and resume looks again."""
+    """A moment without the array is none; more is reported, and resume looks again."""
     lost, back = partial(host.put, "/sys/array", "gone\n"), partial(host.put, "/sys/array", "there\n")
     job, pauses = going(lost, back, lost)
     why = f"{SAID}, but has not finished: /sys/array reads 'gone'"
@@ -731,7 +770,7 @@ def test_what_cannot_come_to_its_end(host: Host, going: Making) -> None:
 
 
 def test_a_follower_that_is_gone(host: Host, going: Making) -> None:
-    """Killed, or asked to end: what it followed goes on in the kernel; the job is found as interrupted."""
+    """Killed, or asked to end: what it followed continues in the kernel; the job is found as interrupted."""
 
     def killed() -> None:
         raise SystemExit
@@ -877,7 +916,7 @@ def test_what_a_plan_has_written_is_noted(tmp_path: Path, host: Host, *, destroy
     plan = Plan(title="t", subject="s", steps=(Step(argv=("tool-1",), why="w", destroys=destroys),))
     job = Job.create(plan, host="nas", folder=tmp_path)
     assert Worker(host, job, lambda _: cost).work() == "done"
-    told = [entry["text"] for entry in job.entries() if entry["event"] == "cost"]
-    assert told == ([words] if destroys and words else [])
+    reported = [entry["text"] for entry in job.entries() if entry["event"] == "cost"]
+    assert reported == ([words] if destroys and words else [])
     assert cost.calls == (["before", "after"] if destroys else [])
     assert job.state == "done"

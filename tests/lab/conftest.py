@@ -77,6 +77,7 @@ def bytecode() -> None:
         spec = importlib.util.find_spec(package)
         for place in spec.submodule_search_locations or () if spec is not None else ():
             compileall.compile_dir(place, quiet=2)
+    compileall.compile_dir(HERE / "guests", quiet=2)
 
 
 @pytest.fixture(scope="session")

@@ -53,7 +53,7 @@ def status(guest: Guest, exit_status: int, before: str = "true", user: str = "")
 def test_an_array_whose_member_is_pulled_in_its_first_recovery(
     guest: Guest, three: tuple[str, str, str]
 ) -> None:
-    """Md stops it within a second; who saw it, and who comes later, are told."""
+    """Md stops it within a second; it is reported to who watched, and to who looks later."""
     a, b, c = three
     name = create(guest, three, clean=False)
     said = watch(

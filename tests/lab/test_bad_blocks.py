@@ -1,4 +1,4 @@
-"""Bad blocks that md has recorded: what is told of them is what the kernel then reads, or cannot read."""
+"""Bad blocks that md has recorded: what is reported of them is what the kernel then reads, or cannot read."""
 
 import json
 
@@ -50,8 +50,8 @@ def test_the_only_good_copy_is_kept(
     assert not readable(guest, made)
     report = json.loads(raidtui(guest, "status", "--json").stdout)
     assert "bad-blocks-lost" in [finding["code"] for finding in report["findings"]]
-    told = raidtui(guest, "plan", "remove", "125", names[0]).stdout
-    assert f"{names[0]} may still hold that data: leave it unchanged." in told
+    reported = raidtui(guest, "plan", "remove", "125", names[0]).stdout
+    assert f"{names[0]} may still hold that data: leave it unchanged." in reported
 
 
 def test_the_member_with_bad_blocks_may_go(guest: Guest) -> None:

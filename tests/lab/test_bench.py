@@ -41,12 +41,12 @@ def test_the_figure_that_is_kept_is_fios_own(guest: Guest) -> None:
         assert ours["bytes_s"] == theirs["bw_bytes"]
         assert ours["p99_ns"] == theirs["clat_ns"]["percentile"]["99.000000"]
         assert ours["p999_ns"] == theirs["clat_ns"]["percentile"]["99.900000"]
-    around = run["environment"]
-    assert [(each["level"], each["layout"], each["chunk_kib"]) for each in around["arrays"]] == [
+    machine = run["environment"]
+    assert [(each["level"], each["layout"], each["chunk_kib"]) for each in machine["arrays"]] == [
         ("raid10", "n2", 32)
     ]
-    assert [disk["serial"] for disk in around["disks"]] == [serial_of(disk) for disk in disks[:4]]
-    assert (around["file_system"], around["fio"], run["note"]) == ("ext4", raw["fio version"][4:], "first")
+    assert [disk["serial"] for disk in machine["disks"]] == [serial_of(disk) for disk in disks[:4]]
+    assert (machine["file_system"], machine["fio"], run["note"]) == ("ext4", raw["fio version"][4:], "first")
     assert set(run["written"]) == set(disks[:4])
     assert min(run["written"].values()) > 0
     assert guest.run("ls /mnt").stdout.split() == ["lost+found"]
@@ -104,9 +104,9 @@ def test_queue_depths_and_a_verdict_on_schedulers(guest: Guest, sd: str) -> None
     runs = kept(guest)[2:]
     assert [run["point"]["scheduler"] for run in runs] == ["none", "mq-deadline"] * 3
     assert [run["environment"]["disks"][0]["scheduler"] for run in runs] == ["none", "mq-deadline"] * 3
-    told = r"(no difference|not decided): scheduler mq-deadline against scheduler none is .* 90 % interval"
-    told += r"|scheduler mq-deadline is (faster|slower) than scheduler none by .* 90 % interval\)"
-    assert re.search(told, done.stdout), done.stdout
+    result = r"(no difference|not decided): scheduler mq-deadline against scheduler none is .* 90 % interval"
+    result += r"|scheduler mq-deadline is (faster|slower) than scheduler none by .* 90 % interval\)"
+    assert re.search(result, done.stdout), done.stdout
     assert (read(guest, depth), read(guest, scheduler)) == was
 
 
@@ -120,9 +120,9 @@ def test_killed_and_stopped_in_the_middle(guest: Guest, sd: str) -> None:
     kill_worker(guest)
     assert read(guest, depth) == "3"
 
-    told = bench(guest, "run", *asked, "--ramp=0", "--detach", "--json")
-    stopped = json.loads(told.stdout)["job"]
-    assert f"Benchmark {killed} was interrupted: what it changed is put back.\n" in told.stderr
+    result = bench(guest, "run", *asked, "--ramp=0", "--detach", "--json")
+    stopped = json.loads(result.stdout)["job"]
+    assert f"Benchmark {killed} was interrupted: what it changed is put back.\n" in result.stderr
     assert read(guest, depth) == was
     two_samples(guest, stopped)
     ended = bench(guest, "stop")

@@ -44,8 +44,8 @@ def test_a_device_is_overwritten_by_whoever_knows_it(guest: Guest) -> None:
         f"{member} is a member of data; choose a free device"
     )
     assert guest.run(f"mkfs.ext4 -q /dev/{mounted} && mount /dev/{mounted} /mnt").status == 0
-    told = refused(guest, *WRITE, f"--device={mounted}", "--write", f"--confirm={serial_of(mounted)}")
-    assert told == f"{mounted} is in use: ext4 mounted at /mnt; choose a free device"
+    result = refused(guest, *WRITE, f"--device={mounted}", "--write", f"--confirm={serial_of(mounted)}")
+    assert result == f"{mounted} is in use: ext4 mounted at /mnt; choose a free device"
 
     done(guest, *WRITE, device, "--write", own)
     (run,) = kept(guest)
@@ -55,15 +55,15 @@ def test_a_device_is_overwritten_by_whoever_knows_it(guest: Guest) -> None:
 
 
 def test_nobody_comes_to_use_the_device_meanwhile(guest: Guest) -> None:
-    """It is held while it is written to, also between the runs: mounts and mkfs are told that it is busy."""
+    """It is held while it is written to, also between the runs: mount and mkfs get EBUSY."""
     disk = disk_names(guest)[0]
     assert guest.run(f"mkfs.ext4 -q -E nodiscard /dev/{disk}").status == 0
     words = (*WRITE, f"--device={disk}", "--write", f"--confirm={serial_of(disk)}", "--runtime=2", "--cool=2")
     begun(guest, *words, "--repeats=2")
     for what in (f"mount /dev/{disk} /mnt", f"mkfs.ext4 -q /dev/{disk}", f"wipefs --all /dev/{disk}"):
-        told = guest.run(what)
-        assert (told.status != 0, "busy" in told.stderr or "in use" in told.stderr) == (True, True), (
-            told.output
+        result = guest.run(what)
+        assert (result.status != 0, "busy" in result.stderr or "in use" in result.stderr) == (True, True), (
+            result.output
         )
     assert bench(guest, "attach").status == 0
     assert [run["state"] for run in kept(guest)] == ["whole", "whole"]
@@ -88,9 +88,9 @@ def test_a_device_that_is_only_read_is_not_written_to(guest: Guest) -> None:
 
 def test_a_device_is_trimmed_before_each_run(guest: Guest, sd: str) -> None:
     noise(guest, sd, mib=4)
-    told = refused(guest, *WRITE, f"--device={sd}", "--write")
-    serial = re.search(r"--confirm=(\S+)$", told)
-    assert serial is not None, told
+    result = refused(guest, *WRITE, f"--device={sd}", "--write")
+    serial = re.search(r"--confirm=(\S+)$", result)
+    assert serial is not None, result
     before = stat(guest, sd)
     done(guest, *WRITE, f"--device={sd}", "--write", f"--confirm={serial[1]}", "--trim", "--repeats=2")
     after = stat(guest, sd)

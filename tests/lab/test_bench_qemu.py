@@ -24,13 +24,13 @@ def no_benchmarks(qemu: QemuGuest) -> Iterator[None]:
 
 
 def test_governors_and_what_surrounds_the_runs(qemu: QemuGuest) -> None:
-    """Each is set for its run alone. Frequencies, temperatures and the array are told beside the figures."""
+    """Each is set for its run alone. Frequencies, temperatures and the array are kept with the figures."""
     nvme = qemu.kernel_name(qemu.nvme[0])  # QEMU's SATA disks are none that drivetemp knows
     disks = [disk.path for disk in (qemu.sata[0], qemu.nvme[0])]
     made = make_array(qemu, "data", 1, disks, extra=["--assume-clean"])
     before = read(qemu, f"{POLICIES}/scaling_governor")
     asked = ("--rw=randread", "--size=4m", "--runtime=3", f"--device={made.kernel}", "--repeats=1")
-    told = done(qemu, "sweep", *asked, "--knob=governor=powersave,performance").stdout
+    reported = done(qemu, "sweep", *asked, "--knob=governor=powersave,performance").stdout
     runs = kept(qemu)
     assert [run["environment"]["cpu"]["governor"] for run in runs] == ["powersave", "performance"]
     low, high = min(FREQUENCIES_MHZ), max(FREQUENCIES_MHZ)
@@ -39,5 +39,5 @@ def test_governors_and_what_surrounds_the_runs(qemu: QemuGuest) -> None:
     assert [run.get("told") for run in runs] == [None, None], "nothing came over the array"
     for governor, mhz in (("powersave", low), ("performance", high)):
         line = rf"^ {{12}}{mhz} MHz {governor}  {nvme} 50 °C  data (clean|active)$"
-        assert re.search(line, told, re.MULTILINE), told
+        assert re.search(line, reported, re.MULTILINE), reported
     assert read(qemu, f"{POLICIES}/scaling_governor") == before

@@ -33,7 +33,7 @@ def test_levels_that_sync_before_they_are_measured(guest: Guest) -> None:
     assert [run["point"] for run in runs] == [{"level": "raid5"}, {"level": "raid6"}]
     for run in runs:
         (array,) = run["environment"]["arrays"]
-        # What syncs, or is missing, would be told: nothing is, the array was whole before fio began.
+        # What syncs, or is missing, would be reported: nothing is, the array was whole before fio began.
         assert (array["level"], "sync" in array, "missing" in array) == (run["point"]["level"], False, False)
         assert (run["write"]["ios"], sorted(run["written"])) == (512, sorted(disks[:4]))
         assert min(run["written"].values()) > 0
@@ -66,8 +66,8 @@ def test_a_knob_of_the_array_and_a_kill(guest: Guest) -> None:
     assert refused(guest, "sweep", *asked) == (
         "raid10 has no stripe_cache_size: only RAID-4, -5 and -6 have it; choose one of these levels"
     )
-    told = done(guest, "sweep", *asked, "--level=raid5", "--repeats=1").stdout
-    assert "  stripe_cache_size: 128, 1024, set on each array once it exists\n" in told
+    reported = done(guest, "sweep", *asked, "--level=raid5", "--repeats=1").stdout
+    assert "  stripe_cache_size: 128, 1024, set on each array once it exists\n" in reported
     assert [run["point"] for run in kept(guest)] == [
         {"stripe_cache_size": "128"},
         {"stripe_cache_size": "1024"},
@@ -83,8 +83,10 @@ def test_a_knob_of_the_array_and_a_kill(guest: Guest) -> None:
     assert read(guest, CACHE) == "128"
     kill_worker(guest)
     assert read(guest, CACHE) == "128", "nobody is there to take the array apart"
-    told = done(guest, "sweep", "--rw=read", "--size=1m", "--bs=64k,128k", "--repeats=1", *on(disks)).stderr
-    assert f"Benchmark {killed} was interrupted: what it changed is put back.\n" in told
+    reported = done(
+        guest, "sweep", "--rw=read", "--size=1m", "--bs=64k,128k", "--repeats=1", *on(disks)
+    ).stderr
+    assert f"Benchmark {killed} was interrupted: what it changed is put back.\n" in reported
     assert [(run["state"], run.get("reason", "")) for run in kept(guest)[2:]] == [
         ("partial", "its worker was killed; the latencies of the whole run are not known"),
         ("whole", ""),

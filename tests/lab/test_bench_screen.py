@@ -43,17 +43,22 @@ def go_to(terminal: Terminal, label: str) -> None:
     raise AssertionError(f"no field {label!r}; the screen:\n{terminal.screen()}")
 
 
+def field_of(row: str) -> str:
+    """What stands first in a row with the cursor's mark: its label or value; the rest changes by itself."""
+    return row.partition("▸ ")[2].lstrip().split("  ")[0]
+
+
 def marked(text: str) -> list[str]:
     """The rows with the cursor's mark: while the screen is drawn there may be none, or two."""
     return [line for line in text.split("\n") if "▸" in line]
 
 
 def at_one_row(before: str, label: str = "") -> Callable[[str], bool]:
-    """A screen whose cursor is at one row, with this label, and not at the one before."""
+    """A screen whose cursor is at one row, with this label, and not at the field of the one before."""
 
     def there(text: str) -> bool:
         rows = marked(text)
-        return len(rows) == 1 and rows[0] != before and label in rows[0]
+        return len(rows) == 1 and field_of(rows[0]) != field_of(before) and label in rows[0]
 
     return there
 
@@ -100,12 +105,12 @@ def begin(terminal: Terminal, *serials: str) -> None:
 
 
 def ended(terminal: Terminal, title: str) -> None:
-    """Wait until a benchmark has come to its end."""
+    """Wait until a benchmark has ended."""
     terminal.wait_for(f"{title}: done", SLOW_S)
 
 
 def seen_at_once(rows: Sequence[str]) -> Callable[[str], bool]:
-    """A screen that shows all of this: a run goes on meanwhile, and is over one day."""
+    """A screen that shows all of this: a run continues meanwhile, and is over one day."""
     return lambda text: all(re.search(row, text, re.MULTILINE) for row in rows)
 
 
@@ -141,7 +146,7 @@ def test_a_run_is_watched_and_what_is_kept_is_fios_own(guest: Guest) -> None:
         put(terminal, "time", "15")
         begin(terminal)
         terminal.wait_for(seen_at_once(ROWS_OF_A_RUN), SLOW_S)
-        terminal.press("space")  # the picture is held; fio goes on
+        terminal.press("space")  # the picture is held; fio continues
         terminal.wait_for("held")
         held = settled(terminal)
         wait_until(lambda: has_ended(guest), SLOW_S, "the end")
@@ -198,8 +203,8 @@ def test_a_knob_of_pane_4_is_measured(guest: Guest, sd: str) -> None:
         put(terminal, "repeats", "3")
         begin(terminal)
         ended(terminal, "random read 4K by scheduler")
-        told = r"(no difference|not decided|faster|slower)"
-        terminal.wait_for(re.compile(rf"by scheduler +data +6 .*{told}"))
+        reported = r"(no difference|not decided|faster|slower)"
+        terminal.wait_for(re.compile(rf"by scheduler +data +6 .*{reported}"))
     runs = kept(guest)
     assert len({run["point"]["scheduler"] for run in runs}) == 2
     assert [run["environment"]["disks"][0]["scheduler"] for run in runs] == [

@@ -1,4 +1,4 @@
-"""What stands in a benchmark's way: a sentence each; what was measured is kept, knobs are put back."""
+"""What stops a benchmark: a sentence each; what was measured is kept, knobs are put back."""
 
 import re
 from collections.abc import Iterator
@@ -34,9 +34,9 @@ def other_fio(guest: Guest) -> Iterator[None]:
 
 def failed(guest: Guest, *words: str) -> str:
     """The sentence with which a benchmark ends that began."""
-    told = bench(guest, *words)
-    assert told.status == 1, told.output
-    (line,) = [line for line in told.stdout.splitlines() if line.startswith("failed: ")]
+    result = bench(guest, *words)
+    assert result.status == 1, result.output
+    (line,) = [line for line in result.stdout.splitlines() if line.startswith("failed: ")]
     return line.removeprefix("failed: ")
 
 
@@ -86,13 +86,13 @@ def test_a_file_system_that_becomes_read_only_in_the_middle(guest: Guest) -> Non
     assert guest.run(made).status == 0
     begun(guest, "run", "--rw=randwrite", "--size=4m", "--runtime=5", "--directory=/mnt")
     assert guest.run(f"echo trouble >/sys/fs/ext4/{disk}/trigger_fs_error").status == 0
-    told = bench(guest, "attach")
-    assert told.status == 1, told.output
+    result = bench(guest, "attach")
+    assert result.status == 1, result.output
     (run,) = kept(guest)
     why = "the file system at /mnt became read-only during the run; see the kernel log"
     assert (run["state"], run["reason"], run["write"]["ios"] > 0) == ("partial", why, True)
     (left,) = guest.run("ls -d /mnt/raidtui-*").stdout.split()
-    assert f"{left} cannot be removed: remove it yourself\n" in told.stdout
+    assert f"{left} cannot be removed: remove it yourself\n" in result.stdout
 
 
 @pytest.mark.usefixtures("other_fio")
@@ -151,7 +151,7 @@ def test_a_knob_that_refuses_its_old_value_is_refused_before_fio(guest: Guest, s
     assert why == (
         "preread_bypass_threshold cannot be swept: writing the present value to"
         f" /sys/class/block/{stripes}/md/preread_bypass_threshold (200) is refused:"
-        " the kernel does not take this value; nothing was measured"
+        " the kernel refuses this value; nothing was measured"
     )
     assert (read(guest, f"{folder}/preread_bypass_threshold"), kept(guest)) == ("200", [])
     done(guest, *READ, f"--device={stripes}")
@@ -174,7 +174,7 @@ def test_a_knob_that_refuses_its_old_value_in_the_end(guest: Guest, stripes: str
     command = f"echo 200 > /sys/class/block/{stripes}/md/preread_bypass_threshold"
     assert restored.status == 1, restored.output
     assert restored.stdout == (
-        f"{job}: not put back: {command}: the kernel does not take this value\n"
+        f"{job}: not put back: {command}: the kernel refuses this value\n"
         "What is not put back stays as it is until you change it. Later benchmarks can run.\n"
     )
     now = [read(guest, f"{folder}/{name}") for name in ("preread_bypass_threshold", "group_thread_cnt")]
@@ -192,19 +192,21 @@ def test_what_is_not_quiet_is_not_begun(guest: Guest, sd: str) -> None:
     reader = f"while :; do dd if=/dev/{sd} of=/dev/null bs=64k iflag=direct status=none; done"
     begun_reader = guest.run(f"setsid sh -c '{reader}' >/dev/null 2>&1 & echo $!")
     try:
-        told = asked(sd)
+        result = asked(sd)
     finally:
         assert guest.run(f"kill -- -{begun_reader.stdout.strip()}").status == 0
-    assert told.status == 2, told.output
-    found = re.match(r"raidtui: not possible: the machine is not quiet: (.*); wait until it is,", told.stderr)
-    assert found is not None, told.stderr
+    assert result.status == 2, result.output
+    found = re.match(
+        r"raidtui: not possible: the machine is not quiet: (.*); wait until it is,", result.stderr
+    )
+    assert found is not None, result.stderr
     assert re.search(rf"\b{sd} does [\d.]+ MB/s, \d+ requests/s", found[1])
     made = make_array(guest, "125", 1, disk_names(guest)[:2], extra=["--assume-clean"])
     slow = f"echo 100 >/sys/block/{made.kernel}/md/sync_speed_max"
     assert guest.run(f"{slow} && echo check >/sys/block/{made.kernel}/md/sync_action").status == 0
-    told = asked(made.kernel)
-    assert (told.status, "the machine is not quiet: 125 runs a check" in told.stderr) == (2, True), (
-        told.output
+    result = asked(made.kernel)
+    assert (result.status, "the machine is not quiet: 125 runs a check" in result.stderr) == (2, True), (
+        result.output
     )
     assert kept(guest) == []
     done(guest, *READ, f"--device={made.kernel}")
@@ -218,8 +220,11 @@ def test_fio_is_killed_in_the_middle_of_a_sweep(guest: Guest, sd: str) -> None:
     begun(guest, "sweep", *asked, "--knob=queue-depth=3,2", "--repeats=1")
     assert read(guest, depth) == "3"
     assert guest.run("pkill -KILL -x fio").status == 0
-    told = bench(guest, "attach")
-    assert (told.status, told.stdout.splitlines()[-1]) == (1, "failed: run 1 of 2: fio was killed by SIGKILL")
+    result = bench(guest, "attach")
+    assert (result.status, result.stdout.splitlines()[-1]) == (
+        1,
+        "failed: run 1 of 2: fio was killed by SIGKILL",
+    )
     (run,) = kept(guest)
     assert (run["state"], run["reason"]) == ("partial", "fio was killed by SIGKILL")
     assert run["read"]["ios"] > 0

@@ -24,9 +24,11 @@ def test_a_container_and_its_volume(guest: Guest, kind: str) -> None:
     volume, container = sorted(report["arrays"], key=lambda array: array["label"] == "box")
     assert (volume["label"], volume["container"], volume["level"]) == ("vol", container["name"], "raid1")
     assert f"MD_UUID={volume['uuid']}\n" in made.stdout
-    told = raidtui(guest, "status").stdout.splitlines()
-    assert f"box (/dev/{container['name']}) is a container: {kind} on 2 disks, with the volume vol." in told
-    assert not any("level unknown" in line for line in told)
+    reported = raidtui(guest, "status").stdout.splitlines()
+    assert (
+        f"box (/dev/{container['name']}) is a container: {kind} on 2 disks, with the volume vol." in reported
+    )
+    assert not any("level unknown" in line for line in reported)
     # The kernel knows no UUID of the volume; udev's is what a step is bound to.
     assert do(guest, "check", "vol").endswith("done\n")
     assert refusal(guest, "check", "box") == "box is a container of volumes; choose one of its volumes"

@@ -15,7 +15,7 @@ DONE, UNDONE = [0, "done", ""], [0, "rolled back", ""]
 
 @pytest.fixture
 def broken(guest: Guest) -> Iterator[Guest]:
-    """A guest whose mdadm fails when it is told to."""
+    """A guest whose mdadm fails when it is asked to."""
     try:
         results(guest, "None", "break_mdadm()")
         yield guest
@@ -29,7 +29,7 @@ def broken(guest: Guest) -> Iterator[Guest]:
     ids=["rename", "replace"],
 )
 def test_mdadm_fails_and_all_is_taken_back(broken: Guest, case: str, calls: list[str]) -> None:
-    """Whether it has done its work by then, or not: what it said is told, and all else is as before."""
+    """Whether it has done its work by then, or not: what it said is reported, and all else is as before."""
     disk = disk_names(broken)[7]
     noise = bystander(broken, disk)
     calls_made = ("failing(case, after=False, reads=True)", "failing(case, after=True)")
@@ -45,12 +45,12 @@ def test_mdadm_fails_and_all_is_taken_back(broken: Guest, case: str, calls: list
 
 
 def test_mdadm_fails_to_create(broken: Guest) -> None:
-    """The job has failed with mdadm's words; it can be gone on with, and taken back."""
+    """The job has failed with mdadm's words; it can be resumed, and taken back."""
     disk = disk_names(broken)[7]
     noise = bystander(broken, disk)
-    ways = ((False, DONE), (True, DONE), (True, UNDONE))
-    calls = [f"failing(case, after={after}, back={end == UNDONE})" for after, end in ways]
-    for (_, end), rows in zip(ways, results(broken, CREATE, *calls), strict=True):
+    cases = ((False, DONE), (True, DONE), (True, UNDONE))
+    calls = [f"failing(case, after={after}, back={end == UNDONE})" for after, end in cases]
+    for (_, end), rows in zip(cases, results(broken, CREATE, *calls), strict=True):
         assert rows == [["--create", "failed", True, *end], ["at the end", "done", ""]]
     assert checksum(broken, [disk]) == noise
 
@@ -79,7 +79,7 @@ def test_a_full_disk_stops_a_rename_which_comes_back(small: Guest) -> None:
 
 
 def test_a_full_disk_whose_last_room_is_gone_too(small: Guest) -> None:
-    """Nothing is done that cannot be noted; with room again, the job is gone on with, or taken back."""
+    """Nothing is done that cannot be noted; with room again, the job is resumed, or taken back."""
     [rows] = results(small, RENAME, "full_everywhere(case, runs.fuller_at_entry, range(3, 7))")
     assert rows == [[number, "interrupted", "", *(DONE if number % 2 else UNDONE)] for number in range(3, 7)]
 

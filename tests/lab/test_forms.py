@@ -71,7 +71,7 @@ def two_at_rest(guest: Guest, disks: list[str]) -> None:
 
 
 def test_a_form_is_there_while_its_devices_are_read(slow_mdadm: Guest) -> None:
-    """The watching goes on, keys that are typed meanwhile go nowhere, and Esc leaves for good."""
+    """The watching continues, keys that are typed meanwhile go nowhere, and Esc leaves for good."""
     guest = slow_mdadm
     assert guest.run(f"touch {GO}").status == 0
     disks = list(disk_names(guest))
@@ -83,7 +83,7 @@ def test_a_form_is_there_while_its_devices_are_read(slow_mdadm: Guest) -> None:
         terminal.press("A")
         terminal.wait_for("Add which device to data?")
         terminal.wait_for(re.compile(r"\d+ of \d+ devices read …"))
-        wait_until(lambda: set(disks[:4]) <= examined(guest), 20, "the devices are being read")
+        wait_until(lambda: set(disks[:4]) <= examined(guest), what="the devices are being read")
         fails = guest.run(f"/tmp/mdadm {data.path} --fail /dev/{disks[5]}")
         assert fails.status == 0, fails.output
         terminal.wait_for("1 degraded")  # the header, behind the form
@@ -91,7 +91,7 @@ def test_a_form_is_there_while_its_devices_are_read(slow_mdadm: Guest) -> None:
         terminal.press("6", "F", "escape")
         terminal.wait_for("nothing was changed")
         assert guest.run(f"touch {GO}").status == 0
-        wait_until(lambda: guest.run("pgrep -f [s]low-mdadm").status != 0, 20, "no mdadm runs")
+        wait_until(lambda: guest.run("pgrep -f [s]low-mdadm").status != 0, what="no mdadm runs")
         terminal.press("6")
         terminal.wait_for(lambda text: "in_sync" not in text)
         terminal.press("1")
@@ -171,11 +171,11 @@ def test_where_mdadm_finds_a_superblock_it_is_asked(guest: Guest, metadata: str)
         )
         assert made.status == 0, made.output
     path = guest.put("looks.py", LOOKS.encode())
-    told = guest.run(
+    result = guest.run(
         f"PYTHONPATH={shlex.quote(str(Path(__file__).parents[2]))}"
         f" {IMSM} {sys.executable} {path} {shlex.join([*names, blank])}"
     )
-    assert told.status == 0, told.output
-    found = json.loads(told.stdout)
+    assert result.status == 0, result.output
+    found = json.loads(result.stdout)
     assert [found[name][0] for name in names] == [True] * len(names)
     assert found[blank] == [False, False]

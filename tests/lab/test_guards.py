@@ -7,7 +7,7 @@ from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import apply, plan, refusal, states
 
 HELD = "exec 3<>/dev/{0}; read -r _ <{1}"
-"""A shell that has a device open until it is told to end."""
+"""A shell that has a device open until it is asked to end."""
 OLD = (
     "mkfifo /tmp/end1 /tmp/end2 && mdadm --create /dev/md/old --run --level=1 --raid-devices=2 --bitmap=none"
     " --assume-clean --metadata=1.2 /dev/{0} missing && mdadm --stop /dev/md/old && udevadm settle"
@@ -49,7 +49,7 @@ def test_what_somebody_has_open_is_not_taken(guest: Guest) -> None:
         assert states(guest)[-1] == "failed"
     finally:
         assert guest.run("echo >/tmp/end1; echo >/tmp/end2; umount /mnt/x; losetup -D").status == 0
-        assert (holder.wait(20).status, other.wait(20).status) == (0, 0)
+        assert (holder.wait(60).status, other.wait(60).status) == (0, 0)
     plan(guest, *create)
     assert apply(guest, "--confirm=130").endswith("done\n")
 

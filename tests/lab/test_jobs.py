@@ -86,8 +86,10 @@ def test_rename(guest: Guest, data: Made) -> None:
     more = f"UUID={uuid} name=lab:127 spare-group=g devices=/dev/ubd? level=raid10 # mine"
     guest.run(f"echo 'ARRAY /dev/md/127 metadata=1.2 {more}' >>{CONF}")
     made = plan(guest, "rename", "127", "--to=126", "--references")
-    told = "/etc/default/grub.d/lab.cfg, line 1 names the old path; change it by hand, then run update-grub."
-    assert told in made["notes"]
+    reported = (
+        "/etc/default/grub.d/lab.cfg, line 1 names the old path; change it by hand, then run update-grub."
+    )
+    assert reported in made["notes"]
     guest.run("rm /etc/default/grub.d/lab.cfg")
     assert [step.get("argv", [step.get("path")])[:2] for step in made["steps"]] == [
         ["mdadm", "--stop"],
@@ -222,11 +224,13 @@ def test_one_job_at_a_time(guest: Guest, data: Made) -> None:
         f"with only_worker(Path({JOBS!r}), 'other'):\n    Path('/tmp/held').touch()\n    time.sleep(60)",
         interpreter="python",
     )
-    wait_until(lambda: guest.run("test -e /tmp/held").status == 0, 30, "the lock is held")
+    wait_until(lambda: guest.run("test -e /tmp/held").status == 0, what="the lock is held")
     assert "raidtui: another job is running: other" in apply(guest, status=75)
     holder.kill()
-    holder.wait(10)
-    wait_until(lambda: json.loads(raidtui(guest, "jobs", "--json").stdout) is not None, 30, "jobs are listed")
+    holder.wait(60)
+    wait_until(
+        lambda: json.loads(raidtui(guest, "jobs", "--json").stdout) is not None, what="jobs are listed"
+    )
     assert apply(guest).endswith("done\n")
 
 
@@ -415,10 +419,10 @@ def test_built_from_the_screen(guest: Guest) -> None:
         )
         terminal.press("escape")
         terminal.wait_for(shows_row("127"))
-    told = guest.run("mdadm --detail /dev/md/127").stdout
+    reported = guest.run("mdadm --detail /dev/md/127").stdout
     for words in ("Raid Level : raid10", "Layout : near=2", "Chunk Size : 32K", "Name : lab:127"):
-        assert words in told
-    assert "Intent Bitmap" not in told
+        assert words in reported
+    assert "Intent Bitmap" not in reported
     table = json.loads(guest.run(f"sfdisk --json /dev/{disks[0]}").stdout)["partitiontable"]
     assert (table["label"], [part["type"] for part in table["partitions"]]) == ("gpt", [RAID_TYPE])
     assert table["partitions"][0]["start"] == 2048

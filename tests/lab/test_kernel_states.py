@@ -1,4 +1,4 @@
-"""Every level and state that the real kernel shows, as `raidtui status --json` tells it."""
+"""Every level and state that the real kernel shows, as `raidtui status --json` reports it."""
 
 import json
 import re
@@ -67,7 +67,7 @@ exit $status
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One state: how it is made, and what must be told of it.
+    """One state: how it is made, and what must be reported of it.
 
     `members` are "name slot states", in the order of the slots, those without a slot last.
     """
@@ -469,9 +469,9 @@ def bench(laboratory: Laboratory[UmlGuest]) -> Iterator[Guest]:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_a_state_of_the_kernel(bench: Guest, row: Row) -> None:
-    told = bench.run(f"{PRELUDE}{row.make}{REPORT}")
-    text, mdstat, detail = [*told.stdout.split(MARK), "", ""][:3]
-    assert mdstat, f"the state could not be made (status {told.status}):\n{told.output}"
+    result = bench.run(f"{PRELUDE}{row.make}{REPORT}")
+    text, mdstat, detail = [*result.stdout.split(MARK), "", ""][:3]
+    assert mdstat, f"the state could not be made (status {result.status}):\n{result.output}"
     report = json.loads(text)
     assert len(report["arrays"]) == 1, mdstat
     array = report["arrays"][0]
@@ -482,14 +482,14 @@ def test_a_state_of_the_kernel(bench: Guest, row: Row) -> None:
         level=array["level"],
         layout=array["layout"],
         health=array["health"],
-        status=told.status,
+        status=result.status,
         codes=tuple(finding["code"] for finding in report["findings"]),
         members=tuple(map(member_words, array["members"])),
         sync=None if array["sync"] is None else f"{array['sync']['action']} {array['sync']['phase']}",
         facts={name: array[name] for name in row.facts},
     )
     assert found == row, mdstat
-    assert report["exit_status"] == told.status
+    assert report["exit_status"] == result.status
     agree(array, mdstat)
     if array["active"]:
         agree_with_mdadm(array, detail)

@@ -26,7 +26,7 @@ class Boot:
 @pytest.mark.parametrize(
     ("required", "outcome"), [(False, pytest.skip.Exception), (True, pytest.fail.Exception)]
 )
-def test_what_is_not_installed_is_told(outcome: type[BaseException], *, required: bool) -> None:
+def test_what_is_not_installed_is_reported(outcome: type[BaseException], *, required: bool) -> None:
     boot = Boot(LabMissingError("linux.uml is not installed"))
     laboratory = Laboratory(boot, required=required)
     for _ in range(2):
@@ -46,10 +46,10 @@ def test_a_laboratory_that_does_not_boot_is_a_failure(error: Exception, *, requi
     assert boot.tried == 1
 
 
-def test_a_tool_that_is_missing_is_told_with_its_package() -> None:
-    with pytest.raises(LabMissingError) as told:
+def test_a_tool_that_is_missing_is_reported_with_its_package() -> None:
+    with pytest.raises(LabMissingError) as reported:
         check_tools({"sh": "dash", "no-such-tool": "one", "nor-this": "two", "nor-that": "one"})
-    assert str(told.value) == (
+    assert str(reported.value) == (
         "not installed: no-such-tool, nor-this, nor-that (Debian: apt install one two)"
     )
 

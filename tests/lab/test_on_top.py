@@ -21,7 +21,7 @@ from raidtui.plans.create.create_plan import CreateRequest, plan_create
 from raidtui.session.storage import new_file_system_uuid, new_uuid
 from raidtui.host.roots.opening import open_root
 from raidtui.host.reading import read_survey
-from raidtui.jobs.store import save_plan
+from raidtui.jobs.plan_file import save_plan
 from raidtui.model.plan import Refusal
 from raidtui.monitor.sampler import Sampler
 
@@ -43,9 +43,9 @@ _KILLED = """
 import os, signal
 from pathlib import Path
 from raidtui.host.roots.opening import open_root
-from raidtui.jobs import store, worker
+from raidtui.jobs import plan_file, store, worker
 
-file = store.load_plan(Path({plan!r}).read_bytes())
+file = plan_file.load_plan(Path({plan!r}).read_bytes())
 job = store.Job.create(file.plan, host=file.host)
 print(job.id, flush=True)
 real, begun = store.Job.note, []
@@ -180,19 +180,19 @@ def test_a_device_that_changed_before_it_joined(tidy: Guest) -> None:
 
 @pytest.mark.parametrize("safely", ["N", "Y"])
 def test_trim_through_raid5(tidy: Guest, safely: str) -> None:
-    """The members' counters tell; that it does not pass is a finding, and the job is done."""
+    """The members' counters decide; that it does not pass is a finding, and the job is done."""
     disks = loops(tidy, 3, 64)
     assert tidy.run(f"modprobe raid456 && echo {safely} >{SAFELY}").status == 0
     words = ("create", "--name=127", "--level=raid5", "--chunk=64", "--filesystem=ext4")
     made = plan(tidy, *words, "--mount=/srv/data", *disks)
-    [told] = [note for note in made["notes"] if note.startswith("TRIM ")]
+    [reported] = [note for note in made["notes"] if note.startswith("TRIM ")]
     said = apply(tidy, "--confirm=127")
     assert states(tidy) == ["done"]
     if safely == "Y":
-        assert told.startswith("TRIM works: all members support discards, and raid456 relies on them")
+        assert reported.startswith("TRIM works: all members support discards, and raid456 relies on them")
         assert re.search(r"^ +\| the members discarded [0-9.]+ MiB: TRIM passes$", said, re.MULTILINE), said
     else:
-        assert told.startswith("TRIM does not work: raid5 drops discards")
+        assert reported.startswith("TRIM does not work: raid5 drops discards")
         assert (
             'fstrim says "/srv/data: the discard operation is not supported",'
             " and the members discarded nothing: TRIM does not pass\n"
@@ -201,7 +201,7 @@ def test_trim_through_raid5(tidy: Guest, safely: str) -> None:
 
 @pytest.mark.parametrize("command", ["vgcreate", "lvcreate"])
 def test_killed_right_after(tidy: Guest, command: str) -> None:
-    """What the tool did is found: gone on with, the job does it no second time, and ends whole."""
+    """What the tool did is found: resumed, the job does it no second time, and ends whole."""
     disks = loops(tidy, 2, 64)
     words = ("create", "--name=127", "--level=raid1", "--bitmap=none", "--assume-clean")
     plan(tidy, *words, "--lvm=vg127", "--filesystem=ext4", *disks)

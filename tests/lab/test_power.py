@@ -4,26 +4,20 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.lab.conftest import REQUIRE
-from tests.lab.guests.boot import LabMissingError
+from tests.lab.conftest import Laboratory
+from tests.lab.guests.uml import PowerGuest
 from tests.torture import power_cut
 
 
 @pytest.fixture(scope="module")
-def switched_on(bytecode: None) -> Iterator[None]:
-    try:
-        power_cut.open_up()
-    except LabMissingError as error:
-        power_cut.close_down()
-        if REQUIRE:
-            pytest.fail(str(error), pytrace=False)
-        pytest.skip(f"no laboratory: {error}")
-    yield
-    power_cut.close_down()
+def powered(bytecode: None) -> Iterator[PowerGuest]:
+    """The guest whose power can be cut."""
+    holder = Laboratory(PowerGuest.boot)
+    yield holder.guest()
+    holder.close()
 
 
-@pytest.mark.usefixtures("switched_on")
 @pytest.mark.parametrize("kind", ["zero-superblock", "create", "replace", "rescue-force", "rescue-create"])
-def test_a_power_cut(kind: str) -> None:
-    """Data and black box are whole, the job is found as what it was, and goes on or is taken back."""
-    power_cut.cut_in(kind, seed=3)
+def test_a_power_cut(powered: PowerGuest, kind: str) -> None:
+    """Data and black box are whole, the job is found as what it was, and continues or is taken back."""
+    power_cut.cut_in(powered, kind, seed=3)

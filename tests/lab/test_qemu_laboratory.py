@@ -23,9 +23,9 @@ GOVERNOR = "/sys/devices/system/cpu/cpufreq/policy0/scaling_governor"
 
 
 def smart(qemu: QemuGuest, disk: Disk) -> dict[str, Any]:
-    """What smartctl tells about a disk."""
-    told: dict[str, Any] = json.loads(qemu.run(f"smartctl --json --all {disk.path}").stdout)
-    return told
+    """What smartctl reports about a disk."""
+    result: dict[str, Any] = json.loads(qemu.run(f"smartctl --json --all {disk.path}").stdout)
+    return result
 
 
 def mirror(qemu: QemuGuest, *disks: Disk) -> str:
@@ -48,8 +48,8 @@ def limit(qemu: QemuGuest, disk: Disk) -> int:
 def test_the_disks_are_there_with_their_serial_numbers(qemu: QemuGuest) -> None:
     assert [disk.name for disk in qemu.hardware] == ["sata1", "sata2", "sata3", "sata4", "nvme1", "nvme2"]
     paths = " ".join(disk.path for disk in qemu.hardware)
-    told = qemu.run(f"lsblk --json --nodeps -o KNAME,SERIAL,MODEL,TRAN,ROTA {paths}")
-    found = {row["kname"]: row for row in json.loads(told.stdout)["blockdevices"]}
+    result = qemu.run(f"lsblk --json --nodeps -o KNAME,SERIAL,MODEL,TRAN,ROTA {paths}")
+    found = {row["kname"]: row for row in json.loads(result.stdout)["blockdevices"]}
     for disk in qemu.hardware:
         row = found.pop(qemu.kernel_name(disk))
         assert (row["serial"], row["model"], row["tran"], row["rota"]) == (
@@ -69,28 +69,28 @@ def test_the_guest_cannot_write_to_the_host(qemu: QemuGuest) -> None:
     qemu.run(f"rm {file}")
 
 
-def test_smart_tells_of_both_buses_and_a_warning_can_be_set(qemu: QemuGuest) -> None:
+def test_smart_of_both_buses_and_a_warning_can_be_set(qemu: QemuGuest) -> None:
     sata, nvme = qemu.sata[0], qemu.nvme[0]
-    told = smart(qemu, sata)
-    assert (told["serial_number"], told["smart_status"]) == (sata.serial, {"passed": True})
-    told = smart(qemu, nvme)
-    log = told["nvme_smart_health_information_log"]
-    assert (told["serial_number"], told["smart_status"]["passed"]) == (nvme.serial, True)
+    result = smart(qemu, sata)
+    assert (result["serial_number"], result["smart_status"]) == (sata.serial, {"passed": True})
+    result = smart(qemu, nvme)
+    log = result["nvme_smart_health_information_log"]
+    assert (result["serial_number"], result["smart_status"]["passed"]) == (nvme.serial, True)
     assert log["critical_warning"] == 0
 
     qemu.warn(nvme)
-    told = smart(qemu, nvme)
-    assert (told["smart_status"]["passed"], told["smartctl"]["exit_status"]) == (False, 8)
-    assert told["nvme_smart_health_information_log"]["critical_warning"] == UNRELIABLE
+    result = smart(qemu, nvme)
+    assert (result["smart_status"]["passed"], result["smartctl"]["exit_status"]) == (False, 8)
+    assert result["nvme_smart_health_information_log"]["critical_warning"] == UNRELIABLE
     assert smart(qemu, qemu.nvme[1])["smart_status"]["passed"] is True
 
 
-def test_raidtui_tells_serial_and_model_of_both_buses(qemu: QemuGuest) -> None:
+def test_raidtui_reports_serial_and_model_of_both_buses(qemu: QemuGuest) -> None:
     disks = (qemu.sata[0], qemu.nvme[0])
     mirror(qemu, *disks)
-    told = qemu.run(shlex.join((*RAIDTUI, "status", "--json")))
-    assert (told.status, told.stderr) == (0, "")
-    (array,) = json.loads(told.stdout)["arrays"]
+    result = qemu.run(shlex.join((*RAIDTUI, "status", "--json")))
+    assert (result.status, result.stderr) == (0, "")
+    (array,) = json.loads(result.stdout)["arrays"]
     assert [(member["name"], member["serial"], member["model"]) for member in array["members"]] == [
         (qemu.kernel_name(disk), disk.serial, disk.model) for disk in disks
     ]

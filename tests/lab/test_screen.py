@@ -71,7 +71,7 @@ def test_a_resync_has_the_kernels_own_percentage(guest: Guest) -> None:
         assert "resync" in row
         for _ in range(3):
             before = percent_in(mdstat(guest))
-            terminal.wait_for(lambda _: percent_in(row_of(terminal, "data")) >= before, timeout=5)  # noqa: B023
+            terminal.wait_for(lambda _: percent_in(row_of(terminal, "data")) >= before)  # noqa: B023
             shown = percent_in(row_of(terminal, "data"))
             assert before <= shown <= percent_in(mdstat(guest))
 
@@ -280,7 +280,7 @@ def test_members_and_names_are_followed(guest: Guest) -> None:
         )
         assert again.status == 0, again.output
         terminal.wait_for(shows_row("gamma"))
-        terminal.wait_for(alpha, timeout=5)  # what was chosen is there again, whatever it is called
+        terminal.wait_for(alpha)  # what was chosen is there again, whatever it is called
 
         terminal.press("6")
         for said in (
@@ -292,7 +292,7 @@ def test_members_and_names_are_followed(guest: Guest) -> None:
             r"alpha .*stopped",
             r"gamma .*(started|appeared) as /dev/md\d+",
         ):
-            terminal.wait_for(re.compile(said), timeout=5)
+            terminal.wait_for(re.compile(said))
 
 
 @pytest.fixture
@@ -483,7 +483,7 @@ def test_without_root_all_is_seen_and_nothing_written(guest: Guest) -> None:
     with open_console(guest, before=NOBODY) as terminal:
         terminal.wait_for(shows_row("data", "resync", "%"))
         for shown in (uuid_of(guest, made), "LAB-UBDA-0001", "ubdd", "read-only"):
-            terminal.wait_for(shown, timeout=5)
+            terminal.wait_for(shown)
         for key in "cxpgu":
             terminal.press("down")  # takes the last sentence away
             terminal.wait_for(lambda text: "needs root" not in text)

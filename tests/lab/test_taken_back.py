@@ -1,4 +1,4 @@
-"""What goes on in the kernel after a job, taken back: a copy that is not whole, one that is, a check."""
+"""What continues in the kernel after a job, taken back: a copy that is not whole, one that is, a check."""
 
 import pytest
 
@@ -45,7 +45,7 @@ def test_a_copy_that_is_whole(guest: Guest) -> None:
 
 
 def test_an_array_that_is_stopped_in_the_middle_of_a_copy(guest: Guest) -> None:
-    """Its job is not done, and its rollback not stuck; with the array, the copy and the job go on."""
+    """Its job is not done, and its rollback not stuck; with the array, the copy and the job continue."""
     disks = disk_names(guest)
     [found] = results(guest, "None", f"stopped_outside({disks[:4]!r}, {disks[4]!r})")
     copies = f"md copies {disks[0]} to {disks[4]}"

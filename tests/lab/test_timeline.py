@@ -54,7 +54,7 @@ action = "/sys/block/{md}/md/sync_action"
 sh("echo frozen >" + action)
 until(lambda: "r: reshape frozen" in said, "it is frozen")
 sh("echo idle >" + action)
-until(lambda: last.snapshot.syncing, "it goes on")
+until(lambda: last.snapshot.syncing, "it continues")
 print("now")
 said.clear()
 sh("echo frozen >" + action)

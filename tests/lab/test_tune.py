@@ -28,18 +28,18 @@ rm -rf {RULES} {SYSCTL} /etc/modprobe.d/lab.conf /run/raidtui /tmp/root
 udevadm control --reload; udevadm settle
 ! lsmod | grep -q ^scsi_debug || modprobe -r scsi_debug
 """
-# Orders one after the other in one process: a start takes seconds here. Each reads the host afresh.
-_ORDERS = """
+# Subcommands one after the other in one process: a start takes seconds here. Each reads the host afresh.
+_SUBCOMMANDS = """
 import contextlib, io, json, shlex
 from raidtui.cli import run
 
-told = []
-for order in {orders!r}:
+printed = []
+for words in {subcommands!r}:
     said = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        status = run(["tune", *shlex.split(order)])
-    told.append((status, said.buffer.getvalue().decode()))
-print(json.dumps(told))
+        status = run(["tune", *shlex.split(words)])
+    printed.append((status, said.buffer.getvalue().decode()))
+print(json.dumps(printed))
 """
 
 _CAPTURE = """
@@ -86,9 +86,9 @@ def read(guest: Guest, *paths: str) -> list[str]:
     return [line.partition("[")[2].partition("]")[0] if "[" in line else line for line in lines]
 
 
-def tune(guest: Guest, *orders: str) -> list[tuple[int, str]]:
+def tune(guest: Guest, *subcommands: str) -> list[tuple[int, str]]:
     """Exit status and words of each ``raidtui tune ...``."""
-    done = guest.run(_ORDERS.format(orders=orders), interpreter="python", timeout=120)
+    done = guest.run(_SUBCOMMANDS.format(subcommands=subcommands), interpreter="python", timeout=120)
     assert done.status == 0, done.output
     return [(status, said) for status, said in json.loads(done.stdout)]
 
@@ -99,7 +99,7 @@ def arrows(said: str) -> list[str]:
 
 
 def knob(said: str, subject: str, name: str) -> dict[str, Any]:
-    """A knob, as ``tune show --json`` tells it."""
+    """A knob, as ``tune show --json`` reports it."""
     subjects = json.loads(said)["subjects"]
     value: dict[str, Any] = next(each for each in subjects if each["name"] == subject)["knobs"][name]
     return value
@@ -114,8 +114,9 @@ def appear_again(guest: Guest, *disks: str) -> None:
             " && echo '- - -' >/sys/class/scsi_host/$host/scan && udevadm settle"
         )
         assert done.status == 0, done.output
-        here = f"[ -e /sys/block/{disk} ] && udevadm settle"
-        wait_until(lambda here=here: guest.run(here).status == 0, 10, f"{disk} again")  # type: ignore[misc]
+        # udevd writes its record of a disk when it has carried out the rules.
+        here = f"udevadm settle && [ -e /run/udev/data/b$(cat /sys/block/{disk}/dev) ]"
+        wait_until(lambda here=here: guest.run(here).status == 0, what=f"{disk} again")  # type: ignore[misc]
 
 
 def test_set_and_undone_by_another_run(guest: Guest, scsi: Scsi) -> None:
@@ -124,8 +125,8 @@ def test_set_and_undone_by_another_run(guest: Guest, scsi: Scsi) -> None:
             f"{disk}/queue/scheduler", f"{disk}/device/queue_depth", f"{disk}/queue/nr_requests"
         )  # fmt: skip
         assert read(guest, scheduler, depth, requests) == ["mq-deadline", "192", "256"]
-        told = tune(guest, *(f"set {disk} scheduler={name}" for name in ("kyber", "bfq", "none")))
-        assert [arrows(said) for _, said in told] == [
+        reported = tune(guest, *(f"set {disk} scheduler={name}" for name in ("kyber", "bfq", "none")))
+        assert [arrows(said) for _, said in reported] == [
             [f"scheduler of {disk}: mq-deadline → kyber"],
             [f"scheduler of {disk}: kyber → bfq"],
             [f"scheduler of {disk}: bfq → none"],
@@ -141,7 +142,7 @@ def test_set_and_undone_by_another_run(guest: Guest, scsi: Scsi) -> None:
         )
         assert read(guest, scheduler, depth, requests) == ["mq-deadline", "8", "64"]
         found = knob(shown[1], disk, "queue_depth")
-        # What it is after a reboot is not known: nothing on the host sets it, and who set 192 is not told.
+        # What it is after a reboot is not known: nothing on the host sets it, and who set 192 is not known.
         assert (found["value"], found["set_by"]["by"], found["at_boot"]) == ("8", "now", None)
         assert (found["low"], found["high"], found["survives"]) == (1, 192, None)
         last = raidtui(guest, "tune", "undo")
@@ -151,13 +152,13 @@ def test_set_and_undone_by_another_run(guest: Guest, scsi: Scsi) -> None:
             f"nr_requests of {disk}: 64 → 192\n"
         ), last.output
         assert read(guest, scheduler, depth, requests) == ["none", "192", "192"]
-        told = tune(guest, "undo", "undo", "undo", "undo")
-        assert [arrows(said)[0] for _, said in told[:3]] == [
+        reported = tune(guest, "undo", "undo", "undo", "undo")
+        assert [arrows(said)[0] for _, said in reported[:3]] == [
             f"scheduler of {disk}: none → bfq",
             f"scheduler of {disk}: bfq → kyber",
             f"scheduler of {disk}: kyber → mq-deadline",
         ]
-        assert told[3] == (
+        assert reported[3] == (
             2, "raidtui: not possible: nothing was changed since the boot that could be undone\n"
         )  # fmt: skip
         assert read(guest, scheduler, depth, requests) == ["mq-deadline", "192", "256"]
@@ -178,7 +179,7 @@ def test_what_the_kernel_refuses(guest: Guest, scsi: Scsi) -> None:
         assert refused[0] == 1
         assert refused[1].startswith(
             f"scheduler of {first}: mq-deadline → none\nscheduler of {second} is not set to bfq:"
-            " the kernel does not take this value; it is mq-deadline\n"
+            " the kernel refuses this value; it is mq-deadline\n"
         )
         assert undone == (0, f"scheduler of {first}: none → mq-deadline\nnr_requests of {first}: 192 → 256\n")
         why = f"queue_depth of {first} must be from 1 to 192, not 193"
@@ -310,7 +311,7 @@ def test_a_raid5(guest: Guest, scsi: Scsi) -> None:
             f" && mdadm --assemble {made.path} --homehost=lab {members} && udevadm settle"
         )
         assert again.status == 0, again.output
-        wait_until(lambda: read(guest, cache) == ["1024"], 10, "udev has written what is kept")
+        wait_until(lambda: read(guest, cache) == ["1024"], what="udev has written what is kept")
         assert read(guest, f"{made.kernel}/md/sync_speed_max") == ["12345 (local)"]
         looked = guest.run(f"echo 512 >/sys/block/{cache} && {look}")
         assert looked.status == 0, looked.output
@@ -343,7 +344,7 @@ def test_files_that_others_read(guest: Guest, scsi: Scsi) -> None:
 
 
 def test_a_capture_says_the_same(qemu: QemuGuest) -> None:
-    """Of real SATA and NVMe disks, governors, and a rule that tells a disk by its serial number."""
+    """Of real SATA and NVMe disks, governors, and a rule that matches a disk by its serial number."""
     first, second = qemu.sata[0], qemu.nvme[0]
     make_array(qemu, "data", 1, [first.path, second.path], extra=["--assume-clean"])
     disk = qemu.kernel_name(first)

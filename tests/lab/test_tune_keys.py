@@ -97,7 +97,7 @@ def test_what_the_kernel_refuses_by_keys(guest: Guest, disks: tuple[str, ...]) -
         terminal.wait_for(f"scheduler of {first}: kyber", WAIT_S)
         terminal.press("right")
         terminal.wait_for(
-            f" scheduler of {first} is not set to bfq: the kernel does not take this value; it is kyber",
+            f" scheduler of {first} is not set to bfq: the kernel refuses this value; it is kyber",
             WAIT_S,
         )
         terminal.wait_for(re.compile(rf"^ {first} +\[kyber\]", re.MULTILINE), WAIT_S)
@@ -120,7 +120,7 @@ def test_what_the_kernel_refuses_by_keys(guest: Guest, disks: tuple[str, ...]) -
 
 
 def test_further_knobs_by_keys(guest: Guest, disks: tuple[str, ...]) -> None:
-    """Knobs without a column, those of the array, and the system's; drift of what is kept is told."""
+    """Knobs without a column, those of the array, and the system's; drift of what is kept is reported."""
     first = disks[0]
     kept = guest.run(
         f"serial=$(sed -n s/^E:ID_SERIAL=//p /run/udev/data/b$(cat /sys/block/{first}/dev)) && mkdir -p"
@@ -136,7 +136,7 @@ def test_further_knobs_by_keys(guest: Guest, disks: tuple[str, ...]) -> None:
         terminal.wait_for(re.compile(r"^ more +affinity \[1\]", re.MULTILINE), WAIT_S)
         terminal.press("right")  # EINVAL: this kernel is built for one processor
         terminal.wait_for(
-            f" rq_affinity of {first} is not set to 2: the kernel does not take this value; it is\n 1\n",
+            f" rq_affinity of {first} is not set to 2: the kernel refuses this value; it is 1\n",
             WAIT_S,
         )
         terminal.press("tab", "tab", "right")

@@ -18,7 +18,7 @@ def idle(guest: Guest, kernel: str) -> None:
         found = guest.run(f"cat {path}/sync_action {path}/reshape_position").stdout.split()
         return found == ["idle", "none"]
 
-    wait_until(rests, 60, f"{kernel} idle")
+    wait_until(rests, what=f"{kernel} idle")
 
 
 def read(guest: Guest, path: str) -> str:
@@ -47,7 +47,7 @@ def test_read_only_and_back(guest: Guest) -> None:
     )
 
 
-def test_what_is_stacked_on_an_array_is_told(guest: Guest) -> None:
+def test_what_is_stacked_on_an_array_is_reported(guest: Guest) -> None:
     made = make_array(guest, "125", 1, disk_names(guest)[:2], extra=["--assume-clean"])
     built = guest.run(
         f"pvcreate -q --yes {made.path} && vgcreate -q vglab {made.path}"
@@ -55,13 +55,13 @@ def test_what_is_stacked_on_an_array_is_told(guest: Guest) -> None:
         " && mkfs.ext4 -q /dev/vglab/home && mount /dev/vglab/home /mnt"
     )
     assert built.status == 0, built.output
-    told = refusal(guest, "stop", "125")
+    reported = refusal(guest, "stop", "125")
     assert re.fullmatch(
         r"125 is in use: held by (dm-\d+) \(vglab-home\), \1: ext4 mounted at /mnt;"
         r" unmount or release it first",
-        told,
+        reported,
     )
-    assert refusal(guest, "rename", "125", "--to=124") == told
+    assert refusal(guest, "rename", "125", "--to=124") == reported
     assert (
         guest.run("umount /mnt && vgremove -q --force --yes vglab && pvremove -q --yes /dev/md/125").status
         == 0
@@ -107,7 +107,7 @@ def test_a_check_is_taken_back(guest: Guest) -> None:
     assert do(guest, "check", "125").endswith("done\n")
     assert read(guest, action) == "check"
     assert raidtui(guest, "jobs", "rollback", last_job(guest)).status == 0
-    wait_until(lambda: read(guest, action) == "idle", 10, "the check has ended")
+    wait_until(lambda: read(guest, action) == "idle", what="the check has ended")
     assert states(guest)[-1] == "rolled back"
 
 
@@ -119,8 +119,8 @@ def test_a_new_chunk(guest: Guest) -> None:
         made = make_array(guest, "125", level, names[:4], layout=layout, chunk=128, extra=["--assume-clean"])
         path = f"/sys/block/{made.kernel}/md/chunk_size"
         assert guest.run(f"{_FILL.format(made.path)} && sha256sum /mnt/file >/tmp/sum").status == 0
-        told = plan(guest, "grow-chunk", "125", str(chunk))
-        assert told["steps"][0]["argv"] == ["mdadm", "--grow", f"/dev/{made.kernel}", f"--chunk={chunk}"]
+        reported = plan(guest, "grow-chunk", "125", str(chunk))
+        assert reported["steps"][0]["argv"] == ["mdadm", "--grow", f"/dev/{made.kernel}", f"--chunk={chunk}"]
         assert apply(guest).endswith("done\n")
         idle(guest, made.kernel)
         assert read(guest, path) == str(chunk * 1024)
@@ -152,8 +152,8 @@ def test_a_journal(guest: Guest) -> None:
     assert do(guest, *words, confirm="125").endswith("done\n")
     assert read(guest, "/sys/block/md125/md/consistency_policy") == "journal"
     assert read(guest, f"/sys/block/md125/md/dev-{names[3]}/state") == "journal"
-    told = refusal(guest, "fail", "125", names[3])
-    assert told == f"{names[3]} is the journal of 125, which is read-only without it"
+    reported = refusal(guest, "fail", "125", names[3])
+    assert reported == f"{names[3]} is the journal of 125, which is read-only without it"
     assert checksum(guest, [names[7]]) == before
 
 
@@ -164,9 +164,9 @@ def test_a_device_that_is_a_little_too_small(guest: Guest) -> None:
     gone = guest.run(f"mdadm {made.path} --fail /dev/{second} --remove /dev/{second}")
     assert gone.status == 0, gone.output
     (small,) = make_ram_disks(guest, 1, 15)
-    told = refusal(guest, "add", "125", small)
+    reported = refusal(guest, "add", "125", small)
     assert re.fullmatch(
-        rf"{small} is too small: 15728640 bytes, \d+ are needed; choose a larger device", told
+        rf"{small} is too small: 15728640 bytes, \d+ are needed; choose a larger device", reported
     )
     tried = guest.run(f"mdadm --manage {made.path} --add /dev/{small}")
     assert "not large enough" in tried.output
@@ -179,12 +179,12 @@ def test_members_that_an_array_at_rest_needs(guest: Guest) -> None:
     made = make_array(guest, "lab0", 0, (first, second), chunk=64)
     uuid = guest.run(f"mdadm --detail --export {made.path} | sed -n s/MD_UUID=//p").stdout.strip()
     assert guest.run(f"mdadm --stop {made.path} && udevadm settle").status == 0
-    told = refusal(guest, "zero-superblock", first)
-    assert told.startswith(f'{first} is needed to start the array "lab0" (raid0, 2 members, {uuid})')
-    assert told.endswith("assemble it instead? to destroy it for good, give its name: --destroy=lab0")
-    told = refusal(guest, "create", "--name=125", "--level=raid1", first, third)
-    assert told.startswith(f'{first} is a member of the array "lab0" (raid0, 2 members, {uuid})')
-    assert f"assemble it instead? raidtui plan assemble /dev/{first} and its other members;" in told
+    reported = refusal(guest, "zero-superblock", first)
+    assert reported.startswith(f'{first} is needed to start the array "lab0" (raid0, 2 members, {uuid})')
+    assert reported.endswith("assemble it instead? to destroy it for good, give its name: --destroy=lab0")
+    reported = refusal(guest, "create", "--name=125", "--level=raid1", first, third)
+    assert reported.startswith(f'{first} is a member of the array "lab0" (raid0, 2 members, {uuid})')
+    assert f"assemble it instead? raidtui plan assemble /dev/{first} and its other members;" in reported
     assert do(guest, "assemble", first, second).endswith("done\n")
     assert guest.run("mdadm --stop /dev/md/lab0 && udevadm settle").status == 0
     words = ("create", "--name=125", "--level=raid1", "--size=15360", "--destroy=lab0", first, third)
@@ -203,12 +203,12 @@ def test_a_name_that_two_arrays_at_rest_have(guest: Guest) -> None:
         shown = guest.run(f"mdadm --detail --export {made.path} && mdadm --stop {made.path}; udevadm settle")
         uuids += re.findall("^MD_UUID=(.+)$", shown.stdout, re.MULTILINE)
     words = ("create", "--name=125", "--level=raid1", names[0], names[4])
-    told = refusal(guest, *words, "--destroy=lab0")
-    assert told.endswith(
+    reported = refusal(guest, *words, "--destroy=lab0")
+    assert reported.endswith(
         f"because another array that is not running is also named lab0: --destroy={uuids[0]}"
     )
     assert plan(guest, *words, f"--destroy={uuids[0]}")["confirm"] == "125"
-    assert refusal(guest, *words, f"--destroy={uuids[1]}") == told
+    assert refusal(guest, *words, f"--destroy={uuids[1]}") == reported
     for name in names[:2]:
         other = refusal(guest, "zero-superblock", name, "--destroy=lab0") if name == names[1] else ""
         assert name == names[0] or other.endswith(f"--destroy={uuids[0]}"), other
@@ -224,11 +224,13 @@ def test_a_former_member_says_how_far_it_is_behind(guest: Guest) -> None:
     made = make_array(guest, "125", 1, (first, second), bitmap="internal", extra=["--assume-clean"])
     assert guest.run(f"mdadm {made.path} --fail /dev/{second} --remove /dev/{second}").status == 0
     assert guest.run(_FILL.format(made.path) + " && sync").status == 0
-    told = plan(guest, "re-add", "125", second)["notes"]
-    assert re.fullmatch(rf"{second} left the array at event \d+, \d+ s ago; 125 is at event \d+\.", told[0])
+    reported = plan(guest, "re-add", "125", second)["notes"]
+    assert re.fullmatch(
+        rf"{second} left the array at event \d+, \d+ s ago; 125 is at event \d+\.", reported[0]
+    )
     assert re.fullmatch(
         r"At most \d+(\.\d)? MiB of \d+ MiB are copied: the bitmap knows what was written since it left\.",
-        told[1],
+        reported[1],
     )
     assert apply(guest).endswith("done\n")
     idle(guest, made.kernel)

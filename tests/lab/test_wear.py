@@ -21,10 +21,10 @@ def raidtui(qemu: QemuGuest, *words: str) -> Result:
 
 
 def report(qemu: QemuGuest) -> dict[str, Any]:
-    """What ``raidtui wear --json`` tells."""
-    told = raidtui(qemu, "wear", "--json")
-    assert (told.status, told.stderr) == (0, ""), told.output
-    found: dict[str, Any] = json.loads(told.stdout)
+    """What ``raidtui wear --json`` reports."""
+    result = raidtui(qemu, "wear", "--json")
+    assert (result.status, result.stderr) == (0, ""), result.output
+    found: dict[str, Any] = json.loads(result.stdout)
     return found
 
 
@@ -68,9 +68,9 @@ def test_the_command_line(qemu: QemuGuest) -> None:
     assert after["mark"]["bytes"][qemu.kernel_name(qemu.sata[1])] == 0
 
     qemu.warn(nvme)
-    told = raidtui(qemu, "wear")
-    assert told.status == 2, told.output
-    assert "  failed: it reports that it has become unreliable; replace it while" in told.stdout
+    result = raidtui(qemu, "wear")
+    assert result.status == 2, result.output
+    assert "  failed: it reports that it has become unreliable; replace it while" in result.stdout
 
 
 def test_the_pane_and_what_a_recover_cost(qemu: QemuGuest) -> None:
@@ -113,8 +113,8 @@ def test_a_self_test_by_the_command_line(qemu: QemuGuest) -> None:
     (found,) = [each for each in report(qemu)["disks"] if each["serial"] == disk.serial]
     log = found["self_tests"]["log"]
     assert [(each["kind"], each["outcome"]) for each in log] == [("short", "passed")]
-    told = raidtui(qemu, "wear")
-    assert "  self-test  short self-test passed" in told.stdout
+    result = raidtui(qemu, "wear")
+    assert "  self-test  short self-test passed" in result.stdout
 
     refused = raidtui(qemu, "plan", "self-test", qemu.kernel_name(qemu.nvme[0]), "short")
     assert refused.status == 2, refused.output

@@ -10,7 +10,7 @@ from tests.lab.guests.jobs import do, plan, raidtui, refusal
 from tests.lab.test_verbs import idle
 
 
-def test_metadata_0_90_is_told_as_mdadm_tells_it(guest: Guest) -> None:
+def test_metadata_0_90_is_reported_as_by_mdadm(guest: Guest) -> None:
     """The kernel prints the bytes of its UUID in another order than mdadm."""
     first, second, third = disk_names(guest)[:3]
     made = guest.run(
@@ -59,9 +59,9 @@ def wipe(guest: Guest, *names: str) -> None:
 def mdadm_refuses(guest: Guest, *names: str) -> None:
     """Demand that mdadm cannot start what we have not offered."""
     paths = " ".join(f"/dev/{name}" for name in names)
-    told = guest.run(f"mdadm --assemble --run /dev/md/t {paths}; cat /sys/block/md*/md/array_state")
-    assert not {"clean", "active", "readonly", "read-auto"} & {*told.stdout.split()}, told.output
-    assert "ot enough devices" in told.output or "failed to RUN_ARRAY" in told.output, told.output
+    result = guest.run(f"mdadm --assemble --run /dev/md/t {paths}; cat /sys/block/md*/md/array_state")
+    assert not {"clean", "active", "readonly", "read-auto"} & {*result.stdout.split()}, result.output
+    assert "ot enough devices" in result.output or "failed to RUN_ARRAY" in result.output, result.output
     assert guest.run("for md in /dev/md*[0-9]; do mdadm --stop $md; done; udevadm settle").status == 0
 
 
@@ -118,12 +118,12 @@ def test_a_member_that_was_being_rebuilt_does_not_count(guest: Guest) -> None:
     made = make_array(guest, "t", 5, names)
 
     def stored() -> bool:
-        told = guest.run(f"mdadm --examine /dev/{names[2]} | grep -o 'Recovery Offset : [0-9]*'").stdout
-        return bool(told) and int(told.split()[-1]) > 0
+        result = guest.run(f"mdadm --examine /dev/{names[2]} | grep -o 'Recovery Offset : [0-9]*'").stdout
+        return bool(result) and int(result.split()[-1]) > 0
 
-    wait_until(stored, 30, "a place of the rebuild is stored")
+    wait_until(stored, what="a place of the rebuild is stored")
     assert guest.run("mdadm --stop /dev/md/t && udevadm settle").status == 0
-    starts(guest, "raid5", *names)  # the rebuild goes on
+    starts(guest, "raid5", *names)  # the rebuild continues
     starts(guest, "raid5", "--run", names[0], names[1])
     del made
     wipe(guest, names[0])
@@ -136,8 +136,8 @@ def test_a_member_that_was_being_rebuilt_does_not_count(guest: Guest) -> None:
     # As at boot: an inactive array holds both.
     held = guest.run(f"mdadm -I /dev/{names[1]}; mdadm -I /dev/{names[2]}; udevadm settle; cat /proc/mdstat")
     assert "inactive" in held.stdout, held.output
-    told = json.loads(raidtui(guest, "status", "--json").stdout)
-    (finding,) = told["findings"]
+    result = json.loads(raidtui(guest, "status", "--json").stdout)
+    (finding,) = result["findings"]
     assert (finding["code"], "--run" in finding["remedy"]) == ("inactive", False)
     assert re.fullmatch(sentence, refusal(guest, "assemble", "--run", *names[1:]))
     assert refusal(guest, "zero-superblock", names[1]) == (
@@ -164,8 +164,8 @@ def test_dirty_and_degraded_does_not_start(guest: Guest) -> None:
     )  # a resync, not a rebuild: it is dirty until that ends
     assert guest.run("mdadm --stop /dev/md/t && udevadm settle").status == 0
     wipe(guest, names[1])
-    told = refusal(guest, "assemble", "--run", names[0], names[2])
-    assert told == (
+    result = refusal(guest, "assemble", "--run", names[0], names[2])
+    assert result == (
         "t was being written to when it stopped, and its parity cannot be corrected without slot 1: the"
         " kernel does not start it; reconnect the disk of slot 1"
     )

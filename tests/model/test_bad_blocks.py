@@ -83,7 +83,7 @@ def test_the_only_holders() -> None:
     ]  # fmt: skip
 
 
-def test_where_copies_lie_apart_the_most_is_told() -> None:
+def test_where_copies_lie_apart_the_most_is_reported() -> None:
     far = array("raid10", 0x201, 4, {1: ((8, 8),)})
     assert lost(far, {0}) == Lost(sectors=8, exact=False, names=("sd1",))
     assert [member.name for member, _ in only_holders(far)] == ["sd0", "sd2"]

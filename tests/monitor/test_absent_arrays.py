@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from raidtui.host.md.configured import read_configured
 from raidtui.host.roots.memory_root import MemoryRoot
@@ -13,8 +14,8 @@ from raidtui.monitor.absent_arrays import AbsentArrays
 from raidtui.monitor.events import diff
 from raidtui.monitor.health import exit_status, health_of_absent, judge
 from raidtui.monitor.sampler import Sampler
-from tests.hosts.members import OTHER, THREE, UUID, examined, member, slot, udev
-from tests.hosts.trees import Stage, host_tree, inactive, raid1, raid5
+from tests.hosts.members import OTHER, THREE, TWO, UUID, examined, member, slot, udev
+from tests.hosts.trees import Stage, host_tree, inactive, raid1, raid5, snapshot_of
 
 CONF = "/etc/mdadm/mdadm.conf"
 
@@ -63,6 +64,71 @@ def test_no_number_is_made_up_without_root() -> None:
     [absent] = found(THREE, may_ask=False)
     words = "is not started: 3 members present (sda, sdb, sdc); the number of its members is not known"
     assert report_of(absent) == ("not-started", words, Health.UNKNOWN)
+
+
+def unread(name: str, number: int, *, size: int = 2048) -> dict[str, str]:
+    """Return a device that the kernel has and udev has no entry of."""
+    node = f"/sys/class/block/{name}"
+    return {f"{node}/dev": f"8:{number * 16}\n", f"{node}/size": f"{size}\n"}
+
+
+SO_FAR = "is not started: 2 of 3 members found so far (sda, sdc); "
+
+
+@pytest.mark.parametrize(
+    ("more", "reads"),
+    [
+        ({"/run/udev/queue": ""}, "udev is still reading devices"),
+        (unread("sdb", 2), "udev has not read sdb yet"),
+    ],
+    ids=["its queue", "no entry"],
+)
+def test_what_udev_has_not_read_is_not_missing(more: dict[str, str], reads: str) -> None:
+    [absent] = found(slot("sda", 1, 0) | slot("sdc", 3, 2) | more)
+    assert (absent.filled, absent.complete) == (None, None)
+    assert report_of(absent) == ("not-started", SO_FAR + reads, Health.UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        unread("sdb", 2, size=0),
+        unread("sdb", 2) | {"/sys/class/block/sdb/holders/dm-0/dev": "253:0\n"},
+        unread("sdb", 2) | {"/run/udev/data/b8:32": "I:5150\n"},
+    ],
+    ids=["no medium", "in use", "udev knows nothing of it"],
+)
+def test_what_cannot_be_a_member_is_not_waited_for(more: dict[str, str]) -> None:
+    [absent] = found(slot("sda", 1, 0) | slot("sdc", 3, 2) | more)
+    assert (absent.filled, absent.awaits_udev) == (2, False)
+
+
+def test_a_complete_array_is_complete_whatever_udev_still_reads() -> None:
+    [absent] = found(THREE | unread("sdx", 9) | {"/run/udev/queue": ""})
+    assert (absent.complete, absent.awaits_udev) == (True, False)
+
+
+def test_a_device_is_looked_at_again_until_udev_has_read_it() -> None:
+    root = MemoryRoot(
+        slot("sda", 1, 0) | slot("sdc", 3, 2) | unread("sdb", 2) | examined("sdb", "Active device 1")
+    )
+    arrays = AbsentArrays(root, may_ask=True, patient=True)
+    assert [each.complete for each in arrays.read((), 0.0, 0.0)] == [None]
+    for path, text in udev("8:32", number=2).items():
+        root.put(path, text)
+    arrays.forget("sdb")
+    assert [each.complete for each in arrays.read((), 5.0, 5.0)] == [True]
+
+
+def test_that_no_more_members_are_found_is_an_event() -> None:
+    """Nothing is reported again for a device of another array that udev reads meanwhile."""
+    known = found(TWO)
+    waits = found(TWO | unread("sdx", 9))
+    empty = snapshot_of(host_tree(raid1()))
+    first, second = (replace(empty, absent=each) for each in (waits, known))
+    words = "failed: is not started: 2 of 3 members present (sda, sdc)"
+    assert [event.text for event in diff(first, second, judge(first), judge(second))] == [words]
+    assert list(diff(second, first, judge(second), judge(first))) == []
 
 
 SPARE = {**member("sdx", 9), **examined("sdx", "spare")}
@@ -179,11 +245,11 @@ class Watched:
     def __init__(self) -> None:
         self.root: Stage = host_tree(MEDIA).root()
         self.read: tuple[str, ...] = NAMES  # those that udev has read
-        self._tell()
+        self._report()
         self.sampler = Sampler(self.root, clock=self.root.clock, absent=True)
         self.last = self.sampler.sample()
 
-    def _tell(self, names: tuple[str, ...] = NAMES) -> None:
+    def _report(self, names: tuple[str, ...] = NAMES) -> None:
         for number, name in enumerate(names):
             dev = (self.root.text(f"/sys/class/block/{name}/dev") or "").strip()
             for path, text in udev(dev, number=number, label="nas:media").items():
@@ -198,7 +264,7 @@ class Watched:
     ) -> list[str]:
         """Show the host like this; return what the timeline says."""
         self.root.show(host_tree(*specs), pulled=pulled, after_s=after_s)  # type: ignore[arg-type]
-        self._tell(tuple(name for name in self.read if name not in pulled))
+        self._report(tuple(name for name in self.read if name not in pulled))
         for path, text in (records or {}).items():
             self.root.put(path, text)
         self.sampler.forget()

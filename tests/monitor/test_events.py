@@ -49,7 +49,7 @@ def between(old: Snapshot, new: Snapshot) -> list[Line]:
 
 @dataclass
 class Life:
-    """A host whose changes are told one after another."""
+    """A host whose changes are reported one after another."""
 
     stage: Stage
 
@@ -58,7 +58,7 @@ class Life:
         self.last = self.sampler.sample()
 
     def then(self, *specs: ArraySpec, limits: tuple[int, int] = (1000, 200_000)) -> list[Line]:
-        """Show the host like this and return what that tells."""
+        """Show the host like this and return the events."""
         self.stage.show(host_tree(*specs, limits=limits))
         before, self.last = self.last, self.sampler.sample()
         return between(before, self.last)
@@ -284,7 +284,7 @@ def test_waiting(waiting: str, text: str) -> None:
     assert life.then(raid1(sync=resync(5))) == [("kernel", "root", "resync started, 210 GiB")]
 
 
-def test_resync_gives_way_to_recovery() -> None:
+def test_resync_yields_to_recovery() -> None:
     life = starting_with(raid5(sync=resync(COMPONENT_KIB // 4)))
     after = raid5(failed=("sdh",), members=("sdg", "sdz", "sdi"), rebuilding=("sdz",), sync=recover(5))
     assert life.then(after)[:4] == [
@@ -295,7 +295,7 @@ def test_resync_gives_way_to_recovery() -> None:
     ]
 
 
-def test_several_members_removed_are_told_in_order() -> None:
+def test_several_members_removed_are_reported_in_order() -> None:
     life = starting_with(raid1(spares=("sdx", "sdy", "sdz")))
     assert life.then(raid1()) == [
         ("kernel!", "root", f"member {name} removed") for name in ("sdx", "sdy", "sdz")
@@ -336,7 +336,7 @@ def test_limits() -> None:
 def test_unreadable_and_readable_again() -> None:
     good = snapshot_of(host_tree(raid1()))
     stale = replace(good, readable=False, stale=Stale(since_s=EPOCH_S, reason=str(errno.EIO)))
-    assert between(good, stale) == [("kernel!!", "/proc/mdstat", "cannot be read any more")]
+    assert between(good, stale) == [("kernel!!", "/proc/mdstat", "can no longer be read")]
     assert between(stale, good) == [("kernel+", "/proc/mdstat", "can be read again")]
 
 

@@ -33,7 +33,7 @@ RESUME = "resume it: p in the console, or mdadm --action=idle "
 KEEP_OFF = "do not write to it and do not re-create it; the data may still be on the members"
 
 
-def told(spec: ArraySpec, **host: bool) -> tuple[str, list[tuple[Severity, str, str, str]]]:
+def result(spec: ArraySpec, **host: bool) -> tuple[str, list[tuple[Severity, str, str, str]]]:
     """Return the health word and the findings of an array."""
     snapshot = snapshot_of(host_tree(spec, **host))  # type: ignore[arg-type]
     findings = judge(snapshot)
@@ -61,8 +61,8 @@ QUIET = {
 
 
 @pytest.mark.parametrize("case", QUIET)
-def test_nothing_to_tell(case: str) -> None:
-    assert told(QUIET[case]) == ("optimal", [])
+def test_nothing_to_report(case: str) -> None:
+    assert result(QUIET[case]) == ("optimal", [])
 
 
 LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
@@ -302,7 +302,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
             (
                 DEGRADED,
                 "journal-missing",
-                "has lost its journal device and takes no writes until it has one, or another policy",
+                "has lost its journal device and accepts no writes until it has a new one, or another policy",
                 "mdadm --readonly /dev/md125, then mdadm /dev/md125 --add-journal DEVICE",
             )
         ],
@@ -314,7 +314,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
             (
                 DEGRADED,
                 "journal-missing",
-                "has lost its journal device and takes no writes until it has one, or another policy",
+                "has lost its journal device and accepts no writes until it has a new one, or another policy",
                 "mdadm --readonly /dev/md125, then mdadm /dev/md125 --add-journal DEVICE",
             )
         ],
@@ -496,7 +496,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
 @pytest.mark.parametrize("case", LOUD)
 def test_rule(case: str) -> None:
     spec, word, findings = LOUD[case]
-    assert told(spec) == (word, findings)
+    assert result(spec) == (word, findings)
 
 
 def test_the_same_count_of_missing_members() -> None:
@@ -504,7 +504,7 @@ def test_the_same_count_of_missing_members() -> None:
     verdicts = {}
     for missing in ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)):
         members = tuple(None if slot in missing else f"sd{'abcd'[slot]}" for slot in range(4))
-        verdicts[missing] = told(raid10(members=members))[0]
+        verdicts[missing] = result(raid10(members=members))[0]
     assert verdicts == {
         (0, 1): "failed",
         (0, 2): "degraded",
@@ -517,14 +517,14 @@ def test_the_same_count_of_missing_members() -> None:
 
 def test_inactive_of_unknown_size() -> None:
     spec = inactive(raid1(members=("sde",)))
-    assert told(spec, sysfs=False)[1][0][2] == "is inactive: not started, with 1 member"
+    assert result(spec, sysfs=False)[1][0][2] == "is inactive: not started, with 1 member"
 
 
 def test_worst_first() -> None:
     spec = raid5(
         failed=("sdh",), errors={"sdg": 2}, mismatches=8, last_sync_action="check", read_only="read-only"
     )
-    word, findings = told(spec)
+    word, findings = result(spec)
     assert word == "degraded"
     assert [(severity, code) for severity, code, _, _ in findings] == [
         (DEGRADED, "degraded"),

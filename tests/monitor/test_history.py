@@ -150,7 +150,7 @@ def test_cadence() -> None:
 
 
 def test_capture_that_stands_still_is_no_standstill() -> None:
-    """Time stands in a capture, however often it is sampled: the speed is the kernel's."""
+    """Time does not pass in a capture, however often it is sampled: the speed is the kernel's."""
     tree = host_tree(resyncing(7770))
     history, sampler = SampleHistory(), Sampler(MemoryRoot(tree.files, links=tree.links, still=True))
     for _ in range(3):

@@ -14,12 +14,12 @@ TOTAL = 10_000_000
 def feed(
     progress: SyncPace, speeds: list[float], *, start_s: float = 0.0, done: float = 0.0
 ) -> list[float | None]:
-    """Feed a sample a second, the first at rest; return what each told."""
-    told = [progress.add(start_s, int(done), TOTAL)]
+    """Feed a sample a second, the first at rest; return what each reported."""
+    reported = [progress.add(start_s, int(done), TOTAL)]
     for index, speed in enumerate(speeds, 1):
         done += speed
-        told.append(progress.add(start_s + index, int(done), TOTAL))
-    return told
+        reported.append(progress.add(start_s + index, int(done), TOTAL))
+    return reported
 
 
 def estimate(progress: SyncPace) -> Estimate:

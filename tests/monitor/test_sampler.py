@@ -1,4 +1,4 @@
-"""Snapshots: what is read, what could not be, and what stands in for it."""
+"""Snapshots: what is read, what could not be, and what is shown instead."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from tests.hosts.trees import (
 NO_MD = Lack(
     part="/proc/mdstat",
     reason="not there: the kernel has no md loaded",
-    remedy="modprobe md_mod loads it, mdadm does so by itself",
+    remedy="load it with modprobe md_mod; mdadm loads it itself",
 )
 NO_UDEV = Lack(part="udev", reason="no database: serial numbers and labels may be missing")
 NO_SYSFS = Lack(
@@ -48,7 +48,7 @@ NO_SYSFS = Lack(
 
 
 class Unreadable(Stage):
-    """A stage whose mdstat fails when told to."""
+    """A stage whose mdstat fails when asked to."""
 
     error: OSError | None = None
 
@@ -59,7 +59,7 @@ class Unreadable(Stage):
 
 
 class Recorded(Stage):
-    """A stage that tells what was read of it, and whose next readings of mdstat are given beforehand.
+    """A stage that reports what was read of it, and whose next readings of mdstat are given beforehand.
 
     An error among ``next_mdstats`` is raised.
     """
@@ -359,7 +359,7 @@ def test_forget_reads_afresh() -> None:
 
 
 def test_halves_of_a_mirror_that_came_apart() -> None:
-    """Both were started alone: one UUID, two arrays. Their keys differ, and both are told."""
+    """Both were started alone: one UUID, two arrays. Their keys differ, and both are reported."""
     half, other = raid1(members=("sda", None)), raid1("md127", members=(None, "sdb"))
     stage = host_tree(half).root()
     sampler = stage.sampler()

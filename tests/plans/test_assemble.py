@@ -1,4 +1,4 @@
-"""Arrays that do not run, as their superblocks tell of them, and the start_methods to start one."""
+"""Arrays that do not run, as their superblocks describe them, and how one is started."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ AT = {"recovery_sectors": 5632}
     ("shape", "found", "run", "sentence"),
     [
         (R5, {0: {}, 2: {}}, True, ""),
-        (R5, {0: {}, 1: {}, 2: AT}, False, ""),  # as mdadm counts: the rebuild goes on
+        (R5, {0: {}, 1: {}, 2: AT}, False, ""),  # as mdadm counts: the rebuild continues
         (R5, {0: {"roles": "AA."}, 1: {"roles": "AA."}}, False, ""),  # it was degraded before
         (
             R5,

@@ -71,7 +71,7 @@ def test_the_whole_plan(conf: list[dict[str, str]]) -> None:
             *(
                 Step(
                     argv=("mdadm", "--zero-superblock", f"/dev/{name}"),
-                    why=f"{name} is no member any more",
+                    why=f"{name} is no longer a member",
                     needs=(*same(name, untouched=False), fact(FactKind.SUPERBLOCK, name, UUID)),
                     proves=(fact(FactKind.SUPERBLOCK, name),),
                     destroys=True,
@@ -89,7 +89,7 @@ def test_the_whole_plan(conf: list[dict[str, str]]) -> None:
         notes=(
             "200 GiB on 4 devices.",
             (
-                "If one goes: safe · two: safe, unless 0 and 1, or 2 and 3"
+                "If one fails: safe · two: safe, unless 0 and 1, or 2 and 3"
                 " (0 and 1: sda2 sdb2; 2 and 3: sdc2 sdd2)."
             ),
             "RAID 10 near 2: the 2 copies of a chunk lie side by side on neighbouring devices.",

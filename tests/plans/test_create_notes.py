@@ -14,7 +14,7 @@ from tests.plans.new_array import GIB, device, plain, plan, survey
     ("asked", "sentence"),
     [
         (plain("raid0"), "There is no first sync."),
-        (plain("raid0"), "No redundancy: if one goes, all is gone."),
+        (plain("raid0"), "No redundancy: if one fails, all is lost."),
         (plain("raid1", "sda2", "sdb2"), "The first sync reads one device and writes all of the others."),
         (
             plain("raid1", "sda2", "missing"),

@@ -205,7 +205,7 @@ LAYOUTS = (
             plain("raid5", failfast=True),
             "only raid1 and raid10 support failfast, not raid5; omit --failfast",
         ),
-        (plain("raid1", size_kib=-1), "-1 KiB is no size; 0 uses all of each member"),
+        (plain("raid1", size_kib=-1), "-1 KiB is not a size; 0 uses all of each member"),
         (
             plain("raid1", size_kib=32),
             "32 KiB of each member is less than a chunk; choose a larger size",

@@ -1,4 +1,4 @@
-"""File systems with the array's geometry, their place in fstab, and how it all stands in a plan."""
+"""File systems with the array's geometry, their place in fstab, and what a plan shows of it."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ MKFS_XFS = ("mkfs.xfs", "-q", "-f")
 
 
 @pytest.mark.parametrize(
-    ("wanted", "array", "argv", "told", "why"),
+    ("wanted", "array", "argv", "reported", "why"),
     [
         (
             EXT4,
@@ -102,10 +102,10 @@ MKFS_XFS = ("mkfs.xfs", "-q", "-f")
         (OnTop(file_system="xfs"), below(NONE), MKFS_XFS, "", "a mirror has no stripe geometry"),
     ],
 )
-def test_a_file_system(wanted: OnTop, array: Below, argv: tuple[str, ...], told: str, why: str) -> None:
-    """Its geometry is read back: the step is done when the file system says what it was told."""
+def test_a_file_system(wanted: OnTop, array: Below, argv: tuple[str, ...], reported: str, why: str) -> None:
+    """Its geometry is read back: the step is done when the file system has it."""
     [made] = on_top_steps(wanted, survey(), array)
-    geometry_told = (fact(FactKind.GEOMETRY, "/dev/md/127", told),) if told else ()
+    geometry_told = (fact(FactKind.GEOMETRY, "/dev/md/127", reported),) if reported else ()
     assert made == Step(
         argv=(*argv, "/dev/md/127"),
         why=why,

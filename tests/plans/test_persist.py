@@ -83,7 +83,7 @@ def without_own(text: str) -> str:
             f"{LINE} # first\n# mine\n\n  # too\n  # last \nMAILADDR root\n",
             "# mine\n\n  # too\nMAILADDR root\n",
         ),
-        (f"  ARRAY a UUID={UUID}\n", f"{LINE}\n", ""),  # nothing before it that it could go on with
+        (f"  ARRAY a UUID={UUID}\n", f"{LINE}\n", ""),  # nothing before it that it could continue with
         (f"# ARRAY a UUID={UUID}\n", f"# ARRAY a UUID={UUID}\n{LINE}\n", f"# ARRAY a UUID={UUID}\n"),
         (f"{ELSE} # UUID={UUID}\n", f"{ELSE} # UUID={UUID}\n{LINE}\n", f"{ELSE} # UUID={UUID}\n"),
         (f"ARRAY # UUID={UUID}\n", f"ARRAY # UUID={UUID}\n{LINE}\n", f"ARRAY # UUID={UUID}\n"),
@@ -98,7 +98,7 @@ def test_lines(old: str, new: str, without: str) -> None:
 
 @given(CONFS)
 def test_what_is_not_this_array_s_stays(text: str) -> None:
-    """Lines are gone only if they, or the entry that they go on with, name the UUID."""
+    """Lines are gone only if they, or the entry that they continue, name the UUID."""
     lines, kept = text.split("\n"), without_own(text).split("\n")
     rest = iter(lines)
     assert kept == [""] or all(line in rest for line in kept)  # some of the old ones, in their order

@@ -166,7 +166,7 @@ def test_the_line_in_the_configuration_is_no_other_array() -> None:
         ),
     ],
 )  # fmt: skip
-def test_files_that_are_told(path: str, text: str, unchanged_references: str) -> None:
+def test_files_that_are_reported(path: str, text: str, unchanged_references: str) -> None:
     survey = host(raid10(), texts={CONF: "", path: text}, initramfs=INITRAMFS)
     assert notes(survey) == (f"{path}, {unchanged_references}",)
 

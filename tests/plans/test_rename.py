@@ -141,7 +141,7 @@ def test_references() -> None:
     assert found.steps[-1].why == "the initramfs has a copy of crypttab"
 
 
-def test_references_are_told() -> None:
+def test_references_are_reported() -> None:
     grub = "GRUB_CMDLINE_LINUX=root=/dev/md/data\n"
     found = rename(host(raid10(), homehost="x" * 28, texts={**TEXTS, "/etc/default/grub": grub}))
     lines = (
@@ -150,11 +150,11 @@ def test_references_are_told() -> None:
         "/etc/crypttab names the old path: secret /dev/md127 none luks",
         "/etc/crypttab names the old path: ä /dev/md/data",
     )
-    told = "/etc/default/grub, line 1 names the old path; change it by hand, then run update-grub."
+    reported = "/etc/default/grub, line 1 names the old path; change it by hand, then run update-grub."
     long = f"{'x' * 28}:new is longer than 31 bytes: the superblock stores it without the host name"
     assert found.notes == (
         *(f"{line} (with --references it is changed too)" for line in lines),
-        told,
+        reported,
         long,
     )
     assert len(found.steps) == 3
@@ -206,7 +206,7 @@ def test_refused(array: ArraySpec, to: str, more: dict[str, Any], sentence: str)
     assert refused(plan_rename(survey, first(survey), to)) == sentence
 
 
-def test_an_array_that_cannot_be_told_from_another() -> None:
+def test_an_array_that_is_like_another() -> None:
     survey = host(raid1("md126", members=("sda", None)), raid1("md125", members=(None, "sdb")))
     why = "root cannot be distinguished from another array by its UUID"
     assert refused(plan_rename(survey, first(survey), "new")) == why

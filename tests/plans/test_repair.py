@@ -317,7 +317,7 @@ def test_what_is_not_known_is_not_asked_for() -> None:
     assert gone.needs == (fact(FactKind.ARRAY, "md127", DEGRADED.array_uuid),)
 
 
-def test_what_is_known_of_the_disk_is_told() -> None:
+def test_what_is_known_of_the_disk_is_reported() -> None:
     """A cable is not a reason to throw a disk away: the plan says which of the two it looks like."""
     array = replace(raid10(members=("sda", None, "sdc", "sdd")), bitmap=BITMAP)
     block = former(array.array_uuid, "nas:data", events=17, updated_s=1_795_209_900.0 - 180)

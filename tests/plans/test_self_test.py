@@ -53,7 +53,7 @@ def test_the_plan_of_a_short_one() -> None:
         harm=Harm.HARMLESS,
         warning="Requests are served meanwhile, and more slowly: a self-test costs performance.",
         notes=(
-            "The disk says that it takes 2 min, and longer under load.",
+            "The disk reports that it takes 2 min, and longer under load.",
             "sda is a member of boot.",
         ),
     )
@@ -80,17 +80,17 @@ def test_the_plan_of_an_abort() -> None:
         title="self-test of sda aborted",
         subject="sda",
         steps=(ABORT,),
-        notes=("Its log will say that it was aborted. A new self-test begins at the start.",),
+        notes=("Its log will record the abort. A new self-test starts from the beginning.",),
     )
 
 
 @pytest.mark.parametrize(
     ("found", "kind", "code", "sentence"),
     [
-        (disk(BUSY), LONG, "busy", "sda runs a self-test, 40 % of it done; wait for its end, or abort it"),
+        (disk(BUSY), LONG, "busy", "sda runs a self-test, 40 % of it done; wait until it ends, or abort it"),
         (
             disk(SelfTests(running=RunningSelfTest())), SHORT, "busy",
-            "sda runs a self-test; wait for its end, or abort it",
+            "sda runs a self-test; wait until it ends, or abort it",
         ),
         (disk(), CONVEYANCE, "unsupported", "sda has no conveyance self-test"),
         (disk(SelfTests(kinds=())), SHORT, "unsupported", "sda has no short self-test"),

@@ -87,7 +87,7 @@ def test_sentences() -> None:
 
 
 def test_all_that_a_rollback_runs_is_said() -> None:
-    """In its order, and with every line of a file that no step tells of: a plan may be a stranger's."""
+    """In its order, and with every line of a file that no step reports: a plan may be a stranger's."""
     other = Step(path="/etc/cron.d/x", content="1\n2\n3\n4\n5\n6\n7\x1b\n8\n", why="x")
     steps = (
         Step(argv=("mdadm", "--stop", "/dev/md127"), why="a", undo=(WRITE.undo[0], other)),
@@ -154,10 +154,10 @@ def test_what_changes_in_a_file(old: str | None, new: str, changes: list[str]) -
     back = GONE if old is None else Step(path="/etc/x", content=old, why="as it was")
     other = Step(argv=("update-initramfs", "-u"), why="it has a copy")
     step = Step(path="/etc/x", content=new, why="w", undo=(back, other))
-    told = plan_sentences(Plan(title="t", subject="s", steps=(step,)))[3:]
-    assert told[: len(changes)] == [f"       {line}" for line in changes]
+    reported = plan_sentences(Plan(title="t", subject="s", steps=(step,)))[3:]
+    assert reported[: len(changes)] == [f"       {line}" for line in changes]
     undone = "rm --force -- /etc/x" if old is None else "write /etc/x (as it reads now)"
-    assert told[len(changes) :] == [
+    assert reported[len(changes) :] == [
         "1 of 1 steps can be undone.",
         f"  undo 1: {undone}",
         "  undo 1: update-initramfs -u",
@@ -166,8 +166,8 @@ def test_what_changes_in_a_file(old: str | None, new: str, changes: list[str]) -
 
 def test_a_file_whose_old_content_is_not_known() -> None:
     step = Step(path="/etc/x", content="1\n2\n3\n4\n5\n6\n7\n", why="w")
-    told = plan_sentences(Plan(title="t", subject="s", steps=(step,)))[3:]
-    assert told == [f"       | {number}" for number in range(2, 8)]
+    reported = plan_sentences(Plan(title="t", subject="s", steps=(step,)))[3:]
+    assert reported == [f"       | {number}" for number in range(2, 8)]
 
 
 def test_script(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_stop_of_what_cannot_be_started_again_by_its_uuid() -> None:
 
 
 def test_stop_of_half_a_mirror() -> None:
-    """The other half has the same UUID, and goes on."""
+    """The other half has the same UUID, and continues."""
     half = stopped(host(raid1("md126", members=("sda", None)), raid1("md125", members=(None, "sdb"))))
     assert half.proves == (fact(FactKind.GONE, "md126"),)
     assert half.undo[0].argv[-1] == "/dev/sda"

@@ -56,7 +56,7 @@ def test_min_of_an_array_with_limits_of_its_own() -> None:
     )
 
 
-def test_both_upwards_has_max_first_and_is_undone_the_other_way_round() -> None:
+def test_both_upwards_has_max_first_and_is_undone_in_reverse() -> None:
     found = snapshot(raid10(limits=(1000, 2000)))
     assert plan_limits(found, key(found), 3000, 4000) == Plan(
         title="min 1.0 MB/s → 3.1 MB/s, max 2.0 MB/s → 4.1 MB/s (this array)",
@@ -72,7 +72,7 @@ def test_both_upwards_has_max_first_and_is_undone_the_other_way_round() -> None:
     )
 
 
-def test_both_downwards_has_min_first_and_is_undone_the_other_way_round() -> None:
+def test_both_downwards_has_min_first_and_is_undone_in_reverse() -> None:
     found = snapshot(raid10(limits=(3000, 4000)))
     plan = plan_limits(found, key(found), 1000, 2000)
     assert isinstance(plan, Plan)

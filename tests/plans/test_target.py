@@ -106,7 +106,7 @@ def test_no_arrays() -> None:
 
 @pytest.mark.parametrize("word", ["126", "md127"])
 def test_one_array_has_the_other_ones_name(word: str) -> None:
-    """The wrong array must not be stopped because its name comes to mind first."""
+    """The wrong array must not be stopped because its name is thought of first."""
     uuids = [array.array_uuid for array in SWAPPED]
     why = f"{word} is ambiguous: /dev/md127 ({uuids[0]}), /dev/md126 ({uuids[1]})"
     found = snapshot(*SWAPPED)

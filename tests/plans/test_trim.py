@@ -27,7 +27,7 @@ CRON = "for a weekly TRIM, run fstrim --fstab from cron (a script in /etc/cron.w
 
 
 @pytest.mark.parametrize(
-    ("level", "told", "devices", "words"),
+    ("level", "reported", "devices", "words"),
     [
         ("raid10", None, SSD, "TRIM works: raid10 passes discards on, and all members support them."),
         ("raid0", False, SSD, "TRIM works: raid0 passes discards on, and all members support them."),
@@ -71,8 +71,8 @@ CRON = "for a weekly TRIM, run fstrim --fstab from cron (a script in /etc/cron.w
         ),
     ],
 )
-def test_words(level: str, *, told: bool | None, devices: tuple[Device, ...], words: str) -> None:
-    assert trim_words(level, survey(*devices, raid456_discards=told), devices) == words
+def test_words(level: str, *, reported: bool | None, devices: tuple[Device, ...], words: str) -> None:
+    assert trim_words(level, survey(*devices, raid456_discards=reported), devices) == words
 
 
 def test_a_trial_that_may_fail() -> None:
@@ -87,7 +87,7 @@ def test_a_trial_that_may_fail() -> None:
     assert trial_steps(MOUNTED, survey(*MIXED), FOUR) == (trial,)
 
 
-def test_no_trial_where_it_would_tell_nothing() -> None:
+def test_no_trial_where_it_would_show_nothing() -> None:
     assert trial_steps(MOUNTED, survey(), FOUR) == ()
     assert trial_steps(MOUNTED, survey(*SSD, missing=("fstrim",)), FOUR) == ()
     array = Below(
@@ -144,7 +144,7 @@ def test_a_weekly_trim_without_a_step(given: dict[str, Any], note: str) -> None:
     assert weekly_steps(WEEKLY, host) == ()
 
 
-def test_a_weekly_trim_with_a_step_is_told_too() -> None:
+def test_a_weekly_trim_with_a_step_is_reported_too() -> None:
     host = survey(systemd=True, trim_timer="disabled")
     assert weekly_notes(WEEKLY, host) == ("fstrim.timer trims all file systems of fstab, not only this one.",)
     assert (weekly_notes(MOUNTED, host), weekly_steps(MOUNTED, host)) == ((), ())

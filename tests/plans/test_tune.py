@@ -85,7 +85,7 @@ def test_same_for_all_members() -> None:
     assert refused(plan_same(host.snapshot(), host.tuning(), "sda", "timeout")) == "all values are already so"
     lone = TuneHost(FOUR, nodes={"sdz": {}})
     found = plan_same(lone.snapshot(), lone.tuning(), "sdz", "timeout")
-    assert refused(found) == "sdz is no member of an array with other disks"
+    assert refused(found) == "sdz is not a member of an array with other disks"
     assert refused(plan_same(host.snapshot(), host.tuning(), "sda", "governor")) == "sda has no governor"
 
 
@@ -236,7 +236,7 @@ def test_refused(words: str, sentence: str) -> None:
     assert refused(setting(TuneHost(), words)) == sentence
 
 
-def test_an_unknown_knob_is_told_all_that_there_are() -> None:
+def test_an_unknown_knob_lists_all_that_there_are() -> None:
     sentence = refused(setting(TuneHost(), "sda colour=blue"))
     assert sentence.startswith("there is no knob 'colour'; there are: scheduler, queue_depth, nr_requests, ")
 

@@ -239,6 +239,8 @@ def test_processors_of_ssds_that_save_power() -> None:
 
 
 @pytest.mark.parametrize(("driver", "sentence"), [("acpi-cpufreq", LOWEST), ("amd-pstate-epp", None)])
-def test_what_was_measured_with_one_driver_is_not_told_of_another(driver: str, sentence: str | None) -> None:
+def test_what_was_measured_with_one_driver_is_not_claimed_of_another(
+    driver: str, sentence: str | None
+) -> None:
     host = TuneHost(cpus={**INTEL, "scaling_driver": driver})
     assert reported(host.tuning()) == ([] if sentence is None else [("tune-powersave", sentence)])

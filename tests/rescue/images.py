@@ -26,7 +26,8 @@ def fill(folder: Path) -> None:
 @cache
 def _sources(base: str) -> Path:
     folder = Path(base) / "files"
-    fill(folder)
+    if not folder.exists():
+        fill(folder)
     return folder
 
 

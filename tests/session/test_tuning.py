@@ -10,7 +10,7 @@ import pytest
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.jobs.journal import Journal
 from raidtui.jobs.lock import only_worker
-from raidtui.jobs.store import COURSE_FILE, Job
+from raidtui.jobs.store import SCHEDULE_FILE, Job
 from raidtui.jobs.undo_record import UndoRecord
 from raidtui.model.plan import Plan, Refusal
 from raidtui.plans.tune.keep import KeepItem, plan_keep
@@ -82,7 +82,7 @@ def test_what_the_kernel_makes_of_it() -> None:
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        (errno.EINVAL, "the kernel does not take this value"),
+        (errno.EINVAL, "the kernel refuses this value"),
         (errno.EBUSY, "the kernel is busy, or another setting prevents it"),
         (errno.EACCES, "permission denied: needs root"),
         (errno.EROFS, "a captured tree is never written to"),
@@ -198,7 +198,7 @@ def test_a_benchmark_that_runs_is_seen(tmp_path: Path, monkeypatch: pytest.Monke
     tuner = Tuner(root, record=UndoRecord(root, tmp_path / "tune.json"), journal=Journal(None))
     plan = Plan(title="bench: 4K", subject="data", steps=())
     bench, other = (Job.create(plan, host="nas", folder=tmp_path) for _ in range(2))
-    bench.keep(COURSE_FILE, b"{}")
+    bench.keep(SCHEDULE_FILE, b"{}")
     assert not tuner.measuring
     with only_worker(tmp_path, bench.id):
         assert tuner.measuring

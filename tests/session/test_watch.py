@@ -1,4 +1,4 @@
-"""The desk of the screen and the command line: reports, events, what was changed and is put back."""
+"""What the screen and the command line share: reports, events, what was changed and is put back."""
 
 from __future__ import annotations
 
@@ -66,16 +66,16 @@ def test_rest_is_looked_at_seldom() -> None:
     assert console_of(Kernel(raid10())).refresh().next_s == 5.0
 
 
-def test_events_are_told_once() -> None:
+def test_events_are_reported_once() -> None:
     kernel = Kernel(raid10(), raid1())
     console = console_of(kernel)
     assert texts(console.refresh()) == ["data: optimal", "root: optimal"]
     assert texts(console.refresh()) == []
     kernel.change(raid10(failed=("sdb",)), raid1())
-    told = texts(console.refresh())
-    assert told[0] == "data: member sdb failed"
+    reported = texts(console.refresh())
+    assert reported[0] == "data: member sdb failed"
     assert texts(console.refresh()) == []
-    assert [f"{event.subject}: {event.text}" for event in console.events][2:] == told
+    assert [f"{event.subject}: {event.text}" for event in console.events][2:] == reported
 
 
 def test_an_array_that_is_being_stopped_is_not_optimal_meanwhile() -> None:

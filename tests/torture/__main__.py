@@ -21,12 +21,12 @@ KINDS = {
     "mutated": "input of every parser, changed at random",
     "storm": "events of udev and of md without pause, the memory watched",
 }
-MOST_FAILURES = 10  # then one cause is likely, and further rounds tell nothing
+MOST_FAILURES = 10  # then one cause is likely, and further rounds show nothing new
 
 
 @dataclass(kw_only=True)
 class Progress:
-    """How far a run came. A round's seed is the run's seed plus its number."""
+    """The progress of a run. A round's seed is the run's seed plus its number."""
 
     kind: str
     seed: int
@@ -55,7 +55,7 @@ def main(argv: list[str] | None = None) -> int:
             progress.finished += 1
             save(chosen.state, progress)
     except KeyboardInterrupt:
-        say("interrupted; the same --state goes on from here" if chosen.state else "interrupted")
+        say("interrupted; the same --state continues from here" if chosen.state else "interrupted")
     finally:
         with_setup.close()
     say(f"{chosen.kind}: {progress.finished} rounds, {len(progress.failed)} failed")
@@ -63,7 +63,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 class Setup:
-    """A kind with what its rounds need, made before the first round and again after one that failed."""
+    """A kind and the resources of its rounds, opened before the first round and again after a failed one."""
 
     def __init__(self, module: ModuleType) -> None:
         self._module = module
@@ -77,7 +77,7 @@ class Setup:
         self._module.round_of(seed)
 
     def close(self) -> None:
-        """Give back what the rounds needed."""
+        """Release the resources."""
         if self._open:
             self._open = False
             self._call("close_down")
@@ -112,7 +112,7 @@ def read_words(argv: list[str] | None) -> argparse.Namespace:
 
 
 def resumed(chosen: argparse.Namespace) -> Progress:
-    """Where to begin: where the state file says, or at round 0."""
+    """Return the first round: that of the state file, or 0."""
     if chosen.state is not None and chosen.state.exists():
         progress = Progress(**json.loads(chosen.state.read_text()))
         if progress.kind != chosen.kind or chosen.seed not in {None, progress.seed}:
@@ -123,7 +123,7 @@ def resumed(chosen: argparse.Namespace) -> Progress:
 
 
 def more(chosen: argparse.Namespace, progress: Progress, passed_s: float) -> bool:
-    """Whether another round begins."""
+    """Return whether another round starts."""
     if len(progress.failed) >= MOST_FAILURES:
         return False
     if chosen.rounds is not None:
@@ -141,7 +141,7 @@ def failure_of(round_of: Callable[[int], None], seed: int) -> str:
 
 
 def record(folder: Path, progress: Progress, number: int, text: str) -> None:
-    """Keep what failed, with the line that repeats it."""
+    """Keep the failure, with the command that repeats it."""
     seed = progress.seed + number
     again = f"python -m tests.torture {progress.kind} --seed {seed} --rounds 1"
     folder.mkdir(parents=True, exist_ok=True)
@@ -151,7 +151,7 @@ def record(folder: Path, progress: Progress, number: int, text: str) -> None:
 
 
 def save(file: Path | None, progress: Progress) -> None:
-    """Write the state file in one go."""
+    """Write the state file atomically."""
     if file is not None:
         part = file.with_name(f"{file.name}.part")
         part.write_text(json.dumps(asdict(progress)))
@@ -159,7 +159,7 @@ def save(file: Path | None, progress: Progress) -> None:
 
 
 def say(text: str) -> None:
-    """One line for the person, at once."""
+    """Print one line and flush it."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 

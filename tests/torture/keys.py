@@ -1,9 +1,9 @@
-"""Random keys, pastes, clicks and sizes upon the console: it stays alive, and ends when it is told to.
+"""Random keys, pastes, clicks and window sizes: the console keeps running, and exits when asked to.
 
-A round plays some hundred keys upon the demo, through the parser that the terminal's bytes go through. After
+A round sends a few hundred keys to the demo, through the parser of the terminal's bytes. After
 each burst the console is alive and what it shows is what it would draw anew. Every fourth round plays on real
 arrays, in a terminal of the laboratory's guest: whatever the keys do there, the console answers, and it ends
-when it is told to.
+when it is asked to.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class _Laboratory:
 
 
 def open_up() -> None:
-    """Boot the guest. Without what it wants, all rounds are the demo's, unless RAIDTUI_LAB=require."""
+    """Boot the guest. If this machine cannot, all rounds use the demo, unless RAIDTUI_LAB=require."""
     try:
         _Laboratory.guest = UmlGuest.boot()
     except LabMissingError:
@@ -97,10 +97,10 @@ def round_of(seed: int) -> None:
 
 
 def play_on(guest: Guest, seed: int, *, bursts: int = BURSTS) -> None:
-    """Play a round upon two arrays of a guest, whose disks hold nothing.
+    """Play a round on two arrays of a guest with empty disks.
 
     Raises:
-        AssertionError: the console ended by a defect, or answers no more; what was played is in it.
+        AssertionError: the console crashed, or no longer answers; the error has what was played.
     """
     dice = random.Random(seed)
     guest.reset()
@@ -167,7 +167,7 @@ def _leave(terminal: Terminal, dice: random.Random, size: tuple[int, int]) -> No
 
 
 def play(seed: int, *, root: Root | None = None, bursts: int = BURSTS) -> None:
-    """Play a round upon a host; the demo where none is given."""
+    """Play a round on a host, by default the demo."""
     dice = random.Random(seed)
     with _own_folder():
         asyncio.run(_played(dice, root or demo_root(), bursts))
@@ -175,7 +175,7 @@ def play(seed: int, *, root: Root | None = None, bursts: int = BURSTS) -> None:
 
 @contextlib.contextmanager
 def _own_folder() -> Iterator[None]:
-    """Files that a dialog writes by a name that was typed at random go into a folder that is given up."""
+    """Let files that a dialog writes under random names go to a temporary folder."""
     before, state = Path.cwd(), os.environ.get("XDG_STATE_HOME")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -215,7 +215,7 @@ async def _played(dice: random.Random, root: Root, bursts: int) -> None:
 
 
 def _stroke(dice: random.Random, size: tuple[int, int]) -> bytes:
-    """What the terminal sends for something that a person, a cat or a paste does."""
+    """Return what the terminal sends for a key, a random character or a paste."""
     kind = dice.random()
     x, y = dice.randrange(size[0]), dice.randrange(size[1])
     if kind < 0.35:
@@ -241,7 +241,7 @@ def _stroke(dice: random.Random, size: tuple[int, int]) -> bytes:
 
 
 def _type(app: StagedApp, data: bytes, dice: random.Random) -> None:
-    """Send bytes as the driver would: cut anywhere, decoded, parsed."""
+    """Send bytes as the driver does: cut at random, decoded, parsed."""
     from codecs import getincrementaldecoder  # noqa: PLC0415
 
     decode, parser = getincrementaldecoder("utf-8")("replace").decode, XTermParser()
@@ -267,7 +267,7 @@ def _resize(app: StagedApp, size: tuple[int, int]) -> None:
 
 
 async def _calm(pilot: Any) -> None:
-    """Wait until all that was typed is done, and another size of the window is drawn in."""
+    """Wait until all input is handled, and a new window size is drawn."""
     app = pilot.app
     async with asyncio.timeout(_CALM_S):
         while not _fits(app):
@@ -280,7 +280,7 @@ async def _calm(pilot: Any) -> None:
 
 
 def _fits(app: StagedApp) -> bool:
-    """Whether the window's size has come to the screen; Textual passes it on when nothing else is to do."""
+    """Whether the window's size has reached the screen; Textual passes it on when nothing else is to do."""
     if app._exit or app._exception is not None or app._driver is None:
         return True
     size = app._driver._size or app.size
@@ -288,7 +288,7 @@ def _fits(app: StagedApp) -> bool:
 
 
 async def _drawn_anew(pilot: Any) -> None:
-    """What is on the screen is what it would draw anew."""
+    """Assert that the screen is what a complete redraw shows."""
     app = pilot.app
     if isinstance(app.screen, Palette):
         return  # it searches by and by
@@ -297,26 +297,26 @@ async def _drawn_anew(pilot: Any) -> None:
     try:
         for _ in range(_TRIES):
             await _calm(pilot)
-            before, shown = _told(app), _CLOCK.sub("", screen_text(pilot))
+            before, shown = _state(app), _CLOCK.sub("", screen_text(pilot))
             app.screen.refresh(layout=True)
             await _calm(pilot)
             anew = _CLOCK.sub("", screen_text(pilot))
-            if _told(app) == before:  # else something that was under way has ended in between
+            if _state(app) == before:  # else something that was under way has ended in between
                 break
         assert shown == anew, f"shown:\n{shown}\ndrawn anew:\n{anew}"
     finally:
         loop._on_report = take
 
 
-def _told(app: StagedApp) -> tuple[object, ...]:
-    """What changes when something that was begun has ended."""
+def _state(app: StagedApp) -> tuple[object, ...]:
+    """Return what changes when something that was started has ended."""
     main = app.main
     scrolled = [widget.scroll_offset for widget in app.screen.query("*")]
     return len(main.events), main._message, app.report, len(app.screen_stack), scrolled
 
 
 async def _left(pilot: Any, app: StagedApp) -> None:
-    """Esc leads out of all dialogs, and q ends the console."""
+    """Assert that Esc closes all dialogs and q exits."""
     for _ in range(12):
         if len(app.screen_stack) == 1:
             break

@@ -25,7 +25,7 @@ def round_of(seed: int) -> None:
     """Operations from a seed.
 
     Raises:
-        AssertionError: what raidtui says is not so; the text has what was done before.
+        AssertionError: raidtui reports something wrong; the error has the operations before.
     """
     guest = _RAM.guest
     disks = " ".join(f"ram{number}" for number in range(DISKS))

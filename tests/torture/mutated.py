@@ -1,7 +1,7 @@
-"""Changed input for everything that is parsed: only the documented error comes out, and in bounded time.
+"""Mutated input for every parser: it raises only the documented error, in bounded time.
 
-Real texts are the beginning: captures of kernels, of disks, of fio, and files that raidtui writes itself.
-They are cut, spliced, doubled, and hold numbers, bytes and nesting that nobody expects.
+It starts from real texts: captures of kernels, disks and fio, and files that raidtui writes itself.
+They are cut, spliced and doubled, and get unexpected numbers, bytes and nesting.
 """
 
 from __future__ import annotations
@@ -49,8 +49,9 @@ from raidtui.host.roots.root import Root, RootError
 from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.host.udev import parse_udev_entry
 from raidtui.jobs.lock import JobError
+from raidtui.jobs.plan_file import load_plan, save_plan
 from raidtui.jobs.states import entry_text
-from raidtui.jobs.store import Job, all_jobs, load_plan, save_plan
+from raidtui.jobs.store import Job, all_jobs
 from raidtui.model.plan import Plan
 from raidtui.plans.shell_script import plan_sentences, shell_script
 from raidtui.plans.tune.keep_files import sysctl_entries, tmpfiles_entries, udev_entries
@@ -172,7 +173,7 @@ class Parser:
 
     Args:
         texts: real input.
-        take: parses, and makes of it what is made of it.
+        take: parses it, and uses the result as the product does.
         errors: what it may raise, as its docstring says.
     """
 
@@ -404,7 +405,7 @@ def _captures() -> tuple[bytes, ...]:
 
 
 def looked_at(root: Root) -> None:
-    """Look at a host in every way in which raidtui looks at one."""
+    """Read a host with everything that raidtui reads of one."""
     console = HostWatch(root)
     report = console.refresh()
     assert all(line.isprintable() for text in report_lines(report) for line in text.split("\n"))
@@ -431,8 +432,8 @@ def looked_at(root: Root) -> None:
 def _demo_tree(dice: random.Random) -> None:
     files = dict(demo_files()) | _ETC
     texts = list(files.values())
-    told = [path for path in sorted(files) if not path.startswith("/sys/")]
-    chosen = dice.sample(sorted(files), dice.randrange(1, 9)) + dice.sample(told, dice.randrange(1, 5))
+    reported = [path for path in sorted(files) if not path.startswith("/sys/")]
+    chosen = dice.sample(sorted(files), dice.randrange(1, 9)) + dice.sample(reported, dice.randrange(1, 5))
     for path in chosen:
         files[path] = mutated(dice, files[path], texts)
     if dice.random() < 0.3:
@@ -499,10 +500,10 @@ PARSERS = {
 
 
 def round_of(seed: int) -> None:
-    """Change input of every parser some times, and whole trees.
+    """Mutate the input of every parser several times, and whole trees.
 
     Raises:
-        Exception: what came out of a parser and is not documented, with the input.
+        Exception: an undocumented error of a parser, with the input.
     """
     dice = random.Random(seed)
     for name in PARSERS:
@@ -533,7 +534,7 @@ def try_tree(dice: random.Random) -> None:
 
 @contextlib.contextmanager
 def in_time(most_s: float = MOST_S) -> Iterator[None]:
-    """Interrupt what is not done in time."""
+    """Interrupt what takes too long."""
 
     def late(*_: object) -> None:
         raise TooSlowError(f"not done after {most_s:g} s")

@@ -1,7 +1,7 @@
-"""A job of each kind, the power cut at a random moment; after the next boot nothing is lost, and it goes on.
+"""A job of each kind, the power cut at a random moment; after the next boot nothing is lost, and it resumes.
 
 What had not reached a disk is gone with the memory of the guest. Then the data and the black box are whole,
-and the job is found as what it was, and can be gone on with or taken back.
+and the job is found as what it was, and can be resumed or taken back.
 """
 
 from __future__ import annotations
@@ -21,10 +21,8 @@ _JOB_S = 120.0
 
 
 def open_up() -> None:
-    """Switch the guest on."""
-    guest = PowerGuest.furnished(size_mib=112)  # room for what a rescue saves, and more
-    _GUESTS.append(guest)
-    guest.switch_on()
+    """Start the guest."""
+    _GUESTS.append(PowerGuest.boot())
 
 
 def close_down() -> None:
@@ -38,15 +36,15 @@ def round_of(seed: int) -> None:
     """One job, one cut, one boot.
 
     Raises:
-        AssertionError: something was lost, or cannot be gone on with; what, is in the error.
+        AssertionError: something was lost, or cannot be resumed; the error says what.
     """
     kind = KINDS[seed % len(KINDS)]
-    cut_in(kind, random.Random(seed).randrange(1 << 30))
-
-
-def cut_in(kind: str, seed: int) -> None:
-    """Carry out a job of a kind, cut the power in the middle, look at what is left after the boot."""
     (guest,) = _GUESTS
+    cut_in(guest, kind, random.Random(seed).randrange(1 << 30))
+
+
+def cut_in(guest: PowerGuest, kind: str, seed: int) -> None:
+    """Carry out a job of a kind, cut the power during it, and check the state after the boot."""
     guest.reset()
     share = guest.folder / "share"
     program = guest.spawn(words("go", kind, seed), timeout=None)
@@ -60,7 +58,7 @@ def cut_in(kind: str, seed: int) -> None:
 
 
 def asked(share: Path, program: Program) -> bool:
-    """Whether the guest has asked for the cut."""
+    """Return whether the guest has asked for the cut."""
     if (share / "cut").exists():
         return True
     if program.status is not None:

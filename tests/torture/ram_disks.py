@@ -1,4 +1,4 @@
-"""A guest whose disks are in its memory, for kinds that need nothing else."""
+"""A guest with RAM disks, for kinds that need nothing else."""
 
 from __future__ import annotations
 

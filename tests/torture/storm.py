@@ -1,4 +1,4 @@
-"""Events of udev and of md without pause; the screen and `status --watch` bear them, and do not grow."""
+"""Continuous events of udev and md: screen and `status --watch` keep up, their memory does not grow."""
 
 import random
 import shlex
@@ -53,7 +53,7 @@ def round_of(seed: int, *, bursts: int = BURSTS, burst_s: float = BURST_S) -> No
     """Bursts of events; the memory of both front ends after each.
 
     Raises:
-        AssertionError: one of them grew, ended, or does not show what is.
+        AssertionError: one of them grew, ended, or shows an outdated state.
     """
     guest, rng = _RAM.guest, random.Random(seed)
     make = "mdadm -q --create /dev/md/a --run --homehost=lab --level=1 -n3 --bitmap=internal --assume-clean"

@@ -49,7 +49,7 @@ async def _let_all_run(*_: object) -> None:
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Textual tells that all is done by the processor's idling for 20 ms and more, after each key."""
+    """Textual reports that all is done by the processor's idling for 20 ms and more, after each key."""
     monkeypatch.setattr("textual.pilot.wait_for_idle", _let_all_run)
     monkeypatch.setattr("textual.app.wait_for_idle", _let_all_run)
 

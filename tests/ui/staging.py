@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
+import pytest
 from textual._context import visible_screen_stack
 from textual.pilot import Pilot
 from textual.screen import Screen
@@ -26,16 +27,26 @@ from tests.hosts.specs import raid10
 from tests.hosts.trees import Stage, Tree
 
 SMALL, WIDE = (80, 24), (120, 40)
-PATIENCE_S = 10.0
+SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
+"""For tests whose picture is taken in a small and in a wide window."""
+PATIENCE_S = 60.0  # on a busy machine; nothing waits longer than it must
 
 Paces = Pilot[int]
 Prepares = Callable[[Paces], Awaitable[None]]
+Shows = Callable[..., None]
+"""The fixture ``shows``: compares a screen with its accepted picture."""
 
 
 class StagedApp(RaidApp):
     """The console; ends its worker with itself."""
 
     CSS_PATH: ClassVar[str] = str(Path(raidtui.ui.__file__).parent / "raidtui.tcss")
+
+    async def _press_keys(self, keys: Iterable[str]) -> None:
+        """Press keys, and wait until each has been delivered that does not wait for a form."""
+        await super()._press_keys(keys)
+        while self._held and self._passing and not self._opening and not self._exit:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
 
     async def on_unmount(self) -> None:
         if not self.session.loop._stopped:
@@ -77,7 +88,7 @@ async def until(pilot: Paces, condition: Callable[[], object], what: str = "") -
     """Wait until a condition holds.
 
     Raises:
-        AssertionError: it does not come to; the screen is in the error.
+        AssertionError: it is not reached; the screen is in the error.
     """
     loop = asyncio.get_running_loop()
     end_s = loop.time() + PATIENCE_S
@@ -117,7 +128,7 @@ async def look(pilot: Paces) -> None:
 
 
 async def seen(pilot: Paces, stage: Stage) -> None:
-    """Wait until the screen shows what the stage has come to."""
+    """Wait until the screen shows what the stage has reached."""
     app = app_of(pilot)
     await until(
         pilot,
@@ -131,6 +142,14 @@ async def move(pilot: Paces, change: Callable[[], None]) -> None:
     """Change the host, and wait for the report about it."""
     await in_worker(pilot, change)
     await look(pilot)
+
+
+async def at(pilot: Paces, screen: type[Any], *keys: str) -> Any:
+    """Press keys, and wait until such a screen is there."""
+    await pilot.press(*keys)
+    await until(pilot, lambda: isinstance(pilot.app.screen, screen), f"a {screen.__name__}")
+    await pilot.pause()
+    return pilot.app.screen
 
 
 async def asked(pilot: Paces) -> None:

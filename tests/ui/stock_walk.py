@@ -22,11 +22,11 @@ async def walk() -> dict[str, str]:
             await pilot.pause()
             shown[name] = screen_text(pilot)
         await pilot.press("down", "up", "l", "right", "escape")
-        shown["help"] = await dialog(pilot, "question_mark")
-        shown["palette"] = await dialog(pilot, "ctrl+p")
-        shown["jobs"] = await dialog(pilot, "J")
-        shown["replace"] = await dialog(pilot, "R")
-        shown["rename"] = await dialog(pilot, "N", "n", "a", "m", "e")
+        shown["help"] = await dialog(pilot, "question_mark", "Esc back")
+        shown["palette"] = await dialog(pilot, "ctrl+p", "Which disk (i)")
+        shown["jobs"] = await dialog(pilot, "J", "there are no jobs yet")
+        shown["replace"] = await dialog(pilot, "R", "apt install mdadm")
+        shown["rename"] = await dialog(pilot, "N", "name▏", *"name")
         await pilot.press("slash", *"data", "enter")
         await pilot.pause()
         shown["filter"] = screen_text(pilot)
@@ -41,16 +41,23 @@ async def walk() -> dict[str, str]:
     return shown
 
 
-async def dialog(pilot: Paces, *keys: str) -> str:
-    """Open a dialog by the first key, press the others in it, and leave it; return what it showed."""
-    await pilot.press(keys[0])
-    await until(pilot, lambda: len(pilot.app.screen_stack) == 2, f"the dialog of {keys[0]}")
-    await pilot.pause(0.1)
-    await pilot.press(*keys[1:])
+async def dialog(pilot: Paces, key: str, filled: str, *keys: str) -> str:
+    """Open a dialog, press keys in it, and leave it once it is filled; return what it showed.
+
+    Args:
+        pilot: presses keys.
+        key: opens it.
+        filled: what it shows when everything has been read and typed.
+        keys: pressed in it.
+    """
+    await pilot.press(key)
+    await until(pilot, lambda: len(pilot.app.screen_stack) == 2, f"the dialog of {key}")
+    await pilot.press(*keys)
+    await until(pilot, lambda: filled in screen_text(pilot), f"the dialog of {key} is filled")
     await pilot.pause()
     shown = screen_text(pilot)
     await pilot.press("escape")
-    await until(pilot, lambda: len(pilot.app.screen_stack) == 1, f"the dialog of {keys[0]} closes")
+    await until(pilot, lambda: len(pilot.app.screen_stack) == 1, f"the dialog of {key} closes")
     return shown
 
 

@@ -15,17 +15,13 @@ from raidtui.plans.create.create_plan import plan_create
 from raidtui.plans.leave import plan_fail
 from raidtui.session.storage import JobNews
 from raidtui.ui.frame.choose import Ask, Choice, Option
-from raidtui.ui.frame.job_view import JobView
 from raidtui.ui.frame.pages import FrameScreen
-from raidtui.ui.frame.plan_view import PlanView
+from raidtui.ui.frame.plan_view import JobView, PlanView
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid10
 from tests.plans.new_array import request, survey
 from tests.ui.machines import host
-from tests.ui.staging import SMALL, WIDE, Paces, running, shown, staged
-
-Shows = Callable[..., None]
-SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
+from tests.ui.staging import SIZES, Paces, Shows, running, shown, staged
 
 
 def create() -> Plan:
@@ -225,7 +221,7 @@ async def test_what_reduces_is_confirmed(keys: tuple[str, ...], result: list[Any
         ("done", ("escape",), [None]),
     ],
 )
-async def test_orders_to_a_job(state: str, keys: tuple[str, ...], result: list[Any]) -> None:
+async def test_commands_to_a_job(state: str, keys: tuple[str, ...], result: list[Any]) -> None:
     results: list[Any] = []
     async with running(Kernel(raid10())) as pilot:
         view = job(state=state)()

@@ -21,7 +21,7 @@ from tests.lab.guests.terminal import Terminal, host_terminal
 from tests.ui.states import ARRAYS
 
 ALTERNATE_SCREEN, CURSOR, MOUSE, PASTE, WRAP = 1049, 25, 1000, 2004, 7
-WHOLE = "if one goes"
+WHOLE = "if one fails"
 QUIT_S = 20.0
 _AS_IT_WAS = ((ALTERNATE_SCREEN, False), (CURSOR, True), (MOUSE, False), (PASTE, False), (WRAP, True))
 Opens = Callable[..., Terminal]
@@ -29,7 +29,7 @@ Opens = Callable[..., Terminal]
 
 @pytest.fixture
 def opens(tmp_path: Path) -> Iterator[Opens]:
-    """Start raidtui upon a tree, in a shell that afterwards tells its status and how the terminal is."""
+    """Start raidtui upon a tree, in a shell that afterwards reports its status and how the terminal is."""
     host_tree(*ARRAYS["degraded"]).write_to(tmp_path / "host")
     opened: list[Terminal] = []
 

@@ -39,7 +39,7 @@ def whole(pilot: Paces) -> list[list[Cell]]:
 
 
 class Terminal:
-    """Takes what the screen displays, and keeps count of the ways in which it did."""
+    """Takes what the screen displays, and counts by which method."""
 
     def __init__(self, pilot: Paces, monkeypatch: pytest.MonkeyPatch) -> None:
         self.grid = whole(pilot)

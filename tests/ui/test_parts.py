@@ -8,19 +8,15 @@ import sys
 import pytest
 
 from raidtui.model.plan import Harm, Loss, Plan, Step
-from raidtui.ui.arrays.array_list import Chosen, keep_choice
+from raidtui.ui.arrays.array_rows import Chosen, keep_choice
 from raidtui.ui.build.wizard_lines import with_note
-from raidtui.ui.frame.footer import footer_line
+from raidtui.ui.frame.chart import spread_words
 from raidtui.ui.frame.plan_view import no_undo, review_lines
-from raidtui.view.line import Line
+from raidtui.view.line import Line, footer_line
 from tests.hosts.specs import ArraySpec, raid1, raid5, raid10
 from tests.hosts.trees import host_tree, snapshot_of
+from tests.ui.drawn import texts
 from tests.ui.machines import ssd
-
-
-def texts(lines: list[Line]) -> list[str]:
-    return ["".join(text for text, _ in line).rstrip() for line in lines]
-
 
 # -- the footer
 
@@ -199,3 +195,16 @@ def test_the_wizard_is_not_loaded_before_it_is_wanted() -> None:
     )
     done = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ([], ""),
+        ([512_000.0], "524 MB/s"),
+        ([375_000.0, 512_000.0], "384 … 524 MB/s"),
+        ([100.0, 512_000.0], "102 KB/s … 524 MB/s"),
+    ],
+)
+def test_ranges_of_rates(values: list[float], words: str) -> None:
+    assert spread_words(values) == words

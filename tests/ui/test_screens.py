@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,10 +14,11 @@ from tests.hosts.kernel import Kernel
 from tests.hosts.specs import Syncing, raid5, raid6, raid10
 from tests.hosts.trees import host_tree
 from tests.ui.staging import (
-    SMALL,
+    SIZES,
     WIDE,
     Paces,
     Prepares,
+    Shows,
     app_of,
     asked,
     in_worker,
@@ -31,9 +32,7 @@ from tests.ui.staging import (
 )
 from tests.ui.states import ARRAYS, RECOVER, REST, ROOT, STATES, resyncing
 
-Shows = Callable[..., None]
 RESYNC = (resyncing(238_697_472, 494_000), *REST)
-SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=["80x24", "120x40"])
 
 
 def pressing(*keys: str) -> Prepares:

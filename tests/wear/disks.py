@@ -16,7 +16,7 @@ _PROTOCOLS = {"sat": "ATA", "nvme": "NVMe", "scsi": "SCSI"}
 
 
 def facts(name: str) -> dict[str, Any]:
-    """Return a fixture as it stands in its file."""
+    """Return a fixture as its file has it."""
     loaded: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text())
     return loaded
 

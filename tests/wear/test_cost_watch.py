@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from raidtui.host.smart.smart_reader import smart_argv
 from raidtui.model.finding import EventKind
 from raidtui.monitor.spans import Begun, Ended, SyncSpans
@@ -22,14 +20,6 @@ REST = raid1("md127", "data", members=("sdc2", "sdd2"), component_kib=219_726_56
 RECOVERS = raid1(
     "md127", "data", members=("sdc2", "sdd2"), rebuilding=("sdd2",), sync=RUNS, component_kib=219_726_562
 )
-
-
-@pytest.fixture
-def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where a live host's ledger is."""
-    path = tmp_path / "wear.sqlite"
-    monkeypatch.setattr("raidtui.wear.readings.ledger_path", lambda: path)
-    return path
 
 
 def host(**said: str) -> WearHost:

@@ -14,6 +14,7 @@ from raidtui.wear.costs import (
     life_share,
     most_bytes,
     rebuild_cost,
+    share_figure,
     share_words,
     sync_words,
 )
@@ -71,6 +72,19 @@ def test_a_share_of_a_life(of: DiskWear | None, share: Share | None) -> None:
 )
 def test_shares_in_words(shares: list[Share | None], words: str) -> None:
     assert share_words(shares) == words
+
+
+@pytest.mark.parametrize(
+    ("shares", "figure"),
+    [
+        ([Share(percent=0.4)], "~0.4 %"),
+        ([Share(percent=0.0042)], "<0.01 %"),
+        ([Share(percent=0.1), Share(percent=0.4)], "~0.1 to 0.4 %"),
+        ([None], ""),
+    ],
+)
+def test_figures_of_shares(shares: list[Share | None], figure: str) -> None:
+    assert share_figure(shares, less="<", about="~") == figure
 
 
 FIRST = LedgerEntry(

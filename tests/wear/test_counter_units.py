@@ -49,7 +49,7 @@ def test_the_published_sata_dom_counts_mib(disk: str, promised: int) -> None:
 
 @pytest.mark.parametrize("disk", ["sda", "sdb"])
 @pytest.mark.parametrize("promised", [512, GIB])
-def test_its_last_hundred_megabytes_alone_tell_it(disk: str, promised: int) -> None:
+def test_its_last_hundred_megabytes_alone_show_it(disk: str, promised: int) -> None:
     samples = [_sample(count, kib * 1024) for count, kib in DOM[disk][1:]]
     verdict = verify_unit(samples, promised)
     assert (verdict.kind, verdict.unit_bytes) == (UnitState.WRONG, MIB)
@@ -124,7 +124,7 @@ def test_one_odd_stretch_among_many_does_not_bring_the_wrong_unit_back() -> None
     assert verify_unit(few, 512).kind is UnitState.UNSTEADY
 
 
-def test_gb_that_are_gib_take_long_to_tell() -> None:
+def test_gb_that_are_gib_take_long_to_recognize() -> None:
     short = [_sample(0, 0), _sample(200, 200 * GIB)]
     assert verify_unit(short, 10**9).kind is UnitState.OPEN
     long = [_sample(0, 0), _sample(300, 300 * GIB)]

@@ -83,7 +83,7 @@ def test_a_guess_is_shown_and_nothing_follows_from_it() -> None:
     assert life_share(replace(disk, rated_bytes=None, percent=Percent(percent=50)), 10**12) is None
 
 
-def test_a_guess_gives_way_to_what_the_kernel_shows() -> None:
+def test_a_guess_yields_to_what_the_kernel_shows() -> None:
     assert _strange(16737, 3930090).written.size_bytes is None
     first = _strange(16737, 3930090).entry
     assert first is not None
@@ -155,7 +155,7 @@ def test_a_disk_without_a_name_of_its_own_is_not_kept() -> None:
     assert judge_disk(_asked(ssd(serial="")), NOW_S).entry is None
 
 
-def test_a_disk_that_sleeps_is_told_as_such() -> None:
+def test_a_disk_that_sleeps_is_reported_as_such() -> None:
     asleep = NoReading(name="sdb", why=Unread.STANDBY, reason="is asleep (standby) and was not woken")
     disk = judge_disk(_asked(asleep), NOW_S)
     assert (disk.name, disk.unread, disk.reading, disk.entry) == ("sdb", asleep, None, None)
@@ -259,7 +259,7 @@ def test_a_rating_gives_a_date() -> None:
     )
 
 
-def test_text_that_says_nothing_is_told() -> None:
+def test_text_that_says_nothing_is_reported() -> None:
     found = parse_smart(json.dumps([]), "sda")
     assert _found(judge_disk(_asked(found), NOW_S)) == [
         ("smart-unread", "smartctl printed something other than a JSON object")

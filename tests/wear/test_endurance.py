@@ -101,7 +101,7 @@ def test_a_name_in_percent_goes_before_wear_leveling() -> None:
     assert (found.percent, found.source) == (4, "attribute 169 Remaining_Lifetime_Perc")
 
 
-def test_of_two_names_in_percent_the_worse_counts_and_the_other_is_told() -> None:
+def test_of_two_names_in_percent_the_worse_counts_and_the_other_is_reported() -> None:
     found = life_used(ssd("202 Perc_Rated_Life_Used 70 0 30", "231 Perc_Rated_Life_Remain 75 0 75"))
     assert (found.percent, found.note) == (30, "other attributes say 25 %")
 

@@ -215,7 +215,7 @@ def test_one_block_more_of_an_ssd_wants_attention_and_is_no_death() -> None:
     assert _rows(now, _entry(now, 30))[0][0] is INFO
 
 
-def test_growth_of_bad_places_is_told_once() -> None:
+def test_growth_of_bad_places_is_reported_once() -> None:
     now = _hdd("5 Reallocated_Sector_Ct 95 36 304", "197 Current_Pending_Sector 100 0 8")
     found = _rows(now, _entry(now, 3, reallocated=300))
     assert [(severity, code) for severity, code, _ in found] == [
@@ -309,7 +309,7 @@ COUNTS = ("reallocated", "pending", "uncorrectable", "media_errors", "crc_errors
 
 
 @given(st.lists(st.integers(0, 2000), min_size=6, max_size=6), st.sampled_from([_hdd(), ssd()]))
-def test_worse_counts_are_never_told_milder(counts: Sequence[int], base: SmartReading) -> None:
+def test_worse_counts_are_never_judged_milder(counts: Sequence[int], base: SmartReading) -> None:
     low = replace(base, **dict(zip(COUNTS, counts, strict=True)))
     high = replace(base, **dict(zip(COUNTS, (2 * each for each in counts), strict=True)))
     mild = {each.code: each.severity for each in _found(low)}

@@ -1,4 +1,4 @@
-"""A bad cable told from a dying disk."""
+"""A bad cable distinguished from a dying disk."""
 
 from __future__ import annotations
 

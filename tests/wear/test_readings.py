@@ -1,4 +1,4 @@
-"""What plans learn of disks: life used, a bad cable told from a dying disk."""
+"""What plans learn of disks: life used, a bad cable distinguished from a dying disk."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_life_used() -> None:
 
 
 def test_nothing_known() -> None:
-    """Without smartctl, without an answer: the plan goes on without it."""
+    """Without smartctl, without an answer: the plan continues without it."""
     for host_root in (MemoryRoot({}), root(sdz="no JSON")):
         found = worn(host_root, of("sdz")).devices["sdz"]
         assert (found.wear_percent, found.trouble) == (None, "")
@@ -86,7 +86,7 @@ def test_a_member_that_was_away_for_long() -> None:
     assert worn(root(sdz=said()), away(86_400)).devices["sdz"].trouble == ""
 
 
-def test_a_disk_with_bad_places_is_told_before_data_go_to_it() -> None:
+def test_a_disk_with_bad_places_is_reported_before_data_go_to_it() -> None:
     assert worn(root(sdz=said(reallocated=4)), of("sdz")).devices["sdz"].trouble == ""
     assert worn(root(sdz=said(reallocated=304)), of("sdz")).devices["sdz"].trouble == (
         "has reallocated 304 sectors (attribute 5 Reallocated_Sector_Ct)"
@@ -131,14 +131,6 @@ def test_members_side_by_side() -> None:
 
 
 # -- all disks at once, and the ledger
-
-
-@pytest.fixture
-def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where a live host's ledger is."""
-    path = tmp_path / "wear.sqlite"
-    monkeypatch.setattr("raidtui.wear.readings.ledger_path", lambda: path)
-    return path
 
 
 def two_disks() -> WearHost:

@@ -215,8 +215,8 @@ def test_a_disk_that_sleeps_is_not_asked_more() -> None:
     ("name", "sentence"),
     [
         ("sdz", "there is no disk sdz"),
-        ("sda1", "sda1 is no whole disk with SMART data"),
-        ("md1", "md1 is no whole disk with SMART data"),
+        ("sda1", "sda1 is not a whole disk with SMART data"),
+        ("md1", "md1 is not a whole disk with SMART data"),
     ],
 )
 def test_what_is_no_disk(name: str, sentence: str) -> None:

@@ -78,7 +78,7 @@ def test_what_nobody_knows_is_null() -> None:
 
 
 @pytest.mark.parametrize(("text", "reason"), [("", "nothing"), ("{", "no JSON (Input data was truncated)")])
-def test_a_file_that_holds_nothing_is_told_by_its_name(text: str, reason: str) -> None:
+def test_a_file_that_holds_nothing_is_named(text: str, reason: str) -> None:
     (found,) = wear_dict([wear_of_text(text, "odd.json")])["disks"]
     assert (found["name"], found["model"], found["smart_passed"], found["confidence"]) == (
         "odd.json",

@@ -1,1 +1,1 @@
-"""A benchmark's forms: what a host has to choose from, what was typed, what is wrong in it, the request."""
+"""The forms of a benchmark: what a host offers, the input, its errors, and the request."""

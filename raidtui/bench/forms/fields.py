@@ -189,12 +189,12 @@ def change_fields(draft: BenchDraft, kind: FormKind, known: HostChoices) -> Iter
     field = FieldMaker(kind, FormPart.CHANGES)
     axes = axes_of(draft, kind)
     hint = "What differs between the runs; everything else stays the same."
-    yield field("first", "changes", hint, _ways(draft, kind))
+    yield field("first", "changes", hint, _axis_choices(draft, kind))
     yield from _axis(draft, known, field, "knob" if draft.first == KNOB else "", axes[0])
     if kind is FormKind.AB:
         return
     hint = "What else differs: each value of the one is combined with each of the other."
-    others = (each for each in _ways(draft, kind) if each.key == KNOB or each.key != draft.first)
+    others = (each for each in _axis_choices(draft, kind) if each.key == KNOB or each.key != draft.first)
     yield field("second", "and", hint, (*choices_of((NOTHING, "nothing else")), *others))
     if len(axes) > 1:
         again = axes[1] in {"", axes[0]}
@@ -203,11 +203,11 @@ def change_fields(draft: BenchDraft, kind: FormKind, known: HostChoices) -> Iter
         )
 
 
-def _ways(draft: BenchDraft, kind: FormKind) -> tuple[FormChoice, ...]:
-    ways = [KNOB]
-    ways += () if draft.what == JOB else OF_WORK
-    ways += OF_ARRAY if draft.where == SCRATCH and kind is FormKind.SWEEP else ()
-    return choices_of(*((each, _WORDS[each]) for each in ways))
+def _axis_choices(draft: BenchDraft, kind: FormKind) -> tuple[FormChoice, ...]:
+    axes = [KNOB]
+    axes += () if draft.what == JOB else OF_WORK
+    axes += OF_ARRAY if draft.where == SCRATCH and kind is FormKind.SWEEP else ()
+    return choices_of(*((each, _WORDS[each]) for each in axes))
 
 
 def _axis(

@@ -1,4 +1,4 @@
-"""The forms of a benchmark: their fields, what is wrong in them, and the request that they make. Pure."""
+"""The forms of a benchmark: their fields, their errors, and the resulting request. Pure."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def fields(draft: BenchDraft, kind: FormKind, known: HostChoices = NONE_KNOWN) -
 
 
 def problem(draft: BenchDraft, field: FormField) -> str:
-    """Return what is wrong in a field, in a sentence; "" where nothing is."""
+    """Return the error of a field, a sentence; "" if it is valid."""
     refusal = refuse_field(draft, field)
     return refusal.sentence if refusal is not None else ""
 

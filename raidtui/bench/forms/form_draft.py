@@ -55,7 +55,7 @@ class BenchDraft(Struct, frozen=True, kw_only=True):
         member_size: a size.
         first, second: what differs between runs: KNOB, NOTHING, or one of OF_WORK and OF_ARRAY.
         knob, knob2: which one, where ``first`` or ``second`` is KNOB.
-        values: of all that ever differed, by "values depth", or "A depth" and "B depth".
+        values: all values of axes so far, by "values depth", or "A depth" and "B depth".
         details: whether all fields are shown.
     """
 
@@ -129,7 +129,7 @@ def axes_of(draft: BenchDraft, kind: FormKind) -> tuple[str, ...]:
 
 
 def values_of(draft: BenchDraft, kind: FormKind, axis: str) -> str:
-    """Return what an axis goes through, with commas."""
+    """Return the values of an axis, separated by commas."""
     if kind is FormKind.AB:
         return ",".join(text_of(draft, f"{side} {axis}").strip() for side in "AB")
     return text_of(draft, f"values {axis}")
@@ -188,8 +188,8 @@ class FormField(Struct, frozen=True, kw_only=True):
         side: A or B, where it is one of two values of ``axis``; else "".
         of: the form.
         label: a word or two.
-        hint: what it is, in a sentence or two.
-        picks: what can be chosen; without any, a text is typed.
+        hint: an explanation, one or two sentences.
+        picks: the choices; empty for a text field.
         several: whether more than one pick can be taken; the draft has them separated by commas.
         usual: what holds where nothing is typed, in words; "" where something must be.
         unit: of the number.

@@ -48,8 +48,8 @@ class Candidate(Struct, frozen=True, kw_only=True):
         name: the kernel's.
         kind: disk, partition, array or volume.
         title: an array's label, a volume's name.
-        on: what is on it; "" where nothing is known.
-        word: what must be typed before it is overwritten.
+        on: its contents; "" if not known.
+        word: the word to type before it is overwritten.
         refusal: why it is not overwritten, whatever is typed; "" where it can be.
     """
 
@@ -69,7 +69,7 @@ class KnobChoice(Struct, frozen=True, kw_only=True):
 
     Args:
         now: the present values, each once.
-        choices: what can be written, where these are words.
+        choices: the possible words; empty for numbers.
         low, high: the range, where it is a number.
     """
 

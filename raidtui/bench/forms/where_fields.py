@@ -40,11 +40,11 @@ _HINTS = {
 def where_fields(draft: BenchDraft, kind: FormKind, known: HostChoices) -> Iterator[FormField]:
     """Yield the fields of the place."""
     field = FieldMaker(kind, FormPart.WHERE)
-    ways = [(FOLDER, "files in a folder")]
+    choices = [(FOLDER, "files in a folder")]
     if draft.what != JOB:
-        ways += [(DEVICE, "a device")]
-        ways += [(SCRATCH, "arrays made for it")] if kind is FormKind.SWEEP else []
-    yield field("where", "where", _HINTS.get(draft.where, ""), choices_of(*ways))
+        choices += [(DEVICE, "a device")]
+        choices += [(SCRATCH, "arrays made for it")] if kind is FormKind.SWEEP else []
+    yield field("where", "where", _HINTS.get(draft.where, ""), choices_of(*choices))
     if draft.where == DEVICE:
         yield from _device(draft, field, known)
     elif draft.where == SCRATCH:

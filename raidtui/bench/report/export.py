@@ -26,7 +26,7 @@ COLUMNS = (
 
 
 def csv_text(records: Sequence[RunRecord]) -> str:
-    """Return a line a run; what is not known is empty."""
+    """Return one line per run; unknown values are empty."""
     file = io.StringIO()
     writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -90,7 +90,7 @@ def _harmless(value: object) -> object:
 def json_bytes(
     records: Sequence[RunRecord], samples: Mapping[int, Sequence[RunSample]] | None = None
 ) -> bytes:
-    """Return everything that is known of runs; with samples also those, by the runs' numbers."""
+    """Return all data of runs, and their samples by the runs' numbers if given."""
     data: dict[str, object] = {"raidtui_bench": 1, "runs": list(records)}
     if samples is not None:
         data["samples"] = {str(number): list(found) for number, found in samples.items()}

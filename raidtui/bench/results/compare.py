@@ -109,9 +109,9 @@ class SeriesRow(Struct, frozen=True, kw_only=True):
 
 
 def series_of(records: Sequence[RunRecord]) -> tuple[Series, ...]:
-    """Return the runs in series, in the order in which they first come.
+    """Return the runs as series, in the order of their first runs.
 
-    Runs that did not come to their end count only where a series has no others. Where the steady state was
+    Runs that did not finish count only in series without others. Where the steady state was
     waited for, the last five rounds count.
     """
     groups: dict[tuple[str, str, str], list[RunRecord]] = {}
@@ -243,7 +243,7 @@ class Curve(Struct, frozen=True, kw_only=True):
     """One run over time: (seconds, IOPS, bytes/s, p99 ns or None).
 
     Args:
-        label: what it is of, and which of several runs it is.
+        label: its series, and the run if there are several.
         run: the run's number in the history.
     """
 

@@ -30,7 +30,7 @@ Pair = tuple[Sequence[float], Sequence[float]]
 
 
 class VerdictOutcome(StrEnum):
-    """How a comparison came out. ``same`` is a finding; ``open`` is none."""
+    """The outcome of a comparison. ``same`` is a finding, ``open`` is not."""
 
     HIGHER = "higher"
     LOWER = "lower"
@@ -90,7 +90,7 @@ def compare_family(pairs: Sequence[Pair], *, margin: float = MARGIN) -> tuple[Ve
 
     Args:
         pairs: two series of at least one run each, one value a run.
-        margin: below which part of the first a difference is none.
+        margin: the fraction of the first below which a difference does not count.
     """
     known = [place for place, pair in enumerate(pairs) if _has_ratio(pair)]
     of = max(1, len(known))
@@ -109,7 +109,7 @@ def _has_ratio(pair: Pair) -> bool:
 
 
 def _error_of(of: int, counts: Sequence[tuple[int, int]]) -> float:
-    """Return how often the family may err: by the numbers of runs alone, never by what they measured."""
+    """Return the error rate of the family: it depends on the numbers of runs, never on their results."""
     least = min((2 / math.comb(one + two, one) for one, two in counts), default=1.0)
     return ERROR if least <= ERROR / of else MOST_ERROR
 
@@ -170,7 +170,7 @@ def p_value(first: Sequence[float], second: Sequence[float]) -> float:
 
 def _at_most(first: int, second: int, value: int) -> float:
     """Return the probability that U is at most this value for equal series."""
-    return sum(_ways(first, second)[: value + 1]) / math.comb(first + second, first)
+    return sum(_u_counts(first, second)[: value + 1]) / math.comb(first + second, first)
 
 
 def interval_rank(first: int, second: int, level: float = ERROR) -> tuple[int, float]:
@@ -179,11 +179,11 @@ def interval_rank(first: int, second: int, level: float = ERROR) -> tuple[int, f
     It is the narrowest one that misses the true shift no more often than ``level`` says; (0, 0.0) where there
     is none.
     """
-    ways = _ways(first, second)
+    counts = _u_counts(first, second)
     total = math.comb(first + second, first)
     below, best = 0, (0, 0.0)
     for rank in range(1, first * second // 2 + 1):
-        below += ways[rank - 1]  # U < rank
+        below += counts[rank - 1]  # U < rank
         if 2 * below / total > level:
             break
         best = (rank, 1 - 2 * below / total)
@@ -249,15 +249,15 @@ def _higher(first: Sequence[float], second: Sequence[float]) -> float:
     return min(1.0, 2 * _at_most(len(first), len(second), not_higher))
 
 
-def _ways(first: int, second: int) -> list[int]:
+def _u_counts(first: int, second: int) -> list[int]:
     """Return the number of arrangements with U = 0, 1, 2 ... (the coefficients of a Gaussian binomial)."""
-    ways = [1] + [0] * (first * second)
+    counts = [1] + [0] * (first * second)
     for step in range(1, first + 1):
-        for place in range(len(ways) - 1, second + step - 1, -1):
-            ways[place] -= ways[place - second - step]
-        for place in range(step, len(ways)):
-            ways[place] += ways[place - step]
-    return ways
+        for place in range(len(counts) - 1, second + step - 1, -1):
+            counts[place] -= counts[place - second - step]
+        for place in range(step, len(counts)):
+            counts[place] += counts[place - step]
+    return counts
 
 
 def sentence(verdict: Verdict, first: str, second: str, *, what: str = "faster", less: str = "slower") -> str:

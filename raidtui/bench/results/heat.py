@@ -41,7 +41,7 @@ class HeatMap(Struct, frozen=True, kw_only=True):
         published: the same, figures published for other disks.
         source: whose.
         best: by column, the row that is faster than all others, where that is decided.
-        left_out: what was not steady in the end, and has no figure.
+        left_out: points that were not steady in the end, and have no figure.
     """
 
     title: str
@@ -129,7 +129,7 @@ def best_words(heat: HeatMap) -> str:
 
 
 def left_out_words(heat: HeatMap) -> str:
-    """Return what has no figure here because it was not steady; "" where all was."""
+    """Return the points without a figure because they were not steady; "" if all were."""
     return f"{NOT_STEADY}, so without a figure: {', '.join(heat.left_out)}" if heat.left_out else ""
 
 
@@ -138,7 +138,7 @@ def _row_order(row: str) -> int:
 
 
 def published_mb_s(rw: str, row: str, block_bytes: int) -> float | None:
-    """Return a published figure in MB/s (10^6 bytes), or None where there is none."""
+    """Return a published figure in MB/s (10^6 bytes), or None."""
     known = _PUBLISHED.get(rw)
     kib = block_bytes // KIB
     if known is None or kib not in BLOCKS_KIB or block_bytes % KIB:

@@ -130,7 +130,7 @@ class RunRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def bytes_s(self) -> float:
-        """Likewise."""
+        """Reads and writes together, bytes/s."""
         return self.read.bytes_s + self.write.bytes_s
 
     @property
@@ -156,7 +156,7 @@ class RunRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def figures(self) -> str:
-        """The figures in words, "" where there are none."""
+        """The figures in words; "" without figures."""
         if not self.iops:
             return ""
         return figure_words(self.iops, self.bytes_s, self.main.p50_ns, self.main.p99_ns, self.main.p999_ns)
@@ -214,6 +214,6 @@ def decode(data: bytes) -> RunRecord:
     """Return a record.
 
     Raises:
-        msgspec.DecodeError: it is none.
+        msgspec.DecodeError: it is not a run.
     """
     return msgspec.json.decode(data, type=RunRecord)

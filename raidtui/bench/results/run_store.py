@@ -1,4 +1,4 @@
-"""The history: every run with all that explains it, in one SQLite file in the state folder.
+"""The history: every run with its surroundings, in one SQLite file in the state folder.
 
 fio's own JSON and the samples are kept beside, compressed.
 """

@@ -1,4 +1,4 @@
-"""Benchmarks as jobs: start one, follow it, and put back what an interrupted one left."""
+"""Benchmarks as jobs: start one, follow it, and undo the changes of an interrupted one."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from raidtui.bench.run.live_file import Line, read_live
 from raidtui.bench.schedule import Schedule, encode_schedule
 from raidtui.host.roots.root import Root
 from raidtui.jobs.lock import JobError
-from raidtui.jobs.spawn import follow, refuse_busy, start_worker
+from raidtui.jobs.spawn import follow, refuse_busy, start_new, start_worker
 from raidtui.jobs.states import entry_text
-from raidtui.jobs.store import COURSE_FILE, Job, all_jobs, find_job, jobs_folder
+from raidtui.jobs.store import SCHEDULE_FILE, Job, all_jobs, find_job, jobs_folder
 from raidtui.model.plan import Plan
 
 _OVER = frozenset({"done", "failed", "cancelled", "rolled back"})
@@ -53,11 +53,7 @@ def begin(root: Root, schedule: Schedule) -> Job:
             "an interrupted benchmark has just been put back and settings have changed: run the command again"
         )
     job = make_job(root, schedule)
-    try:
-        start_worker(job)
-    except JobError:
-        job.discard()
-        raise
+    start_new(job)
     return job
 
 
@@ -71,7 +67,7 @@ def make_job(root: Root, schedule: Schedule) -> Job:
     plan = Plan(title=f"bench: {schedule.title}", subject=schedule.place.words, steps=())
     job = Job.create(plan, host=root.hostname or "")
     try:
-        job.keep(COURSE_FILE, encode_schedule(schedule))
+        job.keep(SCHEDULE_FILE, encode_schedule(schedule))
     except OSError as error:
         raise JobError(
             f"the benchmark cannot be written to {job.folder}: {error.strerror}; nothing was started"
@@ -88,7 +84,7 @@ def find_bench(name: str = "") -> Job:
     """Return the benchmark with this id, or with a unique prefix or suffix of it; without one, the newest.
 
     Raises:
-        JobError: there is none, or more than one.
+        JobError: no benchmark matches, or several do.
     """
     if name:
         job = find_job(name)
@@ -132,7 +128,7 @@ def restore(root: Root) -> list[str]:
 
 
 class Restored(Struct, frozen=True, kw_only=True):
-    """The outcome for an interrupted benchmark; it does not block later ones any more.
+    """The outcome for an interrupted benchmark; it no longer blocks later ones.
 
     Args:
         job: its id.
@@ -167,7 +163,7 @@ def settle_apart() -> list[Restored]:
     """Do the same in worker processes, and wait for them: only a main thread can handle signals.
 
     Raises:
-        JobError: another job is running, or a worker cannot be started, or did not come to its end.
+        JobError: another job is running, or a worker cannot be started, or did not finish.
     """
     found = []
     for job in interrupted():
@@ -222,7 +218,7 @@ def news(job: Job, since: int = 0, offset: int = 0) -> News:
 
 
 def entry_words(entry: Mapping[str, Any]) -> str:
-    """Return a journal entry as one or more lines; "" where it has nothing for people."""
+    """Return a journal entry as one or more lines; "" if there is nothing to print."""
     event = entry.get("event")
     if event == "run":
         return f"{_place(entry)}  {entry.get('words', '')}"

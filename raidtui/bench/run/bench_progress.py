@@ -21,6 +21,8 @@ from raidtui.jobs.store import Job
 
 _WORKS = frozenset({"made", "running"})
 _BEGIN_S = 20.0
+_SILENT_S = 5.0
+"""How long fio may report nothing, which it does four times a second, before that is mentioned."""
 
 
 class BenchProgress(Struct, frozen=True, kw_only=True):
@@ -33,17 +35,20 @@ class BenchProgress(Struct, frozen=True, kw_only=True):
         open_end: whether rounds end as soon as they are steady.
         state: as ``Job.state``.
         reason: why it ended so, or why it did not begin.
-        doing: what is done around the runs now: trimming, waiting, building an array; "" in a run.
+        doing: what is done between the runs now: trimming, waiting, building an array; "" in a run.
         run: the run under way, from 0; None before the first one.
         record: that run as it began.
-        samples: of that run, since fio last began to count anew.
-        around: what surrounded it last; None before it was seen.
+        samples: of that run, since fio last reset its counters.
+        surroundings: its last reading; None before the first.
         done: how many runs have ended.
-        steady: what the last round that ended said of the steady state; None where it is not waited for.
+        steady: the steady state after the last round; None if it is not requested.
         ended: the numbers of those that have ended since its worker began.
         expected: how long its runs were taken to last; None where its schedule cannot be read.
         first_s, last_s: epoch seconds at which its worker began and the last run ended.
         ramp_s: how long the ramp of the present run was.
+        behind_s: how much later than fio's last report the surroundings were read, by the worker's clock:
+            they are read on where fio hangs.
+        unheard_s: seconds since the last sign of the worker, by the clock of the follower.
     """
 
     job: str
@@ -65,6 +70,8 @@ class BenchProgress(Struct, frozen=True, kw_only=True):
     first_s: float | None = None
     last_s: float | None = None
     ramp_s: float = 0.0
+    behind_s: float = 0.0
+    unheard_s: float = 0.0
 
     @property
     def works(self) -> bool:
@@ -72,9 +79,19 @@ class BenchProgress(Struct, frozen=True, kw_only=True):
         return self.state in _WORKS
 
     @property
+    def silent_s(self) -> float | None:
+        """For how long fio has reported nothing in a run, where that is unusually long; None otherwise."""
+        silent_s = self.behind_s + self.unheard_s
+        in_run = self.state == "running" and self.record is not None and not self.doing
+        return silent_s if in_run and silent_s >= _SILENT_S else None
+
+    @property
     def left(self) -> RunTime | None:
-        """The remaining time, from the estimate of the review and the runs that have finished."""
-        if self.expected is None:
+        """The remaining time, from the estimate of the review and the runs that have finished.
+
+        None where nothing is expected, or fio reports nothing.
+        """
+        if self.expected is None or self.silent_s is not None:
             return None
         spent_s = (self.last_s or 0.0) - (self.first_s or 0.0) if self.ended else 0.0
         at_s = self.ramp_s + (self.samples[-1].t_s if self.samples else 0.0)
@@ -83,7 +100,7 @@ class BenchProgress(Struct, frozen=True, kw_only=True):
 
 
 def follow(before: BenchProgress, found: News) -> BenchProgress:
-    """Return the state with what was noted since. Pure."""
+    """Return the state after further entries. Pure."""
     after = before
     for entry in found.entries:
         after = _with_entry(after, entry)
@@ -125,15 +142,19 @@ def _with_entry(progress: BenchProgress, entry: Mapping[str, Any]) -> BenchProgr
 
 def _with_line(progress: BenchProgress, line: Line) -> BenchProgress:
     if line.begins is not None:
-        progress = replace(progress, record=line.begins, samples=(), surroundings=None, ramp_s=0.0)
+        progress = replace(
+            progress, record=line.begins, samples=(), surroundings=None, ramp_s=0.0, behind_s=0.0
+        )
     if line.surroundings is not None:
-        progress = replace(progress, surroundings=line.surroundings)
+        last_s = progress.samples[-1].t_s if progress.samples else 0.0
+        behind_s = max(0.0, line.surroundings.t_s - last_s)
+        progress = replace(progress, surroundings=line.surroundings, behind_s=behind_s)
     if line.sample is not None:
         if line.sample.anew:
             progress = replace(
                 progress, ramp_s=progress.samples[-1].t_s if progress.samples else 0.0, samples=()
             )
-        progress = replace(progress, samples=(*progress.samples, line.sample))
+        progress = replace(progress, samples=(*progress.samples, line.sample), behind_s=0.0)
     return progress
 
 
@@ -144,11 +165,11 @@ class ProgressWatcher:
         self._job: Job | None = None
         self._seen = 0
         self._offset = 0
-        self._found_s = 0.0
+        self._found_s = self._heard_s = 0.0
         self._progress: BenchProgress | None = None
 
     def look(self) -> BenchProgress | None:
-        """Return the newest benchmark as it is now; None where there is none."""
+        """Return the newest benchmark as it is now; None if there is no benchmark."""
         if self._progress is None or self._progress.state != "running":
             self._find()
         if self._job is None or self._progress is None:
@@ -156,9 +177,12 @@ class ProgressWatcher:
         found = news(self._job, self._seen, self._offset)
         self._seen += len(found.entries)
         self._offset = found.offset
-        self._progress = follow(self._progress, found)
-        if found.state == "made" and time.monotonic() - self._found_s > _BEGIN_S:
-            self._progress = replace(self._progress, state="not begun", reason="its worker never began")
+        now_s = time.monotonic()
+        if found.entries or found.lines or found.state != "running":
+            self._heard_s = now_s
+        self._progress = replace(follow(self._progress, found), unheard_s=now_s - self._heard_s)
+        if found.state == "made" and now_s - self._found_s > _BEGIN_S:
+            self._progress = replace(self._progress, state="not begun", reason="its worker never started")
         return self._progress
 
     def _find(self) -> None:
@@ -168,6 +192,7 @@ class ProgressWatcher:
         elif self._job is None or self._job.id != jobs[-1].id:
             self._job, self._seen, self._offset = jobs[-1], 0, 0
             self._progress, self._found_s = _unseen(jobs[-1]), time.monotonic()
+            self._heard_s = self._found_s
 
 
 def _unseen(job: Job) -> BenchProgress:

@@ -21,15 +21,15 @@ from raidtui.bench.results.run_record import NOT_STEADY, WHOLE, RunRecord, RunSa
 from raidtui.bench.results.run_store import Results, ResultsError
 from raidtui.bench.results.steady import steadiness
 from raidtui.bench.run.changes import ChangeError, Changes, StuckError
+from raidtui.bench.run.fio_process import read_fio_version
 from raidtui.bench.run.live_file import LiveFile, last_run, read_live, surroundings_of_last
 from raidtui.bench.run.measure import begun_record, measure, partial_record
 from raidtui.bench.run.quiet import noise
 from raidtui.bench.run.stage import Stage, StageError
 from raidtui.bench.schedule import Run, Schedule, decode_schedule, point_words
 from raidtui.host.roots.root import Root
-from raidtui.host.tool_versions import read_fio_version
 from raidtui.jobs.lock import JobError, only_worker
-from raidtui.jobs.store import COURSE_FILE, Job
+from raidtui.jobs.store import SCHEDULE_FILE, Job
 from raidtui.jobs.worker import CostMeasure, status_of
 from raidtui.view.units import counted
 
@@ -41,7 +41,7 @@ class BenchWorker:
 
     Args:
         root: the host.
-        job: what is to be done.
+        job: the job.
         measuring: makes what measures what a schedule costs its disks.
     """
 
@@ -99,7 +99,7 @@ class BenchWorker:
             return self._end("rolled back" if state == "done" else state, reason)
 
     def _settle(self) -> str:
-        """Put back what is possible, note the rest, and end in any case."""
+        """Undo what is possible, note the rest, and end in any case."""
         with contextlib.suppress(JobError):  # a journal that takes one line more is all that this needs
             self._job.keep_room()
         self._job.note_work(back=True)
@@ -186,7 +186,7 @@ class BenchWorker:
             results.add(made, record[1], record[2])
             if schedule.conditions.steady and steady.steady:
                 self._mark_steady(results, run.point)
-            self._tell(made)
+            self._note_run(made)
             if made.state != WHOLE:
                 asked = "cancelled" if self._asked else "failed"
                 return asked, f"run {run.number + 1} of {len(runs)}: {made.reason}"
@@ -219,7 +219,7 @@ class BenchWorker:
             stopped=self._stopped,
         )
 
-    def _tell(self, record: RunRecord) -> None:
+    def _note_run(self, record: RunRecord) -> None:
         self._job.note(
             event="run done",
             run=record.number,
@@ -241,7 +241,7 @@ class BenchWorker:
                 return "done", ""
             made = partial_record(record, samples, surroundings_of_last(lines))
             results.add(made, samples)
-        self._tell(made)
+        self._note_run(made)
         return "done", ""
 
     def _add_wear(self, results: Results, before: dict[str, Wear], after: dict[str, Wear]) -> None:
@@ -285,7 +285,7 @@ def schedule_of(job: Job) -> Schedule:
         JobError: it cannot be read.
     """
     try:
-        return decode_schedule((job.folder / COURSE_FILE).read_bytes())
+        return decode_schedule((job.folder / SCHEDULE_FILE).read_bytes())
     except OSError as error:
         raise JobError(f"job {job.id} has no schedule: {error.strerror}") from error
 

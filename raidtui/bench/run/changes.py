@@ -53,8 +53,8 @@ class Changes:
         """Carry a plan out.
 
         Raises:
-            ChangeError: it failed, and was taken back.
-            StuckError: it failed, and could not be taken back.
+            ChangeError: it failed, and was undone.
+            StuckError: it failed, and could not be undone.
         """
         if not plan.steps:
             self._made.append((key, None))
@@ -98,7 +98,7 @@ class Changes:
         """Undo what an earlier worker left when it was killed.
 
         Args:
-            settle: whether what cannot be taken back is left as it is, for good: nobody tries it again.
+            settle: whether changes that cannot be undone are left for good, without another try.
 
         Raises:
             StuckError: one could not be, and ``settle`` is not set.
@@ -123,7 +123,7 @@ class Changes:
         """Check that the kernel accepts the values of these plans; return why not, or "".
 
         The present values are written back first, which changes nothing: a file that refuses what it has now
-        could not be put back. Then each plan is carried out and taken back. Tools are not run.
+        could not be put back. Then each plan is carried out and undone. Tools are not run.
 
         Raises:
             StuckError: a value was taken, and the old one was refused.
@@ -148,8 +148,8 @@ class Rest(Struct, frozen=True, kw_only=True):
     """The outcome for the changes that an earlier worker left.
 
     Args:
-        back: titles of what was taken back.
-        left: what was not, each with the reason.
+        back: titles of the changes that were undone.
+        left: the changes that were not, each with the reason.
     """
 
     back: tuple[str, ...] = ()

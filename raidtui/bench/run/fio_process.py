@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from raidtui.bench.results.run_record import RunSample
 from raidtui.bench.run.fio_stream import Dump, Meter, StreamParser
+from raidtui.host.roots.root import Root
 from raidtui.host.tools import tool_path
 from raidtui.model.plan import Refusal, RefusalCode
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 INTERVAL_MS = 250
 _LOOK_S = 0.1
+_VERSION = re.compile(r"fio-([0-9]{1,3})\.([0-9]{1,4})")
 _END_S = 15.0
 _PIECE = 1 << 16
 _MOST_ERRORS = 1 << 16
@@ -36,9 +38,9 @@ class FioEnd(Struct, frozen=True, kw_only=True):
 
     Args:
         status: its exit status; negative where a signal ended it; None where it had to be killed.
-        dump: the last whole object: what is known of the run.
+        dump: the last complete object.
         raw: that object as it was printed.
-        said: what it printed besides.
+        said: its other output.
         stopped: whether it was asked to end.
         broken: how many objects could not be read.
         cpu_s: CPU time of fio and its children, user and system; None where it was not measured.
@@ -82,7 +84,7 @@ def run_fio(
     Args:
         argv: as ``fio_argv`` returns it.
         folder: where its files are.
-        take: takes the samples as they come.
+        take: called with new samples.
         stopped: whether it shall end: asked ten times a second.
 
     Raises:
@@ -109,7 +111,7 @@ def run_fio(
 
 
 class _Output:
-    """Both outputs of a process, as they come."""
+    """Both outputs of a process, as they arrive."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._selector = selectors.DefaultSelector()
@@ -131,7 +133,7 @@ class _Output:
 
     @property
     def open(self) -> bool:
-        """Whether more may come."""
+        """Whether more output may arrive."""
         return bool(self._selector.get_map())
 
     def close(self) -> None:
@@ -231,8 +233,8 @@ _MEANINGS = {
     errno.ENOSPC: "there is no space left at {where}; choose a smaller size, or make room",
     errno.EDQUOT: "the quota at {where} is used up; choose a smaller size, or make room",
     errno.EROFS: "the file system at {where} is read-only; remount it, or choose another folder",
-    errno.EACCES: "{where} may not be written to by this user; choose another folder, or use sudo",
-    errno.EPERM: "{where} may not be written to by this user; choose another folder, or use sudo",
+    errno.EACCES: "{where} is not writable by this user; choose another folder, or use sudo",
+    errno.EPERM: "{where} is not writable by this user; choose another folder, or use sudo",
     errno.EINVAL: "{where} does not accept such requests: direct I/O needs blocks of whole sectors, and some"
     " file systems do not support it; try larger blocks, or use the page cache (--no-direct)",
     errno.EIO: "{where} failed with an I/O error; see the kernel log",
@@ -242,6 +244,12 @@ _MEANINGS = {
     errno.ENOMEM: "there is not enough memory; choose a smaller depth, or fewer jobs",
     errno.EAGAIN: "the kernel accepts no more requests (fs.aio-max-nr); choose a smaller depth",
 }
+
+
+def read_fio_version(root: Root) -> tuple[int, int] | None:
+    """Return fio's version, (3, 33); None where it is not installed or prints no version."""
+    found = _VERSION.search(root.run("fio", "--version", timeout_s=10.0).stdout)
+    return (int(found[1]), int(found[2])) if found else None
 
 
 def refuse_fio(version: tuple[int, int] | None) -> Refusal | None:

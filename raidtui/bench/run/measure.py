@@ -65,7 +65,7 @@ def measure(
         record: as it began.
         place: where it runs.
         folder: where its files are.
-        add: takes the samples as they come.
+        add: called with new samples.
         add_surroundings: likewise what surrounds the run; called in another thread.
         stopped: whether it shall end.
 
@@ -107,7 +107,7 @@ def _turned_read_only(place: Place, folder: Path) -> str:
     except OSError as error:
         if error.errno == errno.EROFS:
             return f"the file system at {place.directory} became read-only during the run; see the kernel log"
-    return ""  # of all other troubles fio has told
+    return ""  # fio itself has reported all other troubles
 
 
 def _surrounded(record: RunRecord, seen: Sequence[Surroundings]) -> RunRecord:
@@ -192,22 +192,22 @@ class SurroundingsThread:
 
     Args:
         read: returns what surrounds the run at so many of its seconds.
-        tell: called with each reading.
+        notify: called with each reading.
         clock: monotonic seconds.
 
     Attributes:
-        seen: what was read since fio last began to count anew.
+        seen: the readings since fio last reset its counters.
     """
 
     def __init__(
         self,
         read: Callable[[float], Surroundings],
-        tell: Callable[[Surroundings], None],
+        notify: Callable[[Surroundings], None],
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._read = read
-        self._tell = tell
+        self._notify = notify
         self._clock = clock
         self._began_s = 0.0
         self._over = threading.Event()
@@ -243,5 +243,5 @@ class SurroundingsThread:
                 if self._over.is_set():
                     return
                 self.seen.append(surroundings)
-                self._tell(surroundings)
+                self._notify(surroundings)
             pause = EACH_S

@@ -75,7 +75,7 @@ def _read(root: Root, place: Place) -> LoadCounters:
 
 
 def between(before: LoadCounters, after: LoadCounters) -> tuple[str, ...]:
-    """Return what was busy between two moments, a phrase each. Pure."""
+    """Return what was busy between two readings, a phrase each. Pure."""
     seconds = after.at_s - before.at_s
     found: list[str] = []
     if before.total is not None and after.total is not None and after.total > before.total:

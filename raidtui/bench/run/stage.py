@@ -48,14 +48,14 @@ class Stage:
     Args:
         root: the host.
         job: the benchmark's job.
-        schedule: what it does.
-        stopped: whether somebody asked to stop.
+        schedule: its schedule.
+        stopped: returns whether a stop was requested.
     """
 
     def __init__(self, root: Root, job: Job, schedule: Schedule, stopped: Callable[[], bool]) -> None:
         self._root = root
         self._job = job
-        self._course = schedule
+        self._schedule = schedule
         self._stopped = stopped
         self._changes = Changes(root, job.folder)
         self._holder = Holder()
@@ -68,25 +68,28 @@ class Stage:
 
         Raises:
             StageError: something does not hold, or the folder cannot be made.
-            ChangeError: what an earlier worker left cannot be taken back.
+            ChangeError: the changes of an earlier worker cannot be undone.
         """
         self.take_back_rest()
-        needs = (*self._course.place.needs, *(self._course.scratch.needs if self._course.scratch else ()))
+        needs = (
+            *self._schedule.place.needs,
+            *(self._schedule.scratch.needs if self._schedule.scratch else ()),
+        )
         begun = any(entry.get("event") == "run" for entry in self._job.entries())
         trouble = first_trouble(self._root, needs) or self._save_black_box() if needs and not begun else ""
         if trouble:
             raise StageError(trouble)
         if not begun:
             self._try_knobs()
-        if self._course.place.writes:
-            self._refuse_other(self._course.place.needs, self._course.place.device)
-            self._hold(self._course.place.device)
-        if self._course.place.directory:
+        if self._schedule.place.writes:
+            self._refuse_other(self._schedule.place.needs, self._schedule.place.device)
+            self._hold(self._schedule.place.device)
+        if self._schedule.place.directory:
             self._make_folder()
 
     def _try_knobs(self) -> None:
         """Check before the first run that the kernel accepts the values of each knob."""
-        for axis in self._course.axes:
+        for axis in self._schedule.axes:
             plans = axis.plans if len(axis.plans) <= _MOST_TRIED else (axis.plans[0], axis.plans[-1])
             if not any(plan.steps for plan in plans):
                 continue
@@ -113,7 +116,7 @@ class Stage:
 
     def _save_black_box(self) -> str:
         """Save what is on the devices now; later arrays find only our own data there."""
-        place, scratch = self._course.place, self._course.scratch
+        place, scratch = self._schedule.place, self._schedule.scratch
         devices = scratch.devices if scratch is not None else (place.device,)
         return save_black_box(self._root, _no_change(devices), self._job.folder / "blackbox")
 
@@ -132,7 +135,7 @@ class Stage:
         """Put everything back, and remove the folder with its files.
 
         Raises:
-            ChangeError: something cannot be put back.
+            ChangeError: a change cannot be undone.
         """
         self._holder.let_go()
         try:
@@ -143,7 +146,7 @@ class Stage:
     def remove_folder(self) -> str:
         """Remove the folder if this job created it; return why it still exists, or ""."""
         ours = str(self.folder) in self._made_folders() and not self.folder.is_symlink()
-        if self._course.place.directory and ours:
+        if self._schedule.place.directory and ours:
             shutil.rmtree(self.folder, ignore_errors=True)
             if self.folder.exists():  # its file system has become read-only, say
                 why = f"{self.folder} cannot be removed: remove it yourself"
@@ -156,13 +159,13 @@ class Stage:
 
         Raises:
             StageError: it cannot be.
-            ChangeError: a change failed, and was taken back.
+            ChangeError: a change failed, and was undone.
         """
-        scratch, knobs = self._course.scratch_at(run.point), self._course.knobs_at(run.point)
-        if self._course.place.writes:
-            self._refuse_other(self._course.place.needs, self._course.place.device)
-        # A new repeat gets a new array, too: what the last one did to the devices is no longer in its way.
-        turn = 0 if self._course.grouped else run.repeat
+        scratch, knobs = self._schedule.scratch_at(run.point), self._schedule.knobs_at(run.point)
+        if self._schedule.place.writes:
+            self._refuse_other(self._schedule.place.needs, self._schedule.place.device)
+        # A new repeat gets a new array, too: what the last one did to the devices does not affect it.
+        turn = 0 if self._schedule.grouped else run.repeat
         wanted = [f"scratch {turn} {scratch_words(scratch)}"] if scratch is not None else []
         wanted += [f"{name} {value}" for name, value, _ in knobs]
         kept = _common(self._changes.keys, wanted)
@@ -238,9 +241,9 @@ class Stage:
 
     def _prepare(self, run: Run) -> None:
         """Trim, write the data, wait: in this order, since trimmed blocks read as zeros."""
-        work, conditions = self._course.work_at(run.point), self._course.conditions
-        lays_out = self._course.lays_out and not self._laid_out and not self._stopped()
-        if conditions.trim and (self._course.place.directory or lays_out or not self._course.lays_out):
+        work, conditions = self._schedule.work_at(run.point), self._schedule.conditions
+        lays_out = self._schedule.lays_out and not self._laid_out and not self._stopped()
+        if conditions.trim and (self._schedule.place.directory or lays_out or not self._schedule.lays_out):
             self._trim()
         if lays_out and work is not None and (self._place.device or conditions.precondition):
             self._lay_out(work, conditions.precondition)
@@ -252,7 +255,7 @@ class Stage:
             time.sleep(_PAUSE_S)
 
     def _trim(self) -> None:
-        argv = ("fstrim", "--verbose", self._course.place.mount)
+        argv = ("fstrim", "--verbose", self._schedule.place.mount)
         if self._place.device:
             if not self._place.writes:
                 return
@@ -273,7 +276,7 @@ class Stage:
 
     def _lay_out(self, work: Workload, times: int) -> None:
         """Write the data that is measured, so that reads find it."""
-        size = self._course.region_bytes(work)
+        size = self._schedule.region_bytes(work)
         how = f"{times} times" if times > 1 else "once"
         self._job.note(event="doing", title=f"writing {binary_size(size)} {how} before measuring")
         writing = replace(
@@ -328,7 +331,7 @@ class Holder:
         self._number = -1
 
     def take(self, name: str) -> str:
-        """Hold a device instead of what was held before; return why that cannot be, or ""."""
+        """Hold a device instead of the one held before; return why that fails, or ""."""
         if name == self.name:
             return ""
         self.let_go()
@@ -342,7 +345,7 @@ class Holder:
         return ""
 
     def let_go(self) -> None:
-        """Hold nothing."""
+        """Release the device that is held."""
         if self.name:
             os.close(self._number)
         self.name = ""

@@ -7,8 +7,9 @@ have none of this.
 from __future__ import annotations
 
 from raidtui.host.knobs.setters import CPU, Setters
-from raidtui.host.roots.root import Root
-from raidtui.model.knob import ChangedValue, KnobScope, Subject, Value, attributed
+from raidtui.host.roots.root import Root, whole_number
+from raidtui.model.attribution import attributed
+from raidtui.model.knob import ChangedValue, KnobScope, Subject, Value
 from raidtui.model.knob_table import knobs_of
 
 FOLDER = f"{CPU}/cpufreq"
@@ -122,5 +123,4 @@ def _word(root: Root, path: str) -> str:
 
 
 def _number(root: Root, path: str) -> int | None:
-    word = _word(root, path)
-    return int(word) if word.isascii() and word.isdigit() and len(word) < 20 else None
+    return whole_number(root.text(path))

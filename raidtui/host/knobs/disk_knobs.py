@@ -13,10 +13,11 @@ from collections.abc import Iterable, Mapping
 from raidtui.host.block import BLOCK
 from raidtui.host.knobs.setters import Setters
 from raidtui.host.knobs.udev_rules import UdevDevice
-from raidtui.host.roots.root import Root
+from raidtui.host.roots.root import Root, whole_number
 from raidtui.host.udev import UdevEntry, read_udev_entry
+from raidtui.model.attribution import attributed
 from raidtui.model.disk import Disk
-from raidtui.model.knob import ChangedValue, KnobScope, Subject, Value, attributed, chosen
+from raidtui.model.knob import ChangedValue, KnobScope, Subject, Value, chosen
 from raidtui.model.knob_table import MOST_REQUESTS, SCHEDULERS, Knob, knobs_of
 from raidtui.model.plan import Fact, FactKind
 from raidtui.model.smart import ErrorRecovery
@@ -51,7 +52,7 @@ class DiskKnobs:
         root: the host.
         setters: what sets knobs on this host.
         changed: what raidtui has written for now, by path.
-        disks: all whole disks, to find those that udev cannot tell apart.
+        disks: all whole disks, to find those that udev cannot distinguish.
     """
 
     def __init__(
@@ -156,7 +157,9 @@ class DiskKnobs:
         """Return the highest queue depth, which adapter and disk limit, and the default."""
         link = self._root.link(_node(name)) or ""
         host = _HOST.search(link)
-        most = _digits(self._root.text(f"/sys/class/scsi_host/host{host[1]}/can_queue")) if host else None
+        most = (
+            whole_number(self._root.text(f"/sys/class/scsi_host/host{host[1]}/can_queue")) if host else None
+        )
         if kind != "sata":
             return most, None
         most = min(most or _SATA_TAGS, _SATA_TAGS)
@@ -186,7 +189,7 @@ class DiskKnobs:
         )
 
     def _needs(self, disk: Disk) -> tuple[Fact, ...]:
-        """Return what must hold right before a write: the name may belong to another disk by then."""
+        """Return the facts to check right before a write: the name may belong to another disk by then."""
         if disk.identity:
             return (Fact(kind=FactKind.SERIAL, subject=disk.name, value=disk.identity),)
         path = f"{_node(disk.name)}/diskseq"
@@ -202,7 +205,7 @@ class DiskKnobs:
         return tuple((key, text) for key, text in texts.items() if text)
 
     def _number(self, name: str, file: str) -> int | None:
-        return _digits(self._root.text(f"{_node(name)}/{file}"))
+        return whole_number(self._root.text(f"{_node(name)}/{file}"))
 
 
 def kind_of(name: str, link: str) -> str:
@@ -276,11 +279,6 @@ def _no_match(name: str, twins: list[str]) -> str:
 
 def _node(name: str) -> str:
     return f"{BLOCK}/{name.replace('/', '!')}"
-
-
-def _digits(text: str | None) -> int | None:
-    word = (text or "").strip()
-    return int(word) if word.isascii() and word.isdigit() and len(word) < 20 else None
 
 
 def _text(number: int | None) -> str | None:

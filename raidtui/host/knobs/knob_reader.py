@@ -12,10 +12,11 @@ from raidtui.host.knobs.udev_rules import UdevDevice
 from raidtui.host.md.array_attributes import RAID_SYSCTL
 from raidtui.host.md.array_names import canonical_uuid
 from raidtui.host.on_top import runs_systemd
-from raidtui.host.roots.root import Root
+from raidtui.host.roots.root import Root, whole_number
 from raidtui.host.udev import read_udev_entry
 from raidtui.model.array import Array
-from raidtui.model.knob import ChangedValue, KnobScope, Subject, Tuning, Value, attributed, chosen
+from raidtui.model.attribution import attributed
+from raidtui.model.knob import ChangedValue, KnobScope, Subject, Tuning, Value, chosen
 from raidtui.model.knob_table import OUR_FILES, Knob, knobs_of
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.smart import ErrorRecovery
@@ -62,7 +63,7 @@ class KnobReader:
         arrays = tuple(_array(root, array, setters, since) for array in snapshot.arrays if array.active)
         no_cpufreq = "" if policies else NO_CPUFREQ
         lacks = (() if disks else (NO_DISKS,), sentence(no_cpufreq), dead_words(root))
-        texts = {path: text for path in OUR_FILES.values() if (text := _whole_text(root, path)) is not None}
+        texts = {path: text for path in OUR_FILES.values() if (text := root.byte_text(path)) is not None}
         folders = {path.rpartition("/")[0] for path in OUR_FILES.values()}
         return Tuning(
             subjects=(*disks, *policies, *arrays, _system(root, setters, since)),
@@ -156,11 +157,11 @@ def _of_array(root: Root, folder: str, knob: Knob, array: Array) -> Value | None
         return None
     default, high, step = _DEFAULTS.get(knob.name), knob.high, 1
     if knob.name == "preread_bypass_threshold":
-        high = _number(root.text(f"{folder}/md/stripe_cache_size"))
+        high = whole_number(root.text(f"{folder}/md/stripe_cache_size"))
     elif knob.name == "read_ahead_kb":
         step = _PAGE_KIB
         if array.level not in PARITY_LEVELS:  # md raises that of RAID 4, 5 and 6, and never lowers it
-            default = default_read_ahead(_number(root.text(f"{folder}/queue/optimal_io_size")))
+            default = default_read_ahead(whole_number(root.text(f"{folder}/queue/optimal_io_size")))
     elif knob.name.startswith("sync_speed_"):
         # An array that follows the system shows its value: "200000 (system)".
         system = "(system)" in text
@@ -209,15 +210,3 @@ def _system(root: Root, setters: Setters, changed: dict[str, ChangedValue]) -> S
         value = Value(text=text.strip(), path=path, low=knob.low, high=knob.high, default=_SYSTEM[knob.name])
         values[knob.name] = attributed(value, setters.of((path,)), changed.get(path))
     return Subject(scope=KnobScope.SYSTEM, name="system", title="system", values=values, absent=absent)
-
-
-def _whole_text(root: Root, path: str) -> str | None:
-    try:
-        return root.read(path).decode("latin-1")
-    except OSError:
-        return None
-
-
-def _number(text: str | None) -> int | None:
-    word = (text or "").strip()
-    return int(word) if word.isascii() and word.isdigit() and len(word) < 20 else None

@@ -27,7 +27,7 @@ def parse_export(text: str) -> dict[str, str]:
             continue
         key, separator, value = line.partition("=")
         if not separator or not _is_key(key):
-            raise MdadmError(f"mdadm printed a line that is no KEY=value: {line[:60]!r}")
+            raise MdadmError(f"mdadm printed a line that is not KEY=value: {line[:60]!r}")
         values[key] = value
     return values
 

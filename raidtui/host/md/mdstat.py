@@ -169,7 +169,7 @@ def _blocks(text: str, result: Mdstat) -> list[tuple[str, list[str]]]:
             name, separator, rest = line.partition(" : ")
             current = [rest]
             if not separator or not _is_array_name(name):
-                result.problems.append(f"a line that is none of md's: {line[:60]!r}")
+                result.problems.append(f"a line that is not md's: {line[:60]!r}")
             else:
                 blocks.setdefault(name, current)
     return list(blocks.items())
@@ -184,7 +184,7 @@ def parse_array(name: str, lines: list[str]) -> MdstatArray:
     """Parse one array: ``lines[0]`` is what follows "name : ", the rest are its indented lines.
 
     Raises:
-        MdstatError: the lines are none that md.c prints.
+        MdstatError: md.c prints no such lines.
     """
     array = MdstatArray(name, "\n".join(lines))
     _parse_head(array, lines[0].split() if lines else [])
@@ -230,7 +230,7 @@ def _parse_member(word: str) -> MdstatMember:
         raise MdstatError(f"member {word!r} has no name that a device can have")
     letters = flags.replace(")(", "").strip("()")
     if flags and (flags[0] != "(" or flags[-1] != ")" or not letters.isalpha()):
-        raise MdstatError(f"member {word!r} has flags that are none")
+        raise MdstatError(f"member {word!r} has unknown flags")
     return MdstatMember(name, _number(number, "member number"), letters)
 
 
@@ -313,5 +313,5 @@ def _parse_sync(line: str, words: list[str]) -> MdstatSync | None:
 
 def _number(text: str, what: str) -> int:
     if not (text.isascii() and text.isdigit()) or len(text) > 20:
-        raise MdstatError(f"{what} {text[:24]!r} is no number")
+        raise MdstatError(f"{what} {text[:24]!r} is not a number")
     return int(text)

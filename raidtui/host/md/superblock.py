@@ -25,7 +25,7 @@ from raidtui.host.md.mdadm import (
 )
 from raidtui.host.md.superblock_words import decimal, parse_superblock
 from raidtui.host.roots.root import Root
-from raidtui.host.udev import read_udev_entry
+from raidtui.host.udev import has_udev_entry, read_udev_entry
 from raidtui.model.survey import Superblock
 
 _UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
@@ -103,6 +103,7 @@ class MemberScan:
     def __init__(self, root: Root) -> None:
         self._root = root
         self._known: dict[str, FoundMember | None] = {}
+        self._unread: set[str] = set()
 
     def forget(self, name: str | None = None) -> None:
         """Read a device, or all, again next time."""
@@ -116,14 +117,27 @@ class MemberScan:
         names = self._root.names(BLOCK)
         for name in self._known.keys() - set(names):
             del self._known[name]
+        self._unread.intersection_update(names)
         for name in names:
-            if name not in self._known:
+            if name not in self._known or name in self._unread:
                 self._known[name] = self._one(name)
         return tuple(found for found in self._known.values() if found is not None)
+
+    def unread(self) -> tuple[str, ...]:
+        """Return the devices, as of the last ``read``, that may be members and that udev has no entry of."""
+        return tuple(name.replace("!", "/") for name in sorted(self._unread) if self._may_hold(name))
+
+    def _may_hold(self, name: str) -> bool:
+        """Whether a device has a size, and nothing is on top of it."""
+        node = f"{BLOCK}/{name}"
+        return self._root.text(f"{node}/size") not in {None, "0"} and not self._root.names(f"{node}/holders")
 
     def _one(self, name: str) -> FoundMember | None:
         dev = self._root.text(f"{BLOCK}/{name}/dev")
         known = read_udev_entry(self._root, dev).properties
+        self._unread.discard(name)
+        if not known and dev is not None and not has_udev_entry(self._root, dev):
+            self._unread.add(name)
         uuid = canonical_uuid(known.get("ID_FS_UUID"))
         if known.get("ID_FS_TYPE") != "linux_raid_member" or uuid is None or dev is None:
             return None

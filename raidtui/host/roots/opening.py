@@ -21,7 +21,7 @@ def open_root(path: str = "/") -> Root:
             file with a /proc/mdstat.
 
     Raises:
-        RootError: ``path`` is none of these.
+        RootError: ``path`` is not one of these.
     """
     place = Path(path)
     try:

@@ -89,6 +89,13 @@ class Root(ABC):
         except (OSError, ValueError):  # a foreign name may contain what no path can, a NUL
             return None
 
+    def byte_text(self, path: str) -> str | None:
+        """Return a file as it is, each byte a character, or None where it cannot be read."""
+        try:
+            return self.read(path).decode("latin-1")
+        except OSError:
+            return None
+
     def read_many(self, paths: tuple[str, ...]) -> tuple[bytes | None, ...]:
         """Return the bytes of small files that are read often; None for those that cannot be read."""
         return tuple(self._read_or_none(path) for path in paths)
@@ -148,6 +155,12 @@ class Root(ABC):
 
     def close(self) -> None:
         """Close all files that are kept open."""
+
+
+def whole_number(text: str | None) -> int | None:
+    """Return a count as the kernel and its tools write it, stripped of blanks; None for anything else."""
+    word = (text or "").strip()
+    return int(word) if word.isascii() and word.isdigit() and len(word) < 20 else None
 
 
 def captured_output(root: Root, argv: tuple[str, ...]) -> ToolOutput:

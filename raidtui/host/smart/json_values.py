@@ -9,7 +9,7 @@ _LONGEST_TEXT = 200
 
 
 def value_at(table: Mapping[str, Any], keys: Sequence[str]) -> Any:  # noqa: ANN401  (JSON)
-    """Return what lies below a path of keys; None where one of them is missing."""
+    """Return the value at a path of keys; None if one of them is missing."""
     found: Any = table
     for key in keys:
         found = found.get(key) if isinstance(found, dict) else None
@@ -17,7 +17,7 @@ def value_at(table: Mapping[str, Any], keys: Sequence[str]) -> Any:  # noqa: ANN
 
 
 def table_at(table: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    """Return an object; an empty one where there is none."""
+    """Return an object; an empty one if it is missing."""
     found = value_at(table, keys)
     return found if isinstance(found, dict) else {}
 
@@ -29,7 +29,7 @@ def rows_at(table: Mapping[str, Any], *keys: str) -> list[dict[str, Any]]:
 
 
 def number_at(table: Mapping[str, Any], *keys: str) -> int | None:
-    """Return a count >= 0. What is too long for a double stands beside it as text, in KEY_s."""
+    """Return a count >= 0. A count too large for a double is also there as text, as KEY_s."""
     exact = value_at(table, (*keys[:-1], keys[-1] + "_s"))
     if isinstance(exact, str) and exact.isascii() and exact.isdigit() and len(exact) < 40:
         return int(exact)
@@ -38,7 +38,7 @@ def number_at(table: Mapping[str, Any], *keys: str) -> int | None:
 
 
 def text_at(table: Mapping[str, Any], *keys: str) -> str | None:
-    """Return a text without white space around it, cut to 200 characters; None where it is empty."""
+    """Return a text without white space at its ends, cut to 200 characters; None where it is empty."""
     found = value_at(table, keys)
     return (found.strip()[:_LONGEST_TEXT] or None) if isinstance(found, str) else None
 

@@ -74,7 +74,7 @@ def ask_disk(root: Root, name: str, kind: str, timeout_s: float = TIMEOUT_S) -> 
         timeout_s: how long each call of smartctl may take; pySMART needs two to six.
 
     Raises:
-        PysmartError: smartctl is missing or failed, or pySMART cannot read what it said.
+        PysmartError: smartctl is missing or failed, or pySMART cannot read its output.
     """
     device = _device(root, name, kind, timeout_s)
     verdict = device.assessment or ""

@@ -1,7 +1,7 @@
 """Reads SMART data: one ``smartctl`` for each disk, with a time limit. A sleeping disk is not woken.
 
 Reading does not change a disk. It needs root. A disk may hang so that its smartctl cannot be killed;
-``SmartReader`` then goes on without it, and does not read it again before it has answered.
+``SmartReader`` then continues without it, and does not read it again before it has answered.
 """
 
 from __future__ import annotations

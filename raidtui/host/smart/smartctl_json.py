@@ -23,7 +23,7 @@ POWER_UNKNOWN_STATUS = 5
 a command line that it rejects (bit 0) ends it before anything else can happen."""
 
 _ASLEEP = re.compile(r"Device is in (.{1,40}) mode, exit")
-_CANNOT_TELL = re.compile(r"CHECK POWER MODE .{1,60}, exit")
+_UNKNOWN_POWER = re.compile(r"CHECK POWER MODE .{1,60}, exit")
 _NOT_ALLOWED = re.compile(r"Permission denied|Operation not permitted")
 _OPEN_FAILED = 0b11
 _ANSWERS = (
@@ -73,7 +73,7 @@ def parse_smart(text: str, name: str = "", status: int | None = None) -> SmartRe
 def parse_nonmedium(text: str) -> int | None:
     """Return a SAS disk's non-medium errors from ``smartctl --json=o -l error``.
 
-    smartctl (7.5) has no key for them: they stand in its text, which ``o`` takes into the JSON form.
+    smartctl (7.5) has no key for them: they are in its text output, which ``o`` takes into the JSON form.
     """
     try:
         whole = msgspec.json.decode(text)
@@ -98,7 +98,7 @@ def _refused(whole: Mapping[str, Any], name: str, status: int, messages: Sequenc
     if asleep or (status == STANDBY_STATUS and not answered):
         mode = f" ({asleep[1].lower()})" if asleep else ""
         return _unread(name, Unread.STANDBY, f"is asleep{mode} and was not woken")
-    if _CANNOT_TELL.search(said) or (status == POWER_UNKNOWN_STATUS and not answered):
+    if _UNKNOWN_POWER.search(said) or (status == POWER_UNKNOWN_STATUS and not answered):
         reason = "does not report whether it is asleep, so it was not read"
         return _unread(name, Unread.POWER_UNKNOWN, reason, f"smartctl -x /dev/{name} reads it anyway")
     if answered:

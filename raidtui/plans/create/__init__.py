@@ -1,1 +1,1 @@
-"""A new array: what is asked, what it is made of, the plan that makes it. Pure."""
+"""A new array: the request, the devices, the plan that creates it. Pure."""

@@ -83,7 +83,7 @@ def _survives(request: CreateRequest, shape: Shape) -> tuple[str, ...]:
 
 
 def _first_sync(request: CreateRequest, shape: Shape) -> str:
-    """Say what is written at first (mdadm's Create.c: who becomes a spare; raid1.c and raid10.c: resync)."""
+    """Return a sentence on the first sync (Create.c of mdadm: spares; raid1.c and raid10.c: resync)."""
     present = [name for name in request.devices if name != MISSING]
     holes = len(request.holes)
     if shape.level == "raid0":

@@ -72,7 +72,7 @@ def new_array_words(name: str, level: str, devices: int) -> str:
 
 
 def _below(request: CreateRequest, shape: Shape, members: tuple[Device, ...]) -> Below:
-    """Return the array as what goes on top of it sees it; spares, which are last, hold no data."""
+    """Return the array as seen from above; spares, which are last, hold no data."""
     return Below(
         path=f"/dev/md/{request.name}" if request.number is None else shape.node,
         level=shape.level,
@@ -186,7 +186,7 @@ def _undo(request: CreateRequest, shape: Shape, devices: tuple[Device, ...]) -> 
     zeros = (
         Step(
             argv=("mdadm", "--zero-superblock", device.path),
-            why=f"{device.disk.name} is no member any more",
+            why=f"{device.disk.name} is no longer a member",
             needs=(
                 *device_facts(device, untouched=False),
                 Fact(kind=FactKind.SUPERBLOCK, subject=device.disk.name, value=shape.uuid),
@@ -234,7 +234,7 @@ def chosen(request: CreateRequest, survey: Survey) -> tuple[Device, ...] | Refus
 
 
 def refuse_sizes(request: CreateRequest, shape: Shape, devices: tuple[Device, ...]) -> Refusal | None:
-    """Return why the devices are too small for what is asked, or None."""
+    """Return why the devices are too small for the request, or None."""
     usable = component_sizes(request, shape, devices)
     for device, kib in zip(devices, usable, strict=True):
         if kib <= 0:

@@ -21,7 +21,7 @@ class OnTop(Struct, frozen=True, kw_only=True):
         uuid: what the file system will be known by, made up by the caller.
         others: kernel names of further empty devices that join the group, other arrays for instance.
         stripes: over how many physical volumes LVM stripes; 0 and 1: one is filled after the other.
-        stripe_kib: what goes to one of them at a time, KiB.
+        stripe_kib: KiB that go to one of them at a time.
         trim_weekly: whether fstrim.timer is switched on.
     """
 
@@ -74,11 +74,11 @@ class Below(Struct, frozen=True, kw_only=True):
 
 
 class CreateRequest(Struct, frozen=True, kw_only=True):
-    """A new array as somebody wants it.
+    """The requested array.
 
     Args:
-        name: what it is called; a number of up to three digits is its md number too.
-        uuid: what it will be known by, made up by the caller.
+        name: its name; a number of up to three digits is its md number too.
+        uuid: its UUID, made by the caller.
         level: raid0, raid1, raid4, raid5, raid6 or raid10; the number alone will do.
         devices: kernel names by slot, or "missing".
         layout: n2, f2, o2 for RAID-10, ls and so on for RAID-5 and -6; "" is n2 or left-symmetric.
@@ -89,11 +89,11 @@ class CreateRequest(Struct, frozen=True, kw_only=True):
         write_mostly: of the devices, those that are read only where no other is left.
         failfast: whether a member fails at once instead of being asked again.
         assume_clean: whether the first sync is left out.
-        size_kib: what is used of each member; 0 is all.
+        size_kib: used size of each member; 0 is all.
         number: the md number; None is the name's, or the kernel's choice.
         on_top: LVM and a file system, if wanted.
         journal: the device that takes the journal of RAID-4, -5 or -6.
-        destroys: names of arrays that do not run and may be destroyed, as somebody typed them.
+        destroys: names of arrays that do not run and may be destroyed, as typed.
     """
 
     name: str

@@ -31,7 +31,7 @@ _PLACE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 
 def geometry(level: str, layout: int | None, chunk_kib: int, raid_disks: int) -> Geometry:
-    """Return the geometry for a file system; without a chunk (RAID-1) there is none to tell."""
+    """Return the geometry for a file system; without a chunk (RAID-1) there is none."""
     if not chunk_kib or level == "raid1":
         return Geometry(stride=0, width=0)
     return Geometry(stride=chunk_kib // BLOCK_KIB, width=data_disks(level, layout, raid_disks))
@@ -41,7 +41,7 @@ def refuse_on_top(wanted: OnTop, survey: Survey, below: Below | None = None) -> 
     """Return why this cannot go on top, or None.
 
     Args:
-        wanted: what is wanted.
+        wanted: the request.
         survey: the host, with the devices that join the group.
         below: the new array, where it is known.
     """
@@ -136,7 +136,7 @@ def on_top_notes(
     """Return what there is to know of it.
 
     Args:
-        wanted: what is wanted.
+        wanted: the request.
         survey: the host.
         below: the new array.
         devices: its members that hold data; TRIM is spoken of where one of them takes discards.
@@ -277,7 +277,7 @@ def refuse_weekly(wanted: OnTop, survey: Survey) -> Refusal | None:
 
 
 def trial_steps(wanted: OnTop, survey: Survey, members: Sequence[str]) -> tuple[Step, ...]:
-    """Return a trial of TRIM on what was just mounted; none where no member takes discards."""
+    """Return a test of TRIM on the new mount; none if no member supports discards."""
     known = [survey.devices[name] for name in members if name in survey.devices]
     if "fstrim" in survey.missing or not any(device.discards for device in known):
         return ()

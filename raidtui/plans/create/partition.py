@@ -1,7 +1,7 @@
 """Whole disks as members: a GPT with one Linux RAID partition, aligned, with room left free at the end.
 
 Firmware and other systems take a disk without a table for an empty one. What is left free is room for an
-SSD's own work (published advice: 7 to 12 %), and lets a slightly smaller disk stand in later.
+SSD's own work (published advice: 7 to 12 %), and lets a slightly smaller disk replace a member later.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def plan_on_disks(request: CreateRequest, survey: Survey, *, reserve_percent: in
     Args:
         request: the array; whole disks and partitions.
         survey: the host.
-        reserve_percent: what is left free at the end of each disk.
+        reserve_percent: part left free at the end of each disk.
     """
     if not 0 <= reserve_percent <= MOST_RESERVED:
         return Refusal(

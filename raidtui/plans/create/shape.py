@@ -346,7 +346,7 @@ def _refuse_options(level: str, request: CreateRequest) -> Refusal | None:
     if request.size_kib < 0:
         return Refusal(
             code=RefusalCode.INVALID,
-            why=f"{request.size_kib} KiB is no size",
+            why=f"{request.size_kib} KiB is not a size",
             remedy="0 uses all of each member",
         )
     return None

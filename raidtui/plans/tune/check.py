@@ -21,15 +21,8 @@ _WATCHING = frozenset({By.TUNED, By.TLP, By.AUTO_CPUFREQ, By.POWER_PROFILES})
 """Services that may set values again at any time."""
 
 
-def refuse_value(subject: Subject, knob: str, value: str, wanted: Wanted) -> Refusal | None:
-    """Return why a knob of a subject cannot have a value, or None.
-
-    Args:
-        subject: the disk, policy, array or system.
-        knob: the knob's name.
-        value: what is requested.
-        wanted: everything that is requested along with it.
-    """
+def refuse_knob(subject: Subject, knob: str) -> Refusal | None:
+    """Return why a subject does not have a knob, or None."""
     if knob not in KNOBS:
         return Refusal(
             code=RefusalCode.NOT_FOUND,
@@ -37,9 +30,22 @@ def refuse_value(subject: Subject, knob: str, value: str, wanted: Wanted) -> Ref
             remedy=f"there are: {', '.join(KNOBS)}",
         )
     if knob not in subject.values:
-        return Refusal(
-            code=RefusalCode.NOT_FOUND, why=subject.absent.get(knob) or f"{subject.title} has no {knob}"
-        )
+        why = subject.absent.get(knob) or f"{subject.title} has no {knob}"
+        return Refusal(code=RefusalCode.NOT_FOUND, why=why)
+    return None
+
+
+def refuse_value(subject: Subject, knob: str, value: str, wanted: Wanted) -> Refusal | None:
+    """Return why a knob of a subject cannot have a value, or None.
+
+    Args:
+        subject: the disk, policy, array or system.
+        knob: the knob's name.
+        value: the requested value.
+        wanted: everything that is requested along with it.
+    """
+    if refusal := refuse_knob(subject, knob):
+        return refusal
     known = subject.values[knob]
     if knob == "scheduler" and value in OLD_SCHEDULERS and value not in known.choices:
         return _old_scheduler(value)
@@ -153,7 +159,7 @@ def tune_notes(wishes: Sequence[Wish], *, kept: bool = False) -> tuple[str, ...]
     """Return notes, a sentence each.
 
     Args:
-        wishes: what is about to be set.
+        wishes: the values to set.
         kept: whether it is also kept over reboots.
     """
     found: list[str] = []

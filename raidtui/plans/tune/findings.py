@@ -154,7 +154,7 @@ def _place(subject: Subject) -> tuple[str, ...]:
 
 
 def _source(setting: Setting) -> tuple[By, str, bool]:
-    """Return what tells one source of values from another."""
+    """Return what distinguishes one source of values from another."""
     return setting.by, setting.where, setting.ours
 
 

@@ -18,7 +18,7 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.plans.persist import file_steps
 from raidtui.plans.target import needs_root
-from raidtui.plans.tune.check import tune_notes
+from raidtui.plans.tune.check import refuse_knob, tune_notes
 from raidtui.plans.tune.keep_files import UDEV, KeptValue, new_texts, only_others
 from raidtui.plans.tune.now import LIMITS, AskedValue, changes_of, names_of, plan_set, subject_of, value_steps
 
@@ -124,7 +124,7 @@ def items_for_now(tuning: Tuning) -> tuple[KeepItem, ...]:
 
 
 def kept_items(tuning: Tuning) -> tuple[KeepItem, ...]:
-    """Return what raidtui keeps for what is present."""
+    """Return the values that raidtui keeps for present subjects."""
     return tuple(
         KeepItem(subject=subject.name, knob=knob, value=value.kept)
         for subject in tuning.subjects
@@ -139,17 +139,7 @@ def _kept(tuning: Tuning, items: Sequence[KeepItem]) -> list[KeptValue] | Refusa
         subject, knob = tuning.subject(item.subject), ALIASES.get(item.knob, item.knob)
         if subject is None:
             return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no {item.subject} here")
-        if knob not in KNOBS:
-            return Refusal(
-                code=RefusalCode.NOT_FOUND,
-                why=f"there is no knob {knob!r}",
-                remedy=f"there are: {', '.join(KNOBS)}",
-            )
-        if knob not in subject.values:
-            return Refusal(
-                code=RefusalCode.NOT_FOUND, why=subject.absent.get(knob) or f"{subject.title} has no {knob}"
-            )
-        if refusal := _refuse_keeping(tuning, subject, knob):
+        if refusal := refuse_knob(subject, knob) or _refuse_keeping(tuning, subject, knob):
             return refusal
         value = item.value or subject.values[knob].text
         if value == "system":

@@ -104,7 +104,7 @@ def plan_same(snapshot: Snapshot, tuning: Tuning, name: str, knob: str) -> Plan 
         if each.name != name and knob in each.values
     }
     if not others:
-        return Refusal(code=RefusalCode.NOT_FOUND, why=f"{name} is no member of an array with other disks")
+        return Refusal(code=RefusalCode.NOT_FOUND, why=f"{name} is not a member of an array with other disks")
     text = disk.values[knob].text
     return plan_set(snapshot, tuning, [AskedValue(subject=each, knob=knob, value=text) for each in others])
 

@@ -33,10 +33,10 @@ class Profile(Struct, frozen=True, kw_only=True):
 
     Args:
         values: table -> knob -> values; the first of them is set, the others are as good.
-        evidence: what is known about it, a sentence each.
-        of_drivers: by cpufreq driver, what was measured with that driver alone.
+        evidence: published results, a sentence each.
+        of_drivers: results for one cpufreq driver, by driver.
         only_ssd: whether hard disks are left as they are.
-        where: the file that it comes from; "" for raidtui's own.
+        where: its file; "" for a built-in profile.
     """
 
     name: str

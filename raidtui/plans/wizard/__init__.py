@@ -1,1 +1,1 @@
-"""The wizard that builds an array: its steps, what can be chosen, what follows. Pure."""
+"""The wizard that builds an array: its steps, choices and consequences. Pure."""

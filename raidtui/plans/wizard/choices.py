@@ -1,4 +1,4 @@
-"""What can be chosen at a step of the wizard: devices, level, chunk, bitmap, what goes on top. Pure."""
+"""The choices of each step of the wizard: devices, level, chunk, bitmap, file system. Pure."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ _GOOD_AT = {
 
 
 def level_picks(draft: WizardDraft, survey: Survey) -> tuple[WizardChoice, ...]:
-    """Return the levels, those that cannot be among them, each with its capacity and what may fail."""
+    """Return all levels, also impossible ones, each with its capacity and the failures that it survives."""
     return tuple(_pick(draft, survey, *each) for each in LEVELS)
 
 
@@ -291,7 +291,7 @@ def first_sync_words(request: CreateRequest, shape: Shape, component: int, size:
     Args:
         request: the array.
         shape: the options for mdadm.
-        component: what is used of each member, KiB.
+        component: used size of each member, KiB.
         size: what the array holds, KiB.
     """
     each = binary_size(component * KIB)
@@ -319,8 +319,8 @@ def rebuild_words(level: str, component: int, lives: Collection[int | None] = ()
 
     Args:
         level: the kernel's word.
-        component: what is used of each member, KiB.
-        lives: what may be written to each member in its whole life, bytes, where that is known.
+        component: used size of each member, KiB.
+        lives: rated writes of each member, bytes, where known.
     """
     if level in NO_REDUNDANCY:
         return ""

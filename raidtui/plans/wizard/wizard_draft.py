@@ -40,7 +40,7 @@ class WizardDraft(Struct, frozen=True, kw_only=True):
         disks: what whole disks become: "whole", or how many per cent of each stay free.
         layout: as mdadm takes it.
         policy: "ppl" where that was chosen; a journal is chosen by its device.
-        size_percent: what is used of what each member could hold.
+        size_percent: used part of each member.
         on_top: "nothing", "ext4", "lvm+ext4" and so on.
         others: further devices of the volume group.
     """
@@ -212,9 +212,9 @@ class WizardChoice(Struct, frozen=True, kw_only=True):
     """One thing that can be chosen.
 
     Args:
-        key: what it is known by within its step.
+        key: its identity within the step.
         words: its row.
-        note: what is known about it, one or more sentences.
+        note: an explanation, one or more sentences.
         refusal: why it cannot be chosen, if so.
         pending: whether that is only because it is still being read.
         cells: its row as columns, at the step that has a table.
@@ -232,12 +232,12 @@ class WizardRow(Struct, frozen=True, kw_only=True):
     """A value that can be changed, beside others.
 
     Args:
-        key: what it is known by within its step.
-        words: what it is.
-        value: what it is set to, in words.
-        note: what is known about it, one or more sentences.
+        key: its identity within the step.
+        words: its name.
+        value: its value, in words.
+        note: an explanation, one or more sentences.
         refusal: why it cannot be changed, if so.
-        usual: whether it is what it would be if nobody had touched it.
+        usual: whether it has its default value.
     """
 
     key: str

@@ -1,4 +1,4 @@
-"""The steps of building an array: which are asked, what can be chosen, what follows from a choice. Pure."""
+"""The steps of building an array: their order, choices and the effect of a choice. Pure."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _is_asked(step: str, draft: WizardDraft, survey: Survey) -> bool:
 
 
 def picks(step: str, draft: WizardDraft, survey: Survey) -> tuple[WizardChoice, ...]:
-    """Return what can be chosen at a step; nothing where values are changed or a word is typed."""
+    """Return the choices of a step; none where values are changed or a word is typed."""
     if step == "devices":
         return device_picks(draft, survey)
     if step == "disks":
@@ -98,7 +98,7 @@ def changed(step: str, draft: WizardDraft, survey: Survey, key: str, delta: int)
 
 
 def first_choice(step: str, draft: WizardDraft) -> str:
-    """Return the key of the row that is offered first: what was chosen, else what mostly will do."""
+    """Return the key of the row that is offered first: the chosen one, else the default."""
     if step == "disks":
         return draft.disks
     if step == "level":

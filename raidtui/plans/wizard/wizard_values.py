@@ -32,7 +32,7 @@ _MIRRORS = frozenset({"raid1", "raid10"})
 
 
 def more_rows(draft: WizardDraft, survey: Survey) -> tuple[WizardRow, ...]:
-    """Return what can be changed, the common first."""
+    """Return the values that can be changed, common ones first."""
     rows = [_metadata(draft)]
     if draft.level == "raid10":
         rows.append(_copies(draft))
@@ -187,7 +187,7 @@ _JOINS = "joins "
 
 
 def volume_rows(draft: WizardDraft, survey: Survey) -> tuple[WizardRow, ...]:
-    """Return what can be changed; of other devices, those that can join the group."""
+    """Return the values that can be changed, and the devices that can join the group."""
     rows = [_weekly(draft, survey)] if draft.mount else []
     if not draft.on_top.startswith("lvm"):
         return tuple(rows)

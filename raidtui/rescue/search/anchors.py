@@ -136,9 +136,10 @@ class AnchorScan:
 
     def _add(
         self, kind: str, key: bytes, anchor: tuple[int, int, int], found: FileSystem | None = None
-    ) -> None:
+    ) -> ArrayRoot:
         root = self._roots.setdefault((kind, key), ArrayRoot(kind, found))
         root.anchors.add(anchor)
+        return root
 
     def _look(self, number: int, start: int, data: bytes) -> None:
         first, second = data[ext4.MAGIC_AT :: _SECTOR], data[ext4.MAGIC_AT + 1 :: _SECTOR]
@@ -161,7 +162,10 @@ class AnchorScan:
     def _ext4(self, number: int, start: int, data: bytes, at: int) -> None:
         found = ext4.Ext4.parse(data[at : at + ext4.SUPERBLOCK_BYTES])
         if found is not None:
-            self._add(found.kind, found.uuid, (number, start + at, found.superblock_at), found)
+            root = self._add("ext4", found.identity, (number, start + at, found.superblock_at), found)
+            if found.group == 0:  # the copies do not say whether it was mounted
+                root.file_system = found
+                root.kind = found.kind
 
     def _btrfs(self, number: int, start: int, data: bytes, at: int) -> None:
         if at < 0 or at % _SECTOR or at >= _STEP:

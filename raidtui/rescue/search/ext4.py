@@ -53,6 +53,8 @@ class Ext4:
     def __init__(self, block: bytes) -> None:
         low = struct.unpack_from("<I", block, 4)[0]
         self.uuid = block[104:120]
+        # What all copies have alike. A sum with other blocks, as parity is, has a part of it at most.
+        self.identity = block[:8] + block[20:44] + block[88:90] + block[104:120]
         self.group: int = struct.unpack_from("<H", block, 90)[0]
         compat, incompat, ro = struct.unpack_from("<III", block, 92)
         self._first: int = struct.unpack_from("<I", block, 20)[0]
@@ -237,6 +239,9 @@ class Ext4:
         if not flags & _BLOCK_UNINIT and address is not None:
             # What the last group lacks is marked as used, and not counted.
             free = self._field(one, 0x0C, 0x2C) if group < self._groups - 1 else None
+            if not self._checksums and free == self._clusters:
+                address = None  # it is all zero, as many blocks are
+        if not flags & _BLOCK_UNINIT and address is not None:
             yield BlockFact(
                 address=address,
                 length=self.block_bytes,
@@ -249,6 +254,8 @@ class Ext4:
         if flags & _INODE_UNINIT or address is None:
             return
         length, free = self._inodes_per_group // 8, self._field(one, 0x0E, 0x2E)
+        if not self._checksums and free == self._inodes_per_group:
+            return
         yield BlockFact(
             address=address,
             length=self.block_bytes,
@@ -265,7 +272,7 @@ class Ext4:
         used = int.from_bytes(data[:length], "little").bit_count()
         if free is not None and not self._clustered and length * 8 - used != free:
             return False
-        if not self._checksums:
+        if not self._checksums:  # its count is all that says it
             return used > 0
         crc = crc32c(self.seed, data[:length])
         return stored == (crc if self._desc_bytes >= 64 else crc & 0xFFFF)

@@ -35,7 +35,7 @@ from raidtui.view.units import counted
 
 _MOST_ROOTS = 6
 _DEEP_BYTES = 2 << 30
-_STRONG = 12
+_STRONG, _MOST_FAILED = 12, 0.125
 _PARTITION_STARTS = (1 << 20, 63 * 512)
 _LARGEST_LOST = 3
 
@@ -85,8 +85,16 @@ class Attempt(Struct, frozen=True, kw_only=True):
     @property
     def value(self) -> float:
         """What speaks for the best candidate, less what speaks against it."""
-        best = self.ranking.best
-        return max((each.gain - each.failed for each in best), default=0.0)
+        # Where a device with data is left out, something else may be the case.
+        return max(((each.gain - each.failed) / (1 + each.unused) for each in self.ranking.best), default=0.0)
+
+    @property
+    def strong(self) -> bool:
+        """Whether more need not be asked: much speaks for it, or all that a header alone can say."""
+        whole = any(
+            not each.unused and each.failed <= each.passed * _MOST_FAILED for each in self.ranking.best
+        )
+        return whole and (self.value >= _STRONG or (self.root.file_system is None and self.value > 0))
 
 
 class GeometrySearch:
@@ -139,7 +147,7 @@ class GeometrySearch:
         ground = Ground(recogniser=recogniser, rebuilt=rebuilt, data=tuple(data), samples=samples)
         roots = scan.roots() or self._deeper(recogniser, data)
         attempts = self._roots(roots, ground, levels)
-        best = max(attempts, key=lambda attempt: attempt.value, default=None)
+        best = max(attempts, key=lambda attempt: (attempt.strong, attempt.value), default=None)
         text = [f"Level: {why}."] if why else []
         if blank:
             text.append(f"Blank in all that was read, so no data member: {', '.join(blank)}.")
@@ -281,11 +289,7 @@ class GeometrySearch:
 
 
 def _strong(attempts: Sequence[Attempt]) -> bool:
-    """Whether more need not be asked: much speaks for a candidate, or all that a header alone can say."""
-    return any(
-        attempt.value >= _STRONG or (attempt.root.file_system is None and attempt.value > 0)
-        for attempt in attempts
-    )
+    return any(attempt.strong for attempt in attempts)
 
 
 def search_geometry(

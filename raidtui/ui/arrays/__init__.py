@@ -1,1 +1,1 @@
-"""Pane 1: the arrays, their sliders, and the way from a verb to a job."""
+"""Pane 1: the arrays, their sliders, and the flow from a verb to a job."""

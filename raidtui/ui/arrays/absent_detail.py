@@ -1,4 +1,4 @@
-"""A chosen array that does not run, in lines: what was found of it, and what to do."""
+"""A chosen array that does not run, in lines: its members that were found, and the remedy."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def absent_body_lines(report: Report, absent: AbsentArray, width: int) -> list[L
         lines += finding_lines(finding, finding.remedy, width)
     for lack in report.snapshot.lacks:
         if lack.part != "changes":  # the header says read-only
-            parts = textwrap.wrap(visible(lack.sentence), width - 2)
+            parts = textwrap.wrap(visible(lack.sentence), width - 2, break_on_hyphens=False)
             lines += [[(fit(" " + part, width), "dim")] for part in parts]
     return lines
 
@@ -57,7 +57,8 @@ def _members(absent: AbsentArray, width: int) -> Iterator[Line]:
         name = visible(member.name) if member is not None else "–"
         serial = tail(visible(member.serial), 14) if member is not None and member.serial else ""
         text = f"  {place:<2} {'':<4}  {fit(name, 11)} {fit(serial, 15)} "
-        words, role = _found(absent, member) if member is not None else ("missing", "bad")
+        missing = ("not found yet", "unknown") if absent.awaits_udev else ("missing", "bad")
+        words, role = _found(absent, member) if member is not None else missing
         yield [(text, "plain"), (fit(words, width - len(text)), role)]
 
 

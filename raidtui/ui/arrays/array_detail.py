@@ -1,4 +1,4 @@
-"""The chosen array in lines: identity, sync, members, what may fail, findings."""
+"""The chosen array in lines: identity, sync, members, survivable failures, findings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MEMBER_ROLES = {"in_sync": "plain", "faulty": "bad", "rebuilding": "warn", "rep
 @lru_cache(maxsize=64)
 def _parts(text: str, width: int) -> tuple[str, ...]:
     """Return a text cut into lines; cached, as the same few are drawn each time."""
-    return tuple(textwrap.wrap(text, width))
+    return tuple(textwrap.wrap(text, width, break_on_hyphens=False))
 
 
 def head_lines(report: Report, array: Array, width: int, chart_height: int) -> list[Line]:
@@ -203,7 +203,7 @@ def _unit_words(array: Array, width: int) -> str:
 def body_lines(
     report: Report, array: Array, width: int, keymap: Mapping[str, str] | None = None
 ) -> list[Line]:
-    """Return members, what may fail, what uses the array, and the findings with their remedies.
+    """Return members, survivable failures, users of the array, and the findings with their remedies.
 
     The last cell of a line stays empty: a scroll bar is there.
     """
@@ -215,7 +215,7 @@ def body_lines(
         sentence = loss_sentence(array.level, array.layout, len(array.up), missing)
     held = only_holders(array) if sentence else ()
     if array.parity_unfinished and not array.missing_slots:
-        sentence = "until this resync ends, parity is incomplete: if one goes, data may be lost"
+        sentence = "until this resync ends, parity is incomplete: if one fails, data may be lost"
         lines += _wrapped(sentence, width, "warn")
     elif sentence:
         if held:

@@ -1,8 +1,11 @@
-"""The rows of the list of arrays, and the counts in the header."""
+"""The list of arrays: its rows, which one is chosen, what it shows without rows; the counts in the header."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import textwrap
+from collections.abc import Collection, Sequence
+
+from msgspec import Struct
 
 from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array, Phase
@@ -11,7 +14,8 @@ from raidtui.model.levels import layout_short
 from raidtui.model.verdict import ROLES, state
 from raidtui.session.watch import Report
 from raidtui.view.array_row import Brief
-from raidtui.view.line import RANKS
+from raidtui.view.line import RANKS, Line
+from raidtui.view.text import visible
 
 Listed = Array | AbsentArray
 """An array that runs, or one that should."""
@@ -80,12 +84,39 @@ def brief_of(report: Report, array: Listed, shared: Collection[str] = ()) -> Bri
     return brief
 
 
+def nothing_lines(report: Report, wanted: str, width: int) -> list[Line]:
+    """Return why the list has no rows.
+
+    Args:
+        report: the last report.
+        wanted: the text of the filter; "" where all arrays are listed.
+        width: of the window.
+    """
+    if wanted and (report.snapshot.arrays or report.snapshot.absent):
+        return [[(f" No array contains {visible(wanted)!r}. Esc shows all.", "plain")]]
+    if not report.snapshot.readable:
+        reason = report.snapshot.lacks[0].sentence if report.snapshot.lacks else ""
+        return [[(f" Not known: {visible(reason)}", "bad")]]
+    lines: list[Line] = [
+        [],
+        [
+            (" No md array on this host.", "strong"),
+            (" b builds one, a assembles one, d opens the demo host.", "plain"),
+        ],
+        [],
+    ]
+    for lack in report.snapshot.lacks:
+        parts = textwrap.wrap(visible(lack.sentence), max(20, width - 3), break_on_hyphens=False)
+        lines += [[(f" {part}", "dim")] for part in parts]
+    return lines
+
+
 def absence_words(absent: AbsentArray) -> str:
     """Return why an array is not in /proc/mdstat, and how many members were found."""
     if absent.absence is Absence.NOT_THERE:
         return "does not run, no member found"
     word = "gone" if absent.absence is Absence.GONE else "not started"
-    return f"{word}: {absent.count_words.replace(' present', '')}"
+    return f"{word}: {absent.count_short}"
 
 
 def _note(array: Array) -> str:
@@ -120,3 +151,43 @@ def matches(array: Listed, text: str) -> bool:
     if array.sync is not None:
         words.append(array.sync.action)
     return any(text.lower() in word.lower() for word in words)
+
+
+class Chosen(Struct, frozen=True, kw_only=True):
+    """Which array is chosen.
+
+    Args:
+        key: of the array; None without one.
+        gone: was chosen when it was stopped; nothing else was chosen since.
+    """
+
+    key: str | None = None
+    gone: str | None = None
+
+
+def keep_choice(
+    before: Chosen, shown: Sequence[Listed], listed: Sequence[Listed], *, is_there: bool = False
+) -> Chosen:
+    """Return the choice among the arrays that are shown now.
+
+    It follows the array's identity; where that is gone, the row stays until it is back.
+
+    Args:
+        before: the previous choice.
+        shown: the arrays that are shown from now on.
+        listed: those that were shown before.
+        is_there: whether the host has the chosen one, shown or not.
+    """
+    keys = [array.key for array in shown]
+    key, gone = before.key, before.gone
+    if gone in keys:
+        key, gone = gone, None
+    if key in keys:
+        return Chosen(key=key, gone=gone)
+    if gone is None and not is_there:
+        gone = key
+    if not shown:
+        return Chosen(gone=gone)
+    row = next((i for i, array in enumerate(listed) if array.key == key), 0)
+    named = [array.key for array in shown if any(array.name == o.name for o in listed[row : row + 1])]
+    return Chosen(key=named[0] if named else keys[min(row, len(keys) - 1)], gone=gone)

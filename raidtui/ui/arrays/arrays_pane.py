@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from functools import partial
 from typing import ClassVar
 
@@ -20,18 +19,25 @@ from raidtui.plans.sync_speed import plan_limits
 from raidtui.session.watch import Report, limit_path
 from raidtui.ui.arrays.absent_detail import absent_body_lines, absent_head_lines
 from raidtui.ui.arrays.array_detail import body_lines, head_lines, unit_lines
-from raidtui.ui.arrays.array_list import ArrayList, Chosen, keep_choice
-from raidtui.ui.arrays.array_rows import Listed, brief_of, is_down, matches, ordered, shared_titles
-from raidtui.ui.arrays.direct_flow import DirectFlow
-from raidtui.ui.arrays.offers import offers, plan_of
+from raidtui.ui.arrays.array_plans import DirectFlow, offers, plan_of
+from raidtui.ui.arrays.array_rows import (
+    Chosen,
+    Listed,
+    brief_of,
+    is_down,
+    keep_choice,
+    matches,
+    nothing_lines,
+    ordered,
+    shared_titles,
+)
 from raidtui.ui.arrays.slider import Slider
 from raidtui.ui.commands import ARRAYS, Command
 from raidtui.ui.frame.lines import Lines, ScrollLines
-from raidtui.ui.frame.pane import Pane
+from raidtui.ui.frame.pane import Pane, RowList
 from raidtui.ui.frame.screen_shell import later
 from raidtui.view.array_row import brief_line
 from raidtui.view.line import Line
-from raidtui.view.text import visible
 
 _SETTLE_S = 0.12
 
@@ -75,7 +81,7 @@ class ArraysPane(Pane):
         """Whether a plan is being carried out: the next one waits for the report after it."""
         self._queued = ""
         self._slider_key: tuple[str | None, bool] | None = None
-        self.rows = ArrayList(self.move)
+        self.rows = RowList(self.move, id="array-list")
         self.head = Lines(id="array-head")
         self.low, self.high = Slider("min", id="min"), Slider("max", id="max")
         self.body = ArrayBody(id="array-body")
@@ -100,7 +106,7 @@ class ArraysPane(Pane):
         return self.report.snapshot.absent_array(self.chosen) if self.report else None
 
     def show_report(self, report: Report) -> None:
-        """Draw a report; what is equal is not drawn again."""
+        """Draw a report; equal parts are not redrawn."""
         self.report = report
         shown = ordered(report)
         if self.wanted_text:
@@ -130,7 +136,7 @@ class ArraysPane(Pane):
         selected = next((i for i, each in enumerate(self._listed) if each.key == self.chosen), None)
         shared = shared_titles(report)
         lines = [self._row(report, array, width, shared) for array in self._listed]
-        self.rows.show(lines or self._nothing(report), selected=selected)
+        self.rows.show(lines or nothing_lines(report, self.wanted_text, width), selected=selected)
         if selected is not None:
             self.rows.keep_in_view(selected)
         array, absent = self.array, self.absent
@@ -165,25 +171,6 @@ class ArraysPane(Pane):
             known = (facts, brief_line(brief_of(report, array, shared), width))
             self._known_rows[array.key] = known
         return known[1]
-
-    def _nothing(self, report: Report) -> list[Line]:
-        if self.wanted_text and (report.snapshot.arrays or report.snapshot.absent):
-            return [[(f" No array contains {visible(self.wanted_text)!r}. Esc shows all.", "plain")]]
-        if not report.snapshot.readable:
-            reason = report.snapshot.lacks[0].sentence if report.snapshot.lacks else ""
-            return [[(f" Cannot tell: {visible(reason)}", "bad")]]
-        lines: list[Line] = [
-            [],
-            [
-                (" No md array on this host.", "strong"),
-                (" b builds one, a assembles one, d opens the demo host.", "plain"),
-            ],
-            [],
-        ]
-        for lack in report.snapshot.lacks:
-            parts = textwrap.wrap(visible(lack.sentence), max(20, self.app.size.width - 3))
-            lines += [[(f" {part}", "dim")] for part in parts]
-        return lines
 
     def _show_sliders(self, report: Report, array: Array) -> None:
         low, high = self.low, self.high
@@ -395,6 +382,6 @@ class ArraysPane(Pane):
             self._carry_out(plan)
 
     def forget_asked(self) -> None:
-        """Show the kernel's values: what was requested was not done."""
+        """Show the kernel's values, since the request was not carried out."""
         for slider in (self.low, self.high):
             slider.forget_asked()

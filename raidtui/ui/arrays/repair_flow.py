@@ -124,7 +124,8 @@ def _members(array: Array, plan: Callable[[Survey, Array, str], Plan | Refusal |
         now, found = survey.snapshot.array(array.key) or array, []
         for member in sorted(now.members, key=lambda each: (each.slot is None, each.slot or 0)):
             made = plan(survey, now, member.name)
-            slot = "spare" if member.slot is None else f"slot {member.slot}"
+            is_spare = member.has("spare") and not member.has("faulty")
+            slot = f"slot {member.slot}" if member.slot is not None else "spare" if is_spare else "no slot"
             words = f"{member.name:<10} {slot:<8} {member.role:<9} {_which(survey.devices.get(member.name))}"
             found.append(Offered(option=option_of(member.name, words, made), made=made))
         return found

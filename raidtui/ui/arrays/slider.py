@@ -120,7 +120,7 @@ class Slider(Widget, can_focus=True):
             self.ask(next_step(self.value_kib_s, scale, direction))
 
     def action_apply(self) -> None:
-        """Request what was typed."""
+        """Request the typed value."""
         value = typed_kib_s(self.typed)
         if value is not None:
             self.ask(value)
@@ -131,7 +131,7 @@ class Slider(Widget, can_focus=True):
             self.post_message(self.Refused(text))
 
     def action_forget(self) -> None:
-        """Drop what was typed, or leave the slider."""
+        """Drop the typed value, or leave the slider."""
         if self.typed:
             self.typed = ""
             self.refresh()

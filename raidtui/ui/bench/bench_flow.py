@@ -18,6 +18,7 @@ from raidtui.ui.bench.history_lines import HistoryEntry
 from raidtui.ui.frame.choose import Ask
 from raidtui.ui.frame.dialog import WIDTH, Question
 from raidtui.ui.frame.screen_shell import ScreenShell
+from raidtui.ui.frame.surveying import awaited
 from raidtui.view.line import Line
 from raidtui.view.text import visible
 from raidtui.view.units import counted
@@ -53,13 +54,17 @@ class BenchFlow:
         Returns:
             The contents of the form when it was left, and whether a benchmark was started.
         """
-        from raidtui.ui.bench.form_page import BenchForm  # noqa: PLC0415
+        from raidtui.ui.bench.form_lines import TITLES  # noqa: PLC0415
 
         if not await self.restore(first=True):
             return draft, False
-        self._shell.say("reading what can be measured …", "dim")
-        known = await self._session.known(self._snapshot)
-        self._shell.say("", "plain")
+        read = self._session.known(self._snapshot)
+        known = await awaited(self._shell, TITLES[kind], "reading what can be measured …", read)
+        if known is None:
+            self._shell.say("nothing was started", "plain")
+            return draft, False
+        from raidtui.ui.bench.form_page import BenchForm  # noqa: PLC0415
+
         upon = next((each.path for each in known.folders if array in each.arrays), "")
         form = BenchForm(kind, replace(draft, folder=draft.folder or upon), self._session.ask, known)
         offer = await self._shell.ask(form)
@@ -78,7 +83,11 @@ class BenchFlow:
         Args:
             first: whether a new benchmark follows: then nothing is said where none was interrupted.
         """
-        titles = await self._session.interrupted()
+        read = self._session.interrupted()
+        titles = await awaited(self._shell, "Benchmarks", "reading the journals of benchmarks …", read)
+        if titles is None:
+            self._shell.say("nothing was changed", "plain")
+            return False
         if not titles:
             if not first:
                 self._shell.say("no benchmark was interrupted", "plain")
@@ -115,7 +124,8 @@ class BenchFlow:
     async def stop(self, progress: BenchProgress) -> None:
         """Ask whether a benchmark shall end now, and end it."""
         lines = [[(visible(f"Stop {progress.title}?"), "strong")], []]
-        ended = f"{counted(progress.done, 'run')} of {progress.of} ended and kept. " if progress.done else ""
+        has = "has ended and is" if progress.done == 1 else "have ended and are"
+        ended = f"{counted(progress.done, 'run')} of {progress.of} {has} kept. " if progress.done else ""
         words = (
             f"{ended}The current run ends now and is kept as partial. What the benchmark changed is put"
             " back, and its files are removed."
@@ -132,9 +142,12 @@ class BenchFlow:
         from raidtui.ui.bench.compare_page import Comparison  # noqa: PLC0415
 
         try:
-            samples = await self._session.samples(_needed(records))
+            read = self._session.samples(_needed(records))
+            samples = await awaited(self._shell, "Compare", "reading the samples …", read)
         except ResultsError as error:
             self._shell.say(str(error), "bad")
+            return
+        if samples is None:
             return
         await self._shell.ask(Comparison(records, samples, title, start="heat" if heat else "table"))
 
@@ -143,9 +156,12 @@ class BenchFlow:
         from raidtui.ui.bench.export_page import Export  # noqa: PLC0415
 
         try:
-            samples = await self._session.samples([record.id for record in records])
+            read = self._session.samples([record.id for record in records])
+            samples = await awaited(self._shell, "Export", "reading the samples …", read)
         except ResultsError as error:
             self._shell.say(str(error), "bad")
+            return
+        if samples is None:
             return
         path = await self._shell.ask(Export(records, samples))
         if path is None:
@@ -193,4 +209,4 @@ def _needed(records: Sequence[RunRecord]) -> list[int]:
 
 
 def _prose(text: str, role: str = "plain") -> list[Line]:
-    return [[(part, role)] for part in textwrap.wrap(text, WIDTH - 4)]
+    return [[(part, role)] for part in textwrap.wrap(text, WIDTH - 4, break_on_hyphens=False)]

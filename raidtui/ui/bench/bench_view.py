@@ -1,4 +1,4 @@
-"""Pane 5 as far as it reads and shows: what is measured now, the history, and the chosen benchmark."""
+"""Pane 5 as a display: the running benchmark, the history, and the chosen one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from raidtui.session.bench import BenchHistory, BenchSession
 from raidtui.session.watch import Report
 from raidtui.ui.bench.history_lines import HistoryEntry, details_lines, entries_of, history_head, history_line
 from raidtui.ui.bench.live_lines import live_lines
-from raidtui.ui.commands import DOWN, UP
+from raidtui.ui.commands import DOWN, STOP_BENCH, UP
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.frame.pages import wrapped
 from raidtui.ui.frame.pane import Pane
@@ -57,7 +57,7 @@ class BenchList(ScrollLines, can_focus=True, inherit_bindings=False):
         self._move(delta)
 
     def on_click(self, event: events.Click) -> None:
-        """Choose what is under the mouse."""
+        """Choose the row under the mouse."""
         self._point(event.y + self.scroll_offset.y)
 
 
@@ -65,7 +65,7 @@ class BenchView(Pane):
     """See the module.
 
     Args:
-        report: what is known of the arrays, if anything.
+        report: the last report; None before the first.
     """
 
     ID = "bench-pane"
@@ -102,7 +102,7 @@ class BenchView(Pane):
         yield from (self.live, self.live_rule, self.head, self.rows, self.rule, self.body)
 
     def on_mount(self) -> None:
-        """Draw what is known."""
+        """Draw the present state."""
         self.live.display = self.live_rule.display = False
         self.redraw()
 
@@ -162,8 +162,8 @@ class BenchView(Pane):
         )
         why = f": {progress.reason}" if progress.reason and progress.state != "cancelled" else ""
         text = f"{progress.title}: {words}{why}{kept}"
-        self.say(text, _ROLES[tone])
         session = self.session()
+        self.shell.say(text, _ROLES[tone], logged=session is None)
         if session is not None:
             session.note(text, tone)
 
@@ -193,7 +193,8 @@ class BenchView(Pane):
         if self.live.display != shows:
             self.live.display = self.live_rule.display = shows
         if progress is not None:
-            self.live.show(live_lines(progress, width, height))
+            stop_key = STOP_BENCH.shown_key(self.shell.keymap)
+            self.live.show(live_lines(progress, width, height, stop_key=stop_key))
             self.live_rule.show([_rule(width)])
         self._entries = self._shown()
         self._settle_choice()

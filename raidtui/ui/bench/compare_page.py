@@ -33,7 +33,7 @@ class Comparison(PageScreen[None]):
     Args:
         records: the runs.
         samples: by the runs' numbers; missing ones are reported.
-        title: what is compared.
+        title: the title of the comparison.
         start: the view that comes first: table, time or heat.
         by: the measure that comes first, one of ``METRICS``.
     """

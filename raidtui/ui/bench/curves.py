@@ -215,12 +215,12 @@ class Grid:
         """
         role = _ROLES[place % len(_ROLES)]
         if not braille:
-            for column, value in self._course(curve, self._columns):
+            for column, value in self._at_steps(curve, self._columns):
                 self._letter(column, round(self._height(value, self._rows)), curve.letter, role)
             return
         before: int | None = None
         first = (place * _EVERY // max(1, of) + _EVERY // 4) % _EVERY
-        for dot, value in self._course(curve, self._columns * 2):
+        for dot, value in self._at_steps(curve, self._columns * 2):
             level = round(self._height(value, self._rows * 4))
             for each in _between(before, level):
                 cell = (dot // 2, each // 4)
@@ -236,7 +236,7 @@ class Grid:
         self._letters[cell] = _SHARED if self._letters.get(cell, letter) != letter else letter
         self._roles[cell] = role
 
-    def _course(self, curve: Drawn, steps: int) -> list[tuple[int, float]]:
+    def _at_steps(self, curve: Drawn, steps: int) -> list[tuple[int, float]]:
         """Return the curve's value at each step: the mean of what falls into it, else what lies between."""
         times = [t_s for t_s, _ in curve.points]
         first, last = (min(steps - 1, int(t_s / self._last_s * steps)) for t_s in (times[0], times[-1]))

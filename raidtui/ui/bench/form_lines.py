@@ -1,4 +1,4 @@
-"""How a benchmark's form looks: a row for each field, what is known of the one at the cursor below them."""
+"""A benchmark's form in lines: a row for each field, and below them the hint of the current one."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class Form(Struct, frozen=True, kw_only=True):
         """Return more about the field: as many paragraphs as there is room for."""
         lines: list[Line] = []
         for text in self.meaning:
-            parts = textwrap.wrap(text, min(self.width, _MOST_MEANING)) or [""]
+            parts = textwrap.wrap(text, min(self.width, _MOST_MEANING), break_on_hyphens=False) or [""]
             if len(lines) + len(parts) >= room:
                 break
             lines += [[(part, "dim")] for part in parts]
@@ -141,7 +141,7 @@ class Form(Struct, frozen=True, kw_only=True):
 
 
 def _in_view(lines: list[Line], place: int, room: int) -> list[Line]:
-    """Return as many lines as there is room for, those around a place."""
+    """Return the lines near a place, as many as there is room for."""
     if len(lines) <= room:
         return lines
     start = max(0, min(place - room // 2, len(lines) - room))
@@ -174,7 +174,7 @@ def _taken(field: FormField, number: int, text: str, room: int, role: str) -> Li
 
 
 def _typed(field: FormField, text: str, room: int, cursor: int | None) -> Line:
-    """Return a text; with a cursor, the part around it."""
+    """Return a text; with a cursor, the part that has it."""
     unit = f" {field.unit}" if field.unit and (text or field.usual.isdecimal()) else ""
     room -= 2
     if not text:

@@ -105,7 +105,7 @@ class BenchForm(PageScreen[Offer]):
         """Draw everything."""
         rows = self._rows
         self._at = min(self._at, len(rows) - 1)
-        self.show_head(self._title, "asking the host …" if self._asking else "")
+        self.show_head(self._title, "reading the host …" if self._asking else "")
         self.show_keys(*self._keys(), right=("F1" if self._field.name in _PROSE else "?", "meaning"))
         form = Form(
             draft=self.draft,

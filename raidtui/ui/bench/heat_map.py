@@ -109,9 +109,10 @@ def window_of(
         columns += 1
     rows, free = len(heat.rows), height - _HEADS - (columns < len(widths))
     below = len(_notes(heat, layer, width, bars=bars))
-    ways = [(high, True) for high in range(_MOST_HIGH, 0, -1)] + [(1, False)] if bars else [(0, True)]
+    layouts = [(high, True) for high in range(_MOST_HIGH, 0, -1)] + [(1, False)] if bars else [(0, True)]
     high, notes = next(
-        (way for way in ways if rows * (way[0] + 1) + (below if way[1] else 0) <= free), (0, False)
+        (layout for layout in layouts if rows * (layout[0] + 1) + (below if layout[1] else 0) <= free),
+        (0, False),
     )
     if rows > free and not high:
         rows = max(1, free - 1)

@@ -42,7 +42,9 @@ class HistoryEntry(Struct, frozen=True, kw_only=True):
     Args:
         key: the benchmark's id.
         title, note: of its newest run.
-        place: the folder or the devices; ``array`` the array's label or name, "" where there is none.
+        work: what was measured, without what was changed; "" for a job file.
+        axes: the labels of what was changed between its runs.
+        place: the folder or the devices; ``array`` the array's label or name, "" without one.
         at_s: epoch seconds of its first run.
         records: its runs, in their order.
         partial, failed: how many of them are.
@@ -62,6 +64,8 @@ class HistoryEntry(Struct, frozen=True, kw_only=True):
     records: tuple[RunRecord, ...]
     array: str = ""
     note: str = ""
+    work: str = ""
+    axes: tuple[str, ...] = ()
     partial: int = 0
     failed: int = 0
     points: int = 0
@@ -103,6 +107,8 @@ def _entry(job: str, runs: Sequence[RunRecord]) -> HistoryEntry:
         records=tuple(runs),
         array=(arrays[0].label or arrays[0].name) if arrays else "",
         note=last.note,
+        work=last.preset or (last.work.words if last.work is not None else ""),
+        axes=tuple(label for label in last.point if len({run.point.get(label) for run in runs}) > 1),
         partial=sum(run.state == PARTIAL for run in runs),
         failed=sum(run.state == FAILED for run in runs),
         points=len(series),
@@ -186,11 +192,11 @@ def history_line(entry: HistoryEntry, width: int, marked: bool, *, now_s: float 
 def _what(entry: HistoryEntry, width: int) -> str:
     """Return title and note; of a title that is too long, what was changed in the end stays in view."""
     text = visible(f"{entry.title} · {entry.note}" if entry.note else entry.title)
-    what, by, axes = text.rpartition(" by ")
-    room = width - cell_width(by + axes)
-    if by and cell_width(text) > width and not entry.note and room >= _LEAST_TITLE:
-        return f"{fit(what, room)}{by}{axes}"
-    return text
+    if cell_width(text) <= width or entry.note or not entry.work or not entry.axes:
+        return text
+    changed = visible(f" by {', '.join(entry.axes)}")
+    room = width - cell_width(changed)
+    return f"{fit(visible(entry.work), room)}{changed}" if room >= _LEAST_TITLE else text
 
 
 def _role(entry: HistoryEntry) -> str:
@@ -251,7 +257,7 @@ def _result(entry: HistoryEntry, width: int) -> tuple[str, str]:
 
 
 def details_lines(entry: HistoryEntry, width: int) -> list[Line]:
-    """Return all that is known of a benchmark, in lines of at most ``width`` cells."""
+    """Return the details of a benchmark, in lines of at most ``width`` cells."""
     series = series_of(entry.records)
     lines = _headline(entry, width)
     for heat in heat_maps(entry.records):

@@ -21,21 +21,30 @@ _TALL = 36
 _RUN_STATES = {"made": "begins", "running": ""}
 
 
-def live_lines(progress: BenchProgress, width: int, height: int) -> list[Line]:
+def live_lines(progress: BenchProgress, width: int, height: int, *, stop_key: str = "x") -> list[Line]:
     """Return the lines on a benchmark that is under way.
 
     Args:
         progress: the benchmark.
         width: cells of a line.
-        height: of the window: in a tall one the chart is.
+        height: of the window: in a tall one the chart is tall, too.
+        stop_key: the key that stops it.
     """
     lines = [_head(progress, width)]
     rows = 3 if height >= _TALL else 1
-    lines += _iops(progress.samples, width, rows)
+    is_silent = progress.silent_s is not None
+    lines += _iops(progress.samples, width, rows, is_silent=is_silent)
     lines.append(_bandwidth(progress, width))
-    lines.append(_latency(progress.samples, width))
+    lines.append(_latency(progress.samples, width, is_silent=is_silent))
     lines.append(_surroundings(progress.surroundings))
+    if progress.silent_s is not None:
+        lines.append([(f" {_silence(progress, progress.silent_s, stop_key)}", "warn")])
     return [_cut(line, width) for line in lines]
+
+
+def _silence(progress: BenchProgress, silent_s: float, stop_key: str) -> str:
+    why = "a disk may hang" if progress.samples else "it creates its files, or a disk hangs"
+    return f"no report from fio for {duration(silent_s)}: {why}; {stop_key} stops it"
 
 
 def _head(progress: BenchProgress, width: int) -> Line:
@@ -82,7 +91,7 @@ def _how_far(progress: BenchProgress) -> str:
     return f"{100 * done / work.total_bytes:.0f} % of {binary_size(work.total_bytes)}"
 
 
-def _iops(samples: Sequence[RunSample], width: int, rows: int) -> list[Line]:
+def _iops(samples: Sequence[RunSample], width: int, rows: int, *, is_silent: bool) -> list[Line]:
     values = [(each.t_s, each.read.iops + each.write.iops) for each in samples]
     numbers = [value for _, value in values]
     tail = ""
@@ -90,7 +99,7 @@ def _iops(samples: Sequence[RunSample], width: int, rows: int) -> list[Line]:
         found = spread(numbers)
         tail = f"median {short_number(found.median)}  {short_number(found.low)} … {short_number(found.high)}"
     chart = _chart(values, width, rows)
-    now = f"{numbers[-1]:,.0f}" if numbers else "–"
+    now = f"{numbers[-1]:,.0f}" if numbers and not is_silent else "–"
     lines: list[Line] = [
         [(" " * (_LABEL + _NUMBER + 2), "plain"), (text, "accent"), (" " * (_TAIL + 2), "plain")]
         for text in chart[:-1]
@@ -102,7 +111,7 @@ def _bandwidth(progress: BenchProgress, width: int) -> Line:
     left = progress.left
     end = f"{left.words} left" if left is not None and left.words and progress.works else ""
     rate, mixed = "–", ""
-    if progress.samples:
+    if progress.samples and progress.silent_s is None:
         last = progress.samples[-1]
         rate = three_digits((last.read.bytes_s + last.write.bytes_s) / 1e6)
         if last.ios[0] and last.ios[1]:
@@ -110,10 +119,10 @@ def _bandwidth(progress: BenchProgress, width: int) -> Line:
     return _row("MB/s", rate, fit_words(mixed, _chart_width(width)), end, chart_role="plain")
 
 
-def _latency(samples: Sequence[RunSample], width: int) -> Line:
+def _latency(samples: Sequence[RunSample], width: int, *, is_silent: bool) -> Line:
     points = [(each.t_s, float(each.main.p99_ns)) for each in samples if each.main.p99_ns is not None]
     chart = _chart(points, width, 1)[-1]
-    if not samples:
+    if not samples or is_silent:
         return _row("p99 ms", "–", chart, "")
     last = samples[-1].main
     now = milliseconds(last.p99_ns) if last.p99_ns is not None else "–"

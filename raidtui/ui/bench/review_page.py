@@ -27,7 +27,7 @@ class BenchReview(PageScreen[Offer]):
     """Gives the offer, or None.
 
     Args:
-        offer: what can be started.
+        offer: the benchmark to start.
         devices: those that are overwritten.
         confirmed: serial numbers that were typed for the same loss before.
 
@@ -72,7 +72,7 @@ class BenchReview(PageScreen[Offer]):
         typed, word = visible(self._typed) + "▏", visible(device.word)
         notes: list[Line] = [
             [(self._said or f"What is on {visible(device.name)} will be lost. There is no undo.", "warn")],
-            [(f"To go on, type its {what}, {word}, and Enter:", "warn")],
+            [(f"To continue, type its {what}, {word}, and Enter:", "warn")],
             [(f"[{typed:<{max(_LEAST_FIELD, cell_width(word) + 1)}}]", "strong"), (f"  {far}", "dim")],
         ]
         self.show_keys(("Enter", "that is it"), ("↑↓", "scroll"), ("Esc", "back"), notes=notes)
@@ -125,7 +125,7 @@ def offer_lines(offer: Offer, devices: Sequence[Candidate], width: int) -> list[
     """Return an offer in lines of at most ``width`` cells.
 
     Args:
-        offer: what can be started.
+        offer: the benchmark to start.
         devices: those that are overwritten.
         width: cells of a line.
     """
@@ -146,7 +146,7 @@ def offer_lines(offer: Offer, devices: Sequence[Candidate], width: int) -> list[
 
 
 def _losses(offer: Offer, devices: Sequence[Candidate], width: int) -> list[Line]:
-    """Return every device that is overwritten, with what is on it; empty ones, too."""
+    """Return every device that is overwritten, with its contents; empty ones, too."""
     if not devices:
         return []
     lost = {loss.device: loss.what for loss in offer.losses}
@@ -159,7 +159,9 @@ def _losses(offer: Offer, devices: Sequence[Candidate], width: int) -> list[Line
         start = f"  {fit(visible(each.name), room)}{size}  {fit(visible(each.model), model)}"
         start += fit(serial, _SERIAL + 2)
         what = lost.get(each.name, "")
-        parts = textwrap.wrap(visible(what or "nothing known"), max(20, width - cell_width(start)))
+        parts = textwrap.wrap(
+            visible(what or "nothing known"), max(20, width - cell_width(start)), break_on_hyphens=False
+        )
         lines.append([(start, "strong"), (parts[0], "bad" if what else "plain")])
         lines += [[(" " * cell_width(start), "plain"), (part, "bad")] for part in parts[1:]]
     return [*lines, []]
@@ -271,11 +273,13 @@ def _array_notes(offer: Offer) -> list[str]:
 
 
 def _labelled(label: str, text: str, width: int) -> list[Line]:
-    parts = textwrap.wrap(visible(text), max(20, width - _LABEL)) or [""]
+    parts = textwrap.wrap(visible(text), max(20, width - _LABEL), break_on_hyphens=False) or [""]
     lines: list[Line] = [[(fit(label, _LABEL), "dim"), (parts[0], "plain")]]
     return [*lines, *([(" " * _LABEL, "plain"), (part, "plain")] for part in parts[1:])]
 
 
 def _wrapped(text: str, width: int, role: str, *, indent: int = 0) -> list[Line]:
-    parts = textwrap.wrap(visible(text), width, subsequent_indent=" " * indent, drop_whitespace=True)
+    parts = textwrap.wrap(
+        visible(text), width, subsequent_indent=" " * indent, drop_whitespace=True, break_on_hyphens=False
+    )
     return [[(part, role)] for part in parts or [""]]

@@ -5,7 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Collection, Sequence
 
-from raidtui.plans.wizard.wizard_draft import WizardChoice, WizardRow
+from raidtui.model.survey import Survey
+from raidtui.plans.candidates import word_of
+from raidtui.plans.contents import array_words
+from raidtui.plans.wizard.wizard_draft import WizardChoice, WizardDraft, WizardRow, doomed
+from raidtui.ui.frame.pages import note_lines
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, tail, visible
 
@@ -59,7 +63,9 @@ def decided_lines(
         if words is None and what not in asked:
             continue
         role = "accent" if what == now else "strong" if words is not None else "dim"
-        parts = textwrap.wrap(visible("–" if words is None else words), max(1, room - 1)) or [""]
+        parts = textwrap.wrap(
+            visible("–" if words is None else words), max(1, room - 1), break_on_hyphens=False
+        ) or [""]
         if len(parts) > _MOST_PARTS:
             parts = [*parts[: _MOST_PARTS - 1], "…"]
         lines.append([(fit(what, _LABEL), role), (fit(parts[0], room), "plain")])
@@ -87,6 +93,29 @@ def with_note(rows: Sequence[Line], at: int, note: Sequence[Line], height: int, 
         if (below := len(rows) - start - room) > 0:
             shown[-1] = [(f"  ↓ {below + 1} more", "dim")]
     return [*shown, [], *note][:height]
+
+
+def row_note(row: WizardChoice | WizardRow, width: int) -> list[Line]:
+    """Return what is known of a row: why it is not available, or its note."""
+    if row.refusal:
+        return note_lines(f"not available: {row.refusal}", width, "warn")
+    return note_lines(row.note, width, "plain")
+
+
+def old_arrays(draft: WizardDraft, survey: Survey, width: int) -> tuple[list[Line], str]:
+    """Return (the arrays that would be destroyed, what to type or press)."""
+    found = doomed(draft, survey)
+    if not found:
+        return [], f"{', '.join(draft.destroys)} will be destroyed. Enter continues."
+    lines: list[Line] = []
+    for block, paths in found:
+        names = ", ".join(path.removeprefix("/dev/") for path in paths)
+        belong = "belongs" if len(paths) == 1 else "belong"
+        text = f"{names} {belong} to {array_words(block)}, which is not running."
+        lines += [*note_lines(text, width, "bad"), []]
+    single = all(word_of(block, survey) == block.label for block, _ in found)
+    what = "name" if single else "UUID: another array that is not running has that name"
+    return lines, f"To destroy it for good, type its {what}. To keep it, press Esc, then a to assemble it."
 
 
 def pick_lines(picks: Sequence[WizardChoice], at: int, width: int) -> list[Line]:

@@ -11,8 +11,6 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from raidtui.model.survey import Survey
-from raidtui.plans.candidates import word_of
-from raidtui.plans.contents import array_words
 from raidtui.plans.wizard.choices import EMPTY
 from raidtui.plans.wizard.wizard_draft import (
     JOURNAL,
@@ -207,7 +205,7 @@ class WizardScreen(PageScreen[WizardDraft]):
 
     def _keys(self) -> list[tuple[str, str]]:
         following = asked(self.draft, self._survey)[-1] == self.step
-        onward = ("Enter", f"go on to the {REVIEW}" if following else "next")
+        onward = ("Enter", f"continue to the {REVIEW}" if following else "next")
         if self.step in WORDS:
             return [onward, ("Esc", "back")]
         if self.step == "devices" and not self._picks:
@@ -242,7 +240,7 @@ class WizardScreen(PageScreen[WizardDraft]):
         at_slots = self._here == EMPTY
         count: Line = [(f"{'▸' if at_slots else ' '}{slots.words}", "key" if at_slots else "plain")]
         below = [count, [(_LEGEND, "dim")], [], *self._note(width)]
-        longest = 3 + max(len(self._note_of(pick, width)) for pick in self._picks)
+        longest = 3 + max(len(wizard.row_note(pick, width)) for pick in self._picks)
         return [*wanted, head, *wizard.with_note(rows, self._at, below, height - 1 - len(wanted), longest)]
 
     def _mark(self, name: str) -> str:
@@ -259,10 +257,10 @@ class WizardScreen(PageScreen[WizardDraft]):
         else:
             if self.step in TABLES:
                 rows = wizard.value_lines(self._rows, self._at, width)
-                longest = max(len(self._note_of(row, width)) for row in self._rows)
+                longest = max(len(wizard.row_note(row, width)) for row in self._rows)
             else:
                 rows = wizard.pick_lines(self._picks, self._at, width)
-                longest = max(len(self._note_of(pick, width)) for pick in self._picks)
+                longest = max(len(wizard.row_note(pick, width)) for pick in self._picks)
             right = wizard.with_note(rows, self._at, self._note(width), height, longest)
         return wizard.beside(left, right, self.inner_width, height)
 
@@ -270,28 +268,12 @@ class WizardScreen(PageScreen[WizardDraft]):
         if self._said:
             return note_lines(self._said, width, "warn")
         found = self._picks or self._rows
-        return self._note_of(found[self._at], width) if found else []
-
-    @staticmethod
-    def _note_of(pick: WizardChoice | WizardRow, width: int) -> list[Line]:
-        if pick.refusal:
-            return note_lines(f"not available: {pick.refusal}", width, "warn")
-        return note_lines(pick.note, width, "plain")
+        return wizard.row_note(found[self._at], width) if found else []
 
     def _word_lines(self, width: int) -> list[Line]:
         lines: list[Line] = []
         if self.step == "old arrays":
-            found = doomed(self.draft, self._survey)
-            single = all(word_of(block, self._survey) == block.label for block, _ in found)
-            for block, paths in found:
-                names = ", ".join(path.removeprefix("/dev/") for path in paths)
-                belong = "belongs" if len(paths) == 1 else "belong"
-                text = f"{names} {belong} to {array_words(block)}, which is not running."
-                lines += [*note_lines(text, width, "bad"), []]
-            what = "name" if single else "UUID: another array that is not running has that name"
-            hint = f"To destroy it for good, type its {what}. To keep it, press Esc, then a to assemble it."
-            if not lines:
-                hint = f"{', '.join(self.draft.destroys)} will be destroyed. Enter continues."
+            lines, hint = wizard.old_arrays(self.draft, self._survey, width)
         else:
             hint = _HINTS[self.step]
         lines += [[("> ", "key"), (visible(self._word) + "▏", "strong")], []]

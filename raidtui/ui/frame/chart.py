@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from raidtui.view.units import rate_mb_s
+from raidtui.view.units import rate_and_unit, rate_mb_s
 
 SLICE_S = 2.0
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
@@ -55,11 +55,10 @@ def spread_words(values: Sequence[float]) -> str:
     """Return the range of values in KiB/s as ``384 … 525 MB/s``; "" for no values."""
     if not values:
         return ""
-    low, high = rate_mb_s(min(values)), rate_mb_s(max(values))
+    low, high = rate_and_unit(min(values)), rate_and_unit(max(values))
     if low == high:
-        return high
-    short = low.rpartition(" ")[0] if low.rpartition(" ")[2] == high.rpartition(" ")[2] else low
-    return f"{short} … {high}"
+        return " ".join(high)
+    return f"{low[0] if low[1] == high[1] else ' '.join(low)} … {' '.join(high)}"
 
 
 def median_words(values: Sequence[float]) -> str:

@@ -25,7 +25,7 @@ class Option(Struct, frozen=True, kw_only=True):
 
     Args:
         key: the result of choosing it.
-        words: what is shown.
+        words: the text of the row.
         refusal: why it cannot be chosen; "" where it can.
         note: shown while the row is selected.
         pending: whether its device is still being read: Enter waits for it.
@@ -42,7 +42,7 @@ class Choice(FrameScreen[str]):
     """Rows: arrow keys move, Enter chooses; gives the row's key. A row that cannot be chosen says why.
 
     Args:
-        title: what is asked.
+        title: the question.
         options: the rows.
         nothing: shown where there is no row.
         again: called with the key of a refused row that Enter was pressed on, to read it again.
@@ -83,7 +83,7 @@ class Choice(FrameScreen[str]):
 
         Args:
             options: the rows.
-            words: what is still being read; "" where nothing is.
+            words: the progress of reading; "" when done.
         """
         if (options, words) == (self._options, self._words):
             return
@@ -144,8 +144,8 @@ class Ask(TextFieldScreen[str]):
     """A line to type; gives the text.
 
     Args:
-        title: what is asked.
-        hint: what can be typed.
+        title: the question.
+        hint: the accepted input.
         text: the text at first; where one is given, the answer may be empty.
         most: the most characters.
     """
@@ -162,6 +162,6 @@ class Ask(TextFieldScreen[str]):
         self.show_foot(("Enter", "continue"), ("Esc", "back"))
 
     def entered(self) -> None:
-        """Close with what was typed."""
+        """Close with the typed text."""
         if self.line.text or self._may_be_empty:
             self.dismiss(self.line.text)

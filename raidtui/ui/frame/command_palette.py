@@ -135,10 +135,10 @@ def palette_entries(host: PaletteHost) -> Iterator[PaletteEntry]:
             )
     for each in CLI_COMMANDS:
         yield PaletteEntry(
-            title=f"{each.title}: raidtui {each.order}",
+            title=f"{each.title}: raidtui {each.command}",
             help=f"On the command line: {each.help}",
             words=each.words,
-            run=partial(host.say, f"on the command line: raidtui {each.order}", "plain"),
+            run=partial(host.say, f"on the command line: raidtui {each.command}", "plain"),
         )
     for name in host.theme_names:
         yield PaletteEntry(

@@ -58,7 +58,9 @@ WIDTH = 74
 def plan_lines(plan: Plan) -> list[Line]:
     """Return a plan that is carried out at once, in lines: title, warning, every write, how it is undone."""
     lines: list[Line] = [[(visible(f"{plan.subject}: {plan.title}"), "strong")], []]
-    lines += [[(part, "warn")] for part in textwrap.wrap(visible(plan.warning), WIDTH - 4)]
+    lines += [
+        [(part, "warn")] for part in textwrap.wrap(visible(plan.warning), WIDTH - 4, break_on_hyphens=False)
+    ]
     if plan.warning:
         lines.append([])
     for step in plan.steps:
@@ -75,7 +77,7 @@ class Question(Dialog[str]):
     """A text and answers of one letter each; Esc and Enter give the harmless answer.
 
     Args:
-        lines: what is asked.
+        lines: the question.
         answers: (key, words) pairs; the result is the key.
         harmless: the result of Esc and Enter.
     """

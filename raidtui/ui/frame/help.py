@@ -82,15 +82,18 @@ class HelpScreen(Dialog[None]):
         lines: list[Line] = [[("Keys", "strong")]]
         for key, label, sentence, refusal in self._rows:
             role = "dim" if refusal else "plain"
-            first, *more = textwrap.wrap(sentence, _TEXT) or [""]
+            first, *more = textwrap.wrap(sentence, _TEXT, break_on_hyphens=False) or [""]
             lines.append([(f" {key:<6} ", "key"), (f"{label:<10} ", "strong"), (first, role)])
             lines += [[(" " * _INDENT + part, role)] for part in more]
             if refusal:
-                reason = textwrap.wrap(visible(f"not now: {refusal}"), _TEXT)
+                reason = textwrap.wrap(visible(f"not now: {refusal}"), _TEXT, break_on_hyphens=False)
                 lines += [[(" " * _INDENT + part, "warn")] for part in reason]
         for note in _NOTES.split("\n\n"):
             lines.append([])
-            lines += [[(" " + part, "plain")] for part in textwrap.wrap(note, _TEXT + _INDENT - 1)]
+            lines += [
+                [(" " + part, "plain")]
+                for part in textwrap.wrap(note, _TEXT + _INDENT - 1, break_on_hyphens=False)
+            ]
         self._body.show(lines)
         self._foot.show([[(" Esc ", "key"), ("back", "plain")]])
         self._body.focus()

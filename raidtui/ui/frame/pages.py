@@ -213,8 +213,10 @@ class PageScreen(FrameScreen[T], Generic[T]):
                 break  # the first ones matter most
             line += [(f"{key} ", "key"), (f"{words}   ", "plain")]
         if right is not None:
-            used = sum(cell_width(text) for text, _ in line) + cell_width(right[0]) + cell_width(right[1]) + 1
-            line += [(" " * max(0, width - used), "plain"), (f"{right[0]} ", "key"), (right[1], "plain")]
+            key, words = right
+            rest = width - sum(cell_width(text) for text, _ in line) - cell_width(key) - 1
+            words = words if cell_width(words) <= rest else ""
+            line += [(" " * max(0, rest - cell_width(words)), "plain"), (f"{key} ", "key"), (words, "plain")]
         self._foot.show([rule(width), *notes, line])
 
 
@@ -224,8 +226,18 @@ def rule(width: int) -> Line:
 
 
 def wrapped(text: str, width: int, role: str, *, indent: int = 0) -> list[Line]:
-    """Return a text as lines of at most ``width`` cells; the lines after the first are indented."""
-    parts = textwrap.wrap(text, width, subsequent_indent=" " * indent, drop_whitespace=False) or [""]
+    """Return a text as lines of at most ``width`` cells; the lines after the first are indented.
+
+    Blanks at its start are kept; those at which it is broken are not.
+    """
+    words = text.lstrip(" ")
+    parts = textwrap.wrap(
+        words,
+        width,
+        initial_indent=" " * (len(text) - len(words)),
+        subsequent_indent=" " * indent,
+        break_on_hyphens=False,
+    ) or [""]
     return [[(part, role)] for part in parts]
 
 
@@ -234,7 +246,7 @@ _WIDEST = 100
 
 def note_lines(text: str, width: int, role: str) -> list[Line]:
     """Return a note in lines of at most ``width`` cells."""
-    return [[(part, role)] for part in textwrap.wrap(visible(text), width)]
+    return [[(part, role)] for part in textwrap.wrap(visible(text), width, break_on_hyphens=False)]
 
 
 def stamp(at_s: float, now_s: float) -> str:
@@ -268,7 +280,7 @@ class WhyScreen(PageScreen[None]):
         width = min(_WIDEST, self.inner_width - 1)
         lines: list[Line] = []
         for text in self._page:
-            parts = [text] if text[:1] in {"", " "} else textwrap.wrap(text, width)
+            parts = [text] if text[:1] in {"", " "} else textwrap.wrap(text, width, break_on_hyphens=False)
             lines += [[(part, "plain")] for part in parts]
         self.show_body(lines)
         self.show_keys(("↑↓", "scroll"), ("Esc", "back"))

@@ -1,13 +1,16 @@
-"""A pane of the main screen, and how it is wired."""
+"""A pane of the main screen with its list of rows, and how it is wired."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
+from textual import events
+from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from raidtui.session.watch import Report
-from raidtui.ui.commands import Command
+from raidtui.ui.commands import DOWN, UP, Command
 from raidtui.ui.frame.lines import ScrollLines
 from raidtui.ui.frame.screen_shell import ScreenShell, shell_of
 
@@ -15,7 +18,7 @@ from raidtui.ui.frame.screen_shell import ScreenShell, shell_of
 class Pane(Vertical):
     """A pane of the main screen; it draws a report and carries out its own commands.
 
-    There is one way of wiring. Requests that another pane or the app carries out go up as messages (a plan to
+    All panes are wired alike. Requests that another pane or the app carries out go up as messages (a plan to
     confirm, a verb that needs dialogs, a knob to measure). What the session holds is asked of ``shell``. The
     sentence above the footer and the footer itself are changed by calls of ``say`` and ``redraw_frame``: as
     messages they would arrive after the next key, and be drawn in a second write. Nothing is assigned on a
@@ -23,7 +26,7 @@ class Pane(Vertical):
     for a message of theirs could be overtaken by the next key.
 
     Args:
-        report: what is known of the host, if anything.
+        report: the last report; None before the first.
     """
 
     ID: ClassVar[str]
@@ -55,7 +58,7 @@ class Pane(Vertical):
         self.redraw()
 
     def redraw(self) -> None:
-        """Draw everything from what is at hand."""
+        """Draw everything from the present state."""
         raise NotImplementedError
 
     def come(self) -> None:
@@ -74,3 +77,42 @@ class Pane(Vertical):
         """Return why a command cannot be used now; "" where it can."""
         del command_id
         return ""
+
+
+class RowList(ScrollLines, can_focus=True, inherit_bindings=False):
+    """Rows of which one is chosen, which stays in view. Keys move the choice; so does a click.
+
+    The page keys, too, are bindings: one that is typed before the list has the focus reaches it as a binding
+    alone, and Textual's own would scroll the rows without the choice.
+
+    Args:
+        move: chooses the row so many rows further down.
+        id: the widget's, for the style sheet.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *UP.bindings,
+        *DOWN.bindings,
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+        Binding("home", "move(-1000000)", show=False),
+        Binding("end", "move(1000000)", show=False),
+    ]
+
+    def __init__(self, move: Callable[[int], None], *, id: str) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._move = move  # a message could be overtaken by the next key
+
+    def action_move(self, delta: int) -> None:
+        """Choose the row ``delta`` further down."""
+        self._move(delta)
+
+    def action_page(self, pages: int) -> None:
+        """Choose the row so many pages further down."""
+        self._move(pages * max(1, self.size.height))
+
+    def on_click(self, event: events.Click) -> None:
+        """Choose the row under the mouse."""
+        row = event.y + self.scroll_offset.y
+        if self._selected is not None and row < len(self.lines):
+            self._move(row - self._selected)

@@ -23,8 +23,7 @@ from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import old_arrays, word_of
 from raidtui.session import storage
 from raidtui.ui.frame.choose import Ask, Choice, Option
-from raidtui.ui.frame.job_view import JobView
-from raidtui.ui.frame.plan_view import SAVE, PlanView
+from raidtui.ui.frame.plan_view import SAVE, JobView, PlanView
 from raidtui.ui.frame.screen_shell import ScreenShell
 from raidtui.ui.frame.surveying import Surveying
 from raidtui.view.text import fit, tail
@@ -65,11 +64,11 @@ class PlanFlow:
         self._shell = shell
 
     async def end(self, made: Made, devices: Mapping[str, Device], *, of: str = "") -> None:
-        """Offer a plan, or show why there is none.
+        """Offer a plan, or show the refusal.
 
         Args:
             made: the plan or refusal.
-            devices: what is known of the devices, by kernel name.
+            devices: the devices, by kernel name.
             of: what a refusal begins with.
         """
         if isinstance(made, Refusal):
@@ -122,14 +121,14 @@ class PlanFlow:
         begun_after = 0
         while True:
             view = JobView(job_id, title, partial(self._news, begun_after))
-            order = await shell.ask(view)
+            command = await shell.ask(view)
             session.loop.look()
-            if order is None:
+            if command is None:
                 shell.say(f"{title}: {GOING if view.state in UNDER_WAY else view.state}", "plain")
                 return
             try:
                 with shell.writing():
-                    begun_after = await session.loop.aside(partial(_give, order, job_id))
+                    begun_after = await session.loop.aside(partial(_give, command, job_id))
             except JobError as error:
                 shell.say(str(error), "bad")
                 return
@@ -170,7 +169,7 @@ class PlanFlow:
 
         Args:
             found: the reading.
-            title: what is asked.
+            title: the question.
             judge: makes the rows.
             names: returns the devices that a row is about, by its key.
             nothing: shown where there is no row.
@@ -213,12 +212,12 @@ def _job_words(job: JobLine) -> str:
     return f"{job.state:<12} {at:<12}  {job.title}"
 
 
-def _give(order: str, job_id: str) -> int:
+def _give(command: str, job_id: str) -> int:
     """Cancel, resume or roll back; return the number of journal entries before the worker started, else 0."""
-    if order == "cancel":
+    if command == "cancel":
         storage.cancel_job(job_id)
         return 0
-    return storage.restart_job(job_id, back=order == "rollback")
+    return storage.restart_job(job_id, back=command == "rollback")
 
 
 def labels_on(survey: Survey, name: str) -> tuple[str, ...]:

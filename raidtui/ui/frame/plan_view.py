@@ -1,25 +1,38 @@
-"""The review of a plan: what is lost, every step with its reason, what undoes it; and its confirmation."""
+"""The screens of a plan: its review with the confirmation, and the job that carries it out, live.
+
+The review shows what is lost, every step with its reason, and what undoes it. The job shows its steps as the
+journal has them, and continues when its screen is closed.
+"""
 
 from __future__ import annotations
 
 import math
 import shlex
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from raidtui.jobs.states import SETTLED, UNDER_WAY, JobState, entry_text
 from raidtui.model.plan import Harm, Plan, Step
 from raidtui.model.survey import Device
 from raidtui.plans.shell_script import content_changes, undo_sentences
-from raidtui.ui.frame.pages import PageScreen
+from raidtui.session.storage import JobNews
+from raidtui.ui.frame.pages import FrameScreen, PageScreen, wrapped
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, tail, visible
 from raidtui.view.units import counted
 
 DO, SAVE = "do", "save"
 _FIELD = 16
+_PACE_S = 0.2
+_BEGIN_S = 20.0
+_ROLES = {"step done": "ok", "step failed": "bad", "undo failed": "bad", "begin": "accent", "done": "ok"}
+Ask = Callable[[str, int], Awaitable[JobNews]]
+"""Returns the entries of a job's journal after the first so many, and its state."""
 
 
 class PlanView(PageScreen[str]):
@@ -27,7 +40,7 @@ class PlanView(PageScreen[str]):
 
     Args:
         plan: the plan.
-        devices: what is known of the devices, by kernel name.
+        devices: the devices, by kernel name.
         title: the title; the plan's where it is "".
         right: at the right of the title.
     """
@@ -114,7 +127,7 @@ def review_lines(plan: Plan, width: int, devices: Mapping[str, Device] | None = 
     Args:
         plan: the plan.
         width: cells of a line.
-        devices: what is known of the devices, by kernel name.
+        devices: the devices, by kernel name.
     """
     lines = _losses(plan, width, devices or {})
     for number, step in enumerate(plan.steps, 1):
@@ -135,7 +148,7 @@ def no_undo(plan: Plan) -> str:
 
 
 def _end(plan: Plan) -> str:
-    """Return what can be undone."""
+    """Return how many steps can be undone."""
     if words := no_undo(plan):
         return f"{words[0].upper()}{words[1:]}: what is on the devices cannot be restored."
     undone = sum(bool(step.undo) for step in plan.steps)
@@ -144,7 +157,7 @@ def _end(plan: Plan) -> str:
 
 
 def _losses(plan: Plan, width: int, devices: Mapping[str, Device]) -> list[Line]:
-    """Return each device that is overwritten, with what is on it; empty ones, too."""
+    """Return each device that is overwritten, with its contents; empty ones, too."""
     if plan.loses and not plan.losses:  # a plan of an earlier version
         return [
             [("Lost afterwards:", "bad")],
@@ -168,7 +181,7 @@ def _losses(plan: Plan, width: int, devices: Mapping[str, Device]) -> list[Line]
     for name in names:
         what = visible(lost.get(name, "")) or "empty"
         start = f"  {fit(visible(name), room)}{_disk(devices.get(name), model)}"
-        parts = textwrap.wrap(what, max(20, width - cell_width(start))) or [""]
+        parts = textwrap.wrap(what, max(20, width - cell_width(start)), break_on_hyphens=False) or [""]
         lines.append([(start, "strong"), (parts[0], "bad" if name in lost else "plain")])
         lines += [[(" " * cell_width(start), "plain"), (part, "bad")] for part in parts[1:]]
     return [*lines, []]
@@ -212,3 +225,74 @@ def _wrapped(text: str, width: int, role: str, indent: str = "", further: str = 
         break_on_hyphens=False,
     )
     return [[(part, role)] for part in parts]
+
+
+class JobView(FrameScreen[str]):
+    """Gives ``resume``, ``rollback``, ``cancel``, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("x", "answer('cancel')", show=False),
+        Binding("r", "answer('resume')", show=False),
+        Binding("b", "answer('rollback')", show=False),
+    ]
+
+    def __init__(self, job_id: str, title: str, ask: Ask) -> None:
+        super().__init__(visible(f"{title}"))
+        self.job_id = job_id
+        self._ask = ask
+        self._seen = 0
+        self._waits = 0
+        self._lines: list[Line] = []
+        self.state = JobState.RUNNING
+
+    def on_mount(self) -> None:
+        """Follow the journal from now on."""
+        self._body.focus()
+        self._draw()
+        self.set_interval(_PACE_S, self._look)
+
+    async def _look(self) -> None:
+        if self.state not in UNDER_WAY:
+            return
+        news = await self._ask(self.job_id, self._seen)
+        self._seen += len(news.entries)
+        for entry in news.entries:
+            self._take(entry)
+        self._waits = 0 if news.entries else self._waits + 1
+        before, self.state = self.state, news.state
+        if self.state is JobState.RUNNING and self._is_lost:
+            self.state = JobState.INTERRUPTED
+        if news.entries or self.state != before:
+            self._draw()
+
+    @property
+    def _is_lost(self) -> bool:
+        """Whether the worker never started, or was killed before its first entry."""
+        return not self._lines and self._waits > _BEGIN_S / _PACE_S
+
+    def _take(self, entry: Mapping[str, Any]) -> None:
+        role = _ROLES.get(str(entry.get("event")), "plain")
+        for text in entry_text(entry).split("\n"):
+            if text:
+                self._lines += wrapped(visible(text), self.inner_width, role, indent=7)
+
+    def _draw(self) -> None:
+        self.show_body(self._lines or [[("starting the worker …", "dim")]])
+        self._body.scroll_end(animate=False)
+        if self.state is JobState.RUNNING:
+            self.show_foot(("x", "cancel after this step"), ("Esc", "leave; the job continues"))
+        elif self.state is JobState.GOES_ON:
+            self.show_foot(("b", "roll back"), ("Esc", "leave; it continues"))
+        elif self.state in SETTLED:
+            self.show_foot(("Esc", "back"))
+        else:
+            words = f"{self.state}: nothing is lost; the journal records what was under way"
+            self.show_foot(("r", "resume"), ("b", "roll back"), ("Esc", "back"), note=words)
+
+    def action_answer(self, answer: str) -> None:
+        """Close with what is to be done with the job, where that is possible in its state."""
+        running = self.state is JobState.RUNNING
+        if self.state is JobState.GOES_ON and answer != "rollback":
+            return
+        if (answer == "cancel") == running and self.state not in SETTLED:
+            self.dismiss(answer)

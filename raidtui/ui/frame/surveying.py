@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from typing import TypeVar
 
 from textual.screen import Screen
@@ -13,7 +13,7 @@ from raidtui.host.reading import ReadingProgress, ReadingScope
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.session import storage
-from raidtui.session.host_thread import tell
+from raidtui.session.host_thread import call_soon
 from raidtui.session.session import Session
 from raidtui.ui.frame.pages import FrameScreen
 from raidtui.ui.frame.screen_shell import ScreenShell
@@ -35,7 +35,7 @@ class Surveying:
     Args:
         shell: the app.
         session: of the host.
-        scope: what is read.
+        scope: what to read.
     """
 
     def __init__(self, shell: ScreenShell, session: Session, snapshot: Snapshot, scope: ReadingScope) -> None:
@@ -45,7 +45,7 @@ class Surveying:
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
         self._steps: asyncio.Future[None] | None = None
-        self._reading = storage.reading_of(session.root, snapshot, scope, notify=self._tell)
+        self._reading = storage.reading_of(session.root, snapshot, scope, notify=self._notify)
         self._started = False
 
     def _start(self) -> None:
@@ -55,8 +55,8 @@ class Surveying:
             self._step()
             self._news.set()
 
-    def _tell(self) -> None:
-        tell(self._loop, self._news.set)
+    def _notify(self) -> None:
+        call_soon(self._loop, self._news.set)
 
     def _step(self) -> None:
         """Read a host that only one thread may read in that thread, one device after the other."""
@@ -69,7 +69,7 @@ class Surveying:
         self._news.set()
 
     def survey(self) -> Survey:
-        """Return what has been read so far."""
+        """Return the survey so far."""
         return self._reading.survey()
 
     def draw_again(self) -> None:
@@ -108,7 +108,7 @@ class Surveying:
             waiting = Waiting(title)
             ended = asyncio.ensure_future(self._close_when_enough(waiting, names))
             try:
-                if await self.shown(waiting, lambda _, progress: waiting.tell(progress.words)) is None:
+                if await self.shown(waiting, lambda _, progress: waiting.progressed(progress.words)) is None:
                     return None
             finally:
                 ended.cancel()
@@ -162,21 +162,52 @@ def surveying(shell: ScreenShell, snapshot: Snapshot, scope: ReadingScope) -> It
         found.close()
 
 
+async def awaited(shell: ScreenShell, title: str, words: str, work: Awaitable[T]) -> T | None:
+    """Wait for what is read of the host; None where Esc was pressed.
+
+    Args:
+        shell: the app.
+        title: of the dialog that is shown where it takes longer than a moment.
+        words: the progress of reading.
+        work: the reading; where Esc was pressed its result is thrown away.
+
+    Raises:
+        Exception: what ``work`` raises.
+    """
+    reading = asyncio.ensure_future(work)
+    done, _ = await asyncio.wait({reading}, timeout=_AT_ONCE_S)
+    if not done:
+        waiting = Waiting(title, words)
+
+        def close(_: object) -> None:
+            if waiting.is_current:
+                waiting.dismiss(True)
+
+        reading.add_done_callback(close)
+        try:
+            await shell.ask(waiting)
+        finally:
+            reading.remove_done_callback(close)
+            if not reading.done():
+                reading.cancel()
+    return None if reading.cancelled() or not reading.done() else reading.result()
+
+
 class Waiting(FrameScreen[bool]):
     """Shown while something is read, and closed when it is; gives None where Esc was pressed."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, words: str = "") -> None:
         super().__init__(title)
-        self._words = ""
+        self._words = words
         self._drawn = False
 
     def on_mount(self) -> None:
         """Draw."""
         self._drawn = True
-        self.tell(self._words)
+        self.progressed(self._words)
         self._body.focus()
 
-    def tell(self, words: str) -> None:
+    def progressed(self, words: str) -> None:
         """Show how far the reading is."""
         self._words = words
         if self._drawn:

@@ -85,6 +85,6 @@ def event_lines(event: Event, width: int) -> list[Line]:
         (f"{mark} ", role),
     ]
     text, room = visible(event.text), max(1, width - _HEAD - 1)
-    parts = [text] if cell_width(text) <= room else textwrap.wrap(text, room) or [""]
+    parts = [text] if cell_width(text) <= room else textwrap.wrap(text, room, break_on_hyphens=False) or [""]
     further: Line = [(" " * _HEAD, "plain")]
     return [[*(further if number else head), (fit(part, room), role)] for number, part in enumerate(parts)]

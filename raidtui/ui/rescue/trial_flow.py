@@ -13,8 +13,8 @@ from raidtui.model.survey import Survey
 from raidtui.session import rescue_trials as trials
 from raidtui.session import storage
 from raidtui.session.rescue_trials import KnownTrial, TrialWish
-from raidtui.ui.frame.job_view import JobView
 from raidtui.ui.frame.plan_flow import GOING, PlanFlow
+from raidtui.ui.frame.plan_view import JobView
 from raidtui.ui.rescue.proof_screen import PLAN, TRY_AGAIN, ProofScreen
 from raidtui.ui.rescue.trial_screen import TrialScreen
 

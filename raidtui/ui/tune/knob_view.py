@@ -56,7 +56,7 @@ class KnobList(ScrollLines, can_focus=True, inherit_bindings=False):
         self._move(delta)
 
     def on_click(self, event: events.Click) -> None:
-        """Choose what is under the mouse."""
+        """Choose the knob under the mouse."""
         self._point(event.x, event.y + self.scroll_offset.y)
 
 
@@ -68,7 +68,7 @@ class KnobRule(Lines):
         self._point = point
 
     def on_click(self, event: events.Click) -> None:
-        """Choose what is under the mouse."""
+        """Choose the knob under the mouse."""
         if event.y == 1:
             self._point(event.x)
 

@@ -26,10 +26,10 @@ def body_lines(
 
     Args:
         tuning: all values.
-        row: the chosen row; None where there is none.
+        row: the chosen row, if any.
         knob: the chosen knob.
         width: of the window.
-        news: sentences about what was set last, with their roles.
+        news: sentences about the last change, with their roles.
     """
     lines = [line for sentence, role in news for line in _wrapped(sentence, width, role)]
     findings = judge_tuning(tuning)
@@ -52,7 +52,7 @@ def title_of(row: KnobRow, knob: str) -> str:
 
 
 def range_words(knob: str, value: Value, *, explained: bool = False) -> str:
-    """Return what can be written: ``none, mq-deadline``, ``1 to 32``, ``4 or more``.
+    """Return the possible values: ``none, mq-deadline``, ``1 to 32``, ``4 or more``.
 
     Args:
         knob: its name.
@@ -141,7 +141,9 @@ def _found(finding: TuneFinding, width: int) -> Iterator[Line]:
     for number, part in enumerate(textwrap.wrap(visible(finding.sentence), room, break_on_hyphens=False)):
         head = fit(label if number == 0 else "", _LABEL - 1)
         yield [(f"{head} ", role), (part, "warn" if grave else "plain")]
-    for number, part in enumerate(textwrap.wrap(visible(finding.remedy), max(20, width - _LABEL - 3))):
+    for number, part in enumerate(
+        textwrap.wrap(visible(finding.remedy), max(20, width - _LABEL - 3), break_on_hyphens=False)
+    ):
         yield [(" " * _LABEL + ("→ " if number == 0 else "  "), "dim"), (part, "plain")]
 
 

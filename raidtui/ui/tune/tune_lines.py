@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.model.knob import By, KnobScope, Subject, Tuning, Value, same_value, who_set, who_set_words
+from raidtui.model.attribution import who_set, who_set_words
+from raidtui.model.knob import By, KnobScope, Subject, Tuning, Value, same_value
 from raidtui.model.knob_table import KNOBS
 from raidtui.plans.tune.findings import judge_tuning
 from raidtui.view.line import Line

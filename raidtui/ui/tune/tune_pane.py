@@ -169,9 +169,9 @@ class TunePane(KnobView):
         if isinstance(result, Refusal):
             self.say(result.sentence, "warn")
         else:
-            self._tell(result, plan.notes, f"{plan.title} · u undoes it", knobs.trouble)
+            self._show_result(result, plan.notes, f"{plan.title} · u undoes it", knobs.trouble)
 
-    def _tell(self, result: TuneResult, notes: tuple[str, ...], done: str, trouble: str) -> None:
+    def _show_result(self, result: TuneResult, notes: tuple[str, ...], done: str, trouble: str) -> None:
         """Show the result; below the rule in full where not everything was done."""
         failed = result.sentences if not result.as_asked else ()
         self.news = (*((text, "bad") for text in failed), *((note, "plain") for note in notes if not failed))
@@ -226,10 +226,10 @@ class TunePane(KnobView):
 
     async def _then_read(self, dialog: Callable[[], Awaitable[None]]) -> None:
         await dialog()
-        await self.read(afresh=True)
+        self.action_read()  # after the flow, which holds keys for its forms
 
     def action_profile(self) -> None:
-        """Choose a profile, show what it changes, and set that."""
+        """Choose a profile, show its changes, and set them."""
         row, flow = self._may("tune.profile"), self._flow()
         if row is not None and flow is not None:
             self.shell.open_flow(lambda: self._profile(flow))
@@ -257,7 +257,7 @@ class TunePane(KnobView):
         self.post_message(self.MeasureWanted(self.knob, (value.text, other), array))
 
     def action_undo(self) -> None:
-        """Undo what was set last."""
+        """Undo the last change."""
         if self._may("tune.undo") is not None:
             self.asked = ""
             self.acting = True
@@ -277,4 +277,4 @@ class TunePane(KnobView):
             result = await knobs.undo(done, report.snapshot, tuning)
         finally:
             self.acting = False
-        self._tell(result, (), done.undo.title, knobs.trouble)
+        self._show_result(result, (), done.undo.title, knobs.trouble)

@@ -18,8 +18,8 @@ from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.units import amount, counted, decimal_size
 from raidtui.wear.costs import life_share, rebuild_cost, share_words
-from raidtui.wear.disk_finding import DiskCode
 from raidtui.wear.disk_wear import DiskWear
+from raidtui.wear.faults import DiskCode
 from raidtui.wear.ledger_entries import MarkedCost, writes_per_day
 from raidtui.wear.readings import DiskHistory, WearLook
 from raidtui.wear.self_test_words import last_words
@@ -96,10 +96,10 @@ def _listed(names: Sequence[str]) -> str:
 
 def _said(label: str, sentence: str, remedy: str, role: str, width: int) -> Iterator[Line]:
     room = max(20, width - LABEL - 1)
-    for number, part in enumerate(textwrap.wrap(visible(sentence), room)):
+    for number, part in enumerate(textwrap.wrap(visible(sentence), room, break_on_hyphens=False)):
         head = fit(label if number == 0 else "", LABEL)
         yield [(head, role), (part, role if role in {"warn", "bad", "dim"} else "plain")]
-    for number, part in enumerate(textwrap.wrap(visible(remedy), room - 2)):
+    for number, part in enumerate(textwrap.wrap(visible(remedy), room - 2, break_on_hyphens=False)):
         yield [(" " * LABEL + ("→ " if number == 0 else "  "), "dim"), (part, "plain")]
 
 
@@ -139,7 +139,7 @@ def groups_of(look: WearLook, snapshot: Snapshot) -> tuple[DiskGroup, ...]:
 
 
 def _group_lines(group: DiskGroup, look: WearLook, width: int, *, since: bool) -> Iterator[Line]:
-    if not _tells(group, look):
+    if not _is_shown(group, look):
         return
     bars = list(_bars(group, look, width, since=since))
     labels = [array.title for array in group.arrays]
@@ -148,7 +148,7 @@ def _group_lines(group: DiskGroup, look: WearLook, width: int, *, since: bool) -
     beside: list[tuple[str, str]] = []
     below: list[tuple[str, str, str]] = []
     for sentence, remedy, role in _paragraphs(group, look):
-        parts = textwrap.wrap(sentence, room) if room >= 24 else []
+        parts = textwrap.wrap(sentence, room, break_on_hyphens=False) if room >= 24 else []
         if parts and not below and len(beside) + len(parts) <= len(bars):
             beside += [(part, role) for part in parts]
             if remedy:
@@ -169,8 +169,8 @@ def _group_lines(group: DiskGroup, look: WearLook, width: int, *, since: bool) -
         yield from _said("", sentence, remedy, role, width)
 
 
-def _tells(group: DiskGroup, look: WearLook) -> bool:
-    """Whether there is more to say of its disks than that they were not read."""
+def _is_shown(group: DiskGroup, look: WearLook) -> bool:
+    """Whether any of its disks was read, or sleeps."""
     disks = [disk for disk in look.disks if disk.name in group.disks]
     return any(disk.unread is None or disk.unread.why in ASLEEP for disk in disks)
 

@@ -11,7 +11,7 @@ from raidtui.ui.frame.pages import OLD_S, stamp
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, tail, visible
 from raidtui.view.units import decimal_size
-from raidtui.wear.costs import life_share, share_words
+from raidtui.wear.costs import life_share, share_figure
 from raidtui.wear.disk_wear import DiskWear
 from raidtui.wear.endurance import Confidence, FigureSource
 from raidtui.wear.readings import WearLook
@@ -169,8 +169,8 @@ def _since(disk: DiskWear, look: WearLook) -> tuple[str, str]:
     size = look.since.get(disk.name)
     if size is None:
         return "·", "·"
-    words = share_words([life_share(disk, size)], "") if size else "0 %"
-    return decimal_size(size), words.replace("less than ", "<").replace(" of ", "").strip() or "·"
+    share = share_figure([life_share(disk, size)], less="<") if size else "0 %"
+    return decimal_size(size), share or "·"
 
 
 def _ends(disk: DiskWear, *, wide: bool) -> str:

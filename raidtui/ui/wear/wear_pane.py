@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.timer import Timer
 
 from raidtui.first_frame import SMALLEST
 from raidtui.session.watch import Report
-from raidtui.ui.commands import DOWN, UP, WEAR, Command
+from raidtui.ui.commands import WEAR, Command
 from raidtui.ui.frame.lines import Lines, ScrollLines
-from raidtui.ui.frame.pane import Pane
+from raidtui.ui.frame.pane import Pane, RowList
 from raidtui.ui.frame.screen_shell import later
 from raidtui.ui.wear.self_test_flow import SelfTestFlow
 from raidtui.ui.wear.wear_detail import body_lines, history_lines
@@ -33,26 +31,6 @@ TESTED_EVERY_S = 10.0
 """How often disks that run a self-test are read."""
 
 
-class WearList(ScrollLines, can_focus=True):
-    """The disks. Arrow keys move the choice; so does a click."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*UP.bindings, *DOWN.bindings]
-
-    def __init__(self, move: Callable[[int], None]) -> None:
-        super().__init__(id="wear-list")
-        self._move = move
-
-    def action_move(self, delta: int) -> None:
-        """Choose the row ``delta`` further down."""
-        self._move(delta)
-
-    def on_click(self, event: events.Click) -> None:
-        """Choose the row under the mouse."""
-        row = event.y + self.scroll_offset.y
-        if self._selected is not None and row < len(self.lines):
-            self._move(row - self._selected)
-
-
 class WearBody(ScrollLines, can_focus=True):
     """Arrays and findings, or a history."""
 
@@ -61,7 +39,7 @@ class WearPane(Pane):
     """See the module.
 
     Args:
-        report: what is known of the arrays, if anything.
+        report: the last report; None before the first.
     """
 
     ID = "wear-pane"
@@ -78,7 +56,7 @@ class WearPane(Pane):
         self._read_at_s = 0.0
         self._follows: Timer | None = None
         self.head = Lines(id="wear-head", lines=[[]])
-        self.rows = WearList(self.move)
+        self.rows = RowList(self.move, id="wear-list")
         self.rule = Lines(id="wear-rule", lines=[[]])
         self.body = WearBody(id="wear-body")
 
@@ -159,7 +137,7 @@ class WearPane(Pane):
         if self.report is None:
             return
         await SelfTestFlow(self.shell).run(name, self.report.snapshot)
-        await self._read_again((name,))
+        later(self, partial(self._read_again, (name,)))  # after the flow, which holds keys for its forms
 
     def _marked(self, look: WearLook) -> None:
         read = any(disk.entry is not None for disk in look.disks)

@@ -208,7 +208,7 @@ def test_nothing_to_choose_from() -> None:
     assert wrong(HERE, FormKind.RUN, bare) == {}
 
 
-def test_the_first_thing_that_is_wrong_is_told() -> None:
+def test_the_first_thing_that_is_wrong_is_reported() -> None:
     assert request_of_draft(replace(OWN, size="x", depth="y"), FormKind.RUN) == FieldRefusal(
         code=RefusalCode.INVALID, part="size", why="size: x is not a size", remedy="give it as 4k, 500m or 2g"
     )

@@ -129,20 +129,28 @@ def test_what_does_not_matter_is_not_asked_for(
 
 
 def test_what_can_change() -> None:
-    def ways(draft: BenchDraft, kind: FormKind, name: str = "first") -> list[str]:
+    def axis_choices(draft: BenchDraft, kind: FormKind, name: str = "first") -> list[str]:
         field = next(field for field in fields(draft, kind, KNOWN) if field.name == name)
         return [pick.key for pick in field.picks]
 
-    assert ways(BenchDraft(), FormKind.AB) == ["knob", "block", "depth", "jobs"]
-    assert ways(BenchDraft(what="job"), FormKind.SWEEP) == ["knob"]
-    assert ways(ARRAYS, FormKind.SWEEP) == ["knob", "block", "depth", "jobs", "chunk", "layout", "level"]
-    assert ways(replace(ARRAYS, first="block"), FormKind.SWEEP, "second") == [
+    assert axis_choices(BenchDraft(), FormKind.AB) == ["knob", "block", "depth", "jobs"]
+    assert axis_choices(BenchDraft(what="job"), FormKind.SWEEP) == ["knob"]
+    assert axis_choices(ARRAYS, FormKind.SWEEP) == [
+        "knob",
+        "block",
+        "depth",
+        "jobs",
+        "chunk",
+        "layout",
+        "level",
+    ]
+    assert axis_choices(replace(ARRAYS, first="block"), FormKind.SWEEP, "second") == [
         *("nothing", "knob", "depth", "jobs", "chunk", "layout", "level")
     ]
     two = BenchDraft(knob="scheduler", second="knob")
-    assert "scheduler" not in ways(two, FormKind.SWEEP, "knob2")
-    assert "stripe_cache_size" not in ways(two, FormKind.SWEEP, "knob")
-    assert "stripe_cache_size" in ways(replace(ARRAYS, first="knob"), FormKind.SWEEP, "knob")
+    assert "scheduler" not in axis_choices(two, FormKind.SWEEP, "knob2")
+    assert "stripe_cache_size" not in axis_choices(two, FormKind.SWEEP, "knob")
+    assert "stripe_cache_size" in axis_choices(replace(ARRAYS, first="knob"), FormKind.SWEEP, "knob")
 
 
 def test_where_a_preset_comes_from() -> None:

@@ -125,8 +125,8 @@ def test_no_label_is_clipped() -> None:
         ):
             root = ET.fromstring(picture)  # noqa: S314  (our own)
             texts = list(root.iter("{http://www.w3.org/2000/svg}text"))
-            told = "".join(text.text or "" for text in texts if text.get("text-anchor") == "start")
-            assert told.replace(" ", "").count(note.replace(" ", "")) == len(RUNS)
+            reported = "".join(text.text or "" for text in texts if text.get("text-anchor") == "start")
+            assert reported.replace(" ", "").count(note.replace(" ", "")) == len(RUNS)
             for text in texts:
                 x, wide = float(text.get("x", "0")), cell_width(text.text or "") * 7.5
                 left = {"start": 0.0, "middle": wide / 2, "end": wide}[text.get("text-anchor", "")]

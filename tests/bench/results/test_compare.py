@@ -51,7 +51,7 @@ def test_of_a_steady_state_the_last_five_rounds_count() -> None:
     assert [run.number for run in series.runs] == [3, 4, 5, 6, 7]
 
 
-def test_different_benchmarks_are_told_apart() -> None:
+def test_different_benchmarks_are_distinguished() -> None:
     other = record(0, 900, id=7, job="other", title="mixed", note="after the update")
     labels = [series.label for series in series_of([*A_B, other])]
     assert labels == [
@@ -186,7 +186,7 @@ def test_what_was_not_steady_has_no_figure() -> None:
     assert (first.spread, first.verdict, second.verdict) == (None, None, None)
     assert second.spread is not None
     words = f"NOT STEADY: depth 1 has no figure after 25 rounds: {UNSTEADY}"
-    assert [told.sentence for told in statements_of(rows)] == [words]
+    assert [reported.sentence for reported in statements_of(rows)] == [words]
     lines = table_lines(rows, METRICS["iops"])
     assert lines[1] == "depth 1  NOT STEADY"
     assert lines[2].startswith("depth 8       1,000")
@@ -210,8 +210,8 @@ def test_too_few_runs_are_said_once_and_name_all() -> None:
         "not decided: depth 2 against depth 1: 1 and 1 runs cannot decide among 5 comparisons;"
         " at least 5 of each are needed"
     )
-    (told,) = statements_of(rows)
-    assert (told.sentence, told.places) == (
+    (reported,) = statements_of(rows)
+    assert (reported.sentence, reported.places) == (
         (
             "not decided: depth 2, depth 4, depth 8, depth 16 and 1 more against depth 1: 1 and 1 runs"
             " cannot decide among 5 comparisons; at least 5 of each are needed"

@@ -156,7 +156,7 @@ def test_words(run: RunRecord, words: str, figures: str) -> None:
     assert (run.words, run.figures) == (words, figures)
 
 
-def test_the_direction_that_did_more_tells_the_latency() -> None:
+def test_the_direction_that_did_more_reports_the_latency() -> None:
     mixed = record(0, 100.0, write=Figures(ios=900, iops=900.0, p99_ns=5))
     assert (mixed.main.p99_ns, mixed.iops) == (5, 1000.0)
 
@@ -174,7 +174,7 @@ def test_milliseconds(value: int, text: str) -> None:
     assert milliseconds(value) == text
 
 
-def test_what_samples_alone_tell() -> None:
+def test_what_samples_alone_show() -> None:
     last = RunSample(t_s=2.0, ios=(500, 0), size_bytes=(4096000, 0))
     assert from_samples([last]) == (
         Figures(ios=500, size_bytes=4096000, iops=250.0, bytes_s=2048000.0),

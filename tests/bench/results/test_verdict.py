@@ -34,7 +34,7 @@ def alone(first: Sequence[float], second: Sequence[float]) -> Verdict:
 
 
 def counted_out(first: int, second: int) -> list[int]:
-    """In how many orders of all values U comes to 0, 1, 2 ..."""
+    """In how many orders of all values U is 0, 1, 2 ..."""
     found = Counter(
         sum(place - rank for rank, place in enumerate(places))
         for places in itertools.combinations(range(first + second), first)
@@ -44,14 +44,14 @@ def counted_out(first: int, second: int) -> list[int]:
 
 @pytest.mark.parametrize(("first", "second"), [(1, 1), (2, 3), (3, 3), (4, 4), (5, 3), (6, 5), (7, 7)])
 def test_the_interval_is_exact(first: int, second: int) -> None:
-    ways, total = counted_out(first, second), math.comb(first + second, first)
+    counts, total = counted_out(first, second), math.comb(first + second, first)
     rank, confidence = interval_rank(first, second)
     if rank == 0:
-        assert 1 - 2 * ways[0] / total < 0.95
+        assert 1 - 2 * counts[0] / total < 0.95
         return
-    assert confidence == pytest.approx(1 - 2 * sum(ways[:rank]) / total)
+    assert confidence == pytest.approx(1 - 2 * sum(counts[:rank]) / total)
     assert confidence >= 0.95
-    assert 1 - 2 * sum(ways[: rank + 1]) / total < 0.95
+    assert 1 - 2 * sum(counts[: rank + 1]) / total < 0.95
 
 
 def test_how_many_runs_say_how_much() -> None:
@@ -125,8 +125,8 @@ def test_outcomes(first: list[float], second: list[float], outcome: VerdictOutco
 
 def test_a_latency_that_is_higher_is_slower() -> None:
     verdict = alone([1.0, 1.0, 1.0], [2.0, 2.0, 2.0])
-    told = sentence(verdict, "a", "b", what="slower", less="faster")
-    assert told == "b is slower than a by 100.0 % (+100.0 % to +100.0 %, 90 % interval)"
+    reported = sentence(verdict, "a", "b", what="slower", less="faster")
+    assert reported == "b is slower than a by 100.0 % (+100.0 % to +100.0 %, 90 % interval)"
 
 
 @given(
@@ -148,7 +148,7 @@ def test_always_in_order(first: list[float], second: list[float]) -> None:
 @given(
     st.lists(st.floats(1, 1e6), min_size=3, max_size=7), st.lists(st.floats(1, 1e6), min_size=3, max_size=7)
 )
-def test_the_other_way_round_is_the_inverse_ratio(first: list[float], second: list[float]) -> None:
+def test_the_reverse_is_the_inverse_ratio(first: list[float], second: list[float]) -> None:
     """Twice as fast is half as fast the other way round, and no interval ends below -100 %."""
     there, back = alone(first, second), alone(second, first)
     assert (1 + there.shift) * (1 + back.shift) == pytest.approx(1)
@@ -193,8 +193,8 @@ def test_p_is_that_of_all_shuffles(one: int, two: int) -> None:
 def test_p_of_printed_tables() -> None:
     """Critical values of U, two-sided 0.05 (Mann and Whitney 1947): 5 against 5 has 2, 8 against 8 has 13."""
     for runs, critical in ((5, 2), (8, 13)):
-        ways, total = counted_out(runs, runs), math.comb(2 * runs, runs)
-        assert 2 * sum(ways[: critical + 1]) / total <= 0.05 < 2 * sum(ways[: critical + 2]) / total
+        counts, total = counted_out(runs, runs), math.comb(2 * runs, runs)
+        assert 2 * sum(counts[: critical + 1]) / total <= 0.05 < 2 * sum(counts[: critical + 2]) / total
         low = [float(value) for value in range(1, runs + 1)]
         assert p_value(low, [value + 100 for value in low]) == pytest.approx(2 / total)
 

@@ -105,7 +105,7 @@ def test_no_space(host: Host, srv: Path, fio: FakeFio) -> None:
 def test_a_file_system_that_becomes_read_only(
     host: Host, srv: Path, fio: FakeFio, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Fio does not notice: what it did meanwhile is no measurement. What cannot be removed is told."""
+    """Fio does not notice: what it did meanwhile is no measurement. What cannot be removed is reported."""
 
     def touch(path: Path) -> None:
         raise OSError(errno.EROFS, "Read-only file system", str(path))
@@ -118,8 +118,8 @@ def test_a_file_system_that_becomes_read_only(
     why = f"the file system at {srv} became read-only during the run; see the kernel log"
     assert last(job) == ("failed", f"run 1 of 2: {why}")
     assert [(run.state, run.reason) for run in kept()] == [(PARTIAL, why)]
-    told = [entry["text"] for entry in job.entries() if entry["event"] == "output"]
-    assert told == [f"{srv}/raidtui-{job.id} cannot be removed: remove it yourself"]
+    reported = [entry["text"] for entry in job.entries() if entry["event"] == "output"]
+    assert reported == [f"{srv}/raidtui-{job.id} cannot be removed: remove it yourself"]
 
 
 def test_a_device_that_has_come_into_use(
@@ -152,7 +152,7 @@ def test_no_fio_any_more(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_stopped(host: Host, srv: Path, fio: FakeFio) -> None:
-    """SIGTERM: fio is asked to tell what it has, the knob is put back, the rest is not begun."""
+    """SIGTERM: fio is asked to report what it has, the knob is put back, the rest is not begun."""
     cut = STOPPED.index(b"\nfio: terminating")
     fio.does(STOPPED[:cut], behaviour="asks", last=STOPPED[cut:])
     job = make_job(host, turned(host, srv))
@@ -161,12 +161,12 @@ def test_stopped(host: Host, srv: Path, fio: FakeFio) -> None:
     (run,) = kept()
     assert (run.state, run.reason, run.read.ios) == (PARTIAL, "stopped before it finished", 25)
     assert [host.knobs(disk) for disk in DISKS] == [AS_BEFORE] * 4
-    told = [entry.split()[0] for entry in journal(job)]
-    assert told == ["work", "folder", "change", "run", "run", "cancelled"]
+    reported = [entry.split()[0] for entry in journal(job)]
+    assert reported == ["work", "folder", "change", "run", "run", "cancelled"]
 
 
 def test_stopped_within_the_ramp(host: Host, srv: Path, fio: FakeFio) -> None:
-    """What fio tells then is what the ramp did: it is no measurement."""
+    """What fio reports then is what the ramp did: it is no measurement."""
     fio.does(MIXED, behaviour="asks")
     work = replace(READ, runtime_s=60, ramp_s=5)
     assert BenchWorker(host, make_job(host, schedule(srv, axes=(), work=work))).work() == "cancelled"
@@ -248,7 +248,7 @@ def test_one_of_two_points_is_never_steady(host: Host, srv: Path, monkeypatch: p
 def test_rounds_of_one_that_was_killed_are_not_steady(
     host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Until it is gone on with, and they are."""
+    """Until it is resumed, which keeps them."""
     monkeypatch.setattr(measure, "run_fio", feeding(*[100.0] * 9, dies_at=4))
     job = make_job(host, schedule(srv, axes=(), conditions=Conditions(steady=True), repeats=25, grouped=True))
     with pytest.raises(Killed):
@@ -268,8 +268,8 @@ def test_what_is_not_quiet_is_kept_with_the_run(
         "raidtui.bench.run.bench_worker.noise", lambda *_, **__: ("sda does 45 MB/s, 90 requests/s",)
     )
     assert BenchWorker(host, make_job(host, schedule(srv))).work() == "done"
-    told = "The machine was not quiet when the run started: sda does 45 MB/s, 90 requests/s."
-    assert [run.remarks for run in kept()] == [(told,)] * 2
+    reported = "The machine was not quiet when the run started: sda does 45 MB/s, 90 requests/s."
+    assert [run.remarks for run in kept()] == [(reported,)] * 2
     without = schedule(srv, conditions=Conditions(quiet_check=False))
     assert BenchWorker(host, make_job(host, without)).work() == "done"
     assert [run.remarks for run in kept()[2:]] == [()] * 2
@@ -301,10 +301,10 @@ def stuck(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
     return job
 
 
-def test_restore_finds_a_way_out(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_restore_finds_what_to_put_back(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What can be is put back, the rest is listed with its command, and later benchmarks run."""
     job = stuck(host, srv, monkeypatch)
-    left = "echo mq-deadline > /sys/class/block/sdb/queue/scheduler: the kernel does not take this value"
+    left = "echo mq-deadline > /sys/class/block/sdb/queue/scheduler: the kernel refuses this value"
     assert settle(host) == [Restored(job=job.id, left=(left,))]
     now = ["[none] mq-deadline" if disk == "sdb" else "none [mq-deadline]" for disk in DISKS]
     assert [host.knobs(disk)["queue/scheduler"] for disk in DISKS] == now
@@ -352,7 +352,7 @@ def test_devices_that_are_others_now(host: Host, srv: Path, fio: FakeFio) -> Non
 
 def test_one_at_a_time(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[str] = []
-    monkeypatch.setattr("raidtui.bench.run.bench_jobs.start_worker", lambda job: started.append(job.id))
+    monkeypatch.setattr("raidtui.jobs.spawn.start_worker", lambda job: started.append(job.id))
     job = make_job(host, schedule(srv))
     with only_worker(jobs_folder(), "another"):
         assert bench_on(host, job.folder) == 75
@@ -420,7 +420,7 @@ def test_no_benchmark_yet() -> None:
 
 
 class Cost:
-    """Measures what it is told to."""
+    """Measures what it is asked to."""
 
     def __init__(self, words: str) -> None:
         self.words = words
@@ -447,6 +447,6 @@ def test_what_a_benchmark_costs_its_disks(host: Host, srv: Path, fio: FakeFio, w
 
     assert BenchWorker(host, job, measuring).work() == "done"
     assert asked == [made]
-    told = [entry["text"] for entry in job.entries() if entry["event"] == "cost"]
-    assert told == ([words] if words else [])
+    reported = [entry["text"] for entry in job.entries() if entry["event"] == "cost"]
+    assert reported == ([words] if words else [])
     assert journal(job)[-1] == "done"

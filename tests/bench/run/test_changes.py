@@ -97,7 +97,7 @@ class Stubborn(Struct, frozen=True):
         return Plan(title="x", subject="y", steps=(Step(path="/sys/a", text=value, why="x"),))
 
 
-def test_a_knob_without_a_way_back_is_not_swept() -> None:
+def test_a_knob_without_undo_is_not_swept() -> None:
     assert knob_axis(Stubborn(), ["1"]) == Refusal(
         code=RefusalCode.UNSUPPORTED,
         why="stubborn 1 cannot be undone, but a sweep must restore what it sets",
@@ -105,7 +105,7 @@ def test_a_knob_without_a_way_back_is_not_swept() -> None:
     )
 
 
-def test_the_way_back_of_a_whole_plan() -> None:
+def test_the_undo_of_a_whole_plan() -> None:
     back = (Step(path="/sys/a", text="0", why="x"),)
     two = (Step(path="/sys/a", text="1", why="x"), Step(path="/sys/b", text="1", why="x"))
     made = with_undo(Plan(title="x", subject="y", steps=two, undo=back))
@@ -145,11 +145,11 @@ def test_a_change_that_fails_is_taken_back(host: Host, tmp_path: Path) -> None:
     (plan, _) = axis(host, "queue-depth", "8", "32").plans
     host.fails["sdc/device/queue_depth"] = errno.EINVAL
     changes = Changes(host, tmp_path)
-    with pytest.raises(ChangeError, match="the kernel does not take this value"):
+    with pytest.raises(ChangeError, match="the kernel refuses this value"):
         changes.make("queue_depth 8", plan)
 
 
-def test_what_cannot_be_put_back_is_told(host: Host, tmp_path: Path) -> None:
+def test_what_cannot_be_put_back_is_reported(host: Host, tmp_path: Path) -> None:
     (plan, _) = axis(host, "queue-depth", "8", "32").plans
     changes = Changes(host, tmp_path)
     changes.make("queue_depth 8", plan)
@@ -232,7 +232,7 @@ def test_a_trial_of_a_value_that_is_refused(host: Host, tmp_path: Path) -> None:
 
     host.write = write  # type: ignore[method-assign]
     why = Changes(host, tmp_path).try_out(plans)
-    assert why == f"{plans[0].title}: step 3: the kernel does not take this value"
+    assert why == f"{plans[0].title}: step 3: the kernel refuses this value"
     assert [host.knobs(disk) for disk in DISKS] == [AS_BEFORE] * 4
     assert not left_behind(tmp_path)
 
@@ -271,7 +271,7 @@ def test_killed_anywhere(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_wish_to_stop_waits_for_the_change(host: Host, tmp_path: Path) -> None:
-    """What the worker of plans would have taken for its own comes to the benchmark's, and changes nothing."""
+    """What the worker of plans would have taken for its own belongs to the benchmark, and changes nothing."""
     heard: list[int] = []
     before = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
     try:

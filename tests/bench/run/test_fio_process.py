@@ -41,7 +41,7 @@ def test_read_while_it_runs(fio: FakeFio, tmp_path: Path) -> None:
     assert (fio.argv, (fio.folder / "cwd").read_text()) == (["--name=x"], str(tmp_path))
 
 
-def test_stopped_it_tells_what_it_has(fio: FakeFio, tmp_path: Path) -> None:
+def test_stopped_it_reports_what_it_has(fio: FakeFio, tmp_path: Path) -> None:
     cut = STOPPED.index(b"\nfio: terminating")
     fio.does(STOPPED[:cut], behaviour="waits", last=STOPPED[cut:])
     end, _ = run(fio, tmp_path, stopped=True)

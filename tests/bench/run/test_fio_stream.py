@@ -70,7 +70,7 @@ def test_cut_anywhere(data: bytes, draw: st.DataObject) -> None:
     found = parser.feed(data[:cut])
     assert found == dumps_of(data)[: len(found)]
     again = parser.feed(b"\n" + data)
-    # What was cut may have come to its end: only the last "}" and the line's end were missing.
+    # What was cut may have ended: only the last "}" and the line's end were missing.
     assert again[-len(dumps_of(data)) :] == dumps_of(data)
     assert parser.broken <= 1
 

@@ -70,4 +70,4 @@ def test_a_knob_that_the_array_does_not_take(made_before: Host, srv: Path) -> No
     made_before.fails["md127/queue/read_ahead_kb"] = errno.EINVAL
     job = make_job(made_before, on_scratch(srv, "read_ahead_kb", "64"))
     assert BenchWorker(made_before, job).work() == "failed"
-    assert last(job) == ("failed", "read_ahead_kb 512 → 64 (data): the kernel does not take this value")
+    assert last(job) == ("failed", "read_ahead_kb 512 → 64 (data): the kernel refuses this value")

@@ -1,9 +1,9 @@
-"""The guest's end of the line: takes jobs, starts them, tells how they ended, cleans up after a test.
+"""The guest's side of the line: takes jobs, starts them, reports how they ended, cleans up after a test.
 
 Runs inside the guest as its own program on the bare standard library (`python -I -S agent.py LINE`; a serial
 line or a virtio port), imports nothing of the project. One JSON object a line in both directions; each
 request has an `id`, each answer repeats it. One thread: the line and a pidfd per job are polled together, so
-that a job's end is told at once.
+that a job's end is reported at once.
 """
 
 import base64
@@ -56,7 +56,7 @@ class Agent:
 
     def serve(self) -> None:
         """Take requests and watch jobs; returns when the line is closed."""
-        self.tell(0, event="ready")
+        self.report(0, event="ready")
         poll = select.poll()
         poll.register(self.line, select.POLLIN)
         rest = b""
@@ -76,14 +76,14 @@ class Agent:
                 for text in lines:
                     self.answer(json.loads(text))
 
-    def tell(self, ident: int, **fields: object) -> None:
+    def report(self, ident: int, **fields: object) -> None:
         """Write one answer."""
         data = memoryview(json.dumps({"id": ident, **fields}).encode() + b"\n")
         while data:
             data = data[os.write(self.line, data) :]
 
     def answer(self, request: dict[str, Any]) -> None:
-        """Do what one request asks; what goes wrong is told, never fatal."""
+        """Do what one request asks; what goes wrong is reported, never fatal."""
         ident = request["id"]
         try:
             match request["op"]:
@@ -96,20 +96,20 @@ class Agent:
                     self.start(ident, request)
                 case "kill":
                     self.kill(request["job"], request["signal"])
-                    self.tell(ident, event="done")
+                    self.report(ident, event="done")
                 case "size":
                     set_size(request["tty"], request["rows"], request["cols"])
-                    self.tell(ident, event="done")
+                    self.report(ident, event="done")
                 case "sync":
                     with contextlib.suppress(FileNotFoundError), Path(request["path"]).open("rb") as file:
                         os.fsync(file)
-                    self.tell(ident, event="done")
+                    self.report(ident, event="done")
                 case "release":
-                    self.tell(ident, event="done", left=self.release())
+                    self.report(ident, event="done", left=self.release())
                 case "refresh":
-                    self.tell(ident, event="done", left=self.refresh(request["disks"]))
+                    self.report(ident, event="done", left=self.refresh(request["disks"]))
         except (OSError, subprocess.SubprocessError, KeyError) as error:
-            self.tell(ident, event="error", text=f"{type(error).__name__}: {error}")
+            self.report(ident, event="error", text=f"{type(error).__name__}: {error}")
 
     def start(self, ident: int, request: dict[str, Any]) -> None:
         """Start a program in a session of its own, on a console or with its outputs in files."""
@@ -148,10 +148,10 @@ class Agent:
             started=started,
             deadline=None if timeout is None else started + timeout,
         )
-        self.tell(ident, event="started", pid=process.pid)
+        self.report(ident, event="started", pid=process.pid)
 
     def ended(self, job: Job) -> None:
-        """Tell how a job ended and what it wrote."""
+        """Report how a job ended, and its output."""
         status = job.process.wait()
         seconds = time.monotonic() - job.started
         os.close(job.pidfd)
@@ -161,15 +161,17 @@ class Agent:
             file = JOBS / f"{job.ident}.{name}"
             texts[name] = base64.b64encode(file.read_bytes() if file.exists() else b"").decode()
             file.unlink(missing_ok=True)
-        self.tell(job.ident, event="ended", status=status, seconds=seconds, timed_out=job.timed_out, **texts)
+        self.report(
+            job.ident, event="ended", status=status, seconds=seconds, timed_out=job.timed_out, **texts
+        )
 
     def patience_ms(self) -> float | None:
-        """Until the next deadline of a job."""
+        """Return the time until the next deadline of a job."""
         deadlines = [job.deadline for job in self.jobs.values() if job.deadline is not None]
         return max(0.0, min(deadlines) - time.monotonic()) * 1000 + 1 if deadlines else None
 
     def enforce_deadlines(self) -> None:
-        """Kill the jobs whose time is over."""
+        """Kill the jobs whose time limit has passed."""
         for job in self.jobs.values():
             if job.deadline is not None and time.monotonic() >= job.deadline:
                 job.timed_out = True
@@ -187,7 +189,7 @@ class Agent:
                 os.kill(pid, number)
 
     def release(self) -> list[str]:
-        """End every job's processes, take mounts and arrays down; returns the arrays that would not go."""
+        """End every job's processes, take down mounts and arrays; return arrays that still run."""
         for ident in list(self.jobs):
             self.jobs[ident].deadline = None
         give_up = time.monotonic() + 5
@@ -235,7 +237,7 @@ def opened(path: str, flags: int) -> Iterator[int]:
 
 
 def open_console(path: str) -> contextlib.AbstractContextManager[int]:
-    """A console, without making it ours."""
+    """Open a console without making it the controlling terminal."""
     return opened(path, os.O_RDWR | os.O_NOCTTY)
 
 
@@ -251,7 +253,7 @@ def set_size(console: str, rows: int, cols: int) -> None:
 
 
 def run(*argv: str) -> None:
-    """Run a tool whose outcome is looked at afterwards."""
+    """Run a tool; the caller checks the result."""
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         subprocess.run(argv, capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=15)
 
@@ -283,7 +285,7 @@ def stop_array(name: str) -> None:
 
 
 def unmount_all() -> None:
-    """Whatever a test mounted, mapped, swapped to or looped."""
+    """Undo every mount, mapping, swap and loop device of a test."""
     mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
     for source, place, *_ in reversed(mounts):
         if source.startswith("/dev/"):

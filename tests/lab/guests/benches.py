@@ -1,4 +1,4 @@
-"""Benchmarks in the guest: orders, what they leave in the history, and waiting for them."""
+"""Benchmarks in the guest: subcommands, what they leave in the history, and waiting for them."""
 
 import json
 import re
@@ -15,34 +15,34 @@ _STAT = ("reads", "_", "read_sectors", "_", "writes", "_", "written_sectors", "_
 
 
 def bench(guest: Guest, *words: str) -> Result:
-    """Run an order of the bench. That this machine is busy with other things is no matter."""
+    """Run a subcommand of bench, without the check for a quiet machine."""
     anyhow = ("--no-quiet-check",) if words[0] in {"run", "sweep"} else ()
     return raidtui(guest, "bench", *words, *anyhow, timeout=240)
 
 
 def done(guest: Guest, *words: str) -> Result:
-    """Run one that does what it was asked to.
+    """Run one that succeeds.
 
     Raises:
         AssertionError: it did not; what it said is in the error.
     """
-    told = bench(guest, *words)
-    assert told.status == 0, told.output
-    return told
+    result = bench(guest, *words)
+    assert result.status == 0, result.output
+    return result
 
 
 def refused(guest: Guest, *words: str) -> str:
-    """The sentence with which an order is refused."""
-    told = bench(guest, *words)
-    assert (told.status, told.stdout) == (REFUSED, ""), told.output
-    return told.stderr.removeprefix("raidtui: not possible: ").rstrip("\n")
+    """Return the sentence with which a subcommand is refused."""
+    result = bench(guest, *words)
+    assert (result.status, result.stdout) == (REFUSED, ""), result.output
+    return result.stderr.removeprefix("raidtui: not possible: ").rstrip("\n")
 
 
 def begun(guest: Guest, *words: str) -> str:
-    """Begin a benchmark and leave it to itself; its id. It has measured something when this returns."""
+    """Start a benchmark in the background; return its id once it has measured something."""
     ramp = ("--ramp=0",) if any(word.startswith("--runtime") for word in words) else ()
-    told = json.loads(done(guest, *words, *ramp, "--detach", "--json").stdout)
-    job: str = told["job"]
+    result = json.loads(done(guest, *words, *ramp, "--detach", "--json").stdout)
+    job: str = result["job"]
     two_samples(guest, job)
     return job
 
@@ -59,11 +59,11 @@ def has_ended(guest: Guest) -> bool:
 
 
 def kill_worker(guest: Guest) -> None:
-    """SIGKILL for the worker that is at it; its fio goes along."""
+    """Kill the worker (SIGKILL) with its fio."""
     pid = re.search(r"\(pid (\d+),", read(guest, f"{JOBS}/lock"))
     assert pid is not None
     assert guest.run(f"kill -KILL {pid[1]}").status == 0
-    wait_until(lambda: guest.run("pgrep -x fio").status != 0, 20, "fio's end")
+    wait_until(lambda: guest.run("pgrep -x fio").status != 0, what="fio's end")
 
 
 def kept(guest: Guest) -> list[dict[str, Any]]:
@@ -73,7 +73,7 @@ def kept(guest: Guest) -> list[dict[str, Any]]:
 
 
 def titles(guest: Guest, job: str = "*") -> list[str]:
-    """What a benchmark has set, put back or done around its runs."""
+    """What a benchmark has set, put back or done between its runs."""
     lines = read(guest, f"{JOBS}/{job}/journal.jsonl").splitlines()
     entries = [json.loads(line) for line in lines]
     return [entry["title"] for entry in entries if entry["event"] in {"change", "put back", "doing"}]
@@ -85,7 +85,7 @@ def stat(guest: Guest, name: str) -> dict[str, int]:
 
 
 def read(guest: Guest, path: str) -> str:
-    """What a file of the kernel says."""
+    """Return the text of a kernel file."""
     return guest.run(f"cat {path}").stdout.strip()
 
 

@@ -118,7 +118,7 @@ echo /run/modprobe >/proc/sys/kernel/modprobe""")
 
 
 class LabMissingError(Exception):
-    """This machine cannot have a laboratory; the text says what is missing."""
+    """This machine cannot run the laboratory; the text says what is missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,7 +228,7 @@ def furnish(folder: Path, parts: Parts, *, disks: int, size_mib: int) -> tuple[P
 
 
 def make_sparse(file: Path, size_mib: int) -> None:
-    """A disk's file that takes no room yet."""
+    """Create a disk's file, sparse."""
     file.touch()
     os.truncate(file, size_mib << 20)
 

@@ -1,4 +1,4 @@
-"""raidtui itself on one of the guest's consoles."""
+"""raidtui on one of the guest's consoles."""
 
 import re
 import shlex
@@ -32,7 +32,7 @@ def open_console(
 
 
 def row_of(terminal: Terminal, title: str) -> str:
-    """The line of the list in which an array stands: its title, later its level.
+    """Return the line of an array in the list: its title, later its level.
 
     Raises:
         AssertionError: it is not there; the screen is in the error.
@@ -62,5 +62,5 @@ def ancestors(path: str | Path) -> list[Path]:
 
 
 def kernel_text(guest: Guest, path: str) -> str:
-    """What a file of the guest's kernel says."""
+    """Return the text of a kernel file of the guest."""
     return guest.run(f"cat {path}").stdout.strip()

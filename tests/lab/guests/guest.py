@@ -53,7 +53,7 @@ class Program:
         self._result: Result | None = None
 
     def wait(self, timeout: float) -> Result:
-        """Until it ends.
+        """Wait until it ends.
 
         Raises:
             JobTimeoutError: its own time limit killed it.
@@ -89,7 +89,7 @@ class ConsoleProgram(Program):
             self.wait(GRACE_S)
 
     def resize(self, cols: int, rows: int) -> None:
-        """Tell the guest's terminal its size."""
+        """Set the size of the guest's terminal."""
         self._link.call("size", tty=self.console, rows=rows, cols=cols)
 
 
@@ -285,7 +285,7 @@ def to_result(answer: Answer) -> Result:
 
 
 def drain(line: socket.socket) -> None:
-    """Throw away what the last program left unread."""
+    """Discard what the last program left unread."""
     line.setblocking(False)
     try:
         while line.recv(65536):

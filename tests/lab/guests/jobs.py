@@ -11,14 +11,14 @@ from tests.lab.guests.guest import Guest, Result
 PLAN = "/tmp/plan.json"
 JOBS = "/var/lib/raidtui/jobs"
 
-# A worker that ends by SIGKILL right before its Nth word to the journal: between any two of its doings.
+# A worker that ends by SIGKILL right before its Nth journal entry: between any two of its actions.
 _KILLED = """
 import os, signal
 from pathlib import Path
 from raidtui.host.roots.opening import open_root
-from raidtui.jobs import store, worker
+from raidtui.jobs import plan_file, store, worker
 
-file = store.load_plan(Path({plan!r}).read_bytes())
+file = plan_file.load_plan(Path({plan!r}).read_bytes())
 job = store.Job.create(file.plan, host=file.host)
 print(job.id, flush=True)
 real, count = store.Job.note, 0
@@ -54,13 +54,13 @@ def plan(guest: Guest, *words: str) -> dict[str, Any]:
 
 def refusal(guest: Guest, *words: str) -> str:
     """The sentence with which a plan is refused."""
-    told = raidtui(guest, "plan", *words)
-    assert (told.status, told.stdout) == (2, ""), told.output
-    return told.stderr.removeprefix("raidtui: not possible: ").rstrip("\n")
+    result = raidtui(guest, "plan", *words)
+    assert (result.status, result.stdout) == (2, ""), result.output
+    return result.stderr.removeprefix("raidtui: not possible: ").rstrip("\n")
 
 
 def apply(guest: Guest, *words: str, status: int = 0) -> str:
-    """Apply the saved plan; what was said."""
+    """Apply the saved plan; return the output."""
     done = raidtui(guest, "apply", PLAN, *words)
     assert done.status == status, done.output
     return done.output
@@ -80,7 +80,7 @@ def killed_worker(guest: Guest, number: int) -> tuple[str, int]:
 
 
 def results(guest: Guest, case: str, *calls: str) -> list[Any]:
-    """Call functions of ``inside`` and ``cases`` in the guest, with a case of theirs; what they return.
+    """Call functions of ``inside`` and ``cases`` in the guest, with one of their cases; return their results.
 
     Raises:
         AssertionError: one of them failed.

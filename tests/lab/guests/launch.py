@@ -4,7 +4,7 @@
 PTRACE_GETREGSET (NT_X86_XSTATE) reads, and PTRACE_SETREGSET insists on, larger (11,008 bytes) than that
 kernel's buffer: "ptrace set fp regs failed, errno = 14". A seccomp filter refuses both calls; the kernel then
 believes that this processor has no such state and uses PTRACE_GETFPREGS. That one knows nothing of AVX
-registers, so that the guest's glibc is told to leave them alone (`GLIBC_TUNABLES` in boot.py).
+registers, so that the guest's glibc is asked to leave them alone (`GLIBC_TUNABLES` in boot.py).
 """
 
 import ctypes

@@ -1,4 +1,4 @@
-"""The host's end of the lines: requests to the agent and its answers; what the kernel's console says."""
+"""The host's side of the lines: requests to the agent and its answers; what the kernel's console says."""
 
 import json
 import queue
@@ -116,7 +116,7 @@ class Link:
         return self.receive(self.send(op, **fields), timeout)
 
     def wait_ready(self, timeout: float) -> None:
-        """Until the agent is there."""
+        """Wait until the agent answers."""
         self.receive(self._waiting[0], timeout)
 
     def _read(self) -> None:
@@ -140,7 +140,7 @@ class Link:
 
 
 def receive(line: socket.socket) -> bytes:
-    """What came in; empty at the end, however it came."""
+    """Return the input; empty at its end."""
     try:
         return line.recv(65536)
     except OSError:

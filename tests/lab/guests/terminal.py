@@ -49,7 +49,7 @@ class Runs(Protocol):
         """Make sure that it has ended."""
 
     def resize(self, cols: int, rows: int) -> None:
-        """Tell its terminal the new size."""
+        """Set the size of its terminal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ class Terminal:
         """Press keys: `press("c", "down", "shift+right", "ctrl+p")`.
 
         Raises:
-            ValueError: an unknown key; or escape before another key, which no program can tell from alt:
+            ValueError: an unknown key; or escape before another key, which programs read as alt:
                 press it last, then wait for what it does.
         """
         if "escape" in names[:-1]:
@@ -247,7 +247,7 @@ class Terminal:
             self.abandon()
 
     def abandon(self) -> None:
-        """Stop reading and let go, whatever becomes of the program."""
+        """Stop reading and close the line; the program may go on."""
         if self.closed:
             return
         self.closed = True
@@ -270,7 +270,7 @@ class Terminal:
                 return
             try:
                 data = os.read(self._fd, 65536)
-            except OSError:  # a pseudo terminal's way to say that everyone has left
+            except OSError:  # a pseudo terminal reports so that its other side is closed
                 data = b""
             with self._changed:
                 self._hung_up = not data
@@ -310,7 +310,7 @@ class HostProgram:
         self.process.wait()
 
     def resize(self, cols: int, rows: int) -> None:
-        """Tell the terminal its size."""
+        """Set the size of the terminal."""
         termios.tcsetwinsize(self.master, (rows, cols))
 
 

@@ -1,4 +1,4 @@
-"""A console in the guest that watches while a script acts, looking as often as it can."""
+"""A console in the guest that samples as often as it can while a script runs."""
 
 from tests.lab.guests.guest import Guest
 
@@ -53,7 +53,7 @@ def watch(guest: Guest, script: str) -> list[str]:
     """Run a script beside the console; return what both printed.
 
     Raises:
-        AssertionError: it failed, or what it waited for never was.
+        AssertionError: it failed, or what it waited for did not happen.
     """
     done = guest.run(PRELUDE + script, interpreter="python", timeout=90)
     guest.run("cd /proc/sys/dev/raid && echo 1000 >speed_limit_min && echo 200000 >speed_limit_max")

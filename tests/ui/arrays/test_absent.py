@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from raidtui.model.snapshot import Snapshot
@@ -16,6 +14,7 @@ from tests.ui.staging import (
     SMALL,
     WIDE,
     Paces,
+    Shows,
     header_of,
     lines_of,
     main_of,
@@ -27,7 +26,6 @@ from tests.ui.staging import (
     until,
 )
 
-Shows = Callable[..., None]
 NOT_STARTED = ["not", "started:", "2", "of", "3", "members"]
 GONE = ["gone:", "1", "of", "3", "members"]
 

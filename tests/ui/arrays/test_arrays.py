@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable
 
 import pytest
 
@@ -11,10 +10,8 @@ from raidtui.config import Config
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import ArraySpec, inactive, raid1, raid5, raid10
 from tests.hosts.trees import Stage, host_tree
-from tests.ui.staging import WIDE, Paces, in_worker, lines_of, look, play, running, staged
+from tests.ui.staging import WIDE, Paces, Shows, in_worker, lines_of, look, play, running, staged
 from tests.ui.states import ARRAYS, REST, STATES, WIDE_STATES, resync_life
-
-Shows = Callable[..., None]
 
 
 @pytest.mark.parametrize("state", STATES)

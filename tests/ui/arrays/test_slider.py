@@ -25,7 +25,7 @@ WIDTHS = st.integers(min_value=2, max_value=300)
 
 
 @given(INSIDE, SCALES)
-def test_a_step_goes_its_way(value: int, scale: tuple[float, ...]) -> None:
+def test_a_step_takes_its_direction(value: int, scale: tuple[float, ...]) -> None:
     assert next_step(value, scale, -1) < value < next_step(value, scale, 1)
 
 

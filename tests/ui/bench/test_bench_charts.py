@@ -13,16 +13,12 @@ from raidtui.bench.results.run_record import RunRecord
 from raidtui.ui.bench.curves import curve_lines, drawn_of
 from raidtui.ui.bench.heat_map import Layer, heat_map_lines, window_of
 from raidtui.ui.bench.run_table import comparison_lines, strip_of
-from raidtui.view.line import Line
 from tests.bench.records import READ, SCHEDULERS, chunk_sweep, curve_samples, measured, samples, sweep
+from tests.ui.drawn import text
 
 SCHEDULED = sweep("scheduler", SCHEDULERS)
 PAIR = sweep("scheduler", {name: SCHEDULERS[name] for name in ("none", "bfq")})
 HEAT = chunk_sweep()
-
-
-def text(lines: Sequence[Line]) -> str:
-    return "\n".join("".join(part for part, _ in line).rstrip() for line in lines)
 
 
 # -- side by side
@@ -52,7 +48,7 @@ def test_a_table() -> None:
     )
 
 
-def test_too_few_runs_are_told_once() -> None:
+def test_too_few_runs_are_reported_once() -> None:
     """The series of each block size are compared with that of one SSD: a sentence for each of these."""
     found = compared([run for run in HEAT if run.repeat == 0])
     assert found.count("too few runs") == 21

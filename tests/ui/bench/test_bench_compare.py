@@ -28,10 +28,7 @@ from tests.bench.records import (
 )
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid10
-from tests.ui.staging import SMALL, WIDE, running, screen_text, shown, until, with_screen
-
-Shows = Callable[..., None]
-SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
+from tests.ui.staging import SIZES, SMALL, Shows, running, screen_text, shown, until, with_screen
 
 SCHEDULED = tuple(sweep("scheduler", SCHEDULERS))
 HEAT = tuple(chunk_sweep())

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import pytest
 from msgspec.structs import replace
 
 from raidtui.bench.forms.form_draft import BenchDraft, FormKind
@@ -14,10 +11,7 @@ from raidtui.ui.bench.review_page import BenchReview
 from tests.bench.forms.choices import ARRAYS, KNOWN, Asked
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid10
-from tests.ui.staging import SMALL, WIDE, Paces, staged, until
-
-Shows = Callable[..., None]
-SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
+from tests.ui.staging import SIZES, SMALL, Paces, Shows, staged, until
 
 
 def shown(

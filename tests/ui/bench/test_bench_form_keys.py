@@ -205,7 +205,7 @@ async def test_what_is_lost_wants_every_serial_number(ask: Asked) -> None:
     assert offer.schedule.scratch.devices == ("sdf", "sde")
 
 
-async def test_what_was_typed_stays_on_the_way_back(ask: Asked) -> None:
+async def test_what_was_typed_stays_on_going_back(ask: Asked) -> None:
     async with opened(FormKind.SWEEP, replace(ARRAYS, scratch="sde,sdg"), ask) as there:
         review = await there.review()
         await there.type(TYPED[0])
@@ -317,11 +317,11 @@ async def test_esc_while_the_host_is_asked() -> None:
 
     async with opened(FormKind.RUN, BenchDraft(), ask) as there:
         await there.press("enter")
-        await until(there.pilot, lambda: "asking the host" in there.text)
+        await until(there.pilot, lambda: "reading the host" in there.text)
         await there.press("down", "right", "enter", "x")
         assert there.form.draft == BenchForm(FormKind.RUN, BenchDraft(), ask, KNOWN).draft
         await there.press("escape")
-        assert "asking the host" not in there.text
+        assert "reading the host" not in there.text
         answered.set()
         await there.press("down")
         assert "oo late" not in there.text

@@ -20,26 +20,22 @@ from raidtui.bench.workload import Workload
 from raidtui.model.plan import Loss, Refusal, RefusalCode
 from raidtui.ui.bench.form_lines import Form, FormRow, in_form, rows_of
 from raidtui.ui.bench.review_page import offer_lines
-from raidtui.view.line import Line
 from raidtui.view.text import cell_width
 from tests.bench.forms.choices import KNOWN, PLACE
+from tests.ui.drawn import texts
 
 WORK = Workload(rw="randread", block_bytes=4096, size_bytes=1 << 30, runtime_s=60)
-COURSE = Schedule(title="x", place=PLACE, work=WORK)
+SCHEDULE = Schedule(title="x", place=PLACE, work=WORK)
 NOTE = FormField(name="note", of=FormKind.RUN, part=FormPart.HOW, label="note", hint="Kept.", usual="none")
-
-
-def text_of(lines: list[Line]) -> list[str]:
-    return ["".join(text for text, _ in line).rstrip() for line in lines]
 
 
 def review(schedule: Schedule, devices: tuple[Candidate, ...] = (), **more: Any) -> list[str]:
     offer = Offer(schedule=schedule, cost=estimate_writes(schedule, disks=4), **more)
-    return text_of(offer_lines(offer, devices, 78))
+    return texts(offer_lines(offer, devices, 78))
 
 
 def test_one_run_by_time() -> None:
-    assert review(COURSE, room="There is room.") == [
+    assert review(SCHEDULE, room="There is room.") == [
         "measures  random read 4K, 1 GiB (each job's file), 60 s, psync.",
         "where     /srv/data",
         "writes    It writes 1 GiB, 256 MiB to each of 4 disks.",
@@ -53,7 +49,7 @@ def test_one_run_by_time() -> None:
 
 def test_a_job_file() -> None:
     file = JobFile(name="own.fio", text="", writes=True)
-    lines = review(replace(COURSE, work=None, job_file=file), notes=("A note.",))
+    lines = review(replace(SCHEDULE, work=None, job_file=file), notes=("A note.",))
     assert lines[0] == "measures  The job file own.fio, unchanged."
     assert lines[2:4] == [
         "writes    How much it writes is not known: the job file does not give all",
@@ -63,9 +59,9 @@ def test_a_job_file() -> None:
     assert lines[-1] == "A note."
 
 
-def test_all_that_is_done_around_the_runs() -> None:
+def test_all_that_is_done_between_the_runs() -> None:
     schedule = replace(
-        COURSE, repeats=25, conditions=Conditions(trim=True, cool_s=9, precondition=2, steady=True)
+        SCHEDULE, repeats=25, conditions=Conditions(trim=True, cool_s=9, precondition=2, steady=True)
     )
     lines = review(schedule)
     assert "runs      At most 25 runs: until five rounds of each point are steady." in lines
@@ -78,7 +74,7 @@ def test_all_that_is_done_around_the_runs() -> None:
 
 def test_grouped_and_many_points() -> None:
     axis = Axis(kind=AxisKind.BLOCK, values=tuple(str(512 << n) for n in range(14)))
-    lines = review(replace(COURSE, axes=(axis,), repeats=2, grouped=True))
+    lines = review(replace(SCHEDULE, axes=(axis,), repeats=2, grouped=True))
     assert "runs      28 runs: 14 points, each 2 times, one point after another." in lines
     assert lines[-3:] == ["  10  block 256K", "  11  block 512K", "      … and 3 more"]
 
@@ -89,7 +85,7 @@ def test_knobs_of_arrays_that_are_yet_to_be_made() -> None:
         Axis(kind=AxisKind.KNOB, name="stripe_cache_size", values=("256", "4096")),
     )
     scratch = Scratch(devices=("sde", "sdf", "sdg", "sdh"))
-    lines = review(replace(COURSE, place=Place(members=scratch.devices), scratch=scratch, axes=axes))
+    lines = review(replace(SCHEDULE, place=Place(members=scratch.devices), scratch=scratch, axes=axes))
     assert "where     sde, sdf, sdg, sdh" in lines
     start = lines.index("stripe_cache_size 256")
     assert lines[start : start + 2] == ["stripe_cache_size 256", "    set on each array once it exists"]
@@ -107,7 +103,7 @@ def test_knobs_of_arrays_that_are_yet_to_be_made() -> None:
 def test_what_is_lost_comes_first() -> None:
     device = Candidate(name="sde", size_bytes=233 << 30, model="M", serial="S1", word="S1")
     lines = review(
-        replace(COURSE, place=Place(device="sde", writes=True)),
+        replace(SCHEDULE, place=Place(device="sde", writes=True)),
         (device, replace(device, name="sdf")),
         losses=(Loss(device="sdf", what='the ext4 file system "[b]\x1b"'),),
     )
@@ -130,7 +126,7 @@ def test_a_form_fits_and_the_chosen_row_is_in_view(kind: FormKind, width: int, h
         form = Form(
             draft=draft, rows=rows, at=at, width=width, height=height, meaning=("More.", "", "And more.")
         )
-        lines = text_of(form.lines)
+        lines = texts(form.lines)
         assert len(lines) <= height
         assert all(cell_width(line) <= width for line in lines)
         (mark,) = [line for line in lines if line.startswith("▸")]
@@ -153,7 +149,7 @@ def test_a_text_with_a_cursor(text: str, cursor: int, width: int, shown: str) ->
     form = Form(
         draft=BenchDraft(note=text), rows=(FormRow(field=NOTE),), at=0, cursor=cursor, width=width, height=9
     )
-    assert text_of(form.lines)[0] == f"▸ note             {shown}"
+    assert texts(form.lines)[0] == f"▸ note             {shown}"
 
 
 def test_what_options_are_called_in_a_form() -> None:

@@ -34,14 +34,11 @@ from tests.bench.records import (
     surroundings,
     sweep,
 )
+from tests.ui.drawn import text
 
 SCHEDULED = sweep("scheduler", SCHEDULERS)
 PAIR = sweep("scheduler", {name: SCHEDULERS[name] for name in ("none", "bfq")})
 HEAT = chunk_sweep()
-
-
-def text(lines: Sequence[Line]) -> str:
-    return "\n".join("".join(part for part, _ in line).rstrip() for line in lines)
 
 
 def entry(records: Sequence[RunRecord]) -> HistoryEntry:
@@ -143,6 +140,15 @@ def test_rows(records: list[RunRecord], line: str) -> None:
     assert row(records) == line
 
 
+def test_a_long_title_is_cut_by_what_was_measured_not_by_its_words() -> None:
+    """Titles are free text: " by " in one does not mean that something was changed."""
+    title = "random read and write by day and by night"
+    assert "  random read and wri… data" in row([measured(RANDOM, 98_300.0, title=title)])
+    changed = sweep("scheduler", {name: SCHEDULERS[name] for name in ("none", "bfq")})
+    changed = [replace(run, title=title, preset="hot-spots") for run in changed]
+    assert "  hot-sp… by scheduler data" in row(changed)
+
+
 def test_a_wide_row() -> None:
     assert row(PAIR, 120) == (
         "   20 Nov 21:25  random read 4K, depth 32 by scheduler data: /srv         8   102k IOPS     0.75"
@@ -208,7 +214,7 @@ def test_details() -> None:
     )
 
 
-def test_where_runs_differ_all_that_they_had_is_told() -> None:
+def test_where_runs_differ_all_that_they_had_is_reported() -> None:
     disk = surroundings().disks[0]
     other = replace(
         surroundings(), disks=(replace(disk, scheduler="bfq", worn_percent=(3.0, 4.0)),), free_bytes=300

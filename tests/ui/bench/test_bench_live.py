@@ -18,10 +18,10 @@ from tests.bench.records import READ, record
 
 WORK = replace(READ, block_bytes=4096, size_bytes=1 << 30, depth=32, jobs=2, runtime_s=60, engine="libaio")
 DATA = ArrayNow(name="md127", label="data", state="clean")
-AROUND = Surroundings(
+SURROUNDINGS = Surroundings(
     t_s=11.0, mhz=(4200, 4200), governor="performance", celsius={"sda": 41.2, "sdb": 39.0}, arrays=(DATA,)
 )
-WAY = BenchProgress(
+RUNNING = BenchProgress(
     job="j",
     title="random read",
     place="/srv/bench",
@@ -29,7 +29,7 @@ WAY = BenchProgress(
     state="running",
     run=1,
     record=record(work=WORK, place="/srv/bench"),
-    surroundings=AROUND,
+    surroundings=SURROUNDINGS,
 )
 
 
@@ -54,7 +54,7 @@ def samples(*iops: float) -> tuple[RunSample, ...]:
 
 
 def test_a_run_under_way() -> None:
-    way = replace(WAY, samples=samples(95_100, 101_900, 104_400, 102_325))
+    way = replace(RUNNING, samples=samples(95_100, 101_900, 104_400, 102_325))
     assert text(way) == [
         " random read 4K, depth 32, 2 jobs on data: /srv/bench     1 s of 60  run 2 of 3",
         " IOPS     102,325  ▆▇▇▇                               median 102k  95.1k … 104k",
@@ -64,18 +64,39 @@ def test_a_run_under_way() -> None:
     ]
 
 
-def test_of_a_mix_both_sides_are_told() -> None:
-    way = replace(WAY, samples=(sample(1.0, 71_000, 30_400),))
+def test_fio_that_hangs() -> None:
+    """What it measured last is no measure of now; nothing is promised."""
+    schedule = Schedule(title="x", place=Place(device="sda"), work=replace(WORK, jobs=1), repeats=3)
+    progress = replace(
+        RUNNING, samples=samples(95_100, 102_325), behind_s=12.0, expected=expected_runs(schedule)
+    )
+    assert text(progress)[1:] == [
+        " IOPS           –  ▇▇                                median 98.7k  95.1k … 102k",
+        " MB/s           –",
+        " p99 ms         –  ▇▇",
+        " CPU    4.2 GHz performance   sda 41 °C   sdb 39 °C   data clean, no sync",
+        " no report from fio for 12 s: a disk may hang; x stops it",
+    ]
+    before = replace(progress, samples=())
+    words = " no report from fio for 12 s: it creates its files, or a disk hangs; x stops it"
+    assert text(before)[-1] == words
+    assert roles(live_lines(before, 80, 24, stop_key="Z")[-1]) == ["warn"]
+
+
+def test_of_a_mix_both_sides_are_reported() -> None:
+    way = replace(RUNNING, samples=(sample(1.0, 71_000, 30_400),))
     assert text(way)[2].split() == ["MB/s", "415", "read", "71k,", "write", "30.4k"]
 
 
 def test_without_a_time_it_goes_by_size() -> None:
-    by_size = replace(WAY, record=record(work=replace(WORK, runtime_s=0)), samples=(sample(1.0, 131_072),))
+    by_size = replace(
+        RUNNING, record=record(work=replace(WORK, runtime_s=0)), samples=(sample(1.0, 131_072),)
+    )
     assert text(by_size)[0].endswith("25 % of 2 GiB  run 2 of 3")
 
 
 def test_of_a_job_file_nobody_knows_the_end() -> None:
-    way = replace(WAY, record=record(work=None, title="job file mine.fio"), samples=(sample(12.0, 100),))
+    way = replace(RUNNING, record=record(work=None, title="job file mine.fio"), samples=(sample(12.0, 100),))
     assert text(way)[0].split("  ")[0] == " job file mine.fio on data: /srv"
     assert text(way)[0].endswith("12 s  run 2 of 3")
 
@@ -84,11 +105,11 @@ def test_the_time_left_of_a_sweep() -> None:
     """A minute of each, and 16 of 24 runs to come; what is known of a job file comes with its first run."""
     schedule = Schedule(title="x", place=Place(device="sda"), work=replace(WORK, jobs=1), repeats=24)
     expected = expected_runs(schedule)
-    at_first = replace(WAY, of=24, run=0, expected=expected)
+    at_first = replace(RUNNING, of=24, run=0, expected=expected)
     assert text(at_first)[2].endswith("about 24 min left")
     assert estimate_duration(schedule).sentence == "About 24 min."
     ended = {"ended": frozenset(range(8)), "first_s": 0.0, "last_s": 80.0}
-    way = replace(WAY, samples=samples(100.0), of=24, run=8, done=8, expected=expected, **ended)
+    way = replace(RUNNING, samples=samples(100.0), of=24, run=8, done=8, expected=expected, **ended)
     assert text(way)[0].endswith("0 s of 60  run 9 of 24")
     assert text(way)[2].endswith("about 3 min left")
 
@@ -105,11 +126,11 @@ def test_the_time_left_of_a_sweep() -> None:
     ],
 )  # fmt: skip
 def test_how_far_it_is(changes: dict[str, object], wanted: str) -> None:
-    assert text(replace(WAY, **changes), width=120)[0].endswith(f"  {wanted}")
+    assert text(replace(RUNNING, **changes), width=120)[0].endswith(f"  {wanted}")
 
 
 def test_nothing_was_seen_yet() -> None:
-    assert text(replace(WAY, surroundings=None))[1:] == [
+    assert text(replace(RUNNING, surroundings=None))[1:] == [
         " IOPS           –",
         " MB/s           –",
         " p99 ms         –",
@@ -117,27 +138,31 @@ def test_nothing_was_seen_yet() -> None:
     ]
 
 
-def test_what_is_not_as_it_should_be_is_told_apart() -> None:
+def test_what_is_not_as_it_should_be_is_marked() -> None:
     syncing = replace(DATA, sync="recover", percent=34.25, missing=1)
-    lines = live_lines(replace(WAY, surroundings=replace(AROUND, mhz=None, arrays=(syncing,))), 100, 24)
+    lines = live_lines(
+        replace(RUNNING, surroundings=replace(SURROUNDINGS, mhz=None, arrays=(syncing,))), 100, 24
+    )
     assert lines[-1][-1] == ("   data clean, 1 member missing, recover 34.2 %", "warn")
     assert lines[-1][1] == ("no cpufreq", "dim")
 
 
-def test_of_many_disks_the_warmest_is_told() -> None:
+def test_of_many_disks_the_warmest_is_reported() -> None:
     many = {f"sd{letter}": 30.0 + number for number, letter in enumerate("abcdefgh")}
-    way = replace(WAY, surroundings=replace(AROUND, celsius=many))
+    way = replace(RUNNING, surroundings=replace(SURROUNDINGS, celsius=many))
     assert "   8 disks 30 … 37 °C (sdh)" in text(way, width=120)[-1]
 
 
 def test_in_a_tall_window_the_chart_is_tall() -> None:
-    way = replace(WAY, samples=samples(10, 50, 100))
+    way = replace(RUNNING, samples=samples(10, 50, 100))
     assert len(text(way, width=120, height=40)) == len(text(way)) + 2
 
 
 def test_the_whole_run_is_in_the_chart() -> None:
     """A cell is a longer slice of time as soon as all are full."""
-    way = replace(WAY, samples=tuple(sample(0.25 * (n + 1), 100.0 if n < 120 else 50.0) for n in range(240)))
+    way = replace(
+        RUNNING, samples=tuple(sample(0.25 * (n + 1), 100.0 if n < 120 else 50.0) for n in range(240))
+    )
     chart = text(way)[1]
     assert "▇" * 10 in chart
     assert "▄" * 10 in chart
@@ -168,9 +193,9 @@ SAMPLES = st.builds(
     title=st.text(max_size=100),
     doing=st.text(max_size=100),
 )
-def test_whatever_is_told_lines_fit(
+def test_whatever_is_shown_lines_fit(
     found: tuple[RunSample, ...], width: int, height: int, title: str, doing: str
 ) -> None:
-    way = replace(WAY, samples=found, doing=doing, record=record(work=None, title=title))
+    way = replace(RUNNING, samples=found, doing=doing, record=record(work=None, title=title))
     for line in live_lines(way, width, height):
         assert sum(cell_width(part) for part, _ in line) <= width

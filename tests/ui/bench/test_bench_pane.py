@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
-from collections.abc import Callable
 
-import pytest
 from msgspec.structs import replace
 
 from raidtui.bench.estimate import ExpectedRuns, WriteEstimate
+from raidtui.bench.forms.known import HostChoices
 from raidtui.bench.offer import Offer
 from raidtui.bench.place import Place
 from raidtui.bench.results.run_record import PARTIAL, Flow, RunRecord, RunSample
 from raidtui.bench.run.bench_progress import BenchProgress
 from raidtui.bench.schedule import Schedule
 from raidtui.bench.surroundings import ArrayNow, Surroundings
+from raidtui.model.snapshot import Snapshot
 from raidtui.ui.bench.compare_page import Comparison
 from raidtui.ui.bench.export_page import Export
 from raidtui.ui.bench.form_page import BenchForm
 from raidtui.ui.frame.choose import Ask
 from raidtui.ui.frame.dialog import Question
+from raidtui.ui.frame.lines import ScrollLines
+from raidtui.ui.frame.surveying import Waiting
 from tests.bench.records import READ, record
 from tests.ui.bench.bench_pane_stage import StagedBench, log_of, looked, measured, opened, pane_of, tree
 from tests.ui.staging import (
+    SIZES,
     SMALL,
-    WIDE,
     Paces,
     Prepares,
+    Shows,
     header_of,
     lines_of,
     main_of,
@@ -39,11 +43,9 @@ from tests.ui.staging import (
 )
 from tests.ui.tune import tune_stage
 
-Shows = Callable[..., None]
-SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
 WORK = replace(READ, block_bytes=4096, size_bytes=1 << 30, depth=32, jobs=2, runtime_s=60, engine="libaio")
 DATA = ArrayNow(name="md127", label="data", state="clean")
-AROUND = Surroundings(
+SURROUNDINGS = Surroundings(
     t_s=11.0, mhz=(4200, 4200), governor="performance", celsius={"sda": 41.2, "sdb": 39.0}, arrays=(DATA,)
 )
 IOPS = (61_000, 95_100, 98_200, 101_900, 104_400, 103_000, 102_100, 95_900, 101_000, 102_325)
@@ -56,7 +58,7 @@ def sample(t_s: float, iops: float) -> RunSample:
     return RunSample(t_s=t_s, read=flow, ios=(done, 0), size_bytes=(done * 4096, 0))
 
 
-WAY = BenchProgress(
+RUNNING = BenchProgress(
     job=JOB,
     title="random read 4K, depth 32",
     place="/srv/bench",
@@ -70,7 +72,7 @@ WAY = BenchProgress(
     last_s=62.0,
     record=record(work=WORK, place="/srv/bench", title="random read 4K, depth 32", job=JOB),
     samples=tuple(sample(1.2 * (number + 1), each) for number, each in enumerate(IOPS)),
-    surroundings=AROUND,
+    surroundings=SURROUNDINGS,
 )
 
 
@@ -132,13 +134,13 @@ def test_nothing_was_measured(shows: Shows, size: tuple[int, int]) -> None:
 @SIZES
 def test_live(shows: Shows, size: tuple[int, int]) -> None:
     runs = series(JOB, "random read 4K, depth 32", 101_700, id_=60, work=WORK)
-    shows(measured(*OLD, *runs, progress=WAY)[0], size=size, prepare=pressing())
+    shows(measured(*OLD, *runs, progress=RUNNING)[0], size=size, prepare=pressing())
 
 
 @SIZES
 def test_live_before_a_run(shows: Shows, size: tuple[int, int]) -> None:
     progress = replace(
-        WAY, doing="writing 1 GiB once, before measuring", samples=(), surroundings=None, run=None
+        RUNNING, doing="writing 1 GiB once, before measuring", samples=(), surroundings=None, run=None
     )
     shows(measured(*OLD, progress=progress)[0], size=size, prepare=pressing())
 
@@ -146,7 +148,7 @@ def test_live_before_a_run(shows: Shows, size: tuple[int, int]) -> None:
 @SIZES
 def test_live_while_an_array_syncs(shows: Shows, size: tuple[int, int]) -> None:
     syncing = replace(DATA, sync="resync", percent=34.2)
-    progress = replace(WAY, surroundings=replace(AROUND, arrays=(syncing,), mhz=None))
+    progress = replace(RUNNING, surroundings=replace(SURROUNDINGS, arrays=(syncing,), mhz=None))
     shows(measured(*OLD, progress=progress)[0], size=size, prepare=pressing())
 
 
@@ -169,11 +171,11 @@ def test_interrupted(shows: Shows, size: tuple[int, int]) -> None:
 
 @SIZES
 def test_stop_is_asked(shows: Shows, size: tuple[int, int]) -> None:
-    shows(measured(*OLD, progress=WAY)[0], size=size, prepare=pressing("x"))
+    shows(measured(*OLD, progress=RUNNING)[0], size=size, prepare=pressing("x"))
 
 
 def test_least_size(shows: Shows) -> None:
-    shows(measured(*OLD, progress=WAY)[0], size=(60, 15), prepare=pressing())
+    shows(measured(*OLD, progress=RUNNING)[0], size=(60, 15), prepare=pressing())
 
 
 def test_on_a_simulated_host(shows: Shows) -> None:
@@ -188,12 +190,35 @@ async def test_a_benchmark_is_begun() -> None:
     async with app.run_test(size=SMALL) as pilot:
         pane = await opened(pilot, "n")
         await until(pilot, lambda: isinstance(app.screen, BenchForm), "the form")
-        benching.progress = replace(WAY, state="made", run=None)
+        benching.progress = replace(RUNNING, state="made", run=None)
         app.screen.dismiss(OFFER)
         await until(pilot, lambda: ("begin", OFFER) in benching.done)
         await until(pilot, lambda: pane.progress is not None and pane.chosen == JOB)
         await says(pilot, "started; it continues when you leave raidtui")
         assert pane.live.display
+
+
+async def test_while_the_host_is_read_a_dialog_waits_and_escape_leaves_it() -> None:
+    """A disk that hangs: nothing else can be typed into the pane, and nothing is started."""
+    app, benching = measured()
+    read = asyncio.Event()
+
+    async def slowly(snapshot: Snapshot) -> HostChoices:
+        del snapshot
+        await read.wait()
+        return HostChoices()
+
+    benching.known = slowly  # type: ignore[method-assign]
+    async with app.run_test(size=SMALL) as pilot:
+        await opened(pilot, "n")
+        await until(pilot, lambda: isinstance(app.screen, Waiting), "the dialog")
+        await until(pilot, lambda: "reading what can be measured …" in app.screen.query_one(ScrollLines).text)
+        await pilot.press("escape")
+        await says(pilot, "nothing was started")
+        await pilot.press("n")
+        await until(pilot, lambda: isinstance(app.screen, Waiting), "the dialog")
+        read.set()
+        await until(pilot, lambda: isinstance(app.screen, BenchForm), "the form")
 
 
 async def test_what_could_not_be_begun_is_said() -> None:
@@ -247,24 +272,26 @@ async def test_what_cannot_be_put_back_is_listed_and_blocks_nothing() -> None:
         await until(pilot, lambda: isinstance(app.screen, Question), "the question")
         await pilot.press("y")
         await until(pilot, lambda: "Not put back:" in lines_of(pilot, "#question-text"), "what is left")
-        told = " ".join(lines_of(pilot, "#question-text").split())
-        assert "echo 8 > /sys/q: Input/output error" in told
-        assert "Later benchmarks can run." in told
+        reported = " ".join(lines_of(pilot, "#question-text").split())
+        assert "echo 8 > /sys/q: Input/output error" in reported
+        assert "Later benchmarks can run." in reported
         await pilot.press("y")
         await until(pilot, lambda: isinstance(app.screen, BenchForm), "the form")
 
 
 async def test_while_one_runs_none_is_begun_and_it_can_be_stopped() -> None:
-    app, benching = measured(progress=WAY)
+    app, benching = measured(progress=RUNNING)
     async with app.run_test(size=SMALL) as pilot:
         await opened(pilot, "n")
         await says(pilot, "a benchmark is running: x stops it")
         await pilot.press("x")
         await until(pilot, lambda: isinstance(app.screen, Question), "the question")
-        assert "1 run of 3 ended and kept." in lines_of(pilot, "#question-text")
+        assert "1 run of 3 has ended and is kept." in lines_of(pilot, "#question-text")
         await pilot.press("y")
         await until(pilot, lambda: ("stop", JOB) in benching.done)
-        benching.progress = replace(WAY, state="cancelled", reason="run 2 of 3: stopped before it finished")
+        benching.progress = replace(
+            RUNNING, state="cancelled", reason="run 2 of 3: stopped before it finished"
+        )
         await looked(pilot)
         words = "random read 4K, depth 32: stopped; what was measured is kept"
         assert message_of(pilot) == words
@@ -329,7 +356,7 @@ async def test_a_note_is_kept_and_runs_are_forgotten_after_a_question() -> None:
         await until(pilot, lambda: len(pane._entries) == 2)
 
 
-async def test_the_filter_finds_what_is_told_of_runs() -> None:
+async def test_the_filter_finds_what_is_reported_of_runs() -> None:
     async with measured(*OLD)[0].run_test(size=SMALL) as pilot:
         pane = await opened(pilot, "slash", *"stream", "enter")
         await until(pilot, lambda: [each.title for each in pane._entries] == ["stream-write"])
@@ -353,12 +380,12 @@ async def test_a_knob_of_pane_4_is_measured_against_the_value_beside_it() -> Non
 
 
 async def test_the_picture_is_held_while_fio_goes_on() -> None:
-    app, benching = measured(progress=WAY)
+    app, benching = measured(progress=RUNNING)
     async with app.run_test(size=SMALL) as pilot:
         pane = await opened(pilot, "space")
         before = pane.live.text
         assert "held" in header_of(pilot)
-        benching.progress = replace(WAY, samples=(*WAY.samples, sample(13.0, 50_000)))
+        benching.progress = replace(RUNNING, samples=(*RUNNING.samples, sample(13.0, 50_000)))
         await looked(pilot)
         assert pane.live.text == before
         await pilot.press("space")
@@ -366,26 +393,37 @@ async def test_the_picture_is_held_while_fio_goes_on() -> None:
 
 
 async def test_a_run_that_ends_is_in_the_history_at_once() -> None:
-    app, benching = measured(progress=WAY)
+    app, benching = measured(progress=RUNNING)
     async with app.run_test(size=SMALL) as pilot:
         pane = await opened(pilot)
         benching.records = series(JOB, "random read 4K, depth 32", 101_700, id_=60, work=WORK)
         await looked(pilot)
         assert pane.entry is None
-        benching.progress = replace(WAY, done=2)
+        benching.progress = replace(RUNNING, done=2)
         await looked(pilot)
         assert pane.entry is not None
         assert pane.entry.key == JOB
 
 
-async def test_its_end_is_told_though_another_pane_is_in_view() -> None:
-    app, benching = measured(progress=WAY)
+async def test_its_end_is_reported_though_another_pane_is_in_view() -> None:
+    app, benching = measured(progress=RUNNING)
     async with app.run_test(size=SMALL) as pilot:
         await opened(pilot)
         await pilot.press("1")
-        benching.progress = replace(WAY, state="done", done=3)
+        benching.progress = replace(RUNNING, state="done", done=3)
         await looked(pilot)
         assert log_of(pilot) == ["random read 4K, depth 32: done"]
+
+
+async def test_one_that_failed_is_logged_once() -> None:
+    app, benching = measured(progress=RUNNING)
+    async with app.run_test(size=SMALL) as pilot:
+        await opened(pilot)
+        benching.progress = replace(RUNNING, state="failed", reason="fio was killed by SIGSEGV")
+        await looked(pilot)
+        words = "random read 4K, depth 32: failed: fio was killed by SIGSEGV; what was measured is kept"
+        await says(pilot, words)
+        assert [each.text for each in app.main.events if "SIGSEGV" in each.text] == [words]
 
 
 async def test_at_rest_and_out_of_view_nobody_looks() -> None:

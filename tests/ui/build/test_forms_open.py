@@ -15,15 +15,14 @@ from raidtui.host.roots.root import Root
 from raidtui.host.tools import ToolOutput
 from raidtui.ui.build.wizard_screen import WizardScreen
 from raidtui.ui.frame.choose import Ask, Choice
-from raidtui.ui.frame.job_view import JobView
-from raidtui.ui.frame.plan_view import PlanView
+from raidtui.ui.frame.plan_view import JobView, PlanView
 from raidtui.ui.frame.surveying import Waiting
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid1, raid10
-from tests.ui.arrays.test_ways import at
 from tests.ui.staging import (
     Paces,
     app_of,
+    at,
     header_of,
     in_worker,
     look,

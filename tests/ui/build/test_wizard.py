@@ -18,10 +18,8 @@ from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid5, raid10
 from tests.plans.new_array import FOUR, MOUNT, UUID, survey
 from tests.ui.machines import OLD, host, plain_host, ssd
-from tests.ui.staging import SMALL, WIDE, Paces, running, screen_text, staged, until
+from tests.ui.staging import SIZES, SMALL, Paces, Shows, running, screen_text, staged, until
 
-Shows = Callable[..., None]
-SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
 FIRST_FOUR = ("space", "down") * 4
 TEN = WizardDraft(devices=FOUR, level="raid10", layout="n2", chunk_kib=32, bitmap="none")
 FIVE = WizardDraft(devices=FOUR, level="raid5", chunk_kib=64)

@@ -15,10 +15,10 @@ from raidtui.ui.frame.plan_view import PlanView
 from raidtui.ui.rescue.guide_screen import GuideScreen
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid10
-from tests.ui.arrays.test_ways import Fake, at, closed, console, done
+from tests.ui.arrays.test_key_to_job import Fake, closed, console, done
 from tests.ui.machines import plain_host, ssd
 from tests.ui.rescue.wreck_stage import UUID, WRECKS, disks, member
-from tests.ui.staging import SMALL, WIDE, Paces, message_of, screen_text, staged, until
+from tests.ui.staging import SMALL, WIDE, Paces, at, message_of, screen_text, staged, until
 
 Shows = Callable[..., None]
 SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")

@@ -19,12 +19,12 @@ from raidtui.ui.rescue.search_screen import SearchScreen
 from raidtui.ui.rescue.trial_screen import TrialScreen
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid10
-from tests.ui.arrays.test_ways import Fake, at, console
+from tests.ui.arrays.test_key_to_job import Fake, console
 from tests.ui.machines import plain_host
 from tests.ui.rescue.test_guide import chosen, opened
 from tests.ui.rescue.test_trial_pages import FakeTrials, tried
 from tests.ui.rescue.wreck_stage import UUID, disks, member
-from tests.ui.staging import SMALL, WIDE, screen_text, staged, until, with_screen
+from tests.ui.staging import SMALL, WIDE, at, screen_text, staged, until, with_screen
 
 __all__ = ["tried"]
 Shows = Callable[..., None]

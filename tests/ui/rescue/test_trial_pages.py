@@ -20,18 +20,17 @@ from raidtui.rescue.trial.trial_request import TrialMethod, TrialNames, TrialReq
 from raidtui.session.rescue_trials import KnownTrial, TrialWish
 from raidtui.session.storage import JobNews
 from raidtui.ui.frame.choose import Choice
-from raidtui.ui.frame.job_view import JobView
-from raidtui.ui.frame.plan_view import PlanView
+from raidtui.ui.frame.plan_view import JobView, PlanView
 from raidtui.ui.rescue.guide_screen import GuideScreen
 from raidtui.ui.rescue.proof_screen import ProofScreen
 from raidtui.ui.rescue.trial_flow import TrialView
 from raidtui.ui.rescue.trial_screen import TrialScreen
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid10
-from tests.ui.arrays.test_ways import Fake, at, closed, console
+from tests.ui.arrays.test_key_to_job import Fake, closed, console
 from tests.ui.rescue.test_guide import chosen, opened, wreck
 from tests.ui.rescue.wreck_stage import UUID
-from tests.ui.staging import SMALL, WIDE, Paces, screen_text, staged, until, with_screen
+from tests.ui.staging import SMALL, WIDE, Paces, at, screen_text, staged, until, with_screen
 
 Shows = Callable[..., None]
 SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,10 @@ from raidtui.ui.frame.choose import Ask, Choice
 from raidtui.ui.frame.plan_view import PlanView
 from tests.hosts.tune_host import ACPI, CPUS, INTEL, POLICIES, RULES
 from tests.ui.staging import (
-    SMALL,
-    WIDE,
+    SIZES,
     Paces,
+    Shows,
+    at,
     lines_of,
     message_of,
     running,
@@ -25,10 +25,8 @@ from tests.ui.staging import (
     staged,
     until,
 )
-from tests.ui.tune.tune_stage import AHEAD, at, at_rest, host, opened, row_of, wrote
+from tests.ui.tune.tune_stage import AHEAD, at_rest, host, opened, pictured, row_of, wrote
 
-Shows = Callable[..., None]
-SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
 CPU, VM_ROW, SYSTEM = ["down"] * 7, ["down"] * 9, ["down"] * 10
 DRIFTED = 'ACTION=="add", ENV{ID_SERIAL_SHORT}=="SSDA0001", ATTR{queue/scheduler}="none"\n'
 WANTS = "/etc/systemd/system/multi-user.target.wants"
@@ -43,14 +41,17 @@ def more_of(pilot: Paces) -> str:
 # -- by keys
 
 
-async def test_frequencies_go_by_tenths_of_a_gigahertz() -> None:
+async def test_frequencies_go_by_tenths_of_a_gigahertz(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raidtui.ui.tune.tune_pane._SETTLE_S", 3600.0)  # a busy machine lets keys wait
     kernel = host(cpus=INTEL)
     async with running(kernel) as pilot:
-        await opened(pilot, *CPU, "tab", "tab", "tab")
+        pane = await opened(pilot, *CPU, "tab", "tab", "tab")
         head = " max_freq_khz of policy0, policy2: 4200000 kHz"
         await until(pilot, lambda: lines_of(pilot, "#knob-body").startswith(head))
         await pilot.press("left", "left")
-        assert "max [4.0 GHz]" in more_of(pilot)
+        await until(pilot, lambda: "max [4.0 GHz]" in more_of(pilot))
+        assert kernel.writes == []
+        pane.settle()
         writes = [(f"{POLICIES}/policy{number}/scaling_max_freq", "4000000") for number in (0, 2)]
         await wrote(pilot, kernel, *writes)
         await says(pilot, "max_freq_khz 4200000 → 4000000 (policy0, policy2) · u undoes it")
@@ -219,13 +220,6 @@ async def test_processors_are_followed_while_a_benchmark_runs(monkeypatch: pytes
 
 
 # -- pictures
-
-
-def pictured(*keys: str) -> Callable[[Paces], object]:
-    async def prepare(pilot: Paces) -> None:
-        await opened(pilot, *keys)
-
-    return prepare
 
 
 @SIZES

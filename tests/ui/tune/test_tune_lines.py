@@ -21,17 +21,11 @@ from raidtui.ui.tune.tune_lines import (
     row_line,
     rows_of,
 )
-from raidtui.view.line import Line
 from raidtui.view.text import cell_width
 from tests.hosts.specs import raid5, raid10
-from tests.hosts.tune_host import ACPI, AMD, BLOCK, CPUS, FOUR, INTEL, POLICIES, RULES, TuneHost, parity
-
-VM = raid5(label="vm", members=("sde", "sdf", "sdg"), bitmap=(1, 2), attributes=parity(read_ahead_kb="1024"))
-FAST = {**INTEL, "scaling_governor": "performance", "energy_performance_preference": "performance"}
-
-
-def text(lines: list[Line]) -> str:
-    return "\n".join("".join(part for part, _ in line).rstrip() for line in lines)
+from tests.hosts.tune_host import ACPI, AMD, BLOCK, CPUS, FOUR, INTEL, POLICIES, RULES, TuneHost
+from tests.ui.drawn import text
+from tests.ui.tune.tune_stage import FAST, VM
 
 
 def rows(tuning: Tuning, width: int = 80) -> list[str]:

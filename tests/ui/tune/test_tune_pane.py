@@ -6,20 +6,20 @@ import asyncio
 import errno
 import subprocess
 import sys
-from collections.abc import Callable
 
-import pytest
+from msgspec.structs import replace
 
 from raidtui.demo.demo_host import demo_root
-from raidtui.model.knob import Tuning
+from raidtui.model.knob import KnobScope, Tuning
 from raidtui.model.snapshot import Snapshot
 from raidtui.ui.frame.choose import Choice
 from raidtui.ui.frame.help import HelpScreen
 from tests.hosts.tune_host import BLOCK, FOUR, INTEL, POLICIES
 from tests.ui.staging import (
-    SMALL,
-    WIDE,
+    SIZES,
     Paces,
+    Shows,
+    at,
     lines_of,
     message_of,
     running,
@@ -29,19 +29,9 @@ from tests.ui.staging import (
     until,
 )
 from tests.ui.states import CHECK
-from tests.ui.tune.tune_stage import AHEAD, VM, at, at_rest, host, opened, row_of
-
-Shows = Callable[..., None]
-SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
+from tests.ui.tune.tune_stage import AHEAD, VM, at_rest, host, opened, pictured, row_of
 
 # -- pictures
-
-
-def pictured(*keys: str) -> Callable[[Paces], object]:
-    async def prepare(pilot: Paces) -> None:
-        await opened(pilot, *keys)
-
-    return prepare
 
 
 @SIZES
@@ -146,23 +136,28 @@ async def test_nothing_is_read_while_the_pane_is_hidden() -> None:
 
 async def test_processors_are_followed_while_a_sync_runs() -> None:
     kernel = host()
+    policies = ("policy0", "policy2")
+
+    def run_at(khz: int) -> None:
+        for name in policies:
+            kernel.by_hand(f"{POLICIES}/{name}/scaling_cur_freq", f"{khz}")
+
+    def khz_of(tuning: Tuning | None) -> set[int | None]:
+        return {each.now_khz for each in tuning.of(KnobScope.POLICY)} if tuning is not None else set()
+
     async with running(kernel) as pilot:
         pane = await opened(pilot)
-        drawn: list[Tuning | None] = []
-        for number in (0, 2):
-            kernel.by_hand(f"{POLICIES}/policy{number}/scaling_cur_freq", "3900000")
-        pane.redraw = lambda: drawn.append(pane.tuning)  # type: ignore[method-assign]
-        await pane.read()
+        drawn: list[set[int | None]] = []
+        pane.redraw = lambda: drawn.append(khz_of(pane.tuning))  # type: ignore[method-assign]
+        run_at(3_900_000)
+        pane.look()
+        await until(pilot, lambda: khz_of(pane.tuning) == {3_900_000})
         assert drawn == []
-        from msgspec.structs import replace  # noqa: PLC0415
-
         kernel.change(replace(FOUR, sync=CHECK), VM)
         await until(pilot, lambda: pane.report is not None and pane.report.snapshot.syncing)
-        drawn.clear()
-        for number in (0, 2):
-            kernel.by_hand(f"{POLICIES}/policy{number}/scaling_cur_freq", "2900000")
-        await pane.read()
-        assert len(drawn) == 1
+        run_at(2_900_000)
+        pane.look()
+        await until(pilot, lambda: {2_900_000} in drawn, "drawn")
 
 
 # -- who may

@@ -8,6 +8,7 @@ from tests.hosts.specs import raid5
 from tests.hosts.tune_host import BLOCK, FOUR, INTEL, TuneHost, parity
 from tests.ui.staging import (
     Paces,
+    Prepares,
     lines_of,
     main_of,
     until,
@@ -54,11 +55,13 @@ async def wrote(pilot: Paces, kernel: TuneHost, *writes: tuple[str, str]) -> Non
     assert ends(kernel.writes) == list(writes)
 
 
-async def at(pilot: Paces, screen: type, *keys: str) -> None:
-    """Press keys, and wait until such a screen is there."""
-    await pilot.press(*keys)
-    await until(pilot, lambda: isinstance(pilot.app.screen, screen), f"a {screen.__name__}")
-    await pilot.pause()
+def pictured(*keys: str) -> Prepares:
+    """Return what opens the pane, and presses keys in it, before a picture is taken."""
+
+    async def prepare(pilot: Paces) -> None:
+        await opened(pilot, *keys)
+
+    return prepare
 
 
 def row_of(pilot: Paces, number: int) -> str:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Collection
 
-import pytest
-
+from raidtui.model.snapshot import Snapshot
 from raidtui.ui.frame.choose import Choice
 from raidtui.ui.frame.plan_view import PlanView
+from raidtui.wear.readings import WearLook
 from tests.demo.scene import Scene
 from tests.ui.staging import (
-    SMALL,
-    WIDE,
+    SIZES,
     Paces,
     Prepares,
+    Shows,
     app_of,
     lines_of,
+    main_of,
     message_of,
     running,
     screen_text,
@@ -25,8 +27,6 @@ from tests.ui.staging import (
 from tests.ui.wear.test_wear import HEALTHY, host, opened, pane_of
 from tests.wear.hosts import denied
 
-Shows = Callable[..., None]
-SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
 STARTED = "short self-test of sda started"
 
 
@@ -120,6 +120,27 @@ async def test_it_is_aborted() -> None:
         await pilot.press("y")
         await until(pilot, lambda: message_of(pilot) == "self-test of sda aborted")
         await until(pilot, lambda: "short self-test aborted" in lines_of(pilot, "#wear-body"))
+
+
+async def test_keys_are_not_lost_while_the_disk_is_read_again() -> None:
+    async with running(Scene().root) as pilot:
+        await chosen(pilot)
+        wearing = pane_of(pilot)._wearing()
+        again, begun, go_on = wearing.look_again, asyncio.Event(), asyncio.Event()
+
+        async def slow(look: WearLook, snapshot: Snapshot, names: Collection[str]) -> WearLook:
+            begun.set()
+            await go_on.wait()
+            return await again(look, snapshot, names)
+
+        wearing.look_again = slow  # type: ignore[method-assign]
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app_of(pilot).screen, PlanView), "the plan is there")
+        await pilot.press("y")
+        await until(pilot, begun.is_set, "the disk is being read")
+        await pilot.press("1")
+        await until(pilot, lambda: main_of(pilot).pane == "arrays", "pane 1")
+        go_on.set()
 
 
 async def test_undo_aborts_it() -> None:

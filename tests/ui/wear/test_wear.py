@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from types import SimpleNamespace
 from typing import Any, cast
@@ -21,10 +21,11 @@ from raidtui.wear.readings import WearReader
 from tests.demo.scene import Scene
 from tests.hosts.specs import ArraySpec, Syncing, raid1, raid5, raid10
 from tests.ui.staging import (
-    SMALL,
+    SIZES,
     WIDE,
     Paces,
     Prepares,
+    Shows,
     app_of,
     has_focus,
     in_worker,
@@ -41,8 +42,6 @@ from tests.ui.staging import (
 )
 from tests.wear.hosts import GB, TB, WearHost, asleep, denied, dom, evo, nvme
 
-Shows = Callable[..., None]
-SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
 DATA = raid10("md127", "data", members=("sda2", "sdb2", "sdc2", "sdd2"), component_kib=219_726_562)
 VM = raid5("md126", "vm", members=("nvme0n1p1", "nvme1n1p1", "nvme2n1p1"), component_kib=751_616_000)
 HEALTHY = {
@@ -349,7 +348,7 @@ RECOVERS = raid1(
 )
 
 
-async def test_the_log_tells_what_a_recover_cost() -> None:
+async def test_the_log_reports_what_a_recover_cost() -> None:
     root = host({"sdc": evo("sdc", 12 * TB), "sdd": evo("sdd", 12 * TB, 96)}, PAIR)
 
     def become(array: ArraySpec, written_bytes: int) -> None:
@@ -362,8 +361,8 @@ async def test_the_log_tells_what_a_recover_cost() -> None:
         assert [argv[-1] for argv in root.asked] == ["/dev/sdc", "/dev/sdd"]
         await move(pilot, lambda: become(PAIR, 232 * GB))
         await settled(pilot)
-        told = [event for event in main_of(pilot).events if event.kind is EventKind.WEAR]
-        assert [(event.subject, event.text) for event in told] == [
+        reported = [event for event in main_of(pilot).events if event.kind is EventKind.WEAR]
+        assert [(event.subject, event.text) for event in reported] == [
             ("data", "recover wrote 225 GB to sdd (0.084 % of its life)")
         ]
         await pilot.press("6")
@@ -420,5 +419,4 @@ async def test_a_live_hosts_disks_are_asked_in_a_thread_of_their_own(
     assert looked == ["raidtui-host"]
     assert threading.current_thread().name != "raidtui-host"
     assert (await wearing.look(report.snapshot)).known_since_s is not None  # it was kept
-    assert wearing._thread is not None
     wearing._thread.close()

@@ -15,16 +15,13 @@ from raidtui.wear.ledger_entries import Mark, MarkedCost
 from raidtui.wear.readings import WearLook, WearReader
 from tests.hosts.specs import ArraySpec, raid0, raid1, raid10
 from tests.hosts.trees import EPOCH_S
+from tests.ui.drawn import text
 from tests.wear.disks import facts, smartctl_json, text_of
 from tests.wear.hosts import GB, TB, WearHost, asleep, denied, dom, evo, nvme
 
 DATA = raid10("md127", "data", members=("sda2", "sdb2", "sdc2", "sdd2"), component_kib=219_726_562)
 FOUR = {name: evo(name, 12_400 * GB) for name in ("sda", "sdb", "sdc", "sdd")}
 SKEWED = {**FOUR, "sdd": evo("sdd", 61_700 * GB, 89)}
-
-
-def text(lines: list[Line]) -> str:
-    return "\n".join("".join(part for part, _ in line).rstrip() for line in lines)
 
 
 def roles(line: Line, *wanted: str) -> list[str]:
@@ -211,7 +208,7 @@ def test_healthy() -> None:
     )
 
 
-SPELLS = (
+COSTS = (
     MarkedCost(
         what="recover of data",
         began_s=EPOCH_S - 6 * 86_400,
@@ -227,7 +224,7 @@ SPELLS = (
 
 def test_out_of_line_with_what_a_recover_cost() -> None:
     assert (
-        body(SKEWED, costs=SPELLS, width=108)
+        body(SKEWED, costs=COSTS, width=108)
         == """\
  data      sda ██████▉                             12.4 TB    sdd is out of line: 5.0 x the others, 49.3 TB
            sdb ██████▉                             12.4 TB    more written
@@ -345,7 +342,7 @@ def test_a_history_that_cannot_be_read() -> None:
 def test_lines_are_no_wider_than_the_window() -> None:
     odd = {**SKEWED, "sda": evo("sda", TB, model="[bold]" + "long " * 30), "sdb": denied("sdb")}
     for width in (60, 80, 100, 120):
-        for line in body(odd, width=width, costs=SPELLS).split("\n"):
+        for line in body(odd, width=width, costs=COSTS).split("\n"):
             assert len(line) <= width
 
 

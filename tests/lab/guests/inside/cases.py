@@ -8,8 +8,9 @@ import os
 from pathlib import Path
 
 from raidtui.jobs.lock import JobError, worker_of
+from raidtui.jobs.plan_file import PlanFile, save_plan
 from raidtui.jobs.spawn import cancel
-from raidtui.jobs.store import Job, PlanFile, save_plan
+from raidtui.jobs.store import Job
 from tests.lab.guests.inside import runs
 from tests.lab.guests.inside.runs import (
     Case,
@@ -48,7 +49,7 @@ def exports(path: str) -> dict[str, str]:
 
 
 def digest(path: str) -> str:
-    """What is on an array."""
+    """Return the data of an array."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -114,7 +115,7 @@ class Rename:
         return "126" if self._data.name == "127" else "127"
 
     def prepare(self) -> None:
-        """Nothing: it goes both ways."""
+        """Nothing: it works in both directions."""
 
     def plan(self) -> PlanFile:
         """See ``Case``."""
@@ -124,7 +125,7 @@ class Rename:
         return self._plans[name]
 
     def settle(self) -> None:
-        """It is called so now."""
+        """Return its present name."""
         self._data.name = self._other
 
     def wrong(self, *, done: bool) -> str:
@@ -161,7 +162,7 @@ class Create:
         return self._plan
 
     def settle(self) -> None:
-        """The resync need not end."""
+        """Nothing: the resync need not end."""
 
     def wrong(self, *, done: bool) -> str:
         """See ``Case``."""
@@ -183,7 +184,7 @@ class Replace:
         self._plans: dict[str, PlanFile] = {}
 
     def prepare(self) -> None:
-        """The copy takes long."""
+        """Slow the copy down."""
         clear(self.new)
         speed(100)
 
@@ -195,7 +196,7 @@ class Replace:
         return self._plans[self.old]
 
     def settle(self) -> None:
-        """Until the copy is whole; the old member is free then."""
+        """Wait until the copy is complete; the old member is free then."""
         speed(500_000)
         kernel = self._data.kernel
         until(lambda: state_of(kernel, self.new) == "in_sync", f"{self.new} in sync")
@@ -233,7 +234,7 @@ def seen(data: Data, *others: str) -> tuple[dict[str, str | None], str]:
 
 
 def taken_back(level: str, disks: tuple[str, ...], new: str, *, spare: bool) -> dict[str, object]:
-    """A replace whose copy goes on when its job is rolled back."""
+    """A replace whose copy continues when its job is rolled back."""
     sh("mdadm --stop --scan 2>/dev/null; udevadm settle")
     clear(*disks, new)
     data = Data(level, disks, size_mib=20)
@@ -291,7 +292,7 @@ def stopped_outside(disks: tuple[str, ...], new: str) -> list[object]:
 
 
 def lets_others(job: Job) -> tuple[bool, bool]:
-    """Whether another job could begin while this one goes on, and whether this one can be cancelled."""
+    """Whether another job could begin while this one continues, and whether this one can be cancelled."""
     try:
         cancel(job)
     except JobError:
@@ -300,7 +301,7 @@ def lets_others(job: Job) -> tuple[bool, bool]:
 
 
 def filled(verb: str, disks: tuple[str, ...]) -> list[object]:
-    """A member added, or a chunk grown: the job goes on as long as the kernel does, and no longer."""
+    """A member added, or a chunk grown: the job continues as long as the kernel does, and no longer."""
     sh("mdadm --stop --scan 2>/dev/null; udevadm settle")
     level, given = ("raid1", disks[:2]) if verb == "add" else ("raid5", disks[:3])
     data = Data(level, given, size_mib=20)
@@ -320,7 +321,7 @@ def filled(verb: str, disks: tuple[str, ...]) -> list[object]:
 
 
 def checked(disks: tuple[str, ...]) -> tuple[object, ...]:
-    """A check that is taken back while it runs."""
+    """A check that is rolled back while it runs."""
     data = Data("raid10", disks, size_mib=32)
     speed(100)
     job = job_of(planned("check", data.name))

@@ -58,7 +58,7 @@ class Operations:
         self._count = 0
 
     def next(self) -> str:
-        """Do something; return what was done, and what came of it."""
+        """Carry out an operation; return its name and its result."""
         rng, running = self._rng, oracle.arrays()
         used = {each for array in running.values() for each in array["members"]}
         free = [disk for disk in self._disks if disk not in used]
@@ -149,7 +149,7 @@ class Operations:
         return rng.choice(doings)()
 
     def _scribble(self, path: str, member: str) -> str:
-        """Write noise behind md's back, so that a check finds mismatches; or through it."""
+        """Write noise to a member directly, so that a check finds mismatches; or through md."""
         target = rng_choice(self._rng, f"/dev/{member}", path)
         words = [
             "dd",
@@ -191,12 +191,12 @@ def _write(path: Path, word: str) -> str:
 
 def view(report: Report) -> dict[str, dict[str, Any]]:
     """What raidtui says of the arrays that run, in the oracle's form."""
-    told = report_dict(report)
+    reported = report_dict(report)
     codes: dict[str, set[str]] = {}
-    for finding in told["findings"]:
+    for finding in reported["findings"]:
         codes.setdefault(finding["array"], set()).add(finding["code"])
     found = {}
-    for each in told["arrays"]:
+    for each in reported["arrays"]:
         if not each["members"] and each["array_state"] is None:
             continue  # not running: see ``unstarted``
         fields = ("active", "level", "chunk_bytes", "metadata", "raid_disks", "degraded", "uuid", "label",
@@ -212,37 +212,39 @@ def view(report: Report) -> dict[str, dict[str, Any]]:
 
 
 def differences(said: dict[str, dict[str, Any]], true: dict[str, dict[str, Any]]) -> list[str]:
-    """Each field that is not what it must be; the number of fields compared is its other measure."""
+    """Return each field that is wrong, and how many fields were compared."""
     if said.keys() != true.keys():
         return [f"arrays: {sorted(said)}, in truth {sorted(true)}"]
     wrong = []
     for name, is_so in true.items():
-        told = said[name]
+        reported = said[name]
         for field, value in is_so.items():
             if field in {"test", "sync_action", "sets", "broken"}:
                 continue
-            if not same(field, told[field], value, is_so):
-                wrong.append(f"{name} {field}: {told[field]!r}, in truth {value!r}")
+            if not same(field, reported[field], value, is_so):
+                wrong.append(f"{name} {field}: {reported[field]!r}, in truth {value!r}")
         test = is_so["test"]
-        fits = test is None or told["health"] in HEALTHS[test]
+        fits = test is None or reported["health"] in HEALTHS[test]
         if is_so["broken"]:
-            fits = told["health"] == "failed"  # mdadm calls it clean, and every write fails
-        elif test == "whole" and told["health"] == "degraded":
-            fits = bool(told["codes"] & _WHOLE_AND_DEGRADED)
+            fits = reported["health"] == "failed"  # mdadm calls it clean, and every write fails
+        elif test == "whole" and reported["health"] == "degraded":
+            fits = bool(reported["codes"] & _WHOLE_AND_DEGRADED)
         if not fits:
-            wrong.append(f"{name} health: {told['health']} {sorted(told['codes'])}, mdadm --test: {test}")
+            wrong.append(
+                f"{name} health: {reported['health']} {sorted(reported['codes'])}, mdadm --test: {test}"
+            )
     return wrong
 
 
-def same(field: str, told: Any, value: Any, array: dict[str, Any]) -> bool:
+def same(field: str, reported: Any, value: Any, array: dict[str, Any]) -> bool:
     """Whether a field is as it must be. What the kernel does not say of a level or state is not compared."""
     if field == "label" and array["metadata"].startswith("0.9"):
         return True  # there is none in this metadata (0.91 in a reshape); mdadm makes one up
     if not array["active"] and field in {"level", "label", "raid_disks", "degraded", "consistency_policy"}:
-        return told is None or value is None or told == value
+        return reported is None or value is None or reported == value
     if field == "read_only" and not array["active"]:
         return True
-    return bool(told == value)
+    return bool(reported == value)
 
 
 def compare(read: Callable[[float], Report], counted: list[int]) -> list[str]:
@@ -264,7 +266,7 @@ def compare(read: Callable[[float], Report], counted: list[int]) -> list[str]:
 
 
 def read_once(_: float) -> Report:
-    """What a raidtui that has just been started says."""
+    """Return the report of a newly started raidtui."""
     console = HostWatch(open_root("/"))
     try:
         return console.refresh()

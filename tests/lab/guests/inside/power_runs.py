@@ -17,7 +17,8 @@ from raidtui.host.roots.opening import open_root
 from raidtui.host.tools import ToolOutput, run_tool
 from raidtui.jobs import blackbox
 from raidtui.jobs.lock import JobError
-from raidtui.jobs.store import Job, PlanFile, all_jobs, load_plan
+from raidtui.jobs.plan_file import PlanFile, load_plan
+from raidtui.jobs.store import Job, all_jobs
 from raidtui.jobs.worker import work_on
 from raidtui.model.plan import Harm
 from tests.lab.guests.inside import runs
@@ -122,7 +123,7 @@ def inside_disks() -> tuple[str, ...]:
 
 
 def carry_out(kind: str, seed: int) -> None:
-    """Carry the plan out, and have the power cut at the Nth thing that happens, or a moment after it."""
+    """Carry out the plan, and cut the power at the Nth event or a moment later."""
     rng = random.Random(seed)
     file = prepared(kind, rng)
     number, after_s = rng.randrange(1, MOST), rng.choice((0.0, 0.0, rng.uniform(0.0, 0.3)))
@@ -159,14 +160,14 @@ def carry_out(kind: str, seed: int) -> None:
 
 
 def cut() -> None:
-    """Ask for the cut, and do nothing more."""
+    """Ask for the power cut and wait for it."""
     CUT.touch()
     while True:
         time.sleep(60)
 
 
 def look(seed: int) -> list[str]:
-    """After the next boot: what is wrong with the data, the jobs and the black box; then go on, or back."""
+    """After the next boot: what is wrong with data, jobs and black box; then resume or roll back."""
     rng = random.Random(seed + 1)
     kept = json.loads(KEPT.read_text())
     if kept["kind"] in _RESCUES:
@@ -229,7 +230,7 @@ def whole(job: Job) -> list[str]:
 
 
 def brought_to_an_end(job: Job, *, back: bool) -> list[str]:
-    """Resume a job, or roll it back; return what that left to be wished."""
+    """Resume a job, or roll it back; return what is wrong afterwards."""
     if job.state not in {"made", "interrupted", "failed"}:
         return []
     if back:

@@ -23,7 +23,8 @@ from raidtui.cli import run
 from raidtui.host.roots.opening import open_root
 from raidtui.host.tools import ToolOutput, run_tool, tool_path
 from raidtui.jobs.lock import JobError
-from raidtui.jobs.store import Job, PlanFile, all_jobs, jobs_folder, load_plan, save_plan
+from raidtui.jobs.plan_file import PlanFile, load_plan, save_plan
+from raidtui.jobs.store import Job, all_jobs, jobs_folder
 from raidtui.jobs.worker import work_on
 
 FAULT = Path("/tmp/fault")
@@ -39,19 +40,19 @@ Row = tuple[object, ...]
 
 
 class Case(Protocol):
-    """A change of storage, again and again."""
+    """A change of storage that can be repeated."""
 
     def prepare(self) -> None:
-        """Make it possible (again)."""
+        """Prepare the host for it."""
 
     def plan(self) -> PlanFile:
-        """Return the plan. Where all is as it was at another time, so is the plan."""
+        """Return the plan; equal states give equal plans."""
 
     def settle(self) -> None:
-        """Wait until what the last plan began has come to its end; the plan was carried out."""
+        """Wait until what the last plan began has ended; the plan was carried out."""
 
     def wrong(self, *, done: bool) -> str:
-        """Return what is not as it must be, where the plan was carried out, or was not; or ""."""
+        """Return what is wrong after the plan was carried out, or was not; or ""."""
 
 
 def sh(script: str) -> str:
@@ -112,13 +113,13 @@ def job_of(file: PlanFile) -> Job:
 def work(job: Job, fault: Callable[[], None] | None = None, *, back: bool = False) -> int:
     """Have a child work on a job; return its exit status, negative where a signal ended it.
 
-    One that follows what goes on in the kernel is left to that: 0.
+    One that follows what continues in the kernel is left to that: 0.
     """
     pid = os.fork()
     if pid == 0:
         status = 70
         try:
-            raidtui.jobs.worker._END_S = 0.0  # what goes on here takes long
+            raidtui.jobs.worker._END_S = 0.0  # what continues here takes long
             if fault is not None:
                 fault()
             status = work_on(open_root("/"), job.folder, back=back)
@@ -142,17 +143,17 @@ def settle(case: Case, job: Job) -> None:
 
 
 def killed_at_entry(number: int) -> None:
-    """SIGKILL right before the Nth word to the journal: between any two doings of a worker."""
+    """SIGKILL right before the Nth journal entry: between any two actions of a worker."""
     before_entry(number, lambda _: os.kill(os.getpid(), signal.SIGKILL))
 
 
 def full_at_entry(number: int) -> None:
-    """The disk of the journal runs full right before the Nth word to it."""
+    """The disk of the journal runs full right before its Nth entry."""
     before_entry(number, fill)
 
 
 def fuller_at_entry(number: int) -> None:
-    """It does so, and the room that was kept is gone, too."""
+    """The same, and the reserved room is used up, too."""
 
     def happening(job: Job) -> None:
         job.give_room_up()
@@ -162,7 +163,7 @@ def fuller_at_entry(number: int) -> None:
 
 
 def before_entry(number: int, happening: Callable[[Job], object]) -> None:
-    """Let something happen right before the Nth word to the journal."""
+    """Do something right before the Nth entry of the journal."""
     real, count = Job.note, 0
 
     def note(self: Job, **entry: object) -> None:
@@ -176,7 +177,7 @@ def before_entry(number: int, happening: Callable[[Job], object]) -> None:
 
 
 def killed_in_tool(number: int) -> None:
-    """SIGKILL while the Nth tool that changes something has just begun; it goes on."""
+    """SIGKILL while the Nth tool that changes something has just begun; it continues."""
     real, count = run_tool, 0
 
     def dying(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOutput:
@@ -196,7 +197,7 @@ def killed_in_tool(number: int) -> None:
 
 
 def fill(job: Job) -> None:
-    """Leave not a byte where the jobs are, nor in the last page of the journal."""
+    """Fill the file system of the jobs, and the last page of the journal."""
     with (job.folder / "journal.jsonl").open("ab", buffering=0) as journal:
         journal.write(b"\n" * (-journal.tell() % 4096))
     with contextlib.suppress(OSError), FILLER.open("ab", buffering=0) as file:
@@ -231,7 +232,7 @@ exec %(folder)s/mdadm "$@"
 
 
 def break_mdadm() -> None:
-    """Put a script in mdadm's place that fails when told so."""
+    """Put a script in mdadm's place that fails where the case asks for it."""
     FAULT.mkdir()
     (FAULT / "script").write_text(BROKEN % {"folder": FAULT})
     path = Path(str(tool_path("mdadm"))).resolve()
@@ -244,7 +245,7 @@ def small_var() -> None:
 
 
 def last_reason(job: Job) -> str:
-    """Why a job ended so."""
+    """Return why a job ended."""
     return str(job.entries()[-1].get("reason", ""))
 
 
@@ -380,7 +381,7 @@ def end_me(number: int, signal_number: int) -> None:
 
 
 def ending_worker() -> None:
-    """Be such a worker: ``-m raidtui jobs work FOLDER``."""
+    """Run as such a worker: ``-m raidtui jobs work FOLDER``."""
     pid, wanted, signal_number = map(int, os.environ["LAB_END"].split())
     real, begun = Job.note, 0
 

@@ -36,7 +36,7 @@ class Disk:
 
     @property
     def model(self) -> str:
-        """What the disk calls itself."""
+        """The model of the disk."""
         return {"sata": "Laboratory SSD", "nvme": "QEMU NVMe Ctrl", "scsi": "Laboratory SCSI"}[self.bus]
 
     @property
@@ -49,7 +49,7 @@ class Disk:
 
     @property
     def device(self) -> Words:
-        """What is plugged in, for -device and device_add."""
+        """The device, for -device and device_add."""
         common: Words = {"id": self.name, "drive": f"{self.name}-raw", "serial": self.serial}
         match self.bus:
             case "sata":

@@ -40,7 +40,7 @@ while read -r file was; do change; done </run/governors
 
 
 class QemuGuest(Guest):
-    """A guest with SATA, NVMe and SCSI disks. `reset` also takes back all that was done to its hardware."""
+    """A guest with SATA, NVMe and SCSI disks. `reset` also restores its hardware."""
 
     agent_line = "agent"
     consoles: ClassVar[Mapping[str, str]] = {"/dev/hvc0": "con1", "/dev/hvc1": "con2"}
@@ -115,20 +115,20 @@ class QemuGuest(Guest):
         return tuple(disk for disk in self.hardware if disk.bus == "scsi")
 
     def kernel_name(self, disk: Disk) -> str:
-        """The kernel's name of a disk, which no boot promises: sda, nvme0n1.
+        """Return the kernel's name of a disk, which may change at each boot: sda, nvme0n1.
 
         Raises:
             LabError: the disk is not there.
         """
-        told = self.run(f"readlink -e {disk.path}")
-        if told.status != 0:
+        result = self.run(f"readlink -e {disk.path}")
+        if result.status != 0:
             raise LabError(f"{disk.name} is not there")
-        return Path(told.stdout.strip()).name
+        return Path(result.stdout.strip()).name
 
     def pull(self, disk: Disk) -> None:
         """Take a disk away while the guest runs, and wait until its device is gone.
 
-        NVMe and SCSI are unplugged. QEMU cannot unplug SATA: there the kernel is told to forget the disk.
+        NVMe and SCSI are unplugged. QEMU cannot unplug SATA: there the kernel is asked to forget the disk.
         """
         rescan = ""
         if disk.bus == "sata":
@@ -174,7 +174,7 @@ class QemuGuest(Guest):
         self._throttled.add(disk)
 
     def warn(self, disk: Disk, bits: int = UNRELIABLE) -> None:
-        """Set an NVMe's critical warnings, as its SMART log tells them; 0 is none."""
+        """Set an NVMe's critical warnings, as its SMART log reports them; 0 is none."""
         path = f"/machine/peripheral/{disk.name}"
         self.qmp.command("qom-set", {"path": path, "property": "smart_critical_warning", "value": bits})
         self._warning.add(disk)

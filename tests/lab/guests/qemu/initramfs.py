@@ -42,7 +42,7 @@ def build(kernel: Kernel) -> bytes:
 
     Raises:
         LookupError: a tool or a module is not there.
-        subprocess.CalledProcessError: a tool's libraries could not be told.
+        subprocess.CalledProcessError: a tool's libraries are not known.
     """
     modules = kernel.load_order(MODULES)
     init = INIT.substitute(
@@ -66,8 +66,8 @@ def build(kernel: Kernel) -> bytes:
 def libraries(program: str) -> list[str]:
     """What a program is linked with, its loader included."""
     ldd = which("ldd") or "ldd"
-    told = subprocess.run((ldd, program), check=True, capture_output=True, text=True, timeout=20)
-    return LIBRARY.findall(told.stdout)
+    result = subprocess.run((ldd, program), check=True, capture_output=True, text=True, timeout=20)
+    return LIBRARY.findall(result.stdout)
 
 
 def archive(files: dict[str, bytes], *, folders: tuple[str, ...]) -> Iterator[bytes]:

@@ -1,4 +1,8 @@
-"""What each command would do to the chosen array now, and its label. No widgets."""
+"""The plans of pane 1: what each command would do to the chosen array now, and its label.
+
+Plans that only write the kernel's files are carried out here, without a job; where they harm, they are
+confirmed first.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from raidtui.plans.sync_speed import plan_give_back, plan_limits
 from raidtui.plans.target import needs_root
 from raidtui.session.watch import Report
 from raidtui.ui.commands import ARRAYS, Command
+from raidtui.ui.frame.screen_shell import ScreenShell
 
 _REPAIRS = frozenset(
     f"arrays.{verb}" for verb in ("replace", "add", "fail", "remove", "rename", "stop", "locate")
@@ -22,7 +27,7 @@ def plan_of(
 
     Args:
         command_id: as in ``raidtui.ui.commands``.
-        report: what is known of the host, if anything.
+        report: the last report; None before the first.
         key: of the chosen array, if one is.
         system_scope: whether the sliders move the system's limits.
     """
@@ -71,3 +76,36 @@ def offers(report: Report | None, key: str | None, *, system_scope: bool) -> lis
         plan = plan_of(command.id, report, key, system_scope=system_scope)
         items.append((command, label, not isinstance(plan, Refusal)))
     return items
+
+
+class DirectFlow:
+    """Asks, writes, and shows what became of it.
+
+    Args:
+        shell: the app.
+    """
+
+    def __init__(self, shell: ScreenShell) -> None:
+        self._shell = shell
+
+    async def confirm(self, plan: Plan) -> bool:
+        """Show a plan and return whether it is to be carried out."""
+        from raidtui.ui.frame.dialog import Question, plan_lines  # noqa: PLC0415
+
+        answer = await self._shell.ask(Question(plan_lines(plan), (("y", "do it"),)))
+        if answer != "y":
+            self._shell.say("nothing was changed", "plain")
+        return answer == "y"
+
+    async def execute(self, plan: Plan, *, is_undo: bool = False) -> bool:
+        """Carry a plan out, show the state after it, and return whether all of it was done."""
+        loop = self._shell.session.loop
+        with self._shell.writing():
+            outcome, report = await loop.execute(plan, is_undo=is_undo)
+        self._shell.own_report(report)
+        done = outcome.failed is None
+        note = f" · {trouble}" if (trouble := loop.watch.journal.trouble) else ""
+        undo = " · u undoes it" if done and plan.undo and not is_undo else ""
+        words = f"{plan.subject}: {outcome.sentence}{undo}{note}"
+        self._shell.say(words, "ok" if done else "bad", logged=False)
+        return done

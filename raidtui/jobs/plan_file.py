@@ -1,0 +1,50 @@
+"""Saved plans: the JSON that ``raidtui plan --json`` prints, ``raidtui apply`` reads, and each job keeps."""
+
+from __future__ import annotations
+
+import msgspec
+
+from raidtui.jobs.lock import JobError
+from raidtui.model.plan import Plan
+
+SCHEMA = 1
+
+
+class PlanFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A saved plan. ``raidtui_plan`` is the version of the form."""
+
+    raidtui_plan: int
+    host: str
+    made_s: float
+    plan: Plan
+
+
+def save_plan(plan: Plan, *, host: str, made_s: float) -> bytes:
+    """Return a plan as JSON.
+
+    Raises:
+        JobError: it holds a name whose bytes are not UTF-8.
+    """
+    file = PlanFile(raidtui_plan=SCHEMA, host=host, made_s=made_s, plan=plan)
+    try:
+        return msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n"
+    except UnicodeEncodeError as error:
+        raise JobError(f"this plan cannot be saved: {error.object!r} is not UTF-8") from error
+
+
+def load_plan(data: bytes) -> PlanFile:
+    """Return a saved plan.
+
+    Raises:
+        JobError: it is not a plan, or of another version.
+    """
+    try:
+        head = msgspec.json.decode(data)
+        version = head.get("raidtui_plan") if isinstance(head, dict) else None
+        if version != SCHEMA:
+            raise JobError(f"not a plan of version {SCHEMA}: raidtui plan ... --json prints one")
+        return msgspec.json.decode(data, type=PlanFile)
+    except RecursionError as error:  # Python's own words for it differ from version to version
+        raise JobError("not a plan: it is nested too deeply") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise JobError(f"not a plan: {error}") from error
