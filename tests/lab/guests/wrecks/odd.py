@@ -13,8 +13,11 @@ _GROW = (
     "c12 -l5 -n3 -c64 $D0 $D1 $D2\nfill\nmdadm --quiet $MD --add $D3\nlimit 8000\ngrown --raid-devices=4\n"
     "progress 20000\nfreeze\nstop\n"
 )
+# Not by ``progress``: the position of a reshape with a backup file is not told before it is stopped.
 _CHUNK = (
-    f"{_R5}limit 1000\ngrown --chunk=128 --backup-file=/tmp/wrecks/backup\nprogress 20000\nfreeze\nstop\n"
+    f"{_R5}grown --chunk=128 --backup-file=/tmp/wrecks/backup\n"
+    "until grep -q 'reshape = *[1-9][0-9.]*%' /proc/mdstat; do :; done\nfreeze\nstop\n"
+    "mdadm --examine $D0 | grep -q Reshape\n"
 )
 
 RESHAPES = (
