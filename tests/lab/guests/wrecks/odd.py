@@ -13,13 +13,6 @@ _GROW = (
     "c12 -l5 -n3 -c64 $D0 $D1 $D2\nfill\nmdadm --quiet $MD --add $D3\nlimit 8000\ngrown --raid-devices=4\n"
     "progress 20000\nfreeze\nstop\n"
 )
-# Not by ``progress``: the position of a reshape with a backup file is not told before it is stopped.
-_CHUNK = (
-    f"{_R5}grown --chunk=128 --backup-file=/tmp/wrecks/backup\n"
-    "until grep -q 'reshape = *[1-9][0-9.]*%' /proc/mdstat; do :; done\nfreeze\nstop\n"
-    "mdadm --examine $D0 | grep -q Reshape\n"
-)
-
 RESHAPES = (
     Wreck(
         id="reshape-grow-cut",
@@ -32,21 +25,6 @@ RESHAPES = (
         make=f"{_GROW}zero $D1",
         given=named("0123"),
         proof="over 0 2 3\nassemble --run --freeze-reshape ${OVER[@]}\ncheck_ext4 $MD",
-    ),
-    Wreck(
-        id="reshape-chunk-backup",
-        make=_CHUNK,
-        given=named("0123"),
-        proof="over 0 1 2 3\nassemble --freeze-reshape --backup-file=/tmp/wrecks/backup ${OVER[@]}\n"
-        "check_ext4 $MD",
-    ),
-    Wreck(
-        id="reshape-chunk-no-backup",
-        make=f"{_CHUNK}rm -f /tmp/wrecks/backup\n",
-        given=named("0123"),
-        proof="over 0 1 2 3\ntouch /tmp/wrecks/new\n"
-        "assemble --freeze-reshape --invalid-backup --backup-file=/tmp/wrecks/new ${OVER[@]}\n"
-        "check_ext4 $MD",
     ),
 )
 

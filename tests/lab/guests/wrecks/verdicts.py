@@ -80,10 +80,6 @@ VERDICTS = {
     "two-arrays": _says("failed-together stale", ways="force start", never="start-degraded"),
     "reshape-grow-cut": _says("reshape-cut", ways="continue-reshape", never="rebuild-superblocks search"),
     "reshape-grow-member-lost": _says("reshape-cut", never="rebuild-superblocks search start"),
-    "reshape-chunk-backup": _says("reshape-cut", ways="continue-reshape", never="rebuild-superblocks search"),
-    "reshape-chunk-no-backup": _says(
-        "reshape-cut", ways="continue-reshape-without-backup", never="rebuild-superblocks search start"
-    ),
     "r5-journal-lost": _says("journal-lost", ways="force", never=_STARTS),
     "r1-0.90-whole-or-partition": _says("disk-and-partition", ways="start", never="force"),
     "r1-partition-lost": _says("partition-table-lost", ways="map-partition", never=f"{_STARTS} force"),
