@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
-from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from raidtui.host.roots.root import Root
 
 if TYPE_CHECKING:
-    from raidtui.model.disk import Disk
     from raidtui.rescue.copying.copy_plan import CopyRequest
 
 _REFUSED = 2
-_MAPS = "/var/lib/raidtui/rescue"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,34 +79,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
 
 def _request(root: Root, arguments: argparse.Namespace) -> CopyRequest:
     from raidtui.command.device_names import kernel_name  # noqa: PLC0415
-    from raidtui.host.block import DiskReader  # noqa: PLC0415
-    from raidtui.host.tools import tool_path  # noqa: PLC0415
-    from raidtui.rescue.copying.copy_plan import CopyRequest, ImageFile  # noqa: PLC0415
-    from raidtui.rescue.trial.trials import free_bytes  # noqa: PLC0415
+    from raidtui.session.rescue_copies import copy_request  # noqa: PLC0415
 
-    source = kernel_name(root, arguments.source)
-    other = kernel_name(root, arguments.target)
-    disks = DiskReader(root).read({source, other})
-    target: str | ImageFile = other
-    if other not in disks:
-        path = os.path.realpath(arguments.target)
-        target = ImageFile(
-            path=path, room_bytes=free_bytes(str(Path(path).parent)), there=Path(path).exists()
-        )
-    usual = f"{_MAPS}/{_known(disks, source)}-to-{_known(disks, other)}.map"
-    usual = usual if isinstance(target, str) else f"{target.path}.map"
-    map_path = os.path.realpath(arguments.map) if arguments.map else usual
-    return CopyRequest(
-        source=source,
-        target=target,
-        map_path=map_path,
-        map_there=Path(map_path).exists(),
-        installed=tool_path("ddrescue") is not None,
-    )
-
-
-def _known(disks: Mapping[str, Disk], name: str) -> str:
-    """Return a device's name that stays, for a file's name: its serial number, and which part of the disk."""
-    disk = disks.get(name)
-    words = f"{disk.identity} {name.removeprefix(disk.disk)}" if disk is not None and disk.identity else name
-    return "".join(char if char.isalnum() else "-" for char in words.strip())
+    source, target = kernel_name(root, arguments.source), kernel_name(root, arguments.target)
+    return copy_request(root, source, target, arguments.target, arguments.map)

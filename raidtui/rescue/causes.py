@@ -22,7 +22,7 @@ def causes_of(group: MemberGroup, others: Sequence[MemberGroup]) -> tuple[Cause,
         group: the array.
         others: the other arrays of the host.
     """
-    recreated = tuple(_recreated(group, others))
+    recreated = (*_recreated(group, others), *_older_contents(group))
     found = [
         *(() if recreated else _not_enough(group)),
         *_read_errors(group),
@@ -31,13 +31,14 @@ def causes_of(group: MemberGroup, others: Sequence[MemberGroup]) -> tuple[Cause,
         *recreated,
         *_lost(group),
         *_partition_lost(group),
+        *_one_behind(group),
         *_missing(group),
         *states_of(group),
     ]
     if group.array is not None and group.array.active:
         text = f"It is running as {group.array.name}."
         return (Cause(code=CauseCode.RUNNING, text=text), *found)
-    harmless = {CauseCode.FOREIGN, CauseCode.TWIN, CauseCode.BAD_BLOCKS, CauseCode.DISK}
+    harmless = {CauseCode.ONE_BEHIND, CauseCode.FOREIGN, CauseCode.TWIN, CauseCode.BAD_BLOCKS, CauseCode.DISK}
     if not group.external and all(each.code in harmless for each in found):
         found.append(Cause(code=CauseCode.COMPLETE, text=_complete_words(group)))
     return tuple(found)
@@ -45,14 +46,20 @@ def causes_of(group: MemberGroup, others: Sequence[MemberGroup]) -> tuple[Cause,
 
 def _complete_words(group: MemberGroup) -> str:
     words = f"All {counted(len(group.standing.whole), 'member')} are here and agree"
+    words += ": nothing of it keeps it from starting."
     if group.newest.dirty:
-        return f"{words}. It was being written to when it stopped: md resyncs it after the start."
-    return f"{words}: nothing of it keeps it from starting."
+        words += " It was being written to when it stopped: md resyncs it after the start."
+    if group.young:
+        words += (
+            f" It is young, created {moment(group.newest.created_s)}: if the data are older, mdadm --create"
+            " was run over their array, and order, chunk and offset may be wrong."
+        )
+    return words
 
 
 def _not_enough(group: MemberGroup) -> Iterator[Cause]:
     if group.standing.enough is not False or group.forced is not None or group.enough_with_lost:
-        return
+        return  # also where members are unusable: their data are there
     whole = sorted(group.standing.whole.values())
     some = (
         f"only {joined(whole)} hold{'s' if len(whole) == 1 else ''} its data"
@@ -62,14 +69,14 @@ def _not_enough(group: MemberGroup) -> Iterator[Cause]:
     hope = ""
     if group.absent:
         hope = (
-            f" Without {'a disk' if len(group.absent) > 1 else 'the disk'} of slot"
-            f"{'s' if len(group.absent) > 1 else ''} {slots_words(group.absent)}, it cannot be saved"
-            f"{' unless one of the devices without superblock is it' if group.lost else ''}."
+            f" Without {'a disk' if len(group.absent) > 1 else 'the disk'} of"
+            f" slot{'s' if len(group.absent) > 1 else ''} {slots_words(group.absent)}, it cannot be"
+            f" saved{' unless one of the devices without superblock is it' if group.lost else ''}."
         )
     yield Cause(
         code=CauseCode.NOT_ENOUGH,
-        text=f"Too few members for {group.newest.level} with {counted(group.disks, 'slot')}: {some}, also"
-        f" if outdated data count.{hope}",
+        text=f"Too few members for {group.newest.level} with {counted(group.disks, 'slot')}: {some}, also if"
+        f" outdated data count.{hope}",
         devices=tuple(whole),
     )
 
@@ -90,15 +97,14 @@ def _read_errors(group: MemberGroup) -> Iterator[Cause]:
 def _split(group: MemberGroup) -> Iterator[Cause]:
     for one, other in group.halves:
         both = [
-            f"{name} was last written {moment(group.blocks[name].updated_s)}"
-            f" (event {group.blocks[name].events}, {group.blocks[name].roles})"
+            f"{name} was last written {moment(group.blocks[name].updated_s)} (event"
+            f" {group.blocks[name].events}, {group.blocks[name].roles})"
             for name in (one, other)
         ]
         yield Cause(
             code=CauseCode.SPLIT_BRAIN,
             text=f"Split brain: {one} and {other} each mark the other as failed. Both have run alone, and"
-            " each"
-            f" may hold what the other lacks: {joined(both)}. mdadm would take the one with more events"
+            f" each may hold what the other lacks: {joined(both)}. mdadm would take the one with more events"
             " without a word.",
             devices=(one, other),
         )
@@ -118,18 +124,30 @@ def _stale(group: MemberGroup) -> Iterator[Cause]:
         yield Cause(
             code=CauseCode.FAILED_TOGETHER,
             text=f"{names} dropped out {within} of each other, which is more than {group.newest.level}"
-            f" survives: a cable, a controller or the power is likelier than as many disks at once."
+            " survives: a cable, a controller or the power is likelier than as many disks at once."
             f" {_disks_say(group, [each.name for each in kicked])}",
             devices=tuple(each.name for each in kicked),
         )
     for number, each in enumerate(left):
-        order = f"{'first' if number == 0 else 'next'}, " if len(left) > 1 else ""
+        order = f" {'first' if number == 0 else 'next'}" if len(left) > 1 else ""
         yield Cause(
             code=CauseCode.STALE,
-            text=f"{each.name} (slot {each.slot}) dropped out {order}last written"
-            f" {moment(group.blocks[each.name].updated_s)}: {behind_words(group, each.name)}."
-            f"{_marked_words(group, each)} {_disks_say(group, [each.name])}",
+            text=f"{each.name} (slot {each.slot}) dropped out{order}, last written"
+            f" {moment(group.blocks[each.name].updated_s)}:"
+            f" {behind_words(group, each.name)}.{_marked_words(group, each)}"
+            f" {_disks_say(group, [each.name])}",
             devices=(each.name,),
+        )
+
+
+def _one_behind(group: MemberGroup) -> Iterator[Cause]:
+    names = [name for name in sorted(group.standing.whole.values()) if group.events_behind(name) == 1]
+    if names and not group.halves:
+        yield Cause(
+            code=CauseCode.ONE_BEHIND,
+            text=f"{joined(names)} {'is' if len(names) == 1 else 'are'} one event behind, as a crash leaves"
+            " it: mdadm takes that for up to date. Check the array after the start.",
+            devices=tuple(names),
         )
 
 
@@ -194,6 +212,25 @@ def _recreated(group: MemberGroup, others: Sequence[MemberGroup]) -> Iterator[Ca
             )
 
 
+def _older_contents(group: MemberGroup) -> Iterator[Cause]:
+    """A file system on a member that is older than the array: the array was created over another."""
+    created_s = group.newest.created_s
+    made = {
+        name: at
+        for name in group.blocks
+        if (at := group.medium(name).filesystem_s) is not None and created_s is not None and at < created_s
+    }
+    if made and group.young:
+        yield Cause(
+            code=CauseCode.RECREATED,
+            text=f"It was created {moment(created_s)} and hardly used since, and on {joined(sorted(made))}"
+            f" there is a file system made before, {moment(min(made.values()))}. Unless that is left from a"
+            " former use, mdadm --create was run over another array, and order, chunk and offset may be"
+            " wrong here.",
+            devices=tuple(group.blocks),
+        )
+
+
 def _older_shape(group: MemberGroup, other: MemberGroup) -> list[str]:
     """Return the members of an older array of which this one may have been made."""
     new, old = group.newest, other.newest
@@ -214,10 +251,9 @@ def _lost(group: MemberGroup) -> Iterator[Cause]:
         be, may = ("has", "It") if len(full) == 1 else ("have", "They")
         yield Cause(
             code=CauseCode.SUPERBLOCK_LOST,
-            text=f"{joined(full)} {be} no superblock, but the size, and data. {may} may be what is missing in"
-            f" slot{'s' if len(group.absent) > 1 else ''} {slots_words(group.absent)}: its superblock"
-            " zeroed or"
-            " overwritten.",
+            text=f"{joined(full)} {be} no superblock, but the size, and data. {may} may be what is missing"
+            f" in slot{'s' if len(group.absent) > 1 else ''} {slots_words(group.absent)}: its superblock"
+            " zeroed or overwritten.",
             devices=tuple(full),
         )
     if blank:
@@ -225,8 +261,7 @@ def _lost(group: MemberGroup) -> Iterator[Cause]:
         yield Cause(
             code=CauseCode.BLANK,
             text=f"{joined(blank)} {be} of the right size, but blank wherever it was looked at: nothing of"
-            " the"
-            " array is there.",
+            " the array is there.",
             devices=tuple(blank),
         )
 
@@ -236,8 +271,7 @@ def _partition_lost(group: MemberGroup) -> Iterator[Cause]:
         yield Cause(
             code=CauseCode.PARTITION_LOST,
             text=f"On {name}, the superblock is where a partition would have it that begins at sector"
-            f" {start}:"
-            " the partition table is lost.",
+            f" {start}: the partition table is lost.",
             devices=(name,),
         )
 
@@ -251,9 +285,8 @@ def _missing(group: MemberGroup) -> Iterator[Cause]:
     if there:
         yield Cause(
             code=CauseCode.MISSING,
-            text=f"{_slots(there)} not found. The last superblock ({moment(group.newest.updated_s)})"
-            " counts on"
-            f" {'it' if len(there) == 1 else 'them'}: gone since then.{also}",
+            text=f"{_slots(there)} not found. The last superblock ({moment(group.newest.updated_s)}) counts"
+            f" on {'it' if len(there) == 1 else 'them'}: gone since then.{also}",
         )
     if gone:
         known = " It had failed or been removed before the array stopped." if roles is not None else ""

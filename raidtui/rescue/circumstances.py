@@ -50,6 +50,13 @@ def _rebuilds(group: MemberGroup) -> Iterator[Cause]:
             devices=(each.name,),
         )
     for name, block in group.blocks.items():
+        if block.role is MemberRole.SPARE and (source := _lost_source(group, block)):
+            yield Cause(
+                code=CauseCode.RECOVERY_CUT,
+                text=f"{name} was being rebuilt when {source} failed: it is a spare again, and holds only a"
+                " part of the array's data, of which nothing tells how much. Its data do not count.",
+                devices=(name,),
+            )
         if block.role is MemberRole.REPLACEMENT:
             done = binary_size((block.recovery_sectors or 0) * SECTOR_BYTES)
             yield Cause(
@@ -86,8 +93,7 @@ def _reshape(group: MemberGroup) -> Iterator[Cause]:
         code=CauseCode.RESHAPE_CUT,
         text=f"A reshape {joined(changes) or 'of an unknown kind'} was cut at"
         f" {binary_size(reshape.position_kib << 10)} of the array{back}; {moves}. Before and after that"
-        " place,"
-        " the data lie differently: nothing but a reshape makes them one again.",
+        " place, the data lie differently: nothing but a reshape makes them one again.",
         devices=tuple(group.blocks),
     )
 
@@ -116,14 +122,35 @@ def _journal(group: MemberGroup) -> Iterator[Cause]:
         )
 
 
+def _lost_source(group: MemberGroup, spare: Superblock) -> str:
+    """Return which member failed while a spare was being rebuilt; "" where none did.
+
+    md makes the target of a rebuild a spare again when a source fails. The source, not written to any more,
+    still has the target in a slot that is empty since then. Or bad blocks tell of what could not be read.
+    """
+    if group.events_behind_of(spare) > MARGIN_EVENTS:
+        return ""
+    for each in sorted(group.stale, key=lambda stale: -(group.blocks[stale.name].events or 0)):
+        then, now = group.blocks[each.name].roles or "", group.newest.roles or ""
+        filled = [
+            slot for slot in group.absent if then[slot : slot + 1] == "A" and now[slot : slot + 1] == "."
+        ]
+        return each.name if filled or spare.bad_blocks else ""
+    return "its source" if spare.bad_blocks else ""
+
+
 def _spares(group: MemberGroup) -> Iterator[Cause]:
-    spares = sorted(name for name, block in group.blocks.items() if block.role is MemberRole.SPARE)
+    spares = sorted(
+        name
+        for name, block in group.blocks.items()
+        if block.role is MemberRole.SPARE and not _lost_source(group, block)
+    )
     if spares and (group.absent or group.standing.not_whole):
         yield Cause(
             code=CauseCode.SPARE,
             text=f"{joined(spares)} {'is' if len(spares) == 1 else 'are'} recorded as a spare, in no slot: a"
-            " spare that was never used, or a former member that mdadm --add has overwritten. Its data do not"
-            " count.",
+            " spare that was never used, or a former member that mdadm --add has overwritten. Its data do"
+            " not count.",
             devices=tuple(spares),
         )
 
@@ -135,8 +162,8 @@ def _damage(group: MemberGroup) -> Iterator[Cause]:
             yield Cause(
                 code=CauseCode.SMALLER,
                 text=f"{name} has {binary_size(size)}, and its superblock says"
-                f" {binary_size(needed * SECTOR_BYTES)}:"
-                " a host protected area, another controller, or a copy to a smaller disk. mdadm refuses it.",
+                f" {binary_size(needed * SECTOR_BYTES)}: a host protected area, another controller, or a"
+                " copy to a smaller disk. mdadm refuses it.",
                 devices=(name,),
             )
         if block.checksum_ok is False:
@@ -184,8 +211,8 @@ def _foreign(group: MemberGroup) -> Iterator[Cause]:
     whose = f"the host {host}" if host else "another host"
     yield Cause(
         code=CauseCode.FOREIGN,
-        text=f"It belongs to {whose}{f' ({maker}, by its name)' if maker else ''}, not to this one. That does"
-        " not keep it from being assembled by name.",
+        text=f"It belongs to {whose}{f' ({maker}, by its name)' if maker else ''}, not to this one. That"
+        " does not keep it from being assembled by name.",
     )
 
 

@@ -40,7 +40,7 @@ def _array(group: MemberGroup, others: list[MemberGroup]) -> RescueArray:
         _device(group.facts.survey.devices[name], Presence.DUPLICATE, same_as=other)
         for name, other in group.same_as.items()
     ]
-    members += [_device(group.facts.survey.devices[name], Presence.SUPERBLOCK_LOST) for name in group.lost]
+    members += [_without(name, group.facts) for name in group.lost]
     return RescueArray(
         uuid=group.uuid or None,
         name=newest.name or joined([each.name for each in newest.volumes if each.name]),
@@ -89,6 +89,11 @@ def _device(
     )
 
 
+def _without(name: str, facts: RescueFacts) -> RescueMember:
+    lost = Presence.BLANK if facts.medium(name).blank else Presence.SUPERBLOCK_LOST
+    return _device(facts.survey.devices[name], lost)
+
+
 def _presence(group: MemberGroup, name: str, block: Superblock) -> Presence:
     if any(name in pair for pair in group.halves):
         return Presence.HALF
@@ -119,9 +124,7 @@ def _without_superblocks(groups: tuple[MemberGroup, ...], facts: RescueFacts) ->
             uuid=None,
             name="",
             level=None,
-            members=tuple(
-                _device(facts.survey.devices[name], Presence.SUPERBLOCK_LOST) for name in (*full, *blank)
-            ),
+            members=tuple(_without(name, facts) for name in (*full, *blank)),
             causes=tuple(_loose_causes(full, blank)),
             ways=tuple(_loose_ways(full, facts)),
         )
@@ -133,8 +136,7 @@ def _loose_causes(full: list[str], blank: list[str]) -> list[Cause]:
     if full:
         text = (
             f"{joined(full)} {'has' if len(full) == 1 else 'have'} no superblock, but data. If they were"
-            " members"
-            " of an array, their superblocks are zeroed or overwritten."
+            " members of an array, their superblocks are zeroed or overwritten."
         )
         causes.append(Cause(code=CauseCode.SUPERBLOCK_LOST, text=text, devices=tuple(full)))
     if blank:

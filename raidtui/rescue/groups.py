@@ -16,6 +16,7 @@ from raidtui.rescue.records import MediumState, RescueFacts
 
 SECTOR_BYTES = 512
 _OLD_SUPERBLOCK_SECTORS = 128  # 0.90: 64 KiB at a multiple of 64 KiB (MD_RESERVED_SECTORS)
+_YOUNG_S, _YOUNG_EVENTS = 86_400.0, 100
 _USED = frozenset({"mount", "swap", "holder", "partition"})
 _NO_MEMBERS = ("loop", "zram", "sr", "fd", "md", "nbd", "mtdblock")
 
@@ -53,6 +54,19 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
     def disks(self) -> int:
         """The number of slots; 0 where it is not known."""
         return self.newest.raid_disks or 0
+
+    @property
+    def usable(self) -> Mapping[str, Superblock]:
+        """The superblocks of the members that md takes as they are."""
+        return {name: block for name, block in self.blocks.items() if name not in self.unusable}
+
+    @property
+    def young(self) -> bool:
+        """Whether it was created shortly before it was last written: maybe over another array."""
+        created_s, updated_s = self.newest.created_s, self.newest.updated_s
+        if created_s is None or updated_s is None or self.external:
+            return False
+        return updated_s - created_s < _YOUNG_S and (self.newest.events or 0) < _YOUNG_EVENTS
 
     @property
     def external(self) -> bool:
@@ -96,7 +110,11 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
 
     def events_behind(self, name: str) -> int:
         """Return how many events a member is behind the newest."""
-        return (self.newest.events or 0) - (self.blocks[name].events or 0)
+        return self.events_behind_of(self.blocks[name])
+
+    def events_behind_of(self, block: Superblock) -> int:
+        """Return how many events a superblock is behind the newest."""
+        return (self.newest.events or 0) - (block.events or 0)
 
     def seconds_behind(self, name: str) -> float | None:
         """Return how much earlier a member was last written to than the newest."""
@@ -126,7 +144,12 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
     @property
     def enough_with_lost(self) -> bool:
         """Whether the devices with data are enough, those without a superblock included."""
-        known = {block.slot for block in self.blocks.values() if block.slot is not None}
+        partial = {each.name for each in self.rebuilding}
+        known = {
+            block.slot
+            for name, block in self.blocks.items()
+            if block.slot is not None and name not in partial
+        }
         full = [name for name in self.lost if not self.medium(name).blank]
         return bool(self.enough(known | set(self.absent[: len(full)])))
 
@@ -239,16 +262,39 @@ def loose_devices(facts: RescueFacts) -> tuple[str, ...]:
         and (facts.medium(name).blank is not None or facts.medium(name).error)
         and not device.disk.users
         and (name in facts.named or not _is_taken(device))
+        and (name in facts.named or not _signature(device) or _has_kin(device, facts))
     )
 
 
 def _is_taken(device: Device) -> bool:
     uses = {use.kind for use in device.disk.uses}
     return (
-        bool(uses & (_USED | {"signature"}))
+        bool(uses & _USED)
         or bool(device.busy)
         or device.disk.name.startswith(_NO_MEMBERS)
         or not device.disk.size_bytes
+    )
+
+
+def _signature(device: Device) -> str:
+    return next((use.what for use in device.disk.uses if use.kind == "signature"), "")
+
+
+def _has_kin(device: Device, facts: RescueFacts) -> bool:
+    """Whether a device with a signature may be a member of an array of which the data begin at its start.
+
+    The first member then shows the array's own signature, and parity may repeat it: there is another device
+    of the same size that has the same one, or none.
+    """
+    return any(
+        other is not device
+        and other.superblock is None
+        and other.disk.size_bytes == device.disk.size_bytes
+        and not _is_taken(other)
+        and not facts.medium(other.disk.name).blank
+        and facts.medium(other.disk.name).blank is not None
+        and _signature(other) in {"", _signature(device)}
+        for other in facts.survey.devices.values()
     )
 
 

@@ -37,6 +37,7 @@ class CauseCode(StrEnum):
     FOREIGN = "foreign"
     EXTERNAL = "external-metadata"
     BLANK = "blank"
+    ONE_BEHIND = "one-event-behind"
     RUNNING = "running"
     COMPLETE = "complete"
 
@@ -72,6 +73,7 @@ class Presence(StrEnum):
     DUPLICATE = "duplicate"
     UNUSABLE = "unusable"
     SUPERBLOCK_LOST = "superblock-lost"
+    BLANK = "blank"
 
 
 class Need(IntEnum):
@@ -84,7 +86,14 @@ class Need(IntEnum):
 
 _NO_STARTS = frozenset({WayCode.COPY, WayCode.BRING_BACK, WayCode.RESTORE_SIZE})
 _HARMLESS = frozenset(
-    {CauseCode.COMPLETE, CauseCode.FOREIGN, CauseCode.EXTERNAL, CauseCode.BAD_BLOCKS, CauseCode.TWIN}
+    {
+        CauseCode.COMPLETE,
+        CauseCode.FOREIGN,
+        CauseCode.EXTERNAL,
+        CauseCode.BAD_BLOCKS,
+        CauseCode.TWIN,
+        CauseCode.ONE_BEHIND,
+    }
 )
 
 
@@ -189,6 +198,8 @@ class MediumState(Struct, frozen=True, kw_only=True):
         dying: what SMART has against the disk, a clause; "" for nothing.
         link: what SMART has against its cable or controller, a clause; "" for nothing.
         smart: whether SMART was read.
+        filesystem_s: when the oldest file system was made that begins where a member's data may, epoch
+            seconds.
         hidden: a superblock that is not where mdadm looks for it: of a partition that is no longer there.
         hidden_sectors: where that partition began.
     """
@@ -200,6 +211,7 @@ class MediumState(Struct, frozen=True, kw_only=True):
     dying: str = ""
     link: str = ""
     smart: bool = False
+    filesystem_s: float | None = None
     hidden: Superblock | None = None
     hidden_sectors: int = 0
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from raidtui.model.geometry import slots_words
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.plans.whole import refuse_start
@@ -27,8 +29,11 @@ def ways_of(group: MemberGroup, causes: tuple[Cause, ...]) -> tuple[WayBack, ...
     found = [*_copy(group), *_bring_back(group), *_devices_mended(group)]
     if group.external:
         return (*found, _container(group))
-    found += [*_look_at_halves(group), _look(group), _start(group)]
-    found += _degraded(group)
+    found += list(_look_at_halves(group)) if group.halves else [_look(group)]
+    starts = [_start(group), *_degraded(group)]
+    if any(each.code is CauseCode.RECREATED for each in causes):
+        starts = [_with_doubt(way) for way in starts]
+    found += starts
     found += _reshape(group)
     found += _halves(group)
     found += _force(group)
@@ -51,8 +56,7 @@ def _copy(group: MemberGroup) -> Iterator[WayBack]:
         yield WayBack(
             code=WayCode.COPY,
             text=f"Copy {joined(failing)} to another disk or an image file with ddrescue before anything"
-            " else,"
-            " and go on with the copy: every further read may be the last.",
+            " else, and go on with the copy: every further read may be the last.",
             writes="the other disk or the file; nothing on the members",
             devices=tuple(failing),
         )
@@ -65,8 +69,7 @@ def _bring_back(group: MemberGroup) -> Iterator[WayBack]:
             code=WayCode.BRING_BACK,
             text=f"Reconnect the disk{'s' if several else ''} of slot{'s' if several else ''}"
             f" {slots_words(group.absent)}, if there {'are any' if several else 'is one'}: check power,"
-            " cable and"
-            " controller, and look again.",
+            " cable and controller, and look again.",
         )
     doubtful = [each.name for each in group.stale if not group.medium(each.name).dying]
     if doubtful and not group.absent and group.standing.enough is False:
@@ -81,9 +84,8 @@ def _devices_mended(group: MemberGroup) -> Iterator[WayBack]:
     for name, start in group.starts.items():
         yield WayBack(
             code=WayCode.MAP,
-            text=f"Map {name} from sector {start} on as a device of its own (dm-linear, read-only at"
-            " first), as"
-            " the partition was; write the table again when the array has been seen.",
+            text=f"Map {name} from sector {start} on as a device of its own (dm-linear, read-only at first),"
+            " as the partition was; write the table again when the array has been seen.",
             devices=(name,),
         )
 
@@ -117,7 +119,7 @@ def _container(group: MemberGroup) -> WayBack:
 
 def _start(group: MemberGroup) -> WayBack:
     names = _whole(group)
-    refusal = refuse_start(group.blocks, run=False)
+    refusal = refuse_start(group.usable, run=False)
     why = blocked(group) or (refusal.why if refusal is not None else "")
     why = why or _journal_refusal(group) or _halves_refusal(group) or _reshape_refusal(group)
     return WayBack(
@@ -132,18 +134,24 @@ def _start(group: MemberGroup) -> WayBack:
 
 def _look(group: MemberGroup) -> WayBack:
     names = _whole(group)
-    refusal = refuse_start(group.blocks, run=True)
+    refusal = refuse_start(group.usable, run=True)
     why = blocked(group) or (refusal.why if refusal is not None else "")
     why = why or _journal_refusal(group) or _halves_refusal(group) or _reshape_refusal(group)
     return WayBack(
         code=WayCode.LOOK,
-        text=f"Look first: set {joined(names) or 'its members'} read-only (blockdev --setro), assemble"
-        " with --run"
-        " --readonly, check the file system without repair, mount it read-only.",
+        text=f"Look first: set {joined(names) or 'its members'} read-only (blockdev --setro), assemble with"
+        " --run --readonly, check the file system without repair, mount it read-only.",
         possible=not why,
         why_not=why,
         devices=names,
     )
+
+
+def _with_doubt(way: WayBack) -> WayBack:
+    if not way.possible:
+        return way
+    why = "its order may be wrong, and then a resync or a write would destroy what is left: look first"
+    return replace(way, possible=False, why_not=why)
 
 
 def _look_at_halves(group: MemberGroup) -> Iterator[WayBack]:
@@ -151,18 +159,16 @@ def _look_at_halves(group: MemberGroup) -> Iterator[WayBack]:
         yield WayBack(
             code=WayCode.LOOK,
             text=f"Look at the half of {name} alone: set it read-only (blockdev --setro), assemble it with"
-            " --run"
-            " --readonly, mount it read-only, and list its newest files.",
+            " --run --readonly, mount it read-only, and list its newest files.",
             devices=(name,),
         )
 
 
 def _degraded(group: MemberGroup) -> Iterator[WayBack]:
-    lacks = len(group.standing.whole) < group.disks
-    if not lacks:
-        return
+    if len(group.standing.whole) >= group.disks or refuse_start(group.usable, run=False) is None:
+        return  # it starts without --run
     names = _whole(group)
-    refusal = refuse_start(group.blocks, run=True)
+    refusal = refuse_start(group.usable, run=True)
     why = blocked(group) or (refusal.why if refusal is not None else "")
     why = why or _journal_refusal(group) or _halves_refusal(group) or _reshape_refusal(group)
     left = [each.name for each in group.standing.not_whole if not each.rebuilding]
@@ -198,10 +204,8 @@ def _reshape(group: MemberGroup) -> Iterator[WayBack]:
         yield WayBack(
             code=WayCode.CONTINUE_WITHOUT,
             text="Continue the reshape without its backup file (--invalid-backup, with a new file that"
-            " exists),"
-            " on overlays first. After a clean stop that loses nothing, and mdadm does not take even the"
-            " right"
-            " file then.",
+            " exists), on overlays first. After a clean stop that loses nothing, and mdadm does not take"
+            " even the right file then.",
             writes="the data of all members, moved to their new places",
             possible=not why,
             why_not=why,
@@ -212,8 +216,7 @@ def _reshape(group: MemberGroup) -> Iterator[WayBack]:
     yield WayBack(
         code=WayCode.REVERT,
         text="Revert the reshape (--update=revert-reshape): what was moved is moved back. On overlays"
-        " first: the"
-        " command writes also where it fails.",
+        " first: the command writes also where it fails.",
         writes="superblocks at once, then the data of all members",
         possible=not why and not misaligned,
         why_not=why or misaligned,
@@ -247,9 +250,8 @@ def _halves(group: MemberGroup) -> Iterator[WayBack]:
             yield WayBack(
                 code=WayCode.TAKE_HALF,
                 text=f"Take the half of {kept} (event {group.blocks[kept].events}): start it alone with"
-                " --run,"
-                f" after both were looked at read-only. {left} is kept as it is until its own files are safe,"
-                " and is added anew then.",
+                f" --run, after both were looked at read-only. {left} is kept as it is until its own files"
+                " are safe, and is added anew then.",
                 writes=f"the superblock of {kept}; later all of {left}",
                 forgives=f"what was written to {left} alone",
                 devices=(kept,),
@@ -282,6 +284,8 @@ def _force(group: MemberGroup) -> Iterator[WayBack]:
         )
     elif group.standing.enough is False and group.stale:
         why = blocked(group) or ("also with the outdated members they are too few" if forced is None else "")
+        if group.newest.reshape is not None:
+            why = why or "a reshape is pending: force would take stripes of two forms for one"
         chosen = [each.name for each in forced or ()]
         names = (*whole, *chosen)
         gaps = [f"{name} is {behind_words(group, name)}" for name in chosen]
@@ -317,14 +321,16 @@ def _search(group: MemberGroup, causes: tuple[Cause, ...]) -> Iterator[WayBack]:
     codes = {each.code for each in causes}
     short = not group.standing.enough and group.forced is None
     recreated = [name for each in causes if each.code is CauseCode.RECREATED for name in each.devices]
-    if not (recreated or CauseCode.CHECKSUM in codes or (short and codes & _REBUILT)):
+    doubtful = recreated or CauseCode.CHECKSUM in codes or (group.young and CauseCode.COMPLETE in codes)
+    if not doubtful and not (short and codes & _REBUILT):
         return
     full = [name for name in group.lost if not group.medium(name).blank]
     names = tuple(dict.fromkeys((*group.blocks, *recreated, *full)))
     why = "a reshape is pending: its data lie in two ways" if group.newest.reshape is not None else ""
     if not recreated and not group.enough_with_lost:
         why = why or "too few devices hold data"
-    yield from search_ways(names, why)
+    ways = search_ways(names, why)
+    yield from ways if recreated or CauseCode.COMPLETE not in codes else (next(ways),)
 
 
 def search_ways(names: tuple[str, ...], why_not: str = "") -> Iterator[WayBack]:
@@ -344,8 +350,8 @@ def search_ways(names: tuple[str, ...], why_not: str = "") -> Iterator[WayBack]:
     )
     yield WayBack(
         code=WayCode.REBUILD,
-        text="Write new superblocks (mdadm --create --assume-clean with every option explicit), with what the"
-        " search has proven and nothing else.",
+        text="Write new superblocks (mdadm --create --assume-clean with every option explicit), with what"
+        " the search has proven and nothing else.",
         writes="the superblocks of all members, which are saved before",
         possible=not why_not,
         why_not=why_not,

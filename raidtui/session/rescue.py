@@ -19,12 +19,13 @@ from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
 from raidtui.rescue.diagnosis import diagnose
 from raidtui.rescue.records import MediumState, RescueArray, RescueFacts
+from raidtui.view.units import SECTOR_BYTES
 from raidtui.wear.disk_wear import DiskWear
 from raidtui.wear.faults import TroubleKind
 from raidtui.wear.readings import WearReader
 
 _SMART_S = 5.0
-_LOOK_S = 2.0
+_LOOK_S = 5.0
 
 
 class RescueReport(Struct, frozen=True, kw_only=True):
@@ -110,7 +111,10 @@ def read_surfaces(root: Root, survey: Survey, snapshot: Snapshot) -> tuple[Surfa
     crew = Crew()
 
     def look(name: str) -> None:
-        if (surface := read_surface(root, name, _LOOK_S)) is not None:
+        block = survey.devices[name].superblock
+        offset = block.offset_sectors or 0 if block is not None and block.slot is not None else None
+        data_bytes = None if offset is None else offset * SECTOR_BYTES
+        if (surface := read_surface(root, name, _LOOK_S, data_bytes)) is not None:
             found[name] = surface
 
     for name, device in survey.devices.items():
@@ -132,6 +136,7 @@ def _medium(name: str, surface: Surface | None, wear: DiskWear | None) -> Medium
         dying=trouble.reason if trouble is not None and trouble.kind is TroubleKind.DYING else "",
         link=trouble.reason if trouble is not None and trouble.kind is TroubleKind.CABLE else "",
         smart=wear is not None and wear.reading is not None,
+        filesystem_s=seen.filesystem_s,
         hidden=seen.hidden,
         hidden_sectors=seen.hidden_sectors,
     )

@@ -35,6 +35,7 @@ class TrialWish(Struct, frozen=True, kw_only=True):
         store: the folder for what the overlays take; "" where nothing is stored.
         files: whether it is mounted read-only and its files are listed.
         verify: whether the members are read as a whole before and after, and compared.
+        tie: what the trial cannot decide, a sentence; "" for nothing.
     """
 
     made: Assembly | Recreation
@@ -43,6 +44,7 @@ class TrialWish(Struct, frozen=True, kw_only=True):
     store: str = ""
     files: bool = False
     verify: bool = False
+    tie: str = ""
 
     @property
     def room_bytes(self) -> int:

@@ -119,3 +119,17 @@ def test_the_first_read_error_ends_it(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_what_cannot_be_opened_and_what_is_no_live_host(tmp_path: Path) -> None:
     assert looked(tmp_path / "none") is None
     assert read_surface(MemoryRoot({}), "sda", 1.0) is None
+
+
+def test_when_a_file_system_was_made_where_data_may_begin(tmp_path: Path) -> None:
+    file = tmp_path / "disk"
+    block = bytearray(1024)
+    block[0x38:0x3A] = b"\x53\xef"
+    struct.pack_into("<I", block, 0x108, 1795378000)
+    file.write_bytes(bytes(4096 * 512 + 1024) + bytes(block) + bytes(8 * MIB))
+    found = read_surface(DirRoot("/"), f"..{file}", 60.0, 2048 * 512)
+    assert found is not None
+    assert found.filesystem_s == 1795378000.0
+    found = read_surface(DirRoot("/"), f"..{file}", 60.0)
+    assert found is not None
+    assert found.filesystem_s is None

@@ -14,7 +14,8 @@ from tests.lab.guests.jobs import checksum, raidtui
 FILLED = """
 mkdir -p /tmp/place && mount {path} /tmp/place && cd /tmp/place && mkdir -p one/two three/four five &&
 for n in $(seq 1 60); do dd if=/dev/urandom of=one/two/f$n bs=20k count=1 status=none || exit 1; done &&
-for n in $(seq 1 40); do mkdir -p five/d$n && echo $n > five/d$n/file || exit 1; done &&
+for n in $(seq 40); do mkdir -p five/d$n top$n && echo $n >five/d$n/f && echo $n >top$n/f || exit 1; done &&
+sync && for n in $(seq 1 40); do mkdir top$n/more && echo $n > top$n/more/file || exit 1; done &&
 for n in 1 2 3 4; do dd if=/dev/urandom of=three/four/large$n bs=1M count=8 status=none || exit 1; done &&
 cd / && umount /tmp/place
 """
@@ -52,11 +53,11 @@ def lost(guest: Guest, order: Sequence[str]) -> None:
     assert done.status == 0, done.output
 
 
-def searched(guest: Guest, devices: Sequence[str], *words: str, status: int = 0) -> dict[str, Any]:
-    """Search; not a byte of the devices is changed."""
+def searched(guest: Guest, devices: Sequence[str], *words: str, status: int | None = 0) -> dict[str, Any]:
+    """Search; not a byte of the devices is changed. Without a status, a tie is an answer, too."""
     before = checksum(guest, devices)
     told = raidtui(guest, "rescue", "search", "--json", *words, *devices, timeout=300)
-    assert told.status == status, told.output
+    assert told.status in ({0, 1} if status is None else {status}), told.output
     assert checksum(guest, devices) == before
     found: dict[str, Any] = json.loads(told.stdout)
     return found
@@ -90,13 +91,16 @@ def test_a_lost_geometry_is_found(  # noqa: PLR0917
     order = [disks[place] for place in places]
     made(guest, level, layout, chunk, order)
     kept = [name for place, name in sorted(zip(places, order, strict=True)) if place not in dropped]
-    found = searched(guest, kept)
+    found = searched(guest, kept, status=None)
     truth = [name if name in kept else "missing" for name in order]
-    assert found["unique"] is True
+    # The metadata of so few files lie alone in some rows, whose parity is a copy of them then: a tie.
+    assert found["alike"] <= 2, found["text"]
+    assert found["unique"] is (found["alike"] == 1)
     first = found["candidates"][0]
     assert (first["level"], first["layout"] or "") == (level, layout)
     assert first["chunk_bytes"] == (None if level == 1 else chunk << 10)
-    assert first["data_offset_sectors"] == 2048
+    # mdadm leaves room for four chunks where it can
+    assert first["data_offset_sectors"] == (4096 if chunk == 512 else 2048)
     assert (first["proof"]["check"], first["proof"]["contents"]) == ("clean", "ext4")
     assert _alike(first["order"], level, layout) == _alike(truth, level, layout)
 

@@ -6,10 +6,10 @@ from msgspec import Struct
 
 from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.candidates import refuse_device
+from raidtui.plans.candidates import old_arrays, refuse_device
 from raidtui.plans.contents import device_facts, losses_of
 from raidtui.plans.target import needs_root
-from raidtui.view.units import binary_size
+from raidtui.view.units import binary_size, joined
 
 _RETRIES = 3
 _LONGEST_S = 30 * 86400.0
@@ -64,6 +64,8 @@ def plan_copy(survey: Survey, request: CopyRequest) -> Plan | Refusal:
     else:
         path, target = f"/dev/{request.target}", survey.devices.get(request.target)
         refusal = _refuse_target(survey, source, request.target, target)
+        if refusal is None and target is not None and not request.map_there:
+            refusal = _refuse_needed(survey, target)
     if refusal is not None:
         return refusal
     losses = losses_of((target,), survey) if target is not None else ()
@@ -148,6 +150,18 @@ def _refuse_file(source: Device, request: CopyRequest, file: ImageFile) -> Refus
             remedy="name a file on a larger file system",
         )
     return None
+
+
+def _refuse_needed(survey: Survey, target: Device) -> Refusal | None:
+    """A member of an array that does not run may be what it is saved with, of this array or of another."""
+    labels = [block.label for block, _ in old_arrays((target,), survey).values()]
+    if not labels:
+        return None
+    return Refusal(
+        code=RefusalCode.IN_USE,
+        why=f"{target.disk.name} has a superblock of {joined(labels)}, which does not run",
+        remedy="choose a disk without one; zero the superblock of one that no array needs",
+    )
 
 
 def _refuse_target(survey: Survey, source: Device, name: str, target: Device | None) -> Refusal | None:

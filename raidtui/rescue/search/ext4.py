@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from raidtui.rescue.search.block_facts import BlockFact, Stretch, on
 from raidtui.rescue.search.crc32c import SEED, crc16, crc32c
 from raidtui.rescue.search.ext4_inodes import Ext4Inodes
+from raidtui.rescue.search.ext4_journal import Ext4Journal
 
 MAGIC_AT = 56
 SUPERBLOCK_BYTES = 1024
@@ -91,6 +92,7 @@ class Ext4:
             first_inode=max(11, struct.unpack_from("<I", block, 84)[0]),
         )
         self._inode_bytes = inode_bytes
+        self._journal = block[0x10C : 0x10C + 60] if compat & 4 and block[0xFD] == 1 else b""
         self.kind = "ext4" if incompat & 0x40 else "ext3" if compat & 4 else "ext2"
 
     @classmethod
@@ -114,6 +116,8 @@ class Ext4:
         backups = [group for group in self._with_superblock() if group < self._groups]
         yield from self._superblocks(where, backups[:_MOST_BACKUPS])
         yield from self._descriptor_blocks(where, backups[: _MOST_BACKUPS // 2])
+        if self._journal:
+            yield from Ext4Journal(self._journal, self.block_bytes, where).facts()
 
     def _with_superblock(self) -> list[int]:
         if self._backups is not None:

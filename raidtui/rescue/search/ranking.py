@@ -22,6 +22,7 @@ _MOST_COMPARED = 400
 _MOST_PARITY = 64
 _FITS, _CONTRADICTED = 0.5, 0.1
 _ENOUGH_OF_BEST = 0.75
+_COPIED, _ENOUGH = 1.4, 24
 
 
 class Ranked(Struct, frozen=True, kw_only=True):
@@ -114,6 +115,7 @@ def rank(
         return Ranking()
     top = max(found, key=lambda each: (each.gain, -each.failed, -each.unused, -each.missing))
     best = [each for each in found if _as_good(each, top)]
+    best = _by_copies(best)
     best = _by_parity(best, samples, hypotheses[0].recogniser.sources)
     best = _by_reading(best, given)
     shown = [one for each in best for one in (each, *each.like)]
@@ -129,6 +131,19 @@ def _as_good(each: Ranked, top: Ranked) -> bool:
     if top.failed == 0:
         return each.failed == 0 and each.gain >= top.gain * _ENOUGH_OF_BEST
     return each.gain >= top.gain - 1
+
+
+def _by_copies(best: list[Ranked]) -> list[Ranked]:
+    """Where all second copies are at their places, drop the levels that would have none."""
+    copied = [
+        each
+        for each in best
+        if each.shape.level in {1, 10} and not each.failed and each.passed > _COPIED * each.gain
+    ]
+    most = max((each.passed for each in best), default=0)
+    if most < _ENOUGH or not any(each.passed == most for each in copied):
+        return best
+    return copied
 
 
 def _same(one: Ranked, two: Ranked) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from raidtui.rescue.search.block_facts import BlockFact, Stretch, on
 from raidtui.rescue.search.crc32c import SEED, crc32c, inverted
 from raidtui.rescue.search.xfs_inodes import XfsInodes, sums
+from raidtui.rescue.search.xfs_log import XfsLog
 
 MAGIC = b"XFSB"
 SUPERBLOCK_BYTES = 512
@@ -41,6 +42,8 @@ class Xfs:
         incompat = struct.unpack_from(">I", block, 216)[0] if self._checksums else 0
         self._own = block[248:264] if incompat & _META_UUID else self.uuid
         self._sparse = bool(incompat & _SPARSE_INODES)
+        self._log = struct.unpack_from(">Q", block, 48)[0], struct.unpack_from(">I", block, 96)[0]
+        self._group_bits = block[124]
         self._inodes = XfsInodes(
             uuid=self._own,
             block_bytes=self.block_bytes,
@@ -100,6 +103,11 @@ class Xfs:
 
     def facts(self, where: Stretch) -> Iterator[BlockFact]:
         """Yield what must be where: the superblocks and headers of the allocation groups."""
+        start, blocks = self._log
+        if start:  # 0: on a device of its own
+            group, within = start >> self._group_bits, start & (1 << self._group_bits) - 1
+            byte = (group * self._group_blocks + within) * self.block_bytes
+            yield from XfsLog(self.uuid, byte, blocks * self.block_bytes, where).facts()
         step = max(1, self._groups // _MOST_GROUPS)
         for number in range(0, self._groups, step):
             start = number * self._group_blocks * self.block_bytes

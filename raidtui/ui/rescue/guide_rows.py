@@ -44,6 +44,7 @@ class GuideRow(Struct, frozen=True, kw_only=True):
         trial: what is tried before there is a plan; None where nothing is.
         method: how it is tried.
         search: the devices that are searched for a geometry; () for none.
+        copy: the disks that are copied; () for none.
     """
 
     key: str
@@ -53,12 +54,15 @@ class GuideRow(Struct, frozen=True, kw_only=True):
     trial: Assembly | None = None
     method: TrialMethod = TrialMethod.OVERLAYS
     search: tuple[str, ...] = ()
+    copy: tuple[str, ...] = ()
 
     @property
     def enters(self) -> str:
         """What Enter does; "" for nothing."""
         if self.plan is not None:
             return "review the plan"
+        if self.copy:
+            return "choose where to"
         if self.search:
             return "search" if self.way.code is WayCode.SEARCH else "search first"
         return "try it" if self.trial is not None else ""
@@ -88,6 +92,8 @@ def guide_rows(array: RescueArray, survey: Survey) -> tuple[GuideRow, ...]:
             row = GuideRow(key=key, words=of or _WORDS[way.code], way=way)
             if way.possible and way.code in {WayCode.SEARCH, WayCode.REBUILD}:
                 row = replace(row, search=way.devices)
+            if way.possible and way.code is WayCode.COPY:
+                row = replace(row, copy=way.devices)
             rows.append(_tried(row, array) if way.possible and array.uuid else row)
     return tuple(sorted(rows, key=lambda row: not row.way.possible))
 

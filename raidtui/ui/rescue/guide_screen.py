@@ -114,13 +114,14 @@ class GuideScreen(PageScreen[str]):
             self._body.keep_in_view(selected)
 
     def _notes(self, width: int) -> list[Line]:
-        """Return what is known of the chosen way, in as many lines as the longest one takes."""
+        """Return what is known of the chosen way, in lines enough for most."""
         if not self._rows:
             return []
         every = {row.key: note_of(row, width) for row in self._rows}
-        most = min(max(map(len, every.values())), max(2, self.app.size.height // 3 - 1))
-        shown = every[self._rows[self._at].key][:most]
-        return [*shown, *([[]] * (most - len(shown))), rule(width)]
+        height = self.app.size.height
+        least = min(max(map(len, every.values())), max(3, height // 6))
+        shown = every[self._rows[self._at].key][: max(3, height // 3)]
+        return [*shown, *([[]] * (least - len(shown))), rule(width)]
 
     def _lines(self, width: int) -> tuple[list[Line], int]:
         """Return the body, and the number of the first way's line."""

@@ -33,6 +33,7 @@ class ProofScreen(PageScreen[str]):
     Args:
         trial: the trial, at its end.
         real: the plan of what it has rehearsed, or why there is none.
+        tie: what the trial cannot decide, a sentence; "" for nothing.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -40,10 +41,11 @@ class ProofScreen(PageScreen[str]):
         Binding("t", "again", show=False),
     ]
 
-    def __init__(self, trial: KnownTrial, real: Plan | Refusal) -> None:
+    def __init__(self, trial: KnownTrial, real: Plan | Refusal, tie: str = "") -> None:
         super().__init__("")
         self._trial = trial
         self._real = real
+        self._tie = tie
 
     def on_mount(self) -> None:
         """Draw."""
@@ -54,7 +56,9 @@ class ProofScreen(PageScreen[str]):
         """Draw everything."""
         label = self._trial.record.request.label
         self.show_head(visible(f"Proof: {label}"), visible(f"trial {self._trial.job_id}"))
-        self.show_body(proof_lines(self._trial, self._real, self.inner_width - 1))
+        width = self.inner_width - 1
+        tie = [*text_lines(self._tie, width, "warn"), []] if self._tie else []
+        self.show_body([*tie, *proof_lines(self._trial, self._real, width)])
         onward = [("Enter", "review the real plan")] if isinstance(self._real, Plan) else []
         self.show_keys(*onward, ("t", "try again"), ("↑↓", "scroll"), ("Esc", "back"))
 
@@ -85,11 +89,12 @@ def proof_lines(trial: KnownTrial, real: Plan | Refusal, width: int) -> list[Lin
         lines += _fact("void", outcome.void, width, "warn")
     lines += _fact("how sure", outcome.proof.sure, width)
     lines += _fact("contents", outcome.proof.contents or "nothing that is known", width)
-    for each in outcome.findings:
+    for each in outcome.findings if len(outcome.findings) > 1 else ():
         text = f"{each.proof.contents or 'nothing known'}, {each.proof.check}: {each.proof.sure}"
         lines += _fact(each.place or "the array", text, width)
     if outcome.said:
-        lines += _fact("mdadm said", outcome.said.strip(), width, "dim")
+        for number, text in enumerate(outcome.said.strip().splitlines()):
+            lines += _fact("" if number else "mdadm said", text.removeprefix("mdadm: "), width, "dim")
     if outcome.digests:
         names = joined(sorted(outcome.digests))
         lines += _fact("members", f"{names}: the same before and after (SHA-256)", width)

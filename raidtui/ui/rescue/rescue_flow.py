@@ -17,12 +17,13 @@ from raidtui.session.rescue_search_run import SearchRun
 from raidtui.session.rescue_trials import KnownTrial, TrialWish, last_trial
 from raidtui.ui.frame.choose import Choice, Option
 from raidtui.ui.frame.surveying import Surveying, surveying
+from raidtui.ui.rescue.copy_flow import CopyFlow
 from raidtui.ui.rescue.diagnosing import LOOSE, Diagnosing
 from raidtui.ui.rescue.guide_lines import title_of
 from raidtui.ui.rescue.guide_rows import GuideRow, guide_rows
 from raidtui.ui.rescue.guide_screen import AGAIN, LAST, TITLE, GuideScreen
-from raidtui.ui.rescue.proof_screen import PLAN
-from raidtui.ui.rescue.search_screen import SearchScreen
+from raidtui.ui.rescue.proof_screen import PLAN, TRY_AGAIN
+from raidtui.ui.rescue.search_screen import SearchScreen, tie_words
 from raidtui.ui.rescue.trial_flow import Fresh, TrialFlow
 from raidtui.view.text import fit
 from raidtui.view.units import counted
@@ -107,6 +108,9 @@ class RescueFlow(TrialFlow):
             row = self._row(known, survey, uuid, key)
             if row is None or not row.enters:
                 self._shell.say(row.way.why_not if row is not None else "it is no longer there")
+            elif row.copy:
+                if await CopyFlow(self._shell).copy(found, row.copy):
+                    return False
             elif row.search:
                 if await self._search(row.search, known.array(survey, uuid), survey, fresh):
                     return False
@@ -138,7 +142,8 @@ class RescueFlow(TrialFlow):
                 return False
             made = Recreation(geometry=geometry, uuid=uuid, name=name, homehost=survey.homehost)
             words = f"raid{geometry.level} of {' '.join(geometry.order)}"
-            wish = TrialWish(made=made, method=TrialMethod.OVERLAYS, label=words)
+            tie = tie_words(run.result, geometry)
+            wish = TrialWish(made=made, method=TrialMethod.OVERLAYS, label=words, tie=tie)
             if await self.attempt(wish, fresh):
                 return True
 
@@ -146,7 +151,12 @@ class RescueFlow(TrialFlow):
         """Follow a trial that was left, or show what it has shown; return whether its plan was taken."""
         if trial.runs and not await self.watch(trial.job_id):
             return True
-        return await self.proof(trial.job_id, fresh) == PLAN
+        taken = await self.proof(trial.job_id, fresh)
+        if taken != TRY_AGAIN:
+            return taken == PLAN
+        request = trial.record.request
+        wish = TrialWish(made=request.made, method=request.method, label=request.label)
+        return await self.attempt(wish, fresh)
 
     @staticmethod
     def _row(known: Diagnosing, survey: Survey, uuid: str, key: str) -> GuideRow | None:

@@ -167,6 +167,21 @@ def result_head(result: SearchResult, width: int) -> list[Line]:
     return lines
 
 
+def tie_words(result: SearchResult | None, geometry: RescueGeometry) -> str:
+    """Return what a trial of a geometry cannot decide, a sentence; "" for nothing."""
+    if (
+        result is None
+        or result.alike < 2
+        or not any(each.best and each.geometry == geometry for each in result.candidates)
+    ):
+        return ""
+    most = f"{result.alike} geometries{' at least' if result.more else ''}"
+    return (
+        f"Not unique: {most} fit alike, and a check may find nothing wrong in any of them. Compare the"
+        " contents of files before you choose: raidtui rescue try create --hashes."
+    )
+
+
 def alike_lines(result: SearchResult, width: int) -> list[Line]:
     """Return what there is to say of a tie; nothing where there is none."""
     shown = sum(each.best for each in result.candidates)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
+
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.states import SETTLED, UNDER_WAY
 from raidtui.model.plan import Plan, Refusal
@@ -64,7 +66,7 @@ class TrialFlow(PlanFlow):
                 continue
             if not await self.watch(job):
                 return True
-            taken = await self.proof(job, fresh)
+            taken = await self.proof(job, fresh, wish.tie)
             if taken != TRY_AGAIN:
                 return taken == PLAN
             said = ""
@@ -98,8 +100,14 @@ class TrialFlow(PlanFlow):
             return 0
         return storage.restart_job(job_id, back=order == "rollback")
 
-    async def proof(self, job_id: str, fresh: Fresh) -> str | None:
-        """Show what a trial has shown; return ``plan`` where its plan was taken, ``again``, or None."""
+    async def proof(self, job_id: str, fresh: Fresh, tie: str = "") -> str | None:
+        """Show what a trial has shown; return ``plan`` where its plan was taken, ``again``, or None.
+
+        Args:
+            job_id: the trial.
+            fresh: reads the members again.
+            tie: what the trial cannot decide, a sentence; "" for nothing.
+        """
         loop = self._shell.session.loop
         trial = await loop.aside(lambda: trials.known_trial(job_id))
         while True:
@@ -107,10 +115,15 @@ class TrialFlow(PlanFlow):
             if survey is None:
                 return None
             real = await loop.aside(partial(trials.plan_of_trial, survey, trial))
-            answer = await self._shell.ask(ProofScreen(trial, real))
+            if tie and isinstance(real, Plan):
+                real = replace(real, notes=(tie, *real.notes))
+            answer = await self._shell.ask(ProofScreen(trial, real, tie))
             if answer != PLAN or not isinstance(real, Plan):
                 return answer
-            if await self.offer(real, survey.devices, title=f"{_title(trial)}: the real step"):
+            check = trial.outcome.proof.check if trial.outcome is not None else "not tried"
+            if await self.offer(
+                real, survey.devices, title=f"{_title(trial)}: the real step", right=f"trial: {check}"
+            ):
                 return PLAN
 
 

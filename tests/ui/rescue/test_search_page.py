@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from raidtui.model.survey import Survey
+from raidtui.model.survey import Device, Survey
 from raidtui.plans.create.create_request import MISSING
 from raidtui.rescue.mdadm_words import Recreation
 from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
 from raidtui.rescue.search.limits import SearchStage
 from raidtui.rescue.search.outcome import SearchCandidate, SearchOutcome, SearchResult
 from raidtui.session.rescue_search_run import SearchRun
+from raidtui.ui.frame.plan_view import PlanView
 from raidtui.ui.rescue.guide_screen import GuideScreen
 from raidtui.ui.rescue.proof_screen import ProofScreen
 from raidtui.ui.rescue.search_screen import SearchScreen
@@ -130,6 +131,12 @@ class FakeRun(SearchRun):
         self.cancelled = True
 
 
+def no_checksums() -> dict[str, Device]:
+    """Four members with wrong superblocks."""
+    blocks = [member(slot, checksum_ok=False) for slot in range(4)]
+    return {device.disk.name: device for device in disks(*blocks)}
+
+
 @pytest.fixture
 def runs(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> list[FakeRun]:
     """A live host of which all superblocks disagree with their data, where nothing is searched."""
@@ -137,16 +144,14 @@ def runs(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> list[FakeRun]:
     monkeypatch.setattr("raidtui.ui.rescue.rescue_flow.SearchRun", FakeRun)
     monkeypatch.setattr(Kernel, "live", True)
     monkeypatch.setattr("raidtui.session.rescue.read_surfaces", lambda *_: ())
-    blocks = [member(slot, checksum_ok=False) for slot in range(4)]
-    fake.devices = {device.disk.name: device for device in disks(*blocks)}
+    fake.devices = no_checksums()
     return FakeRun.begun
 
 
 async def test_from_the_search_to_the_trial_of_a_candidate(
     fake: Fake, tried: FakeTrials, runs: list[FakeRun]
 ) -> None:
-    blocks = [member(slot, checksum_ok=False) for slot in range(4)]
-    fake.devices = {device.disk.name: device for device in disks(*blocks)}
+    fake.devices = no_checksums()
     async with console() as pilot:
         await opened()(pilot)
         await chosen(pilot, "search")
@@ -168,9 +173,25 @@ async def test_from_the_search_to_the_trial_of_a_candidate(
     assert (made.geometry, made.uuid, made.name) == (UNIQUE.candidates[0].geometry, UUID, "media")
 
 
+async def test_a_tie_goes_with_its_candidate_to_the_plan(
+    fake: Fake, tried: FakeTrials, runs: list[FakeRun]
+) -> None:
+    fake.devices = no_checksums()
+    async with console() as pilot:
+        await opened()(pilot)
+        await chosen(pilot, "search")
+        await at(pilot, SearchScreen, "enter")
+        runs[0].result = TIED
+        await until(pilot, lambda: "so do 718 more" in screen_text(pilot))
+        await at(pilot, TrialScreen, "enter")
+        await at(pilot, ProofScreen, "enter")
+        assert "Not unique: 720 geometries fit alike" in screen_text(pilot)
+        await at(pilot, PlanView, "enter")
+        assert "Not unique: 720 geometries fit alike" in screen_text(pilot)
+
+
 async def test_escape_ends_the_search(fake: Fake, tried: FakeTrials, runs: list[FakeRun]) -> None:
-    blocks = [member(slot, checksum_ok=False) for slot in range(4)]
-    fake.devices = {device.disk.name: device for device in disks(*blocks)}
+    fake.devices = no_checksums()
     async with console() as pilot:
         await opened()(pilot)
         await chosen(pilot, "search")

@@ -1,0 +1,32 @@
+"""The diagnosis of every wreck that the laboratory has made, on what was read of it there."""
+
+from __future__ import annotations
+
+import pytest
+
+from raidtui.command.rescue_diagnose import report_dict, status_of
+from raidtui.session.rescue import read_rescue
+from tests.hosts.wrecks import wrecked
+from tests.rescue.expected import EXPECTED, differs
+
+
+@pytest.mark.parametrize("wreck", EXPECTED)
+def test_what_is_said_of_it(wreck: str) -> None:
+    report = read_rescue(wrecked(wreck))
+    assert differs(wreck, report_dict(report)) == ""
+    assert status_of(report) == EXPECTED[wreck].status
+
+
+@pytest.mark.parametrize("wreck", EXPECTED)
+def test_each_way_says_why_not_or_what_it_writes(wreck: str) -> None:
+    for array in read_rescue(wrecked(wreck)).arrays:
+        for way in array.ways:
+            assert way.possible is not bool(way.why_not)
+            assert (
+                set(way.devices) <= {member.device for member in array.members}
+                or not way.possible
+                or ("re-created" in {cause.code for cause in array.causes})
+            )
+            assert way.text.endswith(".")
+        assert array.causes
+        assert all(cause.text.endswith(".") for cause in array.causes)

@@ -1,0 +1,165 @@
+"""What a diagnosis says, in which width, from a capture, and of devices that are silent or in trouble."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from raidtui.cli import run
+from raidtui.command.capture import write_capture
+from raidtui.command.rescue_diagnose import report_dict, status_of
+from raidtui.host.roots.opening import open_root
+from raidtui.host.roots.root import Root
+from raidtui.host.surface import SURFACES
+from raidtui.host.tools import ToolOutput, output_path
+from raidtui.rescue.diagnosis import diagnose
+from raidtui.rescue.records import CauseCode, MediumState, RescueArray, RescueFacts
+from raidtui.rescue.rescue_lines import array_lines
+from raidtui.session.rescue import read_facts, read_rescue
+from raidtui.view.text import cell_width
+from tests.hosts.wrecks import wrecked
+from tests.rescue.expected import EXPECTED
+
+
+def facts_of(wreck: str) -> RescueFacts:
+    facts = read_facts(wrecked(wreck))
+    assert facts is not None
+    return facts
+
+
+def texts(arrays: tuple[RescueArray, ...], code: CauseCode) -> str:
+    return "\n".join(cause.text for array in arrays for cause in array.causes if cause.code is code)
+
+
+@pytest.mark.parametrize("wreck", EXPECTED)
+def test_it_fits_into_80_columns(wreck: str) -> None:
+    for array in read_rescue(wrecked(wreck)).arrays:
+        assert max(map(cell_width, array_lines(array))) <= 80
+
+
+def test_a_long_serial_number_has_a_line_of_its_own() -> None:
+    (array,) = diagnose(facts_of("r5-cable-two"))
+    long = replace(
+        array, members=tuple(replace(each, serial="S" * 30, device="nvme10n1p12") for each in array.members)
+    )
+    lines = list(array_lines(long))
+    assert max(map(cell_width, lines)) <= 80
+    assert f"      serial {'S' * 30}" in lines
+
+
+@pytest.mark.parametrize(
+    "wreck", ["r5-cable-two", "r5-zero-two", "r1-partition-lost", "r0-bad-sectors", "ddf"]
+)
+def test_a_capture_says_the_same(wreck: str, tmp_path: Path) -> None:
+    root, file = wrecked(wreck), tmp_path / "capture.tar.gz"
+    write_capture(root, file, with_serials=True)
+    assert report_dict(read_rescue(open_root(str(file)))) == report_dict(read_rescue(root))
+
+
+def test_a_capture_without_serial_numbers_names_the_same_causes(tmp_path: Path) -> None:
+    root, file = wrecked("r5-cable-two"), tmp_path / "capture.tar.gz"
+    write_capture(root, file)
+    there, here = read_rescue(open_root(str(file))), read_rescue(root)
+    assert there.arrays[0].causes == here.arrays[0].causes
+    assert there.arrays[0].ways == here.arrays[0].ways
+    serials = {each.serial for each in here.arrays[0].members}
+    assert all(serials)
+    assert serials.isdisjoint(each.serial for each in there.arrays[0].members)
+
+
+class _Hanging(Root):
+    """A host on which mdadm does not end for one of the devices."""
+
+    def __init__(self, root: Root, name: str) -> None:
+        self._root, self._name = root, name
+
+    def read(self, path: str, *, keep: bool = False) -> bytes:
+        return self._root.read(path, keep=keep)
+
+    def names(self, path: str) -> tuple[str, ...]:
+        return self._root.names(path)
+
+    def link(self, path: str) -> str | None:
+        return self._root.link(path)
+
+    def write(self, path: str, text: str) -> None:
+        raise AssertionError(f"{path}: {text}")
+
+    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        if argv[0] == "mdadm" and argv[-1] == f"/dev/{self._name}":
+            return ToolOutput(
+                argv=argv, status=None, stdout="", stderr="", why_not="it did not end", timed_out=True
+            )
+        return self._root.run(*argv, timeout_s=timeout_s, stdin=stdin)
+
+
+def test_a_device_that_does_not_answer_is_silent_and_no_other_is_waited_for() -> None:
+    report = read_rescue(_Hanging(wrecked("r5-one-behind"), "ubdd"))
+    assert report.silent == ("ubdd",)
+    (array,) = report.arrays
+    assert "ubdd did not answer, and may be one of them." in texts((array,), CauseCode.MISSING)
+    assert [member.device for member in array.members if member.presence == "whole"] == ["ubda", "ubdc"]
+
+
+def test_disks_that_fail_are_told_from_cables() -> None:
+    facts = facts_of("r5-cable-two")
+    told = texts(diagnose(facts), CauseCode.FAILED_TOGETHER)
+    assert told.endswith("SMART of ubdd is not known; SMART of ubdc is not known.")
+    media = {
+        "ubdc": MediumState(device="ubdc", smart=True),
+        "ubdd": MediumState(device="ubdd", smart=True, link="transfers failed"),
+    }
+    told = texts(diagnose(replace(facts, media={**facts.media, **media})), CauseCode.FAILED_TOGETHER)
+    assert told.endswith(
+        "SMART of ubdd: transfers failed: cable or controller;"
+        " SMART has nothing against ubdc: a cable or a controller is likelier than the disk."
+    )
+    dying = {"ubdc": MediumState(device="ubdc", smart=True, dying="sectors cannot be read")}
+    (array,) = diagnose(replace(facts, media={**facts.media, **dying}))
+    assert (array.ways[0].code, array.ways[0].devices) == ("copy-first", ("ubdc",))
+
+
+def test_force_says_what_it_forgives() -> None:
+    (array,) = diagnose(facts_of("r5-behind-by-20000"))
+    (force,) = [way for way in array.ways if way.code == "force"]
+    assert force.devices == ("ubda", "ubdb", "ubdc")
+    assert force.forgives.startswith("ubdc is ")
+    assert "ubdd must not be named: --force would count it as up to date" in force.text
+
+
+def test_nothing_is_known_where_nothing_can_be_read(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "empty" / "proc").mkdir(parents=True)
+    (tmp_path / "empty" / "proc" / "mdstat").write_text("Personalities : \nunused devices: <none>\n")
+    assert run(["--root", str(tmp_path / "empty"), "rescue"]) == 3
+    assert run(["--root", str(tmp_path / "empty"), "rescue", "sda"]) == 3
+    assert "raidtui: sda: there is no such device" in capsys.readouterr().err
+
+
+def test_a_capture_from_before_has_no_looks_at_devices() -> None:
+    root = wrecked("r5-zero-two")
+    assert root.text(SURFACES)
+    root.put(SURFACES, "[]")
+    (array,) = read_rescue(root).arrays
+    assert {member.device for member in array.members} == {"ubda", "ubdc"}
+    assert status_of(read_rescue(root)) == 2
+
+
+def test_a_reshape_in_place_needs_its_backup_file() -> None:
+    root = wrecked("reshape-grow-cut")
+    for letter in "abcd":
+        path = output_path(("mdadm", "--examine", f"/dev/ubd{letter}"))
+        text = root.text(path) or ""
+        lines = [line for line in text.split("\n") if "New Offset" not in line]
+        root.put(path, "\n".join(lines).replace("Delta Devices : 1 (3->4)", "New Chunksize : 128K"))
+    (array,) = read_rescue(root).arrays
+    assert "from 64K to 128K chunks was cut at" in texts((array,), CauseCode.RESHAPE_CUT)
+    assert "needs the backup file" in texts((array,), CauseCode.RESHAPE_CUT)
+    possible = {str(way.code): way.possible for way in array.ways}
+    assert (possible["start"], possible["look"], possible["continue-reshape"]) == (False, False, True)
+    assert possible["continue-reshape-without-backup"] is True
+    (without,) = [way for way in array.ways if way.code == "continue-reshape-without-backup"]
+    assert without.forgives
