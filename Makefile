@@ -55,7 +55,7 @@ outcome() { if [ "$${RAIDTUI_LAB:-}" = require ]; then echo fail; else echo "be 
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lab lab-qemu bench torture snapshots system kernel clean
+.PHONY: help run test check lab lab-qemu bench torture wrecks snapshots system kernel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -84,6 +84,9 @@ bench: $(DEV_STAMP) ## measure start, quiet, cost (ARGS="--quick")
 
 torture: system $(DEV_STAMP) ## hours of random trouble, seeded and resumable (ARGS="power-cut --minutes 60 --state FILE")
 	@$(PY) -m tests.torture $(ARGS)
+
+wrecks: system $(DEV_STAMP) ## each wreck of the laboratory proven and tried, not only told (ARGS="-k r5-zero")
+	@RAIDTUI_WRECKS=all $(PY) -m pytest tests/lab/test_rescue_wrecks.py $(ARGS)
 
 snapshots: $(DEV_STAMP) ## accept the pictures as they are now; look at each of them afterwards
 	@$(PY) -m pytest tests/ui --snapshot-update $(ARGS)

@@ -17,6 +17,7 @@ from tests.lab.guests.link import LabError
 from tests.lab.guests.qemu.guest import QemuGuest
 from tests.lab.guests.terminal import framed
 from tests.lab.guests.uml import UmlGuest
+from tests.lab.guests.wrecks.wreck import DISK_MIB, DISKS
 
 HERE = Path(__file__).parent
 PACKAGES = ("raidtui", "textual", "rich", "markdown_it", "pygments", "psutil", "pyudev")
@@ -100,6 +101,20 @@ def guest(laboratory: Laboratory[UmlGuest]) -> Iterator[Guest]:
 
 
 @pytest.fixture(scope="session")
+def wreck_laboratory(bytecode: None) -> Iterator[Laboratory[UmlGuest]]:
+    """The holder of the guest for wrecks, nothing booted yet: small disks are filled and read quickly."""
+    holder = Laboratory(lambda: UmlGuest.boot(disks=DISKS, size_mib=DISK_MIB))
+    yield holder
+    holder.close()
+
+
+@pytest.fixture
+def wreck_guest(wreck_laboratory: Laboratory[UmlGuest]) -> Iterator[Guest]:
+    """A guest with eight small disks, all of them empty; cleaned after the test."""
+    yield from clean(wreck_laboratory)
+
+
+@pytest.fixture(scope="session")
 def qemu_laboratory(bytecode: None) -> Iterator[Laboratory[QemuGuest]]:
     """The holder of the guest with hardware, nothing booted yet."""
     holder = Laboratory(QemuGuest.boot)
@@ -160,7 +175,7 @@ def pytest_runtest_makereport(
     """Add the guest's state to the report of a failed test."""
     report = yield
     if call.when == "call" and report.failed:
-        machines = (getattr(item, "funcargs", {}).get(name) for name in ("guest", "qemu"))
+        machines = (getattr(item, "funcargs", {}).get(name) for name in ("guest", "wreck_guest", "qemu"))
         for machine in machines:
             if isinstance(machine, Guest):
                 report.sections.append(("the laboratory's guest", diagnose(machine)))

@@ -17,7 +17,7 @@ def powered(bytecode: None) -> Iterator[PowerGuest]:
     holder.close()
 
 
-@pytest.mark.parametrize("kind", ["zero-superblock", "create", "replace"])
+@pytest.mark.parametrize("kind", ["zero-superblock", "create", "replace", "rescue-force", "rescue-create"])
 def test_a_power_cut(powered: PowerGuest, kind: str) -> None:
     """Data and black box are whole, the job is found as what it was, and continues or is taken back."""
     power_cut.cut_in(powered, kind, seed=3)

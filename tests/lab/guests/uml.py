@@ -76,8 +76,8 @@ class PowerGuest(UmlGuest):
     """A guest whose power can be cut: SIGKILL takes its memory, page cache included, and leaves its disks."""
 
     @classmethod
-    def boot(cls, disks: int = 8, size_mib: int = 64, mem_mib: int = 768) -> Self:
-        """Start it with smaller disks and less memory."""
+    def boot(cls, disks: int = 8, size_mib: int = 112, mem_mib: int = 768) -> Self:
+        """Start it with less memory, and disks that have room for what a rescue saves."""
         return super().boot(disks, size_mib, mem_mib)
 
     def cut(self) -> None:

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import raidtui.host.roots.dir_root
 from raidtui.host.facts import kernel_name
@@ -16,19 +17,20 @@ from raidtui.host.roots.opening import open_root
 from raidtui.host.tools import ToolOutput, run_tool
 from raidtui.jobs import blackbox
 from raidtui.jobs.lock import JobError
-from raidtui.jobs.plan_file import PlanFile
+from raidtui.jobs.plan_file import PlanFile, load_plan
 from raidtui.jobs.store import Job, all_jobs
 from raidtui.jobs.worker import work_on
 from raidtui.model.plan import Harm
 from tests.lab.guests.inside import runs
 from tests.lab.guests.inside.cases import Data, clear, digest, speed
-from tests.lab.guests.inside.runs import job_of, planned, sh, until
+from tests.lab.guests.inside.runs import job_of, planned, printed, sh, until
 
 CUT, KEPT = Path("/run/lab/cut"), Path("/run/lab/kept.json")
 KINDS = (
     "rename", "create", "replace", "add", "re-add", "fail", "remove", "bitmap", "grow-chunk",
-    "zero-superblock", "stop",
+    "zero-superblock", "stop", "rescue-force", "rescue-create",
 )  # fmt: skip
+_RESCUES = {"rescue-force", "rescue-create"}
 STATE, MOST = "ubdh", 70
 FAST_KIB_S = 500_000
 LATER = {"done", "failed", "goes on", "interrupted", "made", "rolled back"}
@@ -46,6 +48,8 @@ def mount_state(*, new: bool) -> None:
 
 def prepared(kind: str, rng: random.Random) -> PlanFile:
     """Make an array of noise, and the plan."""
+    if kind in _RESCUES:
+        return rescued(kind, rng)
     disks = inside_disks()
     level, count = {"rename": ("raid10", 4), "grow-chunk": ("raid5", 3)}.get(kind, ("raid1", 2))
     data = Data(level, disks[:count], size_mib=16)
@@ -78,6 +82,39 @@ def prepared(kind: str, rng: random.Random) -> PlanFile:
     made = planned(kind, *words)
     sh("sync")
     return made
+
+
+def rescued(kind: str, rng: random.Random) -> PlanFile:
+    """Make a wreck, try its way back, and make the plan of what was tried."""
+    disks = inside_disks()[:4]
+    data = Data("raid5", disks, size_mib=16)
+    sh("mkfs.ext4 -q -F /dev/md/127 && mkdir -p /run/place && mount /dev/md/127 /run/place")
+    sh("dd if=/dev/urandom of=/run/place/file bs=1M count=8 2>/dev/null; umount /run/place; sync")
+    kept = {"kind": kind, "uuid": data.uuid, "digest": digest("/dev/md/127")}
+    if kind == "rescue-force":
+        for disk in reversed(disks[2:]):
+            sh(f"mdadm /dev/md/127 --fail /dev/{disk} 2>/dev/null; udevadm settle")
+    sh("udevadm settle; mdadm --stop /dev/md/127; udevadm settle")
+    words = ["force", *disks[:3]]
+    if kind == "rescue-create":
+        for disk in disks:
+            sh(f"mdadm --zero-superblock /dev/{disk}; udevadm settle")
+        geometry = "level=5,layout=left-symmetric,chunk=64,offset=2048,size=32768"
+        words = [
+            *("rebuild-superblocks", *disks, "--overlays", f"--geometry={geometry}"),
+            *("--name=127", f"--uuid={data.uuid}"),
+        ]
+    KEPT.write_text(json.dumps(kept | {"members": members()}))
+    outcome = json.loads(printed("rescue", "try", *words, "--json"))
+    speed(rng.choice((200, 4000, FAST_KIB_S)))
+    made = load_plan(printed("rescue", "plan", outcome["job"], "--json"))
+    sh("sync")
+    return made
+
+
+def members() -> list[str]:
+    """Digests of the disks that a rescue is about."""
+    return [digest(f"/dev/{disk}") for disk in inside_disks()[:4]]
 
 
 def inside_disks() -> tuple[str, ...]:
@@ -133,6 +170,8 @@ def look(seed: int) -> list[str]:
     """After the next boot: what is wrong with data, jobs and black box; then resume or roll back."""
     rng = random.Random(seed + 1)
     kept = json.loads(KEPT.read_text())
+    if kept["kind"] in _RESCUES:
+        return look_at_a_rescue(kept, back=rng.random() < 0.5)
     wrong = assembled(kept)
     jobs = all_jobs()
     for job in jobs:
@@ -143,6 +182,21 @@ def look(seed: int) -> list[str]:
     for job in jobs:
         wrong += brought_to_an_end(job, back=rng.random() < 0.5)
     return wrong + assembled(kept)
+
+
+def look_at_a_rescue(kept: dict[str, Any], *, back: bool) -> list[str]:
+    """As ``look``: taken back, the members are what they were; done, the array has its data."""
+    sh("udevadm settle")
+    jobs = [job for job in all_jobs() if job.command != "rescue"]
+    wrong = [text for job in jobs for text in whole(job)]
+    for job in jobs:
+        wrong += brought_to_an_end(job, back=back)
+    sh("echo 3 >/proc/sys/vm/drop_caches")
+    if [job for job in jobs if job.state == "done"]:
+        wrong += assembled(kept)
+    elif members() != kept["members"]:
+        wrong.append(f"the members differ: {[job.state for job in jobs]}")
+    return wrong + [line for line in printed("rescue", "clean").decode().splitlines() if "left:" in line]
 
 
 def assembled(kept: dict[str, str]) -> list[str]:

@@ -86,14 +86,23 @@ def planned(*words: str) -> PlanFile:
     Raises:
         RuntimeError: it was refused.
     """
+    return load_plan(printed("plan", *words, "--json"))
+
+
+def printed(*words: str) -> bytes:
+    """Run raidtui's command line in this process; return what it prints.
+
+    Raises:
+        RuntimeError: it ended with another status than 0.
+    """
     data, why = io.BytesIO(), io.StringIO()
     said = io.TextIOWrapper(data)
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(why):
-        status = run(["plan", *words, "--json"])
+        status = run(list(words))
+        said.flush()
     if status != 0:
-        raise RuntimeError(f"plan {shlex.join(words)}: {why.getvalue()}")
-    said.flush()
-    return load_plan(data.getvalue())
+        raise RuntimeError(f"{shlex.join(words)}: {why.getvalue()}{data.getvalue().decode()}")
+    return data.getvalue()
 
 
 def job_of(file: PlanFile) -> Job:

@@ -5,6 +5,7 @@ export LC_ALL=C
 MD=/dev/md100
 SYS=/sys/block/md100/md
 TREE=/tmp/wrecks/tree MANIFEST=/tmp/wrecks/manifest KERNEL=/tmp/wrecks/kernel LATER=/tmp/wrecks/later
+UUID=14141414-1414-4141-8141-141414141414
 MASK=/run/udev/rules.d/64-md-raid-assembly.rules
 RULES=${BASH_SOURCE[0]%/*}
 
@@ -29,6 +30,7 @@ edit() {  # DEVICE FIELD=VALUE...: change a superblock 1.x in place, its checksu
 create() {  # what all have in common; the rest is given
     mdadm --create $MD --run --assume-clean --homehost="${HOMEHOST:-lab}" --name=t "$@" 2>&1
     udevadm settle
+    [ -e $KERNEL ] || note_kernel
 }
 
 recreate() {  # over what was there: the resync begins at once
@@ -41,8 +43,8 @@ assemble() {  # OPTION... DEVICE...
     udevadm settle
 }
 
-grown() {  # OPTION...: begin a reshape
-    mdadm --grow $MD "$@" 2>&1
+grown() {  # OPTION...: begin a reshape; with a backup file, mdadm stays as long as it lasts
+    mdadm --grow $MD "$@" >/dev/null 2>&1 &
 }
 
 save() {  # DEVICE...: superblocks as they are now
@@ -69,7 +71,8 @@ fill() {  # [OPTION...] [-- DEVICE]: a file system of mke2fs's defaults, and the
     local options=()
     while [ $# -gt 0 ] && [ "$1" != -- ]; do options+=("$1"); shift; done
     local device=${2:-$MD}
-    mkfs.ext4 -q -F "${options[@]}" "$device"
+    # Its UUID and seed say in which groups the folders go.
+    mkfs.ext4 -q -F -U $UUID -E hash_seed=$UUID "${options[@]}" "$device"
     put "$device"
 }
 

@@ -24,7 +24,6 @@ def lost(
         given=tuple(sorted(there)),
         search=search,
         proof=proof,
-        causes=frozenset({"no-superblock"}),
     )
 
 
@@ -64,6 +63,7 @@ ZEROED = (
         "r5-parity-first",
         "c12 -l5 -n4 -c64 --layout=parity-first $D0 $D2 $D1 $D3",
         Truth(level=5, order=named("0213"), layout="parity-first"),
+        search=Found.TIE,
     ),
     lost(
         "r5-six",
@@ -92,6 +92,7 @@ ZEROED = (
         "r4",
         "c12 -l4 -n4 -c64 $D1 $D0 $D3 $D2",
         Truth(level=4, order=named("1032")),
+        search=Found.TIE,
     ),
     lost(
         "r6",
@@ -117,7 +118,6 @@ ZEROED = (
         "r10-near",
         "c12 -l10 -n4 -c64 $D3 $D1 $D0 $D2",
         Truth(level=10, order=named("3102"), layout="n2"),
-        search=Found.TIE,
     ),
     lost(
         "r10-far",
@@ -138,7 +138,6 @@ ZEROED = (
         "r1",
         "c12 -l1 -n2 $D1 $D0",
         Truth(level=1, order=named("10"), chunk_kib=0),
-        search=Found.TIE,
     ),
     lost(
         "r5-metadata-0.90",

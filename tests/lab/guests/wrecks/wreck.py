@@ -99,9 +99,6 @@ class Wreck:
         make: a script of the functions in ``inside/wrecks.sh``.
         truth: None where nobody can know, or where it is no plain geometry.
         given: the devices that are there, kernel's names; the others are blank.
-        causes: codes of what happened that must be named.
-        ways: codes of the ways back that must be offered.
-        never: codes of those that must not be offered.
         search: what a search for the geometry comes to; None where superblocks tell it.
         proof: a script that fails unless the truth, running as $MD, gives the files back; "" for an ext4.
             Without a truth, it has to assemble the array on overlays itself.
@@ -111,9 +108,6 @@ class Wreck:
     make: str
     truth: Truth | None = None
     given: tuple[str, ...] = ()
-    causes: frozenset[str] = frozenset()
-    ways: frozenset[str] = frozenset()
-    never: frozenset[str] = frozenset()
     search: Found | None = None
     proof: str = ""
 
