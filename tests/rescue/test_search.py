@@ -110,6 +110,54 @@ def test_members_that_may_be_exchanged_are_named(base: Path, tmp_path: Path) -> 
     assert "m1 and m3 hold the same: exchanged, they read the same." in notes
 
 
+def test_a_member_with_other_content_is_left_out(base: Path, tmp_path: Path) -> None:
+    paths = write_members(
+        tmp_path, ext4(base), level=10, layout="n2", slots=4, order=[0, 1, 2, 3], chunk=64 * KIB
+    )
+    with paths[1].open("r+b") as file:
+        file.seek(1 * MIB)
+        file.write(random.Random(1).randbytes(10 * MIB))
+    first = search(paths).candidates[0]
+    assert (first.geometry.level, first.geometry.order[:2]) in {
+        (10, ("missing", "m0")),
+        (10, ("m0", "missing")),
+    }
+
+
+def test_copies_that_differ_are_no_proof(base: Path, tmp_path: Path) -> None:
+    """A member has missed a few writes: one inode table of the file system differs."""
+    paths = write_members(
+        tmp_path, ext4(base), level=10, layout="n2", slots=4, order=[0, 1, 2, 3], chunk=64 * KIB
+    )
+    blocks = range(1 * MIB, 8 * MIB, 4096)
+    with paths[1].open("r+b") as file:
+        for offset in blocks[:: len(blocks) // 300]:
+            file.seek(offset)
+            if any(file.read(4096)):
+                file.seek(offset + 4000)
+                file.write(b"\xa5" * 8)
+    result = search(paths)
+    first = result.candidates[0]
+    assert first.geometry.order == ("m0", "m1", "m2", "m3")
+    assert first.proof.check is CheckResult.ERRORS
+    assert "differ: a member has missed writes" in first.proof.sure
+
+
+def test_a_mirror_copied_over_another_is_no_proof(base: Path, tmp_path: Path) -> None:
+    """A resync in the order m0, m2, m1, m3: the copies agree, and half the data are gone."""
+    paths = write_members(
+        tmp_path, ext4(base), level=10, layout="n2", slots=4, order=[0, 1, 2, 3], chunk=64 * KIB
+    )
+    for source, target in ((0, 2), (1, 3)):
+        with paths[source].open("rb") as good, paths[target].open("r+b") as bad:
+            good.seek(4 * MIB)
+            bad.seek(4 * MIB)
+            bad.write(good.read(10 * MIB))
+    first = search(paths).candidates[0]
+    assert (first.geometry.level, first.geometry.layout) == (10, "n2")
+    assert first.proof.check is CheckResult.ERRORS
+
+
 def test_raid0_is_not_told_from_raid4_without_its_parity(base: Path, tmp_path: Path) -> None:
     paths = write_members(tmp_path, ext4(base), level=0, slots=3, order=[0, 1, 2])
     first = search(paths).candidates[0]

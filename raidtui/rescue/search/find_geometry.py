@@ -20,7 +20,7 @@ from raidtui.rescue.search.mapping import StripeShape
 from raidtui.rescue.search.members import OpenMember, Rebuilt, Source
 from raidtui.rescue.search.outcome import SearchOutcome, SearchResult
 from raidtui.rescue.search.ranking import Ranking, rank
-from raidtui.rescue.search.report import SearchReport
+from raidtui.rescue.search.report import SearchReport, doubted
 from raidtui.rescue.search.samples import Samples, samples_of, take_samples
 from raidtui.rescue.search.shapes import (
     ALL_LEVELS,
@@ -153,7 +153,8 @@ class GeometrySearch:
             text.append(f"Blank in all that was read, so no data member: {', '.join(blank)}.")
         if best is None or not best.ranking.best or best.value <= 0:
             return report.nothing(text, blank, len(data))
-        return report.of_attempt(best.root, best.ranking, lost=best.lost, text=text, blank=blank)
+        result = report.of_attempt(best.root, best.ranking, lost=best.lost, text=text, blank=blank)
+        return doubted(result, of_data)
 
     def _largest(self) -> int:
         return max((member.size_bytes for member in self._members), default=0)

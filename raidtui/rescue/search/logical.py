@@ -70,6 +70,20 @@ class LogicalArray:
         p_rest = xor([blocks[row.p], *(block for _, block in rest)])
         return two_lost(row.exponents[slot], row.exponents[other], p_rest, q_rest)[0]
 
+    def copies_differ(self, address: int, length: int) -> bool:
+        """Whether two copies of these bytes differ: RAID 1 and 10, with more than one copy that can be read.
+
+        Args:
+            address: byte of the array.
+            length: bytes; those in the chunk of the first byte are compared.
+        """
+        if self.shape.level not in {1, 10}:
+            return False
+        if self.shape.level == 10:
+            length = min(length, self.shape.chunk_bytes - address % self.shape.chunk_bytes)
+        found = {self._slot(slot, byte, length) for slot, byte in self.shape.places(address)}
+        return len(found - {b""}) > 1
+
     def row_fits(self, byte: int, length: int) -> bool | None:
         """Whether parity, or the copies, of a row agree; None where too much is missing or zero to say.
 

@@ -16,12 +16,14 @@ from raidtui.rescue.search.mapping import StripeShape
 from raidtui.rescue.search.members import OpenMember
 from raidtui.rescue.search.outcome import SearchCandidate, SearchOutcome, SearchResult
 from raidtui.rescue.search.ranking import Ranked, Ranking
+from raidtui.rescue.search.samples import Samples
 from raidtui.rescue.search.walk import MOST_BLOCKS, Walk, walk
 from raidtui.view.units import counted, joined
 
 _SHOWN, _OTHERS_SHOWN = 12, 4
 _WALKED, _SHORT, _NEARLY_ALL = 400, 64, 0.75
 _SECTOR = 512
+_EQUAL_BY_CHANCE = 0.02
 _MADE_LATER_S = 3600
 
 
@@ -226,6 +228,33 @@ class SearchReport:
         return notes
 
 
+def doubted(result: SearchResult, samples: Samples) -> SearchResult:
+    """Take the proof from RAID 10 where members of different mirrors hold the same.
+
+    Two mirrors hold different data. Where all members are equal, a resync in another geometry has copied one
+    mirror over the other, and the copies within each agree again.
+    """
+    equal = [row for row in samples.rows if len(set(row.blocks)) == 1 and len(set(row.blocks[0])) > 1]
+    if len(equal) <= len(samples.rows) * _EQUAL_BY_CHANCE:
+        return result
+    sure = (
+        f"The geometry fits, but in {len(equal)} of {len(samples.rows)} sampled rows all members hold the"
+        " same: a resync in another geometry has overwritten data there. Compare the contents of files."
+    )
+    doubtful = Proof(check=CheckResult.ERRORS, sure=sure)
+    return msgspec.structs.replace(
+        result,
+        candidates=tuple(
+            msgspec.structs.replace(
+                each, proof=msgspec.structs.replace(doubtful, contents=each.proof.contents)
+            )
+            if each.geometry.level == 10 and each.proof.check is CheckResult.CLEAN
+            else each
+            for each in result.candidates
+        ),
+    )
+
+
 def _kinds(each: Ranked) -> list[Ranked]:
     """Return the geometries that read the same, one of each other level."""
     found: dict[int, Ranked] = {}
@@ -257,6 +286,14 @@ def _proof(each: Ranked, root: ArrayRoot, found: Walk | None) -> Proof:
             check=CheckResult.ERRORS,
             contents=root.kind,
             sure=f"{found.bad} of {found.good + found.bad} blocks are not what they must be: {kinds}.",
+        )
+    if found.differing:
+        return Proof(
+            check=CheckResult.ERRORS,
+            contents=root.kind,
+            sure=f"The geometry fits, but of {found.good} blocks the copies of {found.differing} differ: a"
+            " member has missed writes, or something was written past the array, such as a resync in another"
+            " geometry. Compare the contents of files.",
         )
     slots = f"{len(found.slots)} of {each.shape.slots} slots"
     how = f"{found.checked} by checksum" if found.checked else "none by checksum"

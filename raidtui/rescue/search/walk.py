@@ -22,12 +22,15 @@ class Walk(Struct, frozen=True, kw_only=True):
         failed: blocks by kind that are not.
         checked: how many of those that passed have a checksum.
         slots: slots that passed blocks lie in.
+        differing: how many of those that passed have copies that differ. They were written through the array:
+            something was written past it, or a member has missed writes.
     """
 
     passed: dict[str, int]
     failed: dict[str, int]
     checked: int
     slots: frozenset[int]
+    differing: int = 0
 
     @property
     def good(self) -> int:
@@ -57,7 +60,7 @@ def walk(
     passed: dict[str, int] = {}
     failed: dict[str, int] = {}
     slots: set[int] = set()
-    done = checked = 0
+    done = checked = differing = 0
     while len(pool) and done < most:
         for fact in pool.take(64):
             done += 1
@@ -66,9 +69,10 @@ def walk(
             if len(data) == fact.length and fact.verify(data):
                 passed[fact.kind] = passed.get(fact.kind, 0) + 1
                 checked += fact.checked
+                differing += array.copies_differ(fact.address, fact.length)
                 slots.update(slot for slot, _ in array.shape.places(fact.address))
                 if fact.learn is not None:
                     pool.add(fact.learn(data))
             elif fact.must:
                 failed[fact.kind] = failed.get(fact.kind, 0) + 1
-    return Walk(passed=passed, failed=failed, checked=checked, slots=frozenset(slots))
+    return Walk(passed=passed, failed=failed, checked=checked, slots=frozenset(slots), differing=differing)
