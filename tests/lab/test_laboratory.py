@@ -24,10 +24,13 @@ def main(window):
     curses.mousemask(curses.ALL_MOUSE_EVENTS)
     curses.use_default_colors()
     curses.init_pair(1, 46, -1)
+    window.timeout(100)  # a SIGWINCH just before the read is noticed at the next one
     window.addstr(0, 0, "size %dx%d" % (window.getmaxyx()[1], window.getmaxyx()[0]))
     window.addstr(1, 0, "green", curses.color_pair(1) | curses.A_BOLD)
     while True:
         key = window.getch()
+        if key == -1:
+            continue
         if key == ord("q"):
             raise SystemExit(7)
         if key == curses.KEY_RESIZE:
