@@ -507,7 +507,8 @@ def without_md(guest: Guest) -> Iterator[Guest]:
     """The guest with md's modules taken out; they come back."""
     try:
         gone = guest.run(
-            "modprobe -ar raid456 raid10 raid1 raid0 linear; modprobe -r md_mod; ! [ -e /proc/mdstat ]"
+            "modprobe -rq dm_raid; modprobe -ar raid456 raid10 raid1 raid0 linear; modprobe -r md_mod;"
+            " ! [ -e /proc/mdstat ]"
         )
         assert gone.status == 0, gone.output
         yield guest

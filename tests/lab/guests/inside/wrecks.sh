@@ -150,10 +150,15 @@ freeze() { echo frozen >$SYS/sync_action; }
 
 wait_idle() { until [ "$(cat $SYS/sync_action)" = idle ]; do mdadm --wait $MD 2>/dev/null || true; done; }
 
-gpt() {  # DEVICE TYPE [SIZE]: a partition from sector 2048
-    echo "2048,${3:-},$2" | sfdisk --quiet --label=gpt --wipe=never --no-reread "$1"
+reread() {  # DEVICE: udev may hold it, then its partitions are updated one by one
+    udevadm settle
     blockdev --rereadpt "$1" 2>/dev/null || partx --update "$1"
     udevadm settle
+}
+
+gpt() {  # DEVICE TYPE [SIZE]: a partition from sector 2048
+    echo "2048,${3:-},$2" | sfdisk --quiet --label=gpt --wipe=never --no-reread "$1"
+    reread "$1"
 }
 
 no_table() {  # DEVICE: both copies of a GPT

@@ -12,7 +12,7 @@ from tests.lab.guests.wrecks.wreck import MISSING, Found, Truth, Wreck
 MANIFEST = "/tmp/wrecks/manifest"
 _PROVEN, _NOTHING = 0, 2
 SEARCHED = {
-    *("r5-rs-16k", "r5-ra-32k", "r4", "r6", "r10-near", "r10-offset", "r1"),
+    *("r5-rs-16k", "r5-ra-32k", "r4", "r6", "r1"),
     *("blank-all", "r5-two-blank", "r5-two-blank-two-zeroed"),
 }
 """The wrecks whose search must come to all that the table says."""

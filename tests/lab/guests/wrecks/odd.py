@@ -47,7 +47,7 @@ TABLES = (
     Wreck(
         id="r1-0.90-whole-or-partition",
         make="for each in $D0 $D1; do echo '2048,,fd' | sfdisk --quiet --label=dos --no-reread $each; "
-        "blockdev --rereadpt $each; done; udevadm settle\n"
+        "reread $each; done\n"
         "create -e0.90 -l1 -n2 ${D0}1 ${D1}1\nfill\nstop",
         truth=Truth(level=1, order=("ubda1", "ubdb1"), chunk_kib=0, offset=0, metadata="0.90"),
         given=("ubda1", "ubdb1"),
