@@ -29,6 +29,7 @@ def test_a_container_and_its_volume(guest: Guest, kind: str) -> None:
         f"box (/dev/{container['name']}) is a container: {kind} on 2 disks, with the volume vol." in reported
     )
     assert not any("level unknown" in line for line in reported)
+    guest.run("mdadm --wait /dev/md/vol")  # its first resync, if that still runs
     # The kernel knows no UUID of the volume; udev's is what a step is bound to.
     assert do(guest, "check", "vol").endswith("done\n")
     assert refusal(guest, "check", "box") == "box is a container of volumes; choose one of its volumes"
