@@ -94,8 +94,10 @@ def _array_dict(array: RescueArray) -> dict[str, Any]:
 
 
 def _member_dict(member: RescueMember) -> dict[str, Any]:
-    block = member.superblock
-    reshape = block.reshape if block is not None else None
+    from raidtui.model.survey import Superblock  # noqa: PLC0415
+
+    block = member.superblock or Superblock(uuid=None)  # nothing is known then
+    reshape = block.reshape
     return {
         "device": member.device,
         "serial": member.serial or None,
@@ -104,23 +106,23 @@ def _member_dict(member: RescueMember) -> dict[str, Any]:
         "start_sectors": member.start_sectors,
         "state": member.presence,
         "same_as": member.same_as or None,
-        "slot": block.slot if block else None,
-        "role": block.role if block else None,
-        "events": block.events if block else None,
-        "updated_s": block.updated_s if block else None,
-        "created_s": block.created_s if block else None,
-        "array_state": block.roles if block else None,
-        "metadata": block.metadata if block else None,
-        "device_uuid": block.device_uuid if block else None,
-        "chunk_bytes": block.chunk_bytes if block else None,
-        "layout": block.layout_name or None if block else None,
-        "data_offset_sectors": block.offset_sectors if block else None,
-        "used_sectors": block.used_sectors if block else None,
-        "recovery_offset_sectors": block.recovery_sectors if block else None,
-        "dirty": block.dirty if block else None,
-        "dirty_bytes": block.dirty_bytes if block else None,
-        "bad_blocks": block.bad_blocks if block else None,
-        "checksum_ok": block.checksum_ok if block else None,
+        "slot": block.slot,
+        "role": block.role,
+        "events": block.events,
+        "updated_s": block.updated_s,
+        "created_s": block.created_s,
+        "array_state": block.roles,
+        "metadata": block.metadata,
+        "device_uuid": block.device_uuid,
+        "chunk_bytes": block.chunk_bytes,
+        "layout": block.layout_name or None,
+        "data_offset_sectors": block.offset_sectors,
+        "used_sectors": block.used_sectors,
+        "recovery_offset_sectors": block.recovery_sectors,
+        "dirty": block.dirty,
+        "dirty_bytes": block.dirty_bytes,
+        "bad_blocks": block.bad_blocks if member.superblock is not None else None,
+        "checksum_ok": block.checksum_ok,
         "reshape": None
         if reshape is None
         else {

@@ -117,11 +117,15 @@ def _container(group: MemberGroup) -> WayBack:
     )
 
 
+def _why_not_started(group: MemberGroup, *, run: bool) -> str:
+    refusal = refuse_start(group.usable, run=run)
+    why = blocked(group) or (refusal.why if refusal is not None else "")
+    return why or _journal_refusal(group) or _halves_refusal(group) or _reshape_refusal(group)
+
+
 def _start(group: MemberGroup) -> WayBack:
     names = _whole(group)
-    refusal = refuse_start(group.usable, run=False)
-    why = blocked(group) or (refusal.why if refusal is not None else "")
-    why = why or _journal_refusal(group) or _halves_refusal(group) or _reshape_refusal(group)
+    why = _why_not_started(group, run=False)
     return WayBack(
         code=WayCode.START,
         text=f"Start it as it is, with {joined(names) or 'its members'}.",
@@ -134,9 +138,7 @@ def _start(group: MemberGroup) -> WayBack:
 
 def _look(group: MemberGroup) -> WayBack:
     names = _whole(group)
-    refusal = refuse_start(group.usable, run=True)
-    why = blocked(group) or (refusal.why if refusal is not None else "")
-    why = why or _journal_refusal(group) or _halves_refusal(group) or _reshape_refusal(group)
+    why = _why_not_started(group, run=True)
     return WayBack(
         code=WayCode.LOOK,
         text=f"Look first: set {joined(names) or 'its members'} read-only (blockdev --setro), assemble with"
@@ -168,9 +170,7 @@ def _degraded(group: MemberGroup) -> Iterator[WayBack]:
     if len(group.standing.whole) >= group.disks or refuse_start(group.usable, run=False) is None:
         return  # it starts without --run
     names = _whole(group)
-    refusal = refuse_start(group.usable, run=True)
-    why = blocked(group) or (refusal.why if refusal is not None else "")
-    why = why or _journal_refusal(group) or _halves_refusal(group) or _reshape_refusal(group)
+    why = _why_not_started(group, run=True)
     left = [each.name for each in group.standing.not_whole if not each.rebuilding]
     outside = f" {joined([*left, *group.lost])} must not be named." if left or group.lost else ""
     yield WayBack(
