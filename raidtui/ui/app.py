@@ -10,14 +10,12 @@ import signal
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from textual import events
 from textual.binding import BindingType
 from textual.driver import Driver
 from textual.message import Message
 from textual.screen import Screen
 
 from raidtui.config import Config
-from raidtui.first_frame import SMALLEST
 from raidtui.host.roots.root import Root
 from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.plans.target import refuse_build
@@ -188,25 +186,6 @@ class RaidApp(DefectHooks, KeyOrderApp):
     def expect_array(self, uuid: str | None) -> None:
         """Choose the array with this UUID as soon as it appears; None: no array is expected any more."""
         self.main.arrays.expect(uuid)
-
-    async def on_event(self, event: events.Event) -> None:
-        """Deliver an event; in a window too small for panes, only keys that work everywhere.
-
-        A verb must not act on an array that is not in view.
-        """
-        typed = isinstance(event, events.Key | events.Paste) and len(self.screen_stack) == 1
-        if typed and self._draws_no_pane and getattr(event, "key", "") not in self._keys_everywhere:
-            return
-        await super().on_event(event)
-
-    @property
-    def _draws_no_pane(self) -> bool:
-        return self.size.width < SMALLEST[0] or self.size.height < SMALLEST[1]
-
-    @property
-    def _keys_everywhere(self) -> frozenset[str]:
-        keys = (self._settings.keys.get(command.id, command.keys) for command in EVERYWHERE)
-        return frozenset(("ctrl+c", *(key.strip() for each in keys for key in each.split(","))))
 
     # -- defects
 
@@ -396,7 +375,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
 
     def run_in_pane(self, action: str) -> None:
         """Run an action of the pane in view, where the window is large enough for panes."""
-        if not self._draws_no_pane:
+        if not self.draws_no_pane:
             self.call_later(self.run_action, action, self.main.in_view)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from typing import Any
 
 from textual import events
@@ -18,6 +18,8 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.worker import Worker
 
+from raidtui.first_frame import SMALLEST
+from raidtui.ui.commands import EVERYWHERE
 from raidtui.ui.frame.stock import STOCK
 from raidtui.ui.frame.textual_private import forward_event
 
@@ -41,7 +43,14 @@ class KeyOrderApp(App[int]):
         self._cancel_opening: Callable[[], object] | None = None
 
     async def on_event(self, event: events.Event) -> None:
-        """Deliver a key, or hold it while one is being handled or a form is being opened."""
+        """Deliver a key, or hold it while one is being handled or a form is being opened.
+
+        In a window too small for panes, only keys that work everywhere are delivered: a verb must not act on
+        an array that is not in view.
+        """
+        typed = isinstance(event, events.Key | events.Paste) and len(self.screen_stack) == 1
+        if typed and self.draws_no_pane and getattr(event, "key", "") not in self._keys_everywhere:
+            return
         if (
             STOCK
             or not isinstance(event, events.Key | events.Paste)
@@ -59,6 +68,21 @@ class KeyOrderApp(App[int]):
             self._held.append(event)
         else:
             await self._deliver(event)
+
+    @property
+    def draws_no_pane(self) -> bool:
+        """Whether the window is too small for panes."""
+        return self.size.width < SMALLEST[0] or self.size.height < SMALLEST[1]
+
+    @property
+    def keymap(self) -> Mapping[str, str]:
+        """The user's own keys, by command id."""
+        raise NotImplementedError
+
+    @property
+    def _keys_everywhere(self) -> frozenset[str]:
+        keys = (self.keymap.get(command.id, command.keys) for command in EVERYWHERE)
+        return frozenset(("ctrl+c", *(key.strip() for each in keys for key in each.split(","))))
 
     async def _deliver(self, event: events.Event) -> None:
         target = self.focused or self.screen
