@@ -1,7 +1,7 @@
 """The ways back for an array, from harmless to drastic, with what mdadm and the kernel would refuse. Pure.
 
-What mdadm 4.2 and Linux 6.1 do is in Assemble.c, Grow.c and super1.c; tests/lab/test_rescue_diagnosis.py has
-the refusals.
+What mdadm 4.2 and Linux 6.1 do is in Assemble.c, Grow.c and super1.c; tests/lab/test_rescue_wrecks.py has the
+refusals.
 """
 
 from __future__ import annotations
