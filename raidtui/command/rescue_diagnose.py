@@ -67,7 +67,7 @@ def report_dict(report: RescueReport) -> dict[str, Any]:
 
 
 def _array_dict(array: RescueArray) -> dict[str, Any]:
-    from raidtui.rescue.verdict import verdict_of  # noqa: PLC0415
+    from raidtui.rescue.rescue_verdict import verdict_of  # noqa: PLC0415
 
     verdict = verdict_of(array)
     return {

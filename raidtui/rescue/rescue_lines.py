@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from raidtui.rescue.gap_words import moment
 from raidtui.rescue.records import RescueArray, RescueMember, WayBack
-from raidtui.rescue.verdict import verdict_of
+from raidtui.rescue.rescue_verdict import verdict_of
 from raidtui.view.text import cell_width, fit
 from raidtui.view.units import binary_size
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from raidtui.command.rescue_diagnose import report_dict
 from raidtui.rescue.records import CauseCode, Presence, RescueArray, RescueMember, WayCode
-from raidtui.rescue.verdict import VerdictCode
+from raidtui.rescue.rescue_verdict import VerdictCode
 from raidtui.session.rescue import RescueReport
 
 TEXT = (Path(__file__).parents[2] / "docs" / "rescue.md").read_text(encoding="utf-8")
