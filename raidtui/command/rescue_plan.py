@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import time
 
@@ -14,6 +15,12 @@ _REFUSED = 2
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what ``rescue plan`` takes."""
     parser.add_argument("trial", metavar="TRIAL", help="its id, or a unique beginning or end of it")
+    parser.add_argument(
+        "--save-to",
+        default="",
+        metavar="FOLDER",
+        help="save both ends of each member there; default: /var/lib/raidtui/rescue",
+    )
     forms = parser.add_mutually_exclusive_group()
     forms.add_argument("--json", action="store_true", help="for raidtui apply")
     forms.add_argument("--sh", action="store_true", help="as a commented shell script")
@@ -43,7 +50,8 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
         return refused(error)
     scope = ReadingScope(closely=trial.request.made.devices, everything=True)
     survey = reading_of(root, Sampler(root).sample(), scope).start().wait()
-    plan = plan_real(survey, trial, outcome_of(job), saving_room(), job=job.id)
+    room = saving_room(os.path.abspath(arguments.save_to) if arguments.save_to else "")  # noqa: PTH100
+    plan = plan_real(survey, trial, outcome_of(job), room, job=job.id)
     if isinstance(plan, Refusal):
         print_refusal(plan, as_json=arguments.json)
         return _REFUSED
@@ -54,5 +62,8 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(plan_sentences(plan)))
         confirm = f" --confirm={shlex.quote(visible(plan.confirm))}" if plan.confirm else ""
-        print(f"To do it: raidtui rescue plan {job.id} --json >plan.json; raidtui apply plan.json{confirm}")
+        to = f" --save-to={shlex.quote(visible(arguments.save_to))}" if arguments.save_to else ""
+        print(
+            f"To do it: raidtui rescue plan {job.id}{to} --json >plan.json; raidtui apply plan.json{confirm}"
+        )
     return 0
