@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from raidtui.model.geometry import slots_words
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.plans.whole import refuse_start
+from raidtui.rescue.container_ways import container_ways
 from raidtui.rescue.gap_words import behind_words
 from raidtui.rescue.groups import MemberGroup, is_too_small
 from raidtui.rescue.records import Cause, CauseCode, WayBack, WayCode
@@ -28,7 +29,7 @@ def ways_of(group: MemberGroup, causes: tuple[Cause, ...]) -> tuple[WayBack, ...
         return ()
     found = [*_copy(group), *_bring_back(group), *_devices_mended(group)]
     if group.external:
-        return (*found, _container(group))
+        return (*found, *container_ways(group))
     found += list(_look_at_halves(group)) if group.halves else [_look(group)]
     starts = [_start(group), *_degraded(group)]
     if any(each.code is CauseCode.RECREATED for each in causes):
@@ -104,20 +105,9 @@ def _devices_mended(group: MemberGroup) -> Iterator[WayBack]:
         )
 
 
-def _container(group: MemberGroup) -> WayBack:
-    names = tuple(group.blocks)
-    lack = max(0, (group.newest.raid_disks or 0) - len(names))
-    return WayBack(
-        code=WayCode.START,
-        text=f"Assemble the container of {joined(names)}, and start its volumes with mdadm --incremental.",
-        writes="the metadata of the container",
-        possible=not lack,
-        why_not=f"{lack} of its disks were not found; volumes with redundancy start degraded" if lack else "",
-        devices=names,
-    )
-
-
 def _why_not_started(group: MemberGroup, *, run: bool) -> str:
+    if not group.usable:
+        return blocked(group) or "md takes none of its members as they are"
     refusal = refuse_start(group.usable, run=run)
     why = blocked(group) or (refusal.why if refusal is not None else "")
     return why or _journal_refusal(group) or _halves_refusal(group) or _reshape_refusal(group)
@@ -167,7 +157,7 @@ def _look_at_halves(group: MemberGroup) -> Iterator[WayBack]:
 
 
 def _degraded(group: MemberGroup) -> Iterator[WayBack]:
-    if refuse_start(group.usable, run=False) is None:
+    if group.usable and refuse_start(group.usable, run=False) is None:
         return  # it starts without --run
     names = _whole(group)
     why = _why_not_started(group, run=True)

@@ -121,6 +121,13 @@ def _members(survey: Survey, request: TrialRequest) -> tuple[Device, ...] | Refu
         if not waiting and (device.disk.users or device.busy):
             why = device.disk.users or device.busy
             return Refusal(code=RefusalCode.IN_USE, why=f"{name} is in use: {why}", remedy="release it first")
+        if isinstance(request.made, Assembly) and (block := device.superblock) and block.volumes:
+            return Refusal(
+                code=RefusalCode.UNSUPPORTED,
+                why=f"{name} is a disk of a container of external metadata, which raidtui only reads",
+                remedy="assemble the container with mdadm --assemble, then mdadm --incremental starts its"
+                " volumes",
+            )
         if device.disk.size_bytes is None or device.digest is None:
             return Refusal(
                 code=RefusalCode.UNKNOWN,
