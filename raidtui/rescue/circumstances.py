@@ -186,6 +186,14 @@ def _damage(group: MemberGroup) -> Iterator[Cause]:
                 text=f"The checksum of the superblock on {name} is wrong: mdadm does not take it.",
                 devices=(name,),
             )
+        if block.bitmap_damaged:
+            yield Cause(
+                code=CauseCode.BITMAP,
+                text=f"The write-intent bitmap of {name} is damaged. mdadm --examine calls the checksum of"
+                " the superblock wrong for that, which it is not; the kernel reads the bitmap of one member,"
+                " and does not start the array if that is this one.",
+                devices=(name,),
+            )
         if block.bad_blocks:
             yield Cause(
                 code=CauseCode.BAD_BLOCKS,

@@ -217,14 +217,18 @@ def groups_of(facts: RescueFacts) -> tuple[MemberGroup, ...]:
 def hidden_superblock(name: str, facts: RescueFacts) -> Superblock | None:
     """Return the superblock of a partition that is no longer there, found on its disk.
 
-    It is none where a partition, or a map, still has it, or where the disk has been put to another use.
+    It is none where a partition, or a map, still has it, or where the disk has been put to another use. A
+    partition that begins with the data of the member is none: it shows half of what it seems to be.
     """
-    devices, hidden = facts.survey.devices, facts.medium(name).hidden
+    devices, medium = facts.survey.devices, facts.medium(name)
+    hidden = medium.hidden
     if hidden is None or hidden.device_uuid is None:
         return None
-    parts = [devices[part] for part in partitions_of(devices[name]) if part in devices]
-    if any(part.superblock is not None or part.disk.users or _signature(part) for part in parts):
-        return None
+    data_bytes = (medium.hidden_sectors + (hidden.offset_sectors or 0)) * SECTOR_BYTES
+    for part in (devices[each] for each in partitions_of(devices[name]) if each in devices):
+        begins = part.start_bytes == data_bytes
+        if part.superblock is not None or part.disk.users or (_signature(part) and not begins):
+            return None
     own = {each.superblock.device_uuid for each in devices.values() if each.superblock is not None}
     return None if hidden.device_uuid in own else hidden
 

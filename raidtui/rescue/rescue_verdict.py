@@ -11,7 +11,7 @@ from raidtui.view.units import joined
 
 _STARTS = frozenset(
     {
-        *(WayCode.START, WayCode.DEGRADED, WayCode.TAKE_HALF, WayCode.FORCE),
+        *(WayCode.START, WayCode.DEGRADED, WayCode.NO_BITMAP, WayCode.TAKE_HALF, WayCode.FORCE),
         *(WayCode.CONTINUE, WayCode.CONTINUE_WITHOUT, WayCode.REVERT),
     }
 )

@@ -187,7 +187,9 @@ EXPECTED = {
     "r5-bad-sectors-one-absent": Expected(
         causes="read-errors:dm-0 member-missing", ways="copy-first:dm-0 start-degraded:a,dm-0"
     ),
-    "r5-bad-block-list": Expected(causes="bad-blocks:c complete", ways="start", verdict="starts", status=0),
+    "r5-bad-block-list": Expected(
+        causes="read-errors:dm-0 bad-blocks:c", ways="copy-first:dm-0 start:a,c,dm-0 -force"
+    ),
     "ddf": Expected(
         causes="external-metadata:a,b,c",
         ways="start:a,b,c -rebuild-superblocks",
@@ -222,10 +224,9 @@ EXPECTED = {
     "r5-heads-of-two-zeroed": Expected(
         causes="superblock-lost:b,c", ways="search:a,b,c,d -start -start-degraded -force", verdict="search"
     ),
-    "r5-bitmap-corrupt": Expected(
-        causes="checksum-wrong:a checksum-wrong:b checksum-wrong:c",
-        ways="search:a,b,c -start -start-degraded -force -look",
-        verdict="search",
+    "r5-bitmap-damaged": Expected(
+        causes="bitmap-damaged:a bitmap-damaged:b bitmap-damaged:c -checksum-wrong",
+        ways="start-without-bitmap:a,b,c -start -start-degraded -force -look -search",
     ),
     "r0-checksum-one": Expected(
         causes="checksum-wrong:b", ways="search:a,b,c -start -start-degraded -force -look", verdict="search"

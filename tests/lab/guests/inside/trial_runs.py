@@ -12,11 +12,12 @@ from raidtui.host.reading import read_survey
 from raidtui.host.roots.opening import open_root
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.plan_file import load_plan
-from raidtui.jobs.store import Job
+from raidtui.jobs.store import Job, jobs_folder
 from raidtui.model.plan import Refusal
 from raidtui.monitor.sampler import Sampler
 from raidtui.rescue.mdadm_words import Assembly, Recreation
 from raidtui.rescue.proof import RescueGeometry
+from raidtui.rescue.saved_ends import FOLDER
 from raidtui.rescue.trial.trial_plan import plan_trial
 from raidtui.rescue.trial.trial_record import TrialLooks, outcome_of
 from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest
@@ -77,6 +78,7 @@ def disturbed_real(names: list[str], fault: Fault, pace: int) -> list[Row]:
     before = _state(names)
     rows: list[Row] = []
     for number in range(1, 400, pace):
+        sh(f"rm -rf {jobs_folder()}/2* {FOLDER}")  # each finds the same room
         job = job_of(load_plan(PLAN.read_bytes()))
         status = work(job, lambda number=number: fault(number))  # type: ignore[misc]
         until(lambda: sh(f"pgrep -x '{_TOOLS}' || true") == "", "the end of the tool that went on")
@@ -95,7 +97,7 @@ def vanished_real(names: list[str], goner: str, entry: int) -> Row:
     """Take a disk away within the saved plan, and roll back.
 
     Returns:
-        (exit status, why, state after the rollback, what is left, the others are as before).
+        (exit status, why, state after the rollback, why, what is left, the others are as before).
     """
     others = [name for name in names if name != goner]
     before = _state(others)
@@ -110,7 +112,7 @@ def vanished_real(names: list[str], goner: str, entry: int) -> Row:
         job.refuse_back()
         work(job, back=True)
     left = clean(open_root("/"), lambda _: None)
-    return (status, why, job.state, [*left, sh(LEFT)], _state(others) == before)
+    return (status, why, job.state, last_reason(job), [*left, sh(LEFT)], _state(others) == before)
 
 
 def full_stores(names: list[str]) -> Row:

@@ -112,7 +112,7 @@ WRITTEN_OVER = (
         unproven=True,
     ),
     Wreck(
-        id="r5-bitmap-corrupt",
+        id="r5-bitmap-damaged",
         make="create -e1.2 --bitmap=internal -l5 -n3 -c64 $D0 $D1 $D2\nfill\nstop\n"
         "for each in $D0 $D1 $D2; do dd if=/dev/zero of=$each bs=4K seek=2 count=1 conv=notrunc,fsync "
         "status=none; done",

@@ -14,7 +14,7 @@ from tests.lab.guests.wrecks.wreck import Found, Wreck
 _STARTS = frozenset(
     {
         *("start", "start-degraded", "continue-reshape", "continue-reshape-without-backup"),
-        *("revert-reshape", "take-half", "force"),
+        *("revert-reshape", "take-half", "force", "start-without-bitmap"),
     }
 )
 _HARMLESS = frozenset({"copy-first", "bring-back", "look", "restore-size"})
