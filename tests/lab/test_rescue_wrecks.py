@@ -15,14 +15,9 @@ from tests.rescue.expected import EXPECTED
 ALL = os.environ.get("RAIDTUI_WRECKS") == "all"
 """Whether each wreck is proven, and saved by what raidtui offers: make wrecks."""
 SAVED = {
-    "r5-cable-two",
-    "r5-one-absent",
-    "r5-zero-all",
-    "r10-far",
-    "r0",
-    "r1-split-brain",
-    "r0-one-absent",
-} | {"r5-bitmap-damaged"}
+    *("r5-cable-two", "r5-one-absent", "r5-zero-all", "r10-far", "r0", "r1-split-brain", "r0-one-absent"),
+    "r5-bitmap-damaged",
+}
 CAPTURED = {
     *("r5-cable-two", "r5-zero-two", "r1-partition-lost", "r0-bad-sectors", "reshape-grow-cut", "ddf"),
     *("r1-0.90-whole-or-partition", "r5-failed-mid-rebuild"),
