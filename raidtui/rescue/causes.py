@@ -68,7 +68,8 @@ def _not_enough(group: MemberGroup) -> Iterator[Cause]:
     )
     hope = ""
     if group.wanted:
-        unless = " unless one of the devices without superblock is it" if group.lost else ""
+        full = any(not group.medium(name).blank for name in group.lost)
+        unless = " unless one of the devices without superblock is it" if full else ""
         hope = f" Without {group.wanted}, it cannot be saved{unless}."
     yield Cause(
         code=CauseCode.NOT_ENOUGH,
