@@ -29,7 +29,7 @@ from tests.hosts.trees import Stage, Tree
 SMALL, WIDE = (80, 24), (120, 40)
 SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
 """For tests whose picture is taken in a small and in a wide window."""
-PATIENCE_S = 60.0  # on a busy machine; nothing waits longer than it must
+PATIENCE_S = 8.0  # on a busy machine; nothing waits longer than it must
 
 Paces = Pilot[int]
 Prepares = Callable[[Paces], Awaitable[None]]
@@ -144,10 +144,10 @@ async def move(pilot: Paces, change: Callable[[], None]) -> None:
     await look(pilot)
 
 
-async def at(pilot: Paces, screen: type[Any], *keys: str) -> Any:
+async def at(pilot: Paces, screen: type[Any] | tuple[type[Any], ...], *keys: str) -> Any:
     """Press keys, and wait until such a screen is there."""
     await pilot.press(*keys)
-    await until(pilot, lambda: isinstance(pilot.app.screen, screen), f"a {screen.__name__}")
+    await until(pilot, lambda: isinstance(pilot.app.screen, screen), f"{screen} in view")
     await pilot.pause()
     return pilot.app.screen
 
