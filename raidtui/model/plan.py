@@ -58,6 +58,10 @@ class FactKind(StrEnum):
     MAPPED = "mapped"  # the device mapper has a map of this name: yes or no
     STANDS_ON = "stands-on"  # the array (kernel name) has one of these: names of maps or devices (a|b)
     STANDS_OFF = "stands-off"  # the array (kernel name) is not there, or has none of these (a|b)
+    UNWRITTEN = (
+        "unwritten"  # nothing was written to the array with this UUID since its start ("runs": and it runs)
+    )
+    EVENTS = "events"  # a device's superblock of the array (UUID/count), if it has one, counts no more events
 
 
 class Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -181,11 +181,12 @@ def _known(job: Job) -> KnownTrial:
     )
 
 
-def plan_of_trial(survey: Survey, trial: KnownTrial) -> Plan | Refusal:
+def plan_of_trial(survey: Survey, trial: KnownTrial, folder: str = "") -> Plan | Refusal:
     """Return the plan of what a trial has rehearsed, or why there is none.
 
     Args:
         survey: the host, with the members read just now.
         trial: the trial.
+        folder: where the ends of the members are saved, an absolute path; "" for the usual place.
     """
-    return plan_real(survey, trial.record, trial.outcome, saving_room(), job=trial.job_id)
+    return plan_real(survey, trial.record, trial.outcome, saving_room(folder), job=trial.job_id)

@@ -19,7 +19,7 @@ from textual.message import Message
 from raidtui.jobs.states import SETTLED, UNDER_WAY, JobState, entry_text
 from raidtui.model.plan import Harm, Plan, Step
 from raidtui.model.survey import Device
-from raidtui.plans.shell_script import content_changes, undo_sentences
+from raidtui.plans.shell_script import content_changes, undo_sentences, undoable
 from raidtui.session.storage import JobNews
 from raidtui.ui.frame.pages import FrameScreen, PageScreen, wrapped
 from raidtui.view.line import Line
@@ -155,9 +155,7 @@ def _end(plan: Plan) -> str:
     """Return how many steps can be undone."""
     if words := no_undo(plan):
         return f"{words[0].upper()}{words[1:]}: what is on the devices cannot be restored."
-    undone = sum(bool(step.undo) for step in plan.steps)
-    last = "; a failure in the middle undoes what was done" if plan.rolls_back else ""
-    return f"{undone} of {counted(len(plan.steps), 'step')} can be undone{last}." if undone else ""
+    return undoable(plan)
 
 
 def _losses(plan: Plan, width: int, devices: Mapping[str, Device]) -> list[Line]:
