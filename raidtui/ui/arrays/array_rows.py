@@ -131,7 +131,8 @@ def offer_words(report: Report, listed: Listed | None, key: str) -> str:
         return f"A rescue trial is there: its members are read-only until it ends; {key} shows it"
     if listed is None or report.healths[listed.key] is not Health.FAILED:
         return ""
-    return f"{listed.title} has failed: {key} says what happened, and how it comes back"
+    state = "does not run" if isinstance(listed, AbsentArray) or not listed.active else "has failed"
+    return f"{listed.title} {state}: {key} says what happened, and how it comes back"
 
 
 def absence_words(absent: AbsentArray) -> str:
