@@ -1,4 +1,4 @@
-"""The guide by keyboard on the real kernel: from a dead array to its files, and not a byte before the plan."""
+"""The guide by keyboard on the real kernel: from a dead array to its files, and no byte before the plan."""
 
 import os
 import re
