@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from raidtui.model.geometry import slots_words
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.plans.whole import refuse_start
-from raidtui.rescue.container_ways import container_ways
+from raidtui.rescue.container_back import container_ways
 from raidtui.rescue.gap_words import behind_words
 from raidtui.rescue.groups import MemberGroup, is_too_small
-from raidtui.rescue.half_ways import halves_refusal, look_at_halves, take_halves
+from raidtui.rescue.half_back import halves_refusal, look_at_halves, take_halves
 from raidtui.rescue.records import Cause, CauseCode, WayBack, WayCode
 from raidtui.view.units import joined
 
