@@ -25,7 +25,7 @@ _ROLES = {
 }
 _STATES = {Presence.SUPERBLOCK_LOST: "no superblock"}
 _WIDE = 100
-_MOST = 100
+_MOST = 112
 _MISSING = "missing"
 _WAYS, _NOTHING = "Ways back", "nothing"
 _FRAME = 5
@@ -68,14 +68,15 @@ def member_lines(array: RescueArray, silent: Sequence[str], width: int) -> list[
         width: cells of a line.
     """
     members = array.members
-    columns = _columns(array, wide=width >= _WIDE)
+    sick = _sick(array)
+    columns = _columns(array, sick, wide=width >= _WIDE)
     state = next(number for number, column in enumerate(columns) if column.head == "state")
     sizes = [_size(column) for column in columns]
     lines: list[Line] = [[(_cells([column.head for column in columns], columns, sizes, width), "dim")]]
     last = 1 + sum(size + 2 for size in sizes[:-1] if size)
     for number in range(len(members) + len(array.missing)):
         cells = [column.cells[number] for column in columns]
-        role = _ROLES.get(members[number].presence, "warn") if number < len(members) else "bad"
+        role = _role(members[number], sick) if number < len(members) else "bad"
         text = _cells(cells, columns, sizes, width)
         start = 1 + sum(size + 2 for size in sizes[:state] if size)
         end = start + sizes[state]
@@ -87,12 +88,11 @@ def member_lines(array: RescueArray, silent: Sequence[str], width: int) -> list[
     return lines
 
 
-def _columns(array: RescueArray, *, wide: bool) -> list[_Column]:
+def _columns(array: RescueArray, sick: set[str], *, wide: bool) -> list[_Column]:
     members, slots = array.members, array.missing
     none = [""] * len(slots)
     blocks = {each.device: each.superblock for each in members if each.superblock is not None}
     known = {each.name: each.why.removeprefix("is ") for each in standing(blocks).not_whole} if blocks else {}
-    sick = {name for cause in array.causes if cause.code is CauseCode.READ_ERRORS for name in cause.devices}
     found = [
         _Column(head="device", cells=[*(each.device for each in members), *("–" for _ in slots)], most=12),
         _Column(
@@ -103,7 +103,7 @@ def _columns(array: RescueArray, *, wide: bool) -> list[_Column]:
         ),
         _Column(
             head="state",
-            cells=[*(_STATES.get(each.presence, each.presence) for each in members), *[_MISSING] * len(none)],
+            cells=[*(_state(each, sick) for each in members), *[_MISSING] * len(none)],
             most=13,
         ),
         _Column(head="events", cells=[*map(_events, members), *none], most=10, right=True),
@@ -118,6 +118,21 @@ def _columns(array: RescueArray, *, wide: bool) -> list[_Column]:
     lacks = [_lack(each, known.get(each.device, ""), sick) for each in members]
     found.append(_Column(head="what it lacks", cells=[*lacks, *none], most=60))
     return found
+
+
+def _sick(array: RescueArray) -> set[str]:
+    """Return the devices that give read errors."""
+    return {name for cause in array.causes if cause.code is CauseCode.READ_ERRORS for name in cause.devices}
+
+
+def _state(member: RescueMember, sick: set[str]) -> str:
+    if member.presence is Presence.WHOLE and member.device in sick:
+        return "read errors"
+    return _STATES.get(member.presence, member.presence)
+
+
+def _role(member: RescueMember, sick: set[str]) -> str:
+    return "warn" if member.device in sick else _ROLES.get(member.presence, "warn")
 
 
 def _slot(member: RescueMember) -> str:
@@ -152,7 +167,7 @@ def _device_size(member: RescueMember) -> str:
 
 def _lack(member: RescueMember, why: str, sick: set[str]) -> str:
     block = member.superblock
-    words = ["read errors"] if member.device in sick else []
+    words = ["read errors"] if member.device in sick and member.presence is not Presence.WHOLE else []
     if member.same_as:
         words.append(f"same as {member.same_as}")
     elif member.presence is Presence.REBUILDING and block is not None and block.recovery_sectors:
@@ -249,7 +264,7 @@ def note_of(row: GuideRow, width: int, here_only: str = "") -> list[Line]:
 
 
 def text_lines(text: str, width: int, role: str, indent: int = 0) -> list[Line]:
-    """Return a text in lines of at most ``width`` and 100 cells; those after the first are indented."""
+    """Return a text in lines of at most ``width`` and 112 cells; those after the first are indented."""
     parts = textwrap.wrap(
         visible(text), min(width, _MOST), subsequent_indent=" " * indent, break_on_hyphens=False
     )
