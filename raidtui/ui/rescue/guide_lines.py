@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 import time
 from collections.abc import Sequence
@@ -215,37 +216,65 @@ def cause_lines(array: RescueArray, width: int) -> tuple[list[Line], list[Line]]
 
 
 def way_panel(
-    rows: Sequence[GuideRow], at: int, width: int, height: int, *, here_only: str = ""
+    rows: Sequence[GuideRow], at: int, width: int, height: int, *, body: int = 0, here_only: str = ""
 ) -> list[Line]:
-    """Return the ways back, and beside them what the chosen one does.
+    """Return the ways back, and beside them what the chosen one does; where there is room, what each does.
 
     Args:
         rows: the ways.
         at: which of them is chosen.
         width: cells of a line.
         height: lines of the window.
+        body: lines of the page above.
         here_only: what is said of ways that Enter would take, where it cannot; "" for nothing.
     """
     name = max(cell_width(_WAYS), *(cell_width(row.words) for row in rows))
     left = name + 2 + cell_width(_NOTHING) + 2
     notes = [note_of(row, width - left - 3, here_only) for row in rows]
+    head: Line = [(fit(f"  {fit(_WAYS, name)}  writes", left), "dim")]
+    lefts = [_way_line(row, name, left, here=number == at) for number, row in enumerate(rows)]
+    whole = _whole_panel(rows, head, lefts, width, here_only) if body else []
+    if whole and len(whole) <= height - _FRAME - body:
+        return whole
     most = max((len(note) for row, note in zip(rows, notes, strict=True) if row.way.possible), default=0)
     usual = min(max(len(rows) + 1, most), max(7, height - _FRAME - _LEAST_BODY))
     shown = max(usual, min(len(notes[at]), height - _FRAME - _FEWEST))
     first = max(0, min(at - (shown - 1) // 2, len(rows) - (shown - 1)))
-    lefts: list[Line] = [[(fit(f"  {fit(_WAYS, name)}  writes", left), "dim")]]
-    for number, row in list(enumerate(rows))[first : first + shown - 1]:
-        role = "dim" if not row.way.possible else "key" if number == at else "plain"
-        text = f"{'▸' if number == at else ' '} {fit(row.words, name)}  {row.writes_word}"
-        lefts.append([(fit(text, left), role)])
     rights = notes[at][:shown]
+    empty: list[Line] = [[] for _ in range(shown)]
+    return _side_by_side(
+        [head, *lefts[first : first + shown - 1], *empty][:shown], [*rights, *empty][:shown], left
+    )
+
+
+def _whole_panel(
+    rows: Sequence[GuideRow], head: Line, lefts: Sequence[Line], width: int, here_only: str
+) -> list[Line]:
+    """Return each way with all that it does beside it."""
+    left = sum(cell_width(text) for text, _ in head)
+    notes = [note_of(row, width - left - 3, one_of_many=True) for row in rows]
+    last = text_lines(here_only, width - left - 3, "dim")
+    column = [head]
+    for line, note in zip(lefts, notes, strict=True):
+        column += [line, *([] for _ in note[1:])]
+    column += [[] for _ in last]
+    return _side_by_side(column, [[], *itertools.chain(*notes), *last], left)
+
+
+def _way_line(row: GuideRow, name: int, left: int, *, here: bool) -> Line:
+    role = "key" if here and row.way.possible else "plain" if row.way.possible else "dim"
+    text = f"{'▸' if here else ' '} {fit(row.words, name)}  {row.writes_word}"
+    return [(fit(text, left), role)]
+
+
+def _side_by_side(lefts: Sequence[Line], rights: Sequence[Line], left: int) -> list[Line]:
     return [
-        [*(lefts[number] if number < len(lefts) else [(" " * left, "plain")]), (" │ ", "dim"), *right]
-        for number, right in enumerate([*rights, *([[]] * (shown - len(rights)))])
+        [*(one or [(" " * left, "plain")]), (" │ ", "dim"), *other]
+        for one, other in zip(lefts, rights, strict=True)
     ]
 
 
-def note_of(row: GuideRow, width: int, here_only: str = "") -> list[Line]:
+def note_of(row: GuideRow, width: int, here_only: str = "", *, one_of_many: bool = False) -> list[Line]:
     """Return what a way does, what it writes and forgives, and why it is not possible."""
     way = row.way
     lines: list[Line] = []
@@ -258,7 +287,7 @@ def note_of(row: GuideRow, width: int, here_only: str = "") -> list[Line]:
         lines += text_lines(f"Forgives: {way.forgives}.", width, "warn")
     if way.possible and here_only:
         lines += text_lines(here_only, width, "dim")
-    elif way.possible and not row.enters:
+    elif way.possible and not row.enters and not one_of_many:
         lines += text_lines("Done by hand; r then reads all again.", width, "dim")
     return lines
 
