@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import shlex
-import time
 from collections.abc import Callable
 
 from msgspec.structs import replace
 
 from raidtui.command.device_names import kernel_names
-from raidtui.command.streams import print_refusal, write_bytes
+from raidtui.command.plan_output import add_forms, print_plan
 from raidtui.host.reading import ReadingScope
 from raidtui.host.roots.root import Root
-from raidtui.jobs.plan_file import save_plan
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Device, Survey
@@ -28,14 +25,11 @@ from raidtui.plans.locate import plan_locate
 from raidtui.plans.rename import plan_rename
 from raidtui.plans.repair import plan_add, plan_re_add, plan_replace
 from raidtui.plans.reshape import plan_bitmap, plan_grow_chunk
-from raidtui.plans.shell_script import plan_sentences, shell_script
 from raidtui.plans.stop import plan_read_only, plan_read_write, plan_stop
 from raidtui.plans.sync import plan_check, plan_repair
 from raidtui.plans.target import find_array
 from raidtui.session.storage import new_file_system_uuid, new_uuid, reading_of, scope_of
-from raidtui.view.text import visible
 
-REFUSED = 2
 _OF_ARRAY: dict[str, Callable[[Survey, Array], Plan | Refusal]] = {
     "stop": plan_stop,
     "read-only": plan_read_only,
@@ -54,9 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``plan``."""
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     form = argparse.ArgumentParser(add_help=False)
-    forms = form.add_mutually_exclusive_group()
-    forms.add_argument("--json", action="store_true", help="print the plan as JSON, for raidtui apply")
-    forms.add_argument("--sh", action="store_true", help="print the plan as a commented shell script")
+    add_forms(form)
 
     def verb(name: str, words: str) -> argparse.ArgumentParser:
         made: argparse.ArgumentParser = verbs.add_parser(
@@ -241,22 +233,7 @@ def _of_array(
 
 def run(root: Root, arguments: argparse.Namespace) -> int:
     """Print the plan; return 0, or 2 where it is refused."""
-    plan = make_plan(root, arguments)
-    if isinstance(plan, Refusal):
-        print_refusal(plan, as_json=arguments.json)
-        return REFUSED
-    if arguments.json:
-        write_bytes(save_plan(plan, host=root.hostname or "", made_s=time.time()))
-    elif arguments.sh:
-        write_bytes(shell_script(plan).encode("utf-8", "surrogateescape"))
-    else:
-        print("\n".join(plan_sentences(plan)))
-        if plan.confirm:
-            print(
-                "To do it: raidtui plan ... --json >plan.json;"
-                f" raidtui apply plan.json --confirm={shlex.quote(visible(plan.confirm))}"
-            )
-    return 0
+    return print_plan(make_plan(root, arguments), arguments, root, "raidtui plan ...")
 
 
 def _plan_create(arguments: argparse.Namespace, survey: Survey, names: dict[str, str]) -> Plan | Refusal:

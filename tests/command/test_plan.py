@@ -26,7 +26,7 @@ UUID = "01234567:89abcdef:01234567:89abcdef"
 def host(monkeypatch: pytest.MonkeyPatch) -> Host:
     monkeypatch.setattr("raidtui.command.plan.new_uuid", lambda: UUID)
     monkeypatch.setattr("raidtui.command.plan.new_file_system_uuid", lambda: "made-up")
-    monkeypatch.setattr("raidtui.command.plan.time.time", lambda: 1.5)
+    monkeypatch.setattr("raidtui.command.plan_output.time.time", lambda: 1.5)
     return opens(monkeypatch, Host())
 
 
@@ -215,9 +215,10 @@ def test_sentences(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
         "  Its data is unavailable until it is assembled again. Nothing on it is changed.\n"
         "  1  mdadm --stop /dev/md127\n"
         "       releases its members\n"
-        "1 of 1 steps can be undone.\n"
+        "This can be undone.\n"
         "  undo 1: mdadm --assemble /dev/md/data --uuid=3a6eb079:0f39ac87:c94f3856:b2dd2c5d"
         " /dev/sda /dev/sdb /dev/sdc /dev/sdd\n"
+        "To do it: raidtui plan ... --json >plan.json; raidtui apply plan.json\n"
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from raidtui.command.rescue_diagnose import report_dict
 from raidtui.rescue.mismatch.mismatch_records import ContentKind, MismatchVerdict
 from raidtui.rescue.records import CauseCode, Presence, RescueArray, RescueMember, WayCode
+from raidtui.rescue.rescue_verdict import VerdictCode
 from raidtui.session.rescue import RescueReport
 
 TEXT = (Path(__file__).parents[2] / "docs" / "rescue.md").read_text(encoding="utf-8")
@@ -28,6 +29,10 @@ def test_every_code() -> None:
 def test_every_code_of_a_mismatch() -> None:
     assert first_cells("\n### `verdict`\n")[1:] == list(MismatchVerdict)
     assert first_cells("data lie in that place of the row.\n")[1:] == list(ContentKind)
+
+
+def test_every_verdict() -> None:
+    assert first_cells("A disk that comes back can change it.\n") == ["code", *VerdictCode]
 
 
 def test_every_state() -> None:

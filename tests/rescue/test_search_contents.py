@@ -83,7 +83,8 @@ def test_a_file_system_whose_partition_table_is_lost(base: Path, tmp_path: Path)
     assert first.proof.contents == "ext4"
 
 
-def test_a_logical_volume_in_two_pieces(base: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("indent", [b"\t", b""], ids=["as-vgcfgbackup", "as-on-disk"])
+def test_a_logical_volume_in_two_pieces(base: Path, tmp_path: Path, indent: bytes) -> None:
     system = ext4(base)
     content = bytearray(80 * MIB)
     own = b"AbCdEf1234567890abcdefGHIJKLmnop"
@@ -96,7 +97,7 @@ def test_a_logical_volume_in_two_pieces(base: Path, tmp_path: Path) -> None:
     struct.pack_into("<QQQQQQQQQ", label, 64, 80 * MIB, MIB, 0, 0, 0, 4096, MIB - 4096, 0, 0)
     content[512:1024] = label
     pieces = [(0, 4, 9), (4, 8, 0)]  # extents of 4 MiB: first in the volume, how many, first on the disk
-    text = _metadata(own.decode(), pieces).encode()
+    text = _metadata(own.decode(), pieces).encode().replace(b"\t", indent)
     area = bytearray(512)
     area[4:20] = b" LVM2 x[5A%r0N*>"
     struct.pack_into("<IQQ", area, 20, 1, 4096, MIB - 4096)

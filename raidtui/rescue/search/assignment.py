@@ -6,15 +6,19 @@ from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
+from raidtui.rescue.search.block_facts import SURE
+
 MOST_ORDERS = 5000
+MARGIN = SURE
+"""Orders whose gains differ by no more are alike: two soft facts may be chance."""
 _MOST_STEPS = 200_000
 
 
 class OrdersFound(Struct, frozen=True, kw_only=True):
-    """The orders with the largest gain.
+    """The orders with the largest gain, and those that have almost as much.
 
     Args:
-        gain: theirs.
+        gain: the largest.
         orders: by slot the place in the group, or -1 for a missing member.
         more: whether there are more than were counted.
     """
@@ -52,7 +56,7 @@ class OrderSearch:
         self._places = len(gains[0]) if gains else 0
         self._sequence = sorted(range(len(gains)), key=self._freedom)
         self._best = -(1 << 60)
-        self._found: list[tuple[int, ...]] = []
+        self._found: list[tuple[int, tuple[int, ...]]] = []
         self._more = False
         self._steps = 0
         self._ahead = self._bounds()
@@ -72,14 +76,16 @@ class OrderSearch:
     def search(self) -> OrdersFound:
         """Return the best orders."""
         self._step(0, [-1] * len(self._gains), set(), 0)
-        return OrdersFound(gain=self._best, orders=tuple(self._found), more=self._more)
+        missing = min((order.count(-1) for gain, order in self._found if gain == self._best), default=0)
+        orders = tuple(order for _, order in self._found if order.count(-1) <= missing)
+        return OrdersFound(gain=self._best, orders=orders, more=self._more)
 
     def _step(self, step: int, order: list[int], used: set[int], gain: int) -> None:
         self._steps += 1
         if self._steps > _MOST_STEPS:
             self._more = True
             return
-        if gain + self._ahead[step] < self._best:
+        if gain + self._ahead[step] < self._best - MARGIN:
             return
         if step == len(self._sequence):
             self._end(order, gain)
@@ -110,8 +116,13 @@ class OrderSearch:
 
     def _end(self, order: list[int], gain: int) -> None:
         if gain > self._best:
-            self._best, self._found, self._more = gain, [], False
+            self._best = gain
+            if len(self._found) >= MOST_ORDERS:
+                self._more = False
+            self._found = [each for each in self._found if each[0] >= gain - MARGIN]
+        if gain < self._best - MARGIN:
+            return
         if len(self._found) < MOST_ORDERS:
-            self._found.append(tuple(order))
+            self._found.append((gain, tuple(order)))
         else:
             self._more = True

@@ -16,6 +16,8 @@ from msgspec import Struct
 _More = ParamSpec("_More")
 _Result = TypeVar("_Result")
 _MOST_WAITING = 40_000
+SURE = 3
+"""How many soft facts count as much as one that its checksum or its own number tells from all others."""
 
 
 class BlockFact(Struct, frozen=True, kw_only=True, eq=False):
@@ -29,6 +31,7 @@ class BlockFact(Struct, frozen=True, kw_only=True, eq=False):
         learn: what the block says about others.
         must: whether it has to be there: a journal's next block may be of an older turn.
         checked: whether a checksum says it, not only the look.
+        soft: whether it says little: other blocks, or parity, may look like it.
     """
 
     address: int
@@ -38,6 +41,7 @@ class BlockFact(Struct, frozen=True, kw_only=True, eq=False):
     learn: Callable[[bytes], Iterable[BlockFact]] | None = None
     must: bool = True
     checked: bool = True
+    soft: bool = False
 
 
 def on(

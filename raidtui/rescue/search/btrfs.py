@@ -15,7 +15,9 @@ MAGIC = b"_BHRfS_M"
 MAGIC_AT = 64
 SUPERBLOCK_BYTES = 4096
 _COPIES = (64 << 10, 64 << 20, 256 << 30)
-_CHUNK_ITEM, _ROOT_ITEM = 228, 132
+_CHUNK_ITEM, _ROOT_ITEM, _CHECKSUM_ITEM = 228, 132, 128
+_ROOT_TREE, _CHUNK_TREE, _OTHER = 0, 1, 2
+_DATA_OF_AN_ITEM = 16
 _HEADER = 101
 _KINDS = {0: "root", 1: "chunk"}
 
@@ -36,7 +38,7 @@ class Btrfs:
         self._at: int = struct.unpack_from("<Q", block, 48)[0]
         self._root, self._chunks = struct.unpack_from("<QQ", block, 80)
         self.size_bytes: int = struct.unpack_from("<Q", block, 201 + 8)[0]
-        self.node_bytes: int = struct.unpack_from("<I", block, 148)[0]
+        self._sector_bytes, self.node_bytes = struct.unpack_from("<II", block, 144)
         self._levels = block[198], block[199]
         self._maps: dict[int, tuple[int, tuple[int, ...]]] = {}
         size = struct.unpack_from("<I", block, 160)[0]
@@ -67,7 +69,7 @@ class Btrfs:
                     kind="btrfs superblock",
                     verify=on(self._is_superblock, byte),
                 )
-        yield from self._tree(self._chunks, self._levels[1], 1, where)
+        yield from self._tree(self._chunks, self._levels[1], _CHUNK_TREE, where)
 
     def _is_superblock(self, data: bytes, byte: int) -> bool:
         found = Btrfs.parse(data)
@@ -91,18 +93,38 @@ class Btrfs:
         return stripes
 
     def _tree(self, logical: int, level: int, owner: int, where: Stretch) -> Iterator[BlockFact]:
-        for first, (length, starts) in self._maps.items():
-            if not first <= logical < first + length:
-                continue
-            for start in starts:
-                address = where.at(start + logical - first, self.node_bytes)
+        for byte in self._places(logical):
+            address = where.at(byte, self.node_bytes)
+            if address is not None:
+                yield BlockFact(
+                    address=address,
+                    length=self.node_bytes,
+                    kind=f"btrfs {_KINDS.get(owner, 'tree')} block",
+                    verify=on(self._is_node, logical, level),
+                    learn=on(self._below, level, owner, where),
+                )
+
+    def _places(self, logical: int) -> list[int]:
+        """Return where a logical address lies on the device: twice for DUP."""
+        return [
+            start + logical - first
+            for first, (length, starts) in self._maps.items()
+            if first <= logical < first + length
+            for start in starts
+        ]
+
+    def _data(self, logical: int, sums: bytes, where: Stretch) -> Iterator[BlockFact]:
+        """Yield some of the sectors of files whose checksums an item has."""
+        count = len(sums) // 4
+        for index in range(0, count, max(1, count // _DATA_OF_AN_ITEM)):
+            for byte in self._places(logical + index * self._sector_bytes):
+                address = where.at(byte, self._sector_bytes)
                 if address is not None:
                     yield BlockFact(
                         address=address,
-                        length=self.node_bytes,
-                        kind=f"btrfs {_KINDS.get(owner, 'tree')} block",
-                        verify=on(self._is_node, logical, level),
-                        learn=on(self._below, level, owner, where),
+                        length=self._sector_bytes,
+                        kind="btrfs data",
+                        verify=on(_is_data, self._sector_bytes, struct.unpack_from("<I", sums, 4 * index)[0]),
                     )
 
     def _is_node(self, data: bytes, logical: int, level: int) -> bool:
@@ -125,12 +147,18 @@ class Btrfs:
             at = _HEADER + 25 * index
             _, kind, offset, start, size = struct.unpack_from("<QBQII", data, at)
             item = data[_HEADER + start : _HEADER + start + size]
-            if owner == 1 and kind == _CHUNK_ITEM and size >= 48:
+            if owner == _CHUNK_TREE and kind == _CHUNK_ITEM and size >= 48:
                 self._chunk(offset, item)
-            elif owner == 0 and kind == _ROOT_ITEM and size >= 239:
-                yield from self._tree(struct.unpack_from("<Q", item, 176)[0], item[238], 2, where)
-        if owner == 1:
-            yield from self._tree(self._root, self._levels[0], 0, where)
+            elif owner == _ROOT_TREE and kind == _ROOT_ITEM and size >= 239:
+                yield from self._tree(struct.unpack_from("<Q", item, 176)[0], item[238], _OTHER, where)
+            elif owner == _OTHER and kind == _CHECKSUM_ITEM:
+                yield from self._data(offset, item, where)
+        if owner == _CHUNK_TREE:
+            yield from self._tree(self._root, self._levels[0], _ROOT_TREE, where)
+
+
+def _is_data(data: bytes, length: int, crc: int) -> bool:
+    return len(data) == length and inverted(crc32c(SEED, data)) == crc
 
 
 def _sums(data: bytes) -> bool:

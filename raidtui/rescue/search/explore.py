@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 
-from raidtui.rescue.search.assignment import OrderSearch, OrdersFound
+from raidtui.rescue.search.assignment import MARGIN, OrderSearch, OrdersFound
 from raidtui.rescue.search.block_facts import BlockFact, FactPool
 from raidtui.rescue.search.galois import xor
 from raidtui.rescue.search.hypothesis import Hypothesis
@@ -103,7 +103,7 @@ def undecided(hypothesis: Hypothesis) -> frozenset[int]:
         gains = [hypothesis.gain(slot, place) for place in range(len(hypothesis.group))]
         top = max(gains)
         gone = tests >= 4 and not any(hypothesis.hits[slot])
-        if not gone and (top <= 0 or gains.count(top) > 1):
+        if not gone and (top <= 0 or sum(gain >= top - MARGIN for gain in gains) > 1):
             slots.append(slot)
     return frozenset(slots)
 

@@ -9,16 +9,42 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from raidtui.rescue.search.block_facts import BlockFact, Stretch, on
 from raidtui.rescue.search.crc32c import crc32c
+from raidtui.rescue.search.file_ends import FileContent
 
 _ROOT = 2
 _TYPES = frozenset({0x1000, 0x2000, 0x4000, 0x6000, 0x8000, 0xA000, 0xC000})
-_DIRECTORY = 0x4000
-_EXTENTS, _INLINE = 0x80000, 0x10000000
+_DIRECTORY, _REGULAR = 0x4000, 0x8000
+_ENCRYPTED, _EXTENTS, _INLINE = 0x800, 0x80000, 0x10000000
+_WRITTEN = 0x8000  # an extent of more blocks than this has room, but nothing is written in it
 _EXTENT_MAGIC = 0xF30A
 _DIRECT = 12
 _MOST_OF_A_DIRECTORY = 64
+
+
+class _File(Struct, frozen=True, kw_only=True):
+    """What is known of an inode when its blocks are looked at.
+
+    Args:
+        number: of the inode.
+        seed: of the checksums of its blocks.
+        directory: whether it is one.
+        size: of a regular file in bytes; 0 for all else, and where its content says nothing.
+    """
+
+    number: int
+    seed: int
+    directory: bool
+    size: int
+
+
+def _size(inode: bytes) -> int:
+    low: int = struct.unpack_from("<I", inode, 4)[0]
+    high: int = struct.unpack_from("<I", inode, 108)[0]
+    return low | high << 32
 
 
 class Ext4Inodes:
@@ -112,16 +138,36 @@ class Ext4Inodes:
                 continue
             yield from self._attributes(inode, where)
             flags: int = struct.unpack_from("<I", inode, 32)[0]
-            is_dir = struct.unpack_from("<H", inode, 0)[0] & 0xF000 == _DIRECTORY
-            seed = self._inode_seed(inode, number)
+            mode = struct.unpack_from("<H", inode, 0)[0] & 0xF000
+            file = _File(
+                number=number,
+                seed=self._inode_seed(inode, number),
+                directory=mode == _DIRECTORY,
+                size=_size(inode) if mode == _REGULAR and not flags & _ENCRYPTED else 0,
+            )
             if flags & _INLINE:
                 continue
             if flags & _EXTENTS:
-                yield from self._extents(inode[40:100], number, seed, where, is_dir=is_dir)
-            elif is_dir:
-                for index, block in enumerate(struct.unpack_from(f"<{_DIRECT}I", inode, 40)):
-                    if block:
-                        yield from self._directory(block, index, number, seed, where)
+                yield from self._extents(inode[40:100], file, where)
+            else:
+                yield from self._direct(struct.unpack_from(f"<{_DIRECT}I", inode, 40), file, where)
+
+    def _direct(self, blocks: tuple[int, ...], file: _File, where: Stretch) -> Iterator[BlockFact]:
+        if file.directory:
+            for index, block in enumerate(blocks):
+                if block:
+                    yield from self._directory(block, index, file, where)
+            return
+        pieces = [(index, 1, block * self._block_bytes) for index, block in enumerate(blocks) if block]
+        yield from self._content(pieces, file, where)
+
+    def _content(
+        self, pieces: list[tuple[int, int, int]], file: _File, where: Stretch
+    ) -> Iterator[BlockFact]:
+        content = FileContent(
+            kind="ext4", size=file.size, extents=pieces, block_bytes=self._block_bytes, where=where
+        )
+        yield from content.facts()
 
     def _attributes(self, inode: bytes, where: Stretch) -> Iterator[BlockFact]:
         block = struct.unpack_from("<I", inode, 104)[0] | struct.unpack_from("<H", inode, 118)[0] << 32
@@ -140,32 +186,35 @@ class Ext4Inodes:
         crc = crc32c(crc32c(self._seed, struct.pack("<Q", block)), data[:16] + bytes(4) + data[20:])
         return bool(struct.unpack_from("<I", data, 16)[0] == crc)
 
-    def _extents(
-        self, node: bytes, number: int, seed: int, where: Stretch, *, is_dir: bool
-    ) -> Iterator[BlockFact]:
+    def _extents(self, node: bytes, file: _File, where: Stretch) -> Iterator[BlockFact]:
         magic, entries, _, depth = struct.unpack_from("<HHHH", node, 0)
         if magic != _EXTENT_MAGIC or 12 + 12 * entries > len(node):
             return
+        pieces = []
         for index in range(entries):
-            first, one, two, three = struct.unpack_from("<IHHI", node, 12 + 12 * index)
+            first, count, high, low = struct.unpack_from("<IHHI", node, 12 + 12 * index)
             if depth:
                 low, high = struct.unpack_from("<IH", node, 16 + 12 * index)
-                yield from self._extent_block(low | high << 32, number, seed, where, is_dir=is_dir)
-            elif is_dir and one <= 0x8000:
-                for step in range(min(one, _MOST_OF_A_DIRECTORY)):
-                    yield from self._directory((three | two << 32) + step, first + step, number, seed, where)
+                yield from self._extent_block(low | high << 32, file, where)
+            elif count <= _WRITTEN:
+                pieces.append((first, count, (low | high << 32) * self._block_bytes))
+        if not file.directory:
+            yield from self._content(pieces, file, where)
+            return
+        for first, count, start in pieces:
+            block = start // self._block_bytes
+            for step in range(min(count, _MOST_OF_A_DIRECTORY)):
+                yield from self._directory(block + step, first + step, file, where)
 
-    def _extent_block(
-        self, block: int, number: int, seed: int, where: Stretch, *, is_dir: bool
-    ) -> Iterator[BlockFact]:
+    def _extent_block(self, block: int, file: _File, where: Stretch) -> Iterator[BlockFact]:
         address = where.at(block * self._block_bytes, self._block_bytes)
         if address is not None and block < self._blocks:
             yield BlockFact(
                 address=address,
                 length=self._block_bytes,
                 kind="ext4 extent tree",
-                verify=on(self._is_extent_block, seed),
-                learn=on(self._extents, number, seed, where, is_dir=is_dir),
+                verify=on(self._is_extent_block, file.seed),
+                learn=on(self._extents, file, where),
                 checked=self._seed is not None,
             )
 
@@ -178,16 +227,14 @@ class Ext4Inodes:
             return False
         return self._seed is None or crc32c(seed, data[:end]) == struct.unpack_from("<I", data, end)[0]
 
-    def _directory(
-        self, block: int, index: int, number: int, seed: int, where: Stretch
-    ) -> Iterator[BlockFact]:
+    def _directory(self, block: int, index: int, file: _File, where: Stretch) -> Iterator[BlockFact]:
         address = where.at(block * self._block_bytes, self._block_bytes)
         if address is not None and 0 < block < self._blocks and (self._seed is not None or index == 0):
             yield BlockFact(
                 address=address,
                 length=self._block_bytes,
                 kind="ext4 directory",
-                verify=on(self._is_directory, index, number, seed),
+                verify=on(self._is_directory, index, file.number, file.seed),
                 checked=self._seed is not None,
             )
 

@@ -70,35 +70,36 @@ class Ext4Journal:
         self._blocks, first = struct.unpack_from(">II", data, 16)
         self._features = struct.unpack_from(">I", data, 40)[0]
         self._seed = crc32c(SEED, data[48:64])
-        yield from self._header(first, None)
+        yield from self._header(first, None, frozenset())
 
-    def _header(self, block: int, sequence: int | None) -> Iterator[BlockFact]:
+    def _header(self, block: int, sequence: int | None, before: frozenset[bytes]) -> Iterator[BlockFact]:
+        """Yield the next header; it is none of those before it, which may have the same sequence."""
         address = self._at(block)
         if address is not None and block < self._blocks:
             yield BlockFact(
                 address=address,
                 length=self._block_bytes,
                 kind="ext4 journal",
-                verify=on(self._is_header, sequence),
-                learn=on(self._next, block),
+                verify=on(self._is_header, sequence, before),
+                learn=on(self._next, block, before),
                 must=False,  # the journal goes round: what is next may be of an older turn
                 checked=False,
             )
 
-    def _is_header(self, data: bytes, sequence: int | None) -> bool:
-        if len(data) != self._block_bytes:
+    def _is_header(self, data: bytes, sequence: int | None, before: frozenset[bytes]) -> bool:
+        if len(data) != self._block_bytes or data in before:
             return False
         magic, kind, number = struct.unpack_from(">III", data, 0)
         return bool(
             magic == _MAGIC and kind in {_DESCRIPTOR, _COMMIT, _REVOKE} and sequence in {None, number}
         )
 
-    def _next(self, data: bytes, block: int) -> Iterator[BlockFact]:
+    def _next(self, data: bytes, block: int, before: frozenset[bytes]) -> Iterator[BlockFact]:
         kind, sequence = struct.unpack_from(">II", data, 4)
         if kind == _COMMIT:
-            yield from self._header(block + 1, sequence + 1)
+            yield from self._header(block + 1, sequence + 1, frozenset())
         elif kind == _REVOKE:
-            yield from self._header(block + 1, sequence)
+            yield from self._header(block + 1, sequence, before | {data})
         else:
             count = 0
             for count, crc in enumerate(self._tags(data), 1):
@@ -111,7 +112,7 @@ class Ext4Journal:
                         verify=on(self._is_logged, sequence, crc),
                         must=False,
                     )
-            yield from self._header(block + count + 1, sequence)
+            yield from self._header(block + count + 1, sequence, before | {data})
 
     def _tags(self, data: bytes) -> Iterator[int | None]:
         """Yield the checksum of each block that follows a descriptor; None where the journal has none."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from raidtui.rescue.search.block_facts import BlockFact
+from raidtui.rescue.search.block_facts import SURE, BlockFact
 from raidtui.rescue.search.mapping import StripeShape
 from raidtui.rescue.search.members import Source
 
@@ -52,8 +52,8 @@ class Hypothesis:
         self._recogniser = recogniser
         self.tests = [0] * shape.slots
         self.hits = [[0] * len(self.group) for _ in range(shape.slots)]
-        self.checked = 0
-        self.failed = 0
+        self._soft_tests = [0] * shape.slots
+        self._soft_hits = [[0] * len(self.group) for _ in range(shape.slots)]
 
     @property
     def recogniser(self) -> Recogniser:
@@ -84,17 +84,16 @@ class Hypothesis:
             found.append((slot, have))
         if data is None and not fact.must:
             return None
-        self.checked += 1
-        self.failed += data is None
         for slot, have in found:
-            self.mark(slot, have)
+            self.mark(slot, have, soft=fact.soft)
         return data
 
-    def mark(self, slot: int, have: Sequence[int]) -> None:
+    def mark(self, slot: int, have: Sequence[int], *, soft: bool = False) -> None:
         """Note that a slot was tested, and the places in the group that passed."""
-        self.tests[slot] += 1
+        tests, hits = (self._soft_tests, self._soft_hits) if soft else (self.tests, self.hits)
+        tests[slot] += 1
         for place in have:
-            self.hits[slot][place] += 1
+            hits[slot][place] += 1
 
     @property
     def bound(self) -> float:
@@ -107,5 +106,9 @@ class Hypothesis:
         return min(by_slot, by_device) / self.shape.copies_of(len(self.group))
 
     def gain(self, slot: int, place: int) -> int:
-        """Return what speaks for a device in a slot, less what speaks against it."""
-        return 2 * self.hits[slot][place] - self.tests[slot]
+        """Return what speaks for a device in a slot, less what speaks against it; a block counts SURE."""
+        return SURE * (2 * self.hits[slot][place] - self.tests[slot]) + self.soft_gain(slot, place)
+
+    def soft_gain(self, slot: int, place: int) -> int:
+        """Return the part of it that is of soft facts."""
+        return 2 * self._soft_hits[slot][place] - self._soft_tests[slot]

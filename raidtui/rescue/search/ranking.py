@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from raidtui.rescue.search.assignment import MOST_ORDERS
+from raidtui.rescue.search.assignment import MARGIN, MOST_ORDERS
 from raidtui.rescue.search.explore import Mirrors, best_orders
 from raidtui.rescue.search.hypothesis import Hypothesis
 from raidtui.rescue.search.logical import LogicalArray
@@ -35,6 +35,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
         passed: blocks that were recognised at their places.
         failed: blocks that were not.
         unused: devices with data that are no members then.
+        soft: what soft facts say for it, less what they say against it.
         parity: the share of sampled rows whose parity is right; None where that says nothing.
         swaps: slots that may be exchanged and read the same.
         like: other geometries that read the same.
@@ -46,6 +47,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
     passed: int
     failed: int
     unused: int
+    soft: int = 0
     parity: float | None = None
     swaps: tuple[tuple[int, ...], ...] = ()
     like: tuple[Ranked, ...] = ()
@@ -59,6 +61,11 @@ class Ranked(Struct, frozen=True, kw_only=True):
     def gain(self) -> float:
         """What speaks for it, less what speaks against it, for one copy of the data."""
         return (self.passed - self.failed) / self.shape.copies_of(self.shape.slots - self.missing)
+
+    @property
+    def soft_share(self) -> float:
+        """What soft facts say for it, for one copy of the data."""
+        return self.soft / self.shape.copies_of(self.shape.slots - self.missing)
 
     def array(self, sources: Sequence[Source]) -> LogicalArray:
         """Return it as a device to read from."""
@@ -117,6 +124,7 @@ def rank(
     best = [each for each in found if _as_good(each, top)]
     best = _by_copies(best)
     best = _by_parity(best, samples, hypotheses[0].recogniser.sources)
+    best = _by_soft(best)
     best = _by_reading(best, given)
     shown = [one for each in best for one in (each, *each.like)]
     others = [each for each in found if not any(_same(each, one) for one in shown)]
@@ -144,6 +152,12 @@ def _by_copies(best: list[Ranked]) -> list[Ranked]:
     if most < _ENOUGH or not any(each.passed == most for each in copied):
         return best
     return copied
+
+
+def _by_soft(best: list[Ranked]) -> list[Ranked]:
+    """Leave those that files and other soft facts speak for most, where the difference is no chance."""
+    most = max((each.soft_share for each in best), default=0.0)
+    return [each for each in best if each.soft_share >= most - MARGIN]
 
 
 def _same(one: Ranked, two: Ranked) -> bool:
@@ -203,6 +217,7 @@ def _orders(
                 passed=passed,
                 failed=tests - passed,
                 unused=len(hypothesis.group) - len(used),
+                soft=sum(hypothesis.soft_gain(slot, place) for slot, place in enumerate(order) if place >= 0),
                 swaps=groups,
             ),
         )
@@ -228,6 +243,7 @@ def _mirror(hypothesis: Hypothesis) -> list[Ranked]:
             passed=passed,
             failed=hypothesis.tests[0] * len(used) - passed,
             unused=len(hypothesis.group) - len(used),
+            soft=sum(hypothesis.soft_gain(0, place) for place in used),
             swaps=(tuple(range(slots)),) if slots > 1 else (),
         )
     ]

@@ -256,12 +256,11 @@ def doubted(result: SearchResult, samples: Samples) -> SearchResult:
 
 
 def _kinds(each: Ranked) -> list[Ranked]:
-    """Return the geometries that read the same, one of each other level."""
-    found: dict[int, Ranked] = {}
-    for one in sorted(each.like, key=lambda like: like.missing):
-        if one.shape.level != each.shape.level:
-            found.setdefault(one.shape.level, one)
-    return list(found.values())
+    """Return the geometries that read the same, one of each other level and layout."""
+    found: dict[tuple[int, str], Ranked] = {(each.shape.level, each.shape.layout): each}
+    for one in sorted(each.like, key=lambda like: (like.missing, like.unused)):
+        found.setdefault((one.shape.level, one.shape.layout), one)
+    return list(found.values())[1:]
 
 
 def _exchanged(each: Ranked, slot: int, superblock: Superblock) -> bool:

@@ -6,14 +6,15 @@ Sources: UEFI 2.10 section 5.3 (GPT), LVM2 lib/format_text/layout.h, the LUKS1 a
 from __future__ import annotations
 
 import hashlib
-import re
 import struct
 import zlib
 from collections.abc import Iterator
+from itertools import islice
 
 from raidtui.rescue.search.block_facts import BlockFact, Stretch, on
 from raidtui.rescue.search.btrfs import Btrfs
 from raidtui.rescue.search.ext4 import Ext4
+from raidtui.rescue.search.lvm_text import segments
 from raidtui.rescue.search.xfs import Xfs
 
 FileSystem = Ext4 | Xfs | Btrfs
@@ -21,13 +22,6 @@ _SECTOR = 512
 _HEAD = 4096
 _ENTRIES_BYTES = 4096  # the first 32 partitions, in one chunk however small it is
 _LUKS = b"LUKS\xba\xbe"
-_SEGMENT = re.compile(
-    r"segment\d+\s*\{\s*start_extent\s*=\s*(\d+)\s*extent_count\s*=\s*(\d+)\s*"
-    r"(?:[^{}]*?)type\s*=\s*\"striped\"\s*stripe_count\s*=\s*1\b[^\[\]]*stripes\s*=\s*\[\s*"
-    r"\"(pv\d+)\",\s*(\d+)",
-)
-_LV = re.compile(r"\n\t\t[\w.+-]+ \{\n(.*?)\n\t\t\}", re.DOTALL)
-_PV = re.compile(r"(pv\d+) \{(.*?)\n\t\t\}", re.DOTALL)
 _MOST_VOLUMES = 32
 
 
@@ -221,28 +215,14 @@ def _lvm_crc(data: bytes) -> int:
 
 
 def _logical_volumes(data: bytes, own: str, where: Stretch) -> Iterator[BlockFact]:
-    text = data.decode("ascii", "replace")
-    extent = re.search(r"extent_size = (\d+)", text)
-    starts = {}
-    for match in _PV.finditer(text):
-        identity = re.search(r'id = "([\w-]+)"', match[2])
-        start = re.search(r"pe_start = (\d+)", match[2])
-        if identity and start and identity[1].replace("-", "") == own:
-            starts[match[1]] = int(start[1]) * _SECTOR
-    volumes = text.partition("logical_volumes {")[2]
-    if extent is None or not starts:
-        return
-    step = int(extent[1]) * _SECTOR
-    for count, match in enumerate(_LV.finditer("\n" + volumes)):
-        pieces = []
-        for found in _SEGMENT.finditer(match[1]):
-            if found[3] in starts:
-                first, length, at = int(found[1]), int(found[2]), int(found[4])
-                begin = where.at(starts[found[3]] + at * step, length * step)
-                if begin is not None:
-                    pieces.append((first * step, length * step, begin))
-        if pieces and count < _MOST_VOLUMES:
-            yield from head_facts(Stretch(pieces=tuple(sorted(pieces))))
+    for pieces in islice(segments(data.decode("ascii", "replace"), own), _MOST_VOLUMES):
+        found = []
+        for first, length, at in pieces:
+            begin = where.at(at, length)
+            if begin is not None:
+                found.append((first, length, begin))
+        if found:
+            yield from head_facts(Stretch(pieces=tuple(found)))
 
 
 def _luks(data: bytes, where: Stretch) -> Iterator[BlockFact]:
@@ -252,7 +232,9 @@ def _luks(data: bytes, where: Stretch) -> Iterator[BlockFact]:
     for at in (0, size):
         address = where.at(at, size)
         if address is not None:
-            yield BlockFact(address=address, length=size, kind="LUKS2 header", verify=on(_is_luks2, size))
+            yield BlockFact(
+                address=address, length=size, kind="LUKS2 header", verify=on(_is_luks2, size), must=False
+            )
 
 
 def _is_luks2(block: bytes, size: int) -> bool:

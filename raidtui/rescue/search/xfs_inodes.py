@@ -8,10 +8,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from raidtui.rescue.search.block_facts import BlockFact, Stretch, on
 from raidtui.rescue.search.crc32c import SEED, crc32c, inverted
+from raidtui.rescue.search.file_ends import FileContent
 
-_DIRECTORY = 0x4000
+_DIRECTORY, _REGULAR = 0x4000, 0x8000
+_REAL_TIME, _MANY_EXTENTS = 0x1, 0x10
 _EXTENTS, _BTREE = 2, 3
 _FORK_AT = 176
 _LEAF_BYTE = 32 << 30  # a directory's data end here
@@ -27,6 +31,35 @@ def sums(data: bytes, at: int) -> bool:
     """
     stored: int = struct.unpack_from("<I", data, at)[0]
     return stored == inverted(crc32c(SEED, data[:at] + bytes(4) + data[at + 4 :]))
+
+
+class _File(Struct, frozen=True, kw_only=True):
+    """What is known of an inode when its blocks are looked at.
+
+    Args:
+        number: of the inode.
+        directory: whether it is one.
+        size: of a regular file in bytes; else 0.
+    """
+
+    number: int
+    directory: bool
+    size: int
+
+
+def _extents_of(inode: bytes) -> int:
+    """Return the number of extents of an inode's data."""
+    many = struct.unpack_from(">Q", inode, 120)[0] & _MANY_EXTENTS
+    count: int = struct.unpack_from(">Q", inode, 24)[0] if many else struct.unpack_from(">I", inode, 76)[0]
+    return count
+
+
+def _unpacked(records: bytes, count: int) -> Iterator[tuple[int, int, int, bool]]:
+    """Yield block in the file, block, number of blocks, and whether they are written, of each extent."""
+    for index in range(min(count, len(records) // 16)):
+        value = int.from_bytes(records[16 * index : 16 * index + 16], "big")
+        offset, block = value >> 73 & (1 << 54) - 1, value >> 21 & (1 << 52) - 1
+        yield offset, block, value & (1 << 21) - 1, not value >> 127
 
 
 class XfsInodes:
@@ -110,23 +143,37 @@ class XfsInodes:
     def _learn(self, data: bytes, base: int, numbers: tuple[int, ...], where: Stretch) -> Iterator[BlockFact]:
         for number in numbers:
             inode = self._one(data, base, number)
-            is_dir = struct.unpack_from(">H", inode, 2)[0] & 0xF000 == _DIRECTORY
-            if inode[5] == _EXTENTS and is_dir:
-                count = struct.unpack_from(">I", inode, 76)[0]
-                yield from self._directory(inode[_FORK_AT:], count, number, where)
+            mode = struct.unpack_from(">H", inode, 2)[0] & 0xF000
+            real_time = struct.unpack_from(">H", inode, 90)[0] & _REAL_TIME
+            regular = mode == _REGULAR and not real_time
+            size: int = struct.unpack_from(">Q", inode, 56)[0] if regular else 0
+            file = _File(number=number, directory=mode == _DIRECTORY, size=size)
+            fork = inode[_FORK_AT : _FORK_AT + inode[82] * 8] if inode[82] else inode[_FORK_AT:]
+            if inode[5] == _EXTENTS:
+                yield from self._of_records(fork, _extents_of(inode), file, where)
             elif inode[5] == _BTREE:
-                fork = inode[_FORK_AT : _FORK_AT + inode[82] * 8] if inode[82] else inode[_FORK_AT:]
-                yield from self._root(fork, number, where, is_dir=is_dir)
+                yield from self._root(fork, file, where)
+
+    def _of_records(self, records: bytes, count: int, file: _File, where: Stretch) -> Iterator[BlockFact]:
+        if file.directory:
+            yield from self._directory(records, count, file.number, where)
+            return
+        pieces = [
+            (offset, length, self._byte(block))
+            for offset, block, length, written in _unpacked(records, count)
+            if written
+        ]
+        content = FileContent(
+            kind="xfs", size=file.size, extents=pieces, block_bytes=self._block_bytes, where=where
+        )
+        yield from content.facts()
 
     def _byte(self, block: int) -> int:
         group, within = block >> self._group_bits, block & (1 << self._group_bits) - 1
         return (group * self._group_blocks + within) * self._block_bytes
 
     def _directory(self, records: bytes, count: int, number: int, where: Stretch) -> Iterator[BlockFact]:
-        for index in range(min(count, len(records) // 16)):
-            value = int.from_bytes(records[16 * index : 16 * index + 16], "big")
-            offset = value >> 73 & (1 << 54) - 1
-            block, length = value >> 21 & (1 << 52) - 1, value & (1 << 21) - 1
+        for offset, block, length, _ in _unpacked(records, count):
             step = self._dir_bytes // self._block_bytes
             if offset * self._block_bytes >= _LEAF_BYTE:
                 continue
@@ -151,16 +198,14 @@ class XfsInodes:
             and sums(data, 4)
         )
 
-    def _root(self, fork: bytes, number: int, where: Stretch, *, is_dir: bool) -> Iterator[BlockFact]:
+    def _root(self, fork: bytes, file: _File, where: Stretch) -> Iterator[BlockFact]:
         level, records = struct.unpack_from(">HH", fork, 0)
         most = (len(fork) - 4) // 16
         for index in range(min(records, most)):
             block = struct.unpack_from(">Q", fork, 4 + 8 * most + 8 * index)[0]
-            yield from self._extent_block(block, level - 1, number, where, is_dir=is_dir)
+            yield from self._extent_block(block, level - 1, file, where)
 
-    def _extent_block(
-        self, block: int, level: int, number: int, where: Stretch, *, is_dir: bool
-    ) -> Iterator[BlockFact]:
+    def _extent_block(self, block: int, level: int, file: _File, where: Stretch) -> Iterator[BlockFact]:
         byte = self._byte(block)
         address = where.at(byte, self._block_bytes)
         if address is None or level < 0:
@@ -169,8 +214,8 @@ class XfsInodes:
             address=address,
             length=self._block_bytes,
             kind="xfs extents",
-            verify=on(self._is_extent_block, byte, level, number),
-            learn=on(self._below, level, number, where, is_dir=is_dir),
+            verify=on(self._is_extent_block, byte, level, file.number),
+            learn=on(self._below, level, file, where),
         )
 
     def _is_extent_block(self, data: bytes, byte: int, level: int, number: int) -> bool:
@@ -184,15 +229,12 @@ class XfsInodes:
             and sums(data, 64)
         )
 
-    def _below(
-        self, data: bytes, level: int, number: int, where: Stretch, *, is_dir: bool
-    ) -> Iterator[BlockFact]:
+    def _below(self, data: bytes, level: int, file: _File, where: Stretch) -> Iterator[BlockFact]:
         records: int = struct.unpack_from(">H", data, 6)[0]
         if level == 0:
-            if is_dir:
-                yield from self._directory(data[72:], records, number, where)
+            yield from self._of_records(data[72:], records, file, where)
             return
         most = (self._block_bytes - 72) // 16
         for index in range(min(records, most)):
             block = struct.unpack_from(">Q", data, 72 + 8 * most + 8 * index)[0]
-            yield from self._extent_block(block, level - 1, number, where, is_dir=is_dir)
+            yield from self._extent_block(block, level - 1, file, where)

@@ -1,0 +1,54 @@
+"""How a command prints a plan: for people, for ``raidtui apply``, or as a shell script."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import time
+from typing import TYPE_CHECKING
+
+from raidtui.command.streams import print_refusal, write_bytes
+from raidtui.model.plan import Plan, Refusal
+
+if TYPE_CHECKING:
+    from raidtui.host.roots.root import Root
+
+REFUSED = 2
+
+
+def add_forms(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json`` and ``--sh``, of which one may be given."""
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument("--json", action="store_true", help="print the plan as JSON, for raidtui apply")
+    forms.add_argument("--sh", action="store_true", help="print the plan as a commented shell script")
+
+
+def print_plan(plan: Plan | Refusal, arguments: argparse.Namespace, root: Root, command: str) -> int:
+    """Print the plan, or why there is none, in the form that was asked for.
+
+    Args:
+        plan: what was planned, or why it is not possible.
+        arguments: with ``json`` and ``sh`` of :func:`add_forms`.
+        root: the host that it was planned for.
+        command: the command that plans it again, with ``--json`` to be added, for the sentence that says
+            how to carry it out.
+
+    Returns:
+        0, or 2 where it is refused.
+    """
+    from raidtui.jobs.plan_file import save_plan  # noqa: PLC0415
+    from raidtui.plans.shell_script import plan_sentences, shell_script  # noqa: PLC0415
+    from raidtui.view.text import visible  # noqa: PLC0415
+
+    if isinstance(plan, Refusal):
+        print_refusal(plan, as_json=arguments.json)
+        return REFUSED
+    if arguments.json:
+        write_bytes(save_plan(plan, host=root.hostname or "", made_s=time.time()))
+    elif arguments.sh:
+        write_bytes(shell_script(plan).encode("utf-8", "surrogateescape"))
+    else:
+        confirm = f" --confirm={shlex.quote(visible(plan.confirm))}" if plan.confirm else ""
+        print("\n".join(plan_sentences(plan)))
+        print(f"To do it: {command} --json >plan.json; raidtui apply plan.json{confirm}")
+    return 0
