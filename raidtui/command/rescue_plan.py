@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 
 from raidtui.command.plan_output import add_forms, print_plan
 from raidtui.host.roots.root import Root
@@ -11,6 +13,12 @@ from raidtui.host.roots.root import Root
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what ``rescue plan`` takes."""
     parser.add_argument("trial", metavar="TRIAL", help="its id, or a unique beginning or end of it")
+    parser.add_argument(
+        "--save-to",
+        default="",
+        metavar="FOLDER",
+        help="save both ends of each member there; default: /var/lib/raidtui/rescue",
+    )
     add_forms(parser)
 
 
@@ -25,6 +33,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     from raidtui.rescue.trial.trial_record import outcome_of, record_of  # noqa: PLC0415
     from raidtui.rescue.trial.trials import find_trial  # noqa: PLC0415
     from raidtui.session.storage import reading_of  # noqa: PLC0415
+    from raidtui.view.text import visible  # noqa: PLC0415
 
     try:
         job = find_trial(arguments.trial)
@@ -33,5 +42,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
         return refused(error)
     scope = ReadingScope(closely=trial.request.made.devices, everything=True)
     survey = reading_of(root, Sampler(root).sample(), scope).start().wait()
-    plan = plan_real(survey, trial, outcome_of(job), saving_room(), job=job.id)
-    return print_plan(plan, arguments, root, f"raidtui rescue plan {job.id}")
+    room = saving_room(os.path.abspath(arguments.save_to) if arguments.save_to else "")  # noqa: PTH100
+    plan = plan_real(survey, trial, outcome_of(job), room, job=job.id)
+    to = f" --save-to={shlex.quote(visible(arguments.save_to))}" if arguments.save_to else ""
+    return print_plan(plan, arguments, root, f"raidtui rescue plan {job.id}{to}")

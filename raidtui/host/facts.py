@@ -15,10 +15,14 @@ from raidtui.host.openers import open_words
 from raidtui.host.roots.root import Root
 from raidtui.model.disk import Disk
 from raidtui.model.plan import Fact, FactKind
-from raidtui.view.units import KIB
+from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, counted
 
 _PATIENCE_S = 5.0
 """How long a device may be open after a step: udev's handling of events ends within that."""
+
+
+_WRITTEN_AT = 6
+"""Where /sys/block/NAME/stat has the sectors that were written (Documentation/block/stat.rst)."""
 
 
 def why_not(root: Root, fact: Fact) -> str:
@@ -270,6 +274,42 @@ def _loose(root: Root, subject: str, value: str) -> str:
     return "" if slot in {"", "none"} else f"{name} still has slot {slot}"
 
 
+def _unwritten(root: Root, uuid: str, value: str) -> str:
+    """An array that does not run has no counter; the superblocks of its members tell then, but for RAID 0."""
+    name = kernel_name(root, uuid)
+    if name is None:
+        known = f"the array {uuid} does not run: it is not known whether it was written to"
+        return known if value == "runs" else ""
+    state = _attribute(root, name, "array_state")
+    if value == "runs" and state != "readonly":  # one that was started again since counts from zero
+        return f"{name} is {state}: it is not known whether it was written to"
+    words = (root.text(f"{BLOCK}/{name}/stat") or "").split()
+    if len(words) <= _WRITTEN_AT or not words[_WRITTEN_AT].isdigit():
+        return f"it is not known whether {name} was written to"
+    written = int(words[_WRITTEN_AT]) * SECTOR_BYTES
+    return f"{binary_size(written)} were written to {name} since it was started" if written else ""
+
+
+def _events(root: Root, name: str, value: str) -> str:
+    """Md counts an event before an array that was clean is first written to, but for RAID 0."""
+    uuid, _, most = value.partition("/")
+    try:
+        found = read_superblock(root, name, whole=False)
+    except MdadmTimeoutError as error:
+        return f"{name} cannot be examined: {error}"
+    if found is None and (unknown := root.run("mdadm", "--examine", "--export", f"/dev/{name}").why_not):
+        return f"{name} cannot be examined: {unknown}"
+    if (
+        found is None
+        or canonical_uuid(found.uuid or "") != canonical_uuid(uuid)
+        or found.events is None
+        or found.events <= int(most)
+    ):
+        return ""
+    more = counted(found.events - int(most), "event")
+    return f"the superblock of {name} counts {more} more: the array was writable since"
+
+
 _READERS = {
     FactKind.SERIAL: _serial,
     FactKind.APPEARANCE: _appearance,
@@ -299,4 +339,6 @@ _READERS = {
     FactKind.LOOSE: _loose,
     **on_top.FACT_READERS,
     **maps.FACT_READERS,
+    FactKind.UNWRITTEN: _unwritten,
+    FactKind.EVENTS: _events,
 }

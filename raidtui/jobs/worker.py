@@ -23,7 +23,7 @@ from raidtui.jobs.runner import do_step, first_trouble, holds, reads_so
 from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job
 from raidtui.jobs.undo_record import UndoRecord, done_by_job, keeps_values, record_path
-from raidtui.model.plan import FactKind, Harm, Plan, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Step
 
 _END_S, _END_PACE_S = 2.0, 0.05
 """How long a job waits for what md may finish at once, before its state is ``goes on``."""
@@ -106,12 +106,14 @@ class Worker:
             return self._back(plan, "requested")
 
     def _refuse_late(self, plan: Plan) -> None:
-        """Refuse to roll back what md is still at work on, if that is impossible now.
+        """Refuse to roll back what was written to since; and what md is still at work on, if it is too late.
 
         Raises:
-            JobError: the array does not run, or the copy is complete.
+            JobError: it was written to, the array does not run, or the copy is complete.
         """
         done, begun = self._job.done_steps()
+        if reason := first_trouble(self._root, _unwritten(plan, done, begun)):
+            raise JobError(f"job {self._job.id} is not rolled back: {reason}; what it has saved stays")
         number = max((each for each in done | begun if plan.steps[each].undo), default=None)
         if not plan.ends or number is None:
             return
@@ -275,6 +277,20 @@ class Worker:
     def _cancel(self, number: int, frame: FrameType | None) -> None:
         del number, frame
         self._cancelled = True
+
+
+def _unwritten(plan: Plan, done: set[int], begun: set[int]) -> tuple[Fact, ...]:
+    """Return what must hold of an array before what was there is written back.
+
+    A step that has not come to its end, or is undone in part, may have left an array that does not run.
+    """
+    return tuple(
+        fact
+        for number in sorted(done | begun)
+        for step in plan.steps[number].undo
+        for fact in step.needs
+        if fact.kind is FactKind.EVENTS or (fact.kind is FactKind.UNWRITTEN and number in done)
+    )
 
 
 def _not_ended(plan: Plan, reason: str) -> str:

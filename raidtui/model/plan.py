@@ -58,6 +58,10 @@ class FactKind(StrEnum):
     MAPPED = "mapped"  # the device mapper has a map of this name: yes or no
     STANDS_ON = "stands-on"  # the array (kernel name) has one of these: names of maps or devices (a|b)
     STANDS_OFF = "stands-off"  # the array (kernel name) is not there, or has none of these (a|b)
+    UNWRITTEN = (
+        "unwritten"  # nothing was written to the array with this UUID since its start ("runs": and it runs)
+    )
+    EVENTS = "events"  # a device's superblock of the array (UUID/count), if it has one, counts no more events
 
 
 class Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -142,6 +146,7 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         losses: data that is lost, by device: file systems, old arrays.
         loses: the same, a sentence each. It follows from ``losses``.
         notes: what else there is to know, a sentence each.
+        grounds: what it rests on, a sentence each, the first the result: what a trial of it has shown.
         confirm: the word to type before anything is destroyed: the array's name.
         rolls_back: whether a failure in the middle undoes the steps so far.
         devices: kernel names of all devices touched; their superblocks are saved before.
@@ -160,6 +165,7 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     losses: tuple[Loss, ...] = ()
     loses: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    grounds: tuple[str, ...] = ()
     confirm: str = ""
     rolls_back: bool = False
     devices: tuple[str, ...] = ()

@@ -6,7 +6,6 @@ in them. Undoing the plan writes them back, and compares.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -19,29 +18,11 @@ from raidtui.plans.contents import device_facts
 from raidtui.plans.target import needs_root, refuse_name, refuse_taken
 from raidtui.rescue.mdadm_words import Assembly, Recreation, mdadm_words
 from raidtui.rescue.proof import CheckResult
-from raidtui.rescue.trial.trial_plan import waiting_arrays
+from raidtui.rescue.saved_ends import SavingRoom, saved_ends, still_unwritten
+from raidtui.rescue.trial.trial_plan import METHOD_WORDS, waiting_arrays
 from raidtui.rescue.trial.trial_record import TrialOutcome, TrialRecord
-from raidtui.rescue.trial.trial_request import TrialMethod, flat
-from raidtui.view.units import SECTOR_BYTES, binary_size, counted
-
-EDGE_BYTES = 128 << 20
-"""What is saved of each end of a member, where there is room."""
-LEAST_BYTES = 1 << 20
-"""What is saved at least: md's superblocks lie in the first 8 KiB and in the last 128."""
-FOLDER = "/var/lib/raidtui/rescue"
-_SAVE_S = 3600.0
-_SPARE_BYTES = 8 << 20
-
-
-class SavingRoom(Struct, frozen=True, kw_only=True):
-    """A folder for what is saved.
-
-    Args:
-        free_bytes: its room.
-    """
-
-    folder: str
-    free_bytes: int
+from raidtui.rescue.trial.trial_request import TrialMethod
+from raidtui.view.units import counted, joined
 
 
 def plan_real(
@@ -69,8 +50,7 @@ def plan_real(
         return refusal
     array = f"/dev/md/{label}"
     argv = mdadm_words(array, made, lambda name: f"/dev/{name}")
-    writes = _writes(made)
-    saved = _saved(made, devices, room, trial.names.ident) if writes else []
+    saved = saved_ends(made, devices, room, trial.names.ident) if _writes(made) else None
     if isinstance(saved, Refusal):
         return saved
     uuid = made.uuid
@@ -87,12 +67,13 @@ def plan_real(
             Step(
                 argv=("mdadm", "--stop", array),
                 why="stop it",
+                needs=(still_unwritten(made, devices),) if saved is not None else (),
                 proves=(Fact(kind=FactKind.GONE, subject=uuid),),
             ),
-            *(step for each in saved for step in each.back),
+            *(saved.back if saved is not None else ()),
         ),
     )
-    if not writes:
+    if saved is None:
         lost = len(devices) < _slots(made, devices)
         return Plan(
             title=f"rescue: {label}",
@@ -100,18 +81,18 @@ def plan_real(
             steps=(*map(let_go_of, waiting), start),
             undo=start.undo,
             harm=Harm.REDUCES if lost else Harm.HARMLESS,
-            notes=_notes(survey, trial, outcome, job),
+            notes=_notes(survey, trial),
+            grounds=_grounds(trial, outcome, job),
             devices=made.devices,
         )
     hold = _hold(trial.names.ident)
-    folder = f"{room.folder.rstrip('/')}/{trial.names.ident}"
     return Plan(
         title=f"rescue: {label}",
         subject=label,
         steps=(
             Step(argv=("mkdir", "-p", "-m", "700", room.folder), why="where the members' ends are saved"),
-            Step(argv=("mkdir", "-p", "-m", "700", folder), why="those of this plan"),
-            *(step for each in saved for step in each.forth),
+            Step(argv=("mkdir", "-p", "-m", "700", saved.folder), why="those of this plan"),
+            *saved.forth,
             *hold.begin,
             *map(let_go_of, waiting),
             *_new_backup(made),
@@ -119,9 +100,10 @@ def plan_real(
             *hold.end,
         ),
         harm=Harm.DESTROYS,
-        warning=f"Superblocks are written. What was there is saved in {folder}, and rolling back restores it"
-        " byte for byte, as long as nothing else has been written.",
-        notes=_notes(survey, trial, outcome, job),
+        warning=f"Superblocks are written. What was there is saved in {saved.folder}, and rolling back"
+        " restores it byte for byte. Once the array was written to, that is refused.",
+        notes=(*_notes(survey, trial), saved.note),
+        grounds=_grounds(trial, outcome, job),
         confirm=label,
         rolls_back=True,
         devices=made.devices,
@@ -222,106 +204,6 @@ def _why(made: Assembly | Recreation) -> str:
     return "start it by its superblocks; read-only, as it was tried"
 
 
-class _Saved(Struct, frozen=True, kw_only=True):
-    """How the ends of a member are saved, and written back."""
-
-    forth: tuple[Step, ...]
-    back: tuple[Step, ...]
-
-
-def _saved(
-    made: Assembly | Recreation, devices: Sequence[Device], room: SavingRoom, ident: str
-) -> list[_Saved] | Refusal:
-    heads = {device.disk.name: _head_bytes(made, device) for device in devices}
-    most = 2 * EDGE_BYTES * len(devices)
-    least = sum(heads.values()) + LEAST_BYTES * len(devices)
-    edge = EDGE_BYTES if room.free_bytes > 2 * most else LEAST_BYTES
-    if room.free_bytes < least + _SPARE_BYTES:
-        need, free = binary_size(least + _SPARE_BYTES), binary_size(room.free_bytes)
-        return Refusal(
-            code=RefusalCode.TOO_SMALL,
-            why=f"{room.folder} has no room for the members' superblocks: {need} are needed, {free} are free",
-            remedy="make room there",
-        )
-    return [_saved_member(device, heads[device.disk.name], edge, room, ident) for device in devices]
-
-
-def _head_bytes(made: Assembly | Recreation, device: Device) -> int:
-    """Return how much of the start of a member mdadm may write to: all that lies before the data."""
-    if isinstance(made, Recreation):
-        sectors = made.geometry.data_offset_sectors
-    else:
-        sectors = (device.superblock.offset_sectors or 0) if device.superblock is not None else 0
-    return min(max(sectors * SECTOR_BYTES, LEAST_BYTES), device.disk.size_bytes or LEAST_BYTES)
-
-
-def _saved_member(device: Device, head: int, edge: int, room: SavingRoom, ident: str) -> _Saved:
-    size = device.disk.size_bytes or 0
-    first = min(max(head, edge), size)
-    last = min(max(LEAST_BYTES, edge), size)
-    base = f"{room.folder.rstrip('/')}/{ident}/{flat(device.disk.name)}"
-    tail = f"bs=1M iflag=skip_bytes,count_bytes,fullblock skip={size - last} count={last}"
-    return _Saved(
-        forth=(
-            Step(
-                argv=_dd(device.path, f"{base}.first", f"bs=1M iflag=count_bytes,fullblock count={first}"),
-                why=f"save the first {binary_size(first)} of {device.disk.name}",
-                timeout_s=_SAVE_S,
-            ),
-            Step(
-                argv=_dd(device.path, f"{base}.last", tail),
-                why=f"save the last {binary_size(last)} of {device.disk.name}",
-                timeout_s=_SAVE_S,
-            ),
-            Step(
-                argv=("cmp", f"--bytes={first}", f"{base}.first", device.path),
-                why="read it back, and compare",
-                timeout_s=_SAVE_S,
-            ),
-            Step(
-                argv=(
-                    "cmp",
-                    f"--bytes={last}",
-                    f"--ignore-initial=0:{size - last}",
-                    f"{base}.last",
-                    device.path,
-                ),
-                why="read it back, and compare",
-                timeout_s=_SAVE_S,
-            ),
-        ),
-        back=(
-            Step(
-                argv=_dd(
-                    f"{base}.first",
-                    device.path,
-                    f"bs=1M iflag=count_bytes,fullblock count={head} conv=notrunc,fsync",
-                ),
-                why=f"restore the start of {device.disk.name}, up to its data",
-                needs=device_facts(device, untouched=False),
-                timeout_s=_SAVE_S,
-            ),
-            Step(
-                argv=_dd(
-                    f"{base}.last",
-                    device.path,
-                    f"bs=1M iflag=skip_bytes,fullblock skip={last - LEAST_BYTES} oflag=seek_bytes"
-                    f" seek={size - LEAST_BYTES} conv=notrunc,fsync",
-                ),
-                why=f"restore the end of {device.disk.name}",
-                needs=device_facts(device, untouched=False),
-                proves=(Fact(kind=FactKind.UNTOUCHED, subject=device.disk.name, value=device.digest or ""),),
-                timeout_s=_SAVE_S,
-            ),
-        ),
-    )
-
-
-def _dd(source: str, target: str, words: str) -> tuple[str, ...]:
-    options = words if "conv=" in words else f"{words} conv=fsync"
-    return ("dd", f"if={source}", f"of={target}", *shlex.split(options), "status=none")
-
-
 class _Hold(Struct, frozen=True, kw_only=True):
     """What keeps udev from assembling anything while superblocks are written, or restored."""
 
@@ -353,13 +235,20 @@ def _hold(ident: str) -> _Hold:
     )
 
 
-def _notes(survey: Survey, trial: TrialRecord, outcome: TrialOutcome, job: str) -> tuple[str, ...]:
-    """Return what a person has to know: the proof, and what is forgiven."""
-    notes = [f"Trial {job}: {outcome.proof.check}: {outcome.proof.sure}."]
+def _notes(survey: Survey, trial: TrialRecord) -> tuple[str, ...]:
+    """Return what is forgiven, and what is left out."""
     made = trial.request.made
-    if isinstance(made, Assembly):
-        notes += _gaps(survey, made)
-    return tuple(notes)
+    return tuple(_gaps(survey, made)) if isinstance(made, Assembly) else ()
+
+
+def _grounds(trial: TrialRecord, outcome: TrialOutcome, job: str) -> tuple[str, ...]:
+    """Return what the trial has shown: the result, what it cannot decide, how sure it is, how it was done."""
+    proof, request = outcome.proof, trial.request
+    words = f"Trial {job}: {proof.check}{f', {proof.contents}' if proof.contents else ''}."
+    sure = f"How sure: {proof.sure.rstrip('.')}."
+    names = joined(list(request.made.devices))
+    same = f"Tried {METHOD_WORDS[request.method]}; both ends of {names} read as before it."
+    return (words, *((request.tie,) if request.tie else ()), sure, same)
 
 
 def _gaps(survey: Survey, made: Assembly) -> list[str]:

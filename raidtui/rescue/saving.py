@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
-from raidtui.rescue.real_plan import FOLDER, SavingRoom
+import os
+from pathlib import Path
+
+from raidtui.host.mounts import MOUNTINFO, parse_mounts
+from raidtui.rescue.saved_ends import FOLDER, SavingRoom
 from raidtui.rescue.trial.trials import free_bytes
 
+_IN_MEMORY = frozenset({"tmpfs", "ramfs"})
 
-def saving_room() -> SavingRoom:
-    """Return the folder for the ends of members that are saved, and its room."""
-    folder = FOLDER
-    while (room := free_bytes(folder)) is None and folder != "/":
-        folder = folder.rpartition("/")[0] or "/"
-    return SavingRoom(folder=FOLDER, free_bytes=room or 0)
+
+def saving_room(folder: str = "") -> SavingRoom:
+    """Return the folder for the ends of members that are saved, and its room.
+
+    Args:
+        folder: an absolute path that was named; "" for the usual one.
+    """
+    wanted = folder or FOLDER
+    if folder and free_bytes(folder) is None:
+        return SavingRoom(folder=folder, free_bytes=0, why_not=f"there is no folder {folder}")
+    place = wanted
+    while (room := free_bytes(place)) is None and place != "/":
+        place = place.rpartition("/")[0] or "/"
+    return SavingRoom(folder=wanted, free_bytes=room or 0, in_memory=_kind_of(place) in _IN_MEMORY)
+
+
+def _kind_of(folder: str) -> str:
+    """Return the type of the file system that a folder is on."""
+    real = os.path.realpath(folder)
+    try:
+        mounts = parse_mounts(Path(MOUNTINFO).read_text(encoding="utf-8", errors="surrogateescape"))
+    except OSError:
+        return ""
+    on = [each for each in mounts if f"{real}/".startswith(f"{each.where.rstrip('/')}/")]
+    return max(on, key=lambda each: len(each.where)).kind if on else ""

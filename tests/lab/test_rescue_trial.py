@@ -10,7 +10,7 @@ import pytest
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.console import RAIDTUI
 from tests.lab.guests.guest import Guest
-from tests.lab.guests.jobs import checksum, raidtui
+from tests.lab.guests.jobs import checksum, raidtui, states
 
 SUMS = "/tmp/sums"
 LEFT = """
@@ -151,6 +151,41 @@ def test_the_forced_start_is_carried_out_as_it_was_tried_and_taken_back(guest: G
     back = raidtui(guest, "jobs", "rollback", job)
     assert back.status == 0, back.output
     assert (checksum(guest, names), left(guest)) == (before, "")
+
+
+@pytest.mark.parametrize("level", [1, 0])
+def test_an_array_that_was_written_to_is_not_taken_back(guest: Guest, level: int) -> None:
+    """Running or stopped; of RAID 0, that is stopped, nothing tells whether it was."""
+    names = disk_names(guest)[:2]
+    make_array(guest, "data", level, names, chunk=64 if not level else None, extra=["--assume-clean"][:level])
+    filled(guest, "/dev/md/data")
+    devices = " ".join(f"/dev/{name}" for name in names)
+    done = guest.run(f"mdadm --stop /dev/md/data && mdadm --zero-superblock {devices} && udevadm settle")
+    assert done.status == 0, done.output
+    geometry = "level=1,offset=2048" if level else "level=0,chunk=64,offset=2048"
+    words = ("rebuild-superblocks", *names, "--geometry", geometry, "--name", "data", "--overlays")
+    outcome = tried(guest, *words)
+    applied(guest, outcome["job"], "--confirm=data")
+    wrote = guest.run(
+        "mdadm --readwrite /dev/md/data && mount /dev/md/data /tmp/place && echo new >/tmp/place/new &&"
+        " umount /tmp/place"
+    )
+    assert wrote.status == 0, wrote.output
+    job = json.loads(raidtui(guest, "jobs", "--json").stdout)["jobs"][-1]["id"]
+    for command, why in (
+        ("true", "were written to" if level else "it is not known whether it was written to"),
+        ("mdadm --stop /dev/md/data", "more: the array was writable since" if level else "does not run"),
+    ):
+        assert guest.run(f"{command} && udevadm settle").status == 0
+        before = checksum(guest, names)
+        back = raidtui(guest, "jobs", "rollback", job)
+        assert (back.status, why in back.output, checksum(guest, names)) == (1, True, before), back.output
+        assert states(guest)[-1] == "done"
+    again = guest.run(
+        f"mdadm --assemble --readonly /dev/md/data {devices} && mount -o ro,noload /dev/md/data /tmp/place &&"
+        " cat /tmp/place/new && umount /tmp/place"
+    )
+    assert (again.status, again.stdout) == (0, "new\n"), again.output
 
 
 def applied(guest: Guest, job: str, *words: str) -> None:

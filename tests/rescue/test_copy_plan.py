@@ -8,8 +8,9 @@ import pytest
 
 from raidtui.model.disk import Use
 from raidtui.model.plan import Harm, Plan, Refusal
+from raidtui.model.survey import Superblock
 from raidtui.rescue.copying.copy_plan import CopyRequest, ImageFile, plan_copy
-from tests.plans.new_array import GIB, MOUNT, device, survey
+from tests.plans.new_array import GIB, MOUNT, UUID, device, survey
 
 IMAGE = ImageFile(path="/srv/sda.img", room_bytes=200 * GIB)
 
@@ -73,6 +74,25 @@ def test_refused(more: dict[str, Any], sentence: str) -> None:
     made = plan_copy(host, request(**more))
     assert isinstance(made, Refusal)
     assert made.sentence.startswith(sentence)
+
+
+def block(device_uuid: str, slot: int) -> Superblock:
+    return Superblock(uuid=UUID, device_uuid=device_uuid, name="nas:data", slot=slot, events=7)
+
+
+@pytest.mark.parametrize("map_there", [False, True])
+def test_a_member_at_rest_is_no_target(*, map_there: bool) -> None:
+    """Not even with a map file: it is of another copy, or the target was mistaken for another."""
+    host = survey(device("sda", superblock=block("a", 0)), device("sdb", superblock=block("b", 1)))
+    made = plan_copy(host, request("sdb", map_there=map_there))
+    assert isinstance(made, Refusal)
+    assert made.sentence.startswith("sdb may be a member: it has a superblock of data, which does not run;")
+
+
+def test_the_copy_itself_is_no_other_member() -> None:
+    host = survey(device("sda", superblock=block("a", 0)), device("sdb", superblock=block("a", 0)))
+    assert isinstance(plan_copy(host, request("sdb", map_there=True)), Plan)
+    assert isinstance(plan_copy(host, request("sdb")), Refusal)
 
 
 def test_a_copy_that_was_cut_short_goes_on() -> None:

@@ -12,7 +12,8 @@ from raidtui.model.survey import Superblock, Survey
 from raidtui.plans.shell_script import plan_sentences
 from raidtui.rescue.mdadm_words import Assembly, Recreation
 from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
-from raidtui.rescue.real_plan import SavingRoom, plan_real
+from raidtui.rescue.real_plan import plan_real
+from raidtui.rescue.saved_ends import SavingRoom
 from raidtui.rescue.trial.trial_record import TrialLooks, TrialOutcome, TrialRecord
 from raidtui.rescue.trial.trial_request import TrialMethod, TrialNames, TrialRequest
 from tests.hosts.specs import inactive, raid10
@@ -71,16 +72,32 @@ def refused(host: Survey, record: TrialRecord, outcome: TrialOutcome | None = OU
 
 def test_what_is_forgiven_is_said() -> None:
     plan = planned(members("sdd"), trial())
+    assert plan.grounds == (
+        "Trial 20261122-trial: clean, ext4.",
+        "How sure: e2fsck finds nothing wrong.",
+        "Tried on copy-on-write overlays; both ends of sda, sdb and sdc read as before it.",
+    )
     assert plan.notes == (
-        "Trial 20261122-trial: clean: e2fsck finds nothing wrong.",
         (
             "sdc is 1 event behind, last updated 14 s before the newest: what was written in that time and"
             " lies on it may be lost."
         ),
         "sdd is 17 events behind, last updated 90 s before the newest; it is left out.",
+        (
+            "The ends of the members are saved in /var/lib/raidtui/rescue: 768 MiB; 100 GiB are free in"
+            " /var/lib/raidtui/rescue."
+        ),
     )
     assert (plan.harm, plan.confirm, plan.rolls_back) == (Harm.DESTROYS, "data", True)
     assert not [line for line in plan_sentences(plan) if "cannot be restored" in line]
+
+
+def test_a_tie_goes_with_the_proof_to_the_plan() -> None:
+    tied = trial()
+    tied = replace(tied, request=replace(tied.request, tie="One of 720 geometries that fit alike."))
+    plan = planned(members("sdd"), tied)
+    assert plan.grounds[1] == "One of 720 geometries that fit alike."
+    assert "  One of 720 geometries that fit alike." in plan_sentences(plan)
 
 
 def test_the_ends_are_saved_before_and_restored_by_the_undo() -> None:
@@ -109,13 +126,47 @@ def test_the_members_are_those_that_were_tried() -> None:
 
 
 def test_with_little_room_the_least_is_saved() -> None:
-    small = SavingRoom(folder="/srv", free_bytes=400 * MIB)
-    words = {word for step in planned(members(), trial(), room=small).steps for word in step.argv}
+    small = SavingRoom(folder="/srv", free_bytes=400 * MIB, in_memory=True)
+    plan = planned(members(), trial(), room=small)
+    words = {word for step in plan.steps for word in step.argv}
     assert {word for word in words if word.startswith("count=")} == {f"count={MIB}"}
+    assert plan.notes[-1] == (
+        "The ends of the members are saved in /srv: 6 MiB; 400 MiB are free in /srv. 128 MiB of each end are"
+        " saved where 1.5 GiB are free. That is memory: after a boot it is gone, and nothing can be restored."
+    )
+
+
+def test_without_room_all_numbers_are_said() -> None:
     none = SavingRoom(folder="/srv", free_bytes=MIB)
     assert refused(members(), trial(), room=none) == (
-        "/srv has no room for the members' superblocks: 14 MiB are needed, 1 MiB are free; make room there"
+        "there is no room to save both ends of 3 members before superblocks are written: 6 MiB at least, and"
+        " 8 MiB that stay free, are needed; 1 MiB are free in /srv; make room there, or name another folder:"
+        " --save-to FOLDER"
     )
+    absent = SavingRoom(folder="/none", free_bytes=0, why_not="there is no folder /none")
+    assert refused(members(), trial(), room=absent) == (
+        "there is no folder /none; name another folder: --save-to FOLDER"
+    )
+
+
+@pytest.mark.parametrize(("made", "most"), [(FORCED, 20), (AGAIN, 0)])
+def test_nothing_is_written_back_once_the_array_was_written_to(
+    made: Assembly | Recreation, most: int
+) -> None:
+    """Md counts an event before the first write; before that, none is newer than those mdadm was given."""
+    start = next(step for step in planned(members(), trial(made)).steps if step.argv[:1] == ("mdadm",))
+    stop, *back = start.undo
+    assert [(each.kind, each.subject, each.value) for each in stop.needs] == [(FactKind.UNWRITTEN, UUID, "")]
+    for step in back:
+        (counted,) = (each for each in step.needs if each.kind is FactKind.EVENTS)
+        assert (f"of=/dev/{counted.subject}" in step.argv, counted.value) == (True, f"{UUID}/{most}")
+
+
+def test_raid0_that_does_not_run_may_have_been_written_to() -> None:
+    """It counts no event as it is written to."""
+    made = replace(AGAIN, geometry=replace(AGAIN.geometry, level=0, layout=""))
+    start = next(step for step in planned(members(), trial(made)).steps if step.argv[:1] == ("mdadm",))
+    assert start.undo[0].needs[0].value == "runs"
 
 
 def test_a_start_that_writes_nothing_saves_nothing() -> None:

@@ -218,11 +218,11 @@ def test_what_is_in_use_or_cannot_be_read_is_not_tried() -> None:
 def test_stores_need_room() -> None:
     small = TrialHost(loops=HOST.loops, array="md300", rooms=(("/tmp", 1 << 20),))
     assert refused(plan_trial(members(), small, request(TrialMethod.OVERLAYS))) == (
-        "there is no room for the overlays' stores: they may take 48 MiB (/tmp); name a folder with room:"
-        " --store FOLDER"
+        "there is no room for the overlays' stores: they may take 48 MiB (3 x 16 MiB);"
+        " free: 1 MiB in /tmp; name a folder with room: --store FOLDER"
     )
     large = request(TrialMethod.OVERLAYS, store_bytes=200 * GIB)
-    assert "they may take 600 GiB (/var/tmp)" in refused(plan_trial(members(), HOST, large))
+    assert "they may take 600 GiB (3 x 200 GiB); free:" in refused(plan_trial(members(), HOST, large))
 
 
 MAPS = {"sda": "A", "sdb": "B", "sdc": "C", "sdd": "D"}

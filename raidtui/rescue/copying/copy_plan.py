@@ -67,7 +67,7 @@ def plan_copy(survey: Survey, request: CopyRequest) -> Plan | Refusal:
     else:
         path, target = f"/dev/{request.target}", survey.devices.get(request.target)
         refusal = _refuse_target(survey, source, request.target, target)
-        if refusal is None and target is not None and not request.map_there:
+        if refusal is None and target is not None and not _continues(source, target, request):
             refusal = _refuse_needed(survey, target)
     if refusal is not None:
         return refusal
@@ -167,6 +167,15 @@ def _refuse_file(source: Device, request: CopyRequest, file: ImageFile) -> Refus
     return None
 
 
+def _continues(source: Device, target: Device, request: CopyRequest) -> bool:
+    """Whether what is on the target is a part of this copy: the same superblock, by device and array."""
+    block, copied = source.superblock, target.superblock
+    if not request.map_there or block is None or copied is None:
+        return False
+    same = (block.device_uuid, block.uuid) == (copied.device_uuid, copied.uuid)
+    return same and (block.device_uuid is not None or block.slot == copied.slot)
+
+
 def _refuse_needed(survey: Survey, target: Device) -> Refusal | None:
     """A member of an array that does not run may be what it is saved with, of this array or of another."""
     labels = [block.label for block, _ in old_arrays((target,), survey).values()]
@@ -174,7 +183,8 @@ def _refuse_needed(survey: Survey, target: Device) -> Refusal | None:
         return None
     return Refusal(
         code=RefusalCode.IN_USE,
-        why=f"{target.disk.name} has a superblock of {joined(labels)}, which does not run",
+        why=f"{target.disk.name} may be a member: it has a superblock of {joined(labels)}, which does not"
+        " run",
         remedy="choose a disk without one; zero the superblock of one that no array needs",
     )
 

@@ -31,7 +31,7 @@ _MODULES = {
     TrialMethod.MAPPED: ("dm-mod", "dm-raid"),
     TrialMethod.OVERLAYS: ("dm-mod", "dm-snapshot", "loop"),
 }
-_WORDS = {
+METHOD_WORDS = {
     TrialMethod.READ_ONLY: "on the members themselves, read-only",
     TrialMethod.MAPPED: "by the device mapper, read-only",
     TrialMethod.OVERLAYS: "on copy-on-write overlays",
@@ -90,7 +90,7 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
         steps.append(_started(request, names, devices, overlays))
         target = f"/dev/{names.array}"
     plan = Plan(
-        title=f"rescue trial {request.ident}: {request.label}, {_WORDS[request.method]}",
+        title=f"rescue trial {request.ident}: {request.label}, {METHOD_WORDS[request.method]}",
         subject=request.label,
         steps=tuple(steps),
         harm=Harm.HARMLESS,
@@ -162,10 +162,12 @@ def _folder(host: TrialHost, request: TrialRequest, members: int) -> str | Refus
     for folder, free_bytes in host.rooms:
         if free_bytes >= need:
             return folder
-    looked = ", ".join(folder for folder, _ in host.rooms) or "no folder"
+    looked = ", ".join(f"{binary_size(free)} in {folder}" for folder, free in host.rooms)
+    each = f"{members} x {binary_size(request.store_bytes or ROOM_BYTES)}"
     return Refusal(
         code=RefusalCode.TOO_SMALL,
-        why=f"there is no room for the overlays' stores: they may take {binary_size(need)} ({looked})",
+        why=f"there is no room for the overlays' stores: they may take {binary_size(need)} ({each});"
+        f" free: {looked or 'nothing, there is no such folder'}",
         remedy="name a folder with room: --store FOLDER",
     )
 
