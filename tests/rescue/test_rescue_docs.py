@@ -27,7 +27,7 @@ def test_every_code() -> None:
 
 
 def test_every_code_of_a_mismatch() -> None:
-    assert first_cells("\n### `verdict`\n")[1:] == list(MismatchVerdict)
+    assert first_cells("\n### `verdict` of a stretch\n")[1:] == list(MismatchVerdict)
     assert first_cells("data lie in that place of the row.\n")[1:] == list(ContentKind)
 
 
