@@ -50,7 +50,7 @@ def test_a_long_serial_number_has_a_line_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    "wreck", ["r5-cable-two", "r5-zero-two", "r1-partition-lost", "r0-bad-sectors", "ddf"]
+    "wreck", ["r5-cable-two", "r5-zero-two", "r1-partition-lost", "r1-partition-moved", "ddf"]
 )
 def test_a_capture_says_the_same(wreck: str, tmp_path: Path) -> None:
     root, file = wrecked(wreck), tmp_path / "capture.tar.gz"

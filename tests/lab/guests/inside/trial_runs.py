@@ -87,7 +87,8 @@ def disturbed_real(names: list[str], fault: Fault, pace: int) -> list[Row]:
         with contextlib.suppress(JobError):
             job.refuse_back()
             work(job, back=True)
-        rows.append((number, status, job.state, sh(LEFT), _state(names) == before))
+        left = [*clean(open_root("/"), lambda _: None), sh(LEFT)]
+        rows.append((number, status, job.state, "".join(left), _state(names) == before))
         if not hit:
             return rows
     return rows
