@@ -19,10 +19,10 @@ from raidtui.plans.target import needs_root, refuse_name, refuse_taken
 from raidtui.rescue.mdadm_words import Assembly, Recreation, mdadm_words
 from raidtui.rescue.proof import CheckResult
 from raidtui.rescue.saved_ends import SavingRoom, saved_ends, still_unwritten
-from raidtui.rescue.trial.trial_plan import waiting_arrays
+from raidtui.rescue.trial.trial_members import replaying, waiting_arrays
 from raidtui.rescue.trial.trial_record import TrialOutcome, TrialRecord
 from raidtui.rescue.trial.trial_request import TrialMethod
-from raidtui.view.units import counted
+from raidtui.view.units import SECTOR_BYTES, binary_size, counted
 
 
 def plan_real(
@@ -74,7 +74,7 @@ def plan_real(
         ),
     )
     if saved is None:
-        lost = len(devices) < _slots(made, devices)
+        lost = len(devices) < _slots(made, devices) or bool(replaying(survey, made.devices))
         return Plan(
             title=f"rescue: {label}",
             subject=label,
@@ -238,6 +238,12 @@ def _notes(survey: Survey, trial: TrialRecord, outcome: TrialOutcome, job: str) 
     notes = [f"Trial {job}: {outcome.proof.check}: {outcome.proof.sure}."]
     made = trial.request.made
     if isinstance(made, Assembly):
+        if replaying(survey, made.devices):
+            most = binary_size(max(outcome.store_sectors.values(), default=0) * SECTOR_BYTES)
+            notes.append(
+                "md replays its log as it starts it, also read-only: in the trial, at most"
+                f" {most} were written to a member. That is not undone."
+            )
         notes += _gaps(survey, made)
     return tuple(notes)
 
