@@ -20,6 +20,7 @@ _HARM = {
 def plan_sentences(plan: Plan) -> list[str]:
     """Return a plan as lines: title, losses, every step, every command that undoes it."""
     lines = [f"{plan.title} ({_HARM[plan.harm]})"]
+    lines += [f"  {text}" for text in plan.grounds]
     lines += [f"  lost afterwards: {text}" for text in plan.loses]
     lines += [f"  {text}" for text in (plan.warning, *plan.notes) if text]
     for number, step in enumerate(plan.steps, start=1):
@@ -105,7 +106,11 @@ def shell_script(plan: Plan) -> str:
     """
     lines = [
         "#!/bin/sh",
-        *(f"# {visible(text)}" for text in (plan.title, *plan.loses, plan.warning, *plan.notes) if text),
+        *(
+            f"# {visible(text)}"
+            for text in (plan.title, *plan.grounds, *plan.loses, plan.warning, *plan.notes)
+            if text
+        ),
     ]
     lines += ["# Right before each step, raidtui would check again what the comments say.", "set -eu"]
     for number, step in enumerate(plan.steps, start=1):

@@ -130,8 +130,15 @@ def await_trial(job: Job, *, since: int = 0) -> TrialOutcome | None:
     return outcome_of(job)
 
 
-def prove(root: Root, survey: Survey, geometry: RescueGeometry, *, store: str = "") -> Proof:
+def prove(root: Root, survey: Survey, geometry: RescueGeometry, *, store: str = "", tie: str = "") -> Proof:
     """Try a geometry, by the device mapper where it can, else on overlays; return what that proves.
+
+    Args:
+        root: the host.
+        survey: it, with the members.
+        geometry: what is tried.
+        store: a folder for the stores; "" for one that has room.
+        tie: what the trial cannot decide; "" for nothing.
 
     Raises:
         JobError: another job is running, or a job cannot be kept.
@@ -140,7 +147,7 @@ def prove(root: Root, survey: Survey, geometry: RescueGeometry, *, store: str = 
     why = ""
     for method in methods_of(geometry):
         request = TrialRequest(
-            ident=new_ident(), method=method, made=recreation, label="a geometry", store=store
+            ident=new_ident(), method=method, made=recreation, label="a geometry", store=store, tie=tie
         )
         job = begin_trial(root, survey, request, TrialLooks())
         if isinstance(job, Refusal):

@@ -129,7 +129,11 @@ def review_lines(plan: Plan, width: int, devices: Mapping[str, Device] | None = 
         width: cells of a line.
         devices: the devices, by kernel name.
     """
-    lines = _losses(plan, width, devices or {})
+    lines: list[Line] = []
+    for number, text in enumerate(plan.grounds):
+        lines += _wrapped(text, width, "plain" if number else "strong", "" if not number else "  ")
+    lines += [[], [("The steps", "dim")]] if plan.grounds else []
+    lines += _losses(plan, width, devices or {})
     for number, step in enumerate(plan.steps, 1):
         lines += step_lines(number, step, [text.rstrip() for text in content_changes(step)], width)
     lines.append([])
