@@ -11,7 +11,7 @@ from tests.lab.guests.console import RAIDTUI
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import PLAN, raidtui
-from tests.lab.guests.wrecks.making import digests, make
+from tests.lab.guests.wrecks.making import digests, done, make
 from tests.lab.guests.wrecks.table import WRECKS
 
 # Ends itself as it reads a device for the Nth time, which is everything that a search does to one.
@@ -60,6 +60,29 @@ def test_a_search_that_is_killed_while_its_trial_runs(wreck_guest: Guest) -> Non
     cleaned = raidtui(wreck_guest, "rescue", "clean")
     assert cleaned.status == 0, cleaned.output
     assert (digests(wreck_guest), wreck_guest.run(LEFT).stdout) == (before, left)
+
+
+@pytest.mark.parametrize(("fault", "pace"), [("killed_in_tool", 4), ("full_at_entry", 8)])
+def test_the_forced_start_is_taken_back_wherever_it_was_cut(
+    wreck_guest: Guest, fault: str, pace: int
+) -> None:
+    """Its worker is killed while a tool runs, or there is no room any more for what it saves."""
+    (wreck,) = (each for each in WRECKS if each.id == "r5-cable-two")
+    small = "mkdir -p /var/lib/raidtui && mount -t tmpfs -o size=24m tmpfs /var/lib/raidtui"
+    assert wreck_guest.run(small).status == 0
+    try:
+        make(wreck_guest, wreck)
+        done(wreck_guest, "mask")  # what udev assembles of what was restored is none of ours
+        names = list(wreck.given[:3])
+        planned(wreck_guest, "force", *names)
+        *rows, last = inside(wreck_guest, f"disturbed_real({names!r}, runs.{fault}, {pace})")
+    finally:
+        done(wreck_guest, "unmask")
+        assert wreck_guest.run("umount /var/lib/raidtui").status == 0
+    assert last[1:] == [0, "rolled back", "", True]
+    assert len(rows) > 4
+    assert {(row[3], row[4]) for row in rows} == {("", True)}, rows
+    assert {row[2] for row in rows} <= {"rolled back", "interrupted", "made", "failed"}, rows
 
 
 @pytest.mark.parametrize(("entry", "status", "state"), [(24, 1, "rolled back"), (30, 0, "stuck")])
