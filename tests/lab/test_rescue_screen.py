@@ -95,7 +95,7 @@ def held(guest: Guest) -> None:
         terminal.wait_for("It is mounted read-only in /run/raidtui-rescue-", timeout=OVER_S)
         assert guest.run("ls /run/raidtui-rescue-*/1/file1").status == 0
         terminal.press("escape")
-        terminal.wait_for(READ, timeout=OVER_S)
+        terminal.wait_for("A rescue trial of it is there", timeout=OVER_S)
         terminal.press("escape")
         terminal.wait_for("A rescue trial is there")
         terminal.wait_for("rescue trial  ")
