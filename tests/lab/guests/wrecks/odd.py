@@ -50,6 +50,7 @@ JOURNAL = (
         make="create -e1.2 --consistency-policy=ppl -l5 -n3 -c64 $D0 $D1 $D2\nfill\nstop\nblank $D1",
         truth=Truth(level=5, order=named("0-2"), layout="left-symmetric", offset=4096),
         given=named("02"),
+        replays=True,
     ),
 )
 
