@@ -213,12 +213,23 @@ def _without_copies(
 
     A superblock at the end of a partition at the end of a disk is also at the end of the disk: it is the
     partition's. A disk and its copy have one device UUID; 0.90 has none, and the same row of its table.
+    Of a disk and its copy that are equally new, the one that can be relied on is kept: the copy that was made
+    to its end, the disk that gives no read errors.
     """
     kept: dict[str, Superblock] = {}
     same_as: dict[str, str] = {}
-    for name in sorted(
-        blocks, key=lambda each: (-(blocks[each].events or 0), not _is_part(each, facts), each)
-    ):
+    copied = {copy.source for copy in facts.copies.values() if copy.complete}
+
+    def worth(name: str) -> tuple[object, ...]:
+        copy, medium = facts.copies.get(name), facts.medium(name)
+        doubtful = (
+            copy is not None and not copy.complete,
+            name in copied,
+            bool(medium.error or medium.dying),
+        )
+        return (-(blocks[name].events or 0), *doubtful, not _is_part(name, facts), name)
+
+    for name in sorted(blocks, key=worth):
         block = blocks[name]
         twin = next((other for other in kept if _is_same(block, kept[other])), None)
         if twin is None:
@@ -259,6 +270,7 @@ def loose_devices(facts: RescueFacts) -> tuple[str, ...]:
         if device.superblock is None
         and facts.medium(name).hidden is None
         and name not in facts.survey.silent
+        and name not in facts.copied
         and (facts.medium(name).blank is not None or facts.medium(name).error)
         and not device.disk.users
         and (name in facts.named or not _is_taken(device))

@@ -110,7 +110,7 @@ def _members(survey: Survey, request: TrialRequest) -> tuple[Device, ...] | Refu
         return Refusal(code=RefusalCode.INVALID, why="no device is given", remedy="name the members")
     if twice := [name for name in wanted if wanted.count(name) > 1]:
         return Refusal(code=RefusalCode.INVALID, why=f"{twice[0]} is named twice")
-    found = []
+    found: list[Device] = []
     for name in wanted:
         device = survey.devices.get(name)
         if device is None:
@@ -127,8 +127,18 @@ def _members(survey: Survey, request: TrialRequest) -> tuple[Device, ...] | Refu
                 why=f"{name} cannot be read",
                 remedy=f"copy it first: raidtui rescue copy {name} FILE",
             )
+        if (twin := _twin(device, found)) is not None:
+            why = f"{name} and {twin} have one superblock: one is a copy of the other"
+            return Refusal(code=RefusalCode.AMBIGUOUS, why=why, remedy="name one of the two")
         found.append(device)
     return tuple(found)
+
+
+def _twin(device: Device, others: Sequence[Device]) -> str | None:
+    """Return which device has the superblock of this one; 0.90 cannot tell."""
+    own = device.superblock.device_uuid if device.superblock is not None else None
+    twins = (each for each in others if each.superblock and each.superblock.device_uuid == own)
+    return next((each.disk.name for each in twins), None) if own else None
 
 
 def waiting_arrays(survey: Survey, names: Sequence[str]) -> tuple[Array, ...]:
