@@ -86,7 +86,7 @@ torture: system $(DEV_STAMP) ## hours of random trouble, seeded and resumable (A
 	@$(PY) -m tests.torture $(ARGS)
 
 wrecks: system $(DEV_STAMP) ## each wreck of the laboratory proven and tried, not only told (ARGS="-k r5-zero")
-	@RAIDTUI_WRECKS=all $(PY) -m pytest tests/lab/test_rescue_wrecks.py $(ARGS)
+	@RAIDTUI_WRECKS=all $(PY) -m pytest tests/lab/test_rescue_wrecks.py tests/lab/test_rescue_screen.py $(ARGS)
 
 snapshots: $(DEV_STAMP) ## accept the pictures as they are now; look at each of them afterwards
 	@$(PY) -m pytest tests/ui --snapshot-update $(ARGS)

@@ -67,6 +67,9 @@ def report_dict(report: RescueReport) -> dict[str, Any]:
 
 
 def _array_dict(array: RescueArray) -> dict[str, Any]:
+    from raidtui.rescue.rescue_verdict import verdict_of  # noqa: PLC0415
+
+    verdict = verdict_of(array)
     return {
         "uuid": array.uuid,
         "name": array.name,
@@ -74,6 +77,7 @@ def _array_dict(array: RescueArray) -> dict[str, Any]:
         "raid_disks": array.raid_disks,
         "missing": list(array.missing),
         "running": array.running or None,
+        "verdict": {"code": verdict.code, "text": verdict.text},
         "members": [_member_dict(member) for member in array.members],
         "causes": [
             {"code": cause.code, "text": cause.text, "devices": list(cause.devices)} for cause in array.causes

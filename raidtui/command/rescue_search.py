@@ -144,7 +144,7 @@ def _tried(root: Root, result: SearchResult) -> SearchResult:
     first = result.candidates[0]
     survey = read_survey(root, Sampler(root).sample(), first.geometry.present)
     try:
-        proof = prove(root, survey, first.geometry)
+        proof = prove(root, survey, first.geometry, tie=result.tie_of(first.geometry))
     except JobError as error:
         print(f"raidtui: no trial: {error}", file=sys.stderr)
         return result

@@ -146,6 +146,7 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         losses: data that is lost, by device: file systems, old arrays.
         loses: the same, a sentence each. It follows from ``losses``.
         notes: what else there is to know, a sentence each.
+        grounds: what it rests on, a sentence each, the first the result: what a trial of it has shown.
         confirm: the word to type before anything is destroyed: the array's name.
         rolls_back: whether a failure in the middle undoes the steps so far.
         devices: kernel names of all devices touched; their superblocks are saved before.
@@ -164,6 +165,7 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     losses: tuple[Loss, ...] = ()
     loses: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    grounds: tuple[str, ...] = ()
     confirm: str = ""
     rolls_back: bool = False
     devices: tuple[str, ...] = ()

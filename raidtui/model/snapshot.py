@@ -41,6 +41,18 @@ class SystemLimits(Struct, frozen=True, kw_only=True):
     max_kib_s: int | None = None
 
 
+class TrialTrace(Struct, frozen=True, kw_only=True):
+    """A rescue trial of which something is on the host.
+
+    Args:
+        ident: its letters.
+        array: the kernel's name of the array that it makes, started or not; "" where that is not known.
+    """
+
+    ident: str
+    array: str = ""
+
+
 class Snapshot(Struct, frozen=True, kw_only=True):
     """The host at one moment.
 
@@ -51,6 +63,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
         readable: whether it could be read; if not, the exit status of a report is 3.
         lacks: parts that could not be read.
         absent: arrays that should run and do not, where they were looked for.
+        trials: rescue trials of which something is there, where they were looked for.
     """
 
     taken_s: float
@@ -65,6 +78,11 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     stale: Stale | None = None
     io: Mapping[str, DiskIo] = field(default_factory=dict)
     absent: tuple[AbsentArray, ...] = ()
+    trials: tuple[TrialTrace, ...] = ()
+
+    def is_trial(self, array: Array) -> bool:
+        """Whether an array was made by a rescue trial."""
+        return any(trial.array == array.name for trial in self.trials)
 
     def array(self, key: str | None) -> Array | None:
         """Return the array with this key (UUID, or name where it has none)."""

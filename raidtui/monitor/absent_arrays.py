@@ -15,10 +15,12 @@ from raidtui.host.md.array_names import canonical_uuid
 from raidtui.host.md.configured import read_configured
 from raidtui.host.md.superblock import FoundMember, MemberScan, Superblocks
 from raidtui.host.roots.root import Root
+from raidtui.host.trial_traces import read_trials
 from raidtui.host.udev import QUEUE, read_udev_entry
 from raidtui.model.absent import Absence, AbsentArray, AbsentMember
 from raidtui.model.array import Array, Member
 from raidtui.model.geometry import losses_left
+from raidtui.model.snapshot import TrialTrace
 from raidtui.model.survey import Superblock
 from raidtui.monitor.configured_arrays import RunningArrays, with_names
 
@@ -66,6 +68,8 @@ class AbsentArrays:
         self._dirty = True
         self.unsettled = False
         """Whether to look again soon."""
+        self.trials: tuple[TrialTrace, ...] = ()
+        """Rescue trials of which something was there at the last look."""
 
     def forget(self, name: str | None = None) -> None:
         """Look again at a device, or at all, after an event."""
@@ -170,6 +174,7 @@ class AbsentArrays:
     # -- members that are present
 
     def _look(self, arrays: tuple[Array, ...], clock_s: float) -> tuple[AbsentArray, ...]:
+        self.trials = read_trials(self._root)
         members = self._scan.read()
         expected = read_configured(self._root)
         ignored = [each for each in expected if each.ignored]

@@ -85,7 +85,8 @@ class Sampler:
         if self._absent is None:
             return snapshot
         found = self._absent.read(snapshot.arrays, snapshot.taken_s, snapshot.clock_s)
-        return replace(snapshot, absent=found) if found else snapshot
+        trials = self._absent.trials
+        return replace(snapshot, absent=found, trials=trials) if found or trials else snapshot
 
     def _parse(self, text: str) -> Mdstat:
         """Parse mdstat, unless it has not changed.

@@ -20,20 +20,29 @@ _HARM = {
 def plan_sentences(plan: Plan) -> list[str]:
     """Return a plan as lines: title, losses, every step, every command that undoes it."""
     lines = [f"{plan.title} ({_HARM[plan.harm]})"]
+    lines += [f"  {text}" for text in plan.grounds]
     lines += [f"  lost afterwards: {text}" for text in plan.loses]
     lines += [f"  {text}" for text in (plan.warning, *plan.notes) if text]
     for number, step in enumerate(plan.steps, start=1):
         lines.append(f"{number:>3}  {step.command}")
         lines.append(f"       {step.why}")
         lines += [f"       {text}" for text in content_changes(step)]
-    undone = sum(bool(step.undo) for step in plan.steps)
     if plan.harm is Harm.DESTROYS and not plan.restores:
         lines.append("What is on the devices cannot be restored.")
-    elif undone:
-        last = "; a failure in the middle undoes what was done" if plan.rolls_back else ""
-        lines.append(f"{undone} of {len(plan.steps)} steps can be undone{last}.")
+    elif words := undoable(plan):
+        lines.append(words)
     lines += undo_sentences(plan)
     return [visible(line) for line in lines]
+
+
+def undoable(plan: Plan) -> str:
+    """Return a sentence that says how many steps can be undone; "" where none can."""
+    undone, steps = sum(bool(step.undo) for step in plan.steps), len(plan.steps)
+    if not undone:
+        return ""
+    which = f"{undone} of {steps} steps" if undone < steps else "All steps" if steps > 1 else "This"
+    last = "; a failure in the middle undoes what was done" if plan.rolls_back else ""
+    return f"{which} can be undone{last}."
 
 
 def undo_sentences(plan: Plan) -> list[str]:
@@ -97,7 +106,11 @@ def shell_script(plan: Plan) -> str:
     """
     lines = [
         "#!/bin/sh",
-        *(f"# {visible(text)}" for text in (plan.title, *plan.loses, plan.warning, *plan.notes) if text),
+        *(
+            f"# {visible(text)}"
+            for text in (plan.title, *plan.grounds, *plan.loses, plan.warning, *plan.notes)
+            if text
+        ),
     ]
     lines += ["# Right before each step, raidtui would check again what the comments say.", "set -eu"]
     for number, step in enumerate(plan.steps, start=1):

@@ -13,7 +13,7 @@ from msgspec import Struct
 from raidtui.model.geometry import copy_groups, losses_left, slots_words
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Refusal, RefusalCode
-from raidtui.model.survey import Superblock
+from raidtui.model.survey import MemberRole, Superblock
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted
 
 MARGIN_EVENTS = 1
@@ -46,11 +46,13 @@ class Standing(Struct, frozen=True, kw_only=True):
         newest: the superblock with the most events.
         whole: slot -> the member that holds whole data.
         not_whole: the members whose data are not whole.
+        replacing: replacements that were being made: each in a slot whose member is there, too.
     """
 
     newest: Superblock
     whole: Mapping[int, str]
     not_whole: tuple[StaleMember, ...] = ()
+    replacing: tuple[str, ...] = ()
 
     @property
     def absent(self) -> tuple[int, ...]:
@@ -84,8 +86,10 @@ class Standing(Struct, frozen=True, kw_only=True):
     def complete(self) -> bool:
         """Whether all are there that the newest superblock counts on: then mdadm starts it without --run."""
         roles = self.newest.roles
-        wanted = (self.newest.raid_disks or 0) if roles is None else len(roles.replace(".", ""))
-        return len(self.whole) + self.rebuilding >= wanted
+        if roles is None:
+            return len(self.whole) + self.rebuilding >= (self.newest.raid_disks or 0)
+        wanted = len(roles.replace(".", "")) + roles.count("R")
+        return len(self.whole) + self.rebuilding + len(self.replacing) >= wanted
 
 
 def standing(blocks: Mapping[str, Superblock]) -> Standing:
@@ -109,7 +113,13 @@ def standing(blocks: Mapping[str, Superblock]) -> Standing:
             others.append(StaleMember(name=name, slot=block.slot, why=why, rebuilding=True))
         else:
             whole.setdefault(block.slot, name)
-    return Standing(newest=newest, whole=whole, not_whole=tuple(others))
+    replacing = tuple(
+        name
+        for name, block in sorted(blocks.items())
+        if block.role is MemberRole.REPLACEMENT
+        and (newest.events or 0) - (block.events or 0) <= MARGIN_EVENTS
+    )
+    return Standing(newest=newest, whole=whole, not_whole=tuple(others), replacing=replacing)
 
 
 def _why_stale(block: Superblock, newest: Superblock, first: str) -> str:

@@ -119,11 +119,12 @@ def _stale(group: MemberGroup) -> Iterator[Cause]:
     kicked = _left_at_once(group, left)
     if len(kicked) > 1 and group.standing.enough is False:
         span = _span_s(group, kicked)
-        within = f"within {duration(span)}" if span is not None and span >= 1 else "at almost the same time"
+        near = span is not None and span >= 1
+        within = f"within {duration(span or 0)} of each other" if near else "at almost the same time"
         names = joined([each.name for each in kicked])
         yield Cause(
             code=CauseCode.FAILED_TOGETHER,
-            text=f"{names} dropped out {within} of each other, which is more than {group.newest.level}"
+            text=f"{names} dropped out {within}, which is more than {group.newest.level}"
             " survives: a cable, a controller or the power is likelier than as many disks at once."
             f" {_disks_say(group, [each.name for each in kicked])}",
             devices=tuple(each.name for each in kicked),
@@ -186,8 +187,13 @@ def _disks_say(group: MemberGroup, names: Sequence[str]) -> str:
             said.append(
                 f"SMART has nothing against {name}: a cable or a controller is likelier than the disk"
             )
-        else:
-            said.append(f"SMART of {name} is not known")
+    unknown = [
+        name
+        for name in names
+        if not ((seen := group.medium(name)).error or seen.dying or seen.link or seen.smart)
+    ]
+    if unknown:
+        said.append(f"SMART of {joined(unknown)} is not known")
     return f"{'; '.join(said)}."
 
 

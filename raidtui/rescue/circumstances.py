@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from raidtui.model.geometry import slots_words
 from raidtui.model.survey import MemberRole, Superblock
 from raidtui.plans.whole import MARGIN_EVENTS
 from raidtui.rescue.gap_words import moment
@@ -65,6 +66,15 @@ def _rebuilds(group: MemberGroup) -> Iterator[Cause]:
                 " copied.",
                 devices=(name,),
             )
+
+    roles = group.newest.roles or ""
+    there = {block.replaces for block in group.blocks.values() if block.role is MemberRole.REPLACEMENT}
+    if gone := [slot for slot, role in enumerate(roles) if role == "R" and slot not in there]:
+        yield Cause(
+            code=CauseCode.RECOVERY_CUT,
+            text=f"A replacement of slot {slots_words(gone)} was being made, and was not found: mdadm waits"
+            " for it, and no data are on it alone.",
+        )
 
 
 def _reshape(group: MemberGroup) -> Iterator[Cause]:

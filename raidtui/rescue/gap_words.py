@@ -19,7 +19,10 @@ def behind_words(group: MemberGroup, name: str) -> str:
     words = [counted(events, "event")]
     if seconds is not None and seconds >= 1:
         words.append(duration(seconds))
-    return f"{' and '.join(words)} behind the newest; {_data_words(group, name)}"
+    ahead = ""
+    if seconds is not None and seconds <= -1:
+        ahead = f" (the clock said {duration(-seconds)} later then: events decide, not times)"
+    return f"{' and '.join(words)} behind the newest{ahead}; {_data_words(group, name)}"
 
 
 def _data_words(group: MemberGroup, name: str) -> str:

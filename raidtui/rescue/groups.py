@@ -178,7 +178,7 @@ def groups_of(facts: RescueFacts) -> tuple[MemberGroup, ...]:
     arrays = {array.uuid: array for array in facts.survey.snapshot.arrays if array.uuid is not None}
     groups = []
     for uuid, blocks in found.items():
-        kept, same_as = _without_copies(blocks, facts)
+        kept, same_as = _without_copies(blocks, facts, starts)
         unusable = tuple(name for name, block in kept.items() if _is_unusable(name, block, facts, starts))
         usable = {name: block for name, block in kept.items() if name not in unusable}
         groups.append(
@@ -189,7 +189,7 @@ def groups_of(facts: RescueFacts) -> tuple[MemberGroup, ...]:
                 facts=facts,
                 unusable=unusable if usable else (),
                 same_as=same_as,
-                starts={name: starts[name] for name in blocks if name in starts},
+                starts={name: starts[name] for name in kept if name in starts},
                 array=arrays.get(uuid),
             )
         )
@@ -207,27 +207,23 @@ def is_too_small(name: str, block: Superblock, facts: RescueFacts, start_sectors
 
 
 def _without_copies(
-    blocks: Mapping[str, Superblock], facts: RescueFacts
+    blocks: Mapping[str, Superblock], facts: RescueFacts, starts: Mapping[str, int]
 ) -> tuple[dict[str, Superblock], dict[str, str]]:
     """Return each superblock once, and which device shows the same as which.
 
     A superblock at the end of a partition at the end of a disk is also at the end of the disk: it is the
-    partition's. A disk and its copy have one device UUID; 0.90 has none, and the same row of its table.
-    Of a disk and its copy that are equally new, the one that can be relied on is kept: the copy that was made
-    to its end, the disk that gives no read errors.
+    partition's. That of a lost partition is on its map and on the disk: it is the map's. A disk and its copy
+    have one device UUID; 0.90 has none, and the same row of its table. Of those that are equally new, the one
+    that can be relied on is kept: the copy that was made to its end, the disk that gives no read errors.
     """
     kept: dict[str, Superblock] = {}
     same_as: dict[str, str] = {}
-    copied = {copy.source for copy in facts.copies.values() if copy.complete}
 
     def worth(name: str) -> tuple[object, ...]:
         copy, medium = facts.copies.get(name), facts.medium(name)
-        doubtful = (
-            copy is not None and not copy.complete,
-            name in copied,
-            bool(medium.error or medium.dying),
-        )
-        return (-(blocks[name].events or 0), *doubtful, not _is_part(name, facts), name)
+        fails = bool(medium.error or medium.dying)
+        doubtful = (copy is not None and not copy.complete, name in facts.copied, fails)
+        return (-(blocks[name].events or 0), *doubtful, name in starts, not _is_part(name, facts), name)
 
     for name in sorted(blocks, key=worth):
         block = blocks[name]

@@ -19,10 +19,10 @@ from raidtui.plans.target import needs_root, refuse_name, refuse_taken
 from raidtui.rescue.mdadm_words import Assembly, Recreation, mdadm_words
 from raidtui.rescue.proof import CheckResult
 from raidtui.rescue.saved_ends import SavingRoom, saved_ends, still_unwritten
-from raidtui.rescue.trial.trial_plan import waiting_arrays
+from raidtui.rescue.trial.trial_plan import METHOD_WORDS, waiting_arrays
 from raidtui.rescue.trial.trial_record import TrialOutcome, TrialRecord
 from raidtui.rescue.trial.trial_request import TrialMethod
-from raidtui.view.units import counted
+from raidtui.view.units import counted, joined
 
 
 def plan_real(
@@ -81,7 +81,8 @@ def plan_real(
             steps=(*map(let_go_of, waiting), start),
             undo=start.undo,
             harm=Harm.REDUCES if lost else Harm.HARMLESS,
-            notes=_notes(survey, trial, outcome, job),
+            notes=_notes(survey, trial),
+            grounds=_grounds(trial, outcome, job),
             devices=made.devices,
         )
     hold = _hold(trial.names.ident)
@@ -101,7 +102,8 @@ def plan_real(
         harm=Harm.DESTROYS,
         warning=f"Superblocks are written. What was there is saved in {saved.folder}, and rolling back"
         " restores it byte for byte. Once the array was written to, that is refused.",
-        notes=(*_notes(survey, trial, outcome, job), saved.note),
+        notes=(*_notes(survey, trial), saved.note),
+        grounds=_grounds(trial, outcome, job),
         confirm=label,
         rolls_back=True,
         devices=made.devices,
@@ -233,13 +235,20 @@ def _hold(ident: str) -> _Hold:
     )
 
 
-def _notes(survey: Survey, trial: TrialRecord, outcome: TrialOutcome, job: str) -> tuple[str, ...]:
-    """Return what a person has to know: the proof, and what is forgiven."""
-    notes = [f"Trial {job}: {outcome.proof.check}: {outcome.proof.sure}."]
+def _notes(survey: Survey, trial: TrialRecord) -> tuple[str, ...]:
+    """Return what is forgiven, and what is left out."""
     made = trial.request.made
-    if isinstance(made, Assembly):
-        notes += _gaps(survey, made)
-    return tuple(notes)
+    return tuple(_gaps(survey, made)) if isinstance(made, Assembly) else ()
+
+
+def _grounds(trial: TrialRecord, outcome: TrialOutcome, job: str) -> tuple[str, ...]:
+    """Return what the trial has shown: the result, what it cannot decide, how sure it is, how it was done."""
+    proof, request = outcome.proof, trial.request
+    words = f"Trial {job}: {proof.check}{f', {proof.contents}' if proof.contents else ''}."
+    sure = f"How sure: {proof.sure.rstrip('.')}."
+    names = joined(list(request.made.devices))
+    same = f"Tried {METHOD_WORDS[request.method]}; both ends of {names} read as before it."
+    return (words, *((request.tie,) if request.tie else ()), sure, same)
 
 
 def _gaps(survey: Survey, made: Assembly) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from raidtui.rescue.gap_words import moment
 from raidtui.rescue.records import RescueArray, RescueMember, WayBack
+from raidtui.rescue.rescue_verdict import verdict_of
 from raidtui.view.text import cell_width, fit
 from raidtui.view.units import binary_size
 
@@ -23,6 +24,7 @@ def array_lines(array: RescueArray) -> Iterator[str]:
     yield ""
     for cause in array.causes:
         yield from _wrapped(f"* {cause.text}")
+    yield from _wrapped(f"=> {verdict_of(array).text}", 3)
     if array.ways:
         yield ""
         yield "Ways back, from harmless to drastic:"

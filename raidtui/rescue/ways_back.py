@@ -1,7 +1,7 @@
 """The ways back for an array, from harmless to drastic, with what mdadm and the kernel would refuse. Pure.
 
-What mdadm 4.2 and Linux 6.1 do is in Assemble.c, Grow.c and super1.c; tests/lab/test_rescue_diagnosis.py has
-the refusals.
+What mdadm 4.2 and Linux 6.1 do is in Assemble.c, Grow.c and super1.c; tests/lab/test_rescue_wrecks.py has the
+refusals.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def _look_at_halves(group: MemberGroup) -> Iterator[WayBack]:
 
 
 def _degraded(group: MemberGroup) -> Iterator[WayBack]:
-    if len(group.standing.whole) >= group.disks or refuse_start(group.usable, run=False) is None:
+    if refuse_start(group.usable, run=False) is None:
         return  # it starts without --run
     names = _whole(group)
     why = _why_not_started(group, run=True)
@@ -245,17 +245,18 @@ def _unaligned(group: MemberGroup) -> str:
 
 
 def _halves(group: MemberGroup) -> Iterator[WayBack]:
-    for one, other in group.halves:
-        for kept, left in ((one, other), (other, one)):
-            yield WayBack(
-                code=WayCode.TAKE_HALF,
-                text=f"Take the half of {kept} (event {group.blocks[kept].events}): start it alone with"
-                f" --run, after both were looked at read-only. {left} is kept as it is until its own files"
-                " are safe, and is added anew then.",
-                writes=f"the superblock of {kept}; later all of {left}",
-                forgives=f"what was written to {left} alone",
-                devices=(kept,),
-            )
+    for kept in dict.fromkeys(name for pair in group.halves for name in pair):
+        others = [name for pair in group.halves if kept in pair for name in pair if name != kept]
+        left, is_kept = joined(others), "are kept as they are" if len(others) > 1 else "is kept as it is"
+        yield WayBack(
+            code=WayCode.TAKE_HALF,
+            text=f"Take the half of {kept} (event {group.blocks[kept].events}): start it alone with --run,"
+            f" after each was looked at read-only. {left} {is_kept} until all files there are safe, and added"
+            " anew then.",
+            writes=f"the superblock of {kept}; later all of {left}",
+            forgives=f"what was written to {left} alone",
+            devices=(kept,),
+        )
 
 
 def _force(group: MemberGroup) -> Iterator[WayBack]:
@@ -361,9 +362,12 @@ def search_ways(names: tuple[str, ...], why_not: str = "") -> Iterator[WayBack]:
 
 
 def _whole(group: MemberGroup, *, rebuilding: bool = True) -> tuple[str, ...]:
-    """Return the members to name: the whole ones by slot, those that are being rebuilt, and the journal."""
+    """Return the members to name: the whole ones by slot, those that are being rebuilt, and the journal.
+
+    mdadm waits for a replacement as for a member.
+    """
     whole = [name for _, name in sorted(group.standing.whole.items())]
-    others = [each.name for each in group.rebuilding if rebuilding]
+    others = [*(each.name for each in group.rebuilding), *group.standing.replacing] if rebuilding else []
     return (*whole, *others, *((group.journal,) if group.journal else ()))
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Collection
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -24,7 +27,8 @@ from raidtui.rescue.trial.trial_record import (
     record_of,
 )
 from raidtui.rescue.trial.trial_request import ROOM_BYTES, TrialMethod, TrialRequest
-from raidtui.rescue.trial.trials import begin_trial, find_trial, new_ident, read_trial_host
+from raidtui.rescue.trial.trials import begin_trial, find_trial, free_bytes, new_ident, read_trial_host
+from raidtui.view.units import binary_size
 
 
 class TrialWish(Struct, frozen=True, kw_only=True):
@@ -34,6 +38,7 @@ class TrialWish(Struct, frozen=True, kw_only=True):
         label: what it is called.
         store: the folder for what the overlays take; "" where nothing is stored.
         files: whether it is mounted read-only and its files are listed.
+        hold: whether it stays mounted until it is taken down.
         verify: whether the members are read as a whole before and after, and compared.
         tie: what the trial cannot decide, a sentence; "" for nothing.
     """
@@ -43,6 +48,7 @@ class TrialWish(Struct, frozen=True, kw_only=True):
     label: str
     store: str = ""
     files: bool = False
+    hold: bool = False
     verify: bool = False
     tie: str = ""
 
@@ -59,6 +65,7 @@ class KnownTrial(Struct, frozen=True, kw_only=True):
         title: what it is called.
         made_s: when, epoch seconds; None where that is not known.
         runs: whether it has not ended.
+        left: whether something of it is still there though it has ended: held, or cut short.
         outcome: what came of it; None where it has not come to its end.
     """
 
@@ -66,13 +73,40 @@ class KnownTrial(Struct, frozen=True, kw_only=True):
     title: str
     made_s: float | None
     runs: bool
+    left: bool = False
     record: TrialRecord
     outcome: TrialOutcome | None
+
+    @property
+    def held(self) -> bool:
+        """Whether it has ended, and was left mounted because that was asked for."""
+        return self.left and self.record.looks.hold and self.outcome is not None
 
 
 def trial_rooms(root: Root) -> tuple[tuple[str, int], ...]:
     """Return the folders that are usual for stores, with the free bytes of each."""
     return read_trial_host(root).rooms
+
+
+def store_room(folder: str, need_bytes: int) -> tuple[str, int] | str:
+    """Return a folder for stores with its free bytes, or why it cannot be used, a clause.
+
+    Args:
+        folder: as it was typed.
+        need_bytes: what the stores take at most.
+    """
+    folder = folder.strip()
+    if not folder.startswith("/"):
+        return "a folder is given by its whole path"
+    folder = os.path.realpath(folder)
+    free = free_bytes(folder)
+    if free is None:
+        return f"{folder} is no folder"
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return f"{folder} cannot be written to"
+    if free < need_bytes:
+        return f"{folder} has no room: {binary_size(need_bytes)} are needed, {binary_size(free)} are free"
+    return folder, free
 
 
 def start_trial(root: Root, survey: Survey, wish: TrialWish) -> str | Refusal:
@@ -84,9 +118,14 @@ def start_trial(root: Root, survey: Survey, wish: TrialWish) -> str | Refusal:
     if not root.live:
         raise JobError("a simulated or captured host cannot be tried")
     request = TrialRequest(
-        ident=new_ident(), method=wish.method, made=wish.made, label=wish.label, store=wish.store
+        ident=new_ident(),
+        method=wish.method,
+        made=wish.made,
+        label=wish.label,
+        store=wish.store,
+        tie=wish.tie,
     )
-    job = begin_trial(root, survey, request, TrialLooks(files=wish.files, verify=wish.verify))
+    job = begin_trial(root, survey, request, TrialLooks(files=wish.files, hold=wish.hold, verify=wish.verify))
     return job if isinstance(job, Refusal) else job.id
 
 
@@ -117,14 +156,27 @@ def last_trial(uuid: str, names: Collection[str]) -> KnownTrial | None:
     return None
 
 
+def open_trial() -> KnownTrial | None:
+    """Return the trial that runs, else the last one of which something is left; None for none."""
+    found = []
+    for job in reversed(all_trials()):
+        with contextlib.suppress(JobError):
+            found.append(_known(job))
+    return next((each for each in found if each.runs), None) or next(
+        (each for each in found if each.left), None
+    )
+
+
 def _known(job: Job) -> KnownTrial:
     line = job.line
+    record = record_of(job)
     return KnownTrial(
         job_id=job.id,
         title=line.title,
         made_s=line.made_s,
         runs=line.state in UNDER_WAY,
-        record=record_of(job),
+        left=line.state not in UNDER_WAY and Path(record.names.place).exists(),
+        record=record,
         outcome=outcome_of(job),
     )
 

@@ -232,11 +232,12 @@ class MainScreen(PaintingScreen):
         self._bottom.show([*(message or [[]]), self._footer(width)])
 
     def _standing_message(self) -> Line:
-        """Return the sentence that is shown while there is no other: that the state is stale."""
+        """Return the sentence that is shown while there is no other: that the state is stale, or an offer."""
         stale = self.report.snapshot.stale if self.report else None
-        return (
-            [(" " + visible(f"{stale.reason}; what is shown was read before that"), "warn")] if stale else []
-        )
+        if stale:
+            return [(" " + visible(f"{stale.reason}; what is shown was read before that"), "warn")]
+        offer = self.arrays.offer if self.pane == "arrays" else ""
+        return [(" " + visible(offer), "accent")] if offer else []
 
     def _header(self, report: Report, width: int) -> Line:
         snapshot = report.snapshot

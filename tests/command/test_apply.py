@@ -113,7 +113,7 @@ STOPS = (
     "stop: data (reduces redundancy, or makes the array unavailable for a time)\n"
     "  1  mdadm --stop /dev/md127\n"
     "       releases its members\n"
-    "1 of 1 steps can be undone.\n"
+    "This can be undone.\n"
     "  undo 1: mdadm --assemble /dev/md127\n"
 )
 

@@ -215,7 +215,7 @@ def test_sentences(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
         "  Its data is unavailable until it is assembled again. Nothing on it is changed.\n"
         "  1  mdadm --stop /dev/md127\n"
         "       releases its members\n"
-        "1 of 1 steps can be undone.\n"
+        "This can be undone.\n"
         "  undo 1: mdadm --assemble /dev/md/data --uuid=3a6eb079:0f39ac87:c94f3856:b2dd2c5d"
         " /dev/sda /dev/sdb /dev/sdc /dev/sdd\n"
         "To do it: raidtui plan ... --json >plan.json; raidtui apply plan.json\n"

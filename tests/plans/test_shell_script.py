@@ -158,7 +158,7 @@ def test_what_changes_in_a_file(old: str | None, new: str, changes: list[str]) -
     assert reported[: len(changes)] == [f"       {line}" for line in changes]
     undone = "rm --force -- /etc/x" if old is None else "write /etc/x (as it reads now)"
     assert reported[len(changes) :] == [
-        "1 of 1 steps can be undone.",
+        "This can be undone.",
         f"  undo 1: {undone}",
         "  undo 1: update-initramfs -u",
     ]

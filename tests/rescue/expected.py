@@ -16,11 +16,13 @@ class Expected(Struct, frozen=True, kw_only=True):
             with "-" must not be there.
         ways: codes that have to be possible, with the devices in any order after a colon; those that begin
             with "-" must not be possible.
+        verdict: what can become of the first array; "" where there is none.
         status: the exit status.
     """
 
     causes: str
     ways: str
+    verdict: str = "savable"
     status: int = 1
 
 
@@ -29,7 +31,9 @@ def differs(id: str, found: Mapping[str, Any]) -> str:  # noqa: A002
     expected = EXPECTED[id]
     causes = {_word(each) for array in found["arrays"] for each in array["causes"]}
     ways = {_word(each) for array in found["arrays"] for each in array["ways"] if each["possible"]}
+    verdict = next((array["verdict"]["code"] for array in found["arrays"]), "")
     wrong = [*_wrong(expected.causes, causes), *_wrong(expected.ways, ways)]
+    wrong += [f"verdict {verdict}"] if verdict != expected.verdict else []
     return f"{' '.join(wrong)}: causes {sorted(causes)}, ways {sorted(ways)}" if wrong else ""
 
 
@@ -53,11 +57,22 @@ _RECREATED = (
     *("r5-recreated", "r5-recreated-and-rebuilt", "r5-recreated-partly-rebuilt"),
     *("r6-recreated-partly-resynced", "r10-recreated-partly-resynced"),
 )
-_ALL_LOST = Expected(causes="superblock-lost -not-enough", ways="search rebuild-superblocks -force -start")
-_CREATED_OVER = Expected(
-    causes="re-created:a,b,c,d -not-enough", ways="look search -start -start-degraded -force"
+_ALL_LOST = Expected(
+    causes="superblock-lost -not-enough",
+    ways="search rebuild-superblocks -force -start -start-degraded",
+    verdict="search",
 )
-_TOO_FEW = Expected(causes="not-enough", ways="bring-back -start -start-degraded -force -search", status=2)
+_CREATED_OVER = Expected(
+    causes="re-created:a,b,c,d -not-enough",
+    ways="look search -start -start-degraded -force",
+    verdict="search",
+)
+_TOO_FEW = Expected(
+    causes="not-enough",
+    ways="bring-back -look -start -start-degraded -force -search -rebuild-superblocks",
+    verdict="lost",
+    status=2,
+)
 EXPECTED = {
     **dict.fromkeys(_LOST, _ALL_LOST),
     **dict.fromkeys(_RECREATED, _CREATED_OVER),
@@ -66,17 +81,29 @@ EXPECTED = {
         ways="look:a,b,d start-degraded:a,b,d -start -search -force",
     ),
     "r5-zero-two": Expected(
-        causes="superblock-lost:b,d -not-enough", ways="search:a,b,c,d -start -start-degraded -look -force"
+        causes="superblock-lost:b,d -not-enough",
+        ways="search:a,b,c,d -start -start-degraded -look -force",
+        verdict="search",
     ),
-    "r5-zero-three-of-four": Expected(causes="superblock-lost:b,c,d", ways="search:a,b,c,d -look -force"),
+    "r5-zero-three-of-four": Expected(
+        causes="superblock-lost:b,c,d", ways="search:a,b,c,d -look -force", verdict="search"
+    ),
     "r5-checksum-two": Expected(
-        causes="checksum-wrong:b checksum-wrong:c", ways="search:a,b,c,d -start -force"
+        causes="checksum-wrong:b checksum-wrong:c",
+        ways="search:a,b,c,d rebuild-superblocks -look -start -start-degraded -force",
+        verdict="search",
     ),
     "r5-two-blank": _TOO_FEW,
-    "r5-two-blank-two-zeroed": Expected(causes="superblock-lost:a,b", ways="search:a,b -start"),
-    "blank-all": Expected(causes="-superblock-lost", ways="-search -rebuild-superblocks", status=0),
+    "r5-two-blank-two-zeroed": Expected(
+        causes="superblock-lost:a,b", ways="search:a,b -start", verdict="search"
+    ),
+    "blank-all": Expected(
+        causes="-superblock-lost", ways="-search -rebuild-superblocks", verdict="", status=0
+    ),
     "r5-recreated-missing": Expected(
-        causes="re-created:a,b,c,d -not-enough", ways="look:a,b,d search:a,b,c,d -start -start-degraded"
+        causes="re-created:a,b,c,d -not-enough",
+        ways="look:a,b,d search:a,b,c,d -start -start-degraded",
+        verdict="search",
     ),
     "r5-one-absent": Expected(
         causes="member-missing -stale",
@@ -94,7 +121,12 @@ EXPECTED = {
     "r5-cable-two": Expected(
         causes="failed-together:c,d stale:c stale:d", ways="force:a,b,c -start -start-degraded -look -search"
     ),
-    "r5-behind-by-one": Expected(causes="one-event-behind:d complete", ways="start:a,b,c,d -force", status=0),
+    "r5-behind-by-one": Expected(
+        causes="one-event-behind:d complete -stale",
+        ways="look:a,b,c,d start:a,b,c,d -start-degraded -force -rebuild-superblocks",
+        verdict="starts",
+        status=0,
+    ),
     "r5-behind-by-20": Expected(causes="stale:c stale:d", ways="force:a,b,c -start -start-degraded -look"),
     "r5-behind-by-20000": Expected(causes="stale:c stale:d", ways="force:a,b,c -start -start-degraded -look"),
     "r5-one-behind": Expected(causes="stale:b -failed-together", ways="start:a,c,d look:a,c,d -force"),
@@ -106,7 +138,8 @@ EXPECTED = {
     ),
     "r5-recovery-cut-one-absent": Expected(
         causes="recovery-cut:d not-enough member-missing",
-        ways="bring-back -start -start-degraded -force",
+        ways="bring-back -look -start -start-degraded -force -search -rebuild-superblocks",
+        verdict="lost",
         status=2,
     ),
     "r5-failed-mid-rebuild": Expected(
@@ -117,7 +150,9 @@ EXPECTED = {
         causes="split-brain:a,b -stale", ways="look:a look:b take-half:a take-half:b -start -force"
     ),
     "r1-clone": Expected(causes="clone:a,c", ways="start:a,b -force"),
-    "r5-of-another-host": Expected(causes="foreign complete", ways="start:a,b,c look:a,b,c -force", status=0),
+    "r5-of-another-host": Expected(
+        causes="foreign complete", ways="start:a,b,c look:a,b,c -force", verdict="starts", status=0
+    ),
     "two-arrays": Expected(causes="failed-together:c,d complete", ways="force:a,b,c start:e,f"),
     "reshape-grow-cut": Expected(
         causes="reshape-cut:a,b,c,d",
@@ -130,22 +165,33 @@ EXPECTED = {
     "r5-journal-lost": Expected(causes="journal-lost", ways="force:a,b,c -start -look"),
     "r5-ppl-one-absent": Expected(causes="member-missing -dirty-degraded", ways="start-degraded:a,c -start"),
     "r1-0.90-whole-or-partition": Expected(
-        causes="disk-and-partition:a,a1 disk-and-partition:b,b1", ways="start:a1,b1 -force", status=0
+        causes="disk-and-partition:a,a1 disk-and-partition:b,b1",
+        ways="start:a1,b1 -force",
+        verdict="starts",
+        status=0,
     ),
     "r1-partition-lost": Expected(
         causes="partition-table-lost:a partition-table-lost:b -superblock-lost",
         ways="map-partition:a map-partition:b -start",
+        verdict="mend-first",
     ),
     "r5-partition-lost-on-one": Expected(
-        causes="partition-table-lost:b -superblock-lost", ways="map-partition:b -rebuild-superblocks"
+        causes="partition-table-lost:b -superblock-lost",
+        ways="map-partition:b -rebuild-superblocks",
+        verdict="mend-first",
     ),
     "r5-shorter-disk": Expected(
-        causes="device-smaller:dm-0", ways="restore-size:dm-0 start-degraded:a,b,c -start"
+        causes="device-smaller:dm-0", ways="restore-size:dm-0 look start-degraded:a,b,c -start -force -search"
     ),
     "r0-bad-sectors": Expected(causes="read-errors:dm-0", ways="copy-first:dm-0"),
     "r5-bad-sectors-one-absent": Expected(
         causes="read-errors:dm-0 member-missing", ways="copy-first:dm-0 start-degraded:a,dm-0"
     ),
-    "r5-bad-block-list": Expected(causes="bad-blocks:c complete", ways="start", status=0),
-    "ddf": Expected(causes="external-metadata:a,b,c", ways="start:a,b,c -rebuild-superblocks", status=0),
+    "r5-bad-block-list": Expected(causes="bad-blocks:c complete", ways="start", verdict="starts", status=0),
+    "ddf": Expected(
+        causes="external-metadata:a,b,c",
+        ways="start:a,b,c -rebuild-superblocks",
+        verdict="starts",
+        status=0,
+    ),
 }

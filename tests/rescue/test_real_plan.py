@@ -72,8 +72,12 @@ def refused(host: Survey, record: TrialRecord, outcome: TrialOutcome | None = OU
 
 def test_what_is_forgiven_is_said() -> None:
     plan = planned(members("sdd"), trial())
+    assert plan.grounds == (
+        "Trial 20261122-trial: clean, ext4.",
+        "How sure: e2fsck finds nothing wrong.",
+        "Tried on copy-on-write overlays; both ends of sda, sdb and sdc read as before it.",
+    )
     assert plan.notes == (
-        "Trial 20261122-trial: clean: e2fsck finds nothing wrong.",
         (
             "sdc is 1 event behind, last updated 14 s before the newest: what was written in that time and"
             " lies on it may be lost."
@@ -86,6 +90,14 @@ def test_what_is_forgiven_is_said() -> None:
     )
     assert (plan.harm, plan.confirm, plan.rolls_back) == (Harm.DESTROYS, "data", True)
     assert not [line for line in plan_sentences(plan) if "cannot be restored" in line]
+
+
+def test_a_tie_goes_with_the_proof_to_the_plan() -> None:
+    tied = trial()
+    tied = replace(tied, request=replace(tied.request, tie="One of 720 geometries that fit alike."))
+    plan = planned(members("sdd"), tied)
+    assert plan.grounds[1] == "One of 720 geometries that fit alike."
+    assert "  One of 720 geometries that fit alike." in plan_sentences(plan)
 
 
 def test_the_ends_are_saved_before_and_restored_by_the_undo() -> None:

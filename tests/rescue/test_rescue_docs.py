@@ -7,6 +7,7 @@ from pathlib import Path
 
 from raidtui.command.rescue_diagnose import report_dict
 from raidtui.rescue.records import CauseCode, Presence, RescueArray, RescueMember, WayCode
+from raidtui.rescue.rescue_verdict import VerdictCode
 from raidtui.session.rescue import RescueReport
 
 TEXT = (Path(__file__).parents[2] / "docs" / "rescue.md").read_text(encoding="utf-8")
@@ -22,6 +23,10 @@ def first_cells(heading: str) -> list[str]:
 def test_every_code() -> None:
     assert first_cells("\n### `causes`\n")[1:] == list(CauseCode)
     assert first_cells("They are listed from harmless to drastic.\n")[1:] == list(WayCode)
+
+
+def test_every_verdict() -> None:
+    assert first_cells("A disk that comes back can change it.\n") == ["code", *VerdictCode]
 
 
 def test_every_state() -> None:

@@ -106,7 +106,7 @@ def test_a_device_that_does_not_answer_is_silent_and_no_other_is_waited_for() ->
 def test_disks_that_fail_are_told_from_cables() -> None:
     facts = facts_of("r5-cable-two")
     told = texts(diagnose(facts), CauseCode.FAILED_TOGETHER)
-    assert told.endswith("SMART of ubdd is not known; SMART of ubdc is not known.")
+    assert told.endswith("SMART of ubdd and ubdc is not known.")
     media = {
         "ubdc": MediumState(device="ubdc", smart=True),
         "ubdd": MediumState(device="ubdd", smart=True, link="transfers failed"),

@@ -144,10 +144,10 @@ async def move(pilot: Paces, change: Callable[[], None]) -> None:
     await look(pilot)
 
 
-async def at(pilot: Paces, screen: type[Any], *keys: str) -> Any:
+async def at(pilot: Paces, screen: type[Any] | tuple[type[Any], ...], *keys: str) -> Any:
     """Press keys, and wait until such a screen is there."""
     await pilot.press(*keys)
-    await until(pilot, lambda: isinstance(pilot.app.screen, screen), f"a {screen.__name__}")
+    await until(pilot, lambda: isinstance(pilot.app.screen, screen), f"{screen} in view")
     await pilot.pause()
     return pilot.app.screen
 

@@ -124,8 +124,8 @@ def test_a_review_of_what_can_be_undone() -> None:
     assert texts(review_lines(made, 60))[2:] == [
         "",
         "Careful.",
-        "2 of 2 steps can be undone; a failure in the middle undoes",
-        "what was done.",
+        "All steps can be undone; a failure in the middle undoes what",
+        "was done.",
         "  undo 2: true",
         "  undo 1: true",
     ]

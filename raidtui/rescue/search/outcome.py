@@ -61,3 +61,13 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     bytes_read: int = 0
     seconds: float = 0.0
     tested: int = 0
+
+    def tie_of(self, geometry: RescueGeometry) -> str:
+        """Return what no trial of a geometry decides, a sentence; "" where nothing else fits as well."""
+        if self.alike < 2 or not any(each.best and each.geometry == geometry for each in self.candidates):
+            return ""
+        return (
+            f"One of {'at least ' if self.more else ''}{self.alike} geometries that fit alike, not the only"
+            " one: a check may find nothing wrong in any of them. Compare the contents of files before you"
+            " choose: raidtui rescue try rebuild-superblocks --hashes."
+        )

@@ -85,7 +85,8 @@ class Checker:
         """Return the type of what is on a device, and that of its partition table; "" for none."""
         output = self._root.run("blkid", "--probe", "--output", "export", target, timeout_s=60.0)
         rows = dict(line.partition("=")[::2] for line in output.stdout.split("\n") if "=" in line)
-        return rows.get("TYPE", ""), rows.get("PTTYPE", "")
+        table = rows.get("PTTYPE", "")
+        return rows.get("TYPE", ""), "gpt" if table == "PMBR" else table  # a GPT that blkid does not believe
 
     def _checked(self, target: str, kind: str) -> tuple[str, Proof]:
         """Return the path of what was checked, the device or an overlay of it, and the verdict.
@@ -182,7 +183,7 @@ def _container(
     if headers is not None and headers.devices > 1:
         words.append(f"its volume group has {headers.devices} physical volumes, and this is one of them")
     if kind in _UNCHECKED:
-        words.append(_UNCHECKED[kind])
+        words += [_UNCHECKED[kind]] if not wrong else []
     else:
         words.append(f"{kind} with {counted(len(parts), 'part')}, none with a file system to check")
     worst = CheckResult.ERRORS if wrong else CheckResult.NO_FILE_SYSTEM

@@ -31,7 +31,7 @@ _MODULES = {
     TrialMethod.MAPPED: ("dm-mod", "dm-raid"),
     TrialMethod.OVERLAYS: ("dm-mod", "dm-snapshot", "loop"),
 }
-_WORDS = {
+METHOD_WORDS = {
     TrialMethod.READ_ONLY: "on the members themselves, read-only",
     TrialMethod.MAPPED: "by the device mapper, read-only",
     TrialMethod.OVERLAYS: "on copy-on-write overlays",
@@ -90,7 +90,7 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
         steps.append(_started(request, names, devices, overlays))
         target = f"/dev/{names.array}"
     plan = Plan(
-        title=f"rescue trial {request.ident}: {request.label}, {_WORDS[request.method]}",
+        title=f"rescue trial {request.ident}: {request.label}, {METHOD_WORDS[request.method]}",
         subject=request.label,
         steps=tuple(steps),
         harm=Harm.HARMLESS,

@@ -6,10 +6,9 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from raidtui.host.trial_traces import PREFIX, rules_path
 from raidtui.rescue.mdadm_words import Assembly, Recreation
 
-PREFIX = "raidtui-rescue-"
-"""All that a trial makes has a name that begins so, and then the trial's own letters."""
 ROOMS = ("/var/tmp", "/var/lib/raidtui", "/tmp")  # noqa: S108  (a private folder is made in one of them)
 """Where stores are kept, the best place first, unless a folder is named."""
 STORE_BYTES = 256 << 20
@@ -35,6 +34,7 @@ class TrialRequest(Struct, frozen=True, kw_only=True):
         label: what it is called for people.
         store: a folder for the stores; "" for one that has room.
         store_bytes: the size of each store; None for what is usual.
+        tie: what the trial cannot decide, a sentence; "" for nothing. It goes with its proof and its plan.
     """
 
     ident: str
@@ -43,6 +43,7 @@ class TrialRequest(Struct, frozen=True, kw_only=True):
     label: str
     store: str = ""
     store_bytes: int | None = None
+    tie: str = ""
 
 
 class TrialHost(Struct, frozen=True, kw_only=True):
@@ -85,7 +86,7 @@ class TrialNames(Struct, frozen=True, kw_only=True):
     @property
     def rules(self) -> str:
         """The file of udev's rules."""
-        return f"/run/udev/rules.d/01-{self.own}.rules"
+        return rules_path(self.ident)
 
     @property
     def scratch(self) -> str:

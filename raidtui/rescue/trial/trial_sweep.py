@@ -9,11 +9,10 @@ from raidtui.host.block import BLOCK
 from raidtui.host.maps import read_loops, read_maps, stands_on
 from raidtui.host.mounts import read_mounts
 from raidtui.host.roots.root import Root
+from raidtui.host.trial_traces import PREFIX, RULES, RUN
 from raidtui.jobs.runner import Say
-from raidtui.rescue.trial.trial_request import PREFIX, ROOMS, TrialNames
+from raidtui.rescue.trial.trial_request import ROOMS, TrialNames
 
-_RUN = "/run"
-_RULES = "/run/udev/rules.d"
 _PATIENCE_S = 15.0
 _PACE_S = 0.1
 
@@ -38,11 +37,11 @@ def let_go(root: Root, names: TrialNames, say: Say) -> None:
 
 
 def _let_go(root: Root, own: str, say: Say) -> None:
-    places = [mount.where for mount in read_mounts(root) if mount.where.startswith(f"{_RUN}/{own}/")]
+    places = [mount.where for mount in read_mounts(root) if mount.where.startswith(f"{RUN}/{own}/")]
     for place in sorted(places, reverse=True):
         _tool(root, say, "umount", place)
-    for folder in root.names(f"{_RUN}/{own}"):
-        _tool(root, say, "rmdir", f"{_RUN}/{own}/{folder}")
+    for folder in root.names(f"{RUN}/{own}"):
+        _tool(root, say, "rmdir", f"{RUN}/{own}/{folder}")
     _remove_maps(root, lambda name: name.startswith(f"{own}-on-"), say)
 
 
@@ -53,7 +52,7 @@ def sweep(root: Root, say: Say) -> tuple[str, ...]:
         root: the host.
         say: receives what is taken down, and what fails.
     """
-    for own in [name for name in root.names(_RUN) if name.startswith(PREFIX)]:
+    for own in [name for name in root.names(RUN) if name.startswith(PREFIX)]:
         _let_go(root, own, say)
     for array in [name for name in root.names(BLOCK) if name.startswith("md")]:
         if any(name.startswith(PREFIX) for name in stands_on(root, array)):
@@ -67,14 +66,14 @@ def sweep(root: Root, say: Say) -> tuple[str, ...]:
             _tool(root, say, "losetup", "--detach", f"/dev/{loop}")
     for folder in sorted(folders):
         _tool(root, say, "rm", "--recursive", "--force", "--one-file-system", folder)
-    rules = [name for name in root.names(_RULES) if name.startswith(f"01-{PREFIX}")]
+    rules = [name for name in root.names(RULES) if name.startswith(f"01-{PREFIX}")]
     for name in rules:
-        _tool(root, say, "rm", "-f", f"{_RULES}/{name}")
+        _tool(root, say, "rm", "-f", f"{RULES}/{name}")
     if rules:
         _tool(root, say, "udevadm", "control", "--reload")
-    for name in root.names(_RUN):
+    for name in root.names(RUN):
         if name.startswith(PREFIX):
-            _tool(root, say, "rmdir", f"{_RUN}/{name}")
+            _tool(root, say, "rmdir", f"{RUN}/{name}")
     return remains(root)
 
 
@@ -83,13 +82,8 @@ def remains(root: Root) -> tuple[str, ...]:
     return (
         *(name for name in read_maps(root) if name.startswith(PREFIX)),
         *(f"{loop} on {file}" for loop, file in read_loops(root).items() if f"/{PREFIX}" in file),
-        *(f"{_RULES}/{name}" for name in root.names(_RULES) if name.startswith(f"01-{PREFIX}")),
-        *(
-            f"{room}/{name}"
-            for room in (_RUN, *ROOMS)
-            for name in root.names(room)
-            if name.startswith(PREFIX)
-        ),
+        *(f"{RULES}/{name}" for name in root.names(RULES) if name.startswith(f"01-{PREFIX}")),
+        *(f"{room}/{name}" for room in (RUN, *ROOMS) for name in root.names(room) if name.startswith(PREFIX)),
     )
 
 

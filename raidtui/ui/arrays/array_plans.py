@@ -6,12 +6,15 @@ confirmed first.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.plans.sync import is_paused, plan_cancel, plan_check, plan_pause, plan_resume
 from raidtui.plans.sync_speed import plan_give_back, plan_limits
 from raidtui.plans.target import needs_root
 from raidtui.session.watch import Report
-from raidtui.ui.commands import ARRAYS, Command
+from raidtui.ui.arrays.array_rows import is_down
+from raidtui.ui.commands import ARRAYS, ASSEMBLE, Command
 from raidtui.ui.frame.screen_shell import ScreenShell
 
 _REPAIRS = frozenset(
@@ -35,6 +38,8 @@ def plan_of(
         return Refusal(code=RefusalCode.UNKNOWN, why="the host has not been read yet")
     snapshot = report.snapshot
     array = snapshot.array(key)
+    if array is not None and snapshot.is_trial(array) and command_id not in _OF_DEVICES | {"arrays.undo"}:
+        return Refusal(code=RefusalCode.BUSY, why=f"{array.name} is a rescue trial", remedy="a shows it")
     if command_id == "arrays.check":
         return plan_check(snapshot, key)
     if command_id == "arrays.cancel":
@@ -53,6 +58,8 @@ def plan_of(
         return plan_limits(snapshot, key, 1, 1)
     if command_id in {"arrays.limits", "arrays.undo"}:
         return needs_root(snapshot)
+    if command_id == "arrays.assemble" and snapshot.host.source != "demo":
+        return None  # what happened is said anywhere; what cannot be done, the guide says
     if command_id in _REPAIRS | _OF_DEVICES:
         if snapshot.host.source == "demo":
             return Refusal(
@@ -68,14 +75,27 @@ def plan_of(
 def offers(report: Report | None, key: str | None, *, system_scope: bool) -> list[tuple[Command, str, bool]]:
     """Return (command, label now, whether it can be done) of the pane's commands, for footer and help."""
     array = report.snapshot.array(key) if report else None
+    down = report is not None and needs_guide(report, key)
     items = []
-    for command in ARRAYS:
-        label = command.label
+    for each in (ASSEMBLE, *(other for other in ARRAYS if other is not ASSEMBLE)) if down else ARRAYS:
+        command = replace(each, foot=True) if down and each is ASSEMBLE else each
+        label = "Rescue" if down and each is ASSEMBLE else command.label
         if command.id == "arrays.pause" and array is not None and is_paused(array):
             label = "Resume"
         plan = plan_of(command.id, report, key, system_scope=system_scope)
         items.append((command, label, not isinstance(plan, Refusal)))
     return items
+
+
+def needs_guide(report: Report, key: str | None) -> bool:
+    """Whether the guide is the first thing to offer: the chosen array does not run, or a trial is there."""
+    snapshot = report.snapshot
+    array = snapshot.array(key)
+    return (
+        bool(snapshot.trials)
+        or snapshot.absent_array(key) is not None
+        or (array is not None and is_down(report, array))
+    )
 
 
 class DirectFlow:

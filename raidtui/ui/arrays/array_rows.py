@@ -74,7 +74,7 @@ def brief_of(report: Report, array: Listed, shared: Collection[str] = ()) -> Bri
     brief.layout = layout_short(array.level, array.layout)
     brief.chunk_bytes = array.chunk_bytes
     brief.size_bytes = array.size_bytes
-    brief.note = _note(array)
+    brief.note = "rescue trial" if report.snapshot.is_trial(array) else _note(array)
     if array.sync is not None and array.sync.percent is not None:
         brief.percent = array.sync.percent
         estimate = report.estimates.get(array.key)
@@ -97,18 +97,42 @@ def nothing_lines(report: Report, wanted: str, width: int) -> list[Line]:
     if not report.snapshot.readable:
         reason = report.snapshot.lacks[0].sentence if report.snapshot.lacks else ""
         return [[(f" Not known: {visible(reason)}", "bad")]]
-    lines: list[Line] = [
-        [],
-        [
-            (" No md array on this host.", "strong"),
-            (" b builds one, a assembles one, d opens the demo host.", "plain"),
-        ],
-        [],
-    ]
+    if report.snapshot.trials:
+        lines: list[Line] = [
+            [],
+            [(" A rescue trial is there, and no other md array.", "strong")],
+            [(" a shows it: how far it is, what it has proven, how it is taken down.", "plain")],
+            [],
+        ]
+    else:
+        lines = [
+            [],
+            [
+                (" No md array on this host.", "strong"),
+                (" b builds one, a rescues one, d opens the demo host.", "plain"),
+            ],
+            [],
+        ]
     for lack in report.snapshot.lacks:
         parts = textwrap.wrap(visible(lack.sentence), max(20, width - 3), break_on_hyphens=False)
         lines += [[(f" {part}", "dim")] for part in parts]
     return lines
+
+
+def offer_words(report: Report, listed: Listed | None, key: str) -> str:
+    """Return the offer of the guide for a chosen array, a sentence; "" where it needs none.
+
+    Args:
+        report: the last report.
+        listed: the chosen array.
+        key: the key that opens the guide.
+    """
+    if report.snapshot.trials:
+        return f"A rescue trial is there: its members are read-only until it ends; {key} shows it"
+    if listed is None or report.healths[listed.key] is not Health.FAILED:
+        return ""
+    state = "does not run" if isinstance(listed, AbsentArray) or not listed.active else "has failed"
+    return f"{listed.title} {state}: {key} says what happened, and how it comes back"
 
 
 def absence_words(absent: AbsentArray) -> str:

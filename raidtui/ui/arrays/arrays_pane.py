@@ -28,11 +28,12 @@ from raidtui.ui.arrays.array_rows import (
     keep_choice,
     matches,
     nothing_lines,
+    offer_words,
     ordered,
     shared_titles,
 )
 from raidtui.ui.arrays.slider import Slider
-from raidtui.ui.commands import ARRAYS, Command
+from raidtui.ui.commands import ARRAYS, ASSEMBLE, Command
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.frame.pane import Pane, RowList
 from raidtui.ui.frame.screen_shell import later
@@ -165,6 +166,7 @@ class ArraysPane(Pane):
             width,
             stale,
             array.title in shared,
+            report.snapshot.trials,
         )
         known = self._known_rows.get(array.key)
         if known is None or known[0] != facts:
@@ -190,6 +192,13 @@ class ArraysPane(Pane):
         elif limit is not None:
             low.show(limit.min_kib_s, limit.min_scope or "", locked=locked)
             high.show(limit.max_kib_s, limit.max_scope or "", locked=locked)
+
+    @property
+    def offer(self) -> str:
+        """The offer of the guide, a sentence; "" where it needs none."""
+        report = self.report
+        key = ASSEMBLE.shown_key(self.shell.keymap)
+        return offer_words(report, self.array or self.absent, key) if report is not None else ""
 
     # -- choosing
 

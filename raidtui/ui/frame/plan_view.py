@@ -19,7 +19,7 @@ from textual.message import Message
 from raidtui.jobs.states import SETTLED, UNDER_WAY, JobState, entry_text
 from raidtui.model.plan import Harm, Plan, Step
 from raidtui.model.survey import Device
-from raidtui.plans.shell_script import content_changes, undo_sentences
+from raidtui.plans.shell_script import content_changes, undo_sentences, undoable
 from raidtui.session.storage import JobNews
 from raidtui.ui.frame.pages import FrameScreen, PageScreen, wrapped
 from raidtui.view.line import Line
@@ -129,7 +129,11 @@ def review_lines(plan: Plan, width: int, devices: Mapping[str, Device] | None = 
         width: cells of a line.
         devices: the devices, by kernel name.
     """
-    lines = _losses(plan, width, devices or {})
+    lines: list[Line] = []
+    for number, text in enumerate(plan.grounds):
+        lines += _wrapped(text, width, "plain" if number else "strong", "" if not number else "  ")
+    lines += [[], [("The steps", "dim")]] if plan.grounds else []
+    lines += _losses(plan, width, devices or {})
     for number, step in enumerate(plan.steps, 1):
         lines += step_lines(number, step, [text.rstrip() for text in content_changes(step)], width)
     lines.append([])
@@ -151,9 +155,7 @@ def _end(plan: Plan) -> str:
     """Return how many steps can be undone."""
     if words := no_undo(plan):
         return f"{words[0].upper()}{words[1:]}: what is on the devices cannot be restored."
-    undone = sum(bool(step.undo) for step in plan.steps)
-    last = "; a failure in the middle undoes what was done" if plan.rolls_back else ""
-    return f"{undone} of {counted(len(plan.steps), 'step')} can be undone{last}." if undone else ""
+    return undoable(plan)
 
 
 def _losses(plan: Plan, width: int, devices: Mapping[str, Device]) -> list[Line]:

@@ -23,11 +23,15 @@ _ROLES = {
     Presence.UNUSABLE: "bad",
     Presence.SUPERBLOCK_LOST: "bad",
 }
-_STATES = {Presence.SUPERBLOCK_LOST: "no superbl."}
+_STATES = {Presence.SUPERBLOCK_LOST: "no superblock"}
 _WIDE = 100
 _MOST = 100
 _MISSING = "missing"
-_WAY = 26
+_WAYS, _NOTHING = "Ways back", "nothing"
+_FRAME = 5
+"""Lines of the page around its body and the ways: title, keys and rules."""
+_LEAST_BODY, _FEWEST = 8, 4
+"""Lines of the body beside a usual way, and beside one of which there is much to say."""
 
 
 class _Column(Struct, frozen=True, kw_only=True):
@@ -68,13 +72,15 @@ def member_lines(array: RescueArray, silent: Sequence[str], width: int) -> list[
     state = next(number for number, column in enumerate(columns) if column.head == "state")
     sizes = [_size(column) for column in columns]
     lines: list[Line] = [[(_cells([column.head for column in columns], columns, sizes, width), "dim")]]
+    last = 1 + sum(size + 2 for size in sizes[:-1] if size)
     for number in range(len(members) + len(array.missing)):
         cells = [column.cells[number] for column in columns]
         role = _ROLES.get(members[number].presence, "warn") if number < len(members) else "bad"
         text = _cells(cells, columns, sizes, width)
-        start = 1 + sum(size + 2 for size in sizes[:state])
+        start = 1 + sum(size + 2 for size in sizes[:state] if size)
         end = start + sizes[state]
         lines.append([(text[:start], "plain"), (text[start:end], role), (text[end:], "plain")])
+        lines += [[(" " * last + part, "plain")] for part in _parts(cells[-1], width - last)[1:]]
     if silent:
         words = f"no answer from {', '.join(silent)}: what {'they hold' if len(silent) > 1 else 'it holds'}"
         lines += text_lines(f" {words} is not known", width, "warn", 1)
@@ -98,7 +104,7 @@ def _columns(array: RescueArray, *, wide: bool) -> list[_Column]:
         _Column(
             head="state",
             cells=[*(_STATES.get(each.presence, each.presence) for each in members), *[_MISSING] * len(none)],
-            most=11,
+            most=13,
         ),
         _Column(head="events", cells=[*map(_events, members), *none], most=10, right=True),
         _Column(head="written (UTC)", cells=[*map(_written, members), *none], most=15),
@@ -150,7 +156,7 @@ def _lack(member: RescueMember, why: str, sick: set[str]) -> str:
     if member.same_as:
         words.append(f"same as {member.same_as}")
     elif member.presence is Presence.REBUILDING and block is not None and block.recovery_sectors:
-        words.append(f"beyond {binary_size(block.recovery_sectors * SECTOR_BYTES)}")
+        words.append(f"past {binary_size(block.recovery_sectors * SECTOR_BYTES)}")
     elif why:
         words.append(why)
     if block is not None and block.checksum_ok is False:
@@ -166,47 +172,79 @@ def _size(column: _Column) -> int:
 
 
 def _cells(cells: Sequence[str], columns: Sequence[_Column], sizes: Sequence[int], width: int) -> str:
-    parts = []
+    parts: list[str] = []
     for cell, column, size in zip(cells, columns, sizes, strict=True):
         if not size:
             continue
         text = visible(cell)
+        if column is columns[-1]:
+            text = _parts(text, width - 1 - sum(cell_width(part) + 2 for part in parts))[0]
         text = tail(text, size) if column.cut_left else fit(text, size).rstrip()
         pad = " " * (size - cell_width(text))
         parts.append(pad + text if column.right else text + pad)
     return fit((" " + "  ".join(parts)).rstrip(), width)
 
 
-def cause_lines(array: RescueArray, width: int) -> list[Line]:
-    """Return what happened, the most important first."""
+def _parts(text: str, width: int) -> list[str]:
+    """Return a cell in parts that fit: what a member lacks is never cut."""
+    return textwrap.wrap(visible(text), max(10, width), break_on_hyphens=False) or [""]
+
+
+def cause_lines(array: RescueArray, width: int) -> tuple[list[Line], list[Line]]:
+    """Return the most important of what happened, and the rest."""
+    parts = [
+        text_lines(f" · {cause.text}", width, "plain" if number else "strong", 3)
+        for number, cause in enumerate(array.causes)
+    ]
+    return (parts[0] if parts else []), [line for part in parts[1:] for line in part]
+
+
+def way_panel(
+    rows: Sequence[GuideRow], at: int, width: int, height: int, *, here_only: str = ""
+) -> list[Line]:
+    """Return the ways back, and beside them what the chosen one does.
+
+    Args:
+        rows: the ways.
+        at: which of them is chosen.
+        width: cells of a line.
+        height: lines of the window.
+        here_only: what is said of ways that Enter would take, where it cannot; "" for nothing.
+    """
+    name = max(cell_width(_WAYS), *(cell_width(row.words) for row in rows))
+    left = name + 2 + cell_width(_NOTHING) + 2
+    notes = [note_of(row, width - left - 3, here_only) for row in rows]
+    most = max((len(note) for row, note in zip(rows, notes, strict=True) if row.way.possible), default=0)
+    usual = min(max(len(rows) + 1, most), max(7, height - _FRAME - _LEAST_BODY))
+    shown = max(usual, min(len(notes[at]), height - _FRAME - _FEWEST))
+    first = max(0, min(at - (shown - 1) // 2, len(rows) - (shown - 1)))
+    lefts: list[Line] = [[(fit(f"  {fit(_WAYS, name)}  writes", left), "dim")]]
+    for number, row in list(enumerate(rows))[first : first + shown - 1]:
+        role = "dim" if not row.way.possible else "key" if number == at else "plain"
+        text = f"{'▸' if number == at else ' '} {fit(row.words, name)}  {row.writes_word}"
+        lefts.append([(fit(text, left), role)])
+    rights = notes[at][:shown]
+    return [
+        [*(lefts[number] if number < len(lefts) else [(" " * left, "plain")]), (" │ ", "dim"), *right]
+        for number, right in enumerate([*rights, *([[]] * (shown - len(rights)))])
+    ]
+
+
+def note_of(row: GuideRow, width: int, here_only: str = "") -> list[Line]:
+    """Return what a way does, what it writes and forgives, and why it is not possible."""
+    way = row.way
     lines: list[Line] = []
-    for number, cause in enumerate(array.causes):
-        role = "strong" if number == 0 else "plain"
-        lines += text_lines(f" · {cause.text}", width, role, 3)
-    return lines
-
-
-def row_lines(rows: Sequence[GuideRow], at: int, width: int) -> list[Line]:
-    """Return the ways back, a line each; what is not possible is dim."""
-    lines: list[Line] = []
-    name = max((cell_width(row.words) for row in rows), default=0)
-    for number, row in enumerate(rows):
-        here = number == at
-        role = "dim" if not row.way.possible else "key" if here else "plain"
-        text = f"{'▸' if here else ' '} {fit(row.words, min(_WAY, name))}  {visible(row.writes_words)}"
-        lines.append([(fit(text, width), role)])
-    return lines
-
-
-def note_of(row: GuideRow, width: int) -> list[Line]:
-    """Return what a way does, what it forgives, and why it is not possible."""
-    first, *rest = text_lines(f"{row.words}: {row.way.text}", width, "plain")
-    text, name = first[0][0], visible(row.words)
-    lines: list[Line] = [[(name, "strong"), (text[len(name) :], "plain")], *rest]
-    if row.way.forgives:
-        lines += text_lines(f"It forgives: {row.way.forgives}.", width, "warn")
-    if not row.way.possible:
-        lines += text_lines(f"Not possible: {row.way.why_not}.", width, "warn")
+    if not way.possible:
+        lines += text_lines(f"Not possible: {way.why_not}.", width, "warn")
+    lines += text_lines(way.text, width, "plain" if way.possible else "dim")
+    if way.possible and way.writes:
+        lines += text_lines(f"Writes {way.writes}.", width, "warn")
+    if way.forgives:
+        lines += text_lines(f"Forgives: {way.forgives}.", width, "warn")
+    if way.possible and here_only:
+        lines += text_lines(here_only, width, "dim")
+    elif way.possible and not row.enters:
+        lines += text_lines("Done by hand; r then reads all again.", width, "dim")
     return lines
 
 

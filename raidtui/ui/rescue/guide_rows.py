@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Survey
 from raidtui.plans.assemble import start_methods, stopped_arrays
 from raidtui.rescue.mdadm_words import Assembly
@@ -29,6 +29,10 @@ _WORDS: Mapping[WayCode, str] = {
     WayCode.FORCE: "force",
     WayCode.SEARCH: "search",
     WayCode.REBUILD: "new superblocks",
+}
+_QUIET: Mapping[WayCode, str] = {
+    WayCode.START: "start, read-only",
+    WayCode.DEGRADED: "degraded, read-only",
 }
 _NORMAL, _READ_ONLY = ("normal", "degraded"), ("read-only", "degraded-read-only")
 """Start methods of raidtui.plans.assemble: of whole arrays, of degraded ones."""
@@ -68,11 +72,11 @@ class GuideRow(Struct, frozen=True, kw_only=True):
         return "try it" if self.trial is not None else ""
 
     @property
-    def writes_words(self) -> str:
-        """What it writes, or why it is not possible, in a clause."""
+    def writes_word(self) -> str:
+        """Whether it writes, in a word; a dash where it is not possible."""
         if not self.way.possible:
-            return f"not possible: {self.way.why_not}"
-        return f"writes {self.way.writes}" if self.way.writes else "writes nothing"
+            return "–"
+        return "yes" if self.way.writes else "nothing"
 
 
 def guide_rows(array: RescueArray, survey: Survey) -> tuple[GuideRow, ...]:
@@ -84,11 +88,12 @@ def guide_rows(array: RescueArray, survey: Survey) -> tuple[GuideRow, ...]:
     """
     rows: list[GuideRow] = []
     for way in array.ways:
-        key = " ".join((way.code, *(way.devices if way.code is WayCode.TAKE_HALF else ())))
+        several = way.code in {WayCode.TAKE_HALF, WayCode.LOOK}
+        key = " ".join((way.code, *(way.devices if several else ())))
         if way.code in {WayCode.START, WayCode.DEGRADED}:
             rows += _starts(way, array, survey)
         else:
-            of = f"take half of {way.devices[0]}" if way.code is WayCode.TAKE_HALF else ""
+            of = _words_of(way, array)
             row = GuideRow(key=key, words=of or _WORDS[way.code], way=way)
             if way.possible and way.code in {WayCode.SEARCH, WayCode.REBUILD}:
                 row = replace(row, search=way.devices)
@@ -96,6 +101,15 @@ def guide_rows(array: RescueArray, survey: Survey) -> tuple[GuideRow, ...]:
                 row = replace(row, copy=way.devices)
             rows.append(_tried(row, array) if way.possible and array.uuid else row)
     return tuple(sorted(rows, key=lambda row: not row.way.possible))
+
+
+def _words_of(way: WayBack, array: RescueArray) -> str:
+    """Return what a way is called where there are several of its kind: of which device it is."""
+    if way.code is WayCode.TAKE_HALF:
+        return f"take half of {way.devices[0]}"
+    if way.code is WayCode.LOOK and len(way.devices) == 1 and len(array.members) > 1:
+        return f"look at {way.devices[0]}"
+    return ""
 
 
 def _tried(row: GuideRow, array: RescueArray) -> GuideRow:
@@ -119,10 +133,12 @@ def _starts(way: WayBack, array: RescueArray, survey: Survey) -> list[GuideRow]:
     methods = start_methods(replace(stopped, names=way.devices) if run else stopped, survey)
     found = {each.key: each for each in methods}
     rows = []
-    for name, words_of in ((_READ_ONLY[run], f"{words}, read-only"), (_NORMAL[run], words)):
+    for name, words_of in ((_READ_ONLY[run], _QUIET[way.code]), (_NORMAL[run], words)):
         method = found.get(name)
         if method is None:
             continue
+        if isinstance(method.made, Refusal) and method.made.code is RefusalCode.NOT_HERE:
+            return [GuideRow(key=key, words=words, way=way)]
         if isinstance(method.made, Refusal):
             refused = replace(way, possible=False, why_not=method.made.sentence)
             return [GuideRow(key=key, words=words, way=refused)]

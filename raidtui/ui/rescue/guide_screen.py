@@ -11,7 +11,7 @@ from raidtui.model.survey import Survey
 from raidtui.rescue.records import RescueArray
 from raidtui.session.rescue_trials import KnownTrial
 from raidtui.ui.frame.pages import PageScreen, rule
-from raidtui.ui.rescue.guide_lines import cause_lines, facts_of, member_lines, note_of, row_lines, title_of
+from raidtui.ui.rescue.guide_lines import cause_lines, facts_of, member_lines, text_lines, title_of, way_panel
 from raidtui.ui.rescue.guide_rows import GuideRow, guide_rows
 from raidtui.view.line import Line
 from raidtui.view.text import visible
@@ -19,6 +19,10 @@ from raidtui.view.text import visible
 TITLE = "What happened"
 AGAIN, LAST = "again", "last"
 _LATER = "What happened is known when all devices have been read."
+_NOTHING = (
+    "No superblock of it was found. Its disks may be absent: r reads all again. Where superblocks are lost,"
+    " Esc and a lead to the devices without one."
+)
 _RUNS = "It is running: the ways back are offered when it is stopped (T in pane 1)."
 
 
@@ -29,6 +33,7 @@ class GuideScreen(PageScreen[str]):
         label: what the array is called until it has been read.
         key: the row that is chosen at first; "" for the first one.
         last: the last trial of the array, if there is one.
+        here_only: what is said of ways that cannot be gone here, a sentence: of a capture; "" on a live host.
     """
 
     takes_ahead = True
@@ -42,8 +47,11 @@ class GuideScreen(PageScreen[str]):
         Binding("t", "last", show=False),
     ]
 
-    def __init__(self, label: str, key: str = "", last: KnownTrial | None = None) -> None:
+    def __init__(
+        self, label: str, key: str = "", last: KnownTrial | None = None, *, here_only: str = ""
+    ) -> None:
         super().__init__(TITLE)
+        self._here_only = here_only
         self._label = label
         self._array: RescueArray | None = None
         self._survey: Survey | None = None
@@ -51,7 +59,7 @@ class GuideScreen(PageScreen[str]):
         self._rows: tuple[GuideRow, ...] = ()
         self._key = key
         self._last = last
-        self._moved, self._drawn = bool(key), False
+        self._drawn = False
 
     def on_mount(self) -> None:
         """Draw."""
@@ -94,9 +102,9 @@ class GuideScreen(PageScreen[str]):
         array = self._array
         name = visible(title_of(array) if array is not None else self._label)
         self.show_head(f"{TITLE}: {name}", self._words or (facts_of(array) if array is not None else ""))
-        notes = self._notes(width)
         here = self.here
-        onward = [("Enter", here.enters)] if here is not None and here.enters else []
+        can = here is not None and here.enters and not self._here_only
+        onward = [("Enter", here.enters)] if here is not None and can else []
         moves = [("↑↓", "choose")] if len(self._rows) > 1 else []
         self.show_keys(
             *moves,
@@ -105,53 +113,44 @@ class GuideScreen(PageScreen[str]):
             ("r", "read again"),
             ("PgUp PgDn", "scroll"),
             ("Esc", "back"),
-            notes=notes,
+            notes=self._ways(width),
         )
-        lines, first = self._lines(width - 1)
-        selected = first + self._at if self._rows else None
-        self.show_body(lines, selected=selected)
-        if selected is not None and self._moved:
-            self._body.keep_in_view(selected)
+        self.show_body(self._lines(width - 1))
 
-    def _notes(self, width: int) -> list[Line]:
-        """Return what is known of the chosen way, in lines enough for most."""
+    def _ways(self, width: int) -> list[Line]:
+        """Return the ways, with what the chosen one does."""
         if not self._rows:
             return []
-        every = {row.key: note_of(row, width) for row in self._rows}
         height = self.app.size.height
-        least = min(max(map(len, every.values())), max(3, height // 6))
-        shown = every[self._rows[self._at].key][: max(3, height // 3)]
-        return [*shown, *([[]] * (least - len(shown))), rule(width)]
+        panel = way_panel(self._rows, self._at, width, height, here_only=self._here_only)
+        return [*panel, rule(width)]
 
-    def _lines(self, width: int) -> tuple[list[Line], int]:
-        """Return the body, and the number of the first way's line."""
+    def _lines(self, width: int) -> list[Line]:
         array, survey = self._array, self._survey
         if array is None or survey is None:
-            words = "" if self._words else "No superblock of it was found."
-            return [[], [(f" {words}", "warn")]], 0
+            return [[], *text_lines(f" {'' if self._words else _NOTHING}", width, "warn", 1)]
         seen = replace(array, missing=()) if self._words else array
-        lines = [*member_lines(seen, sorted(survey.silent), width), []]
+        table = member_lines(seen, sorted(survey.silent), width)
         if self._words:
-            return [*lines, [(f" {_LATER}", "dim")]], len(lines)
-        lines += [*cause_lines(array, width), []]
+            return [*table, [], [(f" {_LATER}", "dim")]]
+        first, rest = cause_lines(array, width)
+        lines = [*first, [], *table, *([[]] if rest else []), *rest]
         if array.running:
-            return [*lines, [(f" {_RUNS}", "plain")]], len(lines)
+            return [*lines, [], [(f" {_RUNS}", "plain")]]
         if not self._rows:
-            return [*lines, [(" There is no way back with what is here.", "warn")]], len(lines)
-        lines.append([(" Ways back, from harmless to drastic", "dim")])
-        return [*lines, *row_lines(self._rows, self._at, width)], len(lines)
+            return [*lines, [], [(" There is no way back with what is here.", "warn")]]
+        return lines
 
     def action_move(self, delta: int) -> None:
         """Choose another way."""
         if self._rows:
-            self._moved = True
             self._key = self._rows[max(0, min(len(self._rows) - 1, self._at + delta))].key
             self.draw()
 
     def action_take(self) -> None:
         """Go on with the chosen way."""
         here = self.here
-        if here is not None and here.enters:
+        if here is not None and here.enters and not self._here_only:
             self.dismiss(here.key)
 
     def _trial_key(self) -> list[tuple[str, str]]:

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from msgspec.structs import replace
 from textual.binding import Binding, BindingType
 
 from raidtui.model.plan import Plan, Refusal
 from raidtui.rescue.proof import CheckResult
 from raidtui.session.rescue_trials import KnownTrial
 from raidtui.ui.frame.pages import PageScreen
+from raidtui.ui.frame.plan_view import review_lines
 from raidtui.ui.rescue.guide_lines import text_lines
 from raidtui.view.line import Line
 from raidtui.view.text import fit, visible
 from raidtui.view.units import SECTOR_BYTES, binary_size, joined
 
-PLAN, TRY_AGAIN = "plan", "again"
+PLAN, TRY_AGAIN, TAKE_DOWN = "plan", "again", "down"
+_TALL = 36
 _RESULTS: Mapping[CheckResult, tuple[str, str]] = {
     CheckResult.CLEAN: ("● clean: the check found nothing wrong", "ok"),
     CheckResult.ERRORS: ("▲ the check found errors", "warn"),
@@ -33,19 +36,18 @@ class ProofScreen(PageScreen[str]):
     Args:
         trial: the trial, at its end.
         real: the plan of what it has rehearsed, or why there is none.
-        tie: what the trial cannot decide, a sentence; "" for nothing.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "plan", show=False),
         Binding("t", "again", show=False),
+        Binding("x", "down", show=False),
     ]
 
-    def __init__(self, trial: KnownTrial, real: Plan | Refusal, tie: str = "") -> None:
+    def __init__(self, trial: KnownTrial, real: Plan | Refusal) -> None:
         super().__init__("")
         self._trial = trial
         self._real = real
-        self._tie = tie
 
     def on_mount(self) -> None:
         """Draw."""
@@ -57,10 +59,16 @@ class ProofScreen(PageScreen[str]):
         label = self._trial.record.request.label
         self.show_head(visible(f"Proof: {label}"), visible(f"trial {self._trial.job_id}"))
         width = self.inner_width - 1
-        tie = [*text_lines(self._tie, width, "warn"), []] if self._tie else []
-        self.show_body([*tie, *proof_lines(self._trial, self._real, width)])
-        onward = [("Enter", "review the real plan")] if isinstance(self._real, Plan) else []
-        self.show_keys(*onward, ("t", "try again"), ("↑↓", "scroll"), ("Esc", "back"))
+        lines = proof_lines(self._trial, self._real, width)
+        onward: list[tuple[str, str]] = []
+        if isinstance(self._real, Plan):
+            onward = [("Enter", "review the real plan")]
+            if self.app.size.height >= _TALL:
+                steps = review_lines(replace(self._real, grounds=()), width)
+                lines += [[], [("What the real step does", "dim")], *steps]
+        self.show_body(lines)
+        onward += [("x", "take it down")] if self._trial.left else [("t", "try again")]
+        self.show_keys(*onward, ("↑↓", "scroll"), ("Esc", "back"))
 
     def action_plan(self) -> None:
         """Go on to the plan, where there is one."""
@@ -69,7 +77,13 @@ class ProofScreen(PageScreen[str]):
 
     def action_again(self) -> None:
         """Try once more."""
-        self.dismiss(TRY_AGAIN)
+        if not self._trial.left:
+            self.dismiss(TRY_AGAIN)
+
+    def action_down(self) -> None:
+        """Take down what is left of the trial."""
+        if self._trial.left:
+            self.dismiss(TAKE_DOWN)
 
 
 def proof_lines(trial: KnownTrial, real: Plan | Refusal, width: int) -> list[Line]:
@@ -81,14 +95,22 @@ def proof_lines(trial: KnownTrial, real: Plan | Refusal, width: int) -> list[Lin
         width: cells of a line.
     """
     outcome = trial.outcome
+    left = _left_lines(trial, width)
     if outcome is None:
-        return text_lines("The trial has not come to its end: it says nothing.", width, "warn")
+        text = "The trial has not come to its end: it says nothing. Nothing was written to the members."
+        return [*left, *text_lines(text, width, "warn")]
     words, role = _RESULTS[outcome.proof.check]
     lines: list[Line] = [[(words, role)], []]
+    if tie := trial.record.request.tie:
+        lines += [*text_lines(tie, width, "warn"), []]
+    lines += left
     if outcome.void:
         lines += _fact("void", outcome.void, width, "warn")
-    lines += _fact("how sure", outcome.proof.sure, width)
-    lines += _fact("contents", outcome.proof.contents or "nothing that is known", width)
+    else:
+        refused = outcome.proof.check is CheckResult.NOT_POSSIBLE
+        lines += _fact("why" if refused else "how sure", outcome.proof.sure, width)
+        if not refused:
+            lines += _fact("contents", outcome.proof.contents or "nothing that is known", width)
     for each in outcome.findings if len(outcome.findings) > 1 else ():
         text = f"{each.proof.contents or 'nothing known'}, {each.proof.check}: {each.proof.sure}"
         lines += _fact(each.place or "the array", text, width)
@@ -111,6 +133,16 @@ def proof_lines(trial: KnownTrial, real: Plan | Refusal, width: int) -> list[Lin
             "plain",
         )
     return lines
+
+
+def _left_lines(trial: KnownTrial, width: int) -> list[Line]:
+    """Return what is still there of a trial that has ended."""
+    if not trial.left:
+        return []
+    if trial.held:
+        text = f"It is mounted read-only in {trial.record.names.place} until it is taken down (x)."
+        return [*text_lines(text, width, "accent"), []]
+    return [*text_lines("Something of it is left: x takes it down.", width, "warn"), []]
 
 
 def _fact(what: str, text: str, width: int, role: str = "plain") -> list[Line]:

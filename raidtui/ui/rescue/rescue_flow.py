@@ -14,21 +14,26 @@ from raidtui.rescue.records import RescueArray
 from raidtui.rescue.trial.trial_request import TrialMethod
 from raidtui.session import storage
 from raidtui.session.rescue_search_run import SearchRun
-from raidtui.session.rescue_trials import KnownTrial, TrialWish, last_trial
+from raidtui.session.rescue_trials import KnownTrial, TrialWish, last_trial, open_trial
 from raidtui.ui.frame.choose import Choice, Option
+from raidtui.ui.frame.pages import WhyScreen
 from raidtui.ui.frame.surveying import Surveying, surveying
 from raidtui.ui.rescue.copy_flow import CopyFlow
 from raidtui.ui.rescue.diagnosing import LOOSE, Diagnosing
 from raidtui.ui.rescue.guide_lines import title_of
+from raidtui.ui.rescue.guide_pages import here_only, trial_words, without_root
 from raidtui.ui.rescue.guide_rows import GuideRow, guide_rows
 from raidtui.ui.rescue.guide_screen import AGAIN, LAST, TITLE, GuideScreen
 from raidtui.ui.rescue.proof_screen import PLAN, TRY_AGAIN
-from raidtui.ui.rescue.search_screen import SearchScreen, tie_words
+from raidtui.ui.rescue.search_screen import SearchScreen
 from raidtui.ui.rescue.trial_flow import Fresh, TrialFlow
 from raidtui.view.text import fit
 from raidtui.view.units import counted
 
 _WHICH = "Start or rescue which array?"
+_TRIAL = "trial"
+"""Stands for the trial that runs, or of which something is left."""
+_NOTHING_MORE = ""
 _NONE_AT_REST = "no device has a superblock of an array that is not running"
 
 
@@ -43,6 +48,11 @@ class RescueFlow(TrialFlow):
             uuid: of the array, if one was chosen.
             label: what it is called.
         """
+        root = self._shell.session.root
+        if root.live and not root.writable:
+            await self._shell.ask(WhyScreen(TITLE, without_root(snapshot)))
+            self._shell.say("nothing was changed", "plain")
+            return
         again = True
         while again:
             scope = storage.form_scope("assemble", None, snapshot)
@@ -51,7 +61,11 @@ class RescueFlow(TrialFlow):
                 try:
                     if uuid is None:
                         uuid = await self._which(found, known)
-                    again = uuid is not None and await self._of_array(found, known, uuid, label)
+                    again = (
+                        uuid is not None
+                        and uuid != _NOTHING_MORE
+                        and await self._of_array(found, known, uuid, label)
+                    )
                 finally:
                     known.close()
             report = self._shell.report
@@ -62,20 +76,29 @@ class RescueFlow(TrialFlow):
     async def _which(self, found: Surveying, known: Diagnosing) -> str | None:
         """Ask for an array that does not run."""
         choice = Choice(_WHICH, nothing=_NONE_AT_REST)
+        opened = await self._shell.session.loop.aside(self._open_trial)
+        first = (Option(key=_TRIAL, words=trial_words(opened)),) if opened is not None else ()
 
         def show(survey: Survey, progress: ReadingProgress) -> None:
             words = known.words(progress)
             arrays = known.arrays(survey) if progress.ready else ()
-            choice.show_options(
-                tuple(
-                    Option(key=array.uuid or LOOSE, words=_array_words(array))
-                    for array in arrays
-                    if not array.running
-                ),
-                words,
+            rows = (
+                Option(key=array.uuid or LOOSE, words=_array_words(array))
+                for array in arrays
+                if not array.running
             )
+            choice.show_options((*first, *rows), words)
 
-        return await found.shown(choice, show)
+        chosen = await found.shown(choice, show)
+        if chosen != _TRIAL or opened is None:
+            return chosen
+        names = opened.record.request.made.devices
+        if not await self._found_again(opened, lambda: found.fresh(TITLE, names)):
+            self._shell.say("nothing was written to the members", "plain")
+        return _NOTHING_MORE
+
+    def _open_trial(self) -> KnownTrial | None:
+        return None if here_only(self._shell.session.root) else open_trial()
 
     async def _of_array(self, found: Surveying, known: Diagnosing, uuid: str, label: str) -> bool:
         """Show an array and its ways until one was taken; return whether all is to be read again."""
@@ -89,8 +112,10 @@ class RescueFlow(TrialFlow):
         while True:
             array = known.array(found.survey(), uuid)
             names = tuple(member.device for member in array.members) if array is not None else ()
-            last = await self._shell.session.loop.aside(partial(last_trial, uuid, names))
-            chosen = await self._page(found, known, uuid, GuideScreen(label, key, last))
+            only = here_only(self._shell.session.root)
+            last = None if only else await self._shell.session.loop.aside(partial(last_trial, uuid, names))
+            page = GuideScreen(label, key, last, here_only=only)
+            chosen = await self._page(found, known, uuid, page)
             if chosen is None:
                 self._shell.say("nothing was changed", "plain")
                 return False
@@ -142,7 +167,7 @@ class RescueFlow(TrialFlow):
                 return False
             made = Recreation(geometry=geometry, uuid=uuid, name=name, homehost=survey.homehost)
             words = f"raid{geometry.level} of {' '.join(geometry.order)}"
-            tie = tie_words(run.result, geometry)
+            tie = run.result.tie_of(geometry) if run.result is not None else ""
             wish = TrialWish(made=made, method=TrialMethod.OVERLAYS, label=words, tie=tie)
             if await self.attempt(wish, fresh):
                 return True
@@ -155,7 +180,7 @@ class RescueFlow(TrialFlow):
         if taken != TRY_AGAIN:
             return taken == PLAN
         request = trial.record.request
-        wish = TrialWish(made=request.made, method=request.method, label=request.label)
+        wish = TrialWish(made=request.made, method=request.method, label=request.label, tie=request.tie)
         return await self.attempt(wish, fresh)
 
     @staticmethod

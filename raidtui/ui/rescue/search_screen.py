@@ -19,6 +19,8 @@ from raidtui.view.units import amount, joined
 
 _PACE_S = 0.25
 _BAR = 30
+_LEAST = 14
+"""Lines of the window beside what is said of a candidate."""
 _STAGES: Mapping[SearchStage, str] = {
     SearchStage.SAMPLES: "samples",
     SearchStage.ANCHORS: "file systems",
@@ -110,7 +112,7 @@ class SearchScreen(PageScreen[RescueGeometry]):
             lines += text_lines(note, width, "plain")
         if here.same:
             lines += text_lines(f"{len(here.same)} more read the same, byte for byte.", width, "plain")
-        return [*lines[: max(3, self.app.size.height // 3)], rule(width)]
+        return [*lines[: max(3, self.app.size.height - _LEAST)], rule(width)]
 
     def action_move(self, delta: int) -> None:
         """Choose another candidate."""
@@ -165,21 +167,6 @@ def result_head(result: SearchResult, width: int) -> list[Line]:
     if result.candidates:
         lines.append([(fit("   level   layout           chunk    data at  order", width), "dim")])
     return lines
-
-
-def tie_words(result: SearchResult | None, geometry: RescueGeometry) -> str:
-    """Return what a trial of a geometry cannot decide, a sentence; "" for nothing."""
-    if (
-        result is None
-        or result.alike < 2
-        or not any(each.best and each.geometry == geometry for each in result.candidates)
-    ):
-        return ""
-    most = f"{result.alike} geometries{' at least' if result.more else ''}"
-    return (
-        f"Not unique: {most} fit alike, and a check may find nothing wrong in any of them. Compare the"
-        " contents of files before you choose: raidtui rescue try create --hashes."
-    )
 
 
 def alike_lines(result: SearchResult, width: int) -> list[Line]:

@@ -15,11 +15,15 @@ from raidtui.model.survey import Survey
 from raidtui.session import rescue_trials as trials
 from raidtui.session import storage
 from raidtui.session.rescue_trials import KnownTrial, TrialWish
+from raidtui.ui.frame.choose import Ask
 from raidtui.ui.frame.plan_flow import GOING, PlanFlow
 from raidtui.ui.frame.plan_view import JobView
-from raidtui.ui.rescue.proof_screen import PLAN, TRY_AGAIN, ProofScreen
+from raidtui.ui.rescue.proof_screen import PLAN, TAKE_DOWN, TRY_AGAIN, ProofScreen
 from raidtui.ui.rescue.trial_screen import TrialScreen
+from raidtui.view.units import binary_size
 
+Rooms = tuple[tuple[str, int], ...]
+"""Folders for stores, the best first, with the free bytes of each."""
 Fresh = Callable[[], Coroutine[Any, Any, Survey | None]]
 """Reads the members again; gives None where Esc was pressed."""
 
@@ -50,7 +54,11 @@ class TrialFlow(PlanFlow):
         rooms = await loop.aside(lambda: trials.trial_rooms(root))
         said = ""
         while True:
-            chosen = await self._shell.ask(TrialScreen(wish, rooms, said))
+            screen = TrialScreen(wish, rooms, said)
+            chosen = await self._shell.ask(screen)
+            if chosen is not None and screen.wants_folder:
+                wish, rooms, said = await self._folder(chosen, rooms)
+                continue
             survey = await fresh() if chosen is not None else None
             if chosen is None or survey is None:
                 return False
@@ -66,15 +74,32 @@ class TrialFlow(PlanFlow):
                 continue
             if not await self.watch(job):
                 return True
-            taken = await self.proof(job, fresh, wish.tie)
+            taken = await self.proof(job, fresh)
             if taken != TRY_AGAIN:
                 return taken == PLAN
             said = ""
 
-    async def watch(self, job_id: str) -> bool:
-        """Show a trial while it runs; return whether it has come to its end."""
+    async def _folder(self, wish: TrialWish, rooms: Rooms) -> tuple[TrialWish, Rooms, str]:
+        """Ask for a folder for the stores; return the wish and the folders with it, or why it is not used."""
+        need = binary_size(wish.room_bytes)
+        hint = f"A folder with its whole path, on none of the members. {need} are needed there at most."
+        typed = await self._shell.ask(Ask("Keep the stores in which folder?", hint, most=200))
+        if not typed:
+            return wish, rooms, ""
+        found = await self._shell.session.loop.aside(partial(trials.store_room, typed, wish.room_bytes))
+        if isinstance(found, str):
+            return wish, rooms, found
+        others = tuple(room for room in rooms if room[0] != found[0])
+        return replace(wish, store=found[0]), (found, *others), ""
+
+    async def watch(self, job_id: str, begun_after: int = 0) -> bool:
+        """Show a trial while it runs; return whether it has come to its end.
+
+        Args:
+            job_id: the trial.
+            begun_after: how many entries its journal had before the worker was started that is waited for.
+        """
         trial = await self._shell.session.loop.aside(lambda: trials.known_trial(job_id))
-        begun_after = 0
         while True:
             view = TrialView(job_id, trial.title, partial(self._news, begun_after))
             order = await self._shell.ask(view)
@@ -100,24 +125,25 @@ class TrialFlow(PlanFlow):
             return 0
         return storage.restart_job(job_id, back=order == "rollback")
 
-    async def proof(self, job_id: str, fresh: Fresh, tie: str = "") -> str | None:
+    async def proof(self, job_id: str, fresh: Fresh) -> str | None:
         """Show what a trial has shown; return ``plan`` where its plan was taken, ``again``, or None.
 
         Args:
             job_id: the trial.
             fresh: reads the members again.
-            tie: what the trial cannot decide, a sentence; "" for nothing.
         """
         loop = self._shell.session.loop
-        trial = await loop.aside(lambda: trials.known_trial(job_id))
         while True:
+            trial = await loop.aside(lambda: trials.known_trial(job_id))
             survey = await fresh()
             if survey is None:
                 return None
             real = await loop.aside(partial(trials.plan_of_trial, survey, trial))
-            if tie and isinstance(real, Plan):
-                real = replace(real, notes=(tie, *real.notes))
-            answer = await self._shell.ask(ProofScreen(trial, real, tie))
+            answer = await self._shell.ask(ProofScreen(trial, real))
+            if answer == TAKE_DOWN:
+                if not await self._take_down(job_id):
+                    return None
+                continue
             if answer != PLAN or not isinstance(real, Plan):
                 return answer
             check = trial.outcome.proof.check if trial.outcome is not None else "not tried"
@@ -125,6 +151,16 @@ class TrialFlow(PlanFlow):
                 real, survey.devices, title=f"{_title(trial)}: the real step", right=f"trial: {check}"
             ):
                 return PLAN
+
+    async def _take_down(self, job_id: str) -> bool:
+        """Take down what is left of a trial, and follow that; return whether it has come to its end."""
+        try:
+            with self._shell.writing():
+                begun_after = await self._shell.session.loop.aside(partial(self.give, "rollback", job_id))
+        except JobError as error:
+            self._shell.say(str(error), "bad")
+            return False
+        return await self.watch(job_id, begun_after)
 
 
 def _title(trial: KnownTrial) -> str:

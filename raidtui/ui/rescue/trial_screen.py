@@ -23,6 +23,12 @@ _METHODS: Mapping[TrialMethod, str] = {
     " dropped with it.",
 }
 _STORE, _FILES, _VERIFY = "store in", "files", "members"
+_LOOKS: Mapping[tuple[bool, bool], str] = {
+    (False, False): "not looked at",
+    (True, False): "mounted read-only and listed",
+    (True, True): "left mounted read-only, to look around",
+}
+"""What happens to files: whether they are listed, whether they stay mounted."""
 _LABEL = 12
 
 
@@ -41,6 +47,7 @@ class TrialScreen(PageScreen[TrialWish]):
         Binding("left,h", "change(-1)", show=False),
         Binding("right,l,space", "change(1)", show=False),
         Binding("enter", "start", show=False),
+        Binding("e", "folder", show=False),
     ]
 
     def __init__(self, wish: TrialWish, rooms: tuple[tuple[str, int], ...], said: str = "") -> None:
@@ -52,6 +59,8 @@ class TrialScreen(PageScreen[TrialWish]):
         self._rows = (*((_STORE,) if stored else ()), _FILES, _VERIFY)
         self._at = 0
         self._said = said
+        self.wants_folder = False
+        """Whether it was closed to type a folder for the stores."""
 
     def on_mount(self) -> None:
         """Draw."""
@@ -85,7 +94,8 @@ class TrialScreen(PageScreen[TrialWish]):
             lines += [[], *text_lines(self._said, width, "warn")]
         self.show_body(lines, selected=first + self._at)
         onward = [("Enter", "start the trial")] if self._can_start else []
-        self.show_keys(("↑↓", "choose"), ("←→", "change"), *onward, ("Esc", "back"))
+        folder = [("e", "another folder")] if _STORE in self._rows else []
+        self.show_keys(("↑↓", "choose"), ("←→", "change"), *folder, *onward, ("Esc", "back"))
 
     def _row(self, row: str, width: int) -> Line:
         here = self._rows[self._at] == row
@@ -98,12 +108,13 @@ class TrialScreen(PageScreen[TrialWish]):
 
     def _value(self, row: str) -> str:
         if row == _STORE:
+            need = binary_size(self._wish.room_bytes)
             free = dict(self._rooms).get(self._wish.store)
-            return (
-                f"{self._wish.store}, {binary_size(free)} free" if free is not None else "no folder has room"
-            )
+            if free is None:
+                return f"no usual folder has room: {need} needed"
+            return f"{self._wish.store}: {need} needed, {binary_size(free)} free"
         if row == _FILES:
-            return "mounted read-only and listed" if self._wish.files else "not looked at"
+            return _LOOKS[self._wish.hold or self._wish.files, self._wish.hold]
         return (
             "read as a whole before and after, and compared"
             if self._wish.verify
@@ -113,9 +124,15 @@ class TrialScreen(PageScreen[TrialWish]):
     def _note(self) -> str:
         row = self._rows[self._at]
         if row == _STORE:
+            others = ", ".join(f"{folder} ({binary_size(free)})" for folder, free in self._rooms)
             return (
-                f"The stores are sparse files and take {binary_size(self._wish.room_bytes)} at most. One that"
-                " fills ends the trial: it says nothing then. raidtui rescue try --store takes any folder."
+                "What is written in the trial goes to sparse files there; a store that fills ends the trial,"
+                f" which says nothing then. Free: {others or 'nothing is known'}. e takes any folder."
+            )
+        if row == _FILES and self._wish.hold:
+            return (
+                "It stays mounted read-only, to look around and to copy files out, until it is taken down: x"
+                " on the page of its proof, or raidtui rescue clean. The members stay read-only as long."
             )
         if row == _FILES:
             return "A list of all files with their sizes is kept with the job."
@@ -130,7 +147,9 @@ class TrialScreen(PageScreen[TrialWish]):
         """Change the value of the chosen row."""
         row, wish = self._rows[self._at], self._wish
         if row == _FILES:
-            self._wish = replace(wish, files=not wish.files)
+            kinds = tuple(_LOOKS)
+            files, hold = kinds[(kinds.index((wish.hold or wish.files, wish.hold)) + delta) % len(kinds)]
+            self._wish = replace(wish, files=files, hold=hold)
         elif row == _VERIFY:
             self._wish = replace(wish, verify=not wish.verify)
         else:
@@ -139,6 +158,12 @@ class TrialScreen(PageScreen[TrialWish]):
                 at = fits.index(wish.store) if wish.store in fits else 0
                 self._wish = replace(wish, store=fits[(at + delta) % len(fits)])
         self.draw()
+
+    def action_folder(self) -> None:
+        """Close, to type a folder for the stores."""
+        if _STORE in self._rows:
+            self.wants_folder = True
+            self.dismiss(self._wish)
 
     def action_start(self) -> None:
         """Start the trial."""

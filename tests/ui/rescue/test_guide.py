@@ -92,7 +92,7 @@ async def chosen(pilot: Paces, words: str) -> None:
 
 @pytest.mark.parametrize(
     ("words", "flags"),
-    [("start degraded, read-only", ("--run", "--readonly")), ("start degraded", ("--run",))],
+    [("degraded, read-only", ("--run", "--readonly")), ("start degraded", ("--run",))],
     ids=["read-only", "degraded"],
 )
 async def test_a_degraded_array_is_started(fake: Fake, words: str, flags: tuple[str, ...]) -> None:

@@ -73,6 +73,7 @@ TIED = SearchResult(
     seconds=9.2,
     tested=1296,
 )
+TIE = "One of 720 geometries that fit alike, not the only one"
 NOTHING = SearchResult(
     outcome=SearchOutcome.NOTHING,
     text=("Nothing was found on these devices.",),
@@ -185,9 +186,10 @@ async def test_a_tie_goes_with_its_candidate_to_the_plan(
         await until(pilot, lambda: "so do 718 more" in screen_text(pilot))
         await at(pilot, TrialScreen, "enter")
         await at(pilot, ProofScreen, "enter")
-        assert "Not unique: 720 geometries fit alike" in screen_text(pilot)
+        assert TIE in screen_text(pilot)
         await at(pilot, PlanView, "enter")
-        assert "Not unique: 720 geometries fit alike" in screen_text(pilot)
+    [wish] = tried.wishes
+    assert wish.tie.startswith(TIE)  # it is kept with the trial: tests/rescue/test_real_plan.py
 
 
 async def test_escape_ends_the_search(fake: Fake, tried: FakeTrials, runs: list[FakeRun]) -> None:

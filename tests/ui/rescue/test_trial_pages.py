@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,9 +18,9 @@ from raidtui.rescue.mdadm_words import Assembly
 from raidtui.rescue.proof import CheckResult, Proof
 from raidtui.rescue.trial.trial_record import TrialFinding, TrialLooks, TrialOutcome, TrialRecord
 from raidtui.rescue.trial.trial_request import TrialMethod, TrialNames, TrialRequest
-from raidtui.session.rescue_trials import KnownTrial, TrialWish
+from raidtui.session.rescue_trials import KnownTrial, TrialWish, store_room
 from raidtui.session.storage import JobNews
-from raidtui.ui.frame.choose import Choice
+from raidtui.ui.frame.choose import Ask, Choice
 from raidtui.ui.frame.plan_view import JobView, PlanView
 from raidtui.ui.rescue.guide_screen import GuideScreen
 from raidtui.ui.rescue.proof_screen import ProofScreen
@@ -69,6 +70,12 @@ VOID = TrialOutcome(
     proof=Proof(check=CheckResult.NOT_TRIED, sure="the store of sdb2 is full"),
     void="the store of sdb2 is full",
 )
+GONE = TrialOutcome(
+    proof=Proof(check=CheckResult.NOT_TRIED, sure="the trial is void: sdb2 is gone"), void="sdb2 is gone"
+)
+UNKNOWN = replace(
+    CLEAN, proof=Proof(check=CheckResult.NO_FILE_SYSTEM, sure="nothing on it is known to blkid"), findings=()
+)
 REAL = Plan(
     title="rescue: media",
     subject="media",
@@ -79,33 +86,65 @@ REAL = Plan(
     harm=Harm.DESTROYS,
     confirm="media",
     warning="Superblocks are written.",
-    notes=("Trial 20261122: clean: e2fsck found nothing wrong.",),
+    notes=("sdc2 is 20 events behind, last updated 14 s before the newest: what was written may be lost.",),
+    grounds=(
+        "Trial 20261122-1: clean, ext4.",
+        (
+            "How sure: e2fsck -n read all of the file system's metadata and found nothing wrong; the contents"
+            " of files were not compared."
+        ),
+        "Tried on copy-on-write overlays; both ends of sda2, sdb2 and sdc2 read as before it.",
+    ),
     devices=("sda2",),
 )
 NO_PLAN = Refusal(code=RefusalCode.UNKNOWN, why="the trial 20261122-1 says nothing", remedy="try again")
+TIE = "One of 720 geometries that fit alike, not the only one"
+IN_USE = Refusal(code=RefusalCode.IN_USE, why="sda2 is in use: dm-3 holds it", remedy="release it first")
+REFUSED_PLAN = Refusal(
+    code=RefusalCode.WRONG_STATE,
+    why="the trial 20261122-1 was refused: mdadm does not start it",
+    remedy="try another way",
+)
 OUTCOMES: dict[str, tuple[TrialOutcome | None, Plan | Refusal]] = {
     "clean": (CLEAN, REAL),
     "errors": (ERRORS, REAL),
-    "refused": (REFUSED, NO_PLAN),
+    "refused": (REFUSED, REFUSED_PLAN),
     "void": (VOID, NO_PLAN),
+    "vanished": (GONE, NO_PLAN),
+    "no-file-system": (UNKNOWN, REAL),
     "cut-short": (None, NO_PLAN),
 }
 
 
-def known(outcome: TrialOutcome | None, *, runs: bool = False) -> KnownTrial:
+def known(
+    outcome: TrialOutcome | None,
+    *,
+    runs: bool = False,
+    tie: str = "",
+    held: bool = False,
+    left: bool = False,
+) -> KnownTrial:
     """A trial with this outcome."""
-    request = TrialRequest(ident="a1b2c3", method=TrialMethod.OVERLAYS, made=MADE, label="force: media")
+    request = TrialRequest(
+        ident="a1b2c3", method=TrialMethod.OVERLAYS, made=MADE, label="force: media", tie=tie
+    )
     record = TrialRecord(
         request=request,
         names=TrialNames(ident="a1b2c3", array="md300", folder="/run"),
         start=9,
         target="/dev/md300",
         overlays={},
-        looks=TrialLooks(),
+        looks=TrialLooks(hold=held),
     )
     title = "rescue trial a1b2c3: force: media, on copy-on-write overlays"
     return KnownTrial(
-        job_id="20261122-1", title=title, made_s=1_763_000_000.0, runs=runs, record=record, outcome=outcome
+        job_id="20261122-1",
+        title=title,
+        made_s=1_763_000_000.0,
+        runs=runs,
+        left=held or left,
+        record=record,
+        outcome=outcome,
     )
 
 
@@ -118,6 +157,8 @@ class FakeTrials:
         self.real: Plan | Refusal = REAL
         self.last: KnownTrial | None = None
         self.busy = ""
+        self.held = self.down = False
+        self.opened: KnownTrial | None = None
         self.refusal: Refusal | None = None
 
     def trial_rooms(self, root: Root) -> tuple[tuple[str, int], ...]:
@@ -135,12 +176,19 @@ class FakeTrials:
 
     def known_trial(self, job_id: str) -> KnownTrial:
         del job_id
-        return known(self.outcome)
+        wish = self.wishes[-1] if self.wishes else None
+        held = self.held or (wish is not None and wish.hold)
+        return known(self.outcome, tie=wish.tie if wish is not None else "", held=held and not self.down)
 
     def last_trial(self, uuid: str, names: tuple[str, ...]) -> KnownTrial | None:
         del names
         assert uuid == UUID
         return self.last
+
+    def restart_job(self, job_id: str, *, back: bool) -> int:
+        assert (job_id, back) == ("20261122-1", True)
+        self.down = True
+        return 0
 
     def plan_of_trial(self, survey: Survey, trial: KnownTrial) -> Plan | Refusal:
         del survey, trial
@@ -155,6 +203,8 @@ def tried(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> FakeTrials:
     for name in ("trial_rooms", "start_trial", "known_trial", "plan_of_trial"):
         monkeypatch.setattr(f"raidtui.session.rescue_trials.{name}", getattr(made, name))
     monkeypatch.setattr("raidtui.ui.rescue.rescue_flow.last_trial", made.last_trial)
+    monkeypatch.setattr("raidtui.ui.rescue.rescue_flow.open_trial", lambda: made.opened)
+    monkeypatch.setattr("raidtui.session.storage.restart_job", made.restart_job)
     return made
 
 
@@ -194,6 +244,17 @@ def test_proof(shows: Shows, name: str, size: tuple[int, int]) -> None:
     outcome, real = OUTCOMES[name]
     make = lambda: ProofScreen(known(outcome), real)  # noqa: E731
     shows(staged(Kernel(raid10())), size=size, prepare=with_screen(make))
+
+
+@SIZES
+@pytest.mark.parametrize(
+    "trial",
+    [known(CLEAN, held=True), known(None, left=True), known(CLEAN, tie=f"{TIE}: a check may say nothing.")],
+    ids=["held", "left", "tie"],
+)
+def test_proof_of(shows: Shows, trial: KnownTrial, size: tuple[int, int]) -> None:
+    real = IN_USE if trial.left else REAL
+    shows(staged(Kernel(raid10())), size=size, prepare=with_screen(lambda: ProofScreen(trial, real)))
 
 
 @SIZES
@@ -307,6 +368,61 @@ async def test_a_trial_that_runs_is_left_and_found_again(
         await until(pilot, lambda: isinstance(pilot.app.screen, ProofScreen))
         await at(pilot, GuideScreen, "escape")
         tried.last = known(CLEAN)
+
+
+async def test_a_trial_that_stays_mounted_is_taken_down(fake: Fake, tried: FakeTrials) -> None:
+    async with console() as pilot:
+        await to_trial(pilot)
+        await pilot.press("down", "right", "right")
+        assert "left mounted read-only" in screen_text(pilot)
+        await at(pilot, ProofScreen, "enter")
+        assert "/run/raidtui-rescue-a1b2c3" in screen_text(pilot)
+        assert "t try again" not in screen_text(pilot)
+        await pilot.press("t", "x")
+        await until(pilot, lambda: "t try again" in screen_text(pilot))
+        assert tried.down
+    [wish] = tried.wishes
+    assert (wish.files, wish.hold) == (True, True)
+
+
+async def test_a_trial_is_found_without_its_array(fake: Fake, tried: FakeTrials) -> None:
+    """Its members are in use: the array is no array at rest."""
+    fake.devices = {}
+    tried.opened, tried.held = known(CLEAN, held=True), True
+    async with console() as pilot:
+        await at(pilot, Choice, "a")
+        await until(pilot, lambda: "a trial that is held: force: media" in screen_text(pilot))
+        await at(pilot, ProofScreen, "enter")
+        assert await closed(pilot, "escape") == "nothing was written to the members"
+
+
+async def test_any_folder_is_taken_for_the_stores(
+    fake: Fake, tried: FakeTrials, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = {str(tmp_path): 40 << 30, "/": 1 << 20}
+    monkeypatch.setattr("raidtui.session.rescue_trials.free_bytes", room.get)
+    async with console() as pilot:
+        await to_trial(pilot)
+        for typed, why in (
+            ("srv", "a folder is given by its whole path"),
+            ("/nowhere", "/nowhere is no folder"),
+            ("/", "/ has no room: 48 MiB are needed, 1 MiB are free"),
+        ):
+            await at(pilot, Ask, "e")
+            await at(pilot, TrialScreen, *typed, "enter")
+            await until(pilot, lambda why=why: why in screen_text(pilot))  # type: ignore[misc]
+        await at(pilot, Ask, "e")
+        await at(pilot, TrialScreen, "escape")
+        await at(pilot, Ask, "e")
+        await at(pilot, TrialScreen, *str(tmp_path), "enter")
+        await at(pilot, ProofScreen, "enter")
+    [wish] = tried.wishes
+    assert wish.store == str(tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.access", lambda *_: False)
+    assert store_room(str(tmp_path), 1) == f"{tmp_path} cannot be written to"
 
 
 async def test_the_last_trial_is_shown_again(fake: Fake, tried: FakeTrials) -> None:

@@ -61,9 +61,10 @@ CASES = {
         "128M",
         (
             "printf 'label: gpt\\nsize=40M\\nsize=60M\\n' | sfdisk -q $FILE &&"
-            " d=$(losetup -f --show -P $FILE) && udevadm settle && mkfs.ext4 -q ${d}p1 && pvcreate -q ${d}p2 && vgcreate -q proofs ${d}p2 &&"
-            " lvcreate -q -y -n data -L 20M proofs && mkfs.ext4 -q /dev/proofs/data && vgchange -q -an proofs;"
-            " udevadm settle; losetup -d $d"
+            " d=$(losetup -f --show -P $FILE) && udevadm settle && mkfs.ext4 -q ${d}p1 &&"
+            " pvcreate -q ${d}p2 && vgcreate -q proofs ${d}p2 &&"
+            " lvcreate -q -y -n data -L 20M proofs && mkfs.ext4 -q /dev/proofs/data &&"
+            " vgchange -q -an proofs; udevadm settle; losetup -d $d"
         ),
     ),
     "gpt cut short": (
@@ -103,7 +104,9 @@ def judged(names: list[str]) -> dict[str, object]:
         rows, mounts = looked_at(target)
         sh(f"losetup -d {target}")
         same = hashlib.sha256(file.read_bytes()).hexdigest() == before
-        found[name] = [rows, mounts, same, list(remains(open_root("/")))]
+        left = [each for each in remains(open_root("/")) if each != NAMES.place]
+        found[name] = [rows, mounts, same, left]
+    sh(f"rm -rf {PLACE}; rmdir {NAMES.place}")
     return found
 
 

@@ -1,15 +1,14 @@
-"""What raidtui says of a wreck in a guest: its diagnosis, its search, its trials; each against the table."""
+"""What raidtui says of a wreck in a guest: its diagnosis, also from a capture, and its search."""
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import raidtui
-from tests.lab.guests.wrecks.verdicts import VERDICTS
-from tests.lab.guests.wrecks.wreck import MISSING, Found, Truth, Wreck
+from tests.lab.guests.wrecks.wreck import Found, Truth, Wreck
+from tests.rescue.expected import EXPECTED, differs
 
-MANIFEST = "/tmp/wrecks/manifest"
+CAPTURE = "/run/wreck.tar.gz"
 _PROVEN, _NOTHING = 0, 2
 SEARCHED = {
     *("r5-rs-16k", "r5-ra-32k", "r4", "r6", "r1"),
@@ -18,23 +17,22 @@ SEARCHED = {
 """The wrecks whose search must come to all that the table says."""
 
 
-def diagnosed(guest: Guest, wreck: Wreck) -> list[str]:
-    """What is wrong with the diagnosis."""
+def diagnosed(guest: Guest, wreck: Wreck, *, captured: bool = False) -> list[str]:
+    """What is wrong with the diagnosis, and with that of a capture, which has to say the same."""
     told = raidtui(guest, "rescue", "--json")
     if not told.stdout:
         return [f"no diagnosis: {told.output}"]
-    arrays = json.loads(told.stdout)["arrays"]
-    causes = {cause["code"] for array in arrays for cause in array["causes"]}
-    ways = {way["code"] for array in arrays for way in array["ways"] if way["possible"]}
-    verdict = VERDICTS[wreck.id]
-    wrong = []
-    if not verdict.causes <= causes:
-        wrong.append(f"not named: {sorted(verdict.causes - causes)}; named: {sorted(causes)}")
-    if not verdict.ways <= ways:
-        wrong.append(f"not offered: {sorted(verdict.ways - ways)}; offered: {sorted(ways)}")
-    if verdict.never & ways:
-        wrong.append(f"offered: {sorted(verdict.never & ways)}")
-    return wrong
+    found = json.loads(told.stdout)
+    wrong = [differs(wreck.id, found)]
+    if told.status != EXPECTED[wreck.id].status:
+        wrong.append(f"status {told.status}")
+    if captured:
+        kept = raidtui(guest, "capture", "--with-serials", CAPTURE)
+        elsewhere = raidtui(guest, "--root", CAPTURE, "rescue", "--json")
+        if (kept.status, elsewhere.status) != (0, told.status) or json.loads(elsewhere.stdout) != found:
+            wrong.append(f"the capture says another thing: {kept.output}{elsewhere.output}")
+        assert guest.run(f"rm -f {CAPTURE}").status == 0
+    return [each for each in wrong if each]
 
 
 def searched(guest: Guest, wreck: Wreck) -> list[str]:
@@ -80,35 +78,3 @@ def _sets(truth: Truth, order: tuple[str, ...]) -> list[list[str]]:
     """The members by slot, those of one mirror together."""
     together = len(order) if truth.level == 1 else 2 if truth.layout == "n2" else 1
     return [sorted(order[at : at + together]) for at in range(0, len(order), together)]
-
-
-def way_words(wreck: Wreck) -> Sequence[str]:
-    """The words with which ``raidtui rescue try`` tries the way back of a wreck; () where there is none."""
-    truth, ways = wreck.truth, VERDICTS[wreck.id].ways
-    if truth is None or wreck.proof:
-        return ()
-    there = [name for name in truth.order if name != MISSING]
-    for way in ("force", "start-degraded", "start"):
-        if way in ways:
-            return (way, *there)
-    if wreck.search is None:
-        return ()
-    geometry = [
-        *(f"level={truth.level}", f"offset={truth.offset}", f"metadata={truth.metadata}"),
-        *([f"layout={truth.layout}"] if truth.layout else []),
-        *([f"chunk={truth.chunk_kib}"] if truth.chunk_kib else []),
-        *([f"size={truth.size_kib * 2}"] if truth.size_kib is not None else []),
-    ]
-    return ("rebuild-superblocks", *truth.order, f"--geometry={','.join(geometry)}")
-
-
-def tried(guest: Guest, words: Sequence[str]) -> list[str]:
-    """What is wrong with a trial, whose files must all be those of the list."""
-    told = raidtui(guest, "rescue", "try", *words, "--hashes", MANIFEST, "--json", timeout=300)
-    if not told.stdout:
-        return [f"tried {words}: status {told.status}: {told.output}"]
-    proof = json.loads(told.stdout)["proof"]
-    files = int(guest.run(f"grep -c . {MANIFEST}").stdout)
-    if proof["check"] == "clean" and f"{files} have the sums of the list" in proof["sure"]:
-        return []
-    return [f"tried {words}: {proof}"]

@@ -249,6 +249,7 @@ RECREATED = (
         given=named("0123"),
         search=Found.UNPROVEN,
         proof="damaged $MD",
+        unproven=True,
     ),
     Wreck(
         id="r10-recreated-partly-resynced",
@@ -258,5 +259,6 @@ RECREATED = (
         given=named("0123"),
         search=Found.UNPROVEN,
         proof="damaged $MD",
+        unproven=True,
     ),
 )

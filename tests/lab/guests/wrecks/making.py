@@ -11,6 +11,7 @@ from tests.lab.guests.guest import Guest, Result
 from tests.lab.guests.wrecks.wreck import MISSING, Truth, Wreck
 
 INSIDE = REPOSITORY / "tests/lab/guests/inside"
+MANIFEST = "/tmp/wrecks/manifest"
 _BLOCK = 1 << 16
 _TREE = f"""\
 if [ ! -e $MANIFEST ]; then

@@ -140,6 +140,8 @@ INSIDE = (
         given=named("0123"),
         search=Found.TIE,
         proof='luks_data | cmp - <(head -c "$(luks_data | wc -c)" $MD)',
+        listed=False,
+        unproven=True,
     ),
 )
 

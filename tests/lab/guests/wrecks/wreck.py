@@ -102,6 +102,12 @@ class Wreck:
         search: what a search for the geometry comes to; None where superblocks tell it.
         proof: a script that fails unless the truth, running as $MD, gives the files back; "" for an ext4.
             Without a truth, it has to assemble the array on overlays itself.
+        mend: a script of what a person does by hand before: a partition mapped, a disk copied.
+        named: the devices that raidtui is to look at from then on; () for all.
+        whole: a script that fails unless the files are there in $MD as raidtui has started it; "" for that of
+            the proof, or an ext4.
+        listed: whether a trial mounts what stands on the array, and compares the files with the list.
+        unproven: whether no candidate may be called proven, because files are damaged or nothing can tell.
     """
 
     id: str
@@ -110,6 +116,16 @@ class Wreck:
     given: tuple[str, ...] = ()
     search: Found | None = None
     proof: str = ""
+    mend: str = ""
+    named: tuple[str, ...] = ()
+    whole: str = ""
+    listed: bool = True
+    unproven: bool = False
+
+    @property
+    def looked(self) -> str:
+        """A script that looks whether the files are there in $MD, which runs."""
+        return self.whole or (self.proof if self.truth is not None else "") or "check_ext4 $MD"
 
     @property
     def provable(self) -> bool:

@@ -1,0 +1,79 @@
+"""What can become of an array: the ways back and the causes in one word. Pure."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from raidtui.model.geometry import slots_words
+from raidtui.rescue.records import CauseCode, Need, RescueArray, WayCode
+from raidtui.view.units import joined
+
+_STARTS = frozenset(
+    {
+        *(WayCode.START, WayCode.DEGRADED, WayCode.TAKE_HALF, WayCode.FORCE),
+        *(WayCode.CONTINUE, WayCode.CONTINUE_WITHOUT, WayCode.REVERT),
+    }
+)
+_MENDS = frozenset({WayCode.MAP, WayCode.RESTORE_SIZE})
+
+
+class VerdictCode(StrEnum):
+    """What can become of an array, for programs. docs/rescue.md documents each; none changes."""
+
+    RUNNING = "running"
+    STARTS = "starts"
+    SAVABLE = "savable"
+    MEND_FIRST = "mend-first"
+    SEARCH = "search"
+    LOST = "lost"
+    NOTHING = "nothing"
+
+
+class RescueVerdict(Struct, frozen=True, kw_only=True):
+    """What can become of an array.
+
+    Args:
+        text: with its reason, for people.
+    """
+
+    code: VerdictCode
+    text: str
+
+
+def verdict_of(array: RescueArray) -> RescueVerdict:
+    """Return what can become of an array by what is here; what comes back can change it."""
+    if array.running:
+        return RescueVerdict(code=VerdictCode.RUNNING, text=f"It runs, as {array.running}.")
+    if {each.code for each in array.causes} == {CauseCode.BLANK}:
+        return RescueVerdict(code=VerdictCode.NOTHING, text="There is nothing to save.")
+    possible = {way.code for way in array.ways if way.possible}
+    if WayCode.START in possible and array.needs is Need.NONE:
+        return RescueVerdict(code=VerdictCode.STARTS, text="It starts as it is.")
+    if possible & _STARTS:
+        first = next(way.code for way in array.ways if way.possible and way.code in _STARTS)
+        text = f"It can be started ({first}): try that first."
+        return RescueVerdict(code=VerdictCode.SAVABLE, text=text)
+    if possible & _MENDS:
+        names = dict.fromkeys(
+            name for way in array.ways if way.possible and way.code in _MENDS for name in way.devices
+        )
+        text = f"{joined(tuple(names))} must be made whole first: then look again."
+        return RescueVerdict(code=VerdictCode.MEND_FIRST, text=text)
+    if WayCode.SEARCH in possible:
+        text = "Only a search can tell whether it can be saved: no superblock says how the data lie."
+        return RescueVerdict(code=VerdictCode.SEARCH, text=text)
+    return RescueVerdict(code=VerdictCode.LOST, text=_lost_words(array))
+
+
+def _lost_words(array: RescueArray) -> str:
+    if array.missing:
+        several = len(array.missing) > 1
+        slots = f"slot{'s' if several else ''} {slots_words(array.missing)}"
+        back = f"the disk{'s' if several else ''} of {slots} come{'' if several else 's'} back"
+        enough = "enough of " if several else ""
+        return (
+            f"Lost with what is here: nothing can be started, and no search can help, unless {enough}{back}."
+        )
+    return "Lost with what is here: nothing can be started, and no search can help."

@@ -1,0 +1,141 @@
+"""A wreck is saved by what raidtui offers: the way, its trial, the plan, the array that runs, and back."""
+
+import json
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tests.lab.guests.console import RAIDTUI
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.jobs import PLAN, raidtui
+from tests.lab.guests.wrecks.making import MANIFEST, digests, scripted
+from tests.lab.guests.wrecks.wreck import Found, Wreck
+
+_STARTS = frozenset(
+    {
+        *("start", "start-degraded", "continue-reshape", "continue-reshape-without-backup"),
+        *("revert-reshape", "take-half", "force"),
+    }
+)
+_HARMLESS = frozenset({"copy-first", "bring-back", "look", "restore-size"})
+_MOST_TRIED = 12
+Words = Sequence[str]
+
+
+def saved(guest: Guest, wreck: Wreck) -> list[str]:
+    """What is wrong with the rescue of a wreck, from the diagnosis to the array that runs, and back.
+
+    Until the plan is confirmed, no byte of any disk is another one; after its rollback neither. Where nothing
+    can be saved, nothing is offered.
+    """
+    before = digests(guest)
+    if wreck.mend and (told := scripted(guest, wreck.mend)).status:
+        return [f"not mended: {told.output}"]
+    array = _array(guest, wreck)
+    if not wreck.provable:
+        return _lost(guest, wreck, array)
+    if array is None:
+        return ["no array is named"]
+    job, wrong = "", [f"no way is offered: {array['verdict']}"]
+    for words in _ways(guest, wreck, array):
+        job, wrong = _tried(guest, wreck, words)
+        if digests(guest) != before:
+            return [*wrong, f"the trial {words} has written"]
+        if job:
+            break
+    if wreck.search is Found.UNPROVEN or not job:
+        return [] if wreck.unproven and not job else wrong or ["what is damaged is called proven"]
+    return _carried_out(guest, wreck, job, lambda: digests(guest) == before)
+
+
+def _array(guest: Guest, wreck: Wreck) -> Mapping[str, Any] | None:
+    """The array that has most of the wreck's devices."""
+    told = raidtui(guest, "rescue", "--json", *wreck.named)
+    arrays = json.loads(told.stdout)["arrays"]
+
+    def shared(array: Mapping[str, Any]) -> int:
+        return len({each["device"] for each in array["members"]} & set(wreck.given))
+
+    return max(arrays, key=shared, default=None)
+
+
+def _lost(guest: Guest, wreck: Wreck, array: Mapping[str, Any] | None) -> list[str]:
+    """What is wrong where nothing can be saved: it is said, and no way is there that would be a guess."""
+    verdict = array["verdict"]["code"] if array is not None else "nothing"
+    ways = {way["code"] for way in array["ways"] if way["possible"]} if array is not None else set()
+    if verdict == "search":
+        told = raidtui(guest, "rescue", "search", "--json", *wreck.given, timeout=300)
+        return [] if (told.status, ways & _STARTS) == (2, set()) else [f"offered: {ways}, {told.output}"]
+    lost = verdict in {"lost", "nothing"} and ways <= _HARMLESS
+    return [] if lost else [f"it is not said to be lost: {verdict}, {sorted(ways)}"]
+
+
+def _ways(guest: Guest, wreck: Wreck, array: Mapping[str, Any]) -> Iterator[Words]:
+    """Yield the words of trials: of the first way that is possible, or of what a search has found."""
+    for way in array["ways"]:
+        if not way["possible"]:
+            continue
+        if way["code"] in _STARTS:
+            yield (way["code"], *way["devices"])
+            return
+        if way["code"] == "search":
+            told = raidtui(guest, "rescue", "search", "--json", *way["devices"], timeout=300)
+            found = json.loads(told.stdout)["candidates"] if told.stdout else []
+            for each in found[:_MOST_TRIED]:
+                yield _geometry(each)
+            return
+
+
+def _geometry(found: Mapping[str, Any]) -> Words:
+    """The words with which a candidate of a search is tried, as the real step does it."""
+    values = {
+        "level": found["level"],
+        "layout": found["layout"],
+        "chunk": found["chunk_bytes"] and found["chunk_bytes"] >> 10,
+        "offset": found["data_offset_sectors"],
+        "metadata": found["metadata"],
+        "size": found["size_sectors"],
+    }
+    words = ",".join(f"{key}={value}" for key, value in values.items() if value is not None)
+    return ("rebuild-superblocks", *found["order"], f"--geometry={words}", "--overlays")
+
+
+def _tried(guest: Guest, wreck: Wreck, words: Words) -> tuple[str, list[str]]:
+    """The trial that shows all files, as a person knows them by their sums; or what is wrong with it."""
+    listed = ("--hashes", MANIFEST) if wreck.listed else ()
+    told = raidtui(guest, "rescue", "try", *words, *listed, "--json", timeout=300)
+    if not told.stdout:
+        return "", [f"tried {words}: status {told.status}: {told.output}"]
+    found = json.loads(told.stdout)
+    if told.status != 0:
+        return "", [f"tried {words}: {found['proof']}, {found['void']}, {found['said']}"]
+    return found["job"], []
+
+
+def _carried_out(guest: Guest, wreck: Wreck, job: str, same: Callable[[], bool]) -> list[str]:
+    """What is wrong with the real plan of a trial: until it is confirmed, as it runs, and taken back."""
+    made = guest.run(f"{shlex.join((*RAIDTUI, 'rescue', 'plan', job, '--json'))} >{PLAN} && cat {PLAN}")
+    if made.status:
+        return [f"no plan: {made.output}"]
+    plan = json.loads(made.stdout)["plan"]
+    confirm = [f"--confirm={plan['confirm']}"] if plan.get("confirm") else []
+    if confirm and (raidtui(guest, "apply", PLAN).status, same()) != (2, True):
+        return ["it has begun before it was confirmed"]
+    if not same():
+        return ["the plan itself has written"]
+    done = raidtui(guest, "apply", PLAN, *confirm)
+    if done.status:
+        return [f"not carried out: {done.output}"]
+    running = guest.run("grep -l readonly /sys/block/md*/md/array_state").stdout.split("/")
+    array = f"/dev/{running[3]}" if len(running) == 6 else "none"
+    looked = scripted(guest, f"MD={array}\nSYS=/sys/block/{array[5:]}/md\n{wreck.looked}", timeout=180)
+    wrong = [] if looked.status == 0 else [f"{array} runs without its files: {looked.output}"]
+    if plan.get("rolls_back"):
+        last = json.loads(raidtui(guest, "jobs", "--json").stdout)["jobs"][-1]["id"]
+        back = raidtui(guest, "jobs", "rollback", last)
+        wrong += [] if back.status == 0 else [f"not rolled back: {back.output}"]
+        assert guest.run("rm -rf /var/lib/raidtui/rescue").status == 0
+    else:
+        stopped = scripted(guest, f"mask\nMD={array}\nSYS=/sys/block/{array[5:]}/md\nstop\nunmask")
+        wrong += [] if stopped.status == 0 else [f"not stopped: {stopped.output}"]
+    return wrong if same() else [*wrong, "the members are not as they were before"]

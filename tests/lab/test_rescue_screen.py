@@ -1,0 +1,95 @@
+"""The guide by keyboard on the real kernel: from a dead array to its files, and no byte before the plan."""
+
+import os
+import re
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from tests.lab.guests.console import RAIDTUI
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.jobs import checksum
+from tests.lab.guests.terminal import Terminal
+from tests.lab.test_rescue_trial import SUMS, left, lost_superblocks, two_kicked
+
+READ = "Ways back"
+OVER_S = 90.0
+ALL = os.environ.get("RAIDTUI_WRECKS") == "all"
+"""Whether the longer way is gone, too: make wrecks."""
+
+
+def on_row(terminal: Terminal, wanted: str) -> None:
+    """Move down to a row.
+
+    Raises:
+        TimeoutError: there is none.
+    """
+    shown = re.compile(rf"▸[ =]*{wanted}")
+    for _ in range(12):
+        if shown.search(terminal.screen()):
+            return
+        here = re.findall(r"▸.*", terminal.screen())
+        terminal.press("down")
+        terminal.wait_for(lambda text, here=here: re.findall(r"▸.*", text) != here)  # type: ignore[misc]
+    terminal.wait_for(shown, timeout=1)
+
+
+def to_the_files(terminal: Terminal, guest: Guest, names: Sequence[str], name: str) -> None:
+    """From the page of the trial over proof and plan to the array; not a byte is written up to the plan."""
+    before = checksum(guest, names)
+    terminal.wait_for("nothing is written to the members")
+    terminal.press("enter")
+    terminal.wait_for("clean: the check found nothing wrong", timeout=OVER_S)
+    terminal.wait_for("the same before and after")
+    assert (checksum(guest, names), left(guest)) == (before, "")
+    terminal.press("enter")
+    terminal.wait_for(f"To continue, type {name} and Enter")
+    assert "Tried on copy-on-write overlays" in terminal.screen()
+    terminal.type(name)
+    terminal.press("enter")
+    terminal.wait_for("Esc back", timeout=OVER_S)
+    terminal.press("escape")
+    terminal.wait_for(f"rescue: {name}: done")
+    assert guest.run("cat /sys/block/md*/md/array_state").stdout == "readonly\n"
+    looked = guest.run(
+        f"mount -o ro,noload /dev/md/{name} /tmp/place && cd /tmp/place &&"
+        f" sha256sum --check --quiet {SUMS}; cd /; umount /tmp/place"
+    )
+    assert (looked.status, looked.output) == (0, "")
+    terminal.press("q")
+    assert terminal.wait_exit() == 0
+
+
+def forced(guest: Guest) -> None:
+    """Two members kicked: the guide is offered, force is tried and done."""
+    names = two_kicked(guest)
+    with guest.terminal(RAIDTUI, cols=80, rows=24) as terminal:
+        terminal.wait_for("data does not run: a says what happened", timeout=OVER_S)
+        terminal.press("a")
+        terminal.wait_for(READ, timeout=OVER_S)
+        on_row(terminal, "force ")
+        assert "Forgives:" in terminal.screen()
+        terminal.press("enter")
+        to_the_files(terminal, guest, names, "data")
+
+
+def searched(guest: Guest) -> None:
+    """All superblocks zeroed: the geometry is found, tried and written."""
+    order = lost_superblocks(guest)
+    with guest.terminal(RAIDTUI, cols=80, rows=24) as terminal:
+        terminal.wait_for("No md array", timeout=OVER_S)
+        terminal.press("a")
+        terminal.wait_for("Devices without a superblock", timeout=OVER_S)
+        terminal.press("enter")
+        terminal.wait_for(READ, timeout=OVER_S)
+        on_row(terminal, "search ")
+        terminal.press("enter")
+        terminal.wait_for(" ".join(order), timeout=OVER_S)
+        on_row(terminal, f"raid5 .*{' '.join(order)}")
+        terminal.press("enter")
+        to_the_files(terminal, guest, order, "rescued")
+
+
+@pytest.mark.parametrize("way", [forced, searched] if ALL else [forced], ids=lambda way: way.__name__)
+def test_a_dead_array_comes_back_by_keys(guest: Guest, way: Callable[[Guest], None]) -> None:
+    way(guest)
