@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator
 from typing import Concatenate, ParamSpec, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 _More = ParamSpec("_More")
@@ -31,6 +32,8 @@ class BlockFact(Struct, frozen=True, kw_only=True, eq=False):
         learn: what the block says about others.
         must: whether it has to be there: a journal's next block may be of an older turn.
         checked: whether a checksum says it, not only the look.
+        loose: whether such a block may stand elsewhere, too, and then says what is not so.
+        premise: what this one follows from, which may hold for some geometries only.
         soft: whether it says little: other blocks, or parity, may look like it.
     """
 
@@ -42,6 +45,24 @@ class BlockFact(Struct, frozen=True, kw_only=True, eq=False):
     must: bool = True
     checked: bool = True
     soft: bool = False
+    loose: bool = False
+    premise: Premise | None = None
+
+
+Premise = tuple[BlockFact, bytes]
+"""A loose fact, and the block that was taken for it."""
+
+
+def learned(fact: BlockFact, data: bytes) -> Iterator[BlockFact]:
+    """Yield what a block says about others, each with its premise.
+
+    Args:
+        fact: what was looked for.
+        data: the block.
+    """
+    premise = (fact, data) if fact.loose else fact.premise
+    for other in fact.learn(data) if fact.learn is not None else ():
+        yield other if premise is None else msgspec.structs.replace(other, premise=premise)
 
 
 def on(
@@ -89,7 +110,7 @@ class Stretch(Struct, frozen=True, kw_only=True):
 
 
 class FactPool:
-    """Facts that wait to be tested, each address and kind once; taken in a mixed order.
+    """Facts that wait to be tested, each address, kind and premise once; taken in a mixed order.
 
     Args:
         seed: of the order.
@@ -98,7 +119,7 @@ class FactPool:
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)  # noqa: S311  (an order that can be repeated)
         self._waiting: dict[str, list[BlockFact]] = {}
-        self._known: set[tuple[int, str]] = set()
+        self._known: set[tuple[int, str, Premise | None]] = set()
 
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values()))
@@ -106,22 +127,22 @@ class FactPool:
     def add(self, facts: Iterable[BlockFact]) -> None:
         """Add facts; those that are known are left out."""
         for fact in facts:
-            key = (fact.address, fact.kind)
+            key = (fact.address, fact.kind, fact.premise)
             if key in self._known or len(self._known) > _MOST_WAITING:
                 continue
             self._known.add(key)
             self._waiting.setdefault(fact.kind, []).append(fact)
 
     def take(self, count: int, wanted: Callable[[BlockFact], bool] | None = None) -> list[BlockFact]:
-        """Return facts by turns of their kinds, chance deciding within a kind.
+        """Return facts by turns of their kinds, chance deciding within a kind; loose ones first.
 
         Args:
             count: how many at most.
             wanted: those that are taken first.
         """
-        taken: list[BlockFact] = []
+        taken = self._turns(count, lambda fact: fact.loose)
         if wanted is not None:
-            taken = self._turns(count, wanted)
+            taken += self._turns(count - len(taken), wanted)
         return taken + self._turns(count - len(taken), lambda _: True)
 
     def _turns(self, count: int, wanted: Callable[[BlockFact], bool]) -> list[BlockFact]:

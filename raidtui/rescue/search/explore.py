@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable, Sequence
 
 from raidtui.rescue.search.assignment import MARGIN, OrderSearch, OrdersFound
-from raidtui.rescue.search.block_facts import BlockFact, FactPool
+from raidtui.rescue.search.block_facts import BlockFact, FactPool, learned
 from raidtui.rescue.search.galois import xor
 from raidtui.rescue.search.hypothesis import Hypothesis
 from raidtui.rescue.search.limits import SearchStage, SearchWatch
@@ -15,8 +15,11 @@ from raidtui.rescue.search.samples import BLOCK, Samples
 _ROUNDS = (6, 10, 16, 32)
 _MOST_FACTS = 900
 _ENOUGH = 64
+_FEW = 128
+"""Up to so many facts, one that was learned from a wrong place may outweigh the others."""
 _KEPT = 0.6
 _CLOSE = 8
+_MOST_VARIANTS = 6
 _MIRROR_TRIES, _MIRROR_ROWS = 24, 4
 _ZERO = bytes(BLOCK)
 
@@ -38,9 +41,8 @@ class Exploration:
         self._pool.add(facts)
         self._alive = list(hypotheses)
         self._watch = watch
-        self._learned: set[BlockFact] = set()
+        self._learned: dict[BlockFact, set[bytes]] = {}
         self.tested = 0
-        self.kinds: dict[str, int] = {}
 
     def run(self) -> list[Hypothesis]:
         """Return the geometries that are left, the best first."""
@@ -61,13 +63,11 @@ class Exploration:
         for number, hypothesis in enumerate(self._alive):
             self._watch.at(SearchStage.CANDIDATES, self.tested, self.tested + len(self._pool))
             for fact in batch:
-                data = hypothesis.test(fact)
-                if data is None or fact in self._learned:
-                    continue
-                self._learned.add(fact)
-                self.kinds[fact.kind] = self.kinds.get(fact.kind, 0) + 1
-                if fact.learn is not None:
-                    new += fact.learn(data)
+                for data in hypothesis.test(fact):
+                    known = self._learned.setdefault(fact, set())
+                    if data not in known and len(known) < (_MOST_VARIANTS if fact.loose else 1):
+                        known.add(data)
+                        new += learned(fact, data)
             if number == 0 and new:
                 self._pool.add(new)
                 new = []
@@ -76,7 +76,13 @@ class Exploration:
     def _prune(self) -> None:
         self._alive.sort(key=lambda each: -each.bound)
         best = self._alive[0].bound
-        self._alive = [each for each in self._alive if each.bound >= best * _KEPT - 2 and each.bound > 0]
+        few = self.tested <= _FEW
+        self._alive = [
+            each
+            for each in self._alive
+            if each.bound > 0
+            and (each.bound >= best * _KEPT - 2 or (few and each.bound >= each.asked * _KEPT - 2))
+        ]
 
     def _close(self) -> list[Hypothesis]:
         best = self._alive[0].bound
@@ -108,7 +114,24 @@ def undecided(hypothesis: Hypothesis) -> frozenset[int]:
     return frozenset(slots)
 
 
-def mark_q(hypothesis: Hypothesis, samples: Samples) -> None:
+def rows_with_q(samples: Samples, group: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Return where on each device, and the place in the group of the one whose XOR of the others is 0.
+
+    Args:
+        samples: of all devices.
+        group: those that are looked at, by their numbers.
+    """
+    found = []
+    for row in samples.rows:
+        blocks = [row.blocks[number] for number in group]
+        value = xor(blocks) if all(blocks) else b""
+        having = [place for place, block in enumerate(blocks) if block == value]
+        if len(having) == 1 and value.strip(b"\0"):
+            found.append((row.offset, having[0]))
+    return tuple(found)
+
+
+def mark_q(hypothesis: Hypothesis, rows: Sequence[tuple[int, int]]) -> None:
     """Note for RAID 6 with all members which device has Q in the sampled rows.
 
     The XOR of all members but that one is 0, whatever the order is.
@@ -116,15 +139,10 @@ def mark_q(hypothesis: Hypothesis, samples: Samples) -> None:
     shape = hypothesis.shape
     if shape.level != 6 or len(hypothesis.group) != shape.slots or hypothesis.offset % BLOCK:
         return
-    for row in samples.rows:
-        byte = row.offset - hypothesis.offset
-        blocks = [row.blocks[place] for place in hypothesis.group] if byte >= 0 else []
-        if not blocks or not all(blocks):
-            continue
-        value = xor(blocks)
-        having = [place for place, block in enumerate(blocks) if block == value]
-        if len(having) == 1 and value != _ZERO:
-            hypothesis.mark(shape.row(byte // shape.chunk_bytes).q, having)
+    for offset, place in rows:
+        byte = offset - hypothesis.offset
+        if byte >= 0:
+            hypothesis.mark(shape.row(byte // shape.chunk_bytes).q, (place,))
 
 
 class Mirrors:

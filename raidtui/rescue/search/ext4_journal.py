@@ -51,6 +51,7 @@ class Ext4Journal:
                 kind="ext4 journal superblock",
                 verify=self._is_superblock,
                 learn=self._begin,
+                loose=True,
                 checked=False,
             )
 
@@ -82,6 +83,7 @@ class Ext4Journal:
                 kind="ext4 journal",
                 verify=on(self._is_header, sequence, before),
                 learn=on(self._next, block, before),
+                loose=True,
                 must=False,  # the journal goes round: what is next may be of an older turn
                 checked=False,
             )

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 from raidtui.model.survey import Superblock
 from raidtui.rescue.hints import ArrayHint
 from raidtui.rescue.search.anchors import WINDOW_BYTES, AnchorScan, ArrayRoot
-from raidtui.rescue.search.explore import Exploration, mark_q
+from raidtui.rescue.search.explore import Exploration, mark_q, rows_with_q
 from raidtui.rescue.search.hinted import with_hints
 from raidtui.rescue.search.hypothesis import Hypothesis, Recogniser
 from raidtui.rescue.search.limits import SearchWatch
@@ -255,8 +255,9 @@ class GeometrySearch:
                     group.append(ground.rebuilt)
                 hypotheses += self._with_offsets(root, shape, ground.recogniser, group)
         self._tested += len(hypotheses)
+        rows = rows_with_q(ground.samples, ground.data)
         for hypothesis in hypotheses:
-            mark_q(hypothesis, ground.samples)
+            mark_q(hypothesis, rows)
         exploration = Exploration(root.facts(), hypotheses, self._watch, self._request.seed)
         left = exploration.run()
         ranking = rank(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from raidtui.rescue.search.block_facts import SURE, BlockFact
+from raidtui.rescue.search.block_facts import SURE, BlockFact, Premise
 from raidtui.rescue.search.mapping import StripeShape
 from raidtui.rescue.search.members import Source
 
@@ -43,6 +43,9 @@ class Hypothesis:
         offset: the byte on each device at which the data begin.
         recogniser: the devices.
         group: which devices may be members, by their numbers in the recogniser.
+
+    Attributes:
+        asked: how many facts were tested that must hold, as far as is known, if the geometry is right.
     """
 
     def __init__(self, shape: StripeShape, offset: int, recogniser: Recogniser, group: Sequence[int]) -> None:
@@ -52,6 +55,10 @@ class Hypothesis:
         self._recogniser = recogniser
         self.tests = [0] * shape.slots
         self.hits = [[0] * len(self.group) for _ in range(shape.slots)]
+        self.asked = 0
+        self._copied: list[tuple[bool, list[tuple[int, frozenset[int]]]]] = []
+        self._blocks = 0
+        self._held: set[Premise] = set()
         self._soft_tests = [0] * shape.slots
         self._soft_hits = [[0] * len(self.group) for _ in range(shape.slots)]
 
@@ -64,29 +71,37 @@ class Hypothesis:
         """Return the slots that hold a fact's block."""
         return tuple(slot for slot, _ in self.shape.places(fact.address))
 
-    def test(self, fact: BlockFact) -> bytes | None:
-        """Look for a block on all devices; return it where one has it.
+    def test(self, fact: BlockFact) -> tuple[bytes, ...]:
+        """Look for a block on all devices; return it where one has it, of loose facts all that fit.
 
         A block that lies in two chunks is passed over.
         """
         chunk = self.shape.chunk_bytes
         if self.shape.level != 1 and fact.address % chunk + fact.length > chunk:
-            return None
+            return ()
         found: list[tuple[int, list[int]]] = []
-        data: bytes | None = None
+        blocks: dict[bytes, None] = {}
         for slot, byte in self.shape.places(fact.address):
             have = []
             for place, source in enumerate(self.group):
                 if self._recogniser.at(fact, source, self.offset + byte):
                     have.append(place)
-                    if data is None:
-                        data = self._recogniser.sources[source].read(self.offset + byte, fact.length)
+                    if fact.loose or not blocks:
+                        blocks[self._recogniser.sources[source].read(self.offset + byte, fact.length)] = None
             found.append((slot, have))
-        if data is None and not fact.must:
-            return None
+        holds = fact.premise is None or fact.premise in self._held
+        if not blocks and not (fact.must and holds):
+            return ()
+        self.asked += holds and not fact.soft
+        if fact.loose:
+            self._held.update((fact, block) for block in blocks)
         for slot, have in found:
             self.mark(slot, have, soft=fact.soft)
-        return data
+        if len(found) > 1:
+            self._copied.append((fact.soft, [(slot, frozenset(have)) for slot, have in found]))
+            if not fact.soft:
+                self._blocks += 1 if blocks else -1
+        return tuple(blocks)
 
     def mark(self, slot: int, have: Sequence[int], *, soft: bool = False) -> None:
         """Note that a slot was tested, and the places in the group that passed."""
@@ -103,11 +118,30 @@ class Hypothesis:
         ]
         by_slot: int = sum(map(max, gains))
         by_device: int = sum(map(max, zip(*gains, strict=True)))
-        return min(by_slot, by_device) / self.shape.copies_of(len(self.group))
+        if not self._copied:
+            return min(by_slot, by_device)
+        return min(by_slot, by_device, self._blocks)
 
     def gain(self, slot: int, place: int) -> int:
         """Return what speaks for a device in a slot, less what speaks against it; a block counts SURE."""
         return SURE * (2 * self.hits[slot][place] - self.tests[slot]) + self.soft_gain(slot, place)
+
+    def order_gain(self, order: Sequence[int], *, soft: bool) -> float:
+        """Return what speaks for an order, less what speaks against it, each block once however many copies.
+
+        Args:
+            order: by slot the place in the group, or -1.
+            soft: whether of soft facts, or of the others.
+        """
+        tests, hits = (self._soft_tests, self._soft_hits) if soft else (self.tests, self.hits)
+        if not self._copied:
+            return sum(2 * hits[slot][place] - tests[slot] for slot, place in enumerate(order) if place >= 0)
+        total = 0.0
+        for is_soft, copies in self._copied:
+            there = [order[slot] in have for slot, have in copies if order[slot] >= 0]
+            if is_soft == soft and there:
+                total += 2 * sum(there) / len(there) - 1
+        return total
 
     def soft_gain(self, slot: int, place: int) -> int:
         """Return the part of it that is of soft facts."""

@@ -84,13 +84,6 @@ class StripeShape(Struct, frozen=True, kw_only=True):
             return self.slots // _copies(self.layout)
         return self.slots - PARITY_OF.get(self.level, 0)
 
-    def copies_of(self, present: int) -> float:
-        """Return how many copies of a chunk there are on average while so many members are present."""
-        if self.level not in {1, 10}:
-            return 1.0
-        copies = self.slots if self.level == 1 else _copies(self.layout)
-        return max(1.0, copies * min(present, self.slots) / self.slots)
-
     @property
     def least_slots(self) -> int:
         """The smallest number of slots that mdadm makes an array of, unless it is forced."""

@@ -35,7 +35,8 @@ class Ranked(Struct, frozen=True, kw_only=True):
         passed: blocks that were recognised at their places.
         failed: blocks that were not.
         unused: devices with data that are no members then.
-        soft: what soft facts say for it, less what they say against it.
+        gain: what speaks for it, less what speaks against it, for one copy of the data.
+        soft: the same of soft facts.
         parity: the share of sampled rows whose parity is right; None where that says nothing.
         swaps: slots that may be exchanged and read the same.
         like: other geometries that read the same.
@@ -47,7 +48,8 @@ class Ranked(Struct, frozen=True, kw_only=True):
     passed: int
     failed: int
     unused: int
-    soft: int = 0
+    gain: float
+    soft: float = 0.0
     parity: float | None = None
     swaps: tuple[tuple[int, ...], ...] = ()
     like: tuple[Ranked, ...] = ()
@@ -56,16 +58,6 @@ class Ranked(Struct, frozen=True, kw_only=True):
     def missing(self) -> int:
         """How many slots are empty."""
         return self.order.count(-1)
-
-    @property
-    def gain(self) -> float:
-        """What speaks for it, less what speaks against it, for one copy of the data."""
-        return (self.passed - self.failed) / self.shape.copies_of(self.shape.slots - self.missing)
-
-    @property
-    def soft_share(self) -> float:
-        """What soft facts say for it, for one copy of the data."""
-        return self.soft / self.shape.copies_of(self.shape.slots - self.missing)
 
     def array(self, sources: Sequence[Source]) -> LogicalArray:
         """Return it as a device to read from."""
@@ -156,8 +148,8 @@ def _by_copies(best: list[Ranked]) -> list[Ranked]:
 
 def _by_soft(best: list[Ranked]) -> list[Ranked]:
     """Leave those that files and other soft facts speak for most, where the difference is no chance."""
-    most = max((each.soft_share for each in best), default=0.0)
-    return [each for each in best if each.soft_share >= most - MARGIN]
+    most = max((each.soft for each in best), default=0.0)
+    return [each for each in best if each.soft >= most - MARGIN]
 
 
 def _same(one: Ranked, two: Ranked) -> bool:
@@ -217,7 +209,8 @@ def _orders(
                 passed=passed,
                 failed=tests - passed,
                 unused=len(hypothesis.group) - len(used),
-                soft=sum(hypothesis.soft_gain(slot, place) for slot, place in enumerate(order) if place >= 0),
+                gain=hypothesis.order_gain(order, soft=False),
+                soft=hypothesis.order_gain(order, soft=True),
                 swaps=groups,
             ),
         )
@@ -233,7 +226,8 @@ def _mirror(hypothesis: Hypothesis) -> list[Ranked]:
     if not good:
         return []
     used = good[:slots]
-    numbers = [hypothesis.group[place] for place in used] + [-1] * (slots - len(used))
+    places = used + [-1] * (slots - len(used))
+    numbers = [hypothesis.group[place] if place >= 0 else -1 for place in places]
     passed = sum(hypothesis.hits[0][place] for place in used)
     return [
         Ranked(
@@ -243,7 +237,8 @@ def _mirror(hypothesis: Hypothesis) -> list[Ranked]:
             passed=passed,
             failed=hypothesis.tests[0] * len(used) - passed,
             unused=len(hypothesis.group) - len(used),
-            soft=sum(hypothesis.soft_gain(0, place) for place in used),
+            gain=hypothesis.order_gain(places, soft=False),
+            soft=hypothesis.order_gain(places, soft=True),
             swaps=(tuple(range(slots)),) if slots > 1 else (),
         )
     ]

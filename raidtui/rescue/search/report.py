@@ -248,7 +248,9 @@ def doubted(result: SearchResult, samples: Samples) -> SearchResult:
             msgspec.structs.replace(
                 each, proof=msgspec.structs.replace(doubtful, contents=each.proof.contents)
             )
-            if each.geometry.level == 10 and each.proof.check is CheckResult.CLEAN
+            if each.geometry.level == 10
+            and each.proof.check is CheckResult.CLEAN
+            and len(each.geometry.present) > int(each.geometry.layout[1:])
             else each
             for each in result.candidates
         ),

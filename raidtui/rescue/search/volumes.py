@@ -44,6 +44,7 @@ def head_facts(where: Stretch) -> Iterator[BlockFact]:
                 verify=on(_recognised, kind, byte),
                 learn=on(_inside, kind, byte, where),
                 must=False,
+                loose=True,
             )
 
 
@@ -105,8 +106,9 @@ def _entries(header: bytes, where: Stretch) -> Iterator[BlockFact]:
             address=address,
             length=length,
             kind="GPT entries",
-            verify=on(_are_entries, size, crc if length == whole else None),
+            verify=on(_are_entries, size, crc if length == whole else None, backup),
             learn=on(_partitions, size, where),
+            loose=length < whole,
         )
     address = where.at(backup, _SECTOR)
     if address is not None:
@@ -131,10 +133,12 @@ def _is_lvm_text(text: bytes, length: int, crc: int) -> bool:
     return len(text) == length and _lvm_crc(text) == crc
 
 
-def _are_entries(data: bytes, size: int, crc: int | None) -> bool:
+def _are_entries(data: bytes, size: int, crc: int | None, end: int) -> bool:
     if crc is not None:
         return zlib.crc32(data) == crc
-    return len(data) == _ENTRIES_BYTES and any(True for _ in _spans(data, size))
+    spans = list(_spans(data, size))
+    used = sum(data[start : start + 16] != bytes(16) for start in range(0, len(data) - size + 1, size))
+    return len(data) == _ENTRIES_BYTES and 0 < len(spans) == used and all(sum(span) <= end for span in spans)
 
 
 def _spans(data: bytes, size: int) -> Iterator[tuple[int, int]]:
@@ -191,6 +195,7 @@ def _lvm(sector: bytes, where: Stretch) -> Iterator[BlockFact]:
                 length=_SECTOR,
                 kind="LVM metadata header",
                 verify=_is_area,
+                loose=True,
                 learn=on(_lvm_text, offset, size, own, where),
             )
 

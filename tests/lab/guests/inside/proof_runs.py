@@ -8,6 +8,7 @@ from pathlib import Path
 from raidtui.host.roots.opening import open_root
 from raidtui.rescue.trial.trial_checks import Checker
 from raidtui.rescue.trial.trial_look import mount_read_only
+from raidtui.rescue.trial.trial_plan import hiding_rules
 from raidtui.rescue.trial.trial_record import TrialFinding
 from raidtui.rescue.trial.trial_request import TrialNames
 from raidtui.rescue.trial.trial_sweep import let_go, remains
@@ -71,7 +72,7 @@ CASES = {
         "64M",
         (
             "printf 'label: gpt\\nsize=40M\\n' | sfdisk -q $FILE && truncate -s 60M $FILE &&"
-            " mkfs.ext4 -q -E offset=1048576 $FILE 40M"
+            " mkfs.ext4 -q -F -E offset=1048576 $FILE 40M"
         ),
     ),
     "lvm with another text": (
@@ -92,7 +93,9 @@ def judged(names: list[str]) -> dict[str, object]:
         by name: findings (place, contents, check, sure), whether the device is unchanged, what is left.
     """
     found: dict[str, object] = {}
-    sh(f"mkdir -p {PLACE} {NAMES.place} && echo secret >{PLACE}/key")
+    sh(f"mkdir -p {PLACE} {NAMES.place} /run/udev/rules.d && echo secret >{PLACE}/key")
+    Path(NAMES.rules).write_text(hiding_rules(NAMES))
+    sh("udevadm control --reload")
     for name in names:
         size, script = CASES[name]
         file = PLACE / "disk"
@@ -104,9 +107,9 @@ def judged(names: list[str]) -> dict[str, object]:
         rows, mounts = looked_at(target)
         sh(f"losetup -d {target}")
         same = hashlib.sha256(file.read_bytes()).hexdigest() == before
-        left = [each for each in remains(open_root("/")) if each != NAMES.place]
+        left = [each for each in remains(open_root("/")) if each not in {NAMES.place, NAMES.rules}]
         found[name] = [rows, mounts, same, left]
-    sh(f"rm -rf {PLACE}; rmdir {NAMES.place}")
+    sh(f"rm -rf {PLACE} {NAMES.rules}; rmdir {NAMES.place}; udevadm control --reload")
     return found
 
 
