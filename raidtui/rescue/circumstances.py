@@ -204,7 +204,7 @@ def _duplicates(group: MemberGroup) -> Iterator[Cause]:
 
 
 def _copy_words(facts: RescueFacts, left: str, kept: str) -> str:
-    """Return which of two devices with one superblock is gone on with, and why."""
+    """Return with which of two devices with one superblock the work continues, and why."""
     copy, unfinished = facts.copies.get(kept), facts.copies.get(left)
     rule = "name one of the two, never both"
     if copy is not None and copy.source == left and copy.complete:

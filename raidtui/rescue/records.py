@@ -248,7 +248,7 @@ class RescueFacts(Struct, frozen=True, kw_only=True):
 
     @property
     def copied(self) -> frozenset[str]:
-        """The devices that have a complete copy here: it is gone on with, and not with them."""
+        """The devices that have a complete copy here: the work continues with it."""
         return frozenset(copy.source for copy in self.copies.values() if copy.complete and copy.source)
 
     def medium(self, name: str) -> MediumState:
