@@ -19,7 +19,8 @@ from raidtui.plans.target import needs_root, refuse_name, refuse_taken
 from raidtui.rescue.mdadm_words import Assembly, Recreation, mdadm_words
 from raidtui.rescue.proof import CheckResult
 from raidtui.rescue.saved_ends import SavingRoom, saved_ends, still_unwritten
-from raidtui.rescue.trial.trial_plan import METHOD_WORDS, waiting_arrays
+from raidtui.rescue.trial.trial_members import waiting_arrays
+from raidtui.rescue.trial.trial_plan import METHOD_WORDS
 from raidtui.rescue.trial.trial_record import TrialOutcome, TrialRecord
 from raidtui.rescue.trial.trial_request import TrialMethod
 from raidtui.view.units import counted, joined
