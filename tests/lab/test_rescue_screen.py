@@ -47,7 +47,7 @@ def to_the_files(terminal: Terminal, guest: Guest, names: Sequence[str], name: s
     assert "Tried on copy-on-write overlays" in terminal.screen()
     terminal.type(name)
     terminal.press("enter")
-    terminal.wait_for("Esc back", timeout=OVER_S)
+    terminal.wait_for(lambda text: "Esc back" in text and "To continue" not in text, timeout=OVER_S)
     terminal.press("escape")
     terminal.wait_for(f"rescue: {name}: done")
     assert guest.run("cat /sys/block/md*/md/array_state").stdout == "readonly\n"

@@ -102,6 +102,7 @@ class GuideScreen(PageScreen[str]):
         array = self._array
         name = visible(title_of(array) if array is not None else self._label)
         self.show_head(f"{TITLE}: {name}", self._words or (facts_of(array) if array is not None else ""))
+        lines = self._lines(width - 1)
         here = self.here
         can = here is not None and here.enters and not self._here_only
         onward = [("Enter", here.enters)] if here is not None and can else []
@@ -113,16 +114,16 @@ class GuideScreen(PageScreen[str]):
             ("r", "read again"),
             ("PgUp PgDn", "scroll"),
             ("Esc", "back"),
-            notes=self._ways(width),
+            notes=self._ways(width, len(lines)),
         )
-        self.show_body(self._lines(width - 1))
+        self.show_body(lines)
 
-    def _ways(self, width: int) -> list[Line]:
-        """Return the ways, with what the chosen one does."""
+    def _ways(self, width: int, body: int) -> list[Line]:
+        """Return the ways, with what the chosen one does; ``body`` lines stand above them."""
         if not self._rows:
             return []
         height = self.app.size.height
-        panel = way_panel(self._rows, self._at, width, height, here_only=self._here_only)
+        panel = way_panel(self._rows, self._at, width, height, body=body, here_only=self._here_only)
         return [*panel, rule(width)]
 
     def _lines(self, width: int) -> list[Line]:
