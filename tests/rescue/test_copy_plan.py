@@ -86,7 +86,7 @@ def test_a_member_at_rest_is_no_target(*, map_there: bool) -> None:
     host = survey(device("sda", superblock=block("a", 0)), device("sdb", superblock=block("b", 1)))
     made = plan_copy(host, request("sdb", map_there=map_there))
     assert isinstance(made, Refusal)
-    assert made.sentence.startswith("sdb has a superblock of data, which does not run;")
+    assert made.sentence.startswith("sdb may be a member: it has a superblock of data, which does not run;")
 
 
 def test_the_copy_itself_is_no_other_member() -> None:

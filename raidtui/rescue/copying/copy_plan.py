@@ -183,7 +183,8 @@ def _refuse_needed(survey: Survey, target: Device) -> Refusal | None:
         return None
     return Refusal(
         code=RefusalCode.IN_USE,
-        why=f"{target.disk.name} has a superblock of {joined(labels)}, which does not run",
+        why=f"{target.disk.name} may be a member: it has a superblock of {joined(labels)}, which does not"
+        " run",
         remedy="choose a disk without one; zero the superblock of one that no array needs",
     )
 
