@@ -132,6 +132,7 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
 
 def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey: Survey) -> TrialRequest:
     from raidtui.rescue.mdadm_words import Recreation  # noqa: PLC0415
+    from raidtui.rescue.trial.trial_members import least_method  # noqa: PLC0415
     from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest  # noqa: PLC0415
     from raidtui.rescue.trial.trials import methods_of, new_ident  # noqa: PLC0415
 
@@ -140,7 +141,7 @@ def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey:
         if isinstance(made, Recreation):
             method = methods_of(made.geometry)[0]
         elif arguments.way in {_START, _DEGRADED, _HALF}:
-            method = TrialMethod.READ_ONLY
+            method = least_method(survey, made.devices)
     blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
     return TrialRequest(
         ident=new_ident(),

@@ -23,6 +23,9 @@ PACKAGES = {
 """Tools that plans use, with the Debian package of each."""
 
 
+_REPLAYED = 0x200 | 0x800 | 0x1000  # MD_FEATURE_JOURNAL, _PPL, _MULTIPLE_PPLS (md_p.h)
+
+
 class MemberRole(StrEnum):
     """What a superblock says its device is. A failed member is not told from a spare (super1.c)."""
 
@@ -134,6 +137,11 @@ class Superblock(Struct, frozen=True, kw_only=True):
     own_host: bool | None = None
     reshape: PendingReshape | None = None
     volumes: tuple[ContainerVolume, ...] = ()
+
+    @property
+    def replays(self) -> bool:
+        """Whether md writes to the members as it starts the array, also read-only: it replays a log."""
+        return bool((self.features or 0) & _REPLAYED)
 
     @property
     def label(self) -> str:

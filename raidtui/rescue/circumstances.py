@@ -120,6 +120,14 @@ def _dirty(group: MemberGroup) -> Iterator[Cause]:
 
 
 def _journal(group: MemberGroup) -> Iterator[Cause]:
+    if group.newest.replays:
+        log = f"write journal ({group.journal})" if group.journal else "partial parity log"
+        if group.journal or not (group.newest.features or 0) & _JOURNAL:
+            yield Cause(
+                code=CauseCode.REPLAYED,
+                text=f"md replays its {log} as it starts it, also read-only and onto members that are set"
+                " read-only: nothing but overlays keeps them as they are. A trial tells how much that is.",
+            )
     if not (group.newest.features or 0) & _JOURNAL:
         return
     stale = group.journal and group.events_behind(group.journal) > MARGIN_EVENTS

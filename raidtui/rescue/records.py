@@ -26,6 +26,7 @@ class CauseCode(StrEnum):
     RESHAPE_CUT = "reshape-cut"
     DIRTY_DEGRADED = "dirty-degraded"
     JOURNAL_LOST = "journal-lost"
+    REPLAYED = "log-replayed"
     MISSING = "member-missing"
     SPARE = "spare"
     SMALLER = "device-smaller"
@@ -93,6 +94,7 @@ _HARMLESS = frozenset(
         CauseCode.BAD_BLOCKS,
         CauseCode.TWIN,
         CauseCode.ONE_BEHIND,
+        CauseCode.REPLAYED,
     }
 )
 

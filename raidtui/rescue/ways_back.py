@@ -139,10 +139,15 @@ def _start(group: MemberGroup) -> WayBack:
 def _look(group: MemberGroup) -> WayBack:
     names = _whole(group)
     why = _why_not_started(group, run=True)
+    how = f"set {joined(names) or 'its members'} read-only (blockdev --setro), assemble with --run --readonly"
+    if group.newest.replays:
+        how = (
+            f"assemble overlays of {joined(names) or 'its members'}: md replays its log as it starts, which"
+            " writes to members, also to those that are set read-only"
+        )
     return WayBack(
         code=WayCode.LOOK,
-        text=f"Look first: set {joined(names) or 'its members'} read-only (blockdev --setro), assemble with"
-        " --run --readonly, check the file system without repair, mount it read-only.",
+        text=f"Look first: {how}; check the file system without repair, mount it read-only.",
         possible=not why,
         why_not=why,
         devices=names,

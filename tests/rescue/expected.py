@@ -163,7 +163,15 @@ EXPECTED = {
         ways="start-degraded:a,c,d continue-reshape:a,c,d -start -search",
     ),
     "r5-journal-lost": Expected(causes="journal-lost", ways="force:a,b,c -start -look"),
-    "r5-ppl-one-absent": Expected(causes="member-missing -dirty-degraded", ways="start-degraded:a,c -start"),
+    "r5-journal-full": Expected(
+        causes="log-replayed -journal-lost",
+        ways="look:e,f,g,h start:e,f,g,h -force",
+        verdict="starts",
+        status=0,
+    ),
+    "r5-ppl-one-absent": Expected(
+        causes="log-replayed member-missing -dirty-degraded", ways="start-degraded:a,c -start"
+    ),
     "r1-0.90-whole-or-partition": Expected(
         causes="disk-and-partition:a,a1 disk-and-partition:b,b1",
         ways="start:a1,b1 -force",

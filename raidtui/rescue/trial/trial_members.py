@@ -1,4 +1,4 @@
-"""Which devices a trial may be given, and why not. Pure."""
+"""The members of a trial: whether they can be had, and how little is enough to try them. Pure."""
 
 from __future__ import annotations
 
@@ -9,16 +9,11 @@ from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.target import needs_root
 from raidtui.rescue.mdadm_words import Recreation
-from raidtui.rescue.trial.trial_request import TrialRequest
+from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest
 
 
-def free_members(survey: Survey, request: TrialRequest) -> tuple[Device, ...] | Refusal:
-    """Return the members, each of them free, or why they cannot be had.
-
-    Args:
-        survey: the host, with the members.
-        request: what is tried.
-    """
+def members_of(survey: Survey, request: TrialRequest) -> tuple[Device, ...] | Refusal:
+    """Return the members, each of them free, or why they cannot be had."""
     wanted = request.made.devices
     if refusal := needs_root(survey.snapshot):
         return refusal
@@ -70,6 +65,21 @@ def _refuse_container(device: Device, request: TrialRequest) -> Refusal | None:
         why=f"{device.disk.name} is in a container of {kind} metadata, which a trial cannot assemble",
         remedy=remedy + ("; off Intel's controllers, with IMSM_NO_PLATFORM=1" if kind == "Intel" else ""),
     )
+
+
+def replaying(survey: Survey, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the members whose array has a write journal or a partial parity log.
+
+    What is in it is written to the members as md starts the array (r5l_recovery_log, ppl_recover). Neither a
+    read-only array nor a read-only device keeps Linux 6.1 from that: it warns, and writes (bio_check_ro).
+    """
+    blocks = {name: survey.devices[name].superblock for name in names if name in survey.devices}
+    return tuple(name for name, block in blocks.items() if block is not None and block.replays)
+
+
+def least_method(survey: Survey, names: Sequence[str]) -> TrialMethod:
+    """Return how superblocks that suffice are tried: on the members themselves, unless that writes."""
+    return TrialMethod.OVERLAYS if replaying(survey, names) else TrialMethod.READ_ONLY
 
 
 def waiting_arrays(survey: Survey, names: Sequence[str]) -> tuple[Array, ...]:

@@ -14,7 +14,7 @@ from raidtui.plans.assemble import let_go_of
 from raidtui.plans.contents import device_facts
 from raidtui.rescue.mdadm_words import Assembly, Recreation, mdadm_words
 from raidtui.rescue.trial.maps_table import MapsRefusal, array_table, data_sectors
-from raidtui.rescue.trial.trial_members import free_members, waiting_arrays
+from raidtui.rescue.trial.trial_members import members_of, replaying, waiting_arrays
 from raidtui.rescue.trial.trial_request import (
     ROOM_BYTES,
     STORE_BYTES,
@@ -63,9 +63,16 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
         host: what it has for a trial.
         request: what is tried.
     """
-    devices = free_members(survey, request)
+    devices = members_of(survey, request)
     if isinstance(devices, Refusal):
         return devices
+    if request.method is TrialMethod.READ_ONLY and (logged := replaying(survey, request.made.devices)):
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED,
+            why=f"md replays the log of {', '.join(logged)} as it starts them, also read-only and onto"
+            " devices that are set read-only",
+            remedy="try it on overlays: raidtui rescue try ... --overlays",
+        )
     stored = request.method is TrialMethod.OVERLAYS
     folder = _folder(host, request, len(devices)) if stored else ""
     if isinstance(folder, Refusal):

@@ -36,6 +36,16 @@ JOURNAL = (
         given=named("012"),
     ),
     Wreck(
+        id="r5-journal-full",
+        make="create -e1.2 -l5 -n3 -c64 --write-journal=$D3 $D0 $D1 $D2\nfill\n"
+        "mount $MD /mnt\nrm -r /mnt/text\nsync -f /mnt\necho write-back >$SYS/journal_mode\n"
+        "cp -a $TREE/text /mnt/\nsync -f /mnt\ncut_off",
+        given=named("4567"),
+        proof="over 4 5 6 7\nassemble ${OVER[@]}\nmount $MD /mnt\numount /mnt\ncheck_ext4 $MD",
+        whole="check_files $MD",
+        replays=True,
+    ),
+    Wreck(
         id="r5-ppl-one-absent",
         make="create -e1.2 --consistency-policy=ppl -l5 -n3 -c64 $D0 $D1 $D2\nfill\nstop\nblank $D1",
         truth=Truth(level=5, order=named("0-2"), layout="left-symmetric", offset=4096),
