@@ -28,11 +28,12 @@ def read_loops(root: Root) -> Mapping[str, str]:
 
 
 def stands_on(root: Root, array: str) -> tuple[str, ...]:
-    """Return what an array stands on: names of maps where it has such, else of devices."""
-    return tuple(
-        root.text(f"{BLOCK}/{name}/dm/name") or name.replace("!", "/")
-        for name in root.names(f"{BLOCK}/{array}/slaves")
-    )
+    """Return what an array stands on: kernel names of devices, and of maps their own names, too."""
+    found: list[str] = []
+    for name in root.names(f"{BLOCK}/{array}/slaves"):
+        found.append(name.replace("!", "/"))
+        found += filter(None, (root.text(f"{BLOCK}/{name}/dm/name"),))
+    return tuple(found)
 
 
 def _backing(root: Root, name: str) -> str:

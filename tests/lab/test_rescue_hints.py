@@ -17,7 +17,7 @@ def test_black_boxes_tell_which_disk_was_in_which_slot(guest: Guest) -> None:
     done = guest.run(f"mdadm --stop {made.path} && udevadm settle && rm -rf /var/lib/raidtui")
     assert done.status == 0, done.output
     for name in order:
-        confirm = plan(guest, "zero-superblock", name)["confirm"]
+        confirm = plan(guest, "zero-superblock", name, "--destroy=data")["confirm"]
         applied = raidtui(guest, "apply", PLAN, f"--confirm={confirm}")
         assert applied.status == 0, applied.output
     told = raidtui(guest, "rescue", "search", "--json", first, second, third)
@@ -26,7 +26,7 @@ def test_black_boxes_tell_which_disk_was_in_which_slot(guest: Guest) -> None:
     assert (hint["order"], hint["level"], hint["chunk_bytes"]) == (order, "raid5", 65536), hint
     assert hint["source"].startswith("black box of 20")
     best = found["candidates"][0]
-    assert (told.status, best["order"]) == (0, order), told.output
+    assert (told.status, best["order"]) == (0 if found["unique"] else 1, order), told.output
     assert best["notes"][-1] == f"It is as in {hint['source']}, which proves nothing."
     words = raidtui(guest, "rescue", "search", first, second, third).stdout
     assert f"{second} was slot 0" in " ".join(words.split())

@@ -23,7 +23,7 @@ _OPTIONS = {
 }
 _BLOCK_BYTES, _TAIL_BYTES = 1 << 20, 512
 _PERCENT = re.compile(rb"\b([0-9]{1,3})%")
-_FAILED = re.compile(r"^(rsync|cp): .*(failed|error)")
+_FAILED = re.compile(r"""(?:rsync|cp): .*(?:failed|error).* ["'](.+)["']""")
 
 
 class FilesFound(Struct, frozen=True, kw_only=True):
@@ -180,7 +180,7 @@ def copy_out(
         return False, f"the copy to {to} was ended: {end.why}"
     if "No space left on device" in said or "Disk quota exceeded" in said:
         return False, f"the copy is not complete: no space is left in {to}"
-    failed = [line for line in said.split("\n") if _FAILED.search(line)]
+    failed = {match[1] for line in said.split("\n") if (match := _FAILED.match(line)) is not None}
     files = f"{counted(len(failed), 'file')} could not be read" if failed else f"{tool} failed ({end.status})"
     return False, f"copied to {to} by {tool}, but {files}: {output}"
 

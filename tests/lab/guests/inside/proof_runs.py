@@ -71,8 +71,8 @@ CASES = {
     "gpt cut short": (
         "64M",
         (
-            "printf 'label: gpt\\nsize=40M\\n' | sfdisk -q $FILE && truncate -s 60M $FILE &&"
-            " mkfs.ext4 -q -F -E offset=1048576 $FILE 40M"
+            "printf 'label: gpt\\nsize=40M\\n' | sfdisk -q $FILE && d=$(losetup -f --show -P $FILE) &&"
+            " udevadm settle && mkfs.ext4 -q ${d}p1; losetup -d $d; truncate -s 60M $FILE"
         ),
     ),
     "lvm with another text": (
