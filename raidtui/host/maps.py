@@ -28,12 +28,11 @@ def read_loops(root: Root) -> Mapping[str, str]:
 
 
 def stands_on(root: Root, array: str) -> tuple[str, ...]:
-    """Return what an array stands on: kernel names of devices, and of maps their own names, too."""
-    found: list[str] = []
+    """Return what an array stands on: names of devices, and of those that are maps also the map's name."""
+    found = []
     for name in root.names(f"{BLOCK}/{array}/slaves"):
-        found.append(name.replace("!", "/"))
-        found += filter(None, (root.text(f"{BLOCK}/{name}/dm/name"),))
-    return tuple(found)
+        found += [each for each in (root.text(f"{BLOCK}/{name}/dm/name"), name.replace("!", "/")) if each]
+    return tuple(each.strip() for each in found)
 
 
 def _backing(root: Root, name: str) -> str:
