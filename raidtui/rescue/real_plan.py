@@ -198,6 +198,8 @@ def _new_backup(made: Assembly | Recreation) -> tuple[Step, ...]:
 def _why(made: Assembly | Recreation) -> str:
     if isinstance(made, Recreation):
         return "new superblocks around the data, which stay; read-only, as it was tried"
+    if made.update == "no-bitmap":
+        return "without its bitmap; read-only, as it was tried"
     if made.update or made.backup:
         return "the reshape waits until the array is writable; read-only, as it was tried"
     if made.force:
