@@ -17,7 +17,7 @@ ALL = os.environ.get("RAIDTUI_WRECKS") == "all"
 SAVED = {
     *(
         "r5-cable-two",
-        "r5-zero-all",
+        "r1",
         "r10-far",
         "r1-split-brain",
         "r0-one-absent",
