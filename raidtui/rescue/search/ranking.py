@@ -21,7 +21,7 @@ _COMPARED = 96
 _MOST_COMPARED = 400
 _MOST_PARITY = 64
 _FITS, _CONTRADICTED = 0.5, 0.1
-_ENOUGH_OF_BEST = 0.75
+_ENOUGH_OF_BEST = 0.6
 _COPIED, _ENOUGH = 1.4, 24
 
 
@@ -119,7 +119,11 @@ def rank(
     best = _by_soft(best)
     best = _by_reading(best, given)
     shown = [one for each in best for one in (each, *each.like)]
-    others = [each for each in found if not any(_same(each, one) for one in shown)]
+    if len(best) == 1 and not best[0].failed:
+        like = _reading_alike(best[0], [each for each in found if not each.failed and not _in(each, shown)])
+        best = [msgspec.structs.replace(best[0], like=(*best[0].like, *like))]
+        shown += like
+    others = [each for each in found if not _in(each, shown)]
     return Ranking(
         best=tuple(sorted(best, key=_habit)),
         others=tuple(sorted(others, key=lambda each: (-each.gain, _habit(each)))),
@@ -152,8 +156,20 @@ def _by_soft(best: list[Ranked]) -> list[Ranked]:
     return [each for each in best if each.soft >= most - MARGIN]
 
 
-def _same(one: Ranked, two: Ranked) -> bool:
-    return one.shape == two.shape and one.offset == two.offset and one.order == two.order
+def _in(each: Ranked, some: Sequence[Ranked]) -> bool:
+    return any(
+        each.shape == one.shape and each.offset == one.offset and each.order == one.order for one in some
+    )
+
+
+def _reading_alike(first: Ranked, others: Sequence[Ranked]) -> list[Ranked]:
+    """Return those that read the same, but have less to speak for them: more members are missing."""
+    places = _places(first)
+    return [
+        each
+        for each in others[:_MOST_COMPARED]
+        if all(one & two for one, two in zip(places, _places(each), strict=True))
+    ]
 
 
 def _by_reading(best: list[Ranked], given: int) -> list[Ranked]:

@@ -24,6 +24,7 @@ _SHOWN, _OTHERS_SHOWN = 12, 4
 _WALKED, _SHORT, _NEARLY_ALL = 400, 64, 0.75
 _SECTOR = 512
 _EQUAL_BY_CHANCE = 0.02
+_LEAST, _WRONG = 5, 0.1
 _MADE_LATER_S = 3600
 
 
@@ -105,8 +106,11 @@ class SearchReport:
             kept = [(each, found) for each, found in zip(best, walks, strict=True) if not found.bad]
             best, walks = [each for each, _ in kept], [found for _, found in kept]
         unique = len(best) == 1 and not ranking.more
+        doubt = _doubt(walks[0]) if unique else ""
         if decided:
             text.append(decided)
+        if doubt:
+            text.append(doubt)
         if not unique:
             least = "At least " if ranking.more else ""
             text.append(f"{least}{len(best)} geometries fit alike: not unique.")
@@ -117,7 +121,7 @@ class SearchReport:
         ]
         made += [self._candidate(each, root, None, best=False) for each in ranking.others[:_OTHERS_SHOWN]]
         return SearchResult(
-            outcome=SearchOutcome.UNIQUE if unique else SearchOutcome.TIED,
+            outcome=SearchOutcome.UNIQUE if unique and not doubt else SearchOutcome.TIED,
             candidates=tuple(made),
             alike=len(best),
             more=ranking.more,
@@ -226,6 +230,15 @@ class SearchReport:
         if each.unused:
             notes.append(f"{counted(each.unused, 'device')} with data are no members.")
         return notes
+
+
+def _doubt(found: Walk) -> str:
+    """Return why one candidate is not enough; "" where it is."""
+    if found.good < _LEAST:
+        return f"Only {counted(found.good, 'block')} speak for the geometry: others may fit as well."
+    if found.bad > found.good * _WRONG:
+        return f"{found.bad} of {found.good + found.bad} blocks do not fit: it may be another geometry."
+    return ""
 
 
 def doubted(result: SearchResult, samples: Samples) -> SearchResult:
