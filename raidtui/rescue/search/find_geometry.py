@@ -191,7 +191,7 @@ class GeometrySearch:
             if root.file_system is not None and root.kind not in {"gpt", "LVM2_member"}:
                 for start in _PARTITION_STARTS:
                     moved = root.moved(start)
-                    attempts += self._attempts(moved, ground, levels)
+                    attempts += [_at_the_start(each, root) for each in self._attempts(moved, ground, levels)]
                     if _strong(attempts):
                         return attempts
         most = max((attempt.value for attempt in attempts), default=0.0)
@@ -272,7 +272,7 @@ class GeometrySearch:
     ) -> list[Hypothesis]:
         sizes = [self._members[number].size_bytes for number in group if number < len(self._members)]
         found = []
-        for offset in root.offsets(shape):
+        for offset in root.offsets(shape, min(sizes, default=0)):
             for each in with_strides(shape, sizes, offset, self._request.wanted):
                 size = max(components(sizes, offset, shape.chunk_bytes, self._request.wanted))
                 capacity = sum(sizes) if shape.level == 0 else each.capacity(size)
@@ -288,6 +288,16 @@ class GeometrySearch:
         numbers_asked = (wanted.slots,) if wanted.slots is not None else tuple(numbers)
         levels = self._allowed((5, 0, 6, 4, 10))
         return self._attempt(root, ground, levels, numbers_asked, lost=True)
+
+
+def _at_the_start(attempt: Attempt, root: ArrayRoot) -> Attempt:
+    """Return the same with the file system at the start of the array, if a later data offset makes it so."""
+    best = [each.without_start(attempt.root.start) for each in attempt.ranking.best]
+    left = tuple(each for each in best if each is not None)
+    if not left or len(left) < len(best):
+        return attempt
+    ranking = Ranking(best=left, more=attempt.ranking.more)
+    return Attempt(root=root, ranking=ranking, lost=attempt.lost)
 
 
 def _strong(attempts: Sequence[Attempt]) -> bool:

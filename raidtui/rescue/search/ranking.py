@@ -59,6 +59,28 @@ class Ranked(Struct, frozen=True, kw_only=True):
         """How many slots are empty."""
         return self.order.count(-1)
 
+    @property
+    def worth(self) -> float:
+        """The gain for one copy of the data, with blocks that were not recognised counted three times."""
+        difference = self.passed - self.failed
+        return self.gain * (1 - 2 * self.failed / difference) if difference > 0 else self.gain
+
+    def without_start(self, start: int) -> Ranked | None:
+        """Return the geometry whose first byte is this one's at a byte, with the same order; None without.
+
+        Args:
+            start: byte of the array.
+        """
+        if self.shape.stride_bytes:
+            return None
+        shift = self.shape.places(start)[0][1] - self.shape.places(0)[0][1]
+        for address in range(0, self.shape.slots**2 * self.shape.chunk_bytes, self.shape.chunk_bytes):
+            moved = tuple((slot, byte + shift) for slot, byte in self.shape.places(address))
+            if self.shape.places(start + address) != moved:
+                return None
+        like = tuple(found for each in self.like if (found := each.without_start(start)) is not None)
+        return msgspec.structs.replace(self, offset=self.offset + shift, like=like)
+
     def array(self, sources: Sequence[Source]) -> LogicalArray:
         """Return it as a device to read from."""
         members = [None if number < 0 else sources[number] for number in self.order]
@@ -112,7 +134,7 @@ def rank(
     found = _distinct(found)
     if not found:
         return Ranking()
-    top = max(found, key=lambda each: (each.gain, -each.failed, -each.unused, -each.missing))
+    top = max(found, key=lambda each: (each.worth, -each.unused, -each.missing))
     best = [each for each in found if _as_good(each, top)]
     best = _by_copies(best)
     best = _by_parity(best, samples, hypotheses[0].recogniser.sources)
@@ -132,9 +154,9 @@ def rank(
 
 
 def _as_good(each: Ranked, top: Ranked) -> bool:
-    if top.failed == 0:
-        return each.failed == 0 and each.gain >= top.gain * _ENOUGH_OF_BEST
-    return each.gain >= top.gain - 1
+    if each.failed == 0 and each.gain >= top.gain * _ENOUGH_OF_BEST:
+        return True
+    return top.failed > 0 and each.worth >= top.worth - 1
 
 
 def _by_copies(best: list[Ranked]) -> list[Ranked]:
