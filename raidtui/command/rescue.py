@@ -19,6 +19,7 @@ _SUBCOMMANDS = {
     "search": "search for level, order, chunk, layout and data offset without superblocks; only reads",
     "try": "try a way back with the members read-only, and judge it by what stands on the array",
     "plan": "print the plan of what a trial has rehearsed; nothing is changed",
+    "mismatches": "compare all members: which sectors do not match, who disagrees, what lies there",
     "copy": "copy a disk that gives read errors, with GNU ddrescue",
     "clean": "take down all that trials have left",
     "work": "used by raidtui itself: work on a trial or a copy in this process",

@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 
 _REFUSED = 2
 _START, _DEGRADED, _HALF, _FORCE = "start", "start-degraded", "take-half", "force"
+_NO_BITMAP = "start-without-bitmap"
 _CONTINUE, _REVERT = "continue-reshape", "revert-reshape"
 _CREATE = "rebuild-superblocks"
 _WAYS = {
     _START: "as it is, by its superblocks",
     _DEGRADED: "without the members that are missing (--run)",
+    _NO_BITMAP: "without its damaged bitmap (--update=no-bitmap)",
     _HALF: "with one half of a mirror whose halves have run apart (--run)",
     _FORCE: "with members that are behind (--force)",
     _CONTINUE: "in the middle of a reshape that has no backup file; it waits",
@@ -121,9 +123,9 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
     return Assembly(
         devices=names,
         uuid=uuid,
-        run=arguments.way in {_DEGRADED, _HALF, _FORCE},
+        run=arguments.way in {_DEGRADED, _HALF, _FORCE, _NO_BITMAP},
         force=arguments.way == _FORCE,
-        update="revert-reshape" if arguments.way == _REVERT else "",
+        update={_REVERT: "revert-reshape", _NO_BITMAP: "no-bitmap"}.get(arguments.way, ""),
         backup=os.path.abspath(arguments.backup_file) if backup else "",  # noqa: PTH100
         invalid_backup=backup,
         frozen=arguments.way == _REVERT,
@@ -132,6 +134,7 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
 
 def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey: Survey) -> TrialRequest:
     from raidtui.rescue.mdadm_words import Recreation  # noqa: PLC0415
+    from raidtui.rescue.trial.trial_members import least_method  # noqa: PLC0415
     from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest  # noqa: PLC0415
     from raidtui.rescue.trial.trials import methods_of, new_ident  # noqa: PLC0415
 
@@ -140,7 +143,7 @@ def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey:
         if isinstance(made, Recreation):
             method = methods_of(made.geometry)[0]
         elif arguments.way in {_START, _DEGRADED, _HALF}:
-            method = TrialMethod.READ_ONLY
+            method = least_method(survey, made.devices)
     blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
     return TrialRequest(
         ident=new_ident(),

@@ -17,12 +17,14 @@ class Mount(Struct, frozen=True):
         where: the mount point.
         kind: the file system's type.
         source: what is mounted, as given to mount(8): a device's path, or a name.
+        top: the folder of the file system that is seen at the mount point: "/", but for bind mounts.
     """
 
     dev: str
     where: str
     kind: str
     source: str
+    top: str = "/"
 
 
 def parse_mounts(text: str) -> tuple[Mount, ...]:
@@ -32,7 +34,7 @@ def parse_mounts(text: str) -> tuple[Mount, ...]:
         before, separator, after = line.partition(" - ")
         words, rest = before.split(), after.split()
         if separator and len(words) >= 5 and len(rest) >= 2:
-            found.append(Mount(words[2], unescape(words[4]), rest[0], unescape(rest[1])))
+            found.append(Mount(words[2], unescape(words[4]), rest[0], unescape(rest[1]), unescape(words[3])))
     return tuple(found)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from io import BufferedRandom
 
 from msgspec import Struct
 
@@ -30,33 +31,45 @@ class ToolOutput(Struct, frozen=True, kw_only=True):
 
 
 def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOutput:
-    """Run a tool by absolute path: no shell, no terminal, C locale, own session, with a timeout."""
+    """Run a tool by absolute path: no shell, no terminal, C locale, own session, with a timeout.
+
+    A process that the tool leaves behind (mdadm does, which watches a reshape) is not waited for.
+    """
     path = tool_path(argv[0])
     if path is None:
         why = f"{argv[0]} is not installed"
         return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why, missing=True)
     environment = {"LC_ALL": "C", "LANG": "C", "PATH": ":".join(_TOOL_FOLDERS)}
     try:
-        done = subprocess.run(
-            (path, *argv[1:]),
-            input=stdin.encode(),
-            capture_output=True,
-            timeout=timeout_s,
-            env=environment,
-            start_new_session=True,
-            check=False,
-        )
+        with _memory() as stdout, _memory() as stderr:
+            done = subprocess.run(
+                (path, *argv[1:]),
+                input=stdin.encode(),
+                stdout=stdout,
+                stderr=stderr,
+                timeout=timeout_s,
+                env=environment,
+                start_new_session=True,
+                check=False,
+            )
+            return ToolOutput(
+                argv=argv, status=done.returncode, stdout=_text_of(stdout), stderr=_text_of(stderr)
+            )
     except subprocess.TimeoutExpired:
         why = f"{argv[0]} did not answer within {timeout_s:.0f} s"
         return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why, timed_out=True)
     except OSError as error:
         return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=f"{path}: {error.strerror}")
-    return ToolOutput(
-        argv=argv,
-        status=done.returncode,
-        stdout=done.stdout.decode("utf-8", "replace"),
-        stderr=done.stderr.decode("utf-8", "replace"),
-    )
+
+
+def _memory() -> BufferedRandom:
+    """A file in memory: unlike a pipe, it is at its end when the tool is, whoever else still has it open."""
+    return open(os.memfd_create("raidtui", os.MFD_CLOEXEC), "w+b")  # noqa: PTH123  (a descriptor)
+
+
+def _text_of(file: BufferedRandom) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")
 
 
 def tool_path(name: str) -> str | None:

@@ -23,6 +23,9 @@ PACKAGES = {
 """Tools that plans use, with the Debian package of each."""
 
 
+_REPLAYED = 0x200 | 0x800 | 0x1000  # MD_FEATURE_JOURNAL, _PPL, _MULTIPLE_PPLS (md_p.h)
+
+
 class MemberRole(StrEnum):
     """What a superblock says its device is. A failed member is not told from a spare (super1.c)."""
 
@@ -98,6 +101,7 @@ class Superblock(Struct, frozen=True, kw_only=True):
         cleared_events: the event count from which on the bitmap records everything that was written.
         features: the feature map (MD_FEATURE_* of md_p.h).
         checksum_ok: whether the superblock's checksum is right.
+        bitmap_damaged: whether the bitmap that the superblock counts on is none.
         bad_blocks: whether bad blocks are recorded.
         own_host: whether mdadm takes the array for this host's; None where it does not say.
         volumes: of external metadata.
@@ -130,10 +134,16 @@ class Superblock(Struct, frozen=True, kw_only=True):
     cleared_events: int | None = None
     features: int | None = None
     checksum_ok: bool | None = None
+    bitmap_damaged: bool = False
     bad_blocks: bool = False
     own_host: bool | None = None
     reshape: PendingReshape | None = None
     volumes: tuple[ContainerVolume, ...] = ()
+
+    @property
+    def replays(self) -> bool:
+        """Whether md writes to the members as it starts the array, also read-only: it replays a log."""
+        return bool((self.features or 0) & _REPLAYED)
 
     @property
     def label(self) -> str:

@@ -20,6 +20,7 @@ _Troubles = Mapping[str, int]
 _HEALTHS = {health.word: health for health in Health}
 _NEVER_RE_CREATE = "never re-create it"
 _ASSEMBLE = "assemble it: a in the console, or mdadm --assemble"
+_RESCUE = "raidtui rescue (a in the console) says what happened and how it comes back"
 _PENDING_WORDS = {
     "auto-read-only": "waits until the first write (auto-read-only)",
     "read-only": "waits until the array is made writable",
@@ -146,7 +147,7 @@ def _judge_members(array: Array, found: _Troubles) -> Iterator[Finding]:
     faulty = [m.name for m in array.members if m.has("faulty") and not m.has("journal")]
     if FindingCode.FAILED in found:
         text = f"has failed: {_missing_words(array, missing, faulty)}"
-        remedy = "do not write to it and do not re-create it; the data may still be on the members"
+        remedy = f"do not write to it and {_NEVER_RE_CREATE}; {_RESCUE}"
         yield _finding(array, FindingCode.FAILED, text, remedy, found=found)
         return
     if FindingCode.BROKEN in found:
@@ -303,7 +304,7 @@ def _judge_mismatches(array: Array, sectors: str, found: _Troubles) -> Iterator[
         yield _finding(array, FindingCode.MISMATCHES, f"the last repair rewrote {sectors}")
     elif array.last_sync_action != "resync":
         text = f"the last check found {sectors}"
-        remedy = "read the files and the kernel log; a repair rewrites parity, not the data"
+        remedy = f"raidtui rescue mismatches {array.name} tells where; a repair rewrites parity, not the data"
         parity = FindingCode.MISMATCHES in found
         yield _finding(array, FindingCode.MISMATCHES, text, remedy if parity else "", found=found)
 
@@ -322,7 +323,7 @@ def judge_absent(absent: AbsentArray) -> Finding:
         code, sentence = FindingCode.GONE, f"is gone: it ended without having been stopped, {count}"
         if lost:
             sentence += f"; not there: {', '.join(lost)}"
-        remedy = f"reconnect what is missing, then {_ASSEMBLE}; {_NEVER_RE_CREATE}"
+        remedy = f"reconnect what is missing, and {_NEVER_RE_CREATE}; {_RESCUE}"
     elif absent.absence is Absence.NOT_THERE:
         code = FindingCode.NOT_THERE
         sentence = f"does not run, and no member of it was found: {joined(absent.named_by)} {names} it"
@@ -339,7 +340,7 @@ def judge_absent(absent: AbsentArray) -> Finding:
             sentence = f"is not started: {count}; the number of its members is not known"
             remedy = f"run raidtui as root; {_ASSEMBLE}"
         elif health is Health.FAILED:
-            remedy = f"find the missing members, then {_ASSEMBLE}; {_NEVER_RE_CREATE}"
+            remedy = f"find the missing members, and {_NEVER_RE_CREATE}; {_RESCUE}"
         else:
             ignore = f"; ARRAY <ignore> UUID={absent.uuid} in mdadm.conf keeps it from being reported"
             remedy = _ASSEMBLE + ignore

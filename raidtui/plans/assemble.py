@@ -11,6 +11,11 @@ from raidtui.plans.target import needs_root, refuse_name
 from raidtui.plans.whole import MARGIN_EVENTS, StaleMember, refuse_start, standing
 from raidtui.view.units import counted
 
+REPLAY_NOTE = (
+    "md replays the write journal or the partial parity log as it starts the array, also read-only: that"
+    " writes to the members."
+)
+
 
 class StoppedArray(Struct, frozen=True, kw_only=True):
     """An array that is not running.
@@ -88,6 +93,7 @@ def start_methods(array: StoppedArray, survey: Survey) -> tuple[StartMethod, ...
 
     A method that mdadm would refuse has its refusal, which names the disks that have to come back.
     """
+    replays = array.block.replays
     found = [
         StartMethod(
             key="normal",
@@ -98,7 +104,9 @@ def start_methods(array: StoppedArray, survey: Survey) -> tuple[StartMethod, ...
         StartMethod(
             key="read-only",
             words="read-only",
-            note="Nothing is written, not even by md: look at the data before you decide.",
+            note=REPLAY_NOTE
+            if replays
+            else "Nothing is written, not even by md: look at the data before you decide.",
             made=plan_assemble(survey, array.names, read_only=True),
         ),
     ]
@@ -107,7 +115,9 @@ def start_methods(array: StoppedArray, survey: Survey) -> tuple[StartMethod, ...
             StartMethod(
                 key="degraded-read-only",
                 words="degraded, read-only",
-                note="With the members present. Nothing is written, so the missing ones can still join.",
+                note=f"With the members present. {REPLAY_NOTE}"
+                if replays
+                else "With the members present. Nothing is written, so the missing ones can still join.",
                 made=plan_assemble(survey, array.names, run=True, read_only=True),
             ),
             StartMethod(

@@ -45,13 +45,12 @@ def plan_repair(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
         return array
     parity = array.level in PARITY_LEVELS
     what = "parity is recomputed from the data" if parity else "the first copy overwrites the others"
-    counted = (
-        f"The last {array.last_sync_action} found {array.mismatch_count} mismatched sectors."
-        if array.last_sync_action in _CHECKS and array.mismatch_count is not None
-        else "No check has counted the mismatches yet: run a check first, which writes nothing."
-    )
-    benign = (
-        "On a mirror, mismatches are often harmless: swap, or pages that changed while they were written."
+    further = (
+        "Data that are wrong stay wrong then, and nothing tells it any more."
+        if parity
+        else (
+            "On a mirror, mismatches are often harmless: swap, or pages that changed while they were written."
+        )
     )
     return Plan(
         title="repair started",
@@ -60,11 +59,25 @@ def plan_repair(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
         undo=_end_check(array, "repair"),
         harm=Harm.DESTROYS,
         warning=f"Where members do not match, {what}. md cannot know which copy is right.",
-        notes=(counted,) if parity else (counted, benign),
+        notes=(*_counted(array), further),
         confirm=array.title,
         devices=tuple(member.name for member in array.members),
         arrays=(array.name,),
     )
+
+
+def _counted(array: Array) -> tuple[str, ...]:
+    """Return what is known of the mismatches, and how more is found out before they are written over."""
+    if array.last_sync_action not in _CHECKS or array.mismatch_count is None:
+        return ("No check has counted the mismatches yet: run a check first, which writes nothing.",)
+    text = f"The last {array.last_sync_action} found {array.mismatch_count} mismatched sectors."
+    if not array.mismatch_count or array.last_sync_action != "check":
+        return (text,)
+    look = (
+        f"Look at them first: raidtui rescue mismatches {array.name} tells where they are, which member"
+        " disagrees where that can be known, and which file lies there. It writes nothing."
+    )
+    return look, text
 
 
 def _whole(snapshot: Snapshot, key: str | None) -> Array | Refusal:

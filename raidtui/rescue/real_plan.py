@@ -19,10 +19,11 @@ from raidtui.plans.target import needs_root, refuse_name, refuse_taken
 from raidtui.rescue.mdadm_words import Assembly, Recreation, mdadm_words
 from raidtui.rescue.proof import CheckResult
 from raidtui.rescue.saved_ends import SavingRoom, saved_ends, still_unwritten
-from raidtui.rescue.trial.trial_plan import METHOD_WORDS, waiting_arrays
+from raidtui.rescue.trial.trial_members import replaying, waiting_arrays
+from raidtui.rescue.trial.trial_plan import METHOD_WORDS
 from raidtui.rescue.trial.trial_record import TrialOutcome, TrialRecord
 from raidtui.rescue.trial.trial_request import TrialMethod
-from raidtui.view.units import counted, joined
+from raidtui.view.units import SECTOR_BYTES, binary_size, counted, joined
 
 
 def plan_real(
@@ -74,14 +75,14 @@ def plan_real(
         ),
     )
     if saved is None:
-        lost = len(devices) < _slots(made, devices)
+        lost = len(devices) < _slots(made, devices) or bool(replaying(survey, made.devices))
         return Plan(
             title=f"rescue: {label}",
             subject=label,
             steps=(*map(let_go_of, waiting), start),
             undo=start.undo,
             harm=Harm.REDUCES if lost else Harm.HARMLESS,
-            notes=_notes(survey, trial),
+            notes=_notes(survey, trial, outcome),
             grounds=_grounds(trial, outcome, job),
             devices=made.devices,
         )
@@ -102,7 +103,7 @@ def plan_real(
         harm=Harm.DESTROYS,
         warning=f"Superblocks are written. What was there is saved in {saved.folder}, and rolling back"
         " restores it byte for byte. Once the array was written to, that is refused.",
-        notes=(*_notes(survey, trial), saved.note),
+        notes=(*_notes(survey, trial, outcome), saved.note),
         grounds=_grounds(trial, outcome, job),
         confirm=label,
         rolls_back=True,
@@ -197,6 +198,8 @@ def _new_backup(made: Assembly | Recreation) -> tuple[Step, ...]:
 def _why(made: Assembly | Recreation) -> str:
     if isinstance(made, Recreation):
         return "new superblocks around the data, which stay; read-only, as it was tried"
+    if made.update == "no-bitmap":
+        return "without its bitmap; read-only, as it was tried"
     if made.update or made.backup:
         return "the reshape waits until the array is writable; read-only, as it was tried"
     if made.force:
@@ -235,10 +238,19 @@ def _hold(ident: str) -> _Hold:
     )
 
 
-def _notes(survey: Survey, trial: TrialRecord) -> tuple[str, ...]:
+def _notes(survey: Survey, trial: TrialRecord, outcome: TrialOutcome) -> tuple[str, ...]:
     """Return what is forgiven, and what is left out."""
     made = trial.request.made
-    return tuple(_gaps(survey, made)) if isinstance(made, Assembly) else ()
+    if not isinstance(made, Assembly):
+        return ()
+    notes = _gaps(survey, made)
+    if replaying(survey, made.devices):
+        most = binary_size(max(outcome.store_sectors.values(), default=0) * SECTOR_BYTES)
+        notes.append(
+            "md replays its log as it starts it, also read-only: in the trial, at most"
+            f" {most} were written to a member. That is not undone."
+        )
+    return tuple(notes)
 
 
 def _grounds(trial: TrialRecord, outcome: TrialOutcome, job: str) -> tuple[str, ...]:

@@ -26,10 +26,12 @@ class CauseCode(StrEnum):
     RESHAPE_CUT = "reshape-cut"
     DIRTY_DEGRADED = "dirty-degraded"
     JOURNAL_LOST = "journal-lost"
+    REPLAYED = "log-replayed"
     MISSING = "member-missing"
     SPARE = "spare"
     SMALLER = "device-smaller"
     CHECKSUM = "checksum-wrong"
+    BITMAP = "bitmap-damaged"
     BAD_BLOCKS = "bad-blocks"
     CLONE = "clone"
     TWIN = "disk-and-partition"
@@ -52,6 +54,7 @@ class WayCode(StrEnum):
     LOOK = "look"
     START = "start"
     DEGRADED = "start-degraded"
+    NO_BITMAP = "start-without-bitmap"
     CONTINUE = "continue-reshape"
     CONTINUE_WITHOUT = "continue-reshape-without-backup"
     REVERT = "revert-reshape"
@@ -93,6 +96,7 @@ _HARMLESS = frozenset(
         CauseCode.BAD_BLOCKS,
         CauseCode.TWIN,
         CauseCode.ONE_BEHIND,
+        CauseCode.REPLAYED,
     }
 )
 

@@ -43,7 +43,8 @@ def test_nothing_is_wrong() -> None:
     ]
 
 
-FIND = "find the missing members, then assemble it: a in the console, or mdadm --assemble; never re-create it"
+RESCUE = "raidtui rescue (a in the console) says what happened and how it comes back"
+FIND = f"find the missing members, and never re-create it; {RESCUE}"
 
 
 def test_an_array_that_does_not_run() -> None:
@@ -96,7 +97,7 @@ ONE_ARRAY = {
             "root (/dev/md126) is failed: raid1, 210 GiB, 0 of 2 members in sync.",
             (
                 "  Failed: root has failed: 2 of 2 members missing (slots 0, 1), sde and sdf failed. To do: "
-                "do not write to it and do not re-create it; the data may still be on the members."
+                f"do not write to it and never re-create it; {RESCUE}."
             ),
         ],
     ),

@@ -30,7 +30,8 @@ from tests.hosts.trees import (
 REBUILD = Syncing(action="recover", done_kib=5, speed_kib_s=5)
 INFO, ATTENTION, DEGRADED, FAILED = Severity.INFO, Severity.ATTENTION, Severity.DEGRADED, Severity.FAILED
 RESUME = "resume it: p in the console, or mdadm --action=idle "
-KEEP_OFF = "do not write to it and do not re-create it; the data may still be on the members"
+RESCUE = "raidtui rescue (a in the console) says what happened and how it comes back"
+KEEP_OFF = f"do not write to it and never re-create it; {RESCUE}"
 
 
 def result(spec: ArraySpec, **host: bool) -> tuple[str, list[tuple[Severity, str, str, str]]]:
@@ -401,7 +402,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 ATTENTION,
                 "mismatches",
                 "the last check found 8 mismatched sectors",
-                "read the files and the kernel log; a repair rewrites parity, not the data",
+                "raidtui rescue mismatches md124 tells where; a repair rewrites parity, not the data",
             )
         ],
     ),

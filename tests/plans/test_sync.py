@@ -54,6 +54,10 @@ END = (step("sync_action", "idle", "cancel the check"), ANEW)
             raid10(attributes={"mismatch_cnt": "128", "last_sync_action": "check"}),
             "the first copy overwrites the others",
             (
+                (
+                    "Look at them first: raidtui rescue mismatches md127 tells where they are, which member"
+                    " disagrees where that can be known, and which file lies there. It writes nothing."
+                ),
                 "The last check found 128 mismatched sectors.",
                 (
                     "On a mirror, mismatches are often harmless: swap, or pages that changed while they were"
@@ -64,7 +68,10 @@ END = (step("sync_action", "idle", "cancel the check"), ANEW)
         (
             raid5(attributes={"last_sync_action": "resync"}),
             "parity is recomputed from the data",
-            ("No check has counted the mismatches yet: run a check first, which writes nothing.",),
+            (
+                "No check has counted the mismatches yet: run a check first, which writes nothing.",
+                "Data that are wrong stay wrong then, and nothing tells it any more.",
+            ),
         ),
     ],
 )

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from raidtui.command.rescue_diagnose import report_dict
+from raidtui.rescue.mismatch.mismatch_records import ContentKind, MismatchVerdict
 from raidtui.rescue.records import CauseCode, Presence, RescueArray, RescueMember, WayCode
 from raidtui.rescue.rescue_verdict import VerdictCode
 from raidtui.session.rescue import RescueReport
@@ -23,6 +24,11 @@ def first_cells(heading: str) -> list[str]:
 def test_every_code() -> None:
     assert first_cells("\n### `causes`\n")[1:] == list(CauseCode)
     assert first_cells("They are listed from harmless to drastic.\n")[1:] == list(WayCode)
+
+
+def test_every_code_of_a_mismatch() -> None:
+    assert first_cells("\n### `verdict` of a stretch\n")[1:] == list(MismatchVerdict)
+    assert first_cells("data lie in that place of the row.\n")[1:] == list(ContentKind)
 
 
 def test_every_verdict() -> None:

@@ -12,9 +12,9 @@ from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode,
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.assemble import let_go_of
 from raidtui.plans.contents import device_facts
-from raidtui.plans.target import needs_root
 from raidtui.rescue.mdadm_words import Assembly, Recreation, mdadm_words
 from raidtui.rescue.trial.maps_table import MapsRefusal, array_table, data_sectors
+from raidtui.rescue.trial.trial_members import members_of, replaying, waiting_arrays
 from raidtui.rescue.trial.trial_request import (
     ROOM_BYTES,
     STORE_BYTES,
@@ -63,9 +63,16 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
         host: what it has for a trial.
         request: what is tried.
     """
-    devices = _members(survey, request)
+    devices = members_of(survey, request)
     if isinstance(devices, Refusal):
         return devices
+    if request.method is TrialMethod.READ_ONLY and (logged := replaying(survey, request.made.devices)):
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED,
+            why=f"md replays the log of {', '.join(logged)} as it starts them, also read-only and onto"
+            " devices that are set read-only",
+            remedy="try it on overlays: raidtui rescue try ... --overlays",
+        )
     stored = request.method is TrialMethod.OVERLAYS
     folder = _folder(host, request, len(devices)) if stored else ""
     if isinstance(folder, Refusal):
@@ -99,61 +106,6 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
         arrays=(names.array,) if request.method is not TrialMethod.MAPPED else (),
     )
     return TrialPlan(plan=plan, names=names, start=len(steps) - 1, target=target, overlays=overlays)
-
-
-def _members(survey: Survey, request: TrialRequest) -> tuple[Device, ...] | Refusal:
-    """Return the members, each of them free, or why they cannot be had."""
-    wanted = request.made.devices
-    if refusal := needs_root(survey.snapshot):
-        return refusal
-    if not wanted:
-        return Refusal(code=RefusalCode.INVALID, why="no device is given", remedy="name the members")
-    if twice := [name for name in wanted if wanted.count(name) > 1]:
-        return Refusal(code=RefusalCode.INVALID, why=f"{twice[0]} is named twice")
-    found = []
-    for name in wanted:
-        device = survey.devices.get(name)
-        if device is None:
-            return survey.no_device(name)
-        waiting = any(_has(array, name) for array in waiting_arrays(survey, wanted))
-        if refusal := survey.refuse_unread(name) or (None if waiting else _refuse_running(survey, name)):
-            return refusal
-        if not waiting and (device.disk.users or device.busy):
-            why = device.disk.users or device.busy
-            return Refusal(code=RefusalCode.IN_USE, why=f"{name} is in use: {why}", remedy="release it first")
-        if device.disk.size_bytes is None or device.digest is None:
-            return Refusal(
-                code=RefusalCode.UNKNOWN,
-                why=f"{name} cannot be read",
-                remedy=f"copy it first: raidtui rescue copy {name} FILE",
-            )
-        found.append(device)
-    return tuple(found)
-
-
-def waiting_arrays(survey: Survey, names: Sequence[str]) -> tuple[Array, ...]:
-    """Return the arrays that were never started and hold some of these devices: mdadm -I makes them."""
-    return tuple(
-        array
-        for array in survey.snapshot.arrays
-        if not array.active and not array.is_container and any(_has(array, name) for name in names)
-    )
-
-
-def _has(array: Array, name: str) -> bool:
-    return any(member.name == name for member in array.members)
-
-
-def _refuse_running(survey: Survey, name: str) -> Refusal | None:
-    """A member of an array that runs is not tried: the array has to be stopped first."""
-    for array in survey.snapshot.arrays:
-        if _has(array, name):
-            return Refusal(
-                code=RefusalCode.IN_USE,
-                why=f"{name} is a member of {array.title}, which is running",
-                remedy=f"stop it first: raidtui plan stop {array.name}",
-            )
-    return None
 
 
 def _folder(host: TrialHost, request: TrialRequest, members: int) -> str | Refusal:

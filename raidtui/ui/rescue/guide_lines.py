@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 import time
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ _ROLES = {
 }
 _STATES = {Presence.SUPERBLOCK_LOST: "no superblock"}
 _WIDE = 100
-_MOST = 100
+_MOST = 112
 _MISSING = "missing"
 _WAYS, _NOTHING = "Ways back", "nothing"
 _FRAME = 5
@@ -68,14 +69,15 @@ def member_lines(array: RescueArray, silent: Sequence[str], width: int) -> list[
         width: cells of a line.
     """
     members = array.members
-    columns = _columns(array, wide=width >= _WIDE)
+    sick = _sick(array)
+    columns = _columns(array, sick, wide=width >= _WIDE)
     state = next(number for number, column in enumerate(columns) if column.head == "state")
     sizes = [_size(column) for column in columns]
     lines: list[Line] = [[(_cells([column.head for column in columns], columns, sizes, width), "dim")]]
     last = 1 + sum(size + 2 for size in sizes[:-1] if size)
     for number in range(len(members) + len(array.missing)):
         cells = [column.cells[number] for column in columns]
-        role = _ROLES.get(members[number].presence, "warn") if number < len(members) else "bad"
+        role = _role(members[number], sick) if number < len(members) else "bad"
         text = _cells(cells, columns, sizes, width)
         start = 1 + sum(size + 2 for size in sizes[:state] if size)
         end = start + sizes[state]
@@ -87,12 +89,11 @@ def member_lines(array: RescueArray, silent: Sequence[str], width: int) -> list[
     return lines
 
 
-def _columns(array: RescueArray, *, wide: bool) -> list[_Column]:
+def _columns(array: RescueArray, sick: set[str], *, wide: bool) -> list[_Column]:
     members, slots = array.members, array.missing
     none = [""] * len(slots)
     blocks = {each.device: each.superblock for each in members if each.superblock is not None}
     known = {each.name: each.why.removeprefix("is ") for each in standing(blocks).not_whole} if blocks else {}
-    sick = {name for cause in array.causes if cause.code is CauseCode.READ_ERRORS for name in cause.devices}
     found = [
         _Column(head="device", cells=[*(each.device for each in members), *("–" for _ in slots)], most=12),
         _Column(
@@ -103,7 +104,7 @@ def _columns(array: RescueArray, *, wide: bool) -> list[_Column]:
         ),
         _Column(
             head="state",
-            cells=[*(_STATES.get(each.presence, each.presence) for each in members), *[_MISSING] * len(none)],
+            cells=[*(_state(each, sick) for each in members), *[_MISSING] * len(none)],
             most=13,
         ),
         _Column(head="events", cells=[*map(_events, members), *none], most=10, right=True),
@@ -118,6 +119,21 @@ def _columns(array: RescueArray, *, wide: bool) -> list[_Column]:
     lacks = [_lack(each, known.get(each.device, ""), sick) for each in members]
     found.append(_Column(head="what it lacks", cells=[*lacks, *none], most=60))
     return found
+
+
+def _sick(array: RescueArray) -> set[str]:
+    """Return the devices that give read errors."""
+    return {name for cause in array.causes if cause.code is CauseCode.READ_ERRORS for name in cause.devices}
+
+
+def _state(member: RescueMember, sick: set[str]) -> str:
+    if member.presence is Presence.WHOLE and member.device in sick:
+        return "read errors"
+    return _STATES.get(member.presence, member.presence)
+
+
+def _role(member: RescueMember, sick: set[str]) -> str:
+    return "warn" if member.device in sick else _ROLES.get(member.presence, "warn")
 
 
 def _slot(member: RescueMember) -> str:
@@ -152,7 +168,7 @@ def _device_size(member: RescueMember) -> str:
 
 def _lack(member: RescueMember, why: str, sick: set[str]) -> str:
     block = member.superblock
-    words = ["read errors"] if member.device in sick else []
+    words = ["read errors"] if member.device in sick and member.presence is not Presence.WHOLE else []
     if member.same_as:
         words.append(f"same as {member.same_as}")
     elif member.presence is Presence.REBUILDING and block is not None and block.recovery_sectors:
@@ -200,37 +216,65 @@ def cause_lines(array: RescueArray, width: int) -> tuple[list[Line], list[Line]]
 
 
 def way_panel(
-    rows: Sequence[GuideRow], at: int, width: int, height: int, *, here_only: str = ""
+    rows: Sequence[GuideRow], at: int, width: int, height: int, *, body: int = 0, here_only: str = ""
 ) -> list[Line]:
-    """Return the ways back, and beside them what the chosen one does.
+    """Return the ways back, and beside them what the chosen one does; where there is room, what each does.
 
     Args:
         rows: the ways.
         at: which of them is chosen.
         width: cells of a line.
         height: lines of the window.
+        body: lines of the page above.
         here_only: what is said of ways that Enter would take, where it cannot; "" for nothing.
     """
     name = max(cell_width(_WAYS), *(cell_width(row.words) for row in rows))
     left = name + 2 + cell_width(_NOTHING) + 2
     notes = [note_of(row, width - left - 3, here_only) for row in rows]
+    head: Line = [(fit(f"  {fit(_WAYS, name)}  writes", left), "dim")]
+    lefts = [_way_line(row, name, left, here=number == at) for number, row in enumerate(rows)]
+    whole = _whole_panel(rows, head, lefts, width, here_only) if body else []
+    if whole and len(whole) <= height - _FRAME - body:
+        return whole
     most = max((len(note) for row, note in zip(rows, notes, strict=True) if row.way.possible), default=0)
     usual = min(max(len(rows) + 1, most), max(7, height - _FRAME - _LEAST_BODY))
     shown = max(usual, min(len(notes[at]), height - _FRAME - _FEWEST))
     first = max(0, min(at - (shown - 1) // 2, len(rows) - (shown - 1)))
-    lefts: list[Line] = [[(fit(f"  {fit(_WAYS, name)}  writes", left), "dim")]]
-    for number, row in list(enumerate(rows))[first : first + shown - 1]:
-        role = "dim" if not row.way.possible else "key" if number == at else "plain"
-        text = f"{'▸' if number == at else ' '} {fit(row.words, name)}  {row.writes_word}"
-        lefts.append([(fit(text, left), role)])
     rights = notes[at][:shown]
+    empty: list[Line] = [[] for _ in range(shown)]
+    return _side_by_side(
+        [head, *lefts[first : first + shown - 1], *empty][:shown], [*rights, *empty][:shown], left
+    )
+
+
+def _whole_panel(
+    rows: Sequence[GuideRow], head: Line, lefts: Sequence[Line], width: int, here_only: str
+) -> list[Line]:
+    """Return each way with all that it does beside it."""
+    left = sum(cell_width(text) for text, _ in head)
+    notes = [note_of(row, width - left - 3, one_of_many=True) for row in rows]
+    last = text_lines(here_only, width - left - 3, "dim")
+    column = [head]
+    for line, note in zip(lefts, notes, strict=True):
+        column += [line, *([] for _ in note[1:])]
+    column += [[] for _ in last]
+    return _side_by_side(column, [[], *itertools.chain(*notes), *last], left)
+
+
+def _way_line(row: GuideRow, name: int, left: int, *, here: bool) -> Line:
+    role = "key" if here and row.way.possible else "plain" if row.way.possible else "dim"
+    text = f"{'▸' if here else ' '} {fit(row.words, name)}  {row.writes_word}"
+    return [(fit(text, left), role)]
+
+
+def _side_by_side(lefts: Sequence[Line], rights: Sequence[Line], left: int) -> list[Line]:
     return [
-        [*(lefts[number] if number < len(lefts) else [(" " * left, "plain")]), (" │ ", "dim"), *right]
-        for number, right in enumerate([*rights, *([[]] * (shown - len(rights)))])
+        [*(one or [(" " * left, "plain")]), (" │ ", "dim"), *other]
+        for one, other in zip(lefts, rights, strict=True)
     ]
 
 
-def note_of(row: GuideRow, width: int, here_only: str = "") -> list[Line]:
+def note_of(row: GuideRow, width: int, here_only: str = "", *, one_of_many: bool = False) -> list[Line]:
     """Return what a way does, what it writes and forgives, and why it is not possible."""
     way = row.way
     lines: list[Line] = []
@@ -243,13 +287,13 @@ def note_of(row: GuideRow, width: int, here_only: str = "") -> list[Line]:
         lines += text_lines(f"Forgives: {way.forgives}.", width, "warn")
     if way.possible and here_only:
         lines += text_lines(here_only, width, "dim")
-    elif way.possible and not row.enters:
+    elif way.possible and not row.enters and not one_of_many:
         lines += text_lines("Done by hand; r then reads all again.", width, "dim")
     return lines
 
 
 def text_lines(text: str, width: int, role: str, indent: int = 0) -> list[Line]:
-    """Return a text in lines of at most ``width`` and 100 cells; those after the first are indented."""
+    """Return a text in lines of at most ``width`` and 112 cells; those after the first are indented."""
     parts = textwrap.wrap(
         visible(text), min(width, _MOST), subsequent_indent=" " * indent, break_on_hyphens=False
     )

@@ -22,6 +22,7 @@ _WORDS: Mapping[WayCode, str] = {
     WayCode.LOOK: "look, read-only",
     WayCode.START: "start",
     WayCode.DEGRADED: "start degraded",
+    WayCode.NO_BITMAP: "start, no bitmap",
     WayCode.CONTINUE: "continue reshape",
     WayCode.CONTINUE_WITHOUT: "reshape, no backup",
     WayCode.REVERT: "revert reshape",
@@ -114,13 +115,19 @@ def _words_of(way: WayBack, array: RescueArray) -> str:
 
 def _tried(row: GuideRow, array: RescueArray) -> GuideRow:
     """Return the row of a way with what is tried of it, if anything is."""
-    if row.way.code not in {WayCode.LOOK, WayCode.TAKE_HALF, WayCode.FORCE} or not row.way.devices:
+    tried = {WayCode.LOOK, WayCode.TAKE_HALF, WayCode.FORCE, WayCode.NO_BITMAP}
+    if row.way.code not in tried or not row.way.devices:
         return row
     made = Assembly(
-        devices=row.way.devices, uuid=array.uuid or "", run=True, force=row.way.code is WayCode.FORCE
+        devices=row.way.devices,
+        uuid=array.uuid or "",
+        run=True,
+        force=row.way.code is WayCode.FORCE,
+        update="no-bitmap" if row.way.code is WayCode.NO_BITMAP else "",
     )
-    look = row.way.code is WayCode.LOOK
-    return replace(row, trial=made, method=TrialMethod.READ_ONLY if look else TrialMethod.OVERLAYS)
+    replays = any(each.superblock is not None and each.superblock.replays for each in array.members)
+    read_only = row.way.code is WayCode.LOOK and not replays
+    return replace(row, trial=made, method=TrialMethod.READ_ONLY if read_only else TrialMethod.OVERLAYS)
 
 
 def _starts(way: WayBack, array: RescueArray, survey: Survey) -> list[GuideRow]:
@@ -143,6 +150,7 @@ def _starts(way: WayBack, array: RescueArray, survey: Survey) -> list[GuideRow]:
             refused = replace(way, possible=False, why_not=method.made.sentence)
             return [GuideRow(key=key, words=words, way=refused)]
         own = replace(way, text=f"{way.text} {method.note}")
-        own = replace(own, writes="") if name in _READ_ONLY else own
+        writes = "what is in its log, to the members" if stopped.block.replays else ""
+        own = replace(own, writes=writes) if name in _READ_ONLY else own
         rows.append(GuideRow(key=f"{way.code} {name}", words=words_of, way=own, plan=method.made))
     return rows or [GuideRow(key=key, words=words, way=way)]

@@ -106,7 +106,7 @@ class SearchScreen(PageScreen[RescueGeometry]):
             return []
         here = self._candidates[self._at]
         proof = here.proof
-        text = f"{proof.contents or 'nothing known'}, {proof.check}: {proof.sure}"
+        text = f"{proof.contents or 'nothing known'}, {proof.check.replace('-', ' ')}: {proof.sure}"
         lines = text_lines(text, width, _ROLES.get(proof.check, "plain"))
         for note in here.notes:
             lines += text_lines(note, width, "plain")

@@ -111,7 +111,7 @@ wrap /bin/sh '' /sbin/ldconfig /sbin/mdadm /sbin/wipefs /sbin/sfdisk /sbin/blkid
     /sbin/xfs_spaceman /sbin/xfs_db /sbin/xfs_io /sbin/xfs_growfs /sbin/xfs_repair /sbin/losetup \
     /sbin/blockdev
 wrap /bin/bash '-a "$$0"' /sbin/lvm /sbin/mke2fs /sbin/mkfs.xfs /sbin/tune2fs /sbin/fstrim /bin/mount \\
-    /bin/umount /sbin/e2fsck
+    /bin/umount /sbin/e2fsck /sbin/debugfs /sbin/dumpe2fs
 printf '#!/bin/sh\\nGLIBC_TUNABLES=%s exec /sbin/modprobe "$$@"\\n' $tunables >/run/modprobe
 chmod 755 /run/modprobe
 echo /run/modprobe >/proc/sys/kernel/modprobe""")

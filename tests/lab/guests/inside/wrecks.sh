@@ -122,6 +122,17 @@ stop() {
     until mdadm --quiet --stop $MD 2>/dev/null; do udevadm settle; done
 }
 
+cut_off() {  # the disks 0 to 3 as they are now, on 4 to 7: what a cut of the power leaves; these are blank then
+    local number from to
+    for number in 0 1 2 3; do
+        from=D$number to=D$((number + 4))
+        dd if="${!from}" of="${!to}" bs=1M iflag=direct conv=sparse,fsync status=none
+    done
+    ! mountpoint -q /mnt || umount /mnt
+    stop
+    blank $D0 $D1 $D2 $D3
+}
+
 zero() { mdadm --quiet --zero-superblock "$@"; }
 
 blank() {  # a new disk, or one that is not there
@@ -159,6 +170,21 @@ reread() {  # DEVICE: udev may hold it, then its partitions are updated one by o
 gpt() {  # DEVICE TYPE [SIZE]: a partition from sector 2048
     echo "2048,${3:-},$2" | sfdisk --quiet --label=gpt --wipe=never --no-reread "$1"
     reread "$1"
+}
+
+map_part() {  # NUMBER...: the lost partition from sector 2048 on, as a person maps it by hand
+    local number disk
+    mask
+    for number; do
+        disk=D$number
+        echo "0 $(($(blockdev --getsz "${!disk}") - 2048)) linear ${!disk} 2048" | dmsetup create "part-$number"
+    done
+    unmask
+}
+
+copy_dust() {  # DEVICE: as ddrescue leaves a copy: zeros where nothing could be read
+    dd if=/dev/mapper/dust of="$1" bs=4K conv=noerror,sync,fsync iflag=direct status=none 2>/dev/null || true
+    udevadm settle
 }
 
 no_table() {  # DEVICE: both copies of a GPT
@@ -236,6 +262,15 @@ check_files() {  # DEVICE [OPTION...]: nothing is written
     (cd /mnt && sha256sum --quiet --check $MANIFEST)
     if [ "${3:-}" = later ]; then (cd $LATER && sha256sum *) | (cd /mnt/later && sha256sum --quiet --check -); fi
     umount /mnt
+}
+
+check_but_one() {  # DEVICE: a sound file system, of whose files at most one is damaged
+    local bad
+    e2fsck -fn "$1" >/tmp/wrecks/fsck 2>&1 || { cat /tmp/wrecks/fsck; return 1; }
+    mount -o ro,noload "$1" /mnt
+    bad=$(cd /mnt && sha256sum --quiet --check $MANIFEST 2>/dev/null | grep -c FAILED || true)
+    umount /mnt
+    [ "$bad" -le 1 ] || { echo "$bad files are damaged"; return 1; }
 }
 
 damaged() {  # DEVICE: fails where all files are whole

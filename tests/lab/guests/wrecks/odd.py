@@ -36,6 +36,16 @@ JOURNAL = (
         given=named("012"),
     ),
     Wreck(
+        id="r5-journal-full",
+        make="create -e1.2 -l5 -n3 -c64 --write-journal=$D3 $D0 $D1 $D2\nfill\n"
+        "mount $MD /mnt\nrm -r /mnt/text\nsync -f /mnt\necho write-back >$SYS/journal_mode\n"
+        "cp -a $TREE/text /mnt/\nsync -f /mnt\ncut_off",
+        given=named("4567"),
+        proof="over 4 5 6 7\nassemble ${OVER[@]}\nmount $MD /mnt\numount /mnt\ncheck_ext4 $MD",
+        whole="check_files $MD",
+        replays=True,
+    ),
+    Wreck(
         id="r5-ppl-one-absent",
         make="create -e1.2 --consistency-policy=ppl -l5 -n3 -c64 $D0 $D1 $D2\nfill\nstop\nblank $D1",
         truth=Truth(level=5, order=named("0-2"), layout="left-symmetric", offset=4096),
@@ -59,6 +69,7 @@ TABLES = (
         proof="over 0\nlast=$(($(blockdev --getsz ${OVER[0]}) - 34))\n"
         'echo "0 $((last - 2047)) linear ${OVER[0]} 2048" | dmsetup create over-part\n'
         "assemble --run /dev/mapper/over-part\ncheck_ext4 $MD",
+        mend="map_part 0 1",
     ),
     Wreck(
         id="r5-partition-lost-on-one",
@@ -67,6 +78,7 @@ TABLES = (
         "stop\nno_table $D1",
         truth=Truth(level=5, order=("ubda1", "missing", "ubdc1"), layout="left-symmetric"),
         given=("ubda1", "ubdb", "ubdc1"),
+        mend="map_part 1",
     ),
     Wreck(
         id="r5-shorter-disk",
@@ -83,18 +95,27 @@ TABLES = (
 BAD = (
     Wreck(
         id="r0-bad-sectors",
-        make="dust dust $D1\ncreate -e1.2 -l0 -n2 -c64 $D0 /dev/mapper/dust\nfill\nstop\nbad dust 4096 4111",
+        make="dust dust $D1\ncreate -e1.2 -l0 -n2 -c64 $D0 /dev/mapper/dust\nfill\nstop\n"
+        "bad dust 35088 35103",
         truth=Truth(level=0, order=("ubda", "dm-0")),
         given=("ubda", "dm-0"),
         proof="dmsetup message dust 0 disable\ncheck_ext4 $MD",
+        mend="copy_dust $D7",
+        named=("ubda", "ubdh"),
+        whole="check_but_one $MD",
+        listed=False,
     ),
     Wreck(
         id="r5-bad-sectors-one-absent",
         make="dust dust $D1\nc12 -l5 -n3 -c64 $D0 /dev/mapper/dust $D2\nfill\nstop\n"
-        "bad dust 4096 4111\nblank $D2",
+        "bad dust 37560 37575\nblank $D2",
         truth=Truth(level=5, order=("ubda", "dm-0", "missing"), layout="left-symmetric"),
         given=("ubda", "dm-0"),
         proof="dmsetup message dust 0 disable\ncheck_ext4 $MD",
+        mend="copy_dust $D7",
+        named=("ubda", "ubdh"),
+        whole="check_but_one $MD",
+        listed=False,
     ),
     Wreck(
         id="r5-bad-block-list",
@@ -102,6 +123,12 @@ BAD = (
         "bad dust 40000 40015\nmdadm --quiet $MD --add $D2\nwait_idle\nstop\n"
         "mdadm --examine-badblocks $D2 | grep -q 'for 1[0-9]* sectors'",
         given=("ubda", "dm-0", "ubdc"),
+        proof="for each in ubda dm-0 ubdc; do overlay $each; done\n"
+        "assemble /dev/mapper/over-ubda /dev/mapper/over-dm-0 /dev/mapper/over-ubdc\ncheck_but_one $MD",
+        mend="copy_dust $D7",
+        named=("ubda", "ubdc", "ubdh"),
+        whole="check_but_one $MD",
+        listed=False,
     ),
 )
 

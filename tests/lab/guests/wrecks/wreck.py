@@ -107,6 +107,7 @@ class Wreck:
         whole: a script that fails unless the files are there in $MD as raidtui has started it; "" for that of
             the proof, or an ext4.
         listed: whether a trial mounts what stands on the array, and compares the files with the list.
+        replays: whether md writes to the members as it starts them, so that they are never as before again.
         unproven: whether no candidate may be called proven, because files are damaged or nothing can tell.
     """
 
@@ -120,6 +121,7 @@ class Wreck:
     named: tuple[str, ...] = ()
     whole: str = ""
     listed: bool = True
+    replays: bool = False
     unproven: bool = False
 
     @property
