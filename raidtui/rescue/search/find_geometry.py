@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
+import msgspec
 from msgspec import Struct, field
 
 from raidtui.model.survey import Superblock
@@ -76,11 +77,13 @@ class Attempt(Struct, frozen=True, kw_only=True):
     Args:
         root: what stands on the array then.
         lost: whether more members are missing than the level survives.
+        likely: whether the samples say that it is of this level.
     """
 
     root: ArrayRoot
     ranking: Ranking
     lost: bool = False
+    likely: bool = False
 
     @property
     def value(self) -> float:
@@ -92,7 +95,8 @@ class Attempt(Struct, frozen=True, kw_only=True):
     def strong(self) -> bool:
         """Whether more need not be asked: much speaks for it, or all that a header alone can say."""
         whole = any(
-            not each.unused and each.failed <= each.passed * _MOST_FAILED for each in self.ranking.best
+            not each.unused and each.failed <= each.passed * (2 if self.likely else 1) * _MOST_FAILED
+            for each in self.ranking.best
         )
         return whole and (self.value >= _STRONG or (self.root.file_system is None and self.value > 0))
 
@@ -213,7 +217,8 @@ class GeometrySearch:
         if levels:
             likely = self._allowed(levels)
             numbers = slot_numbers(len(ground.data), likely, wanted, whole=True)
-            made.append(self._attempt(root, ground, likely, numbers))
+            found = self._attempt(root, ground, likely, numbers)
+            made.append(msgspec.structs.replace(found, likely=True))
         if not _strong(made):
             every = self._allowed(ALL_LEVELS)
             numbers = slot_numbers(len(ground.data), every, wanted, whole=False)
@@ -297,7 +302,7 @@ def _at_the_start(attempt: Attempt, root: ArrayRoot) -> Attempt:
     if not left or len(left) < len(best):
         return attempt
     ranking = Ranking(best=left, more=attempt.ranking.more)
-    return Attempt(root=root, ranking=ranking, lost=attempt.lost)
+    return Attempt(root=root, ranking=ranking, lost=attempt.lost, likely=attempt.likely)
 
 
 def _strong(attempts: Sequence[Attempt]) -> bool:
