@@ -71,7 +71,9 @@ def plan_real(
             *(fact for device in devices for fact in device_facts(device)),
         ),
         proves=(Fact(kind=FactKind.RUNNING, subject=uuid),),
-        undo=(
+        undo=()
+        if moves
+        else (
             Step(
                 argv=("mdadm", "--stop", array),
                 why="stop it",
@@ -273,6 +275,11 @@ def _notes(survey: Survey, trial: TrialRecord, outcome: TrialOutcome) -> tuple[s
     if not isinstance(made, Assembly):
         return ()
     notes = _gaps(survey, made)
+    if made.invalid_backup:
+        notes.append(
+            "A clean check is about metadata: what was being moved when the reshape was cut may be damaged in"
+            " the contents of files, and only their sums tell (--hashes)."
+        )
     if replaying(survey, made.devices):
         most = binary_size(max(outcome.store_sectors.values(), default=0) * SECTOR_BYTES)
         notes.append(

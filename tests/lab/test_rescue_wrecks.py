@@ -23,6 +23,7 @@ LATER = {
     *("r5-zero-all-512k", "r5-rs-16k", "r5-ra-32k", "r5-parity-first", "r5-part-of-the-disks", "r6-two-gone"),
     *("r5-metadata-1.1", "r5-zero-three-of-four", "r5-recreated-partly-rebuilt", "r1-one-absent"),
     *("r6-recreated-partly-resynced", "r6-two-absent", "r10-pair-lost-for-good", "r5-ppl-one-absent"),
+    *("reshape-chunk-cut", "reshape-chunk-halted"),
     *("r5-bad-sectors-one-absent", "luks-in-md", "xfs-in-md", "r5-recreated-and-rebuilt"),
 }
 """Wrecks much like others, which only make wrecks makes."""

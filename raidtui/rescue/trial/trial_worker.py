@@ -63,7 +63,8 @@ class TrialWorker(Worker):
             state, reason = self._forward(plan)
             made = self._trial.request.made
             if state is JobState.DONE and isinstance(made, Assembly) and made.backup:
-                hold_reshape(self._root, self._trial.names.array)
+                stuck = hold_reshape(self._root, self._trial.names.array)
+                state, reason = (JobState.FAILED, stuck) if stuck else (state, reason)
             outcome = self._outcome(plan, state, reason)
             keep_outcome(self._job, replace(outcome, digests=before))
             self._job.note(event="judged", check=outcome.proof.check, text=outcome.proof.sure)

@@ -52,9 +52,10 @@ chunk_reshape() {  # FILE: from 64 to 128 KiB chunks with a backup file; frozen,
     limit 500
     mdadm --grow $MD --chunk=128 --backup-file="$1" >/dev/null 2>&1 &
     until [ "$(cat $SYS/sync_action)" = reshape ]; do :; done
-    freeze
-    pkill -KILL -x 'mdadm.*'
-    echo 0 >$SYS/suspend_hi
+    until freeze 2>/dev/null; do :; done
+    pkill -KILL -x 'mdadm.*' || true
+    while pgrep -x 'mdadm.*' >/dev/null; do :; done
+    echo 0 >$SYS/suspend_hi || true
     rm -f /run/mdadm/backup_file-md100
 }
 
