@@ -85,7 +85,7 @@ bench: $(DEV_STAMP) ## measure start, quiet, cost (ARGS="--quick")
 torture: system $(DEV_STAMP) ## hours of random trouble, seeded and resumable (ARGS="power-cut --minutes 60 --state FILE")
 	@$(PY) -m tests.torture $(ARGS)
 
-wrecks: system $(DEV_STAMP) ## each wreck of the laboratory proven and tried, not only told (ARGS="-k r5-zero")
+wrecks: system $(DEV_STAMP) ## each wreck of the laboratory saved by what raidtui offers (ARGS="-k r5-zero", "--lf")
 	@RAIDTUI_WRECKS=all $(PY) -m pytest tests/lab/test_rescue_wrecks.py tests/lab/test_rescue_screen.py $(ARGS)
 
 snapshots: $(DEV_STAMP) ## accept the pictures as they are now; look at each of them afterwards

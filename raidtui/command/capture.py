@@ -52,7 +52,7 @@ _PROC = (
     "/etc/mdadm.conf", "/etc/os-release", "/sys/module/md_mod/parameters/start_ro",
 )  # fmt: skip
 _DISK = (
-    "dev", "size", "ro", "removable", "partition", "wwid", "serial", "dm/name", "diskseq",
+    "dev", "size", "start", "ro", "removable", "partition", "wwid", "serial", "dm/name", "diskseq",
     "device/model", "device/vendor", "device/serial", "device/timeout", "device/queue_depth",
     "queue/rotational", "queue/scheduler", "queue/nr_requests", "queue/logical_block_size",
     "queue/physical_block_size", "queue/optimal_io_size", "queue/discard_max_bytes",

@@ -20,6 +20,7 @@ from raidtui.plans.candidates import old_arrays
 from raidtui.plans.create.create_plan import plan_create
 from raidtui.plans.create.create_request import CreateRequest, OnTop
 from raidtui.plans.create.partition import plan_on_disks
+from raidtui.plans.grow import plan_grow
 from raidtui.plans.leave import plan_fail, plan_remove, plan_zero_superblock
 from raidtui.plans.locate import plan_locate
 from raidtui.plans.rename import plan_rename
@@ -83,6 +84,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     chunk = verb("grow-chunk", "change the chunk size of an array")
     chunk.add_argument("array", metavar="ARRAY")
     chunk.add_argument("chunk", metavar="KIB", type=int)
+    grow = verb("grow", "give an array more devices: md moves the data onto them while it serves")
+    grow.add_argument("array", metavar="ARRAY")
+    grow.add_argument("--add", dest="devices", nargs="+", default=[], metavar="DEVICE", help="free devices")
+    grow.add_argument(
+        "--devices",
+        dest="slots",
+        type=int,
+        default=0,
+        metavar="N",
+        help="slots afterwards (default: one more for each device that is added); spares fill what is left",
+    )
+    _add_destroy(grow)
     bitmap = verb("bitmap", "add or remove the write-intent bitmap of an array")
     bitmap.add_argument("array", metavar="ARRAY")
     bitmap.add_argument("bitmap", choices=("none", "internal"))
@@ -223,6 +236,9 @@ def _of_array(
         return plan_grow_chunk(survey, array, arguments.chunk)
     if verb == "bitmap":
         return plan_bitmap(survey, array, arguments.bitmap)
+    if verb == "grow":
+        added = [names[word] for word in arguments.devices]
+        return plan_grow(survey, array, added, slots=arguments.slots, destroys=arguments.destroy)
     device = names[arguments.device]
     if verb == "add":
         return plan_add(survey, array, device, destroys=arguments.destroy)

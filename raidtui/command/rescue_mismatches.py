@@ -166,10 +166,10 @@ def result_lines(found: MismatchResult) -> list[str]:
     from raidtui.rescue.mismatch.mismatch_words import mismatch_lines  # noqa: PLC0415
 
     lines: list[str] = []
-    for indent, text in mismatch_lines(found):
-        first, more = " " * indent, " " * (indent + 3)
+    for said in mismatch_lines(found):
+        first, more = " " * said.indent, " " * (said.indent + 3)
         lines += textwrap.wrap(
-            text, _WIDTH, initial_indent=first, subsequent_indent=more, break_long_words=False
+            said.text, _WIDTH, initial_indent=first, subsequent_indent=more, break_long_words=False
         ) or [""]
     return lines
 

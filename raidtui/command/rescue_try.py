@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _REFUSED = 2
 _START, _DEGRADED, _HALF, _FORCE = "start", "start-degraded", "take-half", "force"
+_NO_BITMAP = "start-without-bitmap"
 _CONTINUE, _REVERT = "continue-reshape", "revert-reshape"
 _WITHOUT = "continue-reshape-without-backup"
 _CREATE = "rebuild-superblocks"
@@ -25,6 +26,7 @@ _RESHAPES = frozenset({_CONTINUE, _WITHOUT, _REVERT})
 _WAYS = {
     _START: "as it is, by its superblocks",
     _DEGRADED: "without the members that are missing (--run)",
+    _NO_BITMAP: "without its damaged bitmap (--update=no-bitmap)",
     _HALF: "with one half of a mirror whose halves have run apart (--run)",
     _FORCE: "with members that are behind (--force)",
     _CONTINUE: "in the middle of a reshape, with its backup file where it has one",
@@ -130,9 +132,9 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
     return Assembly(
         devices=names,
         uuid=uuid,
-        run=arguments.way in {_DEGRADED, _HALF, _FORCE} or (short and arguments.way in _RESHAPES),
+        run=arguments.way in {_DEGRADED, _HALF, _FORCE, _NO_BITMAP} or (short and arguments.way in _RESHAPES),
         force=arguments.way == _FORCE,
-        update="revert-reshape" if arguments.way == _REVERT else "",
+        update={_REVERT: "revert-reshape", _NO_BITMAP: "no-bitmap"}.get(arguments.way, ""),
         backup=backup,
         invalid_backup=bool(backup) and arguments.way != _CONTINUE,
         frozen=arguments.way == _REVERT and not backup,

@@ -236,6 +236,14 @@ def _chunk(root: Root, name: str, value: str) -> str:
     return f"{name} has chunks of {found} bytes" if found else f"{name} is not there"
 
 
+def _slots(root: Root, name: str, value: str) -> str:
+    """During a reshape, the new number comes first: "4 (3)"."""
+    found = _attribute(root, name, "raid_disks").partition(" ")[0]
+    if found == value:
+        return ""
+    return f"{name} has {found} slots" if found else f"{name} is not there"
+
+
 def _reshaped(root: Root, name: str, value: str) -> str:
     """reshape_position is a sector while a reshape runs, is frozen or interrupted (md.rst)."""
     del value
@@ -333,6 +341,7 @@ _READERS = {
     FactKind.LINE: _line,
     FactKind.STATE: _state,
     FactKind.CHUNK: _chunk,
+    FactKind.SLOTS: _slots,
     FactKind.RESHAPED: _reshaped,
     FactKind.BITMAP: _bitmap,
     FactKind.SERVES: _serves,

@@ -28,11 +28,11 @@ def read_loops(root: Root) -> Mapping[str, str]:
 
 
 def stands_on(root: Root, array: str) -> tuple[str, ...]:
-    """Return what an array stands on: names of maps where it has such, else of devices."""
-    return tuple(
-        root.text(f"{BLOCK}/{name}/dm/name") or name.replace("!", "/")
-        for name in root.names(f"{BLOCK}/{array}/slaves")
-    )
+    """Return what an array stands on: names of devices, and of those that are maps also the map's name."""
+    found = []
+    for name in root.names(f"{BLOCK}/{array}/slaves"):
+        found += [each for each in (root.text(f"{BLOCK}/{name}/dm/name"), name.replace("!", "/")) if each]
+    return tuple(each.strip() for each in found)
 
 
 def _backing(root: Root, name: str) -> str:

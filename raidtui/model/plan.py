@@ -34,6 +34,7 @@ class FactKind(StrEnum):
     NAME = "name"  # the array with this UUID has this name in its superblock
     STATE = "state"  # the array (kernel name) has one of these in md/array_state (a|b)
     CHUNK = "chunk"  # the array (kernel name) has chunks of so many KiB, or is being reshaped to them
+    SLOTS = "slots"  # the array (kernel name) has so many slots, or is being reshaped to them
     RESHAPED = "reshaped"  # no reshape of the array (kernel name) is under way, or waits half done
     BITMAP = "bitmap"  # the array (kernel name) has a bitmap: none or internal
     SERVES = "serves"  # "md127/sda" is in sync, and the device that is to take its place is not yet

@@ -89,6 +89,8 @@ class AbsentArrays:
         if changed:
             self._remember(arrays)
         self._taken_s = taken_s
+        if self.trials:
+            self.trials = read_trials(self._root)  # its end may have no event
         if clock_s - self._looked_s >= _AGAIN_S:
             self._scan.forget()
             self._dirty = True

@@ -12,6 +12,7 @@ from raidtui.plans.target import stored_name
 
 _INITRAMFS_S = 900.0
 _WORD = re.compile(r"""(?:"[^"]*"?|'[^']*'?|[^ \t"'])+""")
+_COUNT = re.compile(r"(?i)\b((?:num-devices|disks)=)[0-9]+\b")
 _WRITTEN = frozenset({"metadata", "uuid"})
 # An array whose members do not fit all of these is not assembled.
 _TELLING = frozenset(
@@ -114,6 +115,21 @@ def conf_steps(
     return file_steps(
         survey, survey.conf_path, new, why="the array's name at boot", proves=(fact_line(survey, line),)
     )
+
+
+def count_steps(survey: Survey, *, uuid: str, raid_disks: int) -> tuple[Step, ...]:
+    """Return the steps that correct num-devices in an array's lines; none where they do not have it.
+
+    With another number mdadm does not assemble the array at boot.
+    """
+    old = survey.texts.get(survey.conf_path) or ""
+    lines = old.split("\n")
+    for index in _own(lines, uuid):
+        lines[index] = _COUNT.sub(rf"\g<1>{raid_disks}", lines[index])
+    new = "\n".join(lines)
+    if new == old:
+        return ()
+    return file_steps(survey, survey.conf_path, new, why="with another number it is not assembled at boot")
 
 
 def fact_line(survey: Survey, line: str) -> Fact:

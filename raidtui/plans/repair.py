@@ -37,7 +37,7 @@ _SUPERBLOCK_BYTES = 8 << 10
 
 def plan_re_add(survey: Survey, array: Array, name: str) -> Plan | Refusal:
     """Return the plan that takes a former member back, so that only what changed is copied."""
-    device = _candidate(survey, array, name, wiped=False)
+    device = candidate_for(survey, array, name, wiped=False)
     if isinstance(device, Refusal):
         return device
     if device.superblock is None or array.uuid is None or device.superblock.uuid != array.uuid:
@@ -100,7 +100,7 @@ def plan_add(survey: Survey, array: Array, name: str, *, destroys: Collection[st
         name: the device.
         destroys: names of arrays that may be destroyed, as typed.
     """
-    device = _candidate(survey, array, name, destroys=destroys)
+    device = candidate_for(survey, array, name, destroys=destroys)
     if isinstance(device, Refusal):
         return device
     former = device.superblock is not None and device.superblock.uuid == array.uuid
@@ -118,12 +118,12 @@ def plan_add(survey: Survey, array: Array, name: str, *, destroys: Collection[st
     return Plan(
         title=f"add: {name}",
         subject=array.title,
-        steps=(*wipes, _cleared(survey, step, device)),
+        steps=(*wipes, cleared(survey, step, device)),
         harm=Harm.DESTROYS if wipes else Harm.REDUCES,
         losses=losses_of((device,), survey),
         confirm=array.title if wipes else "",
         notes=(
-            f"{copied} is written to {name}{_share(survey, array, name)};"
+            f"{copied} is written to {name}{share_of_life(survey, array, name)};"
             f" this takes {at_least(survey, array.component_kib or 0)}."
             if copied
             else "It becomes a spare.",
@@ -154,7 +154,7 @@ def plan_replace(
     before: tuple[Step, ...] = ()
     device: Device | None = None
     if spare is None:
-        found = _candidate(survey, array, new, destroys=destroys)
+        found = candidate_for(survey, array, new, destroys=destroys)
         if isinstance(found, Refusal):
             return found
         device = found
@@ -215,12 +215,12 @@ def _copy_time(survey: Survey, array: Array, new: str) -> tuple[str, ...]:
     if not array.component_kib:
         return ()
     size = short_binary(array.component_kib * KIB)
-    share = _share(survey, array, new)
+    share = share_of_life(survey, array, new)
     return (f"The copy writes {size} to {new}{share} and takes {at_least(survey, array.component_kib)}.",)
 
 
-def _share(survey: Survey, array: Array, name: str) -> str:
-    """Return what part of the disk's life writing a whole member is; "" where that is not known."""
+def share_of_life(survey: Survey, array: Array, name: str) -> str:
+    """Return what part of the disk's life writing a whole member is, " (2 % ...)"; "" where not known."""
     device = survey.devices.get(name)
     if device is None or not device.life_bytes or not array.component_kib:
         return ""
@@ -261,14 +261,15 @@ def _add_spare(survey: Survey, array: Array, old: str, device: Device) -> Step:
         array, ("--add-spare", f"/dev/{name}"), "takes the copy", member_fact(array, name, "present")
     )
     same = device_facts(device, free=False, untouched=False)
-    return replace(_cleared(survey, add, device), undo=undo_add_spare(array, old, name, same))
+    return replace(cleared(survey, add, device), undo=undo_add_spare(array, old, name, same))
 
 
-def _cleared(survey: Survey, step: Step, device: Device) -> Step:
+def cleared(survey: Survey, step: Step, device: Device) -> Step:
+    """Bind a step that takes a device to the device as it is after it was wiped."""
     return replace(step, needs=(*step.needs, *cleared_facts(device, survey)))
 
 
-def _candidate(
+def candidate_for(
     survey: Survey, array: Array, name: str, *, destroys: Collection[str] = (), wiped: bool = True
 ) -> Device | Refusal:
     """Return a device that can be added, or why it cannot."""

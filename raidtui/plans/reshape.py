@@ -15,7 +15,7 @@ from raidtui.model.levels import PARITY_LEVELS, Raid10Layout
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.manage import refuse_array
-from raidtui.view.units import KIB, binary_size
+from raidtui.view.units import KIB, binary_size, counted
 
 _MOST_CHUNK_KIB = 1 << 20
 
@@ -29,14 +29,14 @@ def plan_grow_chunk(survey: Survey, array: Array, chunk_kib: int) -> Plan | Refu
         chunk_kib: the new size.
     """
     refusal = refuse_array(survey, array) or _refuse_level(array) or _refuse_chunk(array, chunk_kib)
-    refusal = refusal or _refuse_now(array) or _refuse_room(survey, array, chunk_kib)
+    refusal = refusal or refuse_now(array) or _refuse_stripe(survey, array, chunk_kib)
     if refusal:
         return refusal
     same = Fact(kind=FactKind.ARRAY, subject=array.name, value=array.uuid or "")
     step = Step(
         argv=("mdadm", "--grow", array.path, f"--chunk={chunk_kib}"),
         why="md moves every block to its new place",
-        needs=(same, *_members_in_sync(array)),
+        needs=(same, *members_in_sync(array)),
         proves=(Fact(kind=FactKind.CHUNK, subject=array.name, value=str(chunk_kib)),),
     )
     old = (array.chunk_bytes or 0) // KIB
@@ -174,7 +174,8 @@ def _refuse_chunk(array: Array, chunk_kib: int) -> Refusal | None:
     return None
 
 
-def _refuse_now(array: Array) -> Refusal | None:
+def refuse_now(array: Array) -> Refusal | None:
+    """Return why an array cannot be reshaped at the moment: something syncs, or a member is missing."""
     if array.sync is not None or array.work_waits:
         action = array.sync.action if array.sync is not None else "sync"
         return Refusal(
@@ -189,29 +190,41 @@ def _refuse_now(array: Array) -> Refusal | None:
     return None
 
 
-def _refuse_room(survey: Survey, array: Array, chunk_kib: int) -> Refusal | None:
+def _refuse_stripe(survey: Survey, array: Array, chunk_kib: int) -> Refusal | None:
     """The data must move by a stripe of the larger chunk at least (mdadm's Grow.c, set_new_data_offset)."""
     disks = data_disks(array.level or "", array.layout, array.raid_disks or 0)
     stripe = 2 * disks * max(chunk_kib, (array.chunk_bytes or 0) // KIB) * 2  # sectors
+    return refuse_room(survey, array, stripe, remedy="choose a smaller chunk, or make a new array and copy")
+
+
+def refuse_room(survey: Survey, array: Array, sectors: int, *, remedy: str) -> Refusal | None:
+    """Return a refusal where a member has less room before its data than a reshape needs.
+
+    Args:
+        survey: the host, with the array's members.
+        array: the array.
+        sectors: how far the data move.
+        remedy: what to do instead.
+    """
     for member in array.members:
         if member.slot is None:
             continue
         device = survey.devices.get(member.name)
         block = device.superblock if device is not None else None
         room = block.spare_sectors if block is not None else None
-        if room is None or room < stripe:
-            has = "not known" if room is None else binary_size(room * 512)
+        if room is None or room < sectors:
+            has = "not known" if room is None else counted(room, "sector")
             return Refusal(
                 code=RefusalCode.TOO_SMALL,
                 why=f"there is not enough room before the data of {member.name} ({has},"
-                f" {binary_size(stripe * 512)} needed): mdadm would require a backup file, and a crash"
-                " without it loses data",
-                remedy="choose a smaller chunk, or make a new array and copy",
+                f" {sectors} needed): mdadm would require a backup file, and a crash without it loses data",
+                remedy=remedy,
             )
     return None
 
 
-def _members_in_sync(array: Array) -> tuple[Fact, ...]:
+def members_in_sync(array: Array) -> tuple[Fact, ...]:
+    """Return that every slot still has its member."""
     return tuple(
         Fact(kind=FactKind.MEMBER, subject=f"{array.name}/{member.name}", value="in_sync")
         for member in array.members

@@ -8,7 +8,7 @@ from raidtui.model.geometry import slots_words
 from raidtui.plans.whole import MARGIN_EVENTS, StaleMember
 from raidtui.rescue.circumstances import states_of
 from raidtui.rescue.gap_words import behind_words, moment
-from raidtui.rescue.groups import MemberGroup
+from raidtui.rescue.groups import MemberGroup, partitions_of
 from raidtui.rescue.records import Cause, CauseCode
 from raidtui.view.units import binary_size, counted, duration, joined
 
@@ -67,12 +67,10 @@ def _not_enough(group: MemberGroup) -> Iterator[Cause]:
         else "none has its data"
     )
     hope = ""
-    if group.absent:
-        hope = (
-            f" Without {'a disk' if len(group.absent) > 1 else 'the disk'} of"
-            f" slot{'s' if len(group.absent) > 1 else ''} {slots_words(group.absent)}, it cannot be"
-            f" saved{' unless one of the devices without superblock is it' if group.lost else ''}."
-        )
+    if group.wanted:
+        full = any(not group.medium(name).blank for name in group.lost)
+        unless = " unless one of the devices without superblock is it" if full else ""
+        hope = f" Without {group.wanted}, it cannot be saved{unless}."
     yield Cause(
         code=CauseCode.NOT_ENOUGH,
         text=f"Too few members for {group.newest.level} with {counted(group.disks, 'slot')}: {some}, also if"
@@ -238,11 +236,20 @@ def _older_contents(group: MemberGroup) -> Iterator[Cause]:
 
 
 def _older_shape(group: MemberGroup, other: MemberGroup) -> list[str]:
-    """Return the members of an older array of which this one may have been made."""
+    """Return the members of an older array of which this one may have been made.
+
+    What is left of it is not enough to start it: the others now have the newer superblocks.
+    """
     new, old = group.newest, other.newest
-    if new.created_s is None or old.updated_s is None or new.created_s < old.updated_s:
+    if new.created_s is None or old.updated_s is None or new.created_s < old.updated_s or not group.young:
         return []
-    if not other.absent or group.external or other.external or group.disks != other.disks:
+    if (
+        other.standing.enough
+        or not other.absent
+        or group.external
+        or other.external
+        or group.disks != other.disks
+    ):
         return []
     sizes = [
         {each.facts.survey.devices[name].disk.size_bytes for name in each.blocks} for each in (group, other)
@@ -277,9 +284,15 @@ def _partition_lost(group: MemberGroup) -> Iterator[Cause]:
         yield Cause(
             code=CauseCode.PARTITION_LOST,
             text=f"On {name}, the superblock is where a partition would have it that begins at sector"
-            f" {start}: the partition table is lost.",
+            f" {start}{_table_words(group, name)}.",
             devices=(name,),
         )
+
+
+def _table_words(group: MemberGroup, name: str) -> str:
+    if partitions_of(group.facts.survey.devices[name]):
+        return ", and none begins there: the partition table was written anew, with other starts"
+    return ": the partition table is lost"
 
 
 def _missing(group: MemberGroup) -> Iterator[Cause]:
@@ -292,7 +305,7 @@ def _missing(group: MemberGroup) -> Iterator[Cause]:
         yield Cause(
             code=CauseCode.MISSING,
             text=f"{_slots(there)} not found. The last superblock ({moment(group.newest.updated_s)}) counts"
-            f" on {'it' if len(there) == 1 else 'them'}: gone since then.{also}",
+            f" on {'it: it' if len(there) == 1 else 'them: they'} dropped out after that.{also}",
         )
     if gone:
         known = " It had failed or been removed before the array stopped." if roles is not None else ""

@@ -12,7 +12,7 @@ from raidtui.rescue.gap_words import moment
 from raidtui.rescue.groups import SECTOR_BYTES, MemberGroup, is_too_small, needed_sectors
 from raidtui.rescue.records import Cause, CauseCode
 from raidtui.rescue.reshape_backup import is_needed
-from raidtui.view.units import binary_size, joined, short_binary
+from raidtui.view.units import binary_size, counted, joined, short_binary
 
 _JOURNAL = 0x200  # MD_FEATURE_JOURNAL (md_p.h)
 _MAKERS = {
@@ -29,6 +29,10 @@ def states_of(group: MemberGroup) -> Iterator[Cause]:
     """Yield the causes, the most important first."""
     if group.external:
         yield _external(group)
+        if lack := group.lacking_disks:
+            was = "was" if lack == 1 else "were"
+            text = f"{counted(lack, 'disk')} of the container {was} not found."
+            yield Cause(code=CauseCode.MISSING, text=text)
     yield from _rebuilds(group)
     yield from _reshape(group)
     yield from _dirty(group)
@@ -210,6 +214,14 @@ def _damage(group: MemberGroup) -> Iterator[Cause]:
             yield Cause(
                 code=CauseCode.CHECKSUM,
                 text=f"The checksum of the superblock on {name} is wrong: mdadm does not take it.",
+                devices=(name,),
+            )
+        if block.bitmap_damaged:
+            yield Cause(
+                code=CauseCode.BITMAP,
+                text=f"The write-intent bitmap of {name} is damaged. mdadm --examine calls the checksum of"
+                " the superblock wrong for that, which it is not; the kernel reads the bitmap of one member,"
+                " and does not start the array if that is this one.",
                 devices=(name,),
             )
         if block.bad_blocks:

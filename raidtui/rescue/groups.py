@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import combinations
+from itertools import chain, combinations
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from raidtui.host.backup_files import ReshapeBackup
 from raidtui.model.array import Array
-from raidtui.model.geometry import copy_groups, losses_left
+from raidtui.model.geometry import copy_groups, losses_left, slots_words
 from raidtui.model.survey import Device, MemberRole, Superblock
 from raidtui.plans.whole import StaleMember, Standing, standing
 from raidtui.rescue.records import MediumState, RescueFacts
@@ -81,6 +81,11 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
         return self.newest.metadata in {"ddf", "imsm"}
 
     @property
+    def lacking_disks(self) -> int:
+        """How many disks of a container were not found."""
+        return max(0, self.disks - len(self.blocks)) if self.external else 0
+
+    @property
     def halves(self) -> tuple[tuple[str, str], ...]:
         """Pairs of members that each take the other for failed: both have run without the other."""
         return tuple(
@@ -149,6 +154,21 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
         return tuple(chosen) if self.enough(slots) else None
 
     @property
+    def wanted(self) -> str:
+        """The disks without which it cannot start, in words; "" where no absent one would be enough."""
+        slots = {*self.standing.whole, *(each.slot for each in self.stale)}
+        for count in range(1, len(self.absent) + 1):
+            found = [each for each in combinations(self.absent, count) if self.enough(slots | set(each))]
+            if len(found) == 1:
+                several = "s" if count > 1 else ""
+                return f"the disk{several} of slot{several} {slots_words(found[0])}"
+            if found and count == 1:
+                return f"the disk of slot {' or of slot '.join(str(slot) for (slot,) in found)}"
+            if found:
+                return f"{count} of the disks of slots {slots_words(sorted({*chain(*found)}))}"
+        return ""
+
+    @property
     def enough_with_lost(self) -> bool:
         """Whether the devices with data are enough, those without a superblock included."""
         partial = {each.name for each in self.rebuilding}
@@ -175,11 +195,9 @@ def groups_of(facts: RescueFacts) -> tuple[MemberGroup, ...]:
     found: dict[str, dict[str, Superblock]] = {}
     starts: dict[str, int] = {}
     for name, device in facts.survey.devices.items():
-        medium = facts.medium(name)
         block = device.superblock
-        table = any(use.kind == "partition" for use in device.disk.uses)
-        if block is None and medium.hidden is not None and not table:
-            block, starts[name] = medium.hidden, medium.hidden_sectors
+        if block is None and (block := hidden_superblock(name, facts)) is not None:
+            starts[name] = facts.medium(name).hidden_sectors
         if block is not None and (block.uuid is not None or block.volumes):
             found.setdefault(block.uuid or "", {})[name] = block
     arrays = {array.uuid: array for array in facts.survey.snapshot.arrays if array.uuid is not None}
@@ -192,15 +210,39 @@ def groups_of(facts: RescueFacts) -> tuple[MemberGroup, ...]:
             MemberGroup(
                 uuid=uuid,
                 blocks=kept,
-                standing=standing(usable or kept),
+                standing=standing(usable) if usable else replace(standing(kept), whole={}, not_whole=()),
                 facts=facts,
-                unusable=unusable if usable else (),
+                unusable=unusable,
                 same_as=same_as,
                 starts={name: starts[name] for name in kept if name in starts},
                 array=arrays.get(uuid),
             )
         )
     return tuple(_with_lost(groups, facts))
+
+
+def hidden_superblock(name: str, facts: RescueFacts) -> Superblock | None:
+    """Return the superblock of a partition that is no longer there, found on its disk.
+
+    It is none where a partition, or a map, still has it, or where the disk has been put to another use. A
+    partition that begins with the data of the member is none: it shows half of what it seems to be.
+    """
+    devices, medium = facts.survey.devices, facts.medium(name)
+    hidden = medium.hidden
+    if hidden is None or hidden.device_uuid is None:
+        return None
+    data_bytes = (medium.hidden_sectors + (hidden.offset_sectors or 0)) * SECTOR_BYTES
+    for part in (devices[each] for each in partitions_of(devices[name]) if each in devices):
+        begins = part.start_bytes == data_bytes
+        if part.superblock is not None or part.disk.users or (_signature(part) and not begins):
+            return None
+    own = {each.superblock.device_uuid for each in devices.values() if each.superblock is not None}
+    return None if hidden.device_uuid in own else hidden
+
+
+def partitions_of(device: Device) -> tuple[str, ...]:
+    """Return the kernel names of the partitions of a disk."""
+    return tuple(use.what for use in device.disk.uses if use.kind == "partition")
 
 
 def _is_unusable(name: str, block: Superblock, facts: RescueFacts, starts: Mapping[str, int]) -> bool:
@@ -266,7 +308,8 @@ def loose_devices(facts: RescueFacts) -> tuple[str, ...]:
         name
         for name, device in facts.survey.devices.items()
         if device.superblock is None
-        and facts.medium(name).hidden is None
+        and hidden_superblock(name, facts) is None
+        and hidden_superblock(device.disk.disk, facts) is None
         and name not in facts.survey.silent
         and (facts.medium(name).blank is not None or facts.medium(name).error)
         and not device.disk.users

@@ -28,7 +28,7 @@ class Assembly(Struct, frozen=True, kw_only=True, tag=True):
         uuid: the array's; "" where it is not known.
         force: members that are behind are taken as if they were not (mdadm(8), --force).
         run: started also where members are missing.
-        update: as in --update: revert-reshape; "" for none.
+        update: as in --update: revert-reshape, no-bitmap; "" for none.
         backup: the backup file of a reshape; "" for none.
         invalid_backup: what the backup file holds is not used.
         frozen: a reshape that is under way does not continue.

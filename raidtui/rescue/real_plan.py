@@ -231,6 +231,8 @@ def _why(made: Assembly | Recreation) -> str:
         return "new superblocks around the data, which stay; read-only, as it was tried"
     if made.backup:
         return "mdadm starts it, and the reshape continues at once"
+    if made.update == "no-bitmap":
+        return "without its bitmap; read-only, as it was tried"
     if made.update:
         return "the reshape waits until the array is writable; read-only, as it was tried"
     if made.force:

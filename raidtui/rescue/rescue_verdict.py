@@ -6,13 +6,12 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from raidtui.model.geometry import slots_words
 from raidtui.rescue.records import CauseCode, Need, RescueArray, WayCode
 from raidtui.view.units import joined
 
 _STARTS = frozenset(
     {
-        *(WayCode.START, WayCode.DEGRADED, WayCode.TAKE_HALF, WayCode.FORCE),
+        *(WayCode.START, WayCode.DEGRADED, WayCode.NO_BITMAP, WayCode.TAKE_HALF, WayCode.FORCE),
         *(WayCode.CONTINUE, WayCode.CONTINUE_WITHOUT, WayCode.REVERT),
     }
 )
@@ -64,16 +63,7 @@ def verdict_of(array: RescueArray) -> RescueVerdict:
     if WayCode.SEARCH in possible:
         text = "Only a search can tell whether it can be saved: no superblock says how the data lie."
         return RescueVerdict(code=VerdictCode.SEARCH, text=text)
-    return RescueVerdict(code=VerdictCode.LOST, text=_lost_words(array))
-
-
-def _lost_words(array: RescueArray) -> str:
-    if array.missing:
-        several = len(array.missing) > 1
-        slots = f"slot{'s' if several else ''} {slots_words(array.missing)}"
-        back = f"the disk{'s' if several else ''} of {slots} come{'' if several else 's'} back"
-        enough = "enough of " if several else ""
-        return (
-            f"Lost with what is here: nothing can be started, and no search can help, unless {enough}{back}."
-        )
-    return "Lost with what is here: nothing can be started, and no search can help."
+    text = "Lost with what is here: nothing can be started, and no search can help."
+    return RescueVerdict(
+        code=VerdictCode.LOST, text=f"{text} It takes what was not found." if array.missing else text
+    )

@@ -13,8 +13,10 @@ from msgspec.structs import replace
 from raidtui.model.geometry import slots_words
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.plans.whole import refuse_start
+from raidtui.rescue.container_back import container_ways
 from raidtui.rescue.gap_words import behind_words
 from raidtui.rescue.groups import MemberGroup, is_too_small
+from raidtui.rescue.half_back import halves_refusal, look_at_halves, take_halves
 from raidtui.rescue.records import Cause, CauseCode, WayBack, WayCode
 from raidtui.rescue.reshape_backup import is_needed, new_backup
 from raidtui.view.units import joined
@@ -29,14 +31,15 @@ def ways_of(group: MemberGroup, causes: tuple[Cause, ...]) -> tuple[WayBack, ...
         return ()
     found = [*_copy(group), *_bring_back(group), *_devices_mended(group)]
     if group.external:
-        return (*found, _container(group))
-    found += list(_look_at_halves(group)) if group.halves else [_look(group)]
+        return (*found, *container_ways(group))
+    found += list(look_at_halves(group)) if group.halves else [_look(group)]
     starts = [_start(group), *_degraded(group)]
     if any(each.code is CauseCode.RECREATED for each in causes):
         starts = [_with_doubt(way) for way in starts]
     found += starts
+    found += _without_bitmap(group)
     found += _reshape(group)
-    found += _halves(group)
+    found += take_halves(group)
     found += _force(group)
     found += _search(group, causes)
     return tuple(found)
@@ -105,23 +108,18 @@ def _devices_mended(group: MemberGroup) -> Iterator[WayBack]:
         )
 
 
-def _container(group: MemberGroup) -> WayBack:
-    names = tuple(group.blocks)
-    lack = max(0, (group.newest.raid_disks or 0) - len(names))
-    return WayBack(
-        code=WayCode.START,
-        text=f"Assemble the container of {joined(names)}, and start its volumes with mdadm --incremental.",
-        writes="the metadata of the container",
-        possible=not lack,
-        why_not=f"{lack} of its disks were not found; volumes with redundancy start degraded" if lack else "",
-        devices=names,
-    )
-
-
 def _why_not_started(group: MemberGroup, *, run: bool) -> str:
+    if not group.usable:
+        return blocked(group) or "md takes none of its members as they are"
     refusal = refuse_start(group.usable, run=run)
     why = blocked(group) or (refusal.why if refusal is not None else "")
-    return why or _journal_refusal(group) or _halves_refusal(group) or _reshape_refusal(group)
+    return (
+        why
+        or _bitmap_refusal(group)
+        or _journal_refusal(group)
+        or halves_refusal(group)
+        or _reshape_refusal(group)
+    )
 
 
 def _start(group: MemberGroup) -> WayBack:
@@ -162,18 +160,8 @@ def _with_doubt(way: WayBack) -> WayBack:
     return replace(way, possible=False, why_not=why)
 
 
-def _look_at_halves(group: MemberGroup) -> Iterator[WayBack]:
-    for name in dict.fromkeys(name for pair in group.halves for name in pair):
-        yield WayBack(
-            code=WayCode.LOOK,
-            text=f"Look at the half of {name} alone: set it read-only (blockdev --setro), assemble it with"
-            " --run --readonly, mount it read-only, and list its newest files.",
-            devices=(name,),
-        )
-
-
 def _degraded(group: MemberGroup) -> Iterator[WayBack]:
-    if refuse_start(group.usable, run=False) is None:
+    if group.usable and refuse_start(group.usable, run=False) is None:
         return  # it starts without --run
     names = _whole(group)
     why = _why_not_started(group, run=True)
@@ -187,6 +175,29 @@ def _degraded(group: MemberGroup) -> Iterator[WayBack]:
         why_not=why,
         devices=names,
     )
+
+
+def _without_bitmap(group: MemberGroup) -> Iterator[WayBack]:
+    if not _bitmap_refusal(group):
+        return
+    names = _whole(group)
+    refusal = refuse_start(group.usable, run=True)
+    why = blocked(group) or (refusal.why if refusal is not None else "") or halves_refusal(group)
+    yield WayBack(
+        code=WayCode.NO_BITMAP,
+        text=f"Start it without its bitmap (--update=no-bitmap) with {joined(names)}, on overlays first; a"
+        " new bitmap can be added later.",
+        writes=f"{_SUPERBLOCKS}: they no longer count on a bitmap",
+        possible=not why,
+        why_not=why,
+        forgives="where writes were under way when it stopped: it is checked as a whole then",
+        devices=names,
+    )
+
+
+def _bitmap_refusal(group: MemberGroup) -> str:
+    damaged = [name for name in group.standing.whole.values() if group.blocks[name].bitmap_damaged]
+    return "the kernel does not start it if it reads a bitmap that is damaged" if damaged else ""
 
 
 def _reshape(group: MemberGroup) -> Iterator[WayBack]:
@@ -255,21 +266,6 @@ def _unaligned(group: MemberGroup) -> str:
             "mdadm reverts only where whole stripes of the old form end: let it continue a little, and stop"
         )
     return ""
-
-
-def _halves(group: MemberGroup) -> Iterator[WayBack]:
-    for kept in dict.fromkeys(name for pair in group.halves for name in pair):
-        others = [name for pair in group.halves if kept in pair for name in pair if name != kept]
-        left, is_kept = joined(others), "are kept as they are" if len(others) > 1 else "is kept as it is"
-        yield WayBack(
-            code=WayCode.TAKE_HALF,
-            text=f"Take the half of {kept} (event {group.blocks[kept].events}): start it alone with --run,"
-            f" after each was looked at read-only. {left} {is_kept} until all files there are safe, and added"
-            " anew then.",
-            writes=f"the superblock of {kept}; later all of {left}",
-            forgives=f"what was written to {left} alone",
-            devices=(kept,),
-        )
 
 
 def _force(group: MemberGroup) -> Iterator[WayBack]:
@@ -387,10 +383,6 @@ def _whole(group: MemberGroup, *, rebuilding: bool = True) -> tuple[str, ...]:
 def _journal_refusal(group: MemberGroup) -> str:
     lost = (group.newest.features or 0) & 0x200 and not group.journal
     return "mdadm does not start it without its journal, unless by force" if lost else ""
-
-
-def _halves_refusal(group: MemberGroup) -> str:
-    return "its halves disagree: choose one, or mdadm chooses" if group.halves else ""
 
 
 def _reshape_refusal(group: MemberGroup) -> str:

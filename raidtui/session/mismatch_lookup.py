@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 
 from msgspec.structs import replace
@@ -44,3 +45,51 @@ def compare(
     found = find_mismatches(array, spans, watch, limit_kib_s=limit_kib_s)
     stretches = with_contents(root, array.name, found.stretches, watch.cancelled)
     return replace(found, stretches=stretches)
+
+
+class MismatchRun:
+    """One comparison of a whole array.
+
+    Args:
+        root: a root that another thread may read.
+        array: what is compared.
+        limit_kib_s: as for ``compare``.
+    """
+
+    def __init__(self, root: Root, array: ComparedArray, limit_kib_s: int | None) -> None:
+        self.array = array
+        self.done: tuple[int, int] | None = None
+        """How much of the array was compared, and all of it, in bytes."""
+        self.result: MismatchResult | None = None
+        self.error = ""
+        """Why it has ended without a result."""
+        self._root = root
+        self._limit = limit_kib_s
+        self._ends = threading.Event()
+        self._thread = threading.Thread(target=self._compare, name="raidtui-mismatches", daemon=True)
+
+    def start(self) -> None:
+        """Start reading."""
+        self._thread.start()
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended."""
+        return self.result is not None or bool(self.error)
+
+    def cancel(self) -> None:
+        """End it; it reads no further, and keeps what it has found."""
+        self._ends.set()
+
+    def _compare(self) -> None:
+        watch = MismatchWatch(self._at, self._ends.is_set, self._pause)
+        try:
+            self.result = compare(self._root, self.array, None, watch, self._limit)
+        except OSError as error:
+            self.error = f"{error.filename or 'a member'} cannot be read: {error.strerror}"
+
+    def _at(self, done: int, total: int) -> None:
+        self.done = (done, total)
+
+    def _pause(self, seconds: float) -> None:
+        self._ends.wait(seconds)

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from raidtui.host.roots.root import Root
 from raidtui.jobs.lock import JobError
-from raidtui.jobs.states import UNDER_WAY
+from raidtui.jobs.states import UNDER_WAY, JobState
 from raidtui.jobs.store import Job
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Survey
@@ -29,6 +29,8 @@ from raidtui.rescue.trial.trial_record import (
 from raidtui.rescue.trial.trial_request import ROOM_BYTES, TrialMethod, TrialRequest
 from raidtui.rescue.trial.trials import begin_trial, find_trial, free_bytes, new_ident, read_trial_host
 from raidtui.view.units import binary_size
+
+_WRONG = frozenset({JobState.FAILED, JobState.STUCK})
 
 
 class TrialWish(Struct, frozen=True, kw_only=True):
@@ -65,6 +67,7 @@ class KnownTrial(Struct, frozen=True, kw_only=True):
         title: what it is called.
         made_s: when, epoch seconds; None where that is not known.
         runs: whether it has not ended.
+        trouble: what went wrong when it was taken down, a clause; "" for nothing.
         left: whether something of it is still there though it has ended: held, or cut short.
         outcome: what came of it; None where it has not come to its end.
     """
@@ -73,6 +76,7 @@ class KnownTrial(Struct, frozen=True, kw_only=True):
     title: str
     made_s: float | None
     runs: bool
+    trouble: str = ""
     left: bool = False
     record: TrialRecord
     outcome: TrialOutcome | None
@@ -169,15 +173,19 @@ def open_trial() -> KnownTrial | None:
 
 def _known(job: Job) -> KnownTrial:
     line = job.line
-    record = record_of(job)
+    record, outcome = record_of(job), outcome_of(job)
+    reasons = (str(each.get("reason", "")) for each in reversed(job.entries()) if each["event"] == line.state)
+    reason = next(reasons, "")
+    wrong = line.state in _WRONG and not (outcome is not None and outcome.void and outcome.void == reason)
     return KnownTrial(
         job_id=job.id,
         title=line.title,
         made_s=line.made_s,
         runs=line.state in UNDER_WAY,
+        trouble=(reason or line.state) if wrong else "",
         left=line.state not in UNDER_WAY and Path(record.names.place).exists(),
         record=record,
-        outcome=outcome_of(job),
+        outcome=outcome,
     )
 
 

@@ -42,9 +42,9 @@ class JobNews(Struct, frozen=True, kw_only=True):
 
 
 _OF_MEMBERS = frozenset({"fail", "remove", "locate"})
-_EXAMINED = frozenset({"add", "re-add", "replace", "grow-chunk"})
+_EXAMINED = frozenset({"add", "re-add", "replace", "grow", "grow-chunk"})
 _OF_ALL = frozenset({"assemble", "zero-superblock"})
-_ASKED = frozenset({"add", "create", "fail", "re-add", "remove", "replace"})
+_ASKED = frozenset({"add", "create", "fail", "grow", "re-add", "remove", "replace"})
 _WITHOUT_MDADM = frozenset({"check", "locate", "read-only", "read-write", "rename", "repair", "stop"})
 
 

@@ -251,13 +251,17 @@ class RaidApp(DefectHooks, KeyOrderApp):
     # -- flows
 
     def on_arrays_pane_flow_wanted(self, message: ArraysPane.FlowWanted) -> None:
-        """Open the guide for an array that does not start, or wipe a superblock."""
+        """Open the guide for an array that does not start, wipe a superblock, or compare members."""
         message.stop()
         snapshot, array = message.snapshot, message.array
         if message.verb == "zero":
             from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
 
             self.run_flow(lambda: BuildFlow(self).zero(snapshot))
+        elif message.verb == "mismatches":
+            from raidtui.ui.rescue.mismatch_screen import show_mismatches  # noqa: PLC0415
+
+            self.run_flow(lambda: show_mismatches(self, array))
         else:
             from raidtui.ui.rescue.rescue_flow import RescueFlow  # noqa: PLC0415
 

@@ -69,6 +69,11 @@ CHECK = Command(
     words="scrub verify compare parity mismatches consistency",
     help="Read all members and count mismatches. Changes nothing.",
 )  # fmt: skip
+MISMATCHES = Command(
+    id="arrays.mismatches", keys="m", action="repair('mismatches')", label="Mismatches", foot=False,
+    words="verify compare differ parity copies which file repair rescue",
+    help="Compare members: which sectors differ, which member disagrees, which file lies there.",
+)  # fmt: skip
 CANCEL = Command(
     id="arrays.cancel", keys="x", action="cancel", label="Cancel", foot=False,
     words="abort end stop check idle",
@@ -119,14 +124,12 @@ REMOVE = Command(
     help="Remove a failed member or a spare from the array.",
 )  # fmt: skip
 RENAME = Command(
-    id="arrays.rename", keys="N", action="repair('rename')", label="Rename",
-    words="name label homehost",
+    id="arrays.rename", keys="N", action="repair('rename')", label="Rename", words="name label homehost",
     help="Rename the array in its superblocks, mdadm.conf, the initramfs and fstab.",
 )  # fmt: skip
 STOP = Command(
     id="arrays.stop", keys="T", action="repair('stop')", label="Stop", foot=False,
-    words="deactivate shut down",
-    help="Stop the array; nothing on it is changed.",
+    words="deactivate shut down", help="Stop the array; nothing on it is changed.",
 )  # fmt: skip
 ASSEMBLE = Command(
     id="arrays.assemble", keys="a", action="repair('assemble')", label="Start", foot=False,
@@ -150,8 +153,8 @@ DOWN = Command(
     id="arrays.down", keys="down,j", action="move(1)", label="Down", help="Choose the row below.", foot=False
 )  # fmt: skip
 ARRAYS = (
-    CHECK, CANCEL, PAUSE, LIMITS, SCOPE, GIVE_BACK, UNDO, REPLACE, ADD, FAIL, REMOVE, RENAME, STOP,
-    LOCATE, ASSEMBLE, ZERO,
+    CHECK, MISMATCHES, CANCEL, PAUSE, LIMITS, SCOPE, GIVE_BACK, UNDO, REPLACE, ADD, FAIL, REMOVE, RENAME,
+    STOP, LOCATE, ASSEMBLE, ZERO,
 )  # fmt: skip
 
 MARK = Command(
@@ -163,13 +166,11 @@ SINCE = Command(
     help="Show what was written since the last mark, instead of over the disks' whole lives.",
 )  # fmt: skip
 READ = Command(
-    id="wear.read", keys="r", action="read", label="Read again",
-    words="smart refresh",
+    id="wear.read", keys="r", action="read", label="Read again", words="smart refresh",
     help="Read the disks now; they are read every ten minutes. A sleeping disk is not woken.",
 )  # fmt: skip
 HISTORY = Command(
-    id="wear.history", keys="h", action="history", label="History",
-    words="tbw written smart",
+    id="wear.history", keys="h", action="history", label="History", words="tbw written smart",
     help="Show what was written to the chosen disk day by day, and what syncs and jobs wrote.",
 )  # fmt: skip
 SELF_TEST = Command(
@@ -338,7 +339,6 @@ TO_ARRAYS = Command(
 TO_WEAR = Command(
     id="app.wear", keys="3", action="pane('wear')", label="Wear",
     words="smart smartctl ssd nvme life endurance temperature tbw health disks",
-
     help="Show how worn the disks are.", foot=False
 )  # fmt: skip
 TO_TUNE = Command(

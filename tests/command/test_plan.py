@@ -260,7 +260,7 @@ def test_a_capture(tmp_path: Path, capsys: pytest.CaptureFixture[str], words: st
     ("words", "message"),
     [
         ("", "raidtui plan: the following arguments are required: VERB"),
-        ("grow data", "raidtui plan: argument VERB: invalid choice: 'grow'"),
+        ("grew data", "raidtui plan: argument VERB: invalid choice: 'grew'"),
         ("stop", "raidtui plan stop: the following arguments are required: ARRAY"),
         ("fail data", "raidtui plan fail: the following arguments are required: DEVICE"),
         ("replace data sda", "raidtui plan replace: the following arguments are required: --with"),

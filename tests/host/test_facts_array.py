@@ -22,6 +22,10 @@ MD = "/sys/class/block/md127/md"
         (FactKind.CHUNK, {"chunk_size": "65536 (32768)\n"}, "64", ""),
         (FactKind.CHUNK, {"chunk_size": "65536 (32768)\n"}, "32", "md127 has chunks of 65536 bytes"),
         (FactKind.CHUNK, {}, "32", "md127 is not there"),
+        (FactKind.SLOTS, {"raid_disks": "4\n"}, "4", ""),
+        (FactKind.SLOTS, {"raid_disks": "4 (3)\n"}, "4", ""),
+        (FactKind.SLOTS, {"raid_disks": "4 (3)\n"}, "3", "md127 has 4 slots"),
+        (FactKind.SLOTS, {}, "4", "md127 is not there"),
         (FactKind.RESHAPED, {"array_state": "clean\n", "reshape_position": "none\n"}, "", ""),
         (
             FactKind.RESHAPED,

@@ -1,10 +1,17 @@
 """What goes wrong while a rescue looks at a wreck: the members stay as they are, and nothing is left."""
 
+import json
 import signal
+from typing import Any
 
+import pytest
+
+from tests.lab.guests.arrays import disk_names, make_array
+from tests.lab.guests.console import RAIDTUI
+from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
-from tests.lab.guests.jobs import raidtui
-from tests.lab.guests.wrecks.making import digests, make
+from tests.lab.guests.jobs import PLAN, raidtui
+from tests.lab.guests.wrecks.making import digests, done, make
 from tests.lab.guests.wrecks.table import WRECKS
 
 # Ends itself as it reads a device for the Nth time, which is everything that a search does to one.
@@ -39,3 +46,76 @@ def test_a_search_that_is_killed_anywhere(wreck_guest: Guest) -> None:
         assert (digests(wreck_guest), wreck_guest.run(LEFT).stdout) == (before, left), number
     cleaned = raidtui(wreck_guest, "rescue", "clean")
     assert (cleaned.status, cleaned.stdout) == (0, "Nothing is left of any trial.\n"), cleaned.output
+
+
+def test_a_search_that_is_killed_while_its_trial_runs(wreck_guest: Guest) -> None:
+    """The trial is a job of its own, which goes on; cleaning ends it, and nothing is left."""
+    (wreck,) = (each for each in WRECKS if each.id == "r5-zero-all")
+    make(wreck_guest, wreck)
+    before, left = digests(wreck_guest), wreck_guest.run(LEFT).stdout
+    words = " ".join((*RAIDTUI, "rescue", "search", "--trial", "--level=5", "--chunk=64", *wreck.given))
+    search = wreck_guest.spawn(f"exec {words}")
+    wait_until(lambda: wreck_guest.run("dmsetup ls | grep raidtui").status == 0, 120, "its trial")
+    search.kill(signal.SIGKILL)
+    cleaned = raidtui(wreck_guest, "rescue", "clean")
+    assert cleaned.status == 0, cleaned.output
+    assert (digests(wreck_guest), wreck_guest.run(LEFT).stdout) == (before, left)
+
+
+@pytest.mark.parametrize(("fault", "pace"), [("killed_in_tool", 4), ("full_at_entry", 8)])
+def test_the_forced_start_is_taken_back_wherever_it_was_cut(
+    wreck_guest: Guest, fault: str, pace: int
+) -> None:
+    """Its worker is killed while a tool runs, or there is no room any more for what it saves."""
+    (wreck,) = (each for each in WRECKS if each.id == "r5-cable-two")
+    small = "mkdir -p /var/lib/raidtui && mount -t tmpfs -o size=24m tmpfs /var/lib/raidtui"
+    assert wreck_guest.run(small).status == 0
+    try:
+        make(wreck_guest, wreck)
+        done(wreck_guest, "mask")  # what udev assembles of what was restored is none of ours
+        names = list(wreck.given[:3])
+        planned(wreck_guest, "force", *names)
+        *rows, last = inside(wreck_guest, f"disturbed_real({names!r}, runs.{fault}, {pace})")
+    finally:
+        done(wreck_guest, "unmask")
+        assert wreck_guest.run("umount /var/lib/raidtui").status == 0
+    assert last[1:] == [0, "rolled back", "", True]
+    assert len(rows) > 4
+    assert {(row[3], row[4]) for row in rows} == {("", True)}, rows
+    assert {row[2] for row in rows} <= {"rolled back", "interrupted", "made", "failed"}, rows
+
+
+@pytest.mark.parametrize(("entry", "status", "state"), [(24, 1, "rolled back"), (30, 0, "stuck")])
+def test_a_member_that_vanishes_in_the_real_step(
+    guest: Guest, sd: str, entry: int, status: int, state: str
+) -> None:
+    """Before the array is started, and when it runs: the others are restored, and it is said what is not."""
+    names = [disk_names(guest)[0], sd]
+    made = make_array(guest, "data", 1, names, extra=["--assume-clean"])
+    done = guest.run(
+        f"mkfs.ext4 -q {made.path}; mdadm --stop {made.path} && udevadm settle &&"
+        f" mdadm --zero-superblock /dev/{names[0]} /dev/{names[1]}"
+    )
+    assert done.status == 0, done.output
+    planned(guest, "rebuild-superblocks", *names, "--overlays", "--geometry=level=1,offset=2048")
+    ended, why, after, reason, left, same = inside(guest, f"vanished_real({names!r}, {sd!r}, {entry})")
+    assert (ended, after, left, same) == (status, state, [""], True), (why, reason)
+    assert sd in (why or reason)
+
+
+def planned(guest: Guest, *words: str) -> None:
+    """Rehearse, and save the plan of the real step."""
+    tried = raidtui(guest, "rescue", "try", *words, "--json")
+    assert tried.status == 0, tried.output
+    job = json.loads(tried.stdout)["job"]
+    made = guest.run(f"{' '.join((*RAIDTUI, 'rescue', 'plan', job, '--json'))} >{PLAN}")
+    assert made.status == 0, made.output
+
+
+def inside(guest: Guest, call: str) -> list[Any]:
+    """Call a function of ``trial_runs`` in the guest."""
+    script = "import json\nfrom tests.lab.guests.inside import runs, trial_runs\n"
+    done = guest.run(f"{script}print(json.dumps(trial_runs.{call}))", interpreter="python", timeout=600)
+    assert done.status == 0, done.output
+    found: list[Any] = json.loads(done.stdout)
+    return found

@@ -41,6 +41,11 @@ def to_the_files(terminal: Terminal, guest: Guest, names: Sequence[str], name: s
     terminal.press("enter")
     terminal.wait_for("clean: the check found nothing wrong", timeout=OVER_S)
     terminal.wait_for("the same before and after")
+    from_the_proof(terminal, guest, names, name, before)
+
+
+def from_the_proof(terminal: Terminal, guest: Guest, names: Sequence[str], name: str, before: str) -> None:
+    """From the proof of a trial that was taken down."""
     assert (checksum(guest, names), left(guest)) == (before, "")
     terminal.press("enter")
     terminal.wait_for(f"To continue, type {name} and Enter")
@@ -73,6 +78,36 @@ def forced(guest: Guest) -> None:
         to_the_files(terminal, guest, names, "data")
 
 
+def held(guest: Guest) -> None:
+    """The trial stays mounted: pane 1 says so and leads to it; it is taken down before the plan."""
+    names = two_kicked(guest)
+    before = checksum(guest, names)
+    with guest.terminal(RAIDTUI, cols=80, rows=24) as terminal:
+        terminal.wait_for("data does not run: a says what happened", timeout=OVER_S)
+        terminal.press("a")
+        terminal.wait_for(READ, timeout=OVER_S)
+        on_row(terminal, "force ")
+        terminal.press("enter")
+        terminal.wait_for("nothing is written to the members")
+        terminal.press("down", "right", "right")
+        terminal.wait_for("left mounted read-only")
+        terminal.press("enter")
+        terminal.wait_for("It is mounted read-only in /run/raidtui-rescue-", timeout=OVER_S)
+        assert guest.run("ls /run/raidtui-rescue-*/1/file1").status == 0
+        terminal.press("escape")
+        terminal.wait_for("A rescue trial of it is there", timeout=OVER_S)
+        terminal.press("escape")
+        terminal.wait_for("A rescue trial is there")
+        terminal.wait_for("rescue trial  ")
+        terminal.press("a")
+        terminal.wait_for("a trial that is held: force: data", timeout=OVER_S)
+        terminal.press("enter")
+        terminal.wait_for("x take it down", timeout=OVER_S)
+        terminal.press("x")
+        terminal.wait_for("Enter review the real plan", timeout=OVER_S)
+        from_the_proof(terminal, guest, names, "data", before)
+
+
 def searched(guest: Guest) -> None:
     """All superblocks zeroed: the geometry is found, tried and written."""
     order = lost_superblocks(guest)
@@ -90,6 +125,6 @@ def searched(guest: Guest) -> None:
         to_the_files(terminal, guest, order, "rescued")
 
 
-@pytest.mark.parametrize("way", [forced, searched] if ALL else [forced], ids=lambda way: way.__name__)
+@pytest.mark.parametrize("way", [forced, held, searched] if ALL else [forced], ids=lambda way: way.__name__)
 def test_a_dead_array_comes_back_by_keys(guest: Guest, way: Callable[[Guest], None]) -> None:
     way(guest)

@@ -14,7 +14,17 @@ from tests.rescue.expected import EXPECTED
 
 ALL = os.environ.get("RAIDTUI_WRECKS") == "all"
 """Whether each wreck is proven, and saved by what raidtui offers: make wrecks."""
-SAVED = {"r5-cable-two", "r5-one-absent", "r5-zero-all", "r10-far", "r0", "r1-split-brain", "r0-one-absent"}
+SAVED = {
+    *(
+        "r5-cable-two",
+        "r5-zero-all",
+        "r10-far",
+        "r1-split-brain",
+        "r0-one-absent",
+        "r5-partition-lost-on-one",
+    ),
+    "r5-bitmap-damaged",
+}
 CAPTURED = {
     *("r5-cable-two", "r5-zero-two", "r1-partition-lost", "r0-bad-sectors", "reshape-grow-cut", "ddf"),
     *("r1-0.90-whole-or-partition", "r5-failed-mid-rebuild"),
@@ -25,6 +35,11 @@ LATER = {
     *("r6-recreated-partly-resynced", "r6-two-absent", "r10-pair-lost-for-good", "r5-ppl-one-absent"),
     *("reshape-chunk-cut", "reshape-chunk-halted"),
     *("r5-bad-sectors-one-absent", "luks-in-md", "xfs-in-md", "r5-recreated-and-rebuilt"),
+    *("r10-both-of-a-mirror-stale", "r1-stale-with-a-newer-clock", "r1-three-apart", "r1-can-be-added-again"),
+    *("r10-offset-two-adjacent-absent", "r6-three-at-once", "r6-one-absent-and-dirty", "r0-checksum-one"),
+    *("r5-spare-half-promoted", "r5-spare-half-promoted-one-absent", "r5-old-member-returns"),
+    *("r5-replacement-cut-two-absent", "r5-heads-of-two-zeroed", "linear-one-absent", "disks-of-two-hosts"),
+    *("r5-metadata-0.90-cable-two", "r5-metadata-1.0-cable-two"),
 }
 """Wrecks much like others, which only make wrecks makes."""
 MADE = [wreck for wreck in WRECKS if ALL or wreck.id not in LATER]

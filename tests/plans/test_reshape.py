@@ -102,10 +102,10 @@ def test_grow_chunk_of_an_odd_size() -> None:
 @pytest.mark.parametrize(
     ("array", "room", "sentence"),
     [
-        (raid10(), 511, ROOM.format("sda", "256 KiB", "256 KiB")),
-        (raid10(), 100, ROOM.format("sda", "50 KiB", "256 KiB")),
-        (raid6(), 0, ROOM.format("sdj", "0 B", "256 KiB")),
-        (raid5(), None, ROOM.format("sdg", "not known", "256 KiB")),
+        (raid10(), 511, ROOM.format("sda", "511 sectors", "512")),
+        (raid10(), 100, ROOM.format("sda", "100 sectors", "512")),
+        (raid6(), 0, ROOM.format("sdj", "0 sectors", "512")),
+        (raid5(), None, ROOM.format("sdg", "not known", "512")),
     ],
 )
 def test_grow_chunk_without_room(array: ArraySpec, room: int | None, sentence: str) -> None:

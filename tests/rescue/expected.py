@@ -207,11 +207,72 @@ EXPECTED = {
     "r5-bad-sectors-one-absent": Expected(
         causes="read-errors:dm-0 member-missing", ways="copy-first:dm-0 start-degraded:a,dm-0"
     ),
-    "r5-bad-block-list": Expected(causes="bad-blocks:c complete", ways="start", verdict="starts", status=0),
+    "r5-bad-block-list": Expected(
+        causes="read-errors:dm-0 bad-blocks:c", ways="copy-first:dm-0 start:a,c,dm-0 -force"
+    ),
     "ddf": Expected(
         causes="external-metadata:a,b,c",
         ways="start:a,b,c -rebuild-superblocks",
         verdict="starts",
         status=0,
+    ),
+    "r10-both-of-a-mirror-stale": Expected(
+        causes="stale:a stale:b", ways="force:b,c,d -start -start-degraded -look -search"
+    ),
+    "r1-stale-with-a-newer-clock": Expected(causes="stale:a", ways="start:b look:b -force"),
+    "r1-three-apart": Expected(
+        causes="split-brain:a,b split-brain:a,c split-brain:b,c -stale",
+        ways="look:a look:b look:c take-half:a take-half:b take-half:c -start -force",
+    ),
+    "r1-can-be-added-again": Expected(causes="stale:b", ways="start:a look:a -force"),
+    "r10-offset-two-adjacent-absent": _TOO_FEW,
+    "r6-three-at-once": Expected(
+        causes="failed-together:c,d,e stale:c stale:d stale:e", ways="force:a,b,c -start -start-degraded"
+    ),
+    "r6-one-absent-and-dirty": Expected(
+        causes="dirty-degraded:a,b,c member-missing", ways="force:a,b,c -start -start-degraded -look"
+    ),
+    "r5-spare-half-promoted": Expected(causes="recovery-cut:d stale:b", ways="start:a,c,d look:a,c,d -force"),
+    "r5-spare-half-promoted-one-absent": Expected(
+        causes="recovery-cut:d stale:b member-missing", ways="force:b,c -start -start-degraded -look"
+    ),
+    "r5-old-member-returns": Expected(causes="stale:d", ways="start:a,b,c,e look:a,b,c,e -force -search"),
+    "r5-replacement-cut": Expected(
+        causes="recovery-cut:e -stale", ways="start:a,b,c,d,e look:a,b,c,d,e -force -search"
+    ),
+    "r5-replacement-cut-two-absent": _TOO_FEW,
+    "r5-heads-of-two-zeroed": Expected(
+        causes="superblock-lost:b,c", ways="search:a,b,c,d -start -start-degraded -force", verdict="search"
+    ),
+    "r5-bitmap-damaged": Expected(
+        causes="bitmap-damaged:a bitmap-damaged:b bitmap-damaged:c -checksum-wrong",
+        ways="start-without-bitmap:a,b,c -start -start-degraded -force -look -search",
+    ),
+    "r0-checksum-one": Expected(
+        causes="checksum-wrong:b", ways="search:a,b,c -start -start-degraded -force -look", verdict="search"
+    ),
+    "linear-one-absent": _TOO_FEW,
+    "r1-partition-moved": Expected(
+        causes="partition-table-lost:a partition-table-lost:b -superblock-lost",
+        ways="map-partition:a map-partition:b -start -search",
+        verdict="mend-first",
+    ),
+    "two-of-one-name": Expected(
+        causes="member-missing -re-created",
+        ways="start-degraded:a,b start-degraded:d,e -start -force -search",
+    ),
+    "disks-of-two-hosts": Expected(
+        causes="member-missing foreign not-enough -re-created",
+        ways="start-degraded:a,b -start -force -search",
+        status=2,
+    ),
+    "r5-metadata-0.90-cable-two": Expected(
+        causes="failed-together:c,d stale:c stale:d", ways="force:a,b,c -start -start-degraded -look -search"
+    ),
+    "r5-metadata-1.0-cable-two": Expected(
+        causes="failed-together:c,d stale:c stale:d", ways="force:a,b,c -start -start-degraded -look -search"
+    ),
+    "ddf-one-absent": Expected(
+        causes="external-metadata:a,c member-missing", ways="start-degraded:a,c -start -rebuild-superblocks"
     ),
 }

@@ -50,7 +50,7 @@ def test_a_long_serial_number_has_a_line_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    "wreck", ["r5-cable-two", "r5-zero-two", "r1-partition-lost", "r0-bad-sectors", "ddf"]
+    "wreck", ["r5-cable-two", "r5-zero-two", "r1-partition-lost", "r1-partition-moved", "ddf"]
 )
 def test_a_capture_says_the_same(wreck: str, tmp_path: Path) -> None:
     root, file = wrecked(wreck), tmp_path / "capture.tar.gz"
@@ -163,3 +163,22 @@ def test_a_reshape_in_place_needs_its_backup_file() -> None:
     assert possible["continue-reshape-without-backup"] is True
     (without,) = [way for way in array.ways if way.code == "continue-reshape-without-backup"]
     assert without.forgives
+
+
+@pytest.mark.parametrize(
+    ("wreck", "words"),
+    [
+        ("r5-two-blank", "Without the disk of slot 2 or of slot 3, it cannot be saved."),
+        ("r0-one-absent", "Without the disk of slot 1, it cannot be saved."),
+        ("r10-offset-two-adjacent-absent", "Without the disk of slot 1 or of slot 2, it cannot be saved."),
+    ],
+)
+def test_it_says_which_disk_would_save_it(wreck: str, words: str) -> None:
+    assert words in texts(diagnose(facts_of(wreck)), CauseCode.NOT_ENOUGH)
+
+
+def test_a_clock_that_was_ahead_is_said() -> None:
+    said = texts(diagnose(facts_of("r1-stale-with-a-newer-clock")), CauseCode.STALE)
+    assert (
+        "13 events behind the newest (the clock said 10 d 0 h later then: events decide, not times)" in said
+    )

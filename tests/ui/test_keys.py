@@ -148,9 +148,9 @@ async def test_help_lists_keys_and_reasons() -> None:
         text = re.sub(r"\s+", " ", lines_of(pilot, "#help-text"))
         labels = ("Check", "Cancel", "Pause", "Scope", "Give back", "Undo")
         repairs = ("Replace", "Add", "Fail", "Remove", "Rename", "Stop", "Start", "Zero")
-        for key, label in zip("cxpsguRAFMNTaZ", (*labels, *repairs), strict=True):
+        for key, label in zip("cxpsguRAFMNTaZm", (*labels, *repairs, "Mismatches"), strict=True):
             assert f" {key} {label} " in text
-        assert text.count("not now: needs root; run it as: sudo raidtui") == 14  # the guide opens without
+        assert text.count("not now: needs root; run it as: sudo raidtui") == 15  # the guide opens without
         await press(pilot, "escape")
         assert pilot.app.screen is main_of(pilot)
         await press(pilot, "6", "f1")
@@ -313,7 +313,7 @@ async def test_the_palette_offers_everything() -> None:
     kernel = Kernel(*ARRAYS["optimal"])
     async with running(kernel) as pilot:
         titles = [entry.shown for entry in palette_entries(app_of(pilot))]
-        assert titles[:3] == ["Check (c)", "Cancel (x) – not now", "Pause (p) – not now"]
+        assert titles[:3] == ["Check (c)", "Mismatches (m)", "Cancel (x) – not now"]
         assert "Quit (q)" in titles
         await press(pilot, "ctrl+p")
         await pilot.press(*"check")

@@ -20,6 +20,7 @@ from raidtui.model.survey import ContainerVolume, MemberRole, PendingReshape, Su
 _UNITS = {"B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _LAYOUT = re.compile(r"(near|far|offset)=([0-9]{1,3})")
 _HEX = re.compile(r"0x[0-9a-f]{1,8}")
+_SUM = re.compile(r"[0-9a-f]{1,8}")
 _CHUNK = re.compile(r"([0-9]{1,9})([KMG]?)")
 _DELTA = re.compile(r"(-?[0-9]{1,4}) ")
 _TABLE_ROW = re.compile(r"\s*[0-9]+\s+[0-9]+\s+[0-9]+\s+[0-9]+\s+([0-9]+)\s+(\S.*)")
@@ -49,7 +50,8 @@ def parse_superblock(values: Mapping[str, str], text: str) -> Superblock:
     updated_s = _time(values.get("MD_UPDATE_TIME", ""))
     used = decimal(words.get("Used Dev Size", "").partition(" ")[0])
     avail = decimal(words.get("Avail Dev Size", "").partition(" ")[0])
-    features = words.get("Feature Map", "")
+    features, sums = words.get("Feature Map", ""), words.get("Checksum", "")
+    damaged = not old and _bitmap_damaged(sums)
     return Superblock(
         uuid=canonical_uuid(values.get("MD_UUID")),
         name=values.get("MD_NAME"),
@@ -75,7 +77,8 @@ def parse_superblock(values: Mapping[str, str], text: str) -> Superblock:
         roles=_roles(words, text, own),
         dirty=_dirty(words),
         features=int(features, 16) if _HEX.fullmatch(features) else None,
-        checksum_ok=words["Checksum"].endswith(" correct") if "Checksum" in words else None,
+        checksum_ok=None if not sums else damaged or sums.endswith(" correct"),
+        bitmap_damaged=damaged,
         bad_blocks="bad blocks present" in words.get("Bad Block Log", ""),
         own_host=_own_host(words),
         reshape=_reshape(words),
@@ -93,6 +96,12 @@ def _own_row(text: str) -> list[str]:
     row = next((line for line in text.split("\n") if line.startswith("this ")), "")
     words = row.split()[1:]
     return words if len(words) > 4 else []
+
+
+def _bitmap_damaged(sums: str) -> bool:
+    """Whether mdadm misses the bitmap: it takes that bit from the features, and then the sum is one less."""
+    is_sum, _, wanted = sums.partition(" - expected ")
+    return bool(_SUM.fullmatch(is_sum) and _SUM.fullmatch(wanted)) and int(is_sum, 16) - int(wanted, 16) == 1
 
 
 def _role(words: Mapping[str, str], own: list[str]) -> MemberRole | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from raidtui.rescue.mismatch.mismatch_records import (
     ContentKind,
     Contents,
@@ -126,21 +128,36 @@ def summary_text(found: MismatchResult) -> str:
     return text
 
 
-def mismatch_lines(found: MismatchResult) -> Iterator[tuple[int, str]]:
-    """Yield the result as (indent, text), not wrapped yet; "" is an empty line."""
-    yield 0, summary_text(found)
+class SaidLine(Struct, frozen=True, kw_only=True):
+    """A paragraph of a result, not wrapped yet; an empty one is an empty line.
+
+    Args:
+        role: as ``raidtui.view.line`` has them.
+        indent: of its first line; the others have three more.
+    """
+
+    text: str
+    role: str = "plain"
+    indent: int = 0
+
+
+def mismatch_lines(found: MismatchResult) -> Iterator[SaidLine]:
+    """Yield the result."""
+    yield SaidLine(text=summary_text(found), role="warn" if found.stretches else "ok")
     for number, each in enumerate(found.stretches, 1):
-        yield 0, ""
+        yield SaidLine(text="")
         yield from _stretch_lines(number, each)
     if found.uncompared:
-        yield 0, ""
-        yield 0, "Not compared:"
+        yield SaidLine(text="")
+        yield SaidLine(text="Not compared:", role="warn")
     for rest in found.uncompared:
-        yield 2, f"{rest.device}, {sectors_words(rest.first_sector, rest.sectors)}: {rest.why}"
+        where = sectors_words(rest.first_sector, rest.sectors)
+        yield SaidLine(text=f"{rest.device}, {where}: {rest.why}", indent=2)
 
 
-def _stretch_lines(number: int, found: Mismatch) -> Iterator[tuple[int, str]]:
-    yield 0, f"{number}. {counted(found.sectors, 'sector')}. {verdict_text(found)}"
+def _stretch_lines(number: int, found: Mismatch) -> Iterator[SaidLine]:
+    text = f"{number}. {counted(found.sectors, 'sector')}. {verdict_text(found)}"
+    yield SaidLine(text=text, role="strong")
     for part in found.parts:
         role = {PartRole.P: "P", PartRole.Q: "Q"}.get(
             part.role, f"array {sectors_words(part.array_sector or 0, found.sectors)}"
@@ -148,11 +165,13 @@ def _stretch_lines(number: int, found: Mismatch) -> Iterator[tuple[int, str]]:
         sign = {True: "agrees", False: "DISAGREES", None: ""}[part.agrees]
         version = f"version {part.version}" if part.version and part.agrees is None else ""
         words = [f"{part.device} {sectors_words(part.first_sector, found.sectors)}", role, sign, version]
-        yield 3, ", ".join(word for word in words if word)
+        text = ", ".join(word for word in words if word)
+        yield SaidLine(text=text, role="bad" if part.agrees is False else "plain", indent=3)
     for lies in found.contents[:_MOST_CONTENTS]:
         where = f"array {sectors_words(lies.array_sector, lies.sectors)}"
-        yield 3, f"There: {place_text(lies)} ({where})"
+        yield SaidLine(text=f"There: {place_text(lies)} ({where})", role="accent", indent=3)
     if len(found.contents) > _MOST_CONTENTS:
-        yield 3, f"... and {len(found.contents) - _MOST_CONTENTS} more; --json has all"
+        more = f"... and {len(found.contents) - _MOST_CONTENTS} more; --json has all"
+        yield SaidLine(text=more, indent=3)
     if text := repair_text(found):
-        yield 3, text
+        yield SaidLine(text=text, indent=3)

@@ -8,6 +8,7 @@ from raidtui.model.array import Array
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.target import needs_root
+from raidtui.rescue.mdadm_words import Assembly
 from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest
 
 
@@ -31,6 +32,13 @@ def members_of(survey: Survey, request: TrialRequest) -> tuple[Device, ...] | Re
         if not waiting and (device.disk.users or device.busy):
             why = device.disk.users or device.busy
             return Refusal(code=RefusalCode.IN_USE, why=f"{name} is in use: {why}", remedy="release it first")
+        if isinstance(request.made, Assembly) and device.superblock and device.superblock.volumes:
+            return Refusal(
+                code=RefusalCode.UNSUPPORTED,
+                why=f"{name} is a disk of a container of external metadata, which raidtui only reads",
+                remedy="assemble the container with mdadm --assemble, then mdadm --incremental starts its"
+                " volumes",
+            )
         if device.disk.size_bytes is None or device.digest is None:
             return Refusal(
                 code=RefusalCode.UNKNOWN,

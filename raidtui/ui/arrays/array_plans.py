@@ -18,7 +18,8 @@ from raidtui.ui.commands import ARRAYS, ASSEMBLE, Command
 from raidtui.ui.frame.screen_shell import ScreenShell
 
 _REPAIRS = frozenset(
-    f"arrays.{verb}" for verb in ("replace", "add", "fail", "remove", "rename", "stop", "locate")
+    f"arrays.{verb}"
+    for verb in ("replace", "add", "fail", "remove", "rename", "stop", "locate", "mismatches")
 )
 _OF_DEVICES = frozenset({"arrays.assemble", "arrays.zero"})
 

@@ -57,9 +57,9 @@ class ArraysPane(Pane):
         """A verb that a flow of another room carries out.
 
         Args:
-            verb: assemble, zero.
+            verb: assemble, zero, mismatches.
             snapshot: the host.
-            array: the one that is chosen, if it does not run or has failed.
+            array: the one that is chosen; for assemble, if it does not run or has failed.
         """
 
         def __init__(self, verb: str, snapshot: Snapshot, array: Listed | None) -> None:
@@ -319,6 +319,9 @@ class ArraysPane(Pane):
             self.shell.begin_opening()
             down = self.absent or (array if array is not None and is_down(self.report, array) else None)
             self.post_message(self.FlowWanted(verb, snapshot, down))
+        elif verb == "mismatches":
+            self.shell.begin_opening()
+            self.post_message(self.FlowWanted(verb, snapshot, array))
         elif array is not None:
             from raidtui.ui.arrays.repair_flow import RepairFlow  # noqa: PLC0415
 

@@ -22,6 +22,7 @@ _WORDS: Mapping[WayCode, str] = {
     WayCode.LOOK: "look, read-only",
     WayCode.START: "start",
     WayCode.DEGRADED: "start degraded",
+    WayCode.NO_BITMAP: "start, no bitmap",
     WayCode.CONTINUE: "continue reshape",
     WayCode.CONTINUE_WITHOUT: "reshape, no backup",
     WayCode.REVERT: "revert reshape",
@@ -116,10 +117,15 @@ def _tried(row: GuideRow, array: RescueArray) -> GuideRow:
     """Return the row of a way with what is tried of it, if anything is."""
     if row.way.code in {WayCode.CONTINUE, WayCode.CONTINUE_WITHOUT, WayCode.REVERT}:
         return replace(row, trial=_reshaped(row.way, array))
-    if row.way.code not in {WayCode.LOOK, WayCode.TAKE_HALF, WayCode.FORCE} or not row.way.devices:
+    tried = {WayCode.LOOK, WayCode.TAKE_HALF, WayCode.FORCE, WayCode.NO_BITMAP}
+    if row.way.code not in tried or not row.way.devices:
         return row
     made = Assembly(
-        devices=row.way.devices, uuid=array.uuid or "", run=True, force=row.way.code is WayCode.FORCE
+        devices=row.way.devices,
+        uuid=array.uuid or "",
+        run=True,
+        force=row.way.code is WayCode.FORCE,
+        update="no-bitmap" if row.way.code is WayCode.NO_BITMAP else "",
     )
     replays = any(each.superblock is not None and each.superblock.replays for each in array.members)
     read_only = row.way.code is WayCode.LOOK and not replays

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from textual.binding import Binding, BindingType
 
 from raidtui.model.survey import Survey
-from raidtui.rescue.records import RescueArray
+from raidtui.rescue.records import CauseCode, RescueArray
 from raidtui.session.rescue_trials import KnownTrial
 from raidtui.ui.frame.pages import PageScreen, rule
 from raidtui.ui.rescue.guide_lines import cause_lines, facts_of, member_lines, text_lines, title_of, way_panel
@@ -22,6 +22,9 @@ _LATER = "What happened is known when all devices have been read."
 _NOTHING = (
     "No superblock of it was found. Its disks may be absent: r reads all again. Where superblocks are lost,"
     " Esc and a lead to the devices without one."
+)
+_TRIED = (
+    "A rescue trial of it is there ({}): t leads to it. The ways back are offered when that is taken down."
 )
 _RUNS = "It is running: the ways back are offered when it is stopped (T in pane 1)."
 
@@ -96,10 +99,18 @@ class GuideScreen(PageScreen[str]):
         """The chosen row."""
         return self._rows[self._at] if self._rows else None
 
+    def _without_trial(self, array: RescueArray) -> tuple[RescueArray, str]:
+        """Return the array as it is but for a trial that is there, and what is said of that one."""
+        last, runs = self._last, array.running
+        if last is None or not runs or not (last.runs or last.left) or runs != last.record.names.array:
+            return array, ""
+        causes = tuple(each for each in array.causes if each.code is not CauseCode.RUNNING)
+        return replace(array, running=None, causes=causes, ways=()), _TRIED.format(runs)
+
     def draw(self) -> None:
         """Draw head, members, causes, ways, and what the chosen way does."""
         width = self.inner_width
-        array = self._array
+        array = self._without_trial(self._array)[0] if self._array is not None else None
         name = visible(title_of(array) if array is not None else self._label)
         self.show_head(f"{TITLE}: {name}", self._words or (facts_of(array) if array is not None else ""))
         lines = self._lines(width - 1)
@@ -130,15 +141,17 @@ class GuideScreen(PageScreen[str]):
         array, survey = self._array, self._survey
         if array is None or survey is None:
             return [[], *text_lines(f" {'' if self._words else _NOTHING}", width, "warn", 1)]
+        array, tried = self._without_trial(array)
         seen = replace(array, missing=()) if self._words else array
         table = member_lines(seen, sorted(survey.silent), width)
         if self._words:
             return [*table, [], [(f" {_LATER}", "dim")]]
         first, rest = cause_lines(array, width)
-        lines = [*first, [], *table, *([[]] if rest else []), *rest]
+        said = [*text_lines(f" · {tried}", width, "accent", 3), []] if tried else []
+        lines = [*said, *first, [], *table, *([[]] if rest else []), *rest]
         if array.running:
             return [*lines, [], [(f" {_RUNS}", "plain")]]
-        if not self._rows:
+        if not self._rows and not tried:
             return [*lines, [], [(" There is no way back with what is here.", "warn")]]
         return lines
 
@@ -157,7 +170,8 @@ class GuideScreen(PageScreen[str]):
     def _trial_key(self) -> list[tuple[str, str]]:
         if self._last is None:
             return []
-        return [("t", "the trial that runs" if self._last.runs else "the last trial")]
+        there = "the trial that runs" if self._last.runs else "the trial that is there"
+        return [("t", there if self._last.runs or self._last.left else "the last trial")]
 
     def action_last(self) -> None:
         """Go on with the last trial: follow it, or see what it has shown."""

@@ -101,6 +101,8 @@ def proof_lines(trial: KnownTrial, real: Plan | Refusal, width: int) -> list[Lin
         return [*left, *text_lines(text, width, "warn")]
     words, role = _RESULTS[outcome.proof.check]
     lines: list[Line] = [[(words, role)], []]
+    if trial.trouble:
+        lines = [*text_lines(f"✖ {trial.trouble}", width, "bad"), [], *lines]
     if tie := trial.record.request.tie:
         lines += [*text_lines(tie, width, "warn"), []]
     lines += left
@@ -117,7 +119,7 @@ def proof_lines(trial: KnownTrial, real: Plan | Refusal, width: int) -> list[Lin
     if outcome.said:
         for number, text in enumerate(outcome.said.strip().splitlines()):
             lines += _fact("" if number else "mdadm said", text.removeprefix("mdadm: "), width, "dim")
-    if outcome.digests:
+    if outcome.digests and not (trial.trouble or trial.left):
         names = joined(sorted(outcome.digests))
         lines += _fact("members", f"{names}: the same before and after (SHA-256)", width)
     if outcome.store_sectors:

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from raidtui.jobs.lock import JobError
-from raidtui.jobs.states import SETTLED, UNDER_WAY
+from raidtui.jobs.states import SETTLED, UNDER_WAY, JobState
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Survey
 from raidtui.session import rescue_trials as trials
@@ -33,11 +33,13 @@ class TrialView(JobView):
 
     async def _look(self) -> None:
         await super()._look()
-        if self.state in SETTLED:
+        if self.state in _OVER:
             self.dismiss(OVER)
 
 
 OVER = "over"
+_OVER = SETTLED | {JobState.FAILED, JobState.CANCELLED}
+"""It was taken down: what came of it is shown."""
 
 
 class TrialFlow(PlanFlow):

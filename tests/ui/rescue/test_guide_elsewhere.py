@@ -20,7 +20,7 @@ from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid10
 from tests.hosts.wrecks import WRECKED, wrecked
 from tests.ui.arrays.test_key_to_job import closed
-from tests.ui.staging import SIZES, Paces, at, message_of, running, screen_text, staged, until
+from tests.ui.staging import SIZES, Paces, at, message_of, move, running, screen_text, staged, until
 
 Shows = Callable[..., None]
 SHOWN = (
@@ -118,6 +118,14 @@ def test_a_trial_without_an_array(shows: Shows, size: tuple[int, int]) -> None:
 @SIZES
 def test_an_array_of_a_trial(shows: Shows, size: tuple[int, int]) -> None:
     shows(staged(host_with_a_trial()), size=size)
+
+
+async def test_the_end_of_a_trial_is_seen_without_an_event() -> None:
+    kernel = host_with_a_trial()
+    async with running(kernel) as pilot:
+        assert "A rescue trial is there" in message_of(pilot)
+        await move(pilot, lambda: kernel.drop("/run/raidtui-rescue-a1b2c3"))
+        assert "A rescue trial is there" not in message_of(pilot)
 
 
 async def test_an_array_of_a_trial_is_left_alone() -> None:

@@ -99,6 +99,11 @@ REAL = Plan(
 )
 NO_PLAN = Refusal(code=RefusalCode.UNKNOWN, why="the trial 20261122-1 says nothing", remedy="try again")
 TIE = "One of 720 geometries that fit alike, not the only one"
+CHANGED = Refusal(
+    code=RefusalCode.WRONG_STATE,
+    why="sdb2 does not read as when it was tried",
+    remedy="try again: raidtui rescue try",
+)
 IN_USE = Refusal(code=RefusalCode.IN_USE, why="sda2 is in use: dm-3 holds it", remedy="release it first")
 REFUSED_PLAN = Refusal(
     code=RefusalCode.WRONG_STATE,
@@ -249,11 +254,16 @@ def test_proof(shows: Shows, name: str, size: tuple[int, int]) -> None:
 @SIZES
 @pytest.mark.parametrize(
     "trial",
-    [known(CLEAN, held=True), known(None, left=True), known(CLEAN, tie=f"{TIE}: a check may say nothing.")],
-    ids=["held", "left", "tie"],
+    [
+        known(CLEAN, held=True),
+        known(None, left=True),
+        known(CLEAN, tie=f"{TIE}: a check may say nothing."),
+        replace(known(CLEAN), trouble="sdb2 reads otherwise than before the trial"),
+    ],
+    ids=["held", "left", "tie", "changed"],
 )
 def test_proof_of(shows: Shows, trial: KnownTrial, size: tuple[int, int]) -> None:
-    real = IN_USE if trial.left else REAL
+    real = IN_USE if trial.left else CHANGED if trial.trouble else REAL
     shows(staged(Kernel(raid10())), size=size, prepare=with_screen(lambda: ProofScreen(trial, real)))
 
 
@@ -423,6 +433,21 @@ async def test_any_folder_is_taken_for_the_stores(
 def test_a_folder_that_cannot_be_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.access", lambda *_: False)
     assert store_room(str(tmp_path), 1) == f"{tmp_path} cannot be written to"
+
+
+@pytest.mark.parametrize("state", [JobState.FAILED, JobState.CANCELLED])
+async def test_a_trial_that_is_void_shows_why(
+    fake: Fake, tried: FakeTrials, monkeypatch: pytest.MonkeyPatch, state: JobState
+) -> None:
+    """It has been taken down: there is nothing to resume."""
+    tried.outcome, tried.real = VOID, NO_PLAN
+    entries = ({"event": "work", "pid": 1}, {"event": str(state), "reason": "the store of sdb2 is full"})
+    ended = JobNews(entries=entries, state=state)
+    monkeypatch.setattr("raidtui.session.storage.job_news", lambda *_: ended)
+    async with console() as pilot:
+        await to_trial(pilot)
+        await at(pilot, ProofScreen, "enter")
+        assert "the store of sdb2 is full" in screen_text(pilot)
 
 
 async def test_the_last_trial_is_shown_again(fake: Fake, tried: FakeTrials) -> None:

@@ -12,23 +12,26 @@ from raidtui.host.reading import read_survey
 from raidtui.host.roots.opening import open_root
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.plan_file import load_plan
-from raidtui.jobs.store import Job
+from raidtui.jobs.store import Job, jobs_folder
 from raidtui.model.plan import Refusal
 from raidtui.monitor.sampler import Sampler
 from raidtui.rescue.mdadm_words import Assembly, Recreation
 from raidtui.rescue.proof import RescueGeometry
+from raidtui.rescue.saved_ends import FOLDER
 from raidtui.rescue.trial.trial_plan import plan_trial
 from raidtui.rescue.trial.trial_record import TrialLooks, outcome_of
 from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest
 from raidtui.rescue.trial.trial_worker import TrialWorker
 from raidtui.rescue.trial.trials import clean, make_trial_job, new_ident, read_trial_host
 from tests.lab.guests.inside.runs import (
+    FILLER,
     PLAN,
     Fault,
     Row,
     before_entry,
     job_of,
     killed_at_entry,
+    last_reason,
     sh,
     until,
     work,
@@ -67,19 +70,50 @@ def killed_real(names: list[str], pace: int) -> list[Row]:
     Returns:
         a row each: (place, exit status, state, what is left, the members are as before).
     """
+    return disturbed_real(names, killed_at_entry, pace)
+
+
+def disturbed_real(names: list[str], fault: Fault, pace: int) -> list[Row]:
+    """Disturb the worker of the saved plan at places, and roll back; rows as killed_real has them."""
     before = _state(names)
     rows: list[Row] = []
     for number in range(1, 400, pace):
+        sh(f"rm -rf {jobs_folder()}/2* {FOLDER}")  # each finds the same room
         job = job_of(load_plan(PLAN.read_bytes()))
-        status = work(job, lambda number=number: killed_at_entry(number))  # type: ignore[misc]
+        status = work(job, lambda number=number: fault(number))  # type: ignore[misc]
         until(lambda: sh(f"pgrep -x '{_TOOLS}' || true") == "", "the end of the tool that went on")
+        hit = status == -signal.SIGKILL or FILLER.exists()
+        FILLER.unlink(missing_ok=True)
         with contextlib.suppress(JobError):
             job.refuse_back()
             work(job, back=True)
-        rows.append((number, status, job.state, sh(LEFT), _state(names) == before))
-        if status != -signal.SIGKILL:
+        left = [*clean(open_root("/"), lambda _: None), sh(LEFT)]
+        rows.append((number, status, job.state, "".join(left), _state(names) == before))
+        if not hit:
             return rows
     return rows
+
+
+def vanished_real(names: list[str], goner: str, entry: int) -> Row:
+    """Take a disk away within the saved plan, and roll back.
+
+    Returns:
+        (exit status, why, state after the rollback, why, what is left, the others are as before).
+    """
+    others = [name for name in names if name != goner]
+    before = _state(others)
+    job = job_of(load_plan(PLAN.read_bytes()))
+
+    def gone(_: Job) -> None:
+        Path(f"/sys/block/{goner}/device/delete").write_text("1")
+
+    status = work(job, lambda: before_entry(entry, gone))
+    why = last_reason(job)
+    with contextlib.suppress(JobError):
+        job.refuse_back()
+        work(job, back=True)
+    left = clean(open_root("/"), lambda _: None)
+    return (status, why, job.state, last_reason(job), [*left, sh(LEFT)], _state(others) == before)
 
 
 def full_stores(names: list[str]) -> Row:

@@ -197,6 +197,21 @@ gpt() {  # DEVICE TYPE [SIZE]: a partition from sector 2048
     reread "$1"
 }
 
+map_part() {  # NUMBER...: the lost partition from sector 2048 on, as a person maps it by hand
+    local number disk
+    mask
+    for number; do
+        disk=D$number
+        echo "0 $(($(blockdev --getsz "${!disk}") - 2048)) linear ${!disk} 2048" | dmsetup create "part-$number"
+    done
+    unmask
+}
+
+copy_dust() {  # DEVICE: as ddrescue leaves a copy: zeros where nothing could be read
+    dd if=/dev/mapper/dust of="$1" bs=4K conv=noerror,sync,fsync iflag=direct status=none 2>/dev/null || true
+    udevadm settle
+}
+
 no_table() {  # DEVICE: both copies of a GPT
     dd if=/dev/zero of="$1" bs=512 count=34 conv=notrunc,fsync status=none
     dd if=/dev/zero of="$1" bs=512 count=33 seek=$(($(blockdev --getsz "$1") - 33)) conv=notrunc,fsync status=none
@@ -272,6 +287,15 @@ check_files() {  # DEVICE [OPTION...]: nothing is written
     (cd /mnt && sha256sum --quiet --check $MANIFEST)
     if [ "${3:-}" = later ]; then (cd $LATER && sha256sum *) | (cd /mnt/later && sha256sum --quiet --check -); fi
     umount /mnt
+}
+
+check_but_one() {  # DEVICE: a sound file system, of whose files at most one is damaged
+    local bad
+    e2fsck -fn "$1" >/tmp/wrecks/fsck 2>&1 || { cat /tmp/wrecks/fsck; return 1; }
+    mount -o ro,noload "$1" /mnt
+    bad=$(cd /mnt && sha256sum --quiet --check $MANIFEST 2>/dev/null | grep -c FAILED || true)
+    umount /mnt
+    [ "$bad" -le 1 ] || { echo "$bad files are damaged"; return 1; }
 }
 
 damaged() {  # DEVICE: fails where all files are whole

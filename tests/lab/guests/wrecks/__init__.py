@@ -1,8 +1,8 @@
 """Wrecks: arrays that do not start, each made by the same commands every time, with what is true of it.
 
-``wreck`` is what a wreck is; ``lost``, ``stale`` and ``odd`` are the table, tests/rescue/expected.py has what
-must be said of each; ``making`` makes them in a guest and proves their truth on overlays, ``asking`` asks
-raidtui about them, ``saving`` saves them by what it offers.
+``wreck`` is what a wreck is; ``lost``, ``stale``, ``odd`` and ``further`` are the table, and
+tests/rescue/expected.py has what must be said of each; ``making`` makes them in a guest and proves their
+truth on overlays, ``asking`` asks raidtui about them, ``saving`` saves them by what it offers.
 
 What was measured on the way (Linux 6.1, mdadm 4.2, disks of 64 MiB), and is easily taken for granted:
 
@@ -13,5 +13,8 @@ What was measured on the way (Linux 6.1, mdadm 4.2, disks of 64 MiB), and is eas
 - ``--add`` to a failed array is refused.
 - A member whose checksum is wrong is listed by ``--examine``, and not imported by the kernel.
 - A RAID 5 that was created again wrongly, and rebuilt in part or whole, has lost nothing; RAID 6 and 10 have.
+- Where a bitmap is damaged, ``mdadm --examine`` calls the checksum of the superblock wrong, which it is not;
+  the kernel does not start the array.
+- mdadm waits for a replacement that was being made as it waits for a member.
 - With metadata 0.90 and 1.0, the first member looks like what is in the array: LVM finds its volumes twice.
 """

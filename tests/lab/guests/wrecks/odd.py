@@ -101,6 +101,7 @@ TABLES = (
         proof="over 0\nlast=$(($(blockdev --getsz ${OVER[0]}) - 34))\n"
         'echo "0 $((last - 2047)) linear ${OVER[0]} 2048" | dmsetup create over-part\n'
         "assemble --run /dev/mapper/over-part\ncheck_ext4 $MD",
+        mend="map_part 0 1",
     ),
     Wreck(
         id="r5-partition-lost-on-one",
@@ -109,6 +110,7 @@ TABLES = (
         "stop\nno_table $D1",
         truth=Truth(level=5, order=("ubda1", "missing", "ubdc1"), layout="left-symmetric"),
         given=("ubda1", "ubdb", "ubdc1"),
+        mend="map_part 1",
     ),
     Wreck(
         id="r5-shorter-disk",
@@ -125,18 +127,27 @@ TABLES = (
 BAD = (
     Wreck(
         id="r0-bad-sectors",
-        make="dust dust $D1\ncreate -e1.2 -l0 -n2 -c64 $D0 /dev/mapper/dust\nfill\nstop\nbad dust 4096 4111",
+        make="dust dust $D1\ncreate -e1.2 -l0 -n2 -c64 $D0 /dev/mapper/dust\nfill\nstop\n"
+        "bad dust 35088 35103",
         truth=Truth(level=0, order=("ubda", "dm-0")),
         given=("ubda", "dm-0"),
         proof="dmsetup message dust 0 disable\ncheck_ext4 $MD",
+        mend="copy_dust $D7",
+        named=("ubda", "ubdh"),
+        whole="check_but_one $MD",
+        listed=False,
     ),
     Wreck(
         id="r5-bad-sectors-one-absent",
         make="dust dust $D1\nc12 -l5 -n3 -c64 $D0 /dev/mapper/dust $D2\nfill\nstop\n"
-        "bad dust 4096 4111\nblank $D2",
+        "bad dust 37560 37575\nblank $D2",
         truth=Truth(level=5, order=("ubda", "dm-0", "missing"), layout="left-symmetric"),
         given=("ubda", "dm-0"),
         proof="dmsetup message dust 0 disable\ncheck_ext4 $MD",
+        mend="copy_dust $D7",
+        named=("ubda", "ubdh"),
+        whole="check_but_one $MD",
+        listed=False,
     ),
     Wreck(
         id="r5-bad-block-list",
@@ -144,6 +155,12 @@ BAD = (
         "bad dust 40000 40015\nmdadm --quiet $MD --add $D2\nwait_idle\nstop\n"
         "mdadm --examine-badblocks $D2 | grep -q 'for 1[0-9]* sectors'",
         given=("ubda", "dm-0", "ubdc"),
+        proof="for each in ubda dm-0 ubdc; do overlay $each; done\n"
+        "assemble /dev/mapper/over-ubda /dev/mapper/over-dm-0 /dev/mapper/over-ubdc\ncheck_but_one $MD",
+        mend="copy_dust $D7",
+        named=("ubda", "ubdc", "ubdh"),
+        whole="check_but_one $MD",
+        listed=False,
     ),
 )
 

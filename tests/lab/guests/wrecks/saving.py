@@ -14,7 +14,7 @@ from tests.lab.guests.wrecks.wreck import Found, Wreck
 _STARTS = frozenset(
     {
         *("start", "start-degraded", "continue-reshape", "continue-reshape-without-backup"),
-        *("revert-reshape", "take-half", "force"),
+        *("revert-reshape", "take-half", "force", "start-without-bitmap"),
     }
 )
 _HARMLESS = frozenset({"copy-first", "bring-back", "look", "restore-size"})
@@ -28,14 +28,18 @@ def saved(guest: Guest, wreck: Wreck) -> list[str]:
     Until the plan is confirmed, no byte of any disk is another one; after its rollback neither. Where nothing
     can be saved, nothing is offered.
     """
-    before = digests(guest)
     if wreck.mend and (told := scripted(guest, wreck.mend)).status:
         return [f"not mended: {told.output}"]
+    before = digests(guest)
     array = _array(guest, wreck)
     if not wreck.provable:
         return _lost(guest, wreck, array)
     if array is None:
         return ["no array is named"]
+    if array["level"] == "container":
+        told = raidtui(guest, "rescue", "try", "start", *wreck.given)
+        refused = told.status == 2 and "container" in told.stderr and digests(guest) == before
+        return [] if refused else [f"a container is tried: {told.output}"]
     job, wrong = "", [f"no way is offered: {array['verdict']}"]
     for words in _ways(guest, wreck, array):
         job, wrong = _tried(guest, wreck, words)

@@ -1,0 +1,40 @@
+"""The ways back for a container of external metadata (DDF, Intel). Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from raidtui.model.geometry import losses_left
+from raidtui.rescue.groups import MemberGroup
+from raidtui.rescue.records import WayBack, WayCode
+from raidtui.view.units import counted, joined
+
+
+def container_ways(group: MemberGroup) -> Iterator[WayBack]:
+    """Yield the ways back for a container and its volumes; they are carried out by hand."""
+    names = tuple(group.blocks)
+    lack = group.lacking_disks
+    yield WayBack(
+        code=WayCode.START,
+        text=f"Assemble the container of {joined(names)}, and start its volumes with mdadm --incremental.",
+        writes="the metadata of the container",
+        possible=not lack,
+        why_not=f"{counted(lack, 'disk')} of it {'was' if lack == 1 else 'were'} not found" if lack else "",
+        devices=names,
+    )
+    if lack:
+        kept = [each.level for each in group.newest.volumes if not _is_lost(each.level, group.disks, lack)]
+        yield WayBack(
+            code=WayCode.DEGRADED,
+            text=f"Assemble the container of {joined(names)}, and start degraded what has redundancy with"
+            " mdadm --incremental --run.",
+            writes="the metadata of the container: the disks that were not found are marked as failed",
+            possible=bool(kept),
+            why_not="" if kept else "too many of its disks were not found for any of its volumes",
+            devices=names,
+        )
+
+
+def _is_lost(level: str | None, disks: int, lack: int) -> bool:
+    left = losses_left(level, None, disks, range(lack))
+    return left is not None and left < 0
