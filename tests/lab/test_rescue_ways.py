@@ -38,23 +38,6 @@ def carried_out(guest: Guest, job: object) -> str:
     return f"/dev/{guest.run('grep ^md /proc/mdstat').stdout.split()[0]}"
 
 
-def test_a_journal_is_replayed_on_overlays_alone(wreck_guest: Guest) -> None:
-    """Md replays it also read-only, and onto members that are set read-only."""
-    before = made(wreck_guest, "r5-journal-full")
-    members = ("ubde", "ubdf", "ubdg", "ubdh")
-    outcome = tried(wreck_guest, ("start", *members))
-    assert digests(wreck_guest) == before
-    stored = outcome["store_sectors"]
-    assert isinstance(stored, dict)
-    assert min(stored[name] for name in members[:3]) > 64
-    plan = raidtui(wreck_guest, "rescue", "plan", str(outcome["job"]))
-    assert "md replays its log as it starts it, also read-only" in plan.stdout, plan.output
-    assert digests(wreck_guest) == before
-    array = carried_out(wreck_guest, outcome["job"])
-    assert wreck_guest.run(f"cat /sys/block/{array[5:]}/md/array_state").stdout == "readonly\n"
-    done(wreck_guest, f"check_files {array}")
-
-
 MEMBERS = ("ubda", "ubdb", "ubdc", "ubdd")
 ENDED = """
 until [ "$(cat /sys/block/{name}/md/reshape_position)" = none ]; do mdadm --wait /dev/{name} || true; done

@@ -226,10 +226,14 @@ def body_lines(
         role = "bad" if (array.losses_left or 0) <= 0 and array.redundant else "plain"
         lines += _wrapped(sentence, width, role)
     lines += _uses(report, array, width)
+    trial = report.snapshot.is_trial(array)
+    if trial:
+        lines += _wrapped("a rescue trial, read-only: a shows it, and takes it down", width, "accent")
     for finding in report.of(array):
         if finding.code in {"pending", "delayed"}:
             continue  # the progress line says so, with the reason
-        lines += finding_lines(finding, remedy_words(finding, array, keymap or {}), width)
+        remedy = "" if trial else remedy_words(finding, array, keymap or {})
+        lines += finding_lines(finding, remedy, width)
     for lack in report.snapshot.lacks:
         if lack.part != "changes":  # the header says read-only
             lines += _wrapped(lack.sentence, width, "dim")
@@ -357,5 +361,5 @@ def finding_lines(finding: Finding, remedy: str, width: int) -> Iterator[Line]:
     glyph = {"accent": "i", "warn": GLYPHS["warn"], "bad": GLYPHS["bad"]}[role]
     for number, part in enumerate(_parts(visible(finding.sentence), width - 5)):
         yield [(f" {glyph if number == 0 else ' '} ", role), (fit(part, width - 3), role)]
-    for number, part in enumerate(_parts(visible(remedy), width - 7)):
+    for number, part in enumerate(_parts(visible(remedy), width - 7) if remedy else ()):
         yield [(f"   {'→' if number == 0 else ' '} ", "dim"), (fit(part, width - 5), "plain")]

@@ -28,6 +28,17 @@ def trial_words(trial: KnownTrial) -> str:
     return f"{what}: {trial.record.request.label}"
 
 
+def left_words(last: KnownTrial | None) -> str:
+    """Return what is said where the guide was left: a trial that is there stays."""
+    if last is None or not (last.runs or last.left):
+        return "nothing was changed"
+    return (
+        "the trial continues; a shows it"
+        if last.runs
+        else "the trial is there until it is taken down; a shows it"
+    )
+
+
 def without_root(snapshot: Snapshot) -> list[str]:
     """Return what can be said without reading superblocks, a paragraph each."""
     page = [

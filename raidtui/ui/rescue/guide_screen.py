@@ -23,9 +23,7 @@ _NOTHING = (
     "No superblock of it was found. Its disks may be absent: r reads all again. Where superblocks are lost,"
     " Esc and a lead to the devices without one."
 )
-_TRIED = (
-    "A rescue trial of it is there ({}): t leads to it. The ways back are offered when that is taken down."
-)
+_TRIED = "A rescue trial of it is there ({}): t leads to it. The ways back are offered when it is taken down."
 _RUNS = "It is running: the ways back are offered when it is stopped (T in pane 1)."
 
 
@@ -123,7 +121,7 @@ class GuideScreen(PageScreen[str]):
             *onward,
             *self._trial_key(),
             ("r", "read again"),
-            ("PgUp PgDn", "scroll"),
+            *(() if self._last is not None else (("PgUp PgDn", "scroll"),)),
             ("Esc", "back"),
             notes=self._ways(width, len(lines)),
         )
@@ -170,8 +168,7 @@ class GuideScreen(PageScreen[str]):
     def _trial_key(self) -> list[tuple[str, str]]:
         if self._last is None:
             return []
-        there = "the trial that runs" if self._last.runs else "the trial that is there"
-        return [("t", there if self._last.runs or self._last.left else "the last trial")]
+        return [("t", "the trial" if self._last.runs or self._last.left else "the last trial")]
 
     def action_last(self) -> None:
         """Go on with the last trial: follow it, or see what it has shown."""

@@ -21,7 +21,7 @@ from raidtui.ui.frame.surveying import Surveying, surveying
 from raidtui.ui.rescue.copy_flow import CopyFlow
 from raidtui.ui.rescue.diagnosing import LOOSE, Diagnosing
 from raidtui.ui.rescue.guide_lines import title_of
-from raidtui.ui.rescue.guide_pages import here_only, trial_words, without_root
+from raidtui.ui.rescue.guide_pages import here_only, left_words, trial_words, without_root
 from raidtui.ui.rescue.guide_rows import GuideRow, guide_rows
 from raidtui.ui.rescue.guide_screen import AGAIN, LAST, TITLE, GuideScreen
 from raidtui.ui.rescue.proof_screen import PLAN, TRY_AGAIN
@@ -117,7 +117,7 @@ class RescueFlow(TrialFlow):
             page = GuideScreen(label, key, last, here_only=only)
             chosen = await self._page(found, known, uuid, page)
             if chosen is None:
-                self._shell.say("nothing was changed", "plain")
+                self._shell.say(left_words(last), "plain")
                 return False
             if chosen == AGAIN:
                 return True

@@ -103,7 +103,7 @@ TRIAL = {"/run/raidtui-rescue-a1b2c3/1": "", "/run/udev/rules.d/01-raidtui-rescu
 
 def host_with_a_trial() -> Kernel:
     """A host whose array is that of a trial."""
-    kernel = Kernel(raid10())
+    kernel = Kernel(raid10(members=("sda", None, "sdc", "sdd")))
     for path, text in TRIAL.items():
         kernel.put(path, text)
     return kernel

@@ -372,7 +372,11 @@ async def test_a_trial_that_runs_is_left_and_found_again(
         tried.last = known(None, runs=True)
         await at(pilot, Choice, "a")
         await at(pilot, GuideScreen, "enter")
-        await until(pilot, lambda: "t the trial that runs" in screen_text(pilot))
+        await until(pilot, lambda: "t the trial " in screen_text(pilot))
+        assert await closed(pilot, "escape") == "the trial continues; a shows it"
+        await at(pilot, Choice, "a")
+        await at(pilot, GuideScreen, "enter")
+        await until(pilot, lambda: "t the trial " in screen_text(pilot))
         await at(pilot, TrialView, "t")
         monkeypatch.setattr("raidtui.session.storage.job_news", job_news)
         await until(pilot, lambda: isinstance(pilot.app.screen, ProofScreen))

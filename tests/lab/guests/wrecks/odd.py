@@ -32,8 +32,8 @@ RESHAPES = (
         make=f"{_CUT}\nrm /var/tmp/reshape-backup",
         given=named("0123"),
         proof="over 0 1 2 3\n>/tmp/wrecks/backup\n"
-        "assemble --backup-file=/tmp/wrecks/backup --invalid-backup ${OVER[@]} || true\ndamaged $MD\n"
-        "wait_idle",
+        "assemble --backup-file=/tmp/wrecks/backup --invalid-backup ${OVER[@]} || true\n"
+        "test -e $SYS\nwait_idle",
         moves=True,
         unproven=True,
     ),
