@@ -80,17 +80,3 @@ def test_a_reshape_to_more_disks_goes_on_once_it_is_writable(wreck_guest: Guest)
     done(wreck_guest, f"check_files {array}\nmdadm --readwrite {array}\n{ENDED.format(name=array[5:])}")
     done(wreck_guest, f"check_files {array}")
     assert wreck_guest.run(f"cat /sys/block/{array[5:]}/md/raid_disks").stdout == "4\n"
-
-
-def test_a_reshape_to_more_disks_is_reverted_and_the_revert_taken_back(wreck_guest: Guest) -> None:
-    before = made(wreck_guest, "reshape-grow-cut")
-    outcome = tried(wreck_guest, ("revert-reshape", *MEMBERS))
-    assert digests(wreck_guest) == before
-    array = carried_out(wreck_guest, outcome["job"])
-    done(wreck_guest, f"check_files {array}")
-    last = json.loads(raidtui(wreck_guest, "jobs", "--json").stdout)["jobs"][-1]["id"]
-    back = raidtui(wreck_guest, "jobs", "rollback", last)
-    assert (back.status, digests(wreck_guest)) == (0, before), back.output
-    array = carried_out(wreck_guest, outcome["job"])
-    done(wreck_guest, f"mdadm --readwrite {array}\n{ENDED.format(name=array[5:])}check_files {array}")
-    assert wreck_guest.run(f"cat /sys/block/{array[5:]}/md/raid_disks").stdout == "3\n"
