@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidtui.host.backup_files import PLACES
 from raidtui.model.geometry import slots_words
 from raidtui.model.survey import MemberRole, Superblock
 from raidtui.plans.whole import MARGIN_EVENTS
@@ -118,11 +117,11 @@ def _backup_words(group: MemberGroup) -> str:
     """Return what is known of the backup file of a reshape in place, a clause."""
     reshape, backup = group.newest.reshape, group.backup
     behind = (
-        "mdadm 4.2 does not hold md back for it, and md records the place every 10 s only: more may have been"
-        " moved than is recorded, and only a trial tells whether the file holds that"
+        "as md records the place every 10 s only, more may have been moved, and only a trial tells what is"
+        " whole"
     )
     if reshape is None or backup is None:
-        return f"the file that was given to mdadm --grow was not found in {joined(list(PLACES))}; {behind}"
+        return f"the file that was given to mdadm --grow was not found where it was looked for; {behind}"
     if not is_needed(backup, reshape.position_kib):
         return f"all that {backup.path} holds lies before that place, so it is not needed; {behind}"
     held = joined(
