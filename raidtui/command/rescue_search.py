@@ -14,6 +14,7 @@ from raidtui.host.roots.root import Root
 
 if TYPE_CHECKING:
     from raidtui.model.survey import Superblock
+    from raidtui.rescue.hints import ArrayHint
     from raidtui.rescue.proof import RescueGeometry
     from raidtui.rescue.search.find_geometry import SearchRequest
     from raidtui.rescue.search.limits import SearchStage
@@ -111,7 +112,16 @@ def _request(root: Root, arguments: argparse.Namespace, names: list[str]) -> Sea
         chunk_bytes=arguments.chunk << 10 if arguments.chunk else None,
         component_bytes=arguments.size << 10 if arguments.size else None,
     )
-    return SearchRequest(wanted=wanted, superblocks=_superblocks(root, names), seed=arguments.seed)
+    return SearchRequest(
+        wanted=wanted, superblocks=_superblocks(root, names), seed=arguments.seed, hints=_hints(root, names)
+    )
+
+
+def _hints(root: Root, names: list[str]) -> tuple[ArrayHint, ...]:
+    from raidtui.host.block import DiskReader  # noqa: PLC0415
+    from raidtui.rescue.hints import read_hints  # noqa: PLC0415
+
+    return read_hints(root, DiskReader(root).read(names).values()) if names else ()
 
 
 def _superblocks(root: Root, names: list[str]) -> dict[str, Superblock]:
@@ -169,6 +179,8 @@ def status_of(result: SearchResult) -> int:
 
 def result_dict(result: SearchResult) -> dict[str, Any]:
     """Return the form for programs (docs/rescue.md)."""
+    import msgspec  # noqa: PLC0415
+
     from raidtui.rescue.search.outcome import SearchOutcome  # noqa: PLC0415
 
     return {
@@ -178,6 +190,10 @@ def result_dict(result: SearchResult) -> dict[str, Any]:
         "alike": result.alike,
         "more_alike": result.more,
         "text": list(result.text),
+        "hints": [
+            {**msgspec.to_builtins(hint), "order": list(hint.order), "text": hint.words}
+            for hint in result.hints
+        ],
         "blank": list(result.blank),
         "bytes_read": result.bytes_read,
         "seconds": result.seconds,
@@ -225,6 +241,10 @@ def result_lines(result: SearchResult) -> list[str]:
     more = result.alike - sum(candidate.best for candidate in result.candidates)
     if more > 0:
         lines += ["", f"... and {more} more that fit alike."]
+    if result.hints:
+        lines += ["", "Written down, which proves nothing:"]
+        for hint in result.hints:
+            lines += textwrap.wrap(hint.words, _WIDTH, initial_indent="  ", subsequent_indent="    ")
     cost = f"Read {amount(result.bytes_read)} in {result.seconds:.1f} s"
     lines += ["", f"{cost}; geometries tested: {result.tested}."]
     return lines

@@ -160,11 +160,15 @@ def _looks(arguments: argparse.Namespace) -> TrialLooks:
 
     return TrialLooks(
         files=arguments.files,
-        hashes=arguments.hashes,
-        copy_to=arguments.copy_to,
+        hashes=_absolute(arguments.hashes),
+        copy_to=_absolute(arguments.copy_to),
         hold=arguments.hold,
         verify=arguments.verify,
     )
+
+
+def _absolute(path: str) -> str:
+    return os.path.abspath(path) if path else ""  # noqa: PTH100  (the worker has another working folder)
 
 
 def _followed(job: Job, arguments: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from raidtui.model.survey import MemberRole, Superblock
 from raidtui.plans.whole import MARGIN_EVENTS
 from raidtui.rescue.gap_words import moment
 from raidtui.rescue.groups import SECTOR_BYTES, MemberGroup, is_too_small, needed_sectors
-from raidtui.rescue.records import Cause, CauseCode
+from raidtui.rescue.records import Cause, CauseCode, RescueFacts
 from raidtui.view.units import binary_size, counted, joined, short_binary
 
 _JOURNAL = 0x200  # MD_FEATURE_JOURNAL (md_p.h)
@@ -218,8 +218,25 @@ def _duplicates(group: MemberGroup) -> Iterator[Cause]:
             text = f"{name} shows the superblock of {other}, which is at its end: name {other} alone."
             yield Cause(code=CauseCode.TWIN, text=text, devices=(name, other))
         else:
-            text = f"{name} is a copy of {other} (the same superblock): name one of the two, never both."
-            yield Cause(code=CauseCode.CLONE, text=text, devices=(name, other))
+            yield Cause(
+                code=CauseCode.CLONE, text=_copy_words(group.facts, name, other), devices=(name, other)
+            )
+
+
+def _copy_words(facts: RescueFacts, left: str, kept: str) -> str:
+    """Return with which of two devices with one superblock the work continues, and why."""
+    copy, unfinished = facts.copies.get(kept), facts.copies.get(left)
+    rule = "name one of the two, never both"
+    if copy is not None and copy.source == left and copy.complete:
+        lacks = (
+            f", which lacks {binary_size(copy.bad_bytes)} that could not be read" if copy.bad_bytes else ""
+        )
+        return f"{kept} is the copy of {left}{lacks}: go on with {kept}, and leave {left} out."
+    if unfinished is not None and unfinished.source == kept and not unfinished.complete:
+        return f"{left} is a copy of {kept} that is not complete: continue it before anything else; {rule}."
+    if facts.medium(left).error or facts.medium(left).dying:
+        return f"{left} and {kept} have the same superblock, and {left} fails: go on with {kept} alone."
+    return f"{left} is a copy of {kept} (the same superblock): {rule}."
 
 
 def _disk_trouble(group: MemberGroup) -> Iterator[Cause]:

@@ -255,14 +255,19 @@ def _without_copies(
 
     A superblock at the end of a partition at the end of a disk is also at the end of the disk: it is the
     partition's. That of a lost partition is on its map and on the disk: it is the map's. A disk and its copy
-    have one device UUID; 0.90 has none, and the same row of its table.
+    have one device UUID; 0.90 has none, and the same row of its table. Of those that are equally new, the one
+    that can be relied on is kept: the copy that was made to its end, the disk that gives no read errors.
     """
     kept: dict[str, Superblock] = {}
     same_as: dict[str, str] = {}
-    for name in sorted(
-        blocks,
-        key=lambda each: (-(blocks[each].events or 0), each in starts, not _is_part(each, facts), each),
-    ):
+
+    def worth(name: str) -> tuple[object, ...]:
+        copy, medium = facts.copies.get(name), facts.medium(name)
+        fails = bool(medium.error or medium.dying)
+        doubtful = (copy is not None and not copy.complete, name in facts.copied, fails)
+        return (-(blocks[name].events or 0), *doubtful, name in starts, not _is_part(name, facts), name)
+
+    for name in sorted(blocks, key=worth):
         block = blocks[name]
         twin = next((other for other in kept if _is_same(block, kept[other])), None)
         if twin is None:
@@ -304,6 +309,7 @@ def loose_devices(facts: RescueFacts) -> tuple[str, ...]:
         and hidden_superblock(name, facts) is None
         and hidden_superblock(device.disk.disk, facts) is None
         and name not in facts.survey.silent
+        and name not in facts.copied
         and (facts.medium(name).blank is not None or facts.medium(name).error)
         and not device.disk.users
         and (name in facts.named or not _is_taken(device))

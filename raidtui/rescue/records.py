@@ -220,12 +220,27 @@ class MediumState(Struct, frozen=True, kw_only=True):
     hidden_sectors: int = 0
 
 
+class MadeCopy(Struct, frozen=True, kw_only=True):
+    """A device that a disk was copied to by ``raidtui rescue copy``.
+
+    Args:
+        source: the kernel's name of the disk, as it is called now; "" where it is not here any more.
+        complete: whether all was tried to its end.
+        bad_bytes: how much could not be read; None where the map file is not there.
+    """
+
+    source: str
+    complete: bool
+    bad_bytes: int | None = None
+
+
 class RescueFacts(Struct, frozen=True, kw_only=True):
     """Everything that a diagnosis is made from.
 
     Args:
         media: by the kernel's name.
         named: kernel names of the devices that were asked for; () for all.
+        copies: copies of disks, by the kernel's name of the copy.
         surfaces: the looks at devices that ``media`` is made from.
     """
 
@@ -233,6 +248,12 @@ class RescueFacts(Struct, frozen=True, kw_only=True):
     surfaces: tuple[Surface, ...] = ()
     media: Mapping[str, MediumState] = field(default_factory=dict)
     named: tuple[str, ...] = ()
+    copies: Mapping[str, MadeCopy] = field(default_factory=dict)
+
+    @property
+    def copied(self) -> frozenset[str]:
+        """The devices that have a complete copy here: the work continues with it."""
+        return frozenset(copy.source for copy in self.copies.values() if copy.complete and copy.source)
 
     def medium(self, name: str) -> MediumState:
         """Return what is known of a device."""

@@ -17,6 +17,7 @@ from raidtui.host.surface import SURFACES, Surface, read_surface
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
+from raidtui.rescue.copying.copies import known_copies
 from raidtui.rescue.diagnosis import diagnose
 from raidtui.rescue.records import MediumState, RescueArray, RescueFacts
 from raidtui.view.units import SECTOR_BYTES
@@ -98,7 +99,13 @@ def look_closer(root: Root, survey: Survey, snapshot: Snapshot, names: Collectio
         for name, device in survey.devices.items()
     }
     survey = msgspec.structs.replace(survey, silent=survey.silent | late)
-    return RescueFacts(survey=survey, media=media, surfaces=tuple(surfaces.values()), named=tuple(names))
+    return RescueFacts(
+        survey=survey,
+        media=media,
+        surfaces=tuple(surfaces.values()),
+        named=tuple(names),
+        copies=known_copies(root, survey) if root.live else {},
+    )
 
 
 def read_surfaces(root: Root, survey: Survey, snapshot: Snapshot) -> tuple[Surface, ...]:

@@ -1,14 +1,18 @@
 """Copies as jobs, with a program in the place of GNU ddrescue that takes the same arguments."""
 
 import json
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from tests.lab.guests import launch
-from tests.lab.guests.arrays import disk_names
+from tests.lab.guests.arrays import disk_names, make_array
+from tests.lab.guests.boot import serial_of
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
-from tests.lab.guests.jobs import checksum, raidtui, states
+from tests.lab.guests.jobs import JOBS, checksum, raidtui, states
+from tests.lab.test_rescue_trial import SUMS, filled, tried
 
 # Copies what the map has not; waits after half of it while there is /tmp/wait.
 DDRESCUE = """#!/usr/bin/env -S GLIBC_TUNABLES=@@ python3 -IB
@@ -36,8 +40,18 @@ with open(source, "rb") as file:
 
 
 @pytest.fixture
-def ddrescue(guest: Guest) -> None:
-    """It is installed, and nothing of former jobs is there."""
+def no_ddrescue(guest: Guest) -> Iterator[None]:
+    """It is not installed."""
+    hidden = "rm -f /usr/local/bin/ddrescue; ! [ -e /usr/bin/ddrescue ] || mv /usr/bin/ddrescue /usr/bin/away"
+    assert guest.run(hidden).status == 0
+    yield
+    shown = "rm -f /usr/local/bin/ddrescue; ! [ -e /usr/bin/away ] || mv /usr/bin/away /usr/bin/ddrescue"
+    assert guest.run(shown).status == 0
+
+
+@pytest.fixture
+def ddrescue(guest: Guest, no_ddrescue: None) -> None:
+    """The program in its place is installed, and nothing of former jobs is there."""
     path = guest.put("ddrescue", DDRESCUE.replace("\\\\", "\\").replace("@@", launch.TUNABLES).encode())
     done = guest.run(
         f"rm -rf /var/lib/raidtui /tmp/disk.img* /tmp/wait; install -m 755 {path} /usr/local/bin/ddrescue &&"
@@ -46,8 +60,15 @@ def ddrescue(guest: Guest) -> None:
     assert done.status == 0, done.output
 
 
+@pytest.fixture
+def real_ddrescue(guest: Guest) -> None:
+    """GNU ddrescue itself, and nothing of former jobs."""
+    found = guest.run("rm -rf /var/lib/raidtui; command -v ddrescue")
+    assert found.status == 0, "not installed: ddrescue (Debian: apt install gddrescue)"
+
+
+@pytest.mark.usefixtures("no_ddrescue")
 def test_without_ddrescue(guest: Guest) -> None:
-    assert guest.run("rm -f /usr/local/bin/ddrescue").status == 0
     told = raidtui(guest, "rescue", "copy", disk_names(guest)[0], "/tmp/disk.img")
     assert (told.status, told.stdout) == (2, "")
     assert told.stderr == "raidtui: not possible: ddrescue is not installed; apt install gddrescue\n"
@@ -82,3 +103,80 @@ def test_a_disk_is_overwritten_when_it_is_confirmed(guest: Guest) -> None:
     done = raidtui(guest, "rescue", "copy", source, target, "--confirm=LAB-UBDB-0002")
     assert done.status == 0, done.output
     assert guest.run(f"cmp /dev/{source} /dev/{target}").status == 0
+
+
+@pytest.mark.usefixtures("ddrescue")
+def test_a_copy_that_is_killed_is_continued_by_the_same_command(guest: Guest) -> None:
+    """SIGKILL to the worker ends ddrescue, too; the map file says where to continue."""
+    name = disk_names(guest)[0]
+    assert guest.run("touch /tmp/wait").status == 0
+    begun = raidtui(guest, "rescue", "copy", name, "/tmp/disk.img", "--detach")
+    assert begun.status == 0, begun.output
+    wait_until(lambda: guest.run("grep -c 0x4000000 /tmp/disk.img.map").stdout == "2\n", 60, "half of it")
+    job = json.loads(raidtui(guest, "jobs", "--json").stdout)["jobs"][-1]["id"]
+    pids = f'sed -n \'s/.*"event": "work", "pid": \\([0-9]*\\).*/\\1/p\' {JOBS}/{job}/journal.jsonl'
+    assert guest.run(f"kill -KILL $({pids})").status == 0
+    wait_until(lambda: guest.run("pgrep -f usr/local/bin/ddrescue").status == 1, 60, "the end of ddrescue")
+    assert states(guest) == ["interrupted"]
+    half = guest.run("stat --format=%Y /tmp/disk.img.map; rm /tmp/wait").stdout
+    again = raidtui(guest, "rescue", "copy", name, "/tmp/disk.img")
+    assert (again.status, half != "", states(guest)) == (0, True, ["interrupted", "done"]), again.output
+    assert guest.run(f"cmp /dev/{name} /tmp/disk.img").status == 0
+
+
+@pytest.mark.usefixtures("real_ddrescue")
+def test_a_failing_disk_is_copied_and_the_rest_is_done_with_the_copy(guest: Guest) -> None:
+    """RAID 5: a member is lost, another one gives read errors: files come back from its copy."""
+    first, under, third, spare = disk_names(guest)[:4]
+    made = guest.run(
+        f"modprobe dm-dust && size=$(($(blockdev --getsz /dev/{under}) - 2048)) &&"
+        f" echo 0 $size dust /dev/{under} 2048 512 | dmsetup create dust && udevadm settle &&"
+        " basename $(readlink -f /dev/mapper/dust)"
+    )
+    assert made.status == 0, made.output
+    sick = made.stdout.strip()
+    array = make_array(guest, "data", 5, (first, sick, third), chunk=64, extra=["--assume-clean"])
+    filled(guest, str(array.path))
+    done = guest.run(
+        f"mdadm --stop {array.path} &&"
+        f" dd if=/dev/zero of=/dev/{third} bs=1M count=128 conv=fsync status=none;"
+        " for sector in $(seq 255000 255015); do dmsetup message dust 0 addbadblock $sector; done;"
+        " dmsetup message dust 0 enable; udevadm settle"
+    )
+    assert done.status == 0, done.output
+    given = (first, sick, third, spare)
+    told = diagnosed(guest, *given)
+    assert "read-errors" in causes(told)
+    assert [way["devices"] for way in told["ways"] if way["code"] == "copy-first"] == [[sick]]
+    before = checksum(guest, [first, under, third])
+    copied = raidtui(
+        *(guest, "rescue", "copy", sick, spare, "--map", "/tmp/sick.map", f"--confirm={serial_of(spare)}"),
+        timeout=300,
+    )
+    assert copied.status == 0, copied.output
+    assert "8 KiB in 1 place could not be read" in copied.stdout
+    told = diagnosed(guest, *given)
+    assert causes(told)["clone"] == [sick, spare]
+    assert "lacks 8 KiB that could not be read" in json.dumps(told["causes"])
+    ways = {way["code"]: way["devices"] for way in told["ways"] if way["possible"]}
+    assert ways["start-degraded"] == [first, spare]
+    assert "copy-first" not in ways
+    both = raidtui(guest, "rescue", "try", "start-degraded", first, sick, spare)
+    assert (both.status, f"{spare} and {sick} have one superblock" in both.stderr) == (2, True), both.output
+    outcome = tried(guest, "start-degraded", first, spare, "--hashes", SUMS)
+    assert outcome["proof"]["check"] == "clean"
+    assert "6 have the sums of the list" in outcome["proof"]["sure"]
+    assert checksum(guest, [first, under, third]) == before
+
+
+def diagnosed(guest: Guest, *names: str) -> dict[str, Any]:
+    """What is said of the only array with a superblock."""
+    told = raidtui(guest, "rescue", "--json", *names)
+    found: list[dict[str, Any]] = json.loads(told.stdout)["arrays"]
+    (array,) = (each for each in found if each["uuid"])
+    return array
+
+
+def causes(array: dict[str, Any]) -> dict[str, list[str]]:
+    """The devices of each cause, by its code."""
+    return {cause["code"]: cause["devices"] for cause in array["causes"]}

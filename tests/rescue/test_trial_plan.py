@@ -8,7 +8,7 @@ import pytest
 
 from raidtui.model.disk import Use
 from raidtui.model.plan import FactKind, Harm, Refusal, Step
-from raidtui.model.survey import Survey
+from raidtui.model.survey import Superblock, Survey
 from raidtui.rescue.mdadm_words import Assembly, Recreation, mdadm_words
 from raidtui.rescue.proof import RescueGeometry
 from raidtui.rescue.trial.maps_table import MapsRefusal, array_table, data_sectors
@@ -266,3 +266,24 @@ def test_what_the_device_mapper_has_not(level: int, layout: str, order: str) -> 
 def test_data_are_whole_chunks() -> None:
     assert data_sectors(FIVE, {"sda": 10_000, "sdb": 9_000}) == 6_912
     assert data_sectors(FIVE, {"sda": 1_000, "sdb": 9_000}) == 0
+
+
+def test_of_a_disk_and_its_copy_one_is_named() -> None:
+    block = Superblock(uuid=UUID, device_uuid="a", slot=0)
+    host = survey(device("sda", superblock=block), device("sdb", superblock=block))
+    made = Assembly(devices=("sda", "sdb"), uuid=UUID)
+    assert refused(plan_trial(host, HOST, request(TrialMethod.READ_ONLY, made))) == (
+        "sdb and sda have one superblock: one is a copy of the other; name one of the two"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"), [("imsm", "Intel metadata, which a trial cannot assemble"), ("ddf", "DDF metadata")]
+)
+def test_a_container_is_not_tried(kind: str, words: str) -> None:
+    block = Superblock(uuid=UUID, metadata=kind)
+    host = survey(device("sda", superblock=block), device("sdb", superblock=block))
+    made = Assembly(devices=("sda", "sdb"), uuid=UUID)
+    said = refused(plan_trial(host, HOST, request(TrialMethod.READ_ONLY, made)))
+    assert words in said
+    assert ("IMSM_NO_PLATFORM=1" in said) is (kind == "imsm")

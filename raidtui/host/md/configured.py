@@ -28,6 +28,7 @@ class ConfiguredArray(Struct, frozen=True, kw_only=True):
         uuid: in mdadm's form.
         full_name: the name in the superblock, "host:name" or "name"; "" where the line has none.
         raid_disks: the number of members, where the line has it.
+        level: the kernel's word, where the line has it.
         at_boot: whether it is needed at boot.
         ignored: whether it must not be assembled (``ARRAY <ignore>``).
     """
@@ -37,6 +38,7 @@ class ConfiguredArray(Struct, frozen=True, kw_only=True):
     uuid: str | None = None
     full_name: str = ""
     raid_disks: int | None = None
+    level: str = ""
     at_boot: bool = True
     ignored: bool = False
 
@@ -62,6 +64,16 @@ def read_configured(root: Root) -> tuple[ConfiguredArray, ...]:
     found += _mounted("/etc/fstab", root.text("/etc/fstab") or "", device=0, options=3)
     found += _mounted("/etc/crypttab", root.text("/etc/crypttab") or "", device=1, options=3)
     return tuple(found)
+
+
+def configured_in(path: str, text: str) -> tuple[ConfiguredArray, ...]:
+    """Return the arrays of the ARRAY lines of a file in the form of mdadm.conf.
+
+    Args:
+        path: of the file, for people.
+        text: what is in it.
+    """
+    return tuple(_array_lines(path, text))
 
 
 def _array_lines(path: str, text: str) -> Iterator[ConfiguredArray]:
@@ -103,6 +115,7 @@ def _array_entry(where: str, words: list[str]) -> ConfiguredArray | None:
         uuid=canonical_uuid(values.get("uuid")),
         full_name=values.get("name", ""),
         raid_disks=disk_count(int(disks)) if disks.isascii() and disks.isdigit() and len(disks) < 6 else None,
+        level=values.get("level", ""),
         ignored=ignored,
     )
     return found if found.path or found.uuid or found.full_name else None

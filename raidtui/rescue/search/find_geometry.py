@@ -12,8 +12,10 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct, field
 
 from raidtui.model.survey import Superblock
+from raidtui.rescue.hints import ArrayHint
 from raidtui.rescue.search.anchors import WINDOW_BYTES, AnchorScan, ArrayRoot
 from raidtui.rescue.search.explore import Exploration, mark_q, rows_with_q
+from raidtui.rescue.search.hinted import with_hints
 from raidtui.rescue.search.hypothesis import Hypothesis, Recogniser
 from raidtui.rescue.search.limits import SearchWatch
 from raidtui.rescue.search.mapping import StripeShape
@@ -47,11 +49,13 @@ class SearchRequest(Struct, frozen=True, kw_only=True):
         wanted: what a person knows of the array.
         superblocks: of devices that have one still, by name.
         seed: of the places that are read: the same seed reads the same.
+        hints: what is written down of these disks.
     """
 
     wanted: Wanted = field(default_factory=Wanted)
     superblocks: Mapping[str, Superblock] = field(default_factory=dict)
     seed: int = 1
+    hints: tuple[ArrayHint, ...] = ()
 
 
 class Ground(Struct, frozen=True, kw_only=True):
@@ -311,10 +315,12 @@ def search_geometry(
     """
     if not paths:
         raise ValueError(counted(0, "device"))
+    request = request or SearchRequest()
     members: list[OpenMember] = []
     try:
         members += (OpenMember(path) for path in paths)
-        return GeometrySearch(members, request or SearchRequest(), watch or SearchWatch()).run()
+        found = GeometrySearch(members, request, watch or SearchWatch()).run()
+        return with_hints(found, request.hints)
     finally:
         for member in members:
             member.close()

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from raidtui.rescue.hints import ArrayHint
 from raidtui.rescue.proof import Proof, RescueGeometry
 
 
@@ -49,6 +50,7 @@ class SearchResult(Struct, frozen=True, kw_only=True):
         blank: devices on which nothing was found.
         bytes_read: from all devices.
         seconds: how long it took.
+        hints: what is written down of these disks: it orders what fits alike, and decides nothing.
         tested: how many geometries were tested without regard to the order.
     """
 
@@ -61,6 +63,7 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     bytes_read: int = 0
     seconds: float = 0.0
     tested: int = 0
+    hints: tuple[ArrayHint, ...] = ()
 
     def tie_of(self, geometry: RescueGeometry) -> str:
         """Return what no trial of a geometry decides, a sentence; "" where nothing else fits as well."""

@@ -13,6 +13,8 @@ from raidtui.view.units import SECTOR_BYTES
 
 _WHERE = re.compile(r"(.+)\(([0-9]{1,12})\)\Z")
 _TOOL_S = 60.0
+_PROTECTIVE = "ee"
+"""The entry of an MBR that stands for a GPT: all of the device."""
 
 
 class Part(Struct, frozen=True, kw_only=True):
@@ -33,7 +35,11 @@ def table_parts(root: Root, target: str) -> tuple[Part, ...]:
     try:
         table: dict[str, Any] = json.loads(output.stdout)["partitiontable"]
         unit = int(table.get("sectorsize", SECTOR_BYTES)) // SECTOR_BYTES
-        rows = [(int(row["start"]) * unit, int(row["size"]) * unit) for row in table.get("partitions", ())]
+        rows = [
+            (int(row["start"]) * unit, int(row["size"]) * unit)
+            for row in table.get("partitions", ())
+            if row.get("type") != _PROTECTIVE
+        ]
     except (ValueError, LookupError, TypeError, AttributeError):
         return ()
     return tuple(

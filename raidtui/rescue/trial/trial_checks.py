@@ -9,11 +9,13 @@ from msgspec.structs import replace
 
 from raidtui.host.roots.root import Root
 from raidtui.rescue.proof import CheckResult, Proof
+from raidtui.rescue.trial.headers import HeaderCheck, check_headers
 from raidtui.rescue.trial.parts import Part, lvm_parts, table_parts
 from raidtui.rescue.trial.patient_tool import PatientEnd, run_patiently
 from raidtui.rescue.trial.trial_record import TrialFinding
-from raidtui.rescue.trial.trial_replay import needs_replay, replayed
+from raidtui.rescue.trial.trial_replay import Replay, log_is_dirty, needs_replay, replayed
 from raidtui.rescue.trial.trial_request import TrialNames
+from raidtui.view.units import counted
 
 _EXT = frozenset({"ext2", "ext3", "ext4"})
 _TOOLS = {
@@ -26,7 +28,8 @@ _TABLES = frozenset({"gpt", "dos"})
 _DEEPEST = 4
 _FLOOD = "more errors than it is worth counting"
 _UNCHECKED = {
-    "crypto_LUKS": "an encrypted volume with a header that blkid knows; only its passphrase tells more",
+    "crypto_LUKS": "that proves the first chunks of the array alone: what is encrypted cannot be proven"
+    " without its passphrase",
     "swap": "swap space, which holds nothing to be checked",
     "linux_raid_member": "a member of an array inside the array",
 }
@@ -60,10 +63,13 @@ class Checker:
             depth: how many tables and groups it lies in.
         """
         kind, table = self._kind_of(target)
+        headers = check_headers(target, kind or table)
         if kind in _TOOLS:
-            path = self._replayed(target) if kind in _EXT and needs_replay(target) else ""
-            self.places[place] = (path or target, kind)
-            return (TrialFinding(place=place, proof=self._checked(path or target, kind, target)),)
+            if kind == "btrfs" and headers is not None and headers.devices > 1:
+                return (TrialFinding(place=place, proof=_one_of_many(headers.devices)),)
+            path, proof = self._checked(target, kind)
+            self.places[place] = (path, kind)
+            return (TrialFinding(place=place, proof=proof),)
         parts: Sequence[Part] = ()
         if depth < _DEEPEST and kind == "LVM2_member":
             parts = lvm_parts(self._root, target)
@@ -73,29 +79,43 @@ class Checker:
         for part in parts:
             if path := self._map(part):
                 below += self.check(path, f"{place}/{part.name}".lstrip("/"), depth + 1)
-        return (TrialFinding(place=place, proof=_container(kind or table, parts, below)), *below)
+        return (TrialFinding(place=place, proof=_container(kind or table, parts, below, headers)), *below)
 
     def _kind_of(self, target: str) -> tuple[str, str]:
         """Return the type of what is on a device, and that of its partition table; "" for none."""
         output = self._root.run("blkid", "--probe", "--output", "export", target, timeout_s=60.0)
         rows = dict(line.partition("=")[::2] for line in output.stdout.split("\n") if "=" in line)
-        return rows.get("TYPE", ""), rows.get("PTTYPE", "")
+        table = rows.get("PTTYPE", "")
+        return rows.get("TYPE", ""), "gpt" if table == "PMBR" else table  # a GPT that blkid does not believe
 
-    def _checked(self, path: str, kind: str, target: str) -> Proof:
+    def _checked(self, target: str, kind: str) -> tuple[str, Proof]:
+        """Return the path of what was checked, the device or an overlay of it, and the verdict.
+
+        A file system that was not unmounted is checked with its journal replayed: without that, a check finds
+        errors that are none.
+        """
+        if kind in _EXT:
+            dirty, proof = needs_replay(target), None
+        else:
+            proof, said = self._judged(target, kind)
+            dirty = kind == "xfs" and log_is_dirty(said)
+        if not dirty:
+            return target, proof or self._judged(target, kind)[0]
+        self._count += 1
+        replay = replayed(self._root, self._names, target, kind, self._count)
+        if replay.path:
+            found, _ = self._judged(replay.path, kind)
+            return replay.path, replace(found, sure=f"{found.sure}, its journal replayed on an overlay")
+        return target, _unreplayed(proof or self._judged(target, kind)[0], replay)
+
+    def _judged(self, path: str, kind: str) -> tuple[Proof, str]:
+        """Return the verdict of a check, and what it has printed."""
         argv = (*_TOOLS[kind], path)
         self._count += 1
-        end = run_patiently(argv, self._folder / f"check-{self._count}.txt", self._cancelled)
-        proof = _judged(kind, argv, end)
-        if path != target:
-            return replace(proof, sure=f"{proof.sure}, its journal replayed on an overlay")
-        if kind in _EXT and needs_replay(target):
-            return replace(proof, sure=f"{proof.sure}; its journal could not be replayed on an overlay")
-        return proof
-
-    def _replayed(self, target: str) -> str:
-        """Return an overlay with the journal replayed, where the file system was not unmounted."""
-        self._count += 1
-        return replayed(self._root, self._names, target, self._count)
+        output = self._folder / f"check-{self._count}.txt"
+        end = run_patiently(argv, output, self._cancelled)
+        said = output.read_text(encoding="utf-8", errors="replace") if output.is_file() else ""
+        return _verdict(kind, argv, end), said
 
     def _map(self, part: Part) -> str:
         """Map a part, read-only; return its path, or "" where that fails."""
@@ -105,7 +125,23 @@ class Checker:
         return f"/dev/mapper/{name}" if made.status == 0 else ""
 
 
-def _judged(kind: str, argv: tuple[str, ...], end: PatientEnd) -> Proof:
+def _unreplayed(proof: Proof, replay: Replay) -> Proof:
+    """Judge a file system whose journal is not replayed: errors that a check finds then may be none."""
+    said = f"its journal could not be replayed on an overlay ({replay.why})"
+    if proof.check is not CheckResult.ERRORS:
+        return replace(proof, sure=f"{proof.sure}; {said}")
+    if replay.damaged:
+        return replace(proof, sure=f"{proof.sure}, and {said}")
+    words = f"{proof.sure}, which says nothing: it was not unmounted, and {said}"
+    return replace(proof, check=CheckResult.NOT_TRIED, sure=words)
+
+
+def _one_of_many(devices: int) -> Proof:
+    words = f"one of {devices} devices of a btrfs: it is checked with all of them, and a trial has one array"
+    return Proof(check=CheckResult.NOT_TRIED, contents="btrfs", sure=words)
+
+
+def _verdict(kind: str, argv: tuple[str, ...], end: PatientEnd) -> Proof:
     tool = " ".join(argv[:-1])
     if end.missing:
         package = _PACKAGES.get(argv[0], argv[0])
@@ -131,19 +167,27 @@ def _judged(kind: str, argv: tuple[str, ...], end: PatientEnd) -> Proof:
     )
 
 
-def _container(kind: str, parts: Sequence[Part], below: Sequence[TrialFinding]) -> Proof:
-    """Judge a table or a volume group by what is in it."""
+def _container(
+    kind: str, parts: Sequence[Part], below: Sequence[TrialFinding], headers: HeaderCheck | None
+) -> Proof:
+    """Judge a table, a volume group or an encrypted volume by its headers, and by what is in it."""
     if not kind:
         return Proof(check=CheckResult.NO_FILE_SYSTEM, sure="blkid knows nothing of what is there")
-    if words := _UNCHECKED.get(kind):
-        return Proof(check=CheckResult.NO_FILE_SYSTEM, contents=kind, sure=words)
     checked = [each for each in below if each.proof.check in {CheckResult.CLEAN, CheckResult.ERRORS}]
-    if not checked:
-        what = f"{kind} with {len(parts)} parts, on none of which there is a file system that can be checked"
-        return Proof(check=CheckResult.NO_FILE_SYSTEM, contents=kind, sure=what)
-    worst = CheckResult.ERRORS if any_errors(checked) else CheckResult.CLEAN
-    words = "; ".join(f"{each.place}: {each.proof.sure}" for each in checked)
-    return Proof(check=worst, contents=kind, sure=words)
+    words = [headers.words] if headers is not None else []
+    wrong = headers is not None and headers.right is False
+    if checked:
+        worst = CheckResult.ERRORS if any_errors(checked) else CheckResult.CLEAN
+        words += [f"{each.place}: {each.proof.sure}" for each in checked]
+        return Proof(check=worst, contents=kind, sure="; ".join(words))
+    if headers is not None and headers.devices > 1:
+        words.append(f"its volume group has {headers.devices} physical volumes, and this is one of them")
+    if kind in _UNCHECKED:
+        words += [_UNCHECKED[kind]] if not wrong else []
+    else:
+        words.append(f"{kind} with {counted(len(parts), 'part')}, none with a file system to check")
+    worst = CheckResult.ERRORS if wrong else CheckResult.NO_FILE_SYSTEM
+    return Proof(check=worst, contents=kind, sure="; ".join(words))
 
 
 def any_errors(findings: Sequence[TrialFinding]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from msgspec import Struct
 
 from raidtui.host.roots.root import Root
 from raidtui.rescue.trial.patient_tool import run_patiently
+from raidtui.view.units import counted
 
 _SAFE = "ro,nodev,nosuid,noexec"
 _OPTIONS = {
@@ -19,7 +21,9 @@ _OPTIONS = {
     "xfs": f"{_SAFE},norecovery,nouuid",
     "btrfs": f"{_SAFE},rescue=nologreplay",
 }
-_BLOCK_BYTES = 1 << 20
+_BLOCK_BYTES, _TAIL_BYTES = 1 << 20, 512
+_PERCENT = re.compile(rb"\b([0-9]{1,3})%")
+_FAILED = re.compile(r"""(?:rsync|cp): .*(?:failed|error).* ["'](.+)["']""")
 
 
 class FilesFound(Struct, frozen=True, kw_only=True):
@@ -32,6 +36,7 @@ class FilesFound(Struct, frozen=True, kw_only=True):
         absent: paths of the list that are not there.
         unread: paths that gave read errors.
         copied: whether all files were copied out; None where that was not asked.
+        copy_words: what is said of that, a clause.
         why: why nothing was found: it cannot be mounted.
     """
 
@@ -41,6 +46,7 @@ class FilesFound(Struct, frozen=True, kw_only=True):
     absent: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     copied: bool | None = None
+    copy_words: str = ""
     why: str = ""
 
     @property
@@ -55,7 +61,7 @@ class FilesFound(Struct, frozen=True, kw_only=True):
         parts += [f"{len(self.absent)} of it are not there"] if self.absent else []
         parts += [f"{len(self.unread)} cannot be read"] if self.unread else []
         if self.copied is not None:
-            parts.append("all copied out" if self.copied else "the copy is not complete")
+            parts.append(self.copy_words)
         return ", ".join(parts)
 
 
@@ -113,16 +119,81 @@ def look_around(
     )
 
 
-def copy_out(place: str, to: str, output: Path, cancelled: Callable[[], bool]) -> bool:
-    """Copy all files to a folder, with rsync, or cp where that is not installed; return whether all came.
+def refuse_target(to: str, own: str) -> str:
+    """Return why files cannot be copied to a folder, or "".
+
+    Args:
+        to: the folder, which need not be there; the one that it lies in has to.
+        own: the beginning of the places that trials mount to.
+    """
+    real = os.path.realpath(to)
+    if f"{real}/".startswith(own):
+        return f"{to} is a place of a trial itself"
+    if not Path(real).parent.is_dir():
+        return f"there is no folder {Path(real).parent}"
+    if Path(real).exists() and not Path(real).is_dir():
+        return f"{to} is no folder"
+    return ""
+
+
+def copy_out(
+    place: str, to: str, output: Path, cancelled: Callable[[], bool], tell: Callable[[str], None]
+) -> tuple[bool, str]:
+    """Copy all files to a folder, with rsync, or cp where that is not installed.
+
+    A file that cannot be read is passed over, and listed in the output. What is there already in the folder
+    stays, unless it has the name of a file that is copied.
+
+    Args:
+        place: where they are.
+        to: the folder.
+        output: the file that gets what the tool prints.
+        cancelled: whether to end.
+        tell: receives how far it is, a clause.
+
+    Returns:
+        whether all came, and what is said of it, a clause.
 
     Raises:
         OSError: the output cannot be written.
     """
-    end = run_patiently(("rsync", "--archive", "--hard-links", f"{place}/", f"{to}/"), output, cancelled)
+    told = ""
+
+    def asked() -> bool:
+        nonlocal told
+        if (found := _percent(output)) and found != told:
+            told = found
+            tell(f"{found} copied to {to}")
+        return cancelled()
+
+    options = ("--archive", "--hard-links", "--info=progress2", "--no-inc-recursive")
+    end = run_patiently(("rsync", *options, f"{place}/", f"{to}/"), output, asked, gently=True)
+    tool = "rsync"
     if end.missing:
-        end = run_patiently(("cp", "--archive", "--no-target-directory", place, to), output, cancelled)
-    return end.status == 0
+        tool = "cp, since rsync is not installed"
+        argv = ("cp", "--archive", "--no-target-directory", place, to)
+        end = run_patiently(argv, output, cancelled, gently=True)
+    if end.status == 0:
+        return True, f"all copied to {to} by {tool}"
+    said = output.read_text(encoding="utf-8", errors="replace")
+    if end.status is None:
+        return False, f"the copy to {to} was ended: {end.why}"
+    if "No space left on device" in said or "Disk quota exceeded" in said:
+        return False, f"the copy is not complete: no space is left in {to}"
+    failed = {match[1] for line in said.split("\n") if (match := _FAILED.match(line)) is not None}
+    files = f"{counted(len(failed), 'file')} could not be read" if failed else f"{tool} failed ({end.status})"
+    return False, f"copied to {to} by {tool}, but {files}: {output}"
+
+
+def _percent(output: Path) -> str:
+    """Return the last percentage that rsync has printed; "" where it has printed none."""
+    try:
+        with output.open("rb") as file:
+            file.seek(max(0, output.stat().st_size - _TAIL_BYTES))
+            found = _PERCENT.findall(file.read())
+    except OSError:
+        return ""
+    return f"{found[-1].decode()} %" if found else ""
 
 
 def read_sums(text: str) -> dict[str, str]:

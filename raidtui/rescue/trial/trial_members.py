@@ -8,7 +8,7 @@ from raidtui.model.array import Array
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.target import needs_root
-from raidtui.rescue.mdadm_words import Assembly
+from raidtui.rescue.mdadm_words import Assembly, Recreation
 from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest
 
 
@@ -21,7 +21,7 @@ def members_of(survey: Survey, request: TrialRequest) -> tuple[Device, ...] | Re
         return Refusal(code=RefusalCode.INVALID, why="no device is given", remedy="name the members")
     if twice := [name for name in wanted if wanted.count(name) > 1]:
         return Refusal(code=RefusalCode.INVALID, why=f"{twice[0]} is named twice")
-    found = []
+    found: list[Device] = []
     for name in wanted:
         device = survey.devices.get(name)
         if device is None:
@@ -45,8 +45,33 @@ def members_of(survey: Survey, request: TrialRequest) -> tuple[Device, ...] | Re
                 why=f"{name} cannot be read",
                 remedy=f"copy it first: raidtui rescue copy {name} FILE",
             )
+        if refusal := _refuse_twin(device, found) or _refuse_container(device, request):
+            return refusal
         found.append(device)
     return tuple(found)
+
+
+def _refuse_twin(device: Device, others: Sequence[Device]) -> Refusal | None:
+    """Of a disk and its copy, one is named; 0.90 cannot tell."""
+    own = device.superblock.device_uuid if device.superblock is not None else None
+    for each in others:
+        if own and each.superblock is not None and each.superblock.device_uuid == own:
+            why = f"{device.disk.name} and {each.disk.name} have one superblock: one is a copy of the other"
+            return Refusal(code=RefusalCode.AMBIGUOUS, why=why, remedy="name one of the two")
+    return None
+
+
+def _refuse_container(device: Device, request: TrialRequest) -> Refusal | None:
+    """A container is started in two steps, its volumes by mdadm --incremental: a trial has one."""
+    kind = {"imsm": "Intel", "ddf": "DDF"}.get((device.superblock and device.superblock.metadata) or "")
+    if kind is None or isinstance(request.made, Recreation):
+        return None
+    remedy = f"blockdev --setro /dev/{device.disk.name} and the others, then assemble by hand: mdadm(8)"
+    return Refusal(
+        code=RefusalCode.UNSUPPORTED,
+        why=f"{device.disk.name} is in a container of {kind} metadata, which a trial cannot assemble",
+        remedy=remedy + ("; off Intel's controllers, with IMSM_NO_PLATFORM=1" if kind == "Intel" else ""),
+    )
 
 
 def replaying(survey: Survey, names: Sequence[str]) -> tuple[str, ...]:

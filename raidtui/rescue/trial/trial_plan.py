@@ -135,7 +135,7 @@ def _begin(
         Step(argv=("mkdir", "-p", "/run/udev/rules.d"), why="the folder of rules that are gone after a boot"),
         Step(
             path=names.rules,
-            content=_rules(names),
+            content=hiding_rules(names),
             why="udev assembles no array and makes no links to what the trial makes",
             undo=(
                 Step(argv=("rm", "-f", names.rules), why="udev works as before"),
@@ -323,7 +323,7 @@ def _started(
     )
 
 
-def _rules(names: TrialNames) -> str:
+def hiding_rules(names: TrialNames) -> str:
     """What udev is told while a trial lasts; 64-md-raid-assembly.rules leaves alone what has ANACONDA set."""
     hidden = (
         'ENV{SYSTEMD_READY}="0", ENV{UDISKS_IGNORE}="1", ENV{DM_UDEV_DISABLE_DISK_RULES_FLAG}="1",'

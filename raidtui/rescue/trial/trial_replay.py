@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from msgspec import Struct
+
 from raidtui.host.roots.root import Root
+from raidtui.host.tools import ToolOutput
 from raidtui.rescue.trial.trial_request import TrialNames, map_path
 
 _SUPER, _LENGTH = 1024, 1024
@@ -30,28 +33,70 @@ def needs_replay(target: str) -> bool:
     return data[56:58] == b"\x53\xef" and bool(word & _NEEDS_RECOVERY)
 
 
-def replayed(root: Root, names: TrialNames, target: str, number: int) -> str:
-    """Replay a journal on an overlay; return the overlay's path, or "" where that fails.
+class Replay(Struct, frozen=True, kw_only=True):
+    """What came of replaying a journal.
+
+    Args:
+        path: the overlay on which it was replayed; "" where that was not possible.
+        why: why not.
+        damaged: whether that is the journal's fault, not the host's.
+    """
+
+    path: str = ""
+    why: str = ""
+    damaged: bool = False
+
+
+def log_is_dirty(said: str) -> bool:
+    """Whether xfs_repair -n has passed over a log that is not empty (xfsprogs, repair/phase2.c)."""
+    return "metadata changes in a log which is being" in " ".join(said.split())
+
+
+def replayed(root: Root, names: TrialNames, target: str, kind: str, number: int) -> Replay:
+    """Replay a journal on an overlay: e2fsck does that itself, for XFS only the kernel can.
 
     Args:
         root: the host.
         names: the trial's: what is made is found by them, and taken down.
         target: the file system; it is only read.
+        kind: ext3, ext4 or xfs.
         number: of the overlay.
     """
     file = f"{names.scratch}/journal-{number}"
     name = f"{names.own}-on-{number}"
     if not Path(names.scratch).is_dir():
         root.run("mkdir", "-m", "700", names.scratch)
-    if root.run("truncate", f"--size={_STORE}", file).status != 0:
-        return ""
-    loop = root.run("losetup", "--find", "--show", file).stdout.strip()
+    # The read-only methods need neither module.
+    root.run("modprobe", "--all", "dm-mod", "dm-snapshot", "loop")
+    if (made := root.run("truncate", f"--size={_STORE}", file)).status != 0:
+        return Replay(why=_why(made))
+    loop = (made := root.run("losetup", "--find", "--show", file)).stdout.strip()
     sectors = root.run("blockdev", "--getsz", target).stdout.strip()
     if not loop.startswith("/dev/loop") or not sectors.isdigit():
-        return ""
+        return Replay(why=_why(made))
     table = f"0 {sectors} snapshot {target} {loop} N 8"
-    if root.run("dmsetup", "create", name, "--table", table).status != 0:
-        return ""
-    argv = ("e2fsck", "-y", "-E", "journal_only", map_path(name))
-    done = root.run(*argv, timeout_s=_REPLAY_S)
-    return map_path(name) if done.status in {0, 1} else ""
+    if (made := root.run("dmsetup", "create", name, "--table", table)).status != 0:
+        return Replay(why=_why(made))
+    path = map_path(name)
+    if kind == "xfs":
+        return _mounted_once(root, path, f"{names.place}/replay-{number}")
+    done = root.run("e2fsck", "-y", "-E", "journal_only", path, timeout_s=_REPLAY_S)
+    if done.status in {0, 1}:
+        return Replay(path=path)
+    return Replay(why=_why(done), damaged=done.status is not None)
+
+
+def _mounted_once(root: Root, path: str, place: str) -> Replay:
+    """Mount an overlay, which replays the log into the overlay's store, and unmount it."""
+    root.run("mkdir", "-m", "700", place)
+    options = "nouuid,nodev,nosuid,noexec"
+    done = root.run("mount", "-t", "xfs", "-o", options, path, place, timeout_s=_REPLAY_S)
+    if done.status != 0:
+        return Replay(why=_why(done), damaged=done.status is not None)
+    ended = root.run("umount", place, timeout_s=_REPLAY_S)
+    return Replay(path=path) if ended.status == 0 else Replay(why=_why(ended))
+
+
+def _why(output: ToolOutput) -> str:
+    said = (output.stderr.strip() or output.stdout.strip()).rpartition("\n")[2]
+    return output.why_not or said or f"{output.argv[0]} failed ({output.status})"

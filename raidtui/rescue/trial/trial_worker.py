@@ -200,7 +200,8 @@ class TrialWorker(Worker):
                 if looks.copy_to:
                     to = f"{looks.copy_to.rstrip('/')}/{number}" if len(checker.places) > 1 else looks.copy_to
                     log = self._job.folder / f"copy-{number}.txt"
-                    found = replace(found, copied=copy_out(place, to, log, lambda: self._cancelled))
+                    done, said = copy_out(place, to, log, lambda: self._cancelled, self._say)
+                    found = replace(found, copied=done, copy_words=said)
             differ = differ or bool(found.other or found.unread)
             words.append(f"{name}: {found.words}".removeprefix(": "))
         said = "; ".join(words) or "nothing on it can be mounted"

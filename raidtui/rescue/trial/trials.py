@@ -9,15 +9,17 @@ from collections.abc import Callable
 from raidtui.host.block import BLOCK
 from raidtui.host.maps import read_loops
 from raidtui.host.roots.root import Root
+from raidtui.host.trial_traces import PREFIX
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import cancel, follow, refuse_busy, start_worker
 from raidtui.jobs.states import JobState
 from raidtui.jobs.store import TRIAL_FILE, Job, find_job, jobs_folder
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.survey import Survey
 from raidtui.rescue.mdadm_words import Recreation
 from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
 from raidtui.rescue.trial.maps_table import MapsRefusal, array_table
+from raidtui.rescue.trial.trial_look import refuse_target
 from raidtui.rescue.trial.trial_plan import TrialPlan, plan_trial
 from raidtui.rescue.trial.trial_record import (
     TrialLooks,
@@ -110,6 +112,8 @@ def begin_trial(root: Root, survey: Survey, request: TrialRequest, looks: TrialL
     Raises:
         JobError: another job is running, or this one cannot be kept.
     """
+    if looks.copy_to and (why := refuse_target(looks.copy_to, f"/run/{PREFIX}")):
+        return Refusal(code=RefusalCode.INVALID, why=why, remedy="name another folder: --copy-to FOLDER")
     made = plan_trial(survey, read_trial_host(root, request.store), request)
     if isinstance(made, Refusal):
         return made

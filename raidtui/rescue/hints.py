@@ -1,0 +1,201 @@
+"""What is written down of former arrays: black boxes of raidtui's jobs, mdadm.conf and its backups.
+
+Hints order what fits alike, and are shown. They prove nothing: disks change places, and arrays are made anew.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from raidtui.host.facts import kernel_name
+from raidtui.host.md.array_names import canonical_uuid
+from raidtui.host.md.configured import configured_in
+from raidtui.host.md.mdadm import parse_words
+from raidtui.host.md.superblock_words import parse_superblock
+from raidtui.host.roots.root import Root
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.store import Job, all_jobs
+from raidtui.model.disk import Disk
+from raidtui.model.plan import FactKind
+from raidtui.model.survey import Superblock
+from raidtui.plans.create.create_request import MISSING
+
+_CONFS = ("/etc/mdadm", "/etc")
+_CONF = "mdadm.conf"
+_MOST_BYTES = 1 << 20
+
+
+class ArrayHint(Struct, frozen=True, kw_only=True):
+    """What is written down of an array. What is None, "" or () is not.
+
+    Args:
+        source: where, for people: black box of 2026-11-22 13:05 (job 20261122-130501-stop).
+        uuid: the array's.
+        name: the array's, without the host.
+        slots: by kernel name, as disks are called now, the slot that each had.
+        raid_disks: the number of slots.
+        chunk_bytes: 0 for none.
+        data_offset_sectors: as the newest superblock had it.
+    """
+
+    source: str
+    uuid: str = ""
+    name: str = ""
+    slots: Mapping[str, int] = {}
+    raid_disks: int | None = None
+    level: str = ""
+    layout: str = ""
+    chunk_bytes: int | None = None
+    data_offset_sectors: int | None = None
+    metadata: str = ""
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """Kernel names by slot, or "missing"; () where no slot is known."""
+        if not self.slots:
+            return ()
+        count = max(self.raid_disks or 0, max(self.slots.values()) + 1)
+        by_slot = {slot: name for name, slot in self.slots.items()}
+        return tuple(by_slot.get(slot, MISSING) for slot in range(count))
+
+    @property
+    def words(self) -> str:
+        """All of it, a sentence."""
+        known = [
+            self.level,
+            f"{self.raid_disks} slots" if self.raid_disks else "",
+            self.layout,
+            f"chunk {self.chunk_bytes >> 10} KiB" if self.chunk_bytes else "",
+            f"data offset {self.data_offset_sectors} sectors" if self.data_offset_sectors is not None else "",
+            *(
+                f"{name} was slot {slot}"
+                for name, slot in sorted(self.slots.items(), key=lambda each: each[1])
+            ),
+        ]
+        what = f"the array {self.name}" if self.name else f"the array {self.uuid}"
+        return f"{self.source}: {what}: {', '.join(filter(None, known)) or 'nothing more'}."
+
+
+class _Seen(Struct, frozen=True, kw_only=True):
+    """A superblock that a black box has kept."""
+
+    job: Job
+    serial: str
+    block: Superblock
+
+
+def read_hints(root: Root, disks: Iterable[Disk]) -> tuple[ArrayHint, ...]:
+    """Return what is written down: of these disks, the newest first, then of arrays that do not run.
+
+    Args:
+        root: the host.
+        disks: the devices; their serial numbers tell which they were then.
+    """
+    names = {disk.identity: disk.name for disk in disks if disk.identity}
+    return (*_from_black_boxes(names), *_from_files(root))
+
+
+def _from_black_boxes(names: Mapping[str, str]) -> Iterator[ArrayHint]:
+    found: dict[str, dict[str, _Seen]] = {}
+    for job in reversed(all_jobs()):
+        for seen in _kept(job):
+            if seen.serial in names and seen.block.uuid:
+                found.setdefault(seen.block.uuid, {}).setdefault(seen.serial, seen)
+    for uuid, members in found.items():
+        newest = next(iter(members.values()))
+        block, made_s = newest.block, newest.job.line.made_s
+        at = time.strftime("%Y-%m-%d %H:%M", time.localtime(made_s))
+        yield ArrayHint(
+            source=f"black box of {at} (job {newest.job.id})",
+            uuid=uuid,
+            name=(block.name or "").rpartition(":")[2],
+            slots={
+                names[serial]: seen.block.slot
+                for serial, seen in members.items()
+                if seen.block.slot is not None
+            },
+            raid_disks=block.raid_disks,
+            level=block.level or "",
+            layout=block.layout_name,
+            chunk_bytes=block.chunk_bytes,
+            data_offset_sectors=block.offset_sectors,
+            metadata=block.metadata or "",
+        )
+
+
+def _kept(job: Job) -> Iterator[_Seen]:
+    """Yield the superblocks in the black box of a job whose disks are known by their serial numbers."""
+    box = job.folder / "blackbox"
+    files = sorted(box.glob("examine-*.txt"))
+    serials = _serials(job) if files else {}
+    for file in files:
+        name = file.name.removeprefix("examine-").removesuffix(".txt").replace("!", "/")
+        block = superblock_of(_text(file))
+        if block is not None and name in serials:
+            yield _Seen(job=job, serial=serials[name], block=block)
+
+
+def superblock_of(text: str) -> Superblock | None:
+    """Return the superblock that ``mdadm --examine`` has printed for people; None for anything else."""
+    words = parse_words(text)
+    uuid = words.get("Array UUID") or words.get("UUID", "").partition(" ")[0]
+    if canonical_uuid(uuid) is None:
+        return None
+    values = {
+        "MD_UUID": uuid,
+        "MD_LEVEL": words.get("Raid Level", ""),
+        "MD_DEVICES": words.get("Raid Devices", "").partition(" ")[0],
+        "MD_NAME": words.get("Name", "").partition("  (")[0],
+    }
+    return parse_superblock({key: value for key, value in values.items() if value}, text)
+
+
+def _serials(job: Job) -> dict[str, str]:
+    """Return the serial numbers that devices had, by their kernel names then."""
+    found: dict[str, str] = {}
+    try:
+        facts = [fact for step in job.plan.steps for fact in step.needs]
+    except JobError:
+        facts = []
+    found |= {fact.subject: fact.value for fact in facts if fact.kind is FactKind.SERIAL}
+    try:
+        disks = json.loads(_text(job.folder / "blackbox" / "lsblk.json"))["blockdevices"]
+        found |= {str(disk["name"]): str(disk["serial"]) for disk in disks if disk.get("serial")} | found
+    except (ValueError, LookupError, TypeError, AttributeError):
+        pass
+    return found
+
+
+def _text(file: Path) -> str:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(_MOST_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _from_files(root: Root) -> Iterator[ArrayHint]:
+    """Yield the ARRAY lines of mdadm.conf, and of what lies beside it under its name: backups."""
+    told = set[tuple[str, str]]()
+    for folder in _CONFS:
+        for name in sorted(root.names(folder), key=lambda each: (each != _CONF, each)):
+            if not name.lstrip(".").startswith(_CONF) or root.names(f"{folder}/{name}"):
+                continue
+            for line in configured_in(f"{folder}/{name}", root.text(f"{folder}/{name}") or ""):
+                if not line.uuid or line.ignored or (line.uuid, line.label) in told:
+                    continue
+                if kernel_name(root, line.uuid) is not None:
+                    continue
+                told.add((line.uuid, line.label))
+                yield ArrayHint(
+                    source=line.where,
+                    uuid=line.uuid,
+                    name=line.label,
+                    raid_disks=line.raid_disks,
+                    level=line.level,
+                )
