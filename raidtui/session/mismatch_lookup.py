@@ -87,6 +87,8 @@ class MismatchRun:
             self.result = compare(self._root, self.array, None, watch, self._limit)
         except OSError as error:
             self.error = f"{error.filename or 'a member'} cannot be read: {error.strerror}"
+        except RuntimeError:  # the program ends: nothing more is handed to threads
+            self.error = "it was ended"
 
     def _at(self, done: int, total: int) -> None:
         self.done = (done, total)

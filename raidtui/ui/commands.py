@@ -153,8 +153,8 @@ DOWN = Command(
     id="arrays.down", keys="down,j", action="move(1)", label="Down", help="Choose the row below.", foot=False
 )  # fmt: skip
 ARRAYS = (
-    CHECK, MISMATCHES, CANCEL, PAUSE, LIMITS, SCOPE, GIVE_BACK, UNDO, REPLACE, ADD, FAIL, REMOVE, RENAME,
-    STOP, LOCATE, ASSEMBLE, ZERO,
+    CHECK, CANCEL, PAUSE, LIMITS, SCOPE, GIVE_BACK, UNDO, REPLACE, ADD, FAIL, REMOVE, RENAME, STOP,
+    LOCATE, MISMATCHES, ASSEMBLE, ZERO,
 )  # fmt: skip
 
 MARK = Command(

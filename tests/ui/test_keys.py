@@ -313,7 +313,7 @@ async def test_the_palette_offers_everything() -> None:
     kernel = Kernel(*ARRAYS["optimal"])
     async with running(kernel) as pilot:
         titles = [entry.shown for entry in palette_entries(app_of(pilot))]
-        assert titles[:3] == ["Check (c)", "Mismatches (m)", "Cancel (x) – not now"]
+        assert titles[:3] == ["Check (c)", "Cancel (x) – not now", "Pause (p) – not now"]
         assert "Quit (q)" in titles
         await press(pilot, "ctrl+p")
         await pilot.press(*"check")

@@ -58,6 +58,8 @@ def parity_faults(row: Row, blocks: Blocks) -> list[SectorFault]:
     if not is_comparable(row, blocks):
         return []
     whole = row.q >= 0 and len(blocks) == len(row.data) + 2
+    if len(blocks) == len(row.exponents) and _match(row, blocks):
+        return []
     off_p, off_q = _syndromes(row, blocks)
     found = []
     for at in _nonzero_sectors(off_p, off_q):
@@ -96,6 +98,22 @@ def copy_faults(blocks: Blocks) -> list[SectorFault]:
     return found
 
 
+def _match(row: Row, blocks: Blocks) -> bool:
+    """Whether a whole row matches: what almost all do, so nothing is kept of it."""
+    numbers = {slot: int.from_bytes(block, "little") for slot, block in blocks.items()}
+    total = numbers[row.p]
+    for slot in row.data:
+        total ^= numbers[slot]
+    if total or row.q < 0:
+        return not total
+    total = numbers[row.q]
+    for slot in row.data:
+        exponent = row.exponents[slot]
+        block = blocks[slot].translate(power_table(exponent)) if exponent else b""
+        total ^= int.from_bytes(block, "little") if exponent else numbers[slot]
+    return not total
+
+
 def _syndromes(row: Row, blocks: Blocks) -> tuple[bytes, bytes]:
     """Return by how much P and Q are off, b"" for what cannot be told apart: one of them then says all."""
     data = [(row.exponents[slot], blocks[slot]) for slot in row.data if slot in blocks]
@@ -126,8 +144,6 @@ def _blamed(row: Row, off_p: bytes, off_q: bytes) -> tuple[MismatchVerdict, tupl
 
 def _nonzero_sectors(off_p: bytes, off_q: bytes) -> list[int]:
     empty = bytes(SECTOR_BYTES)
-    if not any((off_p.strip(b"\0"), off_q.strip(b"\0"))):
-        return []
     return [
         start // SECTOR_BYTES
         for start in range(0, len(off_p), SECTOR_BYTES)

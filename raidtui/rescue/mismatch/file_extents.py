@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -33,7 +34,8 @@ def files_at(
     """
     low, high = min(first for first, _ in spans), max(end for _, end in spans)
     found = []
-    for path in _all_files(top, Path(top).stat().st_dev):
+    device = Path(top).stat().st_dev
+    for path in _all_files(top, device):
         if cancelled():
             break
         try:
@@ -41,7 +43,10 @@ def files_at(
         except OSError:
             continue
         try:
-            inode = os.fstat(descriptor).st_ino
+            opened = os.fstat(descriptor)
+            if opened.st_dev != device or not (stat.S_ISREG(opened.st_mode) or stat.S_ISDIR(opened.st_mode)):
+                continue  # another one has its name by now
+            inode = opened.st_ino
             for start, length in extents(descriptor):
                 if start >= high or start + length <= low:
                     continue

@@ -134,6 +134,8 @@ async def show_mismatches(shell: ScreenShell, array: Array | AbsentArray | None)
     limit = array.speed_limit.ceiling_kib_s if array.speed_limit is not None else None
     run = MismatchRun(root.apart() or root, compared, limit)
     run.start()
-    await shell.ask(MismatchScreen(run, array.title))
-    run.cancel()
+    try:
+        await shell.ask(MismatchScreen(run, array.title))
+    finally:
+        run.cancel()
     shell.say("nothing was changed", "plain")
