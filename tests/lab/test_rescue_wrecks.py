@@ -17,7 +17,7 @@ ALL = os.environ.get("RAIDTUI_WRECKS") == "all"
 SAVED = {
     *(
         "r5-cable-two",
-        "r5-zero-all",
+        "r1",
         "r10-far",
         "r1-split-brain",
         "r0-one-absent",
@@ -39,7 +39,7 @@ LATER = {
     *("r10-offset-two-adjacent-absent", "r6-three-at-once", "r6-one-absent-and-dirty", "r0-checksum-one"),
     *("r5-spare-half-promoted", "r5-spare-half-promoted-one-absent", "r5-old-member-returns"),
     *("r5-replacement-cut-two-absent", "r5-heads-of-two-zeroed", "linear-one-absent", "disks-of-two-hosts"),
-    *("r5-metadata-0.90-cable-two", "r5-metadata-1.0-cable-two"),
+    *("r5-metadata-0.90-cable-two", "r5-metadata-1.0-cable-two", "r5-bad-block-list"),
 }
 """Wrecks much like others, which only make wrecks makes."""
 MADE = [wreck for wreck in WRECKS if ALL or wreck.id not in LATER]

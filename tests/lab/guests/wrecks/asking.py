@@ -65,16 +65,26 @@ def searched(guest: Guest, wreck: Wreck) -> list[str]:
 
 def _is(found: dict[str, Any], truth: Truth | None) -> bool:
     """Whether this is the geometry, or one that reads the same: halves of a mirror have no order."""
-    return truth is not None and (
-        found["level"] == truth.level
+    if truth is None:
+        return False
+    level, layout, order = _plain(truth.level, truth.layout, truth.order)
+    return (
+        (level, layout) == _plain(found["level"], found["layout"] or "", ())[:2]
         and found["data_offset_sectors"] == truth.offset
-        and (found["layout"] or "") == truth.layout
         and (not truth.chunk_kib or found["chunk_bytes"] == truth.chunk_kib << 10)
-        and _sets(truth, tuple(found["order"])) == _sets(truth, truth.order)
+        and _sets(level, layout, order)
+        == _sets(level, layout, _plain(found["level"], found["layout"] or "", tuple(found["order"]))[2])
     )
 
 
-def _sets(truth: Truth, order: tuple[str, ...]) -> list[list[str]]:
+def _plain(level: int, layout: str, order: tuple[str, ...]) -> tuple[int, str, tuple[str, ...]]:
+    """RAID 5 whose parity stays on one member is RAID 4, which has it last."""
+    if level == 5 and layout == "parity-first":
+        return 4, "", (*order[1:], *order[:1])
+    return (4, "", order) if level == 5 and layout == "parity-last" else (level, layout, order)
+
+
+def _sets(level: int, layout: str, order: tuple[str, ...]) -> list[list[str]]:
     """The members by slot, those of one mirror together."""
-    together = len(order) if truth.level == 1 else 2 if truth.layout == "n2" else 1
+    together = len(order) if level == 1 else 2 if layout == "n2" else 1
     return [sorted(order[at : at + together]) for at in range(0, len(order), together)]

@@ -82,6 +82,7 @@ JOURNAL = (
         make="create -e1.2 --consistency-policy=ppl -l5 -n3 -c64 $D0 $D1 $D2\nfill\nstop\nblank $D1",
         truth=Truth(level=5, order=named("0-2"), layout="left-symmetric", offset=4096),
         given=named("02"),
+        replays=True,
     ),
 )
 
@@ -153,7 +154,8 @@ BAD = (
         id="r5-bad-block-list",
         make="dust dust $D1\nc12 -l5 -n3 -c64 $D0 /dev/mapper/dust $D2\nfill\npull $D2\nzero $D2\n"
         "bad dust 40000 40015\nmdadm --quiet $MD --add $D2\nwait_idle\nstop\n"
-        "mdadm --examine-badblocks $D2 | grep -q 'for 1[0-9]* sectors'",
+        "mdadm --examine-badblocks $D2 | grep -q 'for 1[0-9]* sectors'\n"
+        "udevadm trigger --action=change --name-match=dm-0\nudevadm settle",
         given=("ubda", "dm-0", "ubdc"),
         proof="for each in ubda dm-0 ubdc; do overlay $each; done\n"
         "assemble /dev/mapper/over-ubda /dev/mapper/over-dm-0 /dev/mapper/over-ubdc\ncheck_but_one $MD",
