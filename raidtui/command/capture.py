@@ -21,6 +21,7 @@ import msgspec
 
 import raidtui
 from raidtui.command.capture_serials import hash_serials
+from raidtui.host.backup_files import BACKUPS
 from raidtui.host.knobs.disk_knobs import IDENTITY_WORDS, MODULES
 from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.knobs.setter_services import COMM_LENGTH, SERVICES
@@ -167,6 +168,7 @@ def _members(root: Root) -> Iterator[tuple[str, bytes]]:
     for name in facts.survey.devices:
         if name.startswith(("loop", "ram")):
             yield from _device(root, name)
+    yield BACKUPS, msgspec.json.encode(facts.backups)
     yield SURFACES, msgspec.json.encode(facts.surfaces)
 
 

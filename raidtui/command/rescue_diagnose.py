@@ -91,6 +91,7 @@ def _array_dict(array: RescueArray) -> dict[str, Any]:
                 "why_not": way.why_not,
                 "forgives": way.forgives,
                 "devices": list(way.devices),
+                "backup_file": way.backup,
             }
             for way in array.ways
         ],

@@ -20,14 +20,17 @@ _REFUSED = 2
 _START, _DEGRADED, _HALF, _FORCE = "start", "start-degraded", "take-half", "force"
 _NO_BITMAP = "start-without-bitmap"
 _CONTINUE, _REVERT = "continue-reshape", "revert-reshape"
+_WITHOUT = "continue-reshape-without-backup"
 _CREATE = "rebuild-superblocks"
+_RESHAPES = frozenset({_CONTINUE, _WITHOUT, _REVERT})
 _WAYS = {
     _START: "as it is, by its superblocks",
     _DEGRADED: "without the members that are missing (--run)",
     _NO_BITMAP: "without its damaged bitmap (--update=no-bitmap)",
     _HALF: "with one half of a mirror whose halves have run apart (--run)",
     _FORCE: "with members that are behind (--force)",
-    _CONTINUE: "in the middle of a reshape that has no backup file; it waits",
+    _CONTINUE: "in the middle of a reshape, with its backup file where it has one",
+    _WITHOUT: "in the middle of a reshape of which the backup file is lost, or not needed",
     _REVERT: "with that reshape turned round (--update=revert-reshape)",
     _CREATE: "with new superblocks, as --geometry says",
 }
@@ -57,7 +60,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--uuid", default="", help="for new superblocks: the array's UUID; default: a new one"
     )
     parser.add_argument(
-        "--backup-file", default="", metavar="FILE", help="for revert-reshape: a new backup file"
+        "--backup-file",
+        default="",
+        metavar="FILE",
+        help="of a reshape: the file that was given to mdadm --grow, which is only copied; for the other ways"
+        " with a reshape a new one",
     )
     parser.add_argument("--overlays", action="store_true", help="on overlays also where less would do")
     parser.add_argument("--store", default="", metavar="FOLDER", help="keep what the overlays take there")
@@ -119,17 +126,42 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
         return Recreation(geometry=geometry, uuid=uuid, name=arguments.name, homehost=survey.homehost)
     blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
     uuid = next((block.uuid for block in blocks if block.uuid), "")
-    backup = bool(arguments.backup_file) and arguments.way == _REVERT
+    short = len(names) < max((block.raid_disks or 0 for block in blocks), default=0)
+    in_place = any(block.reshape is not None and block.reshape.in_place for block in blocks)
+    backup = _backup(arguments, uuid, in_place=in_place)
     return Assembly(
         devices=names,
         uuid=uuid,
-        run=arguments.way in {_DEGRADED, _HALF, _FORCE, _NO_BITMAP},
+        run=arguments.way in {_DEGRADED, _HALF, _FORCE, _NO_BITMAP} or (short and arguments.way in _RESHAPES),
         force=arguments.way == _FORCE,
         update={_REVERT: "revert-reshape", _NO_BITMAP: "no-bitmap"}.get(arguments.way, ""),
-        backup=os.path.abspath(arguments.backup_file) if backup else "",  # noqa: PTH100
-        invalid_backup=backup,
-        frozen=arguments.way == _REVERT,
+        backup=backup,
+        invalid_backup=bool(backup) and arguments.way != _CONTINUE,
+        frozen=arguments.way == _REVERT and not backup,
     )
+
+
+def _backup(arguments: argparse.Namespace, uuid: str, *, in_place: bool) -> str:
+    """Return the backup file of a reshape: the one that was named or found, or a new one; "" for none.
+
+    Raises:
+        ValueError: it is needed, and there is none.
+    """
+    from raidtui.host.backup_files import find_backups  # noqa: PLC0415
+    from raidtui.rescue.reshape_backup import backup_of, new_backup  # noqa: PLC0415
+
+    if arguments.way not in _RESHAPES:
+        return ""
+    if arguments.backup_file:
+        return os.path.abspath(str(arguments.backup_file))  # noqa: PTH100
+    if not in_place and arguments.way != _WITHOUT:
+        return ""
+    if arguments.way != _CONTINUE:
+        return new_backup(uuid)
+    found = backup_of(find_backups(), uuid)
+    if found is None:
+        raise ValueError(f"its backup file was not found: --backup-file FILE, or {_WITHOUT}")
+    return found.path
 
 
 def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey: Survey) -> TrialRequest:

@@ -117,6 +117,9 @@ def do_step(root: Root, step: Step, say: Say, *, backup: str = "") -> str:
             if not step.counts:  # with counters, their result is the output
                 say(f"{reason}; the plan continues, since this step may fail")
             return ""
+        if reason and step.proof_decides and step.proves and not _wait_for(root, step.proves):
+            say(f"{reason}; what it was to do is done nevertheless")
+            return ""
     elif step.content is not None:
         reason = _replace(step.path, step.content, backup)
     else:

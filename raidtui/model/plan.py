@@ -91,6 +91,8 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         destroys: whether data that is there is gone after it.
         counts: kernel names of members whose discards are counted over the step and reported: a test of TRIM.
         may_fail: whether a failure of the tool is only reported: its proofs are skipped, the plan continues.
+        proof_decides: whether a tool that fails has nevertheless done its work where its proofs hold: mdadm
+            crashes after it has continued a reshape.
     """
 
     why: str
@@ -107,6 +109,7 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     destroys: bool = False
     counts: tuple[str, ...] = ()
     may_fail: bool = False
+    proof_decides: bool = False
 
     @property
     def command(self) -> str:

@@ -54,6 +54,11 @@ class PendingReshape(Struct, frozen=True, kw_only=True):
     new_offset_sectors: int | None = None
     backwards: bool = False
 
+    @property
+    def in_place(self) -> bool:
+        """Whether data are moved onto themselves: mdadm then backs up what is being moved."""
+        return self.new_offset_sectors is None and self.delta_disks <= 0
+
 
 class ContainerVolume(Struct, frozen=True, kw_only=True):
     """An array in a container of external metadata (DDF, Intel's), as one of its disks records it.

@@ -131,7 +131,7 @@ def shell_script(plan: Plan) -> str:
 def _shell(step: Step) -> str:
     if step.argv:
         words = shlex.join(step.argv)
-        words += " || :" if step.may_fail else ""  # set -e would end the script
+        words += " || :" if step.may_fail or step.proof_decides else ""  # set -e would end the script
         return f"printf %s {shlex.quote(step.stdin)} | {words}" if step.stdin else words
     if step.content is not None:
         return f"{_printf(step.content)} > {shlex.quote(step.path)}"

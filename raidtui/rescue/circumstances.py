@@ -10,6 +10,7 @@ from raidtui.plans.whole import MARGIN_EVENTS
 from raidtui.rescue.gap_words import moment
 from raidtui.rescue.groups import SECTOR_BYTES, MemberGroup, is_too_small, needed_sectors
 from raidtui.rescue.records import Cause, CauseCode, RescueFacts
+from raidtui.rescue.reshape_backup import is_needed
 from raidtui.view.units import binary_size, counted, joined, short_binary
 
 _JOURNAL = 0x200  # MD_FEATURE_JOURNAL (md_p.h)
@@ -99,7 +100,7 @@ def _reshape(group: MemberGroup) -> Iterator[Cause]:
         changes.append(f"to the layout {reshape.new_layout}")
     moves = "the data offset moves, so no backup file is needed"
     if reshape.new_offset_sectors is None:
-        moves = "the data offset stays, so it needs the backup file that was given to mdadm --grow"
+        moves = f"the data offset stays, so mdadm backs up what is being moved: {_backup_words(group)}"
         if reshape.delta_disks > 0:
             moves = "the data offset stays, so its first stripes needed a backup"
     back = ", backwards" if reshape.backwards else ""
@@ -110,6 +111,26 @@ def _reshape(group: MemberGroup) -> Iterator[Cause]:
         " place, the data lie differently: nothing but a reshape makes them one again.",
         devices=tuple(group.blocks),
     )
+
+
+def _backup_words(group: MemberGroup) -> str:
+    """Return what is known of the backup file of a reshape in place, a clause."""
+    reshape, backup = group.newest.reshape, group.backup
+    behind = (
+        "as md records the place every 10 s only, more may have been moved, and only a trial tells what is"
+        " whole"
+    )
+    if reshape is None or backup is None:
+        return f"the file that was given to mdadm --grow was not found where it was looked for; {behind}"
+    if not is_needed(backup, reshape.position_kib):
+        return f"all that {backup.path} holds lies before that place, so it is not needed; {behind}"
+    held = joined(
+        [
+            f"{binary_size(start * SECTOR_BYTES)} to {binary_size(end * SECTOR_BYTES)}"
+            for start, end in backup.parts
+        ]
+    )
+    return f"{backup.path} holds {held} of the array; {behind}"
 
 
 def _dirty(group: MemberGroup) -> Iterator[Cause]:

@@ -8,11 +8,13 @@ from itertools import chain, combinations
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from raidtui.host.backup_files import ReshapeBackup
 from raidtui.model.array import Array
 from raidtui.model.geometry import copy_groups, losses_left, slots_words
 from raidtui.model.survey import Device, MemberRole, Superblock
 from raidtui.plans.whole import StaleMember, Standing, standing
 from raidtui.rescue.records import MediumState, RescueFacts
+from raidtui.rescue.reshape_backup import backup_of
 
 SECTOR_BYTES = 512
 _OLD_SUPERBLOCK_SECTORS = 128  # 0.90: 64 KiB at a multiple of 64 KiB (MD_RESERVED_SECTORS)
@@ -59,6 +61,11 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
     def usable(self) -> Mapping[str, Superblock]:
         """The superblocks of the members that md takes as they are."""
         return {name: block for name, block in self.blocks.items() if name not in self.unusable}
+
+    @property
+    def backup(self) -> ReshapeBackup | None:
+        """The backup file of its reshape; None where none was found."""
+        return backup_of(self.facts.backups, self.uuid)
 
     @property
     def young(self) -> bool:

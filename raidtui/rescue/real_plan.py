@@ -25,6 +25,11 @@ from raidtui.rescue.trial.trial_record import TrialOutcome, TrialRecord
 from raidtui.rescue.trial.trial_request import TrialMethod
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted, joined
 
+_MOVES = (
+    "The reshape continues at once, also though the array is not mounted: data of all members are moved, and"
+    " that cannot be undone."
+)
+
 
 def plan_real(
     survey: Survey, trial: TrialRecord, outcome: TrialOutcome | None, room: SavingRoom, *, job: str
@@ -55,16 +60,20 @@ def plan_real(
     if isinstance(saved, Refusal):
         return saved
     uuid = made.uuid
+    moves = isinstance(made, Assembly) and bool(made.backup)
     start = Step(
         argv=argv,
         why=_why(made),
         timeout_s=300.0,
+        proof_decides=moves,
         needs=(
             Fact(kind=FactKind.GONE, subject=uuid),
             *(fact for device in devices for fact in device_facts(device)),
         ),
         proves=(Fact(kind=FactKind.RUNNING, subject=uuid),),
-        undo=(
+        undo=()
+        if moves
+        else (
             Step(
                 argv=("mdadm", "--stop", array),
                 why="stop it",
@@ -96,17 +105,19 @@ def plan_real(
             *saved.forth,
             *hold.begin,
             *map(let_go_of, waiting),
-            *_new_backup(made),
+            *_backup_steps(made, saved.folder),
             start,
             *hold.end,
         ),
         harm=Harm.DESTROYS,
-        warning=f"Superblocks are written. What was there is saved in {saved.folder}, and rolling back"
+        warning=_MOVES
+        if moves
+        else f"Superblocks are written. What was there is saved in {saved.folder}, and rolling back"
         " restores it byte for byte. Once the array was written to, that is refused.",
         notes=(*_notes(survey, trial, outcome), saved.note),
         grounds=_grounds(trial, outcome, job),
         confirm=label,
-        rolls_back=True,
+        rolls_back=not moves,
         devices=made.devices,
     )
 
@@ -127,6 +138,13 @@ def _refuse_unproven(trial: TrialRecord, outcome: TrialOutcome | None, job: str)
             remedy="try another way",
         )
     made = trial.request.made
+    if isinstance(made, Assembly) and made.backup and outcome.proof.check is not CheckResult.CLEAN:
+        return Refusal(
+            code=RefusalCode.WRONG_STATE,
+            why=f"the reshape would continue at once, and trial {job} has not shown that the data are whole:"
+            f" {outcome.proof.sure}",
+            remedy="try another way; what is moved cannot be moved back",
+        )
     if isinstance(made, Recreation):
         if trial.request.method is not TrialMethod.OVERLAYS:
             return Refusal(
@@ -188,19 +206,34 @@ def _writes(made: Assembly | Recreation) -> bool:
     return isinstance(made, Recreation) or bool(made.force or made.update or made.backup)
 
 
-def _new_backup(made: Assembly | Recreation) -> tuple[Step, ...]:
-    """An empty backup file: mdadm 4.2 crashes where there is none."""
-    if isinstance(made, Recreation) or not made.backup or not made.invalid_backup:
+def _backup_steps(made: Assembly | Recreation, folder: str) -> tuple[Step, ...]:
+    """A copy of the backup file, which mdadm overwrites; or an empty one, which mdadm 4.2 does not make."""
+    if isinstance(made, Recreation) or not made.backup:
         return ()
-    return (Step(argv=("touch", made.backup), why="a new backup file"),)
+    if not made.invalid_backup:
+        return (
+            Step(
+                argv=("cp", "--", made.backup, f"{folder}/backup-file"),
+                why="save the backup file: mdadm empties it as it continues, and removes it at the end",
+            ),
+        )
+    return (
+        Step(
+            argv=("mkdir", "-p", made.backup.rpartition("/")[0] or "/"),
+            why="where the new backup file is kept until the reshape ends",
+        ),
+        Step(argv=("touch", made.backup), why="a new backup file"),
+    )
 
 
 def _why(made: Assembly | Recreation) -> str:
     if isinstance(made, Recreation):
         return "new superblocks around the data, which stay; read-only, as it was tried"
+    if made.backup:
+        return "mdadm starts it, and the reshape continues at once"
     if made.update == "no-bitmap":
         return "without its bitmap; read-only, as it was tried"
-    if made.update or made.backup:
+    if made.update:
         return "the reshape waits until the array is writable; read-only, as it was tried"
     if made.force:
         return "the members that are behind count as up to date; read-only, as it was tried"
@@ -244,6 +277,11 @@ def _notes(survey: Survey, trial: TrialRecord, outcome: TrialOutcome) -> tuple[s
     if not isinstance(made, Assembly):
         return ()
     notes = _gaps(survey, made)
+    if made.invalid_backup:
+        notes.append(
+            "A clean check is about metadata: what was being moved when the reshape was cut may be damaged in"
+            " the contents of files, and only their sums tell (--hashes)."
+        )
     if replaying(survey, made.devices):
         most = binary_size(max(outcome.store_sectors.values(), default=0) * SECTOR_BYTES)
         notes.append(

@@ -7,6 +7,7 @@ from enum import IntEnum, StrEnum
 
 from msgspec import Struct, field
 
+from raidtui.host.backup_files import ReshapeBackup
 from raidtui.host.surface import Surface
 from raidtui.model.survey import Superblock, Survey
 
@@ -124,6 +125,7 @@ class WayBack(Struct, frozen=True, kw_only=True):
         why_not: why not; "" where it is possible.
         forgives: what it takes for good although it may not be, a clause; "" for nothing.
         devices: kernel names of the devices that it names.
+        backup: the path of a reshape's backup file, the old one or a new one; "" for none.
     """
 
     code: WayCode
@@ -133,6 +135,7 @@ class WayBack(Struct, frozen=True, kw_only=True):
     why_not: str = ""
     forgives: str = ""
     devices: tuple[str, ...] = ()
+    backup: str = ""
 
 
 class RescueMember(Struct, frozen=True, kw_only=True):
@@ -240,12 +243,14 @@ class RescueFacts(Struct, frozen=True, kw_only=True):
     Args:
         media: by the kernel's name.
         named: kernel names of the devices that were asked for; () for all.
+        backups: files of reshapes, where one of the arrays needs one.
         copies: copies of disks, by the kernel's name of the copy.
         surfaces: the looks at devices that ``media`` is made from.
     """
 
     survey: Survey
     surfaces: tuple[Surface, ...] = ()
+    backups: tuple[ReshapeBackup, ...] = ()
     media: Mapping[str, MediumState] = field(default_factory=dict)
     named: tuple[str, ...] = ()
     copies: Mapping[str, MadeCopy] = field(default_factory=dict)

@@ -18,6 +18,7 @@ from raidtui.rescue.gap_words import behind_words
 from raidtui.rescue.groups import MemberGroup, is_too_small
 from raidtui.rescue.half_back import halves_refusal, look_at_halves, take_halves
 from raidtui.rescue.records import Cause, CauseCode, WayBack, WayCode
+from raidtui.rescue.reshape_backup import is_needed, new_backup
 from raidtui.view.units import joined
 
 _SUPERBLOCKS = "the superblocks of its members"
@@ -207,26 +208,33 @@ def _reshape(group: MemberGroup) -> Iterator[WayBack]:
     short = group.standing.enough is False
     why = blocked(group) or ("too few members are whole" if short else "")
     needs = needs_backup(group)
+    file, filed = group.backup if needs else None, ""
+    if needs and file is None:
+        filed = "its backup file was not found: raidtui rescue try continue-reshape --backup-file FILE"
+    elif file is not None and not is_needed(file, reshape.position_kib):
+        filed = f"{file.path} is not needed any more, and mdadm refuses it: continue without it"
     yield WayBack(
         code=WayCode.CONTINUE,
         text=f"Continue the reshape with {joined(names)}"
         + (", with the backup file that was given to mdadm --grow (--backup-file)." if needs else "."),
         writes="the data of all members, moved to their new places",
-        possible=not why,
-        why_not=why,
+        possible=not why and not filed,
+        why_not=why or filed,
         devices=names,
+        backup=file.path if file is not None else "",
     )
     if needs:
         yield WayBack(
             code=WayCode.CONTINUE_WITHOUT,
             text="Continue the reshape without its backup file (--invalid-backup, with a new file that"
-            " exists), on overlays first. After a clean stop that loses nothing, and mdadm does not take"
-            " even the right file then.",
+            " exists), on overlays first. Where no more was moved than is recorded, that loses nothing, and"
+            " mdadm does not take even the right file.",
             writes="the data of all members, moved to their new places",
             possible=not why,
             why_not=why,
-            forgives="the stripes that were being moved, if it was not stopped but cut off",
+            forgives="what was moved beyond the recorded place: up to 10 s of the reshape",
             devices=names,
+            backup=new_backup(group.uuid),
         )
     misaligned = _unaligned(group)
     yield WayBack(
@@ -237,13 +245,13 @@ def _reshape(group: MemberGroup) -> Iterator[WayBack]:
         possible=not why and not misaligned,
         why_not=why or misaligned,
         devices=names,
+        backup=new_backup(group.uuid) if needs else "",
     )
 
 
 def needs_backup(group: MemberGroup) -> bool:
     """Whether a pending reshape cannot go on without a backup file: old and new data overlap all the way."""
-    reshape = group.newest.reshape
-    return reshape is not None and reshape.new_offset_sectors is None and reshape.delta_disks <= 0
+    return group.newest.reshape is not None and group.newest.reshape.in_place
 
 
 def _unaligned(group: MemberGroup) -> str:

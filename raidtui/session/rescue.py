@@ -8,6 +8,7 @@ from functools import partial
 import msgspec
 from msgspec import Struct
 
+from raidtui.host.backup_files import read_backups
 from raidtui.host.crew import Crew
 from raidtui.host.md.superblock import MemberScan
 from raidtui.host.reading import Reading, ReadingScope
@@ -99,7 +100,10 @@ def look_closer(root: Root, survey: Survey, snapshot: Snapshot, names: Collectio
         for name, device in survey.devices.items()
     }
     survey = msgspec.structs.replace(survey, silent=survey.silent | late)
+    blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
+    moved = any(block.reshape is not None and block.reshape.in_place for block in blocks)
     return RescueFacts(
+        backups=read_backups(root) if moved else (),
         survey=survey,
         media=media,
         surfaces=tuple(surfaces.values()),

@@ -182,3 +182,12 @@ def test_without_members_nothing_is_counted(pauses: list[float]) -> None:
     host = Host(output(stdout="done\n"))
     assert do_step(host, Step(argv=("mdadm",), why="x"), said.append) == ""
     assert (said, pauses, host.looks) == (["done\n"], [], -1)
+
+
+@pytest.mark.parametrize(("done", "reason"), [(True, ""), (False, "fstrim failed (139)")])
+def test_a_proof_decides_where_a_tool_crashes(pauses: list[float], *, done: bool, reason: str) -> None:
+    said: list[str] = []
+    there = Fact(kind=FactKind.ABSENT if done else FactKind.NODE, subject="/none/at/all")
+    step = Step(argv=ARGV, why="x", proof_decides=True, proves=(there,))
+    assert do_step(Host(output(139)), step, said.append) == reason
+    assert said == (["fstrim failed (139); what it was to do is done nevertheless"] if done else [])

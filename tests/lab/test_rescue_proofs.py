@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
+from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.guest import Guest
+from tests.lab.guests.jobs import checksum, raidtui
+from tests.lab.test_rescue_trial import SUMS, filled, tried
 
 CLEAN, ERRORS, NONE, NOT_TRIED = "clean", "errors", "no-file-system", "not-tried"
 EXPECTED = {
@@ -58,3 +61,45 @@ def test_what_stands_on_it(judged: dict[str, Any], name: str) -> None:
         assert each[3] in row[3], rows
     assert not any(mounts) or name not in MOUNTED, mounts
     assert (same, left) == (True, []), rows
+
+
+def test_files_are_copied_out_and_those_that_cannot_be_read_are_named(guest: Guest) -> None:
+    """A mirror of which one half is left, with bad sectors in a file: the others come, and are the same."""
+    under, other = disk_names(guest)[:2]
+    made = guest.run(
+        f"modprobe dm-dust && size=$(($(blockdev --getsz /dev/{under}) - 2048)) &&"
+        f" echo 0 $size dust /dev/{under} 2048 512 | dmsetup create dust && udevadm settle &&"
+        " basename $(readlink -f /dev/mapper/dust)"
+    )
+    assert made.status == 0, made.output
+    sick = made.stdout.strip()
+    array = make_array(guest, "data", 1, (sick, other), extra=["--assume-clean"])
+    filled(guest, str(array.path))
+    done = guest.run(
+        f"block=$(debugfs -R 'blocks file3' {array.path} 2>/dev/null | cut -d' ' -f1) &&"
+        ' test -n "$block" &&'
+        # dm-dust counts from the start of its disk, and looks at the first sector of a request alone.
+        f" sector=$((2048 + 2048 + block * $(blkid -s BLOCK_SIZE -o value {array.path}) / 512)) &&"
+        f" mdadm --stop {array.path} && for n in 0 1 2 3 4 5 6 7; do dmsetup message dust 0 addbadblock"
+        " $((sector + n)); done; dmsetup message dust 0 enable; udevadm settle; rm -rf /tmp/out"
+    )
+    assert done.status == 0, done.output
+    before = checksum(guest, [under, other])
+    words = ("start-degraded", sick, "--hashes", SUMS)
+    outcome = tried(guest, *words, "--copy-to", "/tmp/out", status=1)
+    sure = outcome["proof"]["sure"]
+    assert (outcome["proof"]["check"], "5 have the sums of the list, 1 cannot be read" in sure) == (
+        ERRORS,
+        True,
+    )
+    assert "copied to /tmp/out by rsync, but 1 file could not be read: " in sure, sure
+    assert "file3" in guest.run(f"cat {sure.rpartition(': ')[2].partition(';')[0]}").stdout
+    there = guest.run(f"cd /tmp/out && sha256sum --check --quiet --ignore-missing {SUMS}; ls").stdout
+    assert there.split() == ["file1", "file2", "file4", "file5", "file6", "lost+found"]
+    assert guest.run("mkdir /tmp/small; mount -t tmpfs -o size=4M tmpfs /tmp/small").status == 0
+    full = tried(guest, *words[:2], "--copy-to", "/tmp/small", status=0)
+    assert "the copy is not complete: no space is left in /tmp/small" in full["proof"]["sure"]
+    refused = raidtui(guest, "rescue", "try", *words[:2], "--copy-to", "/run/raidtui-rescue-x/out")
+    assert (refused.status, "is a place of a trial itself" in refused.stderr) == (2, True), refused.output
+    assert checksum(guest, [under, other]) == before
+    assert guest.run("umount /tmp/small").status == 0

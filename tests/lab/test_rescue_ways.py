@@ -38,18 +38,45 @@ def carried_out(guest: Guest, job: object) -> str:
     return f"/dev/{guest.run('grep ^md /proc/mdstat').stdout.split()[0]}"
 
 
-def test_a_journal_is_replayed_on_overlays_alone(wreck_guest: Guest) -> None:
-    """Md replays it also read-only, and onto members that are set read-only."""
-    before = made(wreck_guest, "r5-journal-full")
-    members = ("ubde", "ubdf", "ubdg", "ubdh")
-    outcome = tried(wreck_guest, ("start", *members))
+MEMBERS = ("ubda", "ubdb", "ubdc", "ubdd")
+ENDED = """
+until [ "$(cat /sys/block/{name}/md/reshape_position)" = none ]; do mdadm --wait /dev/{name} || true; done
+"""
+
+
+def test_a_reshape_goes_on_with_its_backup_file(wreck_guest: Guest) -> None:
+    """The trial has a copy; the real step empties the file, which is saved before."""
+    before = made(wreck_guest, "reshape-chunk-cut")
+    file = wreck_guest.run("sha256sum /var/tmp/reshape-backup").stdout
+    lost = tried(wreck_guest, ("continue-reshape-without-backup", *MEMBERS), check="errors")
+    refused = raidtui(wreck_guest, "rescue", "plan", str(lost["job"]))
+    assert (refused.status, "has not shown that the data are whole" in refused.stderr) == (2, True)
+    outcome = tried(wreck_guest, ("continue-reshape", *MEMBERS))
+    assert "what it was to do is done nevertheless" in str(outcome["said"])
     assert digests(wreck_guest) == before
-    stored = outcome["store_sectors"]
-    assert isinstance(stored, dict)
-    assert min(stored[name] for name in members[:3]) > 64
-    plan = raidtui(wreck_guest, "rescue", "plan", str(outcome["job"]))
-    assert "md replays its log as it starts it, also read-only" in plan.stdout, plan.output
+    assert wreck_guest.run("sha256sum /var/tmp/reshape-backup").stdout == file
+    array = carried_out(wreck_guest, outcome["job"])
+    done(wreck_guest, f"{ENDED.format(name=array[5:])}check_files {array}")
+    saved = wreck_guest.run("sha256sum /var/lib/raidtui/rescue/*/backup-file").stdout
+    assert saved.split()[0] == file.split()[0]
+
+
+def test_a_reshape_goes_on_without_a_backup_file_where_nothing_is_lost(wreck_guest: Guest) -> None:
+    before = made(wreck_guest, "reshape-chunk-halted")
+    tried(wreck_guest, ("revert-reshape", *MEMBERS))
+    outcome = tried(wreck_guest, ("continue-reshape-without-backup", *MEMBERS))
     assert digests(wreck_guest) == before
     array = carried_out(wreck_guest, outcome["job"])
-    assert wreck_guest.run(f"cat /sys/block/{array[5:]}/md/array_state").stdout == "readonly\n"
+    done(wreck_guest, f"{ENDED.format(name=array[5:])}check_files {array}")
+    assert wreck_guest.run(f"cat /sys/block/{array[5:]}/md/chunk_size").stdout == "131072\n"
+
+
+def test_a_reshape_to_more_disks_goes_on_once_it_is_writable(wreck_guest: Guest) -> None:
+    before = made(wreck_guest, "reshape-grow-cut")
+    outcome = tried(wreck_guest, ("continue-reshape", *MEMBERS))
+    assert digests(wreck_guest) == before
+    array = carried_out(wreck_guest, outcome["job"])
+    assert digests(wreck_guest) == before
+    done(wreck_guest, f"check_files {array}\nmdadm --readwrite {array}\n{ENDED.format(name=array[5:])}")
     done(wreck_guest, f"check_files {array}")
+    assert wreck_guest.run(f"cat /sys/block/{array[5:]}/md/raid_disks").stdout == "4\n"

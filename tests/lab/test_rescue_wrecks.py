@@ -33,6 +33,7 @@ LATER = {
     *("r5-zero-all-512k", "r5-rs-16k", "r5-ra-32k", "r5-parity-first", "r5-part-of-the-disks", "r6-two-gone"),
     *("r5-metadata-1.1", "r5-zero-three-of-four", "r5-recreated-partly-rebuilt", "r1-one-absent"),
     *("r6-recreated-partly-resynced", "r6-two-absent", "r10-pair-lost-for-good", "r5-ppl-one-absent"),
+    *("reshape-chunk-cut", "reshape-chunk-halted", "r5-journal-full"),
     *("r5-bad-sectors-one-absent", "luks-in-md", "xfs-in-md", "r5-recreated-and-rebuilt"),
     *("r10-both-of-a-mirror-stale", "r1-stale-with-a-newer-clock", "r1-three-apart", "r1-can-be-added-again"),
     *("r10-offset-two-adjacent-absent", "r6-three-at-once", "r6-one-absent-and-dirty", "r0-checksum-one"),

@@ -154,6 +154,18 @@ EXPECTED = {
         causes="foreign complete", ways="start:a,b,c look:a,b,c -force", verdict="starts", status=0
     ),
     "two-arrays": Expected(causes="failed-together:c,d complete", ways="force:a,b,c start:e,f"),
+    "reshape-chunk-cut": Expected(
+        causes="reshape-cut:a,b,c,d",
+        ways="continue-reshape:a,b,c,d continue-reshape-without-backup -start -look -search -force",
+    ),
+    **dict.fromkeys(
+        ("reshape-chunk-cut-backup-lost", "reshape-chunk-halted"),
+        Expected(
+            causes="reshape-cut:a,b,c,d",
+            ways="continue-reshape-without-backup:a,b,c,d revert-reshape -continue-reshape -start -look"
+            " -force",
+        ),
+    ),
     "reshape-grow-cut": Expected(
         causes="reshape-cut:a,b,c,d",
         ways="look start:a,b,c,d continue-reshape:a,b,c,d -continue-reshape-without-backup -search -force",

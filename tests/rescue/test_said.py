@@ -157,9 +157,9 @@ def test_a_reshape_in_place_needs_its_backup_file() -> None:
         root.put(path, "\n".join(lines).replace("Delta Devices : 1 (3->4)", "New Chunksize : 128K"))
     (array,) = read_rescue(root).arrays
     assert "from 64K to 128K chunks was cut at" in texts((array,), CauseCode.RESHAPE_CUT)
-    assert "needs the backup file" in texts((array,), CauseCode.RESHAPE_CUT)
+    assert "so mdadm backs up what is being moved: the file" in texts((array,), CauseCode.RESHAPE_CUT)
     possible = {str(way.code): way.possible for way in array.ways}
-    assert (possible["start"], possible["look"], possible["continue-reshape"]) == (False, False, True)
+    assert (possible["start"], possible["look"], possible["continue-reshape"]) == (False, False, False)
     assert possible["continue-reshape-without-backup"] is True
     (without,) = [way for way in array.ways if way.code == "continue-reshape-without-backup"]
     assert without.forgives

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from raidtui.model.disk import Use
 from raidtui.model.plan import FactKind, Harm, Refusal, Step
@@ -12,6 +13,7 @@ from raidtui.model.survey import Superblock, Survey
 from raidtui.rescue.mdadm_words import Assembly, Recreation, mdadm_words
 from raidtui.rescue.proof import RescueGeometry
 from raidtui.rescue.trial.maps_table import MapsRefusal, array_table, data_sectors
+from raidtui.rescue.trial.trial_members import least_method
 from raidtui.rescue.trial.trial_plan import TrialPlan, plan_trial
 from raidtui.rescue.trial.trial_request import TrialHost, TrialMethod, TrialRequest
 from tests.plans.new_array import UUID, device, survey
@@ -287,3 +289,30 @@ def test_a_container_is_not_tried(kind: str, words: str) -> None:
     said = refused(plan_trial(host, HOST, request(TrialMethod.READ_ONLY, made)))
     assert words in said
     assert ("IMSM_NO_PLATFORM=1" in said) is (kind == "imsm")
+
+
+@pytest.mark.parametrize("features", [0x200, 0x800, 0x1000])
+def test_what_md_replays_is_never_tried_on_the_members_themselves(features: int) -> None:
+    """Neither a read-only array nor a read-only device keeps md from it."""
+    block = Superblock(uuid=UUID, features=features)
+    host = survey(*(replace(device(name), superblock=block) for name in NAMES))
+    made = Assembly(devices=NAMES, uuid=UUID)
+    sentence = refused(plan_trial(host, HOST, request(TrialMethod.READ_ONLY, made)))
+    assert "md replays the log of sda, sdb, sdc as it starts them, also read-only" in sentence
+    assert isinstance(plan_trial(host, HOST, request(TrialMethod.OVERLAYS, made)), TrialPlan)
+    assert least_method(host, NAMES) is TrialMethod.OVERLAYS
+    assert least_method(members(), NAMES) is TrialMethod.READ_ONLY
+
+
+def test_a_reshape_with_a_backup_file_gets_a_copy_of_it() -> None:
+    made = Assembly(devices=NAMES, uuid=UUID, backup="/root/backup")
+    found = plan_trial(members(), HOST, request(TrialMethod.OVERLAYS, made))
+    assert isinstance(found, TrialPlan)
+    *_, copied, start = found.plan.steps
+    assert copied.command == "cp -- /root/backup /var/tmp/raidtui-rescue-abc/backup"
+    assert "--backup-file=/var/tmp/raidtui-rescue-abc/backup" in start.command
+    assert start.proof_decides
+    new = replace(made, invalid_backup=True)
+    found = plan_trial(members(), HOST, request(TrialMethod.OVERLAYS, new))
+    assert isinstance(found, TrialPlan)
+    assert found.plan.steps[-2].command == "truncate --size=0 /var/tmp/raidtui-rescue-abc/backup"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from raidtui.rescue.search import btrfs, ext4, xfs
 from raidtui.rescue.search.block_facts import BlockFact, Stretch
 from raidtui.rescue.search.limits import SearchStage, SearchWatch
-from raidtui.rescue.search.mapping import StripeShape
+from raidtui.rescue.search.mapping import StripeShape, far_offsets, is_far
 from raidtui.rescue.search.members import Source
 from raidtui.rescue.search.volumes import FileSystem, gpt_header, head_facts, is_label
 
@@ -62,14 +62,21 @@ class ArrayRoot:
         other.anchors = {(source, byte, address + start) for source, byte, address in self.anchors}
         return other
 
-    def offsets(self, shape: StripeShape) -> list[int]:
-        """Return the data offsets that the anchors give a geometry, those of most anchors first."""
+    def offsets(self, shape: StripeShape, smallest: int) -> list[int]:
+        """Return the data offsets that the anchors give a geometry, those of most anchors first.
+
+        Args:
+            shape: the geometry, without the distance of far copies.
+            smallest: the size of the smallest device in bytes.
+        """
         votes: Counter[int] = Counter()
         for _, byte, address in self.anchors:
-            for _, place in shape.places(address):
-                offset = byte - place
-                if 0 <= offset <= _LARGEST_OFFSET and offset % _SECTOR == 0:
-                    votes[offset] += 1
+            for copy, (_, place) in enumerate(shape.places(address)):
+                far = copy and is_far(shape.layout)
+                found = far_offsets(shape, copy, byte - place, smallest) if far else (byte - place,)
+                votes.update(
+                    offset for offset in found if 0 <= offset <= _LARGEST_OFFSET and offset % _SECTOR == 0
+                )
         best = votes.most_common(_MOST_OFFSETS)
         return [offset for offset, count in best if 2 * count >= best[0][1]]
 

@@ -17,8 +17,9 @@ _MOST_FACTS = 900
 _ENOUGH = 64
 _FEW = 128
 """Up to so many facts, one that was learned from a wrong place may outweigh the others."""
-_KEPT = 0.6
+_KEPT = 0.5
 _CLOSE = 8
+_SOLID, _ALMOST_ALL = 10, 0.95
 _MOST_VARIANTS = 6
 _MIRROR_TRIES, _MIRROR_ROWS = 24, 4
 _ZERO = bytes(BLOCK)
@@ -56,7 +57,7 @@ class Exploration:
             self._prune()
             if self._alive and self.tested >= _ENOUGH and self._decided():
                 break
-        return self._alive
+        return [each for each in self._alive if each.bound > 0]
 
     def _test(self, batch: Sequence[BlockFact]) -> None:
         new: list[BlockFact] = []
@@ -80,8 +81,9 @@ class Exploration:
         self._alive = [
             each
             for each in self._alive
-            if each.bound > 0
-            and (each.bound >= best * _KEPT - 2 or (few and each.bound >= each.asked * _KEPT - 2))
+            if (each.bound > 0 and each.bound >= best * _KEPT - 2)
+            or (few and each.bound >= each.asked * _KEPT - 2)
+            or each.bound >= max(_SOLID, each.asked * _ALMOST_ALL)
         ]
 
     def _close(self) -> list[Hypothesis]:

@@ -180,6 +180,7 @@ class Ext4:
                     verify=on(self._are_descriptors, index * per_block),
                     learn=on(self._groups_of, index * per_block, where, copy=copy > 0),
                     checked=self._checksums or self._old_checksums,
+                    loose=not (self._checksums or self._old_checksums),
                     must=not copy or index < plain,
                 )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
+import msgspec
 from msgspec import Struct, field
 
 from raidtui.model.survey import Superblock
@@ -80,11 +81,13 @@ class Attempt(Struct, frozen=True, kw_only=True):
     Args:
         root: what stands on the array then.
         lost: whether more members are missing than the level survives.
+        likely: whether the samples say that it is of this level.
     """
 
     root: ArrayRoot
     ranking: Ranking
     lost: bool = False
+    likely: bool = False
 
     @property
     def value(self) -> float:
@@ -96,7 +99,8 @@ class Attempt(Struct, frozen=True, kw_only=True):
     def strong(self) -> bool:
         """Whether more need not be asked: much speaks for it, or all that a header alone can say."""
         whole = any(
-            not each.unused and each.failed <= each.passed * _MOST_FAILED for each in self.ranking.best
+            not each.unused and each.failed <= each.passed * (2 if self.likely else 1) * _MOST_FAILED
+            for each in self.ranking.best
         )
         return whole and (self.value >= _STRONG or (self.root.file_system is None and self.value > 0))
 
@@ -195,7 +199,7 @@ class GeometrySearch:
             if root.file_system is not None and root.kind not in {"gpt", "LVM2_member"}:
                 for start in _PARTITION_STARTS:
                     moved = root.moved(start)
-                    attempts += self._attempts(moved, ground, levels)
+                    attempts += [_at_the_start(each, root) for each in self._attempts(moved, ground, levels)]
                     if _strong(attempts):
                         return attempts
         most = max((attempt.value for attempt in attempts), default=0.0)
@@ -217,7 +221,8 @@ class GeometrySearch:
         if levels:
             likely = self._allowed(levels)
             numbers = slot_numbers(len(ground.data), likely, wanted, whole=True)
-            made.append(self._attempt(root, ground, likely, numbers))
+            found = self._attempt(root, ground, likely, numbers)
+            made.append(msgspec.structs.replace(found, likely=True))
         if not _strong(made):
             every = self._allowed(ALL_LEVELS)
             numbers = slot_numbers(len(ground.data), every, wanted, whole=False)
@@ -276,7 +281,7 @@ class GeometrySearch:
     ) -> list[Hypothesis]:
         sizes = [self._members[number].size_bytes for number in group if number < len(self._members)]
         found = []
-        for offset in root.offsets(shape):
+        for offset in root.offsets(shape, min(sizes, default=0)):
             for each in with_strides(shape, sizes, offset, self._request.wanted):
                 size = max(components(sizes, offset, shape.chunk_bytes, self._request.wanted))
                 capacity = sum(sizes) if shape.level == 0 else each.capacity(size)
@@ -292,6 +297,16 @@ class GeometrySearch:
         numbers_asked = (wanted.slots,) if wanted.slots is not None else tuple(numbers)
         levels = self._allowed((5, 0, 6, 4, 10))
         return self._attempt(root, ground, levels, numbers_asked, lost=True)
+
+
+def _at_the_start(attempt: Attempt, root: ArrayRoot) -> Attempt:
+    """Return the same with the file system at the start of the array, if a later data offset makes it so."""
+    best = [each.without_start(attempt.root.start) for each in attempt.ranking.best]
+    left = tuple(each for each in best if each is not None)
+    if not left or len(left) < len(best):
+        return attempt
+    ranking = Ranking(best=left, more=attempt.ranking.more)
+    return Attempt(root=root, ranking=ranking, lost=attempt.lost, likely=attempt.likely)
 
 
 def _strong(attempts: Sequence[Attempt]) -> bool:

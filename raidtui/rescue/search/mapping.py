@@ -6,7 +6,7 @@ raid6_idx_to_slot), drivers/md/raid10.c (calc_sectors, __raid10_find_phys).
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import cache
 
 from msgspec import Struct
@@ -39,6 +39,7 @@ RAID6_LAYOUTS = (
     "parity-first-6",
 )
 RAID10_LAYOUTS = ("n2", "f2", "o2", "n3", "f3", "o3")
+_MOST_TURNS, _ROUNDED = 100, 6
 PARITY_OF = {4: 1, 5: 1, 6: 2}
 
 
@@ -167,6 +168,31 @@ def far_stride(layout: str, slots: int, chunk_bytes: int, component_bytes: int) 
     chunks = component_bytes // chunk_bytes // decoded.far * slots // decoded.near
     used = -(-chunks * decoded.copies // slots)
     return used // decoded.far * chunk_bytes
+
+
+def far_offsets(shape: StripeShape, copy: int, byte: int, size: int) -> Iterator[int]:
+    """Yield the data offsets that a far copy may tell: the distance of the copies depends on it.
+
+    Args:
+        shape: of a far layout.
+        copy: which one, from 1.
+        byte: where it is on a device, less where the first copy is in the data area.
+        size: of the device; all behind the offset has data.
+    """
+
+    def stride(offset: int) -> int:
+        return far_stride(shape.layout, shape.slots, shape.chunk_bytes, size - offset)
+
+    offset = 0
+    for _ in range(_MOST_TURNS):  # near it; what is rounded may leave several
+        before, offset = offset, min(max(0, byte - copy * stride(offset)), size)
+        if offset == before:
+            break
+    near = stride(offset)
+    for step in range(-_ROUNDED, _ROUNDED + 1):
+        found = byte - copy * (near + step * shape.chunk_bytes)
+        if 0 <= found < size and byte - copy * stride(found) == found:
+            yield found
 
 
 def is_far(layout: str) -> bool:

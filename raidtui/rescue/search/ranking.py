@@ -21,7 +21,7 @@ _COMPARED = 96
 _MOST_COMPARED = 400
 _MOST_PARITY = 64
 _FITS, _CONTRADICTED = 0.5, 0.1
-_ENOUGH_OF_BEST = 0.75
+_ENOUGH_OF_BEST = 0.6
 _COPIED, _ENOUGH = 1.4, 24
 
 
@@ -58,6 +58,28 @@ class Ranked(Struct, frozen=True, kw_only=True):
     def missing(self) -> int:
         """How many slots are empty."""
         return self.order.count(-1)
+
+    @property
+    def worth(self) -> float:
+        """The gain for one copy of the data, with blocks that were not recognised counted three times."""
+        difference = self.passed - self.failed
+        return self.gain * (1 - 2 * self.failed / difference) if difference > 0 else self.gain
+
+    def without_start(self, start: int) -> Ranked | None:
+        """Return the geometry whose first byte is this one's at a byte, with the same order; None without.
+
+        Args:
+            start: byte of the array.
+        """
+        if self.shape.stride_bytes:
+            return None
+        shift = self.shape.places(start)[0][1] - self.shape.places(0)[0][1]
+        for address in range(0, self.shape.slots**2 * self.shape.chunk_bytes, self.shape.chunk_bytes):
+            moved = tuple((slot, byte + shift) for slot, byte in self.shape.places(address))
+            if self.shape.places(start + address) != moved:
+                return None
+        like = tuple(found for each in self.like if (found := each.without_start(start)) is not None)
+        return msgspec.structs.replace(self, offset=self.offset + shift, like=like)
 
     def array(self, sources: Sequence[Source]) -> LogicalArray:
         """Return it as a device to read from."""
@@ -112,14 +134,18 @@ def rank(
     found = _distinct(found)
     if not found:
         return Ranking()
-    top = max(found, key=lambda each: (each.gain, -each.failed, -each.unused, -each.missing))
+    top = max(found, key=lambda each: (each.worth, -each.unused, -each.missing))
     best = [each for each in found if _as_good(each, top)]
     best = _by_copies(best)
     best = _by_parity(best, samples, hypotheses[0].recogniser.sources)
     best = _by_soft(best)
     best = _by_reading(best, given)
     shown = [one for each in best for one in (each, *each.like)]
-    others = [each for each in found if not any(_same(each, one) for one in shown)]
+    if len(best) == 1 and not best[0].failed:
+        like = _reading_alike(best[0], [each for each in found if not each.failed and not _in(each, shown)])
+        best = [msgspec.structs.replace(best[0], like=(*best[0].like, *like))]
+        shown += like
+    others = [each for each in found if not _in(each, shown)]
     return Ranking(
         best=tuple(sorted(best, key=_habit)),
         others=tuple(sorted(others, key=lambda each: (-each.gain, _habit(each)))),
@@ -128,9 +154,9 @@ def rank(
 
 
 def _as_good(each: Ranked, top: Ranked) -> bool:
-    if top.failed == 0:
-        return each.failed == 0 and each.gain >= top.gain * _ENOUGH_OF_BEST
-    return each.gain >= top.gain - 1
+    if each.failed == 0 and each.gain >= top.gain * _ENOUGH_OF_BEST:
+        return True
+    return top.failed > 0 and each.worth >= top.worth - 1
 
 
 def _by_copies(best: list[Ranked]) -> list[Ranked]:
@@ -152,8 +178,20 @@ def _by_soft(best: list[Ranked]) -> list[Ranked]:
     return [each for each in best if each.soft >= most - MARGIN]
 
 
-def _same(one: Ranked, two: Ranked) -> bool:
-    return one.shape == two.shape and one.offset == two.offset and one.order == two.order
+def _in(each: Ranked, some: Sequence[Ranked]) -> bool:
+    return any(
+        each.shape == one.shape and each.offset == one.offset and each.order == one.order for one in some
+    )
+
+
+def _reading_alike(first: Ranked, others: Sequence[Ranked]) -> list[Ranked]:
+    """Return those that read the same, but have less to speak for them: more members are missing."""
+    places = _places(first)
+    return [
+        each
+        for each in others[:_MOST_COMPARED]
+        if all(one & two for one, two in zip(places, _places(each), strict=True))
+    ]
 
 
 def _by_reading(best: list[Ranked], given: int) -> list[Ranked]:

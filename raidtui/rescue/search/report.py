@@ -22,8 +22,10 @@ from raidtui.view.units import counted, joined
 
 _SHOWN, _OTHERS_SHOWN = 12, 4
 _WALKED, _SHORT, _NEARLY_ALL = 400, 64, 0.75
+_OTHERS_WALKED = 60
 _SECTOR = 512
 _EQUAL_BY_CHANCE = 0.02
+_LEAST, _WRONG = 5, 0.02
 _MADE_LATER_S = 3600
 
 
@@ -100,13 +102,22 @@ class SearchReport:
             return SearchResult(outcome=SearchOutcome.IMPOSSIBLE, text=tuple(text), blank=blank)
         best, decided = self._by_superblocks(best, root)
         best = self._by_walks(best, root)
+        others = list(ranking.others)
         walks = [self._walk(each, root, MOST_BLOCKS) for each in best[:_SHOWN]]
+        if walks and all(found.bad for found in walks):
+            second = self._second(others, root, max(found.good for found in walks))
+            if second:
+                others = [*best, *(each for each in others if each not in second)]
+                best, walks = second, [self._walk(each, root, MOST_BLOCKS) for each in second[:_SHOWN]]
         if any(not found.bad for found in walks) and len(best) <= _SHOWN:
             kept = [(each, found) for each, found in zip(best, walks, strict=True) if not found.bad]
             best, walks = [each for each, _ in kept], [found for _, found in kept]
         unique = len(best) == 1 and not ranking.more
+        doubt = _doubt(walks[0]) if unique else ""
         if decided:
             text.append(decided)
+        if doubt:
+            text.append(doubt)
         if not unique:
             least = "At least " if ranking.more else ""
             text.append(f"{least}{len(best)} geometries fit alike: not unique.")
@@ -115,9 +126,9 @@ class SearchReport:
             self._candidate(each, root, found, best=True)
             for each, found in zip(best[:_SHOWN], walks, strict=True)
         ]
-        made += [self._candidate(each, root, None, best=False) for each in ranking.others[:_OTHERS_SHOWN]]
+        made += [self._candidate(each, root, None, best=False) for each in others[:_OTHERS_SHOWN]]
         return SearchResult(
-            outcome=SearchOutcome.UNIQUE if unique else SearchOutcome.TIED,
+            outcome=SearchOutcome.UNIQUE if unique and not doubt else SearchOutcome.TIED,
             candidates=tuple(made),
             alike=len(best),
             more=ranking.more,
@@ -185,6 +196,14 @@ class SearchReport:
         most = max(found.good for _, found in walked if found.bad == least)
         return [each for each, found in walked if found.bad == least and found.good >= most * _NEARLY_ALL]
 
+    def _second(self, others: list[Ranked], root: ArrayRoot, good: int) -> list[Ranked]:
+        """Return those that read without an error, where the best do not: what is missing is rebuilt here."""
+        walked = [(each, self._walk(each, root, _SHORT)) for each in others[:_OTHERS_WALKED]]
+        most = max((found.good for _, found in walked if not found.bad), default=0)
+        if most < min(good, _SHORT) * _NEARLY_ALL:
+            return []
+        return [each for each, found in walked if not found.bad and found.good >= most * _NEARLY_ALL]
+
     def _candidate(self, each: Ranked, root: ArrayRoot, found: Walk | None, *, best: bool) -> SearchCandidate:
         return SearchCandidate(
             geometry=self._geometry(each),
@@ -226,6 +245,15 @@ class SearchReport:
         if each.unused:
             notes.append(f"{counted(each.unused, 'device')} with data are no members.")
         return notes
+
+
+def _doubt(found: Walk) -> str:
+    """Return why one candidate is not enough; "" where it is."""
+    if found.good < _LEAST:
+        return f"Only {counted(found.good, 'block')} speak for the geometry: others may fit as well."
+    if found.bad > found.good * _WRONG:
+        return f"{found.bad} of {found.good + found.bad} blocks do not fit: it may be another geometry."
+    return ""
 
 
 def doubted(result: SearchResult, samples: Samples) -> SearchResult:

@@ -211,6 +211,7 @@ def _lvm_text(data: bytes, area: int, size: int, own: str, where: Stretch) -> It
             kind="LVM metadata",
             verify=on(_is_lvm_text, length, crc),
             learn=on(_logical_volumes, own, where),
+            loose=True,
         )
 
 

@@ -16,6 +16,7 @@ from raidtui.rescue.mdadm_words import Assembly, Recreation, mdadm_words
 from raidtui.rescue.trial.maps_table import MapsRefusal, array_table, data_sectors
 from raidtui.rescue.trial.trial_members import members_of, replaying, waiting_arrays
 from raidtui.rescue.trial.trial_request import (
+    MOVED_BYTES,
     ROOM_BYTES,
     STORE_BYTES,
     TrialHost,
@@ -37,6 +38,7 @@ METHOD_WORDS = {
     TrialMethod.OVERLAYS: "on copy-on-write overlays",
 }
 _START_S = 300.0
+_RUNS = "readonly|clean|active|active-idle|write-pending|read-auto"
 
 
 class TrialPlan(Struct, frozen=True, kw_only=True):
@@ -74,6 +76,7 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
             remedy="try it on overlays: raidtui rescue try ... --overlays",
         )
     stored = request.method is TrialMethod.OVERLAYS
+    request = _roomy(request, devices)
     folder = _folder(host, request, len(devices)) if stored else ""
     if isinstance(folder, Refusal):
         return folder
@@ -106,6 +109,15 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
         arrays=(names.array,) if request.method is not TrialMethod.MAPPED else (),
     )
     return TrialPlan(plan=plan, names=names, start=len(steps) - 1, target=target, overlays=overlays)
+
+
+def _roomy(request: TrialRequest, devices: Sequence[Device]) -> TrialRequest:
+    """Give the stores room for what md moves before a reshape that mdadm continues is held."""
+    made = request.made
+    if request.store_bytes or isinstance(made, Recreation) or not made.backup:
+        return request
+    most = max((device.disk.size_bytes or 0 for device in devices), default=0)
+    return replace(request, store_bytes=min(most + most // 64 + (1 << 20), MOVED_BYTES))
 
 
 def _folder(host: TrialHost, request: TrialRequest, members: int) -> str | Refusal:
@@ -284,7 +296,12 @@ def _backed_up(request: TrialRequest, names: TrialNames) -> list[Step]:
         Step(
             argv=("truncate", "--size=0", file) if lost else ("cp", "--", made.backup, file),
             why="a new backup file" if lost else "a copy of the backup file",
-            undo=(Step(argv=("rm", "-f", file), why="remove it"),),
+            undo=(
+                Step(
+                    argv=("rm", "-f", file, f"/run/mdadm/backup_file-{names.array}"),
+                    why="remove it, and mdadm's link to it",
+                ),
+            ),
         )
     ]
 
@@ -300,17 +317,23 @@ def _started(
     array = f"/dev/{names.array}"
     held = "|".join(overlays.get(device.disk.name, device.disk.name) for device in devices)
     made = request.made
+    watched = isinstance(made, Assembly) and bool(made.backup)
     if isinstance(made, Assembly) and made.backup:
         made = replace(made, backup=_backup(names))
     why = "new superblocks" if isinstance(request.made, Recreation) else "by its superblocks"
     return Step(
         argv=mdadm_words(array, made, path),
-        why=f"start it {why}, read-only",
+        why=f"start it {why}, " + ("and continue the reshape" if watched else "read-only"),
         timeout_s=_START_S,
+        proof_decides=watched,
         needs=(Fact(kind=FactKind.GONE, subject=names.array),),
         proves=(
             Fact(kind=FactKind.STANDS_ON, subject=names.array, value=held),
-            Fact(kind=FactKind.STATE, subject=names.array, value="readonly|clean|active|read-auto"),
+            Fact(
+                kind=FactKind.STATE,
+                subject=names.array,
+                value=_RUNS,
+            ),
         ),
         undo=(
             Step(

@@ -17,6 +17,10 @@ ROOM_BYTES = 16 << 20
 """The room that the store of one member takes at most, where nothing is reshaped."""
 
 
+MOVED_BYTES = 1 << 30
+"""The most that a store takes of a reshape which mdadm has continued, until it is held."""
+
+
 class TrialMethod(StrEnum):
     """How something is tried, from what needs least to what can all. For programs; none changes."""
 

@@ -17,7 +17,9 @@ from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job
 from raidtui.jobs.worker import Worker
 from raidtui.model.plan import FactKind, Plan
+from raidtui.rescue.mdadm_words import Assembly
 from raidtui.rescue.proof import CheckResult, Proof
+from raidtui.rescue.trial.reshape_hold import hold_reshape
 from raidtui.rescue.trial.trial_checks import Checker, read_store_use
 from raidtui.rescue.trial.trial_look import FilesFound, copy_out, look_around, mount_read_only, read_sums
 from raidtui.rescue.trial.trial_record import (
@@ -59,6 +61,10 @@ class TrialWorker(Worker):
             self._job.note_work()
             before = keep_before(self._job, self._digests(plan))
             state, reason = self._forward(plan)
+            made = self._trial.request.made
+            if state is JobState.DONE and isinstance(made, Assembly) and made.backup:
+                stuck = hold_reshape(self._root, self._trial.names.array)
+                state, reason = (JobState.FAILED, stuck) if stuck else (state, reason)
             outcome = self._outcome(plan, state, reason)
             keep_outcome(self._job, replace(outcome, digests=before))
             self._job.note(event="judged", check=outcome.proof.check, text=outcome.proof.sure)

@@ -115,6 +115,8 @@ def _words_of(way: WayBack, array: RescueArray) -> str:
 
 def _tried(row: GuideRow, array: RescueArray) -> GuideRow:
     """Return the row of a way with what is tried of it, if anything is."""
+    if row.way.code in {WayCode.CONTINUE, WayCode.CONTINUE_WITHOUT, WayCode.REVERT}:
+        return replace(row, trial=_reshaped(row.way, array))
     tried = {WayCode.LOOK, WayCode.TAKE_HALF, WayCode.FORCE, WayCode.NO_BITMAP}
     if row.way.code not in tried or not row.way.devices:
         return row
@@ -128,6 +130,20 @@ def _tried(row: GuideRow, array: RescueArray) -> GuideRow:
     replays = any(each.superblock is not None and each.superblock.replays for each in array.members)
     read_only = row.way.code is WayCode.LOOK and not replays
     return replace(row, trial=made, method=TrialMethod.READ_ONLY if read_only else TrialMethod.OVERLAYS)
+
+
+def _reshaped(way: WayBack, array: RescueArray) -> Assembly:
+    """Return how a reshape is continued or reverted, as raidtui rescue try does it."""
+    revert = way.code is WayCode.REVERT
+    return Assembly(
+        devices=way.devices,
+        uuid=array.uuid or "",
+        run=len(way.devices) < (array.raid_disks or 0),
+        update="revert-reshape" if revert else "",
+        backup=way.backup,
+        invalid_backup=bool(way.backup) and way.code is not WayCode.CONTINUE,
+        frozen=revert and not way.backup,
+    )
 
 
 def _starts(way: WayBack, array: RescueArray, survey: Survey) -> list[GuideRow]:

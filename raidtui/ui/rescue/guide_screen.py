@@ -79,7 +79,8 @@ class GuideScreen(PageScreen[str]):
         if (array, survey, words) == (self._array, self._survey, self._words):
             return
         self._array, self._survey, self._words = array, survey, words
-        self._rows = guide_rows(array, survey) if array is not None and not words else ()
+        free = self._without_trial(array)[0] if array is not None else None
+        self._rows = guide_rows(free, survey) if free is not None and not words else ()
         if self._drawn:
             self.draw()
         self.release()

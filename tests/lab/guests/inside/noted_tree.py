@@ -5,6 +5,7 @@ import sys
 
 import msgspec
 
+from raidtui.host.backup_files import BACKUPS
 from raidtui.host.roots.noting_root import NotingRoot
 from raidtui.host.roots.opening import open_root
 from raidtui.host.surface import SURFACES
@@ -21,5 +22,6 @@ if __name__ == "__main__":
         for output in root.outputs
         if output.status is not None
     }
+    texts[BACKUPS] = msgspec.json.encode(facts.backups).decode()
     texts[SURFACES] = msgspec.json.encode(facts.surfaces).decode()
     sys.stdout.write(json.dumps(texts))

@@ -47,6 +47,31 @@ grown() {  # OPTION...: begin a reshape; with a backup file, mdadm stays as long
     mdadm --grow $MD "$@" >/dev/null 2>&1 &
 }
 
+chunk_reshape() {  # FILE: from 64 to 128 KiB chunks with a backup file; frozen, and nobody watches it
+    rm -f "$1"
+    limit 500
+    mdadm --grow $MD --chunk=128 --backup-file="$1" >/dev/null 2>&1 &
+    until [ "$(cat $SYS/sync_action)" = reshape ]; do :; done
+    until freeze 2>/dev/null; do :; done
+    pkill -KILL -x 'mdadm.*' || true
+    while pgrep -x 'mdadm.*' >/dev/null; do :; done
+    echo 0 >$SYS/suspend_hi || true
+    rm -f /run/mdadm/backup_file-md100
+}
+
+reshape_to() {  # SECTORS: of each of three data disks; md stops there, and records it
+    freeze
+    echo "$1" >$SYS/sync_max
+    limit 200000
+    echo idle >$SYS/sync_action
+    until [ "$(cat $SYS/reshape_position)" = $(($1 * 3)) ]; do :; done
+    freeze
+}
+
+backup_file() {  # FILE FIRST COUNT: sectors of the array, as an mdadm that holds md back saves them
+    "$PYTHON" -I -S "$RULES/backup_file.py" $MD "$@"
+}
+
 save() {  # DEVICE...: superblocks as they are now
     local each
     for each; do dd if="$each" of="/tmp/wrecks/saved-${each##*/}" bs=4K skip=1 count=1 iflag=direct status=none; done

@@ -13,7 +13,39 @@ _GROW = (
     "c12 -l5 -n3 -c64 $D0 $D1 $D2\nfill\nmdadm --quiet $MD --add $D3\nlimit 8000\ngrown --raid-devices=4\n"
     "progress 20000\nfreeze\nstop\n"
 )
+_CHUNK = "c12 -l5 -n4 -c64 $D0 $D1 $D2 $D3\nfill\nchunk_reshape /var/tmp/reshape-backup\nreshape_to 18432\n"
+_CUT = (
+    f"{_CHUNK}backup_file /var/tmp/reshape-backup 55296 6144\nsave $D0 $D1 $D2 $D3\nreshape_to 20480\nstop\n"
+    "put_back $D0 $D1 $D2 $D3"
+)
 RESHAPES = (
+    Wreck(
+        id="reshape-chunk-cut",
+        make=_CUT,
+        given=named("0123"),
+        proof="over 0 1 2 3\ncp /var/tmp/reshape-backup /tmp/wrecks/backup\n"
+        "assemble --backup-file=/tmp/wrecks/backup ${OVER[@]} || true\ncheck_ext4 $MD\nwait_idle",
+        moves=True,
+    ),
+    Wreck(
+        id="reshape-chunk-cut-backup-lost",
+        make=f"{_CUT}\nrm /var/tmp/reshape-backup",
+        given=named("0123"),
+        proof="over 0 1 2 3\n>/tmp/wrecks/backup\n"
+        "assemble --backup-file=/tmp/wrecks/backup --invalid-backup ${OVER[@]} || true\n"
+        "test -e $SYS\nwait_idle",
+        moves=True,
+        unproven=True,
+    ),
+    Wreck(
+        id="reshape-chunk-halted",
+        make=f"{_CHUNK}stop\nrm /var/tmp/reshape-backup",
+        given=named("0123"),
+        proof="over 0 1 2 3\n>/tmp/wrecks/backup\n"
+        "assemble --backup-file=/tmp/wrecks/backup --invalid-backup ${OVER[@]} || true\ncheck_ext4 $MD\n"
+        "wait_idle",
+        moves=True,
+    ),
     Wreck(
         id="reshape-grow-cut",
         make=_GROW,

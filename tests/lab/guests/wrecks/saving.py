@@ -49,6 +49,8 @@ def saved(guest: Guest, wreck: Wreck) -> list[str]:
             break
     if wreck.search is Found.UNPROVEN or not job:
         return [] if wreck.unproven and not job else wrong or ["what is damaged is called proven"]
+    if wreck.moves:
+        return []
     return _carried_out(guest, wreck, job, lambda: digests(guest) == before)
 
 

@@ -108,6 +108,7 @@ class Wreck:
             the proof, or an ext4.
         listed: whether a trial mounts what stands on the array, and compares the files with the list.
         replays: whether md writes to the members as it starts them, so that they are never as before again.
+        moves: whether what is offered moves the data of all members at once, so that it is tried alone.
         unproven: whether no candidate may be called proven, because files are damaged or nothing can tell.
     """
 
@@ -122,6 +123,7 @@ class Wreck:
     whole: str = ""
     listed: bool = True
     replays: bool = False
+    moves: bool = False
     unproven: bool = False
 
     @property
