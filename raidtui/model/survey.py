@@ -106,7 +106,7 @@ class Superblock(Struct, frozen=True, kw_only=True):
         cleared_events: the event count from which on the bitmap records everything that was written.
         features: the feature map (MD_FEATURE_* of md_p.h).
         checksum_ok: whether the superblock's checksum is right.
-        bitmap_damaged: whether the bitmap that the superblock counts on is none.
+        bitmap_damaged: whether the superblock refers to a write-intent bitmap that is not valid.
         bad_blocks: whether bad blocks are recorded.
         own_host: whether mdadm takes the array for this host's; None where it does not say.
         volumes: of external metadata.

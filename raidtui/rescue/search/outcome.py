@@ -67,10 +67,16 @@ class SearchResult(Struct, frozen=True, kw_only=True):
 
     def tie_of(self, geometry: RescueGeometry) -> str:
         """Return what no trial of a geometry decides, a sentence; "" where nothing else fits as well."""
-        if self.alike < 2 or not any(each.best and each.geometry == geometry for each in self.candidates):
+        tied = self.alike > 1 or self.more
+        if not tied or not any(each.best and each.geometry == geometry for each in self.candidates):
             return ""
+        least = "at least " if self.more else ""
+        alike = (
+            f"One of {least}{self.alike} geometries that fit alike, not the only one"
+            if self.alike > 1
+            else "More geometries fitted than could be compared"
+        )
         return (
-            f"One of {'at least ' if self.more else ''}{self.alike} geometries that fit alike, not the only"
-            " one: a check may find nothing wrong in any of them. Compare the contents of files before you"
-            " choose: raidtui rescue try rebuild-superblocks --hashes."
+            f"{alike}: a check may find nothing wrong in any of them. Compare the contents of files before"
+            " you choose: raidtui rescue try rebuild-superblocks --hashes."
         )

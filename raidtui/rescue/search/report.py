@@ -120,7 +120,11 @@ class SearchReport:
             text.append(doubt)
         if not unique:
             least = "At least " if ranking.more else ""
-            text.append(f"{least}{len(best)} geometries fit alike: not unique.")
+            text.append(
+                f"{least}{len(best)} geometries fit alike: not unique."
+                if len(best) > 1
+                else "One geometry is left, but more fitted than could be compared: not known to be unique."
+            )
             text += _difference(best)
         made = [
             self._candidate(each, root, found, best=True)
