@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from raidtui.model.survey import Superblock
+from raidtui.plans.create.create_request import MISSING
 from raidtui.rescue.proof import CheckResult
 from raidtui.rescue.search.crc32c import SEED, crc32c
 from raidtui.rescue.search.find_geometry import SearchRequest, search_geometry
@@ -85,7 +86,37 @@ def test_a_file_system_whose_partition_table_is_lost(base: Path, tmp_path: Path)
 
 @pytest.mark.parametrize("indent", [b"\t", b""], ids=["as-vgcfgbackup", "as-on-disk"])
 def test_a_logical_volume_in_two_pieces(base: Path, tmp_path: Path, indent: bytes) -> None:
-    system = ext4(base)
+    pieces = [(0, 4, 9), (4, 8, 0)]  # extents of 4 MiB: first in the volume, how many, first on the disk
+    candidate = found(tmp_path, _physical_volume(ext4(base), pieces, indent))
+    assert candidate.proof.contents == "LVM2_member"
+    assert "blocks of LVM and ext4 are right" in candidate.proof.sure
+
+
+def test_a_logical_volume_is_not_taken_for_the_array(base: Path, tmp_path: Path) -> None:
+    """Its first extent is a whole number of rows behind the start: the array could begin there as well."""
+    content = _physical_volume(ext4(base), [(0, 12, 0)], b"")
+    paths = write_members(
+        tmp_path,
+        content,
+        level=4,
+        layout="",
+        slots=5,
+        order=[1, 3, 4, 0, 2],
+        chunk=32 << 10,
+        offset=0,
+        size=28 * MIB,
+    )
+    result = search([path for number, path in enumerate(paths) if number != 2])
+    assert result.outcome is SearchOutcome.UNIQUE, result.text
+    first = result.candidates[0]
+    assert (first.proof.check, first.proof.contents) == (CheckResult.CLEAN, "LVM2_member")
+    assert (first.geometry.chunk_bytes, first.geometry.data_offset_sectors) == (32 << 10, 0)
+    assert first.geometry.order == ("m1", "m3", "m4", "m0")
+    assert (4, ("m1", "m3", "m4", "m0", MISSING)) in {(each.level, each.order) for each in first.same}
+
+
+def _physical_volume(system: bytes, pieces: list[tuple[int, int, int]], indent: bytes) -> bytes:
+    """A physical volume with a file system in a logical volume; its pieces are those of ``_metadata``."""
     content = bytearray(80 * MIB)
     own = b"AbCdEf1234567890abcdefGHIJKLmnop"
     label = bytearray(512)
@@ -96,7 +127,6 @@ def test_a_logical_volume_in_two_pieces(base: Path, tmp_path: Path, indent: byte
     label[32:64] = own
     struct.pack_into("<QQQQQQQQQ", label, 64, 80 * MIB, MIB, 0, 0, 0, 4096, MIB - 4096, 0, 0)
     content[512:1024] = label
-    pieces = [(0, 4, 9), (4, 8, 0)]  # extents of 4 MiB: first in the volume, how many, first on the disk
     text = _metadata(own.decode(), pieces).encode().replace(b"\t", indent)
     area = bytearray(512)
     area[4:20] = b" LVM2 x[5A%r0N*>"
@@ -108,9 +138,7 @@ def test_a_logical_volume_in_two_pieces(base: Path, tmp_path: Path, indent: byte
     for first, count, at in pieces:
         part = system[first * 4 * MIB : (first + count) * 4 * MIB]
         content[MIB + at * 4 * MIB : MIB + at * 4 * MIB + len(part)] = part
-    candidate = found(tmp_path, bytes(content))
-    assert candidate.proof.contents == "LVM2_member"
-    assert "blocks of LVM and ext4 are right" in candidate.proof.sure
+    return bytes(content)
 
 
 def _metadata(own: str, pieces: list[tuple[int, int, int]]) -> str:

@@ -18,6 +18,7 @@ CASES = [
     pytest.param(6, "left-symmetric", 5, 32, 2 * MIB, (3,), id="raid6-one-missing"),
     pytest.param(6, "right-symmetric", 4, 128, 8 * MIB, (2, 3), id="raid6-the-start-missing"),
     pytest.param(6, "ddf-N-continue", 4, 128, MIB, (1, 3), id="raid6-ddf-two-missing"),
+    pytest.param(6, "left-symmetric-6", 5, 64, MIB, (1, 4), id="raid6-without-q-and-another"),
     pytest.param(10, "n3", 4, 256, 272 * 512, (0,), id="raid10-three-copies"),
     pytest.param(10, "o3", 4, 64, MIB, (), id="raid10-offset"),
     pytest.param(10, "f2", 4, 64, MIB, (0,), id="raid10-far-first-missing"),

@@ -55,7 +55,9 @@ class Exploration:
             self.tested += len(batch)
             self._test(batch)
             self._prune()
-            if self._alive and self.tested >= _ENOUGH and self._decided():
+            # What follows from a loose fact is asked a round later, and of some geometries only.
+            enough = _FEW if any(fact.loose for fact in self._learned) else _ENOUGH
+            if self._alive and self.tested >= enough and self._decided():
                 break
         return [each for each in self._alive if each.bound > 0]
 

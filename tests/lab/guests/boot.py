@@ -37,6 +37,10 @@ GUEST_TOOLS = {
     "mkfs.xfs": "xfsprogs",
     "systemd-tmpfiles": "systemd",
     "fio": "fio",
+    "ddrescue": "gddrescue",
+    "rsync": "rsync",
+    "btrfs": "btrfs-progs",
+    "cryptsetup": "cryptsetup-bin",
 }
 
 # First half, on the host's root, read-only: an overlay in memory becomes the root. (Not by chroot: udevadm

@@ -158,6 +158,12 @@ cut_off() {  # the disks 0 to 3 as they are now, on 4 to 7: what a cut of the po
     blank $D0 $D1 $D2 $D3
 }
 
+tick() {  # until the next second: what is made then is younger, as superblocks count
+    local now
+    now=$(date +%s)
+    while [ "$(date +%s)" = "$now" ]; do sleep 0.05; done
+}
+
 zero() { mdadm --quiet --zero-superblock "$@"; }
 
 blank() {  # a new disk, or one that is not there

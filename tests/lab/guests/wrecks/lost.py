@@ -213,14 +213,14 @@ SOME = (
 RECREATED = (
     Wreck(
         id="r5-recreated",
-        make=f"{_R5_MADE}c12 -l5 -n4 -c512 --layout=ra $D1 $D0 $D3 $D2 </dev/null\nstop",
+        make=f"{_R5_MADE}tick\nc12 -l5 -n4 -c512 --layout=ra $D1 $D0 $D3 $D2 </dev/null\nstop",
         truth=R5,
         given=named("0123"),
         search=Found.UNIQUE,
     ),
     Wreck(
         id="r5-recreated-missing",
-        make=f"{_R5_MADE}c12 -l5 -n4 -c64 $D1 $D0 missing $D3\nstop",
+        make=f"{_R5_MADE}tick\nc12 -l5 -n4 -c64 $D1 $D0 missing $D3\nstop",
         truth=R5,
         given=named("0123"),
         search=Found.UNIQUE,
@@ -236,7 +236,7 @@ RECREATED = (
     Wreck(
         id="r5-recreated-partly-rebuilt",
         make="c12 -l5 -n4 -c64 $D2 $D0 $D3 $D1\nfill\nstop\n"
-        "limit 8000\nrecreate -l5 -n4 -c64 $D0 $D1 $D2 $D3\nprogress 20000\nfreeze\nstop",
+        "limit 8000\ntick\nrecreate -l5 -n4 -c64 $D0 $D1 $D2 $D3\nprogress 20000\nfreeze\nstop",
         truth=Truth(level=5, order=named("2031"), layout="left-symmetric"),
         given=named("0123"),
         search=Found.UNIQUE,
@@ -244,7 +244,7 @@ RECREATED = (
     Wreck(
         id="r6-recreated-partly-resynced",
         make="c12 -l6 -n4 -c64 $D2 $D0 $D3 $D1\nfill\nstop\n"
-        "limit 8000\nrecreate -l6 -n4 -c64 $D0 $D1 $D2 $D3\nprogress 20000\nfreeze\nstop",
+        "limit 8000\ntick\nrecreate -l6 -n4 -c64 $D0 $D1 $D2 $D3\nprogress 20000\nfreeze\nstop",
         truth=Truth(level=6, order=named("2031"), layout="left-symmetric"),
         given=named("0123"),
         search=Found.UNPROVEN,
@@ -254,7 +254,7 @@ RECREATED = (
     Wreck(
         id="r10-recreated-partly-resynced",
         make="c12 -l10 -n4 -c64 $D0 $D1 $D2 $D3\nfill\nstop\n"
-        "limit 8000\nrecreate -l10 -n4 -c64 $D0 $D2 $D1 $D3\nprogress 20000\nfreeze\nstop",
+        "limit 8000\ntick\nrecreate -l10 -n4 -c64 $D0 $D2 $D1 $D3\nprogress 20000\nfreeze\nstop",
         truth=Truth(level=10, order=named("0123"), layout="n2"),
         given=named("0123"),
         search=Found.UNPROVEN,
