@@ -125,6 +125,7 @@ def _spans(root: Root, arguments: argparse.Namespace, array: ComparedArray) -> l
 
 def _compared(root: Root, array: ComparedArray, spans: list[Span], limit_kib_s: int | None) -> MismatchResult:
     """Compare; the first Ctrl-C ends that and keeps what was found."""
+    from raidtui.command.streams import ProgressLine  # noqa: PLC0415
     from raidtui.rescue.mismatch.find_mismatches import MismatchWatch  # noqa: PLC0415
     from raidtui.session.mismatch_lookup import compare  # noqa: PLC0415
 
@@ -136,14 +137,17 @@ def _compared(root: Root, array: ComparedArray, spans: list[Span], limit_kib_s: 
         signal.signal(signal.SIGINT, before)
 
     before = signal.signal(signal.SIGINT, end)
-    shown = _Percent() if sys.stderr.isatty() else None
+    line = ProgressLine()
+
+    def progress(done: int, total: int) -> None:
+        line.show(f"compared: {1000 * done // total / 10 if total else 100:>5.1f} %")
+
     try:
-        watch = MismatchWatch(shown, ends.is_set, _waiting(ends))
+        watch = MismatchWatch(progress if sys.stderr.isatty() else None, ends.is_set, _waiting(ends))
         return compare(root, array, spans, watch, limit_kib_s)
     finally:
         signal.signal(signal.SIGINT, before)
-        if shown is not None:
-            shown.end()
+        line.clear()
 
 
 def _waiting(ends: threading.Event) -> Callable[[float], None]:
@@ -239,22 +243,3 @@ def _stretch_dict(found: Mismatch) -> dict[str, Any]:
             for lies in found.contents
         ],
     }
-
-
-class _Percent:
-    """One line on the terminal that says how far it is."""
-
-    def __init__(self) -> None:
-        self._last = ""
-
-    def __call__(self, done: int, total: int) -> None:
-        """Draw the line anew if it says something else now."""
-        text = f"compared: {1000 * done // total / 10 if total else 100:>5.1f} %"
-        if text != self._last:
-            self._last = text
-            print(f"\r{text:<24}", end="", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        """Take the line away."""
-        if self._last:
-            print(f"\r{'':<24}\r", end="", file=sys.stderr, flush=True)

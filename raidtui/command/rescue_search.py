@@ -55,7 +55,7 @@ def _level(word: str) -> int:
 
 def run(root: Root, arguments: argparse.Namespace) -> int:
     """Search; return the exit status, see the module."""
-    from raidtui.command.streams import print_json  # noqa: PLC0415
+    from raidtui.command.streams import ProgressLine, print_json  # noqa: PLC0415
     from raidtui.rescue.search.find_geometry import search_geometry  # noqa: PLC0415
     from raidtui.rescue.search.limits import SearchWatch  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
@@ -64,15 +64,19 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
         print("raidtui: not done: a capture has no content of disks", file=sys.stderr)
         return NOT_READ
     paths, names = _paths(root, arguments.devices)
-    shown = _Progress() if sys.stderr.isatty() else None
+    terminal = ProgressLine()
+
+    def progress(stage: SearchStage, done: int, total: int) -> None:
+        terminal.show(f"{stage}: {100 * done // total if total else 100:>3} %")
+
+    watch = SearchWatch(progress if sys.stderr.isatty() else None)
     try:
-        result = search_geometry(paths, _request(root, arguments, names), SearchWatch(shown))
+        result = search_geometry(paths, _request(root, arguments, names), watch)
     except OSError as error:
         print(f"raidtui: {visible(str(error.filename))}: {error.strerror}", file=sys.stderr)
         return NOT_READ
     finally:
-        if shown is not None:
-            shown.end()
+        terminal.clear()
     if arguments.trial:
         result = _tried(root, result)
     if arguments.json:
@@ -266,22 +270,3 @@ def _candidate_lines(number: int, candidate: SearchCandidate) -> list[str]:
     for sentence in (said, *candidate.notes):
         lines += textwrap.wrap(sentence, _WIDTH, initial_indent="    ", subsequent_indent="    ")
     return lines
-
-
-class _Progress:
-    """One line on the terminal that says what is done."""
-
-    def __init__(self) -> None:
-        self._last = ""
-
-    def __call__(self, stage: SearchStage, done: int, total: int) -> None:
-        """Draw the line anew if it says something else now."""
-        text = f"{stage}: {100 * done // total if total else 100:>3} %"
-        if text != self._last:
-            self._last = text
-            print(f"\r{text:<24}", end="", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        """Take the line away."""
-        if self._last:
-            print(f"\r{'':<24}\r", end="", file=sys.stderr, flush=True)

@@ -103,3 +103,21 @@ def print_refusal(refusal: Refusal, *, as_json: bool) -> None:
             }
         )
     print(f"raidtui: not possible: {visible(refusal.sentence)}", file=sys.stderr)
+
+
+class ProgressLine:
+    """One line on the terminal that says how far something is; on standard error."""
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def show(self, text: str) -> None:
+        """Draw the line again if the text is another one."""
+        if text != self._last:
+            self._last = text
+            print(f"\r{text:<24}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Remove the line."""
+        if self._last:
+            print(f"\r{'':<24}\r", end="", file=sys.stderr, flush=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 
 from msgspec.structs import replace
@@ -14,6 +13,7 @@ from raidtui.rescue.mismatch.compared_array import ComparedArray, Span, compared
 from raidtui.rescue.mismatch.find_mismatches import MismatchWatch, find_mismatches
 from raidtui.rescue.mismatch.mismatch_records import MismatchResult
 from raidtui.rescue.mismatch.what_lies_there import with_contents
+from raidtui.session.reading_thread import ReadingEndedError, ReadingThread
 
 
 def comparison_of(root: Root, array: Array) -> ComparedArray | Refusal:
@@ -47,8 +47,8 @@ def compare(
     return replace(found, stretches=stretches)
 
 
-class MismatchRun:
-    """One comparison of a whole array.
+class MismatchRun(ReadingThread[MismatchResult]):
+    """One comparison of a whole array; one that is cancelled keeps what it has found.
 
     Args:
         root: a root that another thread may read.
@@ -57,41 +57,28 @@ class MismatchRun:
     """
 
     def __init__(self, root: Root, array: ComparedArray, limit_kib_s: int | None) -> None:
+        super().__init__("raidtui-mismatches")
         self.array = array
         self.done: tuple[int, int] | None = None
         """How much of the array was compared, and all of it, in bytes."""
-        self.result: MismatchResult | None = None
-        self.error = ""
-        """Why it has ended without a result."""
         self._root = root
         self._limit = limit_kib_s
-        self._ends = threading.Event()
-        self._thread = threading.Thread(target=self._compare, name="raidtui-mismatches", daemon=True)
-
-    def start(self) -> None:
-        """Start reading."""
-        self._thread.start()
 
     @property
-    def over(self) -> bool:
-        """Whether it has ended."""
-        return self.result is not None or bool(self.error)
+    def progress(self) -> object:
+        """How much was compared."""
+        return self.done
 
-    def cancel(self) -> None:
-        """End it; it reads no further, and keeps what it has found."""
-        self._ends.set()
-
-    def _compare(self) -> None:
-        watch = MismatchWatch(self._at, self._ends.is_set, self._pause)
+    def read(self) -> MismatchResult:
+        """Compare."""
+        watch = MismatchWatch(self._at, self.ends.is_set, self._pause)
         try:
-            self.result = compare(self._root, self.array, None, watch, self._limit)
-        except OSError as error:
-            self.error = f"{error.filename or 'a member'} cannot be read: {error.strerror}"
-        except RuntimeError:  # the program ends: nothing more is handed to threads
-            self.error = "it was ended"
+            return compare(self._root, self.array, None, watch, self._limit)
+        except RuntimeError as error:  # the program ends: nothing more is handed to threads
+            raise ReadingEndedError from error
 
     def _at(self, done: int, total: int) -> None:
         self.done = (done, total)
 
     def _pause(self, seconds: float) -> None:
-        self._ends.wait(seconds)
+        self.ends.wait(seconds)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from raidtui.host.roots.root import Root
 from raidtui.host.tools import ToolOutput
 from raidtui.rescue.mismatch.mismatch_records import ContentKind
-from raidtui.rescue.mismatch.owners import Owner, blocks_of, file_owner, runs, unknown
+from raidtui.rescue.mismatch.owners import Owner, blocks_of, file_owner, runs, unknown, unreadable
 
 _ICHECK_S = 900.0
 _TOOL_S = 60.0
@@ -47,13 +47,13 @@ def ext_owners(
     told = root.run("dumpe2fs", "-h", path, timeout_s=_TOOL_S)
     size = _FIELD.search(told.stdout)
     if size is None or told.status != 0:
-        return 0, _why("dumpe2fs", told)
+        return 0, unreadable("dumpe2fs", told)
     block_bytes = int(size[1])
     blocks = blocks_of(spans, block_bytes)
     asked = " ".join(map(str, blocks))
     told = root.run("debugfs", "-R", f"icheck {asked}", path, timeout_s=_ICHECK_S)
     if told.status != 0 or not told.stdout.startswith("Block"):
-        return 0, _why("debugfs", told)
+        return 0, unreadable("debugfs", told)
     inodes = _pairs(told.stdout)
     unread = _trouble(told, "icheck")
     names, unnamed = _names(root, path, {int(word) for word in inodes.values() if word.isdigit()})
@@ -111,8 +111,3 @@ def _used(root: Root, path: str, blocks: Sequence[int]) -> dict[int, bool]:
     asked = "".join(f"testb {first} {count}\n" for first, count in runs(blocks))
     told = root.run("debugfs", "-f", "-", path, timeout_s=_TOOL_S, stdin=asked)
     return {int(found[1]): found[2] == "marked" for found in _USE.finditer(told.stdout)}
-
-
-def _why(tool: str, told: ToolOutput) -> str:
-    said = told.why_not or told.stderr.strip().split("\n")[-1] or f"exit status {told.status}"
-    return f"{tool} does not read the file system: {said}"

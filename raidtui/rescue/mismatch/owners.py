@@ -1,4 +1,4 @@
-"""Who owns blocks of a file system: what all readers of file systems here return. Pure."""
+"""Who owns blocks of a file system: what all readers of file systems here return."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from raidtui.host.tools import ToolOutput
 from raidtui.rescue.mismatch.mismatch_records import ContentKind
 from raidtui.view.units import counted
 
@@ -33,6 +34,12 @@ def file_owner(inode: int | None, paths: Sequence[str]) -> Owner:
     more = f" (and {counted(len(names) - 1, 'other name')})" if len(names) > 1 else ""
     text = f"{names[0]}{more}" if names else f"inode {inode}, which has no name"
     return Owner(kind=ContentKind.FILE, text=text, inode=inode, paths=names)
+
+
+def unreadable(tool: str, output: ToolOutput) -> str:
+    """Return why a tool has not read a file system, a clause."""
+    said = output.why_not or output.stderr.strip().split("\n")[-1] or f"exit status {output.status}"
+    return f"{tool} does not read the file system: {said}"
 
 
 def unknown(why: str) -> Owner:

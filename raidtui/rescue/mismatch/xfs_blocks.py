@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from raidtui.host.roots.root import Root
 from raidtui.rescue.mismatch.mismatch_records import ContentKind
-from raidtui.rescue.mismatch.owners import Owner, blocks_of, file_owner, runs, unknown
+from raidtui.rescue.mismatch.owners import Owner, blocks_of, file_owner, runs, unknown, unreadable
 from raidtui.view.units import SECTOR_BYTES
 
 _TOOL_S = 60.0
@@ -32,8 +32,7 @@ def xfs_owners(
     told = root.run("xfs_db", "-r", "-c", "sb 0", "-c", "p blocksize", path, timeout_s=_TOOL_S)
     size = _SIZE.search(told.stdout)
     if size is None:
-        said = told.why_not or told.stderr.strip().split("\n")[-1] or f"exit status {told.status}"
-        return 0, f"xfs_db does not read the file system: {said}"
+        return 0, unreadable("xfs_db", told)
     block_bytes = int(size[1])
     blocks = blocks_of(spans, block_bytes)
     asked = ["-c", "blockget -n"]

@@ -174,11 +174,14 @@ def is_label(sector: bytes) -> bool:
     return len(sector) == _SECTOR and sector[:8] == b"LABELONE" and sector[24:32] == b"LVM2 001"
 
 
-def _lvm(sector: bytes, where: Stretch) -> Iterator[BlockFact]:
-    header = struct.unpack_from("<I", sector, 20)[0]
-    at = header + 40
-    areas: list[tuple[int, int]] = []
-    lists = 0
+def lvm_areas(sector: bytes, header: int) -> list[tuple[int, int]]:
+    """Return place and size of the metadata areas of a physical volume in bytes.
+
+    Args:
+        sector: with the label.
+        header: where in it the physical volume's header begins; its second list has the areas.
+    """
+    at, lists, areas = header + 40, 0, list[tuple[int, int]]()
     while at + 16 <= len(sector) and lists < 2:
         offset, size = struct.unpack_from("<QQ", sector, at)
         at += 16
@@ -186,8 +189,13 @@ def _lvm(sector: bytes, where: Stretch) -> Iterator[BlockFact]:
             lists += 1
         elif lists == 1:
             areas.append((offset, size))
+    return areas
+
+
+def _lvm(sector: bytes, where: Stretch) -> Iterator[BlockFact]:
+    header = struct.unpack_from("<I", sector, 20)[0]
     own = sector[header : header + 32].decode("ascii", "replace")
-    for offset, size in areas:
+    for offset, size in lvm_areas(sector, header):
         address = where.at(offset, _SECTOR)
         if address is not None:
             yield BlockFact(

@@ -14,6 +14,8 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from raidtui.rescue.search.volumes import lvm_areas
+
 _SECTOR = 512
 _LUKS, _SECOND_LUKS = b"LUKS\xba\xbe", b"SKUL\xba\xbe"
 _LVM_AREA = b" LVM2 x[5A%r0N*>"
@@ -103,7 +105,7 @@ def _lvm(read: _Read, _: int) -> HeaderCheck | None:
     place, crc, header = struct.unpack_from("<QII", sector, 8)
     if place != number or _lvm_crc(sector[20:]) != crc or header + 40 > _SECTOR:
         return HeaderCheck(right=False, words="the checksum of LVM's label is wrong")
-    areas = _lvm_areas(sector, header)
+    areas = lvm_areas(sector, header)
     texts = [_lvm_text(read, at, size) for at, size in areas]
     if not areas:
         return HeaderCheck(right=None, words="LVM's label has the right checksum, and no metadata are here")
@@ -113,19 +115,6 @@ def _lvm(read: _Read, _: int) -> HeaderCheck | None:
     count = texts[0].count(b"\n\t\t\tdev_size = ") or 1
     words = "LVM's label, metadata header and metadata text have the right checksums"
     return HeaderCheck(right=True, words=words, devices=count)
-
-
-def _lvm_areas(sector: bytes, header: int) -> list[tuple[int, int]]:
-    """Return place and size of the metadata areas: the second list after the physical volume's header."""
-    at, lists, areas = header + 40, 0, list[tuple[int, int]]()
-    while at + 16 <= len(sector) and lists < 2:
-        offset, size = struct.unpack_from("<QQ", sector, at)
-        at += 16
-        if not offset:
-            lists += 1
-        elif lists == 1:
-            areas.append((offset, size))
-    return areas
 
 
 def _lvm_text(read: _Read, at: int, size: int) -> bytes:

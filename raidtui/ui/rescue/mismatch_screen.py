@@ -12,19 +12,18 @@ from raidtui.model.array import Array
 from raidtui.model.plan import Refusal
 from raidtui.rescue.mismatch.mismatch_words import mismatch_lines
 from raidtui.session.mismatch_lookup import MismatchRun, comparison_of
-from raidtui.ui.frame.pages import PageScreen
 from raidtui.ui.frame.screen_shell import ScreenShell
+from raidtui.ui.rescue.following_page import FollowingPage
 from raidtui.ui.rescue.guide_lines import text_lines
 from raidtui.view.line import Line
 from raidtui.view.text import visible
 from raidtui.view.units import amount, joined
 
-_PACE_S = 0.25
 _BAR = 40
 _WIDEST = 110
 
 
-class MismatchScreen(PageScreen[None]):
+class MismatchScreen(FollowingPage[None, MismatchRun]):
     """Gives nothing; the comparison is ended when this page is left.
 
     Args:
@@ -37,25 +36,6 @@ class MismatchScreen(PageScreen[None]):
         Binding("j", "scroll(1)", show=False),
         Binding("x", "end", show=False),
     ]
-
-    def __init__(self, run: MismatchRun, label: str) -> None:
-        super().__init__("")
-        self._run = run
-        self._label = label
-        self._seen: object = None
-
-    def on_mount(self) -> None:
-        """Draw, and follow the comparison."""
-        self.draw()
-        self._body.focus()
-        if not self._run.over:
-            self.set_interval(_PACE_S, self._look)
-
-    def _look(self) -> None:
-        now = (self._run.done, self._run.over)
-        if now != self._seen:
-            self._seen = now
-            self.draw()
 
     def draw(self) -> None:
         """Draw everything."""
@@ -109,11 +89,6 @@ class MismatchScreen(PageScreen[None]):
     def action_end(self) -> None:
         """End the comparison, and show what it has found."""
         self._run.cancel()
-
-    def action_back(self) -> None:
-        """End the comparison, and leave."""
-        self._run.cancel()
-        self.dismiss(None)
 
 
 async def show_mismatches(shell: ScreenShell, array: Array | AbsentArray | None) -> None:

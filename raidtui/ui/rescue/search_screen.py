@@ -11,13 +11,13 @@ from raidtui.rescue.proof import CheckResult, RescueGeometry
 from raidtui.rescue.search.limits import SearchStage
 from raidtui.rescue.search.outcome import SearchCandidate, SearchResult
 from raidtui.session.rescue_search_run import SearchRun
-from raidtui.ui.frame.pages import PageScreen, rule
+from raidtui.ui.frame.pages import rule
+from raidtui.ui.rescue.following_page import FollowingPage
 from raidtui.ui.rescue.guide_lines import text_lines
 from raidtui.view.line import Line
 from raidtui.view.text import fit, visible
 from raidtui.view.units import amount, joined
 
-_PACE_S = 0.25
 _BAR = 30
 _LEAST = 14
 """Lines of the window beside what is said of a candidate."""
@@ -30,7 +30,7 @@ _STAGES: Mapping[SearchStage, str] = {
 _ROLES = {CheckResult.CLEAN: "ok", CheckResult.ERRORS: "warn"}
 
 
-class SearchScreen(PageScreen[RescueGeometry]):
+class SearchScreen(FollowingPage[RescueGeometry, SearchRun]):
     """Gives the geometry that was chosen, or None.
 
     Args:
@@ -45,24 +45,8 @@ class SearchScreen(PageScreen[RescueGeometry]):
     ]
 
     def __init__(self, run: SearchRun, label: str) -> None:
-        super().__init__("")
-        self._run = run
-        self._label = label
+        super().__init__(run, label)
         self._at = 0
-        self._seen: object = None
-
-    def on_mount(self) -> None:
-        """Draw, and follow the search."""
-        self.draw()
-        self._body.focus()
-        if not self._run.over:
-            self.set_interval(_PACE_S, self._look)
-
-    def _look(self) -> None:
-        now = (self._run.stage, self._run.over)
-        if now != self._seen:
-            self._seen = now
-            self.draw()
 
     @property
     def _candidates(self) -> tuple[SearchCandidate, ...]:
@@ -124,11 +108,6 @@ class SearchScreen(PageScreen[RescueGeometry]):
         """Go on with the chosen candidate."""
         if self._candidates:
             self.dismiss(self._candidates[self._at].geometry)
-
-    def action_back(self) -> None:
-        """End the search, and leave."""
-        self._run.cancel()
-        self.dismiss(None)
 
 
 def stage_lines(now: tuple[SearchStage, int, int] | None) -> list[Line]:
