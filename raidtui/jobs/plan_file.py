@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from raidtui.jobs.lock import JobError
@@ -43,8 +45,18 @@ def load_plan(data: bytes) -> PlanFile:
         version = head.get("raidtui_plan") if isinstance(head, dict) else None
         if version != SCHEMA:
             raise JobError(f"not a plan of version {SCHEMA}: raidtui plan ... --json prints one")
-        return msgspec.json.decode(data, type=PlanFile)
+        return msgspec.convert(_with_waits(head), type=PlanFile)
     except RecursionError as error:  # Python's own words for it differ from version to version
         raise JobError("not a plan: it is nested too deeply") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise JobError(f"not a plan: {error}") from error
+
+
+def _with_waits(head: dict[str, Any]) -> dict[str, Any]:
+    """Return a saved plan with a step that waits, where an earlier raidtui said that of the plan."""
+    plan = head.get("plan")
+    if not isinstance(plan, dict) or not isinstance(plan.get("steps"), list) or "goes_on" not in plan:
+        return head
+    kept = {key: value for key, value in plan.items() if key not in {"goes_on", "ends", "lasts"}}
+    wait = {"why": plan["goes_on"], **{key: plan[key] for key in ("ends", "lasts") if key in plan}}
+    return {**head, "plan": {**kept, "steps": [*plan["steps"], wait]}}

@@ -15,7 +15,7 @@ import raidtui
 from raidtui.host.tools import run_tool, tool_path
 from raidtui.jobs.journal import who
 from raidtui.jobs.lock import BusyError, JobError, worker_of
-from raidtui.jobs.states import FINAL, UNDER_WAY, JobState
+from raidtui.jobs.states import CANCEL_EVENT, FINAL, UNDER_WAY, JobState
 from raidtui.jobs.store import Job, all_jobs, jobs_folder
 from raidtui.model.plan import Plan
 
@@ -129,13 +129,17 @@ def follow(job: Job, *, since: int = 0) -> Iterator[Mapping[str, Any]]:
 
 
 def cancel(job: Job) -> None:
-    """Ask the worker to end after the current step.
+    """Ask the worker to end after the current step; where it waits for md, before the next one.
 
     Raises:
-        JobError: the job is not running, or its worker cannot be signalled.
+        JobError: the job is not running, no step is left, or its worker cannot be signalled.
     """
     state = job.state
     if state is JobState.GOES_ON:
+        done, _ = job.done_steps()
+        if len(done) + 1 < len(job.plan.steps):
+            job.note(event=CANCEL_EVENT)
+            return
         raise JobError(
             f"job {job.id} has done its steps, and md is at work; to end that: raidtui jobs rollback {job.id}"
         )

@@ -14,7 +14,7 @@ class JobState(StrEnum):
     RUNNING = "running"
     INTERRUPTED = "interrupted"
     GOES_ON = "goes on"
-    """The steps are done, what they started in the kernel is not: a worker follows it, without the lock."""
+    """What a step has started in the kernel has not finished: a worker follows it, without the lock."""
     DONE = "done"
     FAILED = "failed"
     CANCELLED = "cancelled"
@@ -37,6 +37,8 @@ SETTLED = frozenset({JobState.DONE, JobState.ROLLED_BACK, JobState.NOT_BEGUN})
 UNFINISHED = frozenset({JobState.RUNNING, JobState.GOES_ON, JobState.INTERRUPTED, JobState.STUCK})
 """The job is under way, or waits for somebody."""
 UNDER_WAY = frozenset({JobState.RUNNING, JobState.GOES_ON})
+CANCEL_EVENT = "cancel"
+"""Somebody asks a job that waits for md to end before its next step."""
 RESUMABLE = frozenset(
     {JobState.MADE, JobState.INTERRUPTED, JobState.CANCELLED, JobState.FAILED, JobState.STUCK}
 )
@@ -45,7 +47,7 @@ _SENTENCES = {
     JobState.MADE: "has not been started",
     JobState.RUNNING: "is running",
     JobState.INTERRUPTED: "was interrupted",
-    JobState.GOES_ON: "has done its steps, and the kernel is still at work",
+    JobState.GOES_ON: "waits for the kernel, which is still at work",
     JobState.DONE: "is done",
     JobState.FAILED: "failed",
     JobState.CANCELLED: "was cancelled",

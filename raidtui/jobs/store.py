@@ -214,6 +214,12 @@ class Job:
             found += (entry for line in text.split("\n") if (entry := _entry(line)) is not None)
         return found
 
+    def since_work(self) -> list[Mapping[str, Any]]:
+        """Return the entries of the journal since the last worker began."""
+        entries = self.entries()
+        last = max((place for place, entry in enumerate(entries) if entry["event"] == "work"), default=0)
+        return entries[last:]
+
     @contextlib.contextmanager
     def following(self) -> Iterator[None]:
         """Mark the job as followed, while md finishes what the steps have started. The lock is not held.

@@ -20,7 +20,7 @@ from raidtui.host.roots.root import Root
 from raidtui.jobs.blackbox import save_black_box
 from raidtui.jobs.lock import BusyError, JobError, only_worker
 from raidtui.jobs.runner import do_step, first_trouble, holds, reads_so
-from raidtui.jobs.states import JobState
+from raidtui.jobs.states import CANCEL_EVENT, JobState
 from raidtui.jobs.store import Job
 from raidtui.jobs.undo_record import UndoRecord, done_by_job, keeps_values, record_path
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Step
@@ -63,6 +63,8 @@ class Worker:
         self._measuring = measuring
         self._listens = listens
         self._cancelled = False
+        self._mine = 0
+        """How many workers had been noted in the journal when this one began."""
 
     def work(self) -> JobState:
         """Do the steps that are left; return the state that the job ends in.
@@ -75,20 +77,37 @@ class Worker:
                 self._listen()
                 plan = self._job.plan
                 self._job.keep_room()
-                self._job.note_work()
-                state, reason = self._measured(plan)
-                if state == JobState.FAILED and plan.rolls_back:
-                    self._job.note(event="going back", reason=reason)
-                    return self._back(plan, reason)
-                if state != JobState.DONE or self._has_ended(plan, _END_S):
-                    return self._end(state, reason=reason)
-                if reason := first_trouble(self._root, plan.lasts):
-                    return self._end(JobState.FAILED, reason=_not_ended(plan, reason))
-                followed.enter_context(self._job.following())
-                waits = "".join(f"; {_WAITS.format(name)}" for name in plan.arrays if self._is_waiting(name))
-                reason = f"{plan.goes_on}{waits}; other jobs can run meanwhile"
-                self._end(JobState.GOES_ON, reason=reason)
-            return self._follow(plan)
+                state = self._worked(plan, followed)
+            while state is JobState.GOES_ON:
+                state = self._follow(plan)
+                if state is not JobState.RUNNING:
+                    return state
+                state = self._went_on(plan, followed)
+            return state
+
+    def _worked(self, plan: Plan, followed: contextlib.ExitStack) -> JobState:
+        """Do the steps up to the end, or up to one that waits for md. The lock is held."""
+        self._job.note_work()
+        self._mine = self._works()
+        state, reason = self._measured(plan)
+        if state is JobState.FAILED and plan.rolls_back and not self._is_final(plan):
+            self._job.note(event="going back", reason=reason)
+            return self._back(plan, reason)
+        if state is JobState.GOES_ON:
+            followed.enter_context(self._job.following())
+        return self._end(state, reason=reason)
+
+    def _went_on(self, plan: Plan, followed: contextlib.ExitStack) -> JobState:
+        """Do the steps after what was waited for; while another job runs, wait."""
+        number = self._waiting(plan)
+        if number is not None and number + 1 == len(plan.steps):  # nothing is left to do: no lock
+            self._job.note(event="step done", step=number)
+            return self._end(JobState.DONE)
+        with contextlib.suppress(BusyError), only_worker(self._job.folder.parent, self._job.id):
+            if self._works() == self._mine:
+                return self._worked(plan, followed)
+        time.sleep(_FOLLOW_PACE_S)
+        return JobState.GOES_ON
 
     def roll_back(self) -> JobState:
         """Undo the steps, the last one first; return the state that the job ends in.
@@ -114,20 +133,31 @@ class Worker:
         done, begun = self._job.done_steps()
         if reason := first_trouble(self._root, _unwritten(plan, done, begun)):
             raise JobError(f"job {self._job.id} is not rolled back: {reason}; what it has saved stays")
+        if self._is_final(plan):
+            raise JobError(f"job {self._job.id} cannot be rolled back: md has begun what cannot be undone")
         number = max((each for each in done | begun if plan.steps[each].undo), default=None)
-        if not plan.ends or number is None:
+        lasts = tuple(fact for step in plan.steps for fact in step.lasts)
+        if not lasts or number is None:
             return
-        same = tuple(fact for fact in plan.lasts if fact.kind is FactKind.ARRAY)
+        same = tuple(fact for fact in lasts if fact.kind is FactKind.ARRAY)
         undo = plan.steps[number].undo[0]
         is_back = bool(undo.proves) and holds(self._root, undo.proves)
         reason = first_trouble(self._root, same) or ("" if is_back else first_trouble(self._root, undo.needs))
         if reason:
             raise JobError(f"job {self._job.id} cannot be rolled back now: {reason}")
 
-    def _has_ended(self, plan: Plan, patience_s: float = 0.0) -> bool:
-        """Whether md has finished what the steps have started."""
+    def _is_final(self, plan: Plan) -> bool:
+        """Whether a step was done that has no way back, also by a worker that was killed right after it."""
+        done, begun = self._job.done_steps()
+        return any(
+            step.final and (number in done or (number in begun and holds(self._root, step.proves)))
+            for number, step in enumerate(plan.steps)
+        )
+
+    def _has_ended(self, step: Step, patience_s: float = 0.0) -> bool:
+        """Whether md has finished what a step waits for."""
         end_s = time.monotonic() + patience_s
-        while not holds(self._root, plan.ends):
+        while not holds(self._root, step.ends):
             if time.monotonic() >= end_s:
                 return False
             time.sleep(_END_PACE_S)
@@ -137,20 +167,33 @@ class Worker:
         """Whether an array is auto-read-only: md starts nothing on it before the first write."""
         return (self._root.text(f"/sys/class/block/{array}/md/array_state") or "").strip() == "read-auto"
 
+    def _waiting(self, plan: Plan) -> int | None:
+        """Return the number of the step that waits for md; None where none does."""
+        done, _ = self._job.done_steps()
+        left = (number for number, step in enumerate(plan.steps) if number not in done)
+        number = next(left, None)
+        return number if number is not None and plan.steps[number].waits else None
+
     def _follow(self, plan: Plan) -> JobState:
-        """Wait until md has finished, and note the end. A new worker of the job takes over."""
-        mine = self._works()
+        """Wait until md has finished; return RUNNING then, else the state that the job is in.
+
+        A new worker of the job takes over.
+        """
+        number = self._waiting(plan)
         lost_since_s: float | None = None
-        while not self._cancelled:
-            ended, reason = self._has_ended(plan), first_trouble(self._root, plan.lasts)
-            if self._works() != mine:
+        while number is not None and not self._cancelled:
+            step = plan.steps[number]
+            ended, reason = self._has_ended(step), first_trouble(self._root, step.lasts)
+            if self._works() != self._mine:
                 return JobState.GOES_ON
             if ended:
-                return self._end(JobState.DONE)
+                return JobState.RUNNING
+            if any(entry.get("event") == CANCEL_EVENT for entry in self._job.since_work()):
+                return self._end(JobState.CANCELLED, reason=f"cancelled before step {number + 2}; {step.why}")
             # An array that is stopped and assembled again continues.
             lost_since_s = (lost_since_s or time.monotonic()) if reason else None
             if lost_since_s is not None and time.monotonic() - lost_since_s >= _LOST_S:
-                return self._end(JobState.FAILED, reason=_not_ended(plan, reason))
+                return self._end(JobState.FAILED, reason=_not_ended(step, reason))
             time.sleep(_FOLLOW_PACE_S)
         return JobState.GOES_ON
 
@@ -159,7 +202,9 @@ class Worker:
 
     def _measured(self, plan: Plan) -> tuple[JobState, str]:
         """Do the steps, and note what a plan that writes to disks has cost them."""
-        if self._measuring is None or not any(step.destroys for step in plan.steps):
+        done, _ = self._job.done_steps()
+        left = (step for number, step in enumerate(plan.steps) if number not in done)
+        if self._measuring is None or not any(step.destroys for step in left):
             return self._forward(plan)
         measure = self._measuring(plan)
         measure.before()
@@ -180,6 +225,11 @@ class Worker:
                 return JobState.CANCELLED, f"cancelled before step {number + 1}"
             if self._job.full:
                 return JobState.FAILED, f"stopped before step {number + 1}: {_make_room(self._job)}"
+            if step.waits:
+                if not self._has_ended(step, _END_S):
+                    return self._at_wait(plan, step)
+                self._job.note(event="step done", step=number)
+                continue
             if number in begun and step.proves and holds(self._root, step.proves):
                 self._job.note(event="step done", step=number, found=True)
                 continue
@@ -201,6 +251,13 @@ class Worker:
                 return JobState.FAILED, f"step {number + 1}: {reason}"
             self._job.note(event="step done", step=number)
         return JobState.DONE, ""
+
+    def _at_wait(self, plan: Plan, step: Step) -> tuple[JobState, str]:
+        """Return the state of a job whose next step waits for md, and the reason."""
+        if reason := first_trouble(self._root, step.lasts):
+            return JobState.FAILED, _not_ended(step, reason)
+        waits = "".join(f"; {_WAITS.format(name)}" for name in plan.arrays if self._is_waiting(name))
+        return JobState.GOES_ON, f"{step.why}{waits}; other jobs can run meanwhile"
 
     def _back(self, plan: Plan, why: str) -> JobState:
         done, begun = self._job.done_steps()
@@ -293,8 +350,8 @@ def _unwritten(plan: Plan, done: set[int], begun: set[int]) -> tuple[Fact, ...]:
     )
 
 
-def _not_ended(plan: Plan, reason: str) -> str:
-    return f"{plan.goes_on}, but has not finished: {reason}"
+def _not_ended(step: Step, reason: str) -> str:
+    return f"{step.why}, but has not finished: {reason}"
 
 
 def _make_room(job: Job) -> str:

@@ -74,7 +74,7 @@ class Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """One thing that is done: a write to a kernel's file, a file put in place, or a tool that is run.
+    """One thing that is done: a write to a kernel's file, a file put in place, a tool that is run, or a wait.
 
     Args:
         why: a phrase.
@@ -93,6 +93,10 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         may_fail: whether a failure of the tool is only reported: its proofs are skipped, the plan continues.
         proof_decides: whether a tool that fails has nevertheless done its work where its proofs hold: mdadm
             crashes after it has continued a reshape.
+        ends: of a wait: facts that hold when what md does by itself has finished. ``why`` is a clause then:
+            "md copies sda to sde". The steps after it are not begun before.
+        lasts: of a wait: facts that hold as long as that can finish.
+        final: whether there is no way back once its proofs hold: the job is not rolled back any more.
     """
 
     why: str
@@ -110,10 +114,20 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     counts: tuple[str, ...] = ()
     may_fail: bool = False
     proof_decides: bool = False
+    ends: tuple[Fact, ...] = ()
+    lasts: tuple[Fact, ...] = ()
+    final: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether nothing is done: it waits for what md does by itself."""
+        return bool(self.ends)
 
     @property
     def command(self) -> str:
         """The step as a shell user would type it."""
+        if self.waits:
+            return "wait until md has finished"
         if self.argv:
             words = shlex.join(self.argv)
             return f"{words} <<< {shlex.quote(self.stdin)}" if self.stdin else words
@@ -155,9 +169,6 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         rolls_back: whether a failure in the middle undoes the steps so far.
         devices: kernel names of all devices touched; their superblocks are saved before.
         arrays: kernel names of all arrays touched.
-        goes_on: what md does by itself after the last step, a clause: "md copies sda to sde".
-        ends: facts that hold when that has finished; the job is done then, not before.
-        lasts: facts that hold as long as it can finish.
     """
 
     title: str
@@ -174,9 +185,6 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     rolls_back: bool = False
     devices: tuple[str, ...] = ()
     arrays: tuple[str, ...] = ()
-    goes_on: str = ""
-    ends: tuple[Fact, ...] = ()
-    lasts: tuple[Fact, ...] = ()
 
     def __post_init__(self) -> None:
         if self.losses:

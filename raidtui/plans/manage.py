@@ -8,8 +8,6 @@ only copy. Once the copy is complete, the old member is faulty, and the replace 
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec.structs import replace
 
 from raidtui.model.array import Array, Member
@@ -136,8 +134,8 @@ def no_redundancy(array: Array, member: Member) -> Refusal:
 
 def manage(array: Array, options: tuple[str, ...], why: str, *proves: Fact) -> Step:
     """Return a step of ``mdadm --manage`` on the array with this UUID, whatever its name is by then."""
-    identity = (Fact(kind=FactKind.ARRAY, subject=array.name, value=array.uuid),) if array.uuid else ()
-    return Step(argv=("mdadm", "--manage", array.path, *options), why=why, needs=identity, proves=proves)
+    argv = ("mdadm", "--manage", array.path, *options)
+    return Step(argv=argv, why=why, needs=same_array(array), proves=proves)
 
 
 def bound(
@@ -153,20 +151,25 @@ def bound(
     return replace(step, needs=(*step.needs, *own))
 
 
-def filled(array: Array, name: str, goes_on: str) -> dict[str, Any]:
-    """Return what a plan says of the copy to a member, which md makes after the last step.
+def await_filled(array: Array, name: str, why: str) -> Step:
+    """Return the step that waits for the copy to a member, which md makes by itself.
 
     Args:
         array: the array.
         name: the member that is filled.
-        goes_on: what md does, a clause.
+        why: what md does, a clause.
     """
-    same = (Fact(kind=FactKind.ARRAY, subject=array.name, value=array.uuid),) if array.uuid else ()
-    return {
-        "goes_on": goes_on,
-        "ends": (*same, member_fact(array, name, "in_sync")),
-        "lasts": (*same, member_fact(array, name, "spare|in_sync")),
-    }
+    same = same_array(array)
+    return Step(
+        why=why,
+        ends=(*same, member_fact(array, name, "in_sync")),
+        lasts=(*same, member_fact(array, name, "spare|in_sync")),
+    )
+
+
+def same_array(array: Array) -> tuple[Fact, ...]:
+    """Return that a kernel name still is the array with this UUID; nothing where it has none."""
+    return (Fact(kind=FactKind.ARRAY, subject=array.name, value=array.uuid),) if array.uuid else ()
 
 
 def member_fact(array: Array, name: str, words: str) -> Fact:

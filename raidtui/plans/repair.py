@@ -18,9 +18,9 @@ from raidtui.plans.candidates import refuse_device, refuse_member, refuse_old_ar
 from raidtui.plans.contents import cleared_facts, device_facts, losses_of, wipe_steps
 from raidtui.plans.locate import which_disk_notes
 from raidtui.plans.manage import (
+    await_filled,
     bad_block_notes,
     bound,
-    filled,
     manage,
     member_fact,
     member_of,
@@ -57,12 +57,14 @@ def plan_re_add(survey: Survey, array: Array, name: str) -> Plan | Refusal:
     return Plan(
         title=f"re-add: {name}",
         subject=array.title,
-        steps=(bound(survey, step, name, device),),
+        steps=(
+            bound(survey, step, name, device),
+            *((await_filled(array, name, f"md recovers {name}"),) if _empty_slots(array) > 0 else ()),
+        ),
         harm=Harm.REDUCES,
         notes=(*_behind(survey, array, device), *which_disk_notes(survey, name)),
         devices=(name,),
         arrays=(array.name,),
-        **(filled(array, name, f"md recovers {name}") if _empty_slots(array) > 0 else {}),
     )
 
 
@@ -118,7 +120,11 @@ def plan_add(survey: Survey, array: Array, name: str, *, destroys: Collection[st
     return Plan(
         title=f"add: {name}",
         subject=array.title,
-        steps=(*wipes, cleared(survey, step, device)),
+        steps=(
+            *wipes,
+            cleared(survey, step, device),
+            *((await_filled(array, name, f"md recovers {name}"),) if fills else ()),
+        ),
         harm=Harm.DESTROYS if wipes else Harm.REDUCES,
         losses=losses_of((device,), survey),
         confirm=array.title if wipes else "",
@@ -132,7 +138,6 @@ def plan_add(survey: Survey, array: Array, name: str, *, destroys: Collection[st
         ),
         devices=(name,),
         arrays=(array.name,),
-        **(filled(array, name, f"md recovers {name}") if fills else {}),
     )
 
 
@@ -177,7 +182,7 @@ def plan_replace(
     return Plan(
         title=f"replace: {old} → {new}",
         subject=array.title,
-        steps=(*before, step),
+        steps=(*before, step, await_filled(array, new, f"md copies {old} to {new}")),
         harm=Harm.DESTROYS if len(before) > 1 else Harm.REDUCES,
         losses=losses,
         confirm=array.title if len(before) > 1 else "",
@@ -191,7 +196,6 @@ def plan_replace(
         rolls_back=True,
         devices=(old, new),
         arrays=(array.name,),
-        **filled(array, new, f"md copies {old} to {new}"),
     )
 
 

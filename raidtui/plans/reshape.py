@@ -35,9 +35,10 @@ def plan_grow_chunk(survey: Survey, array: Array, chunk_kib: int) -> Plan | Refu
     same = Fact(kind=FactKind.ARRAY, subject=array.name, value=array.uuid or "")
     step = Step(
         argv=("mdadm", "--grow", array.path, f"--chunk={chunk_kib}"),
-        why="md moves every block to its new place",
+        why="begins the reshape",
         needs=(same, *members_in_sync(array)),
         proves=(Fact(kind=FactKind.CHUNK, subject=array.name, value=str(chunk_kib)),),
+        final=True,
     )
     old = (array.chunk_bytes or 0) // KIB
     written = f" ({binary_size(array.component_kib * KIB)} on each member)" if array.component_kib else ""
@@ -46,7 +47,14 @@ def plan_grow_chunk(survey: Survey, array: Array, chunk_kib: int) -> Plan | Refu
     return Plan(
         title=f"chunk {old} → {chunk_kib} KiB",
         subject=array.title,
-        steps=(step,),
+        steps=(
+            step,
+            Step(
+                why="md moves every block to its new place",
+                ends=(same, *step.proves, Fact(kind=FactKind.RESHAPED, subject=array.name)),
+                lasts=(same, *step.proves),
+            ),
+        ),
         harm=Harm.REDUCES,
         warning="A reshape cannot be cancelled: it continues after a reboot, and only another reshape"
         " reverses it.",
@@ -60,9 +68,6 @@ def plan_grow_chunk(survey: Survey, array: Array, chunk_kib: int) -> Plan | Refu
         ),
         devices=tuple(member.name for member in array.members),
         arrays=(array.name,),
-        goes_on="md moves every block to its new place",
-        ends=(same, *step.proves, Fact(kind=FactKind.RESHAPED, subject=array.name)),
-        lasts=(same, *step.proves),
     )
 
 

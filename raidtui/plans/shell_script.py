@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from difflib import SequenceMatcher
 
-from raidtui.model.plan import Harm, Plan, Step
+from raidtui.model.plan import FactKind, Harm, Plan, Step
 from raidtui.plans.persist import readable
 from raidtui.view.text import visible
 
@@ -37,7 +37,8 @@ def plan_sentences(plan: Plan) -> list[str]:
 
 def undoable(plan: Plan) -> str:
     """Return a sentence that says how many steps can be undone; "" where none can."""
-    undone, steps = sum(bool(step.undo) for step in plan.steps), len(plan.steps)
+    undone = sum(bool(step.undo) for step in plan.steps)
+    steps = sum(not step.waits for step in plan.steps)
     if not undone:
         return ""
     which = f"{undone} of {steps} steps" if undone < steps else "All steps" if steps > 1 else "This"
@@ -122,13 +123,16 @@ def shell_script(plan: Plan) -> str:
         lines.append(_shell(step))
         lines += [
             f"#    then holds: {fact.kind} {visible(fact.subject)} {visible(fact.value)}".rstrip()
-            for fact in step.proves
+            for fact in (*step.proves, *step.ends)
         ]
         lines += [f"#    undone by: {visible(line)}" for line in _undo_lines(step)]
     return "\n".join(lines) + "\n"
 
 
 def _shell(step: Step) -> str:
+    if step.waits:
+        names = [fact.subject for fact in step.ends if fact.kind is FactKind.ARRAY]
+        return "; ".join(f"mdadm --wait /dev/{name} || :" for name in names) or ":"
     if step.argv:
         words = shlex.join(step.argv)
         words += " || :" if step.may_fail or step.proof_decides else ""  # set -e would end the script

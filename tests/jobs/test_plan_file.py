@@ -144,3 +144,17 @@ def test_a_plan_that_was_tampered_with(data: st.DataObject) -> None:
         assert str(error).startswith("not a plan")  # noqa: PT017  (most changes are refused, not all)
     else:
         assert load_plan(save_plan(found.plan, host=found.host, made_s=found.made_s)) == found
+
+
+def test_a_plan_of_an_earlier_raidtui_waits_after_its_last_step() -> None:
+    """What md does by itself was said of the whole plan, not of a step."""
+    form = json.loads(save_plan(PLAN, host="nas", made_s=1.5))
+    facts = {"ends": [{"kind": "array", "subject": "md127"}], "lasts": [{"kind": "gone", "subject": "md1"}]}
+    form["plan"] |= {"goes_on": "md copies sda to sdb", **facts}
+    *steps, wait = load_plan(json.dumps(form).encode()).plan.steps
+    assert tuple(steps) == STEPS
+    assert wait == Step(
+        why="md copies sda to sdb",
+        ends=(Fact(kind=FactKind.ARRAY, subject="md127"),),
+        lasts=(Fact(kind=FactKind.GONE, subject="md1"),),
+    )

@@ -676,13 +676,9 @@ def test_the_first_black_box_is_kept(
     assert (saved, host.state) == (["000"], "111")
 
 
-GOING = replace(
-    PLAN,
-    goes_on="md copies sda to sdb",
-    ends=(reads("/sys/copy", "whole"),),
-    lasts=(reads("/sys/array", "there"),),
-)
 SAID = "md copies sda to sdb"
+WAIT = Step(why=SAID, ends=(reads("/sys/copy", "whole"),), lasts=(reads("/sys/array", "there"),))
+GOING = replace(PLAN, steps=(*PLAN.steps, WAIT))
 
 
 class Pauses:
@@ -735,8 +731,8 @@ def test_a_job_is_done_when_what_it_has_begun_is(host: Host, going: Making) -> N
     job, pauses = going(look, lambda: host.put("/sys/copy", "whole\n"))
     assert Worker(host, job).work() == "done"
     assert (pauses.states, free, job.state) == (["goes on", "goes on"], [None], "done")
-    assert journal(job)[-2:] == ["goes on", "done"]
-    assert job.entries()[-2]["reason"] == f"{SAID}; other jobs can run meanwhile"
+    assert journal(job)[-3:] == ["goes on", "step done 3", "done"]
+    assert job.entries()[-3]["reason"] == f"{SAID}; other jobs can run meanwhile"
 
 
 def test_a_job_whose_array_is_auto_read_only_says_so(host: Host, going: Making) -> None:
@@ -748,7 +744,7 @@ def test_a_job_whose_array_is_auto_read_only_says_so(host: Host, going: Making) 
     write_synced(job.folder / "plan.json", save_plan(plan, host="nas", made_s=0))
     assert Worker(host, job).work() == "done"
     waits = "md127 is auto-read-only, so md waits for the first write (raidtui plan read-write md127)"
-    assert job.entries()[-2]["reason"] == f"{SAID}; {waits}; other jobs can run meanwhile"
+    assert job.entries()[-3]["reason"] == f"{SAID}; {waits}; other jobs can run meanwhile"
 
 
 def test_what_is_over_at_once(host: Host, going: Making) -> None:
@@ -796,7 +792,8 @@ def test_a_follower_leaves_the_job_to_the_next_worker(host: Host, going: Making)
 
 def test_a_rollback_that_cannot_be_is_not_begun(host: Host, going: Making) -> None:
     """While the array does not run nothing is tried: the job is not stuck by it."""
-    plan = replace(GOING, lasts=(Fact(kind=FactKind.ARRAY, subject="md127", value="x"),))
+    lost = replace(WAIT, lasts=(Fact(kind=FactKind.ARRAY, subject="md127", value="x"),))
+    plan = replace(GOING, steps=(*PLAN.steps, lost))
     job, _ = going()
     write_synced(job.folder / "plan.json", save_plan(plan, host="nas", made_s=0))
     assert Worker(host, job).work() == "failed"
