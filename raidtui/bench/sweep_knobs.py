@@ -23,7 +23,7 @@ from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
-from raidtui.plans.reshape import plan_bitmap
+from raidtui.plans.bitmap import plan_bitmap
 from raidtui.plans.tune.check import refuse_value
 from raidtui.plans.tune.now import AskedValue, changes_of, plan_set
 

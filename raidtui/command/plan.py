@@ -8,6 +8,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from raidtui.command.device_names import kernel_names
+from raidtui.command.plan_growing import GROWING, add_destroy, add_grow_arguments, grow_plan_of
 from raidtui.command.plan_output import add_forms, print_plan
 from raidtui.host.reading import ReadingScope
 from raidtui.host.roots.root import Root
@@ -16,16 +17,15 @@ from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Device, Survey
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.assemble import plan_assemble
+from raidtui.plans.bitmap import plan_bitmap
 from raidtui.plans.candidates import old_arrays
 from raidtui.plans.create.create_plan import plan_create
 from raidtui.plans.create.create_request import CreateRequest, OnTop
 from raidtui.plans.create.partition import plan_on_disks
-from raidtui.plans.grow import plan_grow
 from raidtui.plans.leave import plan_fail, plan_remove, plan_zero_superblock
 from raidtui.plans.locate import plan_locate
 from raidtui.plans.rename import plan_rename
 from raidtui.plans.repair import plan_add, plan_re_add, plan_replace
-from raidtui.plans.reshape import plan_bitmap, plan_grow_chunk
 from raidtui.plans.stop import plan_read_only, plan_read_write, plan_stop
 from raidtui.plans.sync import plan_check, plan_repair
 from raidtui.plans.target import find_array
@@ -75,27 +75,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         each.add_argument("array", metavar="ARRAY")
         each.add_argument("device", metavar="DEVICE")
         if name == "add":
-            _add_destroy(each)
+            add_destroy(each)
     replace = verb("replace", "copy a member to another device while it stays in service")
     replace.add_argument("array", metavar="ARRAY")
     replace.add_argument("device", metavar="OLD")
     replace.add_argument("--with", dest="other", metavar="NEW", required=True)
-    _add_destroy(replace)
-    chunk = verb("grow-chunk", "change the chunk size of an array")
-    chunk.add_argument("array", metavar="ARRAY")
-    chunk.add_argument("chunk", metavar="KIB", type=int)
-    grow = verb("grow", "give an array more devices: md moves the data onto them while it serves")
-    grow.add_argument("array", metavar="ARRAY")
-    grow.add_argument("--add", dest="devices", nargs="+", default=[], metavar="DEVICE", help="free devices")
-    grow.add_argument(
-        "--devices",
-        dest="slots",
-        type=int,
-        default=0,
-        metavar="N",
-        help="slots afterwards (default: one more for each device that is added); spares fill what is left",
-    )
-    _add_destroy(grow)
+    add_destroy(replace)
+    add_grow_arguments(verb)
     bitmap = verb("bitmap", "add or remove the write-intent bitmap of an array")
     bitmap.add_argument("array", metavar="ARRAY")
     bitmap.add_argument("bitmap", choices=("none", "internal"))
@@ -115,18 +101,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     assemble.add_argument("--read-only", action="store_true", help="write nothing to it")
     zero = verb("zero-superblock", "zero the md superblock of a device that no array uses")
     zero.add_argument("device", metavar="DEVICE")
-    _add_destroy(zero)
+    add_destroy(zero)
     _add_create(verb("create", "create an array"))
-
-
-def _add_destroy(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--destroy",
-        action="append",
-        default=[],
-        metavar="NAME|UUID",
-        help="an array that is not running and may be destroyed: its name or UUID",
-    )
 
 
 def _add_create(parser: argparse.ArgumentParser) -> None:
@@ -178,7 +154,7 @@ def _add_create(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--mount", default="", metavar="FOLDER", help="mount it there, now and in fstab")
     parser.add_argument("--trim-weekly", action="store_true", help="enable fstrim.timer")
-    _add_destroy(parser)
+    add_destroy(parser)
     parser.add_argument(
         "devices", metavar="DEVICE", nargs="+", help="members by slot; the word missing leaves a slot empty"
     )
@@ -216,7 +192,7 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
         return plan_locate(survey, names[arguments.device], on=not arguments.off)
     if array is None:
         return Refusal(code=RefusalCode.NOT_FOUND, why="no array is named")
-    return _of_array(arguments, array, survey, names)
+    return _of_array(root, arguments, array, survey, names)
 
 
 def _puts_on_top(arguments: argparse.Namespace) -> bool:
@@ -225,20 +201,17 @@ def _puts_on_top(arguments: argparse.Namespace) -> bool:
 
 
 def _of_array(
-    arguments: argparse.Namespace, array: Array, survey: Survey, names: dict[str, str]
+    root: Root, arguments: argparse.Namespace, array: Array, survey: Survey, names: dict[str, str]
 ) -> Plan | Refusal:
     verb = arguments.verb
     if verb in _OF_ARRAY:
         return _OF_ARRAY[verb](survey, array)
     if verb == "rename":
         return plan_rename(survey, array, arguments.to, references=arguments.references)
-    if verb == "grow-chunk":
-        return plan_grow_chunk(survey, array, arguments.chunk)
     if verb == "bitmap":
         return plan_bitmap(survey, array, arguments.bitmap)
-    if verb == "grow":
-        added = [names[word] for word in arguments.devices]
-        return plan_grow(survey, array, added, slots=arguments.slots, destroys=arguments.destroy)
+    if verb in GROWING:
+        return grow_plan_of(root, arguments, array, survey, names)
     device = names[arguments.device]
     if verb == "add":
         return plan_add(survey, array, device, destroys=arguments.destroy)

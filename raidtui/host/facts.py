@@ -244,6 +244,37 @@ def _slots(root: Root, name: str, value: str) -> str:
     return f"{name} has {found} slots" if found else f"{name} is not there"
 
 
+def _shape(root: Root, name: str, value: str) -> str:
+    """During a reshape, the new number comes first: "4 (3)"; of a level there is only one."""
+    words = (_attribute(root, name, word).partition(" ")[0] for word in ("level", "raid_disks", "layout"))
+    level, slots, layout = words
+    if {f"{level}/{slots}", f"{level}/{slots}/{layout}"} & set(value.split("|")):
+        return ""
+    return f"{name} is a {level} of {slots}" if level else f"{name} is not there"
+
+
+def _policy(root: Root, name: str, value: str) -> str:
+    found = _attribute(root, name, "consistency_policy")
+    if found == value:
+        return ""
+    return f"{name} has consistency policy {found}" if found else f"{name} is not there"
+
+
+def _synced(root: Root, name: str, value: str) -> str:
+    del value
+    action, start = _attribute(root, name, "sync_action"), _attribute(root, name, "resync_start")
+    if not _attribute(root, name, "array_state"):
+        return f"{name} is not there"
+    return "" if action in {"", "idle"} and start in {"", "none"} else f"{name} is being synced"
+
+
+def _larger(root: Root, name: str, value: str) -> str:
+    disk = _disk(root, name)
+    if disk is None or disk.size_bytes is None:
+        return f"{name} is gone"
+    return "" if disk.size_bytes > int(value) else f"{name} has {disk.size_bytes} bytes"
+
+
 def _reshaped(root: Root, name: str, value: str) -> str:
     """reshape_position is a sector while a reshape runs, is frozen or interrupted (md.rst)."""
     del value
@@ -343,6 +374,10 @@ _READERS = {
     FactKind.CHUNK: _chunk,
     FactKind.SLOTS: _slots,
     FactKind.RESHAPED: _reshaped,
+    FactKind.SHAPE: _shape,
+    FactKind.POLICY: _policy,
+    FactKind.LARGER: _larger,
+    FactKind.SYNCED: _synced,
     FactKind.BITMAP: _bitmap,
     FactKind.SERVES: _serves,
     FactKind.LOOSE: _loose,

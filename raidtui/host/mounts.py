@@ -48,6 +48,17 @@ def read_mounts(root: Root) -> tuple[Mount, ...]:
     return parse_mounts(root.text(MOUNTINFO) or "")
 
 
+def mount_of(root: Root, folder: str) -> Mount | None:
+    """Return the mount that a folder is on; None where that is not known.
+
+    Args:
+        root: the host.
+        folder: an absolute path without links.
+    """
+    on = [each for each in read_mounts(root) if f"{folder}/".startswith(f"{each.where.rstrip('/')}/")]
+    return max(reversed(on), key=lambda each: len(each.where)) if on else None
+
+
 def mount_options(root: Root, where: str) -> str:
     """Return the options of the mount at a place, as proc_pid_mounts(5) prints them; "" where none is."""
     for line in (root.text("/proc/self/mounts") or "").split("\n"):

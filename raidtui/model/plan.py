@@ -36,6 +36,10 @@ class FactKind(StrEnum):
     CHUNK = "chunk"  # the array (kernel name) has chunks of so many KiB, or is being reshaped to them
     SLOTS = "slots"  # the array (kernel name) has so many slots, or is being reshaped to them
     RESHAPED = "reshaped"  # no reshape of the array (kernel name) is under way, or waits half done
+    SHAPE = "shape"  # the array (kernel name) has, or is being reshaped to, one of level/slots[/layout] (a|b)
+    POLICY = "policy"  # the array (kernel name) has this consistency policy
+    LARGER = "larger"  # a device (kernel name) has more than so many bytes
+    SYNCED = "synced"  # nothing of the array (kernel name) is being synced, or waits for that
     BITMAP = "bitmap"  # the array (kernel name) has a bitmap: none or internal
     SERVES = "serves"  # "md127/sda" is in sync, and the device that is to take its place is not yet
     LOOSE = "loose"  # "md127/sda" has no slot, or is no member; and the array is not frozen

@@ -19,6 +19,11 @@ PACKAGES = {
     "pvcreate": "lvm2",
     "ledctl": "ledmon",
     "fstrim": "util-linux",
+    "resize2fs": "e2fsprogs",
+    "xfs_growfs": "xfsprogs",
+    "pvresize": "lvm2",
+    "cryptsetup": "cryptsetup-bin",
+    "btrfs": "btrfs-progs",
 }
 """Tools that plans use, with the Debian package of each."""
 
@@ -98,6 +103,7 @@ class Superblock(Struct, frozen=True, kw_only=True):
         avail_sectors: how much of this device can hold data.
         used_sectors: how much of it does, parity included.
         spare_sectors: free space before the data: room for a reshape without a backup file.
+        tail_sectors: free space after the data.
         recovery_sectors: how much of it had been rebuilt; None where all of its data are up to date.
         roles: the state of the array as this member recorded it, a letter per slot: A active, "." missing,
             R being replaced.
@@ -105,6 +111,7 @@ class Superblock(Struct, frozen=True, kw_only=True):
         dirty_bytes: how much the bitmap marks as written since a member was lost; None without a bitmap.
         cleared_events: the event count from which on the bitmap records everything that was written.
         features: the feature map (MD_FEATURE_* of md_p.h).
+        bad_log_sectors: how far after the superblock the log of bad blocks begins; None without one.
         checksum_ok: whether the superblock's checksum is right.
         bitmap_damaged: whether the superblock refers to a write-intent bitmap that is not valid.
         bad_blocks: whether bad blocks are recorded.
@@ -132,6 +139,8 @@ class Superblock(Struct, frozen=True, kw_only=True):
     avail_sectors: int | None = None
     used_sectors: int | None = None
     spare_sectors: int | None = None
+    tail_sectors: int | None = None
+    bad_log_sectors: int | None = None
     recovery_sectors: int | None = None
     roles: str | None = None
     dirty: bool | None = None

@@ -45,6 +45,33 @@ def refuse_array(survey: Survey, array: Array) -> Refusal | None:
     return None
 
 
+def refuse_now(array: Array) -> Refusal | None:
+    """Return why an array cannot be reshaped at the moment: something syncs, or a member is missing."""
+    if array.sync is not None or array.work_waits:
+        action = array.sync.action if array.sync is not None else "sync"
+        return Refusal(
+            code=RefusalCode.BUSY, why=f"a {action} is in progress", remedy="wait until it is done"
+        )
+    if array.degraded:
+        return Refusal(
+            code=RefusalCode.WRONG_STATE,
+            why=f"{array.title} is degraded",
+            remedy="replace the missing member first",
+        )
+    return None
+
+
+def refuse_read_only(array: Array) -> Refusal | None:
+    """Return why md writes nothing to an array by itself, or None."""
+    if not array.read_only:
+        return None
+    return Refusal(
+        code=RefusalCode.WRONG_STATE,
+        why=f"{array.title} is {array.read_only}",
+        remedy="make it read-write first",
+    )
+
+
 def member_of(survey: Survey, array: Array, name: str) -> Member | Refusal:
     """Return a member that may be acted on, or why not."""
     if refusal := refuse_array(survey, array):

@@ -12,7 +12,7 @@ from raidtui.plans.target import stored_name
 
 _INITRAMFS_S = 900.0
 _WORD = re.compile(r"""(?:"[^"]*"?|'[^']*'?|[^ \t"'])+""")
-_COUNT = re.compile(r"(?i)\b((?:num-devices|disks)=)[0-9]+\b")
+_SHAPE = re.compile(r"(?i)[ \t]+(?:level|num-devices|disks)=[^ \t]+")
 _WRITTEN = frozenset({"metadata", "uuid"})
 # An array whose members do not fit all of these is not assembled.
 _TELLING = frozenset(
@@ -117,19 +117,20 @@ def conf_steps(
     )
 
 
-def count_steps(survey: Survey, *, uuid: str, raid_disks: int) -> tuple[Step, ...]:
-    """Return the steps that correct num-devices in an array's lines; none where they do not have it.
+def count_steps(survey: Survey, *, uuid: str) -> tuple[Step, ...]:
+    """Return the steps that take level and number of devices out of an array's lines; none without them.
 
-    With another number mdadm does not assemble the array at boot.
+    An array that does not fit them is not assembled at boot, and one that is being reshaped has others.
     """
     old = survey.texts.get(survey.conf_path) or ""
     lines = old.split("\n")
     for index in _own(lines, uuid):
-        lines[index] = _COUNT.sub(rf"\g<1>{raid_disks}", lines[index])
+        lines[index] = _SHAPE.sub("", lines[index])
     new = "\n".join(lines)
     if new == old:
         return ()
-    return file_steps(survey, survey.conf_path, new, why="with another number it is not assembled at boot")
+    why = "with another level or number of devices it is not assembled at boot"
+    return file_steps(survey, survey.conf_path, new, why=why)
 
 
 def fact_line(survey: Survey, line: str) -> Fact:

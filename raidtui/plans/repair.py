@@ -274,12 +274,29 @@ def cleared(survey: Survey, step: Step, device: Device) -> Step:
 
 
 def candidate_for(
-    survey: Survey, array: Array, name: str, *, destroys: Collection[str] = (), wiped: bool = True
+    survey: Survey,
+    array: Array,
+    name: str,
+    *,
+    destroys: Collection[str] = (),
+    wiped: bool = True,
+    redundant: bool = True,
+    sized: bool = True,
 ) -> Device | Refusal:
-    """Return a device that can be added, or why it cannot."""
+    """Return a device that can be added, or why it cannot.
+
+    Args:
+        survey: the host.
+        array: the array.
+        name: the device.
+        destroys: names of arrays that may be destroyed, as typed.
+        wiped: whether what is on it is cleared.
+        redundant: whether the array needs redundancy to take it: for anything but a reshape.
+        sized: whether it must be as large as a member: a journal need not.
+    """
     if refusal := refuse_array(survey, array):
         return refusal
-    if not array.redundant:
+    if redundant and not array.redundant:
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
             why=f"{array.why_not_redundant}: it takes neither spares nor new members",
@@ -307,7 +324,7 @@ def candidate_for(
             remedy="name one of them",
         )
     return (
-        _refuse_size(survey, array, device)
+        (_refuse_size(survey, array, device) if sized else None)
         or _refuse_sectors(survey, array, device)
         or (refuse_old_arrays((device,), survey, destroys) if wiped else None)
         or device

@@ -9,7 +9,7 @@ from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode,
 from raidtui.model.survey import Survey
 from raidtui.plans.target import needs_root, refuse_use
 
-_WRITABLE = "clean|active|write-pending|active-idle"
+WRITABLE = "clean|active|write-pending|active-idle"
 
 
 def plan_stop(survey: Survey, array: Array) -> Plan | Refusal:
@@ -59,8 +59,8 @@ def plan_read_only(survey: Survey, array: Array) -> Plan | Refusal:
         return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} is already read-only")
     if refusal := refuse_use(survey, array):
         return refusal
-    back = _switch(array, "--readwrite", "as it was", _WRITABLE)
-    step = _switch(array, "--readonly", "nothing is written to it, not even by md", "readonly")
+    back = switch_step(array, "--readwrite", "as it was", WRITABLE)
+    step = switch_step(array, "--readonly", "nothing is written to it, not even by md", "readonly")
     return Plan(
         title=f"read-only: {array.title}",
         subject=array.title,
@@ -78,8 +78,8 @@ def plan_read_write(survey: Survey, array: Array) -> Plan | Refusal:
         return refusal
     if not array.read_only:
         return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} is already read-write")
-    back = _switch(array, "--readonly", "as it was", "readonly")
-    step = _switch(array, "--readwrite", "allows writes; a pending resync starts", _WRITABLE)
+    back = switch_step(array, "--readonly", "as it was", "readonly")
+    step = switch_step(array, "--readwrite", "allows writes; a pending resync starts", WRITABLE)
     return Plan(
         title=f"read-write: {array.title}",
         subject=array.title,
@@ -99,7 +99,15 @@ def _refuse_switch(survey: Survey, array: Array) -> Refusal | None:
     return None
 
 
-def _switch(array: Array, option: str, why: str, states: str) -> Step:
+def switch_step(array: Array, option: str, why: str, states: str) -> Step:
+    """Return the step that makes an array read-only, or writable.
+
+    Args:
+        array: the array.
+        option: ``--readonly`` or ``--readwrite``.
+        why: a phrase.
+        states: what ``md/array_state`` reads then (a|b).
+    """
     return Step(
         argv=("mdadm", option, array.path),
         why=why,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
-from raidtui.host.mounts import MOUNTINFO, parse_mounts
+from raidtui.host.mounts import mount_of
+from raidtui.host.roots.opening import open_root
 from raidtui.rescue.saved_ends import FOLDER, SavingRoom
 from raidtui.rescue.trial.trials import free_bytes
 
@@ -29,10 +29,5 @@ def saving_room(folder: str = "") -> SavingRoom:
 
 def _kind_of(folder: str) -> str:
     """Return the type of the file system that a folder is on."""
-    real = os.path.realpath(folder)
-    try:
-        mounts = parse_mounts(Path(MOUNTINFO).read_text(encoding="utf-8", errors="surrogateescape"))
-    except OSError:
-        return ""
-    on = [each for each in mounts if f"{real}/".startswith(f"{each.where.rstrip('/')}/")]
-    return max(on, key=lambda each: len(each.where)).kind if on else ""
+    mount = mount_of(open_root("/"), os.path.realpath(folder))
+    return mount.kind if mount is not None else ""

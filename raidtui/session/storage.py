@@ -42,9 +42,9 @@ class JobNews(Struct, frozen=True, kw_only=True):
 
 
 _OF_MEMBERS = frozenset({"fail", "remove", "locate"})
-_EXAMINED = frozenset({"add", "re-add", "replace", "grow", "grow-chunk"})
+_EXAMINED = frozenset({"add", "convert", "grow", "grow-chunk", "journal", "re-add", "replace", "shrink"})
 _OF_ALL = frozenset({"assemble", "zero-superblock"})
-_ASKED = frozenset({"add", "create", "fail", "grow", "re-add", "remove", "replace"})
+_ASKED = frozenset({"add", "convert", "create", "fail", "grow", "journal", "re-add", "remove", "replace"})
 _WITHOUT_MDADM = frozenset({"check", "locate", "read-only", "read-write", "rename", "repair", "stop"})
 
 

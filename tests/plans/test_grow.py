@@ -10,7 +10,9 @@ from msgspec.structs import replace
 from raidtui.model.disk import Use
 from raidtui.model.plan import FactKind, Harm, Plan, Refusal, Step
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.grow import least_move, plan_grow
+from raidtui.plans.grow.backup_place import BackupPlace
+from raidtui.plans.grow.grow_plan import GrowOptions, plan_grow, plan_grow_size
+from raidtui.plans.grow.grow_shape import GrowShape, Room, Towards, least_move, towards
 from tests.hosts.specs import ArraySpec, Syncing, raid0, raid1, raid5, raid10
 from tests.plans.new_array import device
 from tests.plans.running import BIG, OTHER, fact, first, former, host, manage, planned, refused, same
@@ -21,35 +23,73 @@ RAID5 = raid5()
 NAMES = ("sdg", "sdh", "sdi")
 
 
-def grown(array: ArraySpec, *new: Device, room: int | None = ROOM, **more: Any) -> Survey:
-    """A host with an array, its members with so much room, and new devices."""
-    block = former(array.array_uuid, f"nas:{array.label}", spare_sectors=room)
+def grown(array: ArraySpec, *new: Device, room: int | None = ROOM, tail: int = 0, **more: Any) -> Survey:
+    """A host with an array, its members with so much room before and after the data, and new devices."""
+    block = former(array.array_uuid, f"nas:{array.label}", spare_sectors=room, tail_sectors=tail)
     members = (device(name, size_bytes=BIG, superblock=block) for name in array.members if name)
     return host(array, devices=(*members, *new), **more)
 
 
 def plan(survey: Survey, *names: str, **more: Any) -> Plan | Refusal:
-    return plan_grow(survey, first(survey), names, **more)
+    return plan_grow(survey, first(survey), names, slots=more.pop("slots", 0), options=GrowOptions(**more))
+
+
+def shape(level: str, layout: int | None, chunk_kib: int, disks: int) -> GrowShape:
+    return GrowShape(level=level, layout=layout, chunk_bytes=chunk_kib << 10, disks=disks)
 
 
 @pytest.mark.parametrize(
-    ("level", "layout", "chunk_kib", "slots", "sectors"),
+    ("old", "new", "sectors", "where"),
     [
-        ("raid5", 2, 512, (3, 4), 3072),
-        ("raid5", 2, 512, (3, 5), 2048),
-        ("raid5", 2, 64, (2, 3), 256),
-        ("raid6", 2, 64, (4, 5), 384),
-        ("raid4", 0, 64, (3, 4), 384),
-        ("raid10", 0x102, 64, (4, 5), 128),
-        ("raid10", 0x10201, 64, (4, 5), 256),
-        ("raid1", 0, 0, (2, 3), 0),
+        (("raid5", 2, 512, 3), ("raid5", 2, 512, 4), 3072, "start"),
+        (("raid5", 2, 512, 3), ("raid5", 2, 512, 5), 2048, "start"),
+        (("raid5", 2, 64, 2), ("raid5", 2, 64, 3), 256, "start"),
+        (("raid6", 2, 64, 4), ("raid6", 2, 64, 5), 384, "start"),
+        (("raid4", 0, 64, 3), ("raid4", 0, 64, 4), 384, "start"),
+        (("raid0", None, 64, 2), ("raid0", None, 64, 3), 384, "start"),
+        (("raid10", 0x102, 64, 4), ("raid10", 0x102, 64, 5), 128, "start"),
+        (("raid10", 0x10201, 64, 4), ("raid10", 0x10201, 64, 5), 256, "start"),
+        (("raid1", 0, 0, 2), ("raid1", 0, 0, 3), 0, "nowhere"),
+        (("raid5", 2, 64, 4), ("raid5", 2, 64, 3), 256, "end"),
+        (("raid6", 2, 64, 5), ("raid6", 2, 64, 4), 256, "end"),
+        (("raid10", 0x102, 64, 5), ("raid10", 0x102, 64, 4), 128, "end"),
+        (("raid5", 2, 64, 3), ("raid5", 2, 128, 3), 256, "either"),
+        (("raid5", 2, 64, 3), ("raid6", 2, 64, 4), 128, "either"),
+        (("raid5", 2, 64, 3), ("raid6", 18, 64, 4), 0, "nowhere"),
+        (("raid6", 18, 64, 4), ("raid5", 2, 64, 3), 0, "nowhere"),
+        (("raid0", None, 64, 2), ("raid5", 2, 64, 3), 128, "either"),
+        (("raid5", 5, 64, 3), ("raid0", 0, 64, 2), 0, "nowhere"),
+        (("raid4", 0, 64, 3), ("raid5", 5, 64, 3), 0, "nowhere"),
+        (("raid0", None, 64, 2), ("raid10", 0x102, 64, 4), 0, "nowhere"),
+        (("raid1", 0, 0, 2), ("raid5", 2, 64, 2), 0, "nowhere"),
     ],
 )
-def test_how_far_the_data_move(
-    level: str, layout: int, chunk_kib: int, slots: tuple[int, int], sectors: int
-) -> None:
+def test_how_far_the_data_move(old: Any, new: Any, sectors: int, where: str) -> None:
     """As mdadm 4.2 moved the data offset on real arrays."""
-    assert least_move(level, layout, chunk_kib * 1024, slots) == sectors
+    before, after = shape(*old), shape(*new)
+    assert (least_move(before, after), towards(before, after)) == (sectors, Towards(where))
+
+
+@pytest.mark.parametrize(
+    ("room", "old", "new", "left"),
+    [
+        ((1968, 0), ("raid5", 2, 64, 3), ("raid5", 2, 64, 4), (1584, 384)),
+        ((1584, 384), ("raid5", 2, 64, 4), ("raid5", 2, 64, 3), (1840, 128)),
+        ((1968, 0), ("raid5", 2, 64, 3), ("raid6", 2, 64, 4), (984, 984)),
+        ((100, 900), ("raid5", 2, 64, 3), ("raid6", 2, 64, 4), (550, 450)),
+        ((1968, 0), ("raid5", 2, 64, 4), ("raid5", 2, 64, 3), None),
+        ((383, 0), ("raid5", 2, 64, 3), ("raid5", 2, 64, 4), None),
+        ((127, 127), ("raid5", 2, 64, 3), ("raid6", 2, 64, 4), None),
+        ((0, 0), ("raid1", 0, 0, 2), ("raid5", 2, 64, 2), (0, 0)),
+    ],
+)
+def test_what_room_is_left(room: tuple[int, int], old: Any, new: Any, left: tuple[int, int] | None) -> None:
+    """Of a chain of reshapes each finds the room that the one before has left."""
+    before, after = shape(*old), shape(*new)
+    found = Room(before=room[0], after=room[1], name="sda")
+    assert found.fits(before, after) == (left is not None)
+    moved = found.moved(before, after)
+    assert (moved.before, moved.after) == (left or room)
 
 
 def test_grow() -> None:
@@ -82,42 +122,51 @@ def test_grow() -> None:
         undo=(remove, zero),
     )
     members = tuple(fact(FactKind.MEMBER, f"{RAID5.name}/{name}", "in_sync") for name in NAMES)
+    begun = fact(FactKind.SHAPE, RAID5.name, "raid5/4/2")
     grow = Step(
         argv=("mdadm", "--grow", f"/dev/{RAID5.name}", "--raid-devices=4"),
-        why="md moves every block",
+        why="begins the reshape",
         timeout_s=300.0,
-        needs=(own, *members, fact(FactKind.MEMBER, f"{RAID5.name}/sdz", "spare")),
-        proves=(fact(FactKind.SLOTS, RAID5.name, "4"),),
+        needs=(
+            own,
+            fact(FactKind.SHAPE, RAID5.name, "raid5/3/2"),
+            fact(FactKind.RESHAPED, RAID5.name),
+            *members,
+            fact(FactKind.MEMBER, f"{RAID5.name}/sdz", "spare"),
+        ),
+        proves=(begun,),
+        final=True,
+    )
+    wait = Step(
+        why="md moves every block",
+        ends=(
+            own,
+            begun,
+            fact(FactKind.RESHAPED, RAID5.name),
+            fact(FactKind.MEMBER, f"{RAID5.name}/sdz", "in_sync"),
+            fact(FactKind.LARGER, RAID5.name, str(first(survey).size_bytes)),
+        ),
+        lasts=(own, begun),
     )
     found = planned(plan(survey, "sdz"))
-    assert found.steps == (add, grow)
+    assert found.steps == (add, grow, wait)
     assert found == Plan(
         title="grow: 3 → 4 devices",
         subject="media",
-        steps=(add, grow),
+        steps=(add, grow, wait),
         harm=Harm.REDUCES,
-        warning="A reshape cannot be cancelled: it continues after a reboot. It can be paused and slowed.",
+        warning="A reshape cannot be cancelled: it continues after a reboot. It can be paused and slowed;"
+        " only a stopped array can be sent back.",
         notes=found.notes,
         devices=(*NAMES, "sdz"),
         arrays=(RAID5.name,),
-        goes_on="md moves every block",
-        ends=(
-            own,
-            *grow.proves,
-            fact(FactKind.RESHAPED, RAID5.name),
-            fact(FactKind.MEMBER, f"{RAID5.name}/sdz", "in_sync"),
-        ),
-        lasts=(own, *grow.proves),
     )
     assert found.notes == (
-        (
-            "Capacity 420 GiB → 630 GiB, when the reshape has ended. What is on the array is not larger by"
-            " itself."
-        ),
+        "Capacity 420 GiB → 630 GiB, when it has ended.",
         "Meanwhile the array survives the loss of 1 member, as now (4 devices instead of 3 can fail).",
         "210 GiB are written to each of sdg, sdh, sdi and sdz.",
         "It takes at least 18 min at the limit of 205 MB/s.",
-        "No backup file is needed: there is room before the data.",
+        "No backup file is needed: there is room beside the data.",
         found.notes[-1],
     )
     assert "sdz" in found.notes[-1]
@@ -127,8 +176,12 @@ def test_a_mirror_more() -> None:
     """Nothing moves, so that no room is needed; only the new member is written."""
     survey = grown(raid1(), NEW, room=0)
     found = planned(plan(survey, "sdz"))
-    assert found.steps[-1].argv[-1] == "--raid-devices=3"
-    assert (found.warning, found.goes_on) == ("", "md copies to the new members")
+    *_, grow, wait = found.steps
+    assert (grow.argv[-1], found.warning, wait.why) == (
+        "--raid-devices=3",
+        "",
+        "md copies to the new members",
+    )
     assert any("are written to each of sdz." in note for note in found.notes)
 
 
@@ -142,34 +195,114 @@ def test_two_devices_and_what_is_on_them() -> None:
         ("mdadm", "--manage"),
         ("mdadm", "--manage"),
         ("mdadm", "--grow"),
+        (),
     ]
 
 
 def test_spares_fill_the_slots() -> None:
     survey = grown(replace(RAID5, spares=("sdz",)), NEW)
     found = planned(plan(survey, slots=4))
-    assert [step.argv[1] for step in found.steps] == ["--grow"]
+    assert [step.argv[1:2] for step in found.steps] == [("--grow",), ()]
 
 
 def test_what_stands_on_it_is_grown_afterwards() -> None:
+    """When md has finished, not before; or not at all, where that is asked."""
     survey = grown(RAID5, NEW, mounts={RAID5.name: "/srv"})
-    assert any("resize2fs /dev/" in note for note in planned(plan(survey, "sdz")).notes)
+    *_, wait, resize = planned(plan(survey, "sdz")).steps
+    assert (wait.waits, resize.argv) == (True, ("resize2fs", f"/dev/{RAID5.name}"))
+    assert planned(plan(survey, "sdz", above=False)).steps[-1].waits
 
 
-def test_the_number_in_mdadm_conf_follows() -> None:
+def test_mdadm_conf_fits_the_array_all_the_time() -> None:
     """An array whose line counts other devices is not assembled at boot."""
     conf = "/etc/mdadm/mdadm.conf"
-    line = f"ARRAY /dev/md/vm UUID={RAID5.array_uuid} num-devices=3 spares=1\n"
+    line = f"ARRAY /dev/md/vm level=raid5 UUID={RAID5.array_uuid} num-devices=3 spares=1 # three\n"
     line += f"ARRAY /dev/md/x UUID={OTHER} num-devices=3\n"
     survey = grown(RAID5, NEW, texts={conf: line})
-    steps = planned(plan(survey, "sdz")).steps
-    assert (steps[2].path, steps[2].content) == (conf, line.replace("num-devices=3", "num-devices=4", 1))
+    [step] = [step for step in planned(plan(survey, "sdz")).steps if step.content is not None]
+    assert (step.path, step.content) == (
+        conf,
+        line.replace(" num-devices=3", "", 1).replace(" level=raid5", ""),
+    )
+
+
+def test_raid0_is_a_raid4_meanwhile() -> None:
+    """Mdadm makes it a RAID 0 again at the end, if it still runs; else the plan does."""
+    array = raid0()
+    survey = grown(array, NEW)
+    before = first(survey).raid_disks or 0
+    grow, wait, back = planned(plan(survey, "sdz")).steps
+    path = f"/dev/{array.name}"
+    assert grow.argv == (*("mdadm", "--grow", path, f"--raid-devices={before + 1}", "--add", "/dev/sdz"),)
+    assert grow.proves == (fact(FactKind.SHAPE, array.name, f"raid4/{before + 2}|raid0/{before + 1}"),)
+    assert wait.waits
+    assert back.argv == ("mdadm", "--grow", path, "--level=0")
+    assert fact(FactKind.SHAPE, array.name, f"raid4/{before + 2}") in back.needs
+    assert back.proves[0] == fact(FactKind.SHAPE, array.name, f"raid0/{before + 1}")
+    assert back.proof_decides
+
+
+def test_a_backup_file_where_there_is_no_room() -> None:
+    place = BackupPlace(path="/var/lib/backup", where="/", kind="ext4")
+    survey = grown(raid5(chunk_kib=64), NEW, room=383)
+    found = planned(plan(survey, "sdz", backup=place))
+    [grow] = [step for step in found.steps if step.argv[1:2] == ("--grow",)]
+    assert "--backup-file=/var/lib/backup" in grow.argv
+    assert "a crash can lose what was being moved" in found.warning
+    survey = grown(raid5(chunk_kib=64), NEW, room=384)
+    found = planned(plan(survey, "sdz", backup=place))
+    assert not any("--backup-file=/var/lib/backup" in step.argv for step in found.steps)
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ({"where": "/run", "kind": "tmpfs"}, "/run is in memory: after a crash the file would be gone"),
+        ({"where": "/srv", "kind": "ext4"}, "/srv is on media itself"),
+        ({"why_not": "it is there already"}, "it is there already"),
+    ],
+)
+def test_where_a_backup_file_cannot_be(place: dict[str, str], why: str) -> None:
+    survey = grown(raid5(chunk_kib=64), NEW, room=0, mounts={RAID5.name: "/srv"})
+    assert refused(plan(survey, "sdz", backup=BackupPlace(path="/x/file", **place))) == (
+        f"the backup file cannot be /x/file: {why}; name a file that is not there yet, on a disk that the"
+        " array does not use"
+    )
+
+
+def test_all_of_larger_members() -> None:
+    survey = grown(RAID5, tail=4 << 21, mounts={RAID5.name: "/srv"})
+    array = first(survey)
+    found = planned(plan_grow_size(survey, array))
+    size, resize, wait = found.steps
+    assert size.argv == ("mdadm", "--grow", f"/dev/{RAID5.name}", "--size=max")
+    assert (resize.argv[0], wait.waits) == ("resize2fs", True)
+    assert found.notes[0] == "Capacity 420 GiB → 428 GiB, at once."
+
+
+@pytest.mark.parametrize(
+    ("array", "tail", "sentence"),
+    [
+        (
+            RAID5,
+            0,
+            (
+                "sdg has no room after its data: 210 GiB of it are used; replace every member by a larger one"
+                " first, one after the other"
+            ),
+        ),
+        (raid0(), 1 << 20, "raid0 always uses all of each member"),
+        (raid5(failed=("sdi",)), 1 << 20, "media is degraded; replace the missing member first"),
+    ],
+)
+def test_all_of_members_that_are_not_larger(array: ArraySpec, tail: int, sentence: str) -> None:
+    survey = grown(array, tail=tail)
+    assert refused(plan_grow_size(survey, first(survey))) == sentence
 
 
 @pytest.mark.parametrize(
     ("array", "names", "more", "sentence"),
     [
-        (raid0(), ("sdz",), {}, "raidtui cannot add slots to raid0"),
         (raid10(layout="f2"), ("sdz",), {}, "a raid10 with far copies cannot be reshaped"),
         (RAID5, ("sdz", "sdz"), {}, "a device is named twice; name each once"),
         (
@@ -218,7 +351,10 @@ def test_the_number_in_mdadm_conf_follows() -> None:
             replace(RAID5, consistency_policy="ppl"),
             ("sdz",),
             {},
-            "media has consistency policy ppl: the kernel refuses to reshape it",
+            (
+                "media has consistency policy ppl: the kernel refuses to reshape it; raidtui plan journal"
+                " media --policy=resync, and give it back afterwards"
+            ),
         ),
         (
             replace(RAID5, read_only="auto-read-only"),
@@ -236,8 +372,8 @@ def test_refused(array: ArraySpec, names: tuple[str, ...], more: dict[str, Any],
 def test_no_room(room: int | None, has: str) -> None:
     found = plan(grown(raid5(chunk_kib=64), NEW, room=room), "sdz")
     assert refused(found) == (
-        f"there is not enough room before the data of sdg ({has}, 384 needed): mdadm would require a"
-        " backup file, and a crash without it loses data; make a new array and copy"
+        f"there is not enough room before the data of sdg ({has}, 384 needed): mdadm needs a backup file;"
+        " give --backup-file=PATH on another device, or make a new array and copy"
     )
 
 

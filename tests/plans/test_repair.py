@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from msgspec.structs import replace
 
@@ -34,14 +32,14 @@ def was(array: ArraySpec) -> Device:
     return device("sdz", RAID, size_bytes=BIG, superblock=former(array.array_uuid, f"nas:{array.label}"))
 
 
-def goes_on(array: ArraySpec, words: str) -> dict[str, Any]:
-    """What is said of the copy to sdz, which md makes after the last step."""
+def waits(array: ArraySpec, words: str) -> Step:
+    """The step that waits for the copy to sdz, which md makes by itself."""
     same_array, member = fact(FactKind.ARRAY, array.name, array.array_uuid), f"{array.name}/sdz"
-    return {
-        "goes_on": words,
-        "ends": (same_array, fact(FactKind.MEMBER, member, "in_sync")),
-        "lasts": (same_array, fact(FactKind.MEMBER, member, "spare|in_sync")),
-    }
+    return Step(
+        why=words,
+        ends=(same_array, fact(FactKind.MEMBER, member, "in_sync")),
+        lasts=(same_array, fact(FactKind.MEMBER, member, "spare|in_sync")),
+    )
 
 
 def wipes(found: Device) -> tuple[Step, ...]:
@@ -145,12 +143,12 @@ def test_re_add() -> None:
             manage(
                 array, "--re-add /dev/sdz", "it was a member before", needs=same(found), proves="sdz present"
             ),
+            waits(array, "md recovers sdz"),
         ),
         harm=Harm.REDUCES,
         notes=("The bitmap limits the copy to what was written since it left.", WHICH),
         devices=("sdz",),
         arrays=("md127",),
-        **goes_on(array, "md recovers sdz"),
     )
 
 
@@ -176,12 +174,11 @@ def test_add(array: ArraySpec, option: str, note: str) -> None:
     assert plan_add(survey, first(survey), "sdz") == Plan(
         title="add: sdz",
         subject=array.label,
-        steps=(step,),
+        steps=(step, *((waits(array, "md recovers sdz"),) if option == "--add" else ())),
         harm=Harm.REDUCES,
         notes=(note, WHICH),
         devices=("sdz",),
         arrays=(array.name,),
-        **(goes_on(array, "md recovers sdz") if option == "--add" else {}),
     )
 
 
@@ -208,14 +205,13 @@ def test_add_of_a_device_that_is_not_empty(found: Device, loss: str) -> None:
     assert plan_add(survey, first(survey), "sdz") == Plan(
         title="add: sdz",
         subject="data",
-        steps=(*wipes(found), step),
+        steps=(*wipes(found), step, waits(DEGRADED, "md recovers sdz")),
         harm=Harm.DESTROYS,
         losses=(Loss(device="sdz", what=loss),),
         confirm="data",
         notes=(WRITTEN, WHICH),
         devices=("sdz",),
         arrays=("md127",),
-        **goes_on(DEGRADED, "md recovers sdz"),
     )
 
 
@@ -232,6 +228,7 @@ def replacing(array: ArraySpec, new: str, *, spare: bool = False) -> Step:
     return replace(step, undo=undo_replace(there, "sda", new, spare=spare))
 
 
+COPIED = waits(raid10(), "md copies sda to sdz")
 REPLACED = Plan(
     title="replace: sda → sdz",
     subject="data",
@@ -244,14 +241,13 @@ REPLACED = Plan(
     rolls_back=True,
     devices=("sda", "sdz"),
     arrays=("md127",),
-    **goes_on(raid10(), "md copies sda to sdz"),
 )
 
 
 def test_replace_by_a_spare() -> None:
     array = raid10(spares=("sdz",))
     survey = host(array)
-    expected = replace(REPLACED, steps=(replacing(array, "sdz", spare=True),))
+    expected = replace(REPLACED, steps=(replacing(array, "sdz", spare=True), COPIED))
     assert plan_replace(survey, first(survey), "sda", "sdz") == expected
 
 
@@ -271,7 +267,7 @@ def test_replace_by_a_device(found: Device) -> None:
     )
     assert plan_replace(survey, first(survey), "sda", "sdz") == replace(
         REPLACED,
-        steps=(*(wipes(found) if used else ()), add, replacing(raid10(), "sdz")),
+        steps=(*(wipes(found) if used else ()), add, replacing(raid10(), "sdz"), COPIED),
         harm=Harm.DESTROYS if used else Harm.REDUCES,
         losses=(Loss(device="sdz", what='the ext4 file system "root"'),) if used else (),
         notes=(*REPLACED.notes, WHICH),

@@ -73,6 +73,8 @@ def parse_superblock(values: Mapping[str, str], text: str) -> Superblock:
         avail_sectors=avail,
         used_sectors=(used * 2 if old and used is not None else used) or avail,
         spare_sectors=decimal(words.get("Unused Space", "").partition("before=")[2].partition(" ")[0]),
+        tail_sectors=decimal(words.get("Unused Space", "").partition("after=")[2].partition(" ")[0]),
+        bad_log_sectors=decimal(words.get("Bad Block Log", "").partition("at offset ")[2].partition(" ")[0]),
         recovery_sectors=_recovery_sectors(words, own),
         roles=_roles(words, text, own),
         dirty=_dirty(words),

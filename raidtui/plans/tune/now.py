@@ -17,7 +17,7 @@ from raidtui.model.knob_table import ALIASES, KNOBS, PLACES
 from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode, Step
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
-from raidtui.plans.reshape import plan_bitmap
+from raidtui.plans.bitmap import plan_bitmap
 from raidtui.plans.sync_speed import plan_give_back, plan_limits
 from raidtui.plans.target import needs_root
 from raidtui.plans.tune.check import refuse_together, refuse_value, tune_notes

@@ -1,0 +1,158 @@
+"""What stands on an array that has become larger: what makes it larger, from the bottom to the top.
+
+LVM's physical volume, an opened LUKS device, and a mounted file system take the new room in service. A volume
+of LVM takes it only where that is asked: which of them is to have it, nobody else knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from raidtui.model.array import Array
+from raidtui.model.disk import Disk
+from raidtui.model.geometry import data_disks
+from raidtui.model.plan import Refusal, RefusalCode, Step
+from raidtui.model.survey import Survey
+from raidtui.plans.create.create_request import BLOCK_KIB
+from raidtui.plans.grow.grow_shape import GrowShape
+from raidtui.view.units import KIB, SECTOR_BYTES
+
+_RESIZE_S = 3600.0
+_EXT = frozenset({"ext2", "ext3", "ext4"})
+
+
+class Above(Struct, frozen=True, kw_only=True):
+    """What makes larger what stands on an array.
+
+    Args:
+        steps: from the bottom to the top.
+        notes: what is left to the person, a sentence each.
+        tools: the programs that the steps need.
+    """
+
+    steps: tuple[Step, ...] = ()
+    notes: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+
+
+def larger_above(survey: Survey, array: Array, volumes: Sequence[str] = ()) -> Above | Refusal:
+    """Return the steps that let what stands on an array take its new room.
+
+    Args:
+        survey: the host.
+        array: the array.
+        volumes: of LVM, as group/volume, which take the free room of their group.
+    """
+    found = _on(survey, array.name, array.path, set())
+    for volume in volumes:
+        node = _volume_of(survey, volume)
+        if node is None:
+            return Refusal(
+                code=RefusalCode.NOT_FOUND,
+                why=f"no active volume {volume} stands on {array.title}",
+                remedy="name it as GROUP/VOLUME",
+            )
+        extend = Step(
+            argv=("lvextend", "--extents", "+100%FREE", volume),
+            why=f"{volume} takes the free room of its group",
+            timeout_s=_RESIZE_S,
+        )
+        found = _joined(found, Above(steps=(extend,)), _on(survey, node, f"/dev/{volume}", set()))
+    return survey.refuse_tool(*found.tools) or found
+
+
+def _on(survey: Survey, name: str, path: str, seen: set[str]) -> Above:
+    """Return what makes larger what is on one device."""
+    disk = survey.above.get(name) or survey.snapshot.disks.get(name)
+    if disk is None or name in seen:
+        return Above()
+    seen.add(name)
+    kind = signature_of(disk)
+    if kind == "LVM2_member":
+        step = Step(argv=("pvresize", path), why="the physical volume takes the new room")
+        note = "The new room is free in LVM's volume group; --extend=GROUP/VOLUME gives it to a volume."
+        return Above(steps=(step,), notes=(note,), tools=("pvresize",))
+    if kind == "crypto_LUKS":
+        return _on_luks(survey, disk, seen)
+    mount = next((use for use in disk.uses if use.kind == "mount"), None)
+    if mount is not None:
+        return _mounted(mount.detail, mount.what, path)
+    if any(use.kind == "partition" for use in disk.uses):
+        return Above(notes=(f"{path} has partitions: they stay as large as they are.",))
+    if kind:
+        return Above(notes=(f"What is on {path} ({kind}) is not in use, and stays as large as it is.",))
+    return Above()
+
+
+def _on_luks(survey: Survey, disk: Disk, seen: set[str]) -> Above:
+    holder = next((use for use in disk.uses if use.kind == "holder" and use.detail), None)
+    if holder is None:
+        return Above(notes=("The encrypted device is closed: opened again, it has the new size.",))
+    name = holder.detail.strip()
+    step = Step(
+        argv=("cryptsetup", "resize", name),
+        why="the encrypted device takes the new room",
+        may_fail=True,  # LUKS 2 with its key in the kernel's keyring asks for the passphrase
+    )
+    note = f"If cryptsetup asks for a passphrase, run it by hand: cryptsetup resize {name}"
+    here = Above(steps=(step,), notes=(note,), tools=("cryptsetup",))
+    return _joined(here, _on(survey, holder.what, f"/dev/mapper/{name}", seen))
+
+
+def _mounted(kind: str, place: str, path: str) -> Above:
+    """Return what makes a mounted file system larger."""
+    if kind in _EXT:
+        argv: tuple[str, ...] = ("resize2fs", path)
+    elif kind == "xfs":
+        argv = ("xfs_growfs", place)
+    elif kind == "btrfs":
+        argv = ("btrfs", "filesystem", "resize", "max", place)
+    else:
+        return Above(notes=(f"The {kind} file system at {place} stays as large as it is.",))
+    step = Step(argv=argv, why=f"the file system at {place} takes the new room", timeout_s=_RESIZE_S)
+    return Above(steps=(step,), tools=(argv[0],))
+
+
+def _joined(*parts: Above) -> Above:
+    return Above(
+        steps=tuple(step for part in parts for step in part.steps),
+        notes=tuple(note for part in parts for note in part.notes),
+        tools=tuple(tool for part in parts for tool in part.tools),
+    )
+
+
+def _volume_of(survey: Survey, volume: str) -> str | None:
+    """Return the kernel's name of an active volume: the device mapper doubles a "-" within its names."""
+    group, _, name = volume.partition("/")
+    wanted = f"{group.replace('-', '--')}-{name.replace('-', '--')}"
+    holders = (use for disk in survey.above.values() for use in disk.uses if use.kind == "holder")
+    return next((use.what for use in holders if use.detail.strip() == wanted), None)
+
+
+def signature_of(disk: Disk) -> str:
+    """Return what udev found on a device itself; "" for nothing."""
+    tables = {"gpt", "dos"}
+    return next((use.what for use in disk.uses if use.kind == "signature" and use.what not in tables), "")
+
+
+def geometry_notes(survey: Survey, array: Array, shape: GrowShape) -> tuple[str, ...]:
+    """Return a note on the geometry of the file system that is mounted from an array.
+
+    Args:
+        survey: the host.
+        array: the array.
+        shape: the new one.
+    """
+    disk = survey.above.get(array.name) or survey.snapshot.disks.get(array.name)
+    mount = next((use for use in disk.uses if use.kind == "mount"), None) if disk is not None else None
+    if mount is None or not shape.chunk_bytes or mount.detail not in _EXT | {"xfs"}:
+        return ()
+    data = data_disks(shape.level, shape.layout, shape.disks)
+    if mount.detail == "xfs":
+        sectors = shape.chunk_bytes // SECTOR_BYTES
+        return (f"XFS takes the new geometry by mount options: sunit={sectors},swidth={sectors * data}.",)
+    stride = shape.chunk_bytes // KIB // BLOCK_KIB
+    new = f"stride={stride},stripe_width={stride * data}"
+    return (f"The file system keeps the old geometry; for ext4 the new one is tune2fs -E {new}.",)

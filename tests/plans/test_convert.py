@@ -1,0 +1,280 @@
+"""Another level, layout or chunk: each stage as mdadm is called, chains of them, refusals whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from raidtui.model.plan import FactKind, Plan, Refusal
+from raidtui.model.survey import Survey
+from raidtui.plans.grow.convert_plan import ConvertRequest, plan_convert
+from raidtui.plans.grow.grow_plan import GrowOptions
+from tests.hosts.specs import ArraySpec, Syncing, inactive, raid0, raid1, raid5, raid6, raid10
+from tests.plans.new_array import device
+from tests.plans.running import BIG, fact, first, planned, refused
+from tests.plans.test_grow import grown
+
+NEW = tuple(device(name, size_bytes=BIG) for name in ("sdv", "sdw", "sdx", "sdy", "sdz"))
+CHECK = Syncing(action="check", done_kib=1)
+RAID5 = raid5()
+
+
+def converted(survey: Survey, level: str = "", *names: str, **more: Any) -> Plan | Refusal:
+    options = GrowOptions(**{key: more.pop(key) for key in ("above", "backup") if key in more})
+    return plan_convert(survey, first(survey), ConvertRequest(level=level, names=names, **more), options)
+
+
+def in_short(found: Plan) -> list[str]:
+    """What is done: the options of ``mdadm --grow``, devices that are added, "…" where md is waited for."""
+    words = []
+    for step in found.steps:
+        if step.waits:
+            words.append("…")
+        elif step.argv[1] == "--grow":
+            words.append(" ".join(step.argv[3:]))
+        else:
+            words.append(" ".join(step.argv[3:]))
+    return words
+
+
+@pytest.mark.parametrize(
+    ("array", "level", "names", "more", "wanted"),
+    [
+        (raid1(), "raid5", (), {}, ["--level=5"]),
+        (
+            raid1(),
+            "raid5",
+            ("sdy", "sdz"),
+            {},
+            ["--level=5", "--add-spare /dev/sdy", "--add-spare /dev/sdz", "--raid-devices=4", "…"],
+        ),
+        (
+            raid1(),
+            "raid6",
+            ("sdy", "sdz"),
+            {},
+            [
+                "--level=5",
+                "--add-spare /dev/sdy",
+                "--raid-devices=3",
+                "…",
+                "--add-spare /dev/sdz",
+                "--level=6 --raid-devices=4",
+                "…",
+            ],
+        ),
+        (RAID5, "raid6", ("sdz",), {}, ["--add-spare /dev/sdz", "--level=6 --raid-devices=4", "…"]),
+        (
+            RAID5,
+            "raid6",
+            ("sdz",),
+            {"layout": "preserve"},
+            ["--add-spare /dev/sdz", "--level=6 --raid-devices=4 --layout=preserve", "…"],
+        ),
+        (raid6(), "raid5", (), {}, ["--layout=left-symmetric-6", "…", "--level=5"]),
+        (raid0(), "raid5", ("sdz",), {}, ["--level=5 --raid-devices={next} --add /dev/sdz", "…"]),
+        (RAID5, "raid0", (), {}, ["--layout=parity-last", "…", "--level=0"]),
+        (raid10(), "raid0", (), {}, ["--level=0"]),
+        (RAID5, "", (), {"layout": "right-symmetric"}, ["--layout=right-symmetric", "…"]),
+        (raid10(), "", (), {"chunk_kib": 64}, ["--chunk=64", "…"]),
+        (
+            raid6(),
+            "raid5",
+            (),
+            {"chunk_kib": 64},
+            ["--layout=left-symmetric-6", "…", "--level=5", "--chunk=64", "…"],
+        ),
+    ],
+)
+def test_the_stages(
+    array: ArraySpec, level: str, names: tuple[str, ...], more: dict[str, Any], wanted: list[str]
+) -> None:
+    survey = grown(array, *NEW)
+    found = planned(converted(survey, level, *names, **more))
+    after = (first(survey).raid_disks or 0) + 1
+    assert in_short(found) == [word.format(next=after) for word in wanted]
+    assert all(step.final for step in found.steps if step.argv[1:2] == ("--grow",))
+
+
+def test_raid0_gets_mirrors() -> None:
+    """Each member one, in the call that changes the level: without them mdadm refuses."""
+    array = raid0()
+    survey = grown(array, *NEW)
+    count = first(survey).raid_disks or 0
+    names = tuple(each.disk.name for each in NEW[:count])
+    found = planned(converted(survey, "raid10", *names))
+    added = " ".join(f"/dev/{name}" for name in names)
+    assert in_short(found) == [f"--level=10 --add {added}", "…"]
+    less = converted(survey, "raid10", *names[1:])
+    assert refused(less).startswith("1 device more is needed to mirror ")
+
+
+def test_a_stage_begins_when_the_one_before_has_ended() -> None:
+    """Each needs the shape that the one before has led to, whatever was killed in between."""
+    survey = grown(raid1(), *NEW)
+    steps = planned(converted(survey, "raid6", "sdy", "sdz")).steps
+    name = raid1().name
+    shapes = [
+        [each.value for each in step.needs if each.kind is FactKind.SHAPE]
+        for step in steps
+        if step.argv[1:2] == ("--grow",)
+    ]
+    assert shapes == [["raid1/2"], ["raid5/2/2"], ["raid5/3/2"]]
+    waits = [step for step in steps if step.waits]
+    assert fact(FactKind.SHAPE, name, "raid5/3/2") in waits[0].ends
+    assert fact(FactKind.MEMBER, f"{name}/sdy", "in_sync") in waits[0].ends
+    assert fact(FactKind.RESHAPED, name) in waits[0].ends
+
+
+def test_what_is_said_of_it() -> None:
+    found = planned(converted(grown(raid1(), *NEW), "raid6", "sdy", "sdz"))
+    assert found.title == "convert: raid1 of 2 → raid6 of 4"
+    assert (
+        "Meanwhile the array survives the loss of 1 member; afterwards the array survives" in found.notes[1]
+    )
+    assert found.notes[0].startswith("Capacity ")
+    assert any(note.endswith(" 2 times.") for note in found.notes)
+    lost = planned(converted(grown(RAID5), "raid0"))
+    assert any("afterwards a lost member means that all is lost" in note for note in lost.notes)
+
+
+@pytest.mark.parametrize(
+    ("array", "level", "names", "more", "sentence"),
+    [
+        (
+            RAID5,
+            "raid7",
+            (),
+            {},
+            "'raid7' is not a level; choose raid0, raid1, raid4, raid5, raid6 and raid10",
+        ),
+        (
+            RAID5,
+            "raid1",
+            (),
+            {},
+            "md cannot make a raid1 of a raid5 while it runs; make a new array and copy",
+        ),
+        (RAID5, "raid5", (), {}, "media already has raid5"),
+        (
+            RAID5,
+            "raid6",
+            (),
+            {},
+            "1 device more is needed for the second parity of a raid6; name free devices with --add",
+        ),
+        (
+            raid6(),
+            "raid5",
+            ("sdz",),
+            {},
+            "sdz is not needed for a raid5; name fewer devices, or grow the array",
+        ),
+        (
+            raid1(),
+            "raid6",
+            ("sdz",),
+            {},
+            "a raid6 needs 4 devices; root would have 3; name one more device",
+        ),
+        (
+            raid10(layout="f2"),
+            "raid0",
+            (),
+            {},
+            "only a raid10 of the layout n2 on an even number of devices becomes a raid0: data is f2 on 4",
+        ),
+        (raid10(layout="f2"), "", (), {"chunk_kib": 64}, "a raid10 with far copies cannot be reshaped"),
+        (raid0(), "", (), {"chunk_kib": 64}, "raidtui cannot change the chunk of a raid0"),
+        (raid1(), "", (), {"chunk_kib": 64}, "raidtui cannot change the chunk of a raid1"),
+        (raid10(), "", (), {"chunk_kib": 32}, "data already has chunks of 32 KiB"),
+        (
+            raid10(),
+            "",
+            (),
+            {"chunk_kib": 48},
+            "48 KiB is not a valid chunk size; choose a power of two of at least 4 KiB",
+        ),
+        (
+            raid10(),
+            "",
+            (),
+            {"chunk_kib": 1 << 21},
+            "2097152 KiB is not a valid chunk size; choose a power of two of at least 4 KiB",
+        ),
+        (raid10(sync=CHECK), "", (), {"chunk_kib": 64}, "a check is in progress; wait until it is done"),
+        (
+            raid10(failed=("sdb",)),
+            "",
+            (),
+            {"chunk_kib": 64},
+            "data is degraded; replace the missing member first",
+        ),
+        (inactive(raid10()), "", (), {"chunk_kib": 64}, "md127 is inactive; assemble it first"),
+        (
+            raid10(),
+            "",
+            (),
+            {"layout": "left-symmetric"},
+            (
+                "a raid10 cannot be given the layout 'left-symmetric' while it runs; choose left-symmetric,"
+                " left-asymmetric, right-symmetric or right-asymmetric (raid5, raid6)"
+            ),
+        ),
+        (
+            replace(RAID5, spares=("sdy",)),
+            "raid6",
+            ("sdz",),
+            {},
+            (
+                "media has spares (sdy): which of them md would take cannot be chosen; remove the spares"
+                " first, and name them with --add"
+            ),
+        ),
+    ],
+)
+def test_refused(
+    array: ArraySpec, level: str, names: tuple[str, ...], more: dict[str, Any], sentence: str
+) -> None:
+    survey = grown(array, *NEW)
+    assert refused(converted(survey, level, *names, **more)) == sentence
+
+
+def test_a_chunk_that_does_not_divide_the_members() -> None:
+    survey = grown(raid10())
+    odd = replace(first(survey), component_kib=1_000_032)
+    found = plan_convert(survey, odd, ConvertRequest(chunk_kib=64))
+    assert refused(found) == "1000032 KiB of each member is not a multiple of 64 KiB; choose a smaller chunk"
+
+
+@pytest.mark.parametrize("room", [None, 100, 127])
+def test_a_chunk_without_room(room: int | None) -> None:
+    """A RAID 10 takes no backup file; of other levels the place of one is asked for."""
+    has = "not known" if room is None else f"{room} sectors"
+    text = f"there is not enough room before or after the data of {{}} ({has}, {{}} needed)"
+    survey = grown(raid10(), room=room)
+    assert refused(converted(survey, chunk_kib=64)) == (
+        f"{text.format('sda', 128)}, and a raid10 is not reshaped without it; make a new array and copy"
+    )
+    survey = grown(raid5(chunk_kib=64), room=room)
+    assert refused(converted(survey, chunk_kib=128)) == (
+        f"{text.format('sdg', 256)}: mdadm needs a backup file; give --backup-file=PATH on another device, or"
+        " make a new array and copy"
+    )
+
+
+@pytest.mark.parametrize(("room", "tail"), [(128, 0), (0, 128)])
+def test_a_chunk_with_just_enough_room(room: int, tail: int) -> None:
+    """Before the data or after them."""
+    assert planned(converted(grown(raid10(), room=room, tail=tail), chunk_kib=64))
+
+
+def test_a_chain_that_runs_out_of_room() -> None:
+    """1 to 5 takes what 5 to 6 would need."""
+    enough, short = grown(raid1(), *NEW, room=384), grown(raid1(), *NEW, room=260, tail=0)
+    assert planned(converted(enough, "raid6", "sdy", "sdz"))
+    assert planned(converted(short, "raid6", "sdy", "sdz"))  # what it gives up before is free after
+    none = grown(raid1(), *NEW, room=255)
+    assert refused(converted(none, "raid6", "sdy", "sdz")).startswith("there is not enough room before")
