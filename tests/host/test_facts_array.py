@@ -11,6 +11,9 @@ from raidtui.model.plan import Fact, FactKind
 MD = "/sys/class/block/md127/md"
 
 
+FIVE = {"level": "raid5\n", "raid_disks": "4 (3)\n", "layout": "2 (18)\n"}
+
+
 @pytest.mark.parametrize(
     ("kind", "files", "value", "sentence"),
     [
@@ -26,6 +29,31 @@ MD = "/sys/class/block/md127/md"
         (FactKind.SLOTS, {"raid_disks": "4 (3)\n"}, "4", ""),
         (FactKind.SLOTS, {"raid_disks": "4 (3)\n"}, "3", "md127 has 4 slots"),
         (FactKind.SLOTS, {}, "4", "md127 is not there"),
+        (FactKind.SHAPE, FIVE, "raid5/4", ""),
+        (FactKind.SHAPE, FIVE, "raid5/4/2", ""),
+        (FactKind.SHAPE, FIVE, "raid0/3|raid5/4/2", ""),
+        (FactKind.SHAPE, FIVE, "raid5/4/18", "md127 is a raid5 of 4"),
+        (FactKind.SHAPE, FIVE, "raid5/3", "md127 is a raid5 of 4"),
+        (FactKind.SHAPE, FIVE, "raid6/4", "md127 is a raid5 of 4"),
+        (FactKind.SHAPE, {}, "raid5/4", "md127 is not there"),
+        (FactKind.POLICY, {"consistency_policy": "ppl\n"}, "ppl", ""),
+        (FactKind.POLICY, {"consistency_policy": "ppl\n"}, "resync", "md127 has consistency policy ppl"),
+        (FactKind.POLICY, {}, "ppl", "md127 is not there"),
+        (FactKind.SYNCED, {"array_state": "clean\n", "sync_action": "idle\n"}, "", ""),
+        (FactKind.SYNCED, {"array_state": "clean\n"}, "", ""),
+        (
+            FactKind.SYNCED,
+            {"array_state": "clean\n", "sync_action": "resync\n"},
+            "",
+            "md127 is being synced",
+        ),
+        (
+            FactKind.SYNCED,
+            {"array_state": "clean\n", "sync_action": "idle\n", "resync_start": "128\n"},
+            "",
+            "md127 is being synced",
+        ),
+        (FactKind.SYNCED, {}, "", "md127 is not there"),
         (FactKind.RESHAPED, {"array_state": "clean\n", "reshape_position": "none\n"}, "", ""),
         (
             FactKind.RESHAPED,
