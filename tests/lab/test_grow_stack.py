@@ -1,0 +1,265 @@
+"""What stands on an array that gets another shape; journals; workers and mdadm, killed meanwhile."""
+
+import json
+
+import pytest
+
+from tests.lab.guests.arrays import Made, disk_names, fast, make_array, slow
+from tests.lab.guests.deadline import wait_until
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.jobs import apply, do, killed_worker, plan, raidtui, refusal, states
+
+PLACE = "/mnt/file"
+KEY = "/tmp/key"
+
+
+def made_of(
+    guest: Guest, level: int, count: int, *, chunk: int | None = 64, more: tuple[str, ...] = ()
+) -> Made:
+    """An array of the first disks, nothing on it."""
+    return make_array(
+        guest,
+        "125",
+        level,
+        disk_names(guest)[:count],
+        chunk=chunk if level != 1 else None,
+        extra=("--assume-clean", *more) if level else more,
+    )
+
+
+def filled(guest: Guest, device: str) -> None:
+    """Make a file system, mount it, and write a file whose digest is kept."""
+    done = guest.run(
+        f"mkfs.ext4 -q {device} && mount {device} /mnt"
+        f" && dd if=/dev/urandom of={PLACE} bs=1M count=8 status=none && sha256sum {PLACE} >/tmp/sum"
+    )
+    assert done.status == 0, done.output
+
+
+def room_kib(guest: Guest) -> int:
+    """How large the mounted file system is."""
+    return int(guest.run("df --output=size /mnt | tail -n 1").stdout)
+
+
+def intact(guest: Guest, device: str) -> None:
+    """The file is what it was, and so is the file system."""
+    done = guest.run(
+        f"echo 3 >/proc/sys/vm/drop_caches; sha256sum -c /tmp/sum && umount /mnt && fsck.ext4 -fn {device}"
+    )
+    assert done.status == 0, done.output
+
+
+def attribute(guest: Guest, made: Made, name: str) -> str:
+    return guest.run(f"cat /sys/block/{made.kernel}/md/{name}").stdout.strip()
+
+
+def test_a_mounted_file_system_takes_the_room(wreck_guest: Guest) -> None:
+    """When the reshape has ended, not before."""
+    guest = wreck_guest
+    made = made_of(guest, 5, 3)
+    filled(guest, str(made.path))
+    before = room_kib(guest)
+    assert do(guest, "grow", "125", "--add", disk_names(guest)[3]).endswith("done\n")
+    assert room_kib(guest) > before * 1.4
+    intact(guest, str(made.path))
+
+
+def test_larger_members_under_lvm(wreck_guest: Guest) -> None:
+    """The array, the physical volume, the volume that is named, and its file system."""
+    guest = wreck_guest
+    made = made_of(guest, 1, 2, more=("--size=24M",))
+    built = guest.run(
+        f"pvcreate -q --yes {made.path} && vgcreate -q vglab {made.path}"
+        " && lvcreate -q --yes -l 4 -n home vglab"
+    )
+    assert built.status == 0, built.output
+    filled(guest, "/dev/vglab/home")
+    before = room_kib(guest)
+    assert refusal(guest, "grow", "125", "--size=max", "--extend=vglab/none") == (
+        "no active volume vglab/none stands on 125; name it as GROUP/VOLUME"
+    )
+    found = plan(guest, "grow", "125", "--size=max", "--extend=vglab/home")
+    assert [step["argv"][0] for step in found["steps"] if "argv" in step] == [
+        "mdadm",
+        "pvresize",
+        "lvextend",
+        "resize2fs",
+    ]
+    assert apply(guest).endswith("done\n")
+    assert room_kib(guest) > before * 2
+    intact(guest, "/dev/vglab/home")
+    assert guest.run("vgremove -q --force --yes vglab && pvremove -q --yes /dev/md/125").status == 0
+
+
+def test_larger_members_under_encryption(wreck_guest: Guest) -> None:
+    guest = wreck_guest
+    made = made_of(guest, 1, 2, more=("--size=32M",))
+    built = guest.run(
+        f"printf secret >{KEY} && cryptsetup luksFormat -q --type luks1 --pbkdf-force-iterations 1000"
+        f" {made.path} {KEY} && cryptsetup open --key-file {KEY} {made.path} safe"
+    )
+    assert built.status == 0, built.output
+    filled(guest, "/dev/mapper/safe")
+    before = room_kib(guest)
+    assert do(guest, "grow", "125", "--size=max").endswith("done\n")
+    assert room_kib(guest) > before * 1.5
+    intact(guest, "/dev/mapper/safe")
+    assert guest.run("cryptsetup close safe").status == 0
+
+
+def test_a_file_system_is_made_smaller_first(wreck_guest: Guest) -> None:
+    guest = wreck_guest
+    made = made_of(guest, 5, 4)
+    filled(guest, str(made.path))
+    assert refusal(guest, "shrink", "125", "--devices=3") == (
+        "the file system at /mnt becomes smaller only while it is not mounted; umount /mnt"
+    )
+    assert guest.run("umount /mnt").status == 0
+    assert do(guest, "shrink", "125", "--devices=3").endswith("done\n")
+    assert guest.run(f"mount {made.path} /mnt").status == 0
+    intact(guest, str(made.path))
+    # the place is found again at the next start, and the array says how large it is by itself
+    size = guest.run(f"cat /sys/block/{made.kernel}/size").stdout
+    again = guest.run(
+        f"mdadm --stop {made.path} && mdadm --assemble --scan && udevadm settle"
+        f" && cat /sys/block/$(basename $(readlink -f {made.path}))/size"
+    )
+    assert again.stdout.split("\n")[-2] == size.strip(), again.output
+
+
+def test_a_journal_comes_and_goes(wreck_guest: Guest) -> None:
+    """Without it the array is written to, and is assembled; the device is free again."""
+    guest = wreck_guest
+    names = disk_names(guest)
+    made = made_of(guest, 5, 3)
+    filled(guest, str(made.path))
+    assert refusal(guest, "journal", "125", "--add", names[3]).startswith(
+        "125 is in use: ext4 mounted at /mnt"
+    )
+    assert guest.run("umount /mnt").status == 0
+    assert do(guest, "journal", "125", "--add", names[3]).endswith("done\n")
+    assert attribute(guest, made, "consistency_policy") == "journal"
+    assert attribute(guest, made, "array_state") in {"clean", "active"}
+    reported = refusal(guest, "grow", "125", "--add", names[4])
+    assert reported.startswith("125 has consistency policy journal: the kernel refuses to reshape it")
+    assert do(guest, "journal", "125", "--remove").endswith("done\n")
+    assert attribute(guest, made, "consistency_policy") == "resync"
+    assert guest.run(f"mdadm --examine /dev/{names[3]}").status != 0
+    again = guest.run(f"mdadm --stop {made.path} && mdadm --assemble --scan && udevadm settle")
+    assert again.output.endswith("has been started with 3 drives.\n"), again.output
+    assert guest.run(f"mount {made.path} /mnt").status == 0
+    intact(guest, str(made.path))
+
+
+def test_a_journal_is_taken_back(wreck_guest: Guest) -> None:
+    guest = wreck_guest
+    made = made_of(guest, 6, 4)
+    assert do(guest, "bitmap", "125", "internal").endswith("done\n")
+    assert do(guest, "journal", "125", "--add", disk_names(guest)[4]).endswith("done\n")
+    job = raidtui(guest, "jobs").stdout.split("\n")[-2].split()[0]
+    back = raidtui(guest, "jobs", "rollback", job)
+    assert back.status == 0, back.output
+    assert [attribute(guest, made, name) for name in ("consistency_policy", "bitmap/location")] == [
+        "bitmap",
+        "+8",
+    ]
+
+
+def test_a_partial_parity_log_comes_and_goes(wreck_guest: Guest) -> None:
+    """Where the log of bad blocks lies where mdadm puts it, that is said; else it is one call."""
+    guest = wreck_guest
+    made = made_of(guest, 5, 3)
+    assert refusal(guest, "journal", "125", "--policy=ppl") == (
+        f"the log of bad blocks of {disk_names(guest)[0]} lies where mdadm puts a partial parity log; stop"
+        " 125, and assemble it with mdadm --assemble --update=no-bbl"
+    )
+    paths = " ".join(f"/dev/{name}" for name in disk_names(guest)[:3])
+    again = guest.run(
+        f"mdadm --stop {made.path} && mdadm --assemble {made.path} --update=no-bbl {paths}"
+        f" && mdadm --readwrite {made.path} && udevadm settle"
+    )
+    assert again.status == 0, again.output
+    for policy in ("ppl", "resync"):
+        assert do(guest, "journal", "125", f"--policy={policy}").endswith("done\n")
+        assert attribute(guest, made, "consistency_policy") == policy
+
+
+@pytest.mark.parametrize("number", [5, 9, 12, 15])
+def test_a_chain_whose_worker_is_killed(wreck_guest: Guest, number: int) -> None:
+    """1 to 5 to 6, killed between two entries: resumed, no stage is done twice or too early."""
+    guest = wreck_guest
+    names = disk_names(guest)
+    made = made_of(guest, 1, 2)
+    filled(guest, str(made.path))
+    plan(guest, "convert", "125", "--level=6", "--only-array", "--add", names[2], names[3])
+    job, status = killed_worker(guest, number)
+    assert status == -9
+    again = raidtui(guest, "jobs", "resume", job)
+    assert (again.status, states(guest)) == (0, ["done"]), again.output
+    found = [attribute(guest, made, name) for name in ("level", "raid_disks", "layout", "degraded")]
+    assert found == ["raid6", "4", "2", "0"]
+    intact(guest, str(made.path))
+
+
+def test_mdadm_is_killed_while_a_raid0_is_reshaped(wreck_guest: Guest) -> None:
+    """Nobody would make it a RAID 0 again: the plan does."""
+    guest = wreck_guest
+    made = made_of(guest, 0, 2)
+    filled(guest, str(made.path))
+    slow(guest, 2000)
+    plan(guest, "grow", "125", "--add", disk_names(guest)[2])
+    assert raidtui(guest, "apply", "/tmp/plan.json", "--detach").status == 0
+    wait_until(lambda: states(guest) == ["goes on"], what="the job waits")
+    assert attribute(guest, made, "level") == "raid4"
+    assert guest.run("pkill -9 -x 'mdadm|mdadm.bin'; ! pgrep -x 'mdadm|mdadm.bin'").status == 0
+    fast(guest)
+    wait_until(lambda: states(guest) == ["done"], what="the job's end")
+    assert [attribute(guest, made, name) for name in ("level", "raid_disks")] == ["raid0", "3"]
+    intact(guest, str(made.path))
+
+
+def test_a_job_that_waits_is_cancelled(wreck_guest: Guest) -> None:
+    """The reshape continues in the kernel; what would have followed does not."""
+    guest = wreck_guest
+    made = made_of(guest, 5, 3)
+    filled(guest, str(made.path))
+    before = room_kib(guest)
+    slow(guest, 2000)
+    plan(guest, "grow", "125", "--add", disk_names(guest)[3])
+    assert raidtui(guest, "apply", "/tmp/plan.json", "--detach").status == 0
+    wait_until(lambda: states(guest) == ["goes on"], what="the job waits")
+    [row] = json.loads(raidtui(guest, "jobs", "--json").stdout)["jobs"]
+    assert raidtui(guest, "jobs", "cancel", row["id"]).status == 0
+    assert states(guest) == ["cancelled"]
+    refused = raidtui(guest, "jobs", "rollback", row["id"])
+    assert refused.output.rstrip().endswith("cannot be rolled back: md has begun what cannot be undone")
+    fast(guest)
+    wait_until(lambda: attribute(guest, made, "reshape_position") == "none", what="the end of the reshape")
+    assert room_kib(guest) == before
+    assert raidtui(guest, "jobs", "resume", row["id"]).status == 0
+    assert room_kib(guest) > before
+    intact(guest, str(made.path))
+
+
+def test_no_room_beside_the_data(wreck_guest: Guest) -> None:
+    """A file is asked for, and where it must not lie."""
+    guest = wreck_guest
+    made = made_of(guest, 5, 3, more=("--data-offset=72K",))
+    filled(guest, str(made.path))
+    words = ("grow", "125", "--add", disk_names(guest)[3])
+    assert "mdadm needs a backup file; give --backup-file=PATH" in refusal(guest, *words)
+    ends = "; name a file that is not there yet, on a disk that the array does not use"
+    for path, why in (
+        ("/mnt/backup", "/mnt is on 125 itself"),
+        ("/run/backup", "/run is in memory: after a crash the file would be gone"),
+        (PLACE, "it is there already"),
+        ("/none/backup", "there is no folder /none"),
+    ):
+        said = refusal(guest, *words, f"--backup-file={path}")
+        assert said == f"the backup file cannot be {path}: {why}{ends}"
+    other = disk_names(guest)[7]
+    assert guest.run(f"mkfs.ext4 -q /dev/{other} && mkdir -p /srv && mount /dev/{other} /srv").status == 0
+    assert do(guest, *words, "--backup-file=/srv/backup").endswith("done\n")
+    assert guest.run("umount /srv").status == 0
+    assert attribute(guest, made, "raid_disks") == "4"
+    intact(guest, str(made.path))
