@@ -162,16 +162,14 @@ def grow_plan_of(
 def _backup_place(root: Root, path: str) -> BackupPlace:
     """Return what is known of the place of a backup file."""
     folder, _, name = path.rpartition("/")
-    if not path.startswith("/") or not name or root.is_there(path) or not root.is_there(folder or "/"):
-        why = (
-            "it is no absolute path"
-            if not path.startswith("/")
-            else "it is there already"
-            if name and root.is_there(path)
-            else f"there is no folder {folder}"
-        )
-        return BackupPlace(path=path, why_not=why)
-    mount = mount_of(root, os.path.realpath(folder or "/"))
+    why = ""
+    if not path.startswith("/"):
+        why = "it is no absolute path"
+    elif not name or root.is_there(path):
+        why = "it is there already" if name else "it is a folder"
+    elif folder and not root.is_there(folder):
+        why = f"there is no folder {folder}"
+    mount = None if why else mount_of(root, os.path.realpath(folder or "/"))
     if mount is None:
-        return BackupPlace(path=path, why_not=f"it is not known what {folder} is on")
+        return BackupPlace(path=path, why_not=why or f"it is not known what {folder} is on")
     return BackupPlace(path=path, where=mount.where, kind=mount.kind)

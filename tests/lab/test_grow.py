@@ -4,22 +4,21 @@ import pytest
 
 from tests.lab.guests.arrays import Made, disk_names, make_array
 from tests.lab.guests.guest import Guest
-from tests.lab.guests.jobs import apply, plan
+from tests.lab.guests.jobs import do
 
 FILLED_MIB = 24
 
 
-def made_of(guest: Guest, level: int, count: int, *, chunk: int | None = 64, **more: object) -> Made:
-    """An array of the first disks, with noise on its first MiB."""
-    extra = ["--assume-clean", *more.pop("extra", ())] if level else [*more.pop("extra", ())]  # type: ignore[misc]
+def made_of(guest: Guest, level: int, count: int) -> Made:
+    """An array of the first disks, with a bitmap where it has parity or pairs, and noise at its start."""
     made = make_array(
         guest,
         "125",
         level,
         disk_names(guest)[:count],
-        chunk=None if level == 1 else chunk,
-        extra=extra,
-        **more,  # type: ignore[arg-type]
+        chunk=None if level == 1 else 64,
+        bitmap="internal" if level in {5, 6, 10} else "none",
+        extra=("--assume-clean",) if level else (),
     )
     filled = guest.run(
         f"dd if=/dev/urandom of={made.path} bs=1M count={FILLED_MIB} oflag=direct status=none"
@@ -32,14 +31,6 @@ def made_of(guest: Guest, level: int, count: int, *, chunk: int | None = 64, **m
 def digest(made: Made) -> str:
     """The command that prints the digest of what was filled."""
     return f"dd if=/dev/{made.kernel} bs=1M count={FILLED_MIB} iflag=direct status=none | sha256sum"
-
-
-def carried_out(guest: Guest, *words: str, confirm: str = "") -> dict[str, object]:
-    """Plan and apply; the plan. The job waits until md has finished."""
-    made = plan(guest, *words)
-    said = apply(guest, *([f"--confirm={confirm}"] if confirm else []))
-    assert said.endswith("done\n"), said
-    return made
 
 
 def shape(guest: Guest, made: Made) -> list[str]:
@@ -109,7 +100,7 @@ def test_a_conversion(wreck_guest: Guest, name: str) -> None:
     """What was on the array is on it afterwards, and nothing is left to be synced."""
     guest = wreck_guest
     level, count, words, wanted = CONVERSIONS[name]
-    made = made_of(guest, level, count, bitmap="internal" if level in {5, 6, 10} else "none")
+    made = made_of(guest, level, count)
     names = disk_names(guest)
-    carried_out(guest, *(word.format(*names) for word in words))
+    assert do(guest, *(word.format(*names) for word in words)).endswith("done\n")
     assert shape(guest, made) == wanted.split()

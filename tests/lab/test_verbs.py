@@ -133,44 +133,6 @@ def test_a_new_chunk(guest: Guest) -> None:
     assert checksum(guest, [names[7]]) == before
 
 
-def test_more_devices(guest: Guest) -> None:
-    """The array is larger afterwards, and no byte of what was on it is another; a crash needs no file."""
-    names = disk_names(guest)
-    before = bystander(guest, names[7])
-    for level, layout, slots in ((5, "ls", 3), (10, "n2", 4), (1, None, 2)):
-        made = make_array(
-            guest,
-            "125",
-            level,
-            names[:slots],
-            layout=layout,
-            chunk=64 if layout else None,
-            extra=["--assume-clean"],
-        )
-        size = int(read(guest, f"/sys/block/{made.kernel}/size"))
-        assert guest.run(f"{_FILL.format(made.path)} && sha256sum /mnt/file >/tmp/sum").status == 0
-        reported = plan(guest, "grow", "125", "--add", names[slots])
-        assert reported["steps"][-1]["argv"] == [
-            "mdadm",
-            "--grow",
-            f"/dev/{made.kernel}",
-            f"--raid-devices={slots + 1}",
-        ]
-        assert apply(guest).endswith("done\n")
-        idle(guest, made.kernel)
-        assert read(guest, f"/sys/block/{made.kernel}/md/raid_disks") == str(slots + 1)
-        assert read(guest, f"/sys/block/{made.kernel}/md/degraded") == "0"
-        grown = int(read(guest, f"/sys/block/{made.kernel}/size"))
-        assert grown == size if level == 1 else grown > size
-        done = guest.run(
-            "echo 3 >/proc/sys/vm/drop_caches; sha256sum -c /tmp/sum && umount /mnt"
-            f" && fsck.ext4 -fn {made.path} && mdadm --stop {made.path} && mdadm --zero-superblock"
-            f" {' '.join('/dev/' + name for name in names[: slots + 1])}"
-        )
-        assert done.status == 0, done.output
-    assert checksum(guest, [names[7]]) == before
-
-
 def test_a_bitmap_more_and_less(guest: Guest) -> None:
     made = make_array(guest, "125", 1, disk_names(guest)[:2], extra=["--assume-clean"])
     place = f"/sys/block/{made.kernel}/md/bitmap/location"
