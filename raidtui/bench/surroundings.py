@@ -13,6 +13,7 @@ from msgspec import Struct
 from raidtui.bench.environment import ArrayShape
 from raidtui.bench.place import Place
 from raidtui.host.block import BLOCK
+from raidtui.host.md.array_attributes import sync_percent
 from raidtui.host.roots.root import Root
 from raidtui.host.sensors import find_thermometers, policy_words, read_celsius, read_mhz
 from raidtui.view.units import counted
@@ -127,16 +128,9 @@ class SurroundingsReader:
             label=self._labels.get(name, ""),
             state=word("array_state"),
             sync="" if at_rest else sync,
-            percent=None if at_rest else _percent(word("sync_completed")),
+            percent=None if at_rest else sync_percent(word("sync_completed")),
             missing=int(missing) if missing.isdecimal() and len(missing) < 6 else 0,
         )
-
-
-def _percent(text: str) -> float | None:
-    """Return the percentage of "done / total" (sectors); None of "none" and "delayed"."""
-    done, slash, total = (word.strip() for word in text.partition("/"))
-    known = slash and done.isdecimal() and total.isdecimal() and max(len(done), len(total)) < 20
-    return round(100 * int(done) / int(total), 1) if known and int(total) else None
 
 
 def span_of(seen: Sequence[Surroundings]) -> SurroundingsSpan:

@@ -17,6 +17,7 @@ from raidtui.jobs.lock import BusyError, JobError
 from raidtui.jobs.spawn import cancel, follow, start_worker
 from raidtui.jobs.states import FINAL, RESUMABLE, JobState, entry_text
 from raidtui.jobs.store import Job, all_jobs, find_job, jobs_folder
+from raidtui.jobs.waiting import wait_of
 from raidtui.jobs.worker import CostMeasure, work_on
 from raidtui.model.plan import Plan
 from raidtui.view.text import visible
@@ -44,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(root: Root, arguments: argparse.Namespace) -> int:
     """Carry out ``raidtui jobs ...``."""
     if arguments.subcommand is None:
-        return _list(as_json=arguments.json)
+        return _list(root, as_json=arguments.json)
     if arguments.subcommand != "attach" and not root.live:
         return refused(JobError("refused: jobs change this host, and --root or --demo names another one"))
     if arguments.subcommand == "work":
@@ -95,15 +96,24 @@ def _again(job: Job, *, back: bool) -> int:
     return attach(job, since=since, wanted=JobState.ROLLED_BACK if back else JobState.DONE)
 
 
-def _list(*, as_json: bool) -> int:
-    lines = [job.line for job in all_jobs()]
+def _list(root: Root, *, as_json: bool) -> int:
+    found = [(job.line, wait_of(root, job)) for job in all_jobs()]
     if as_json:
-        print_json({"jobs": [asdict(line) for line in lines]})
+        rows = [
+            {
+                **asdict(line),
+                "waits_for": wait.why if wait is not None else None,
+                "percent": wait.percent if wait is not None else None,
+            }
+            for line, wait in found
+        ]
+        print_json({"jobs": rows})
         return 0
-    for line in lines:
+    for line, wait in found:
         at = time.strftime("%Y-%m-%d %H:%M", time.localtime(line.made_s))
-        print(visible(f"{line.id}  {line.state:<11}  {at}  {line.who}  {line.title}"))
-    if not lines:
+        more = f" ({wait.words})" if wait is not None else ""
+        print(visible(f"{line.id}  {line.state:<11}  {at}  {line.who}  {line.title}{more}"))
+    if not found:
         print(f"No jobs in {jobs_folder()}.")
     return 0
 

@@ -14,12 +14,14 @@ from msgspec.structs import replace
 
 from raidtui.host.md.array_names import canonical_uuid
 from raidtui.host.reading import Reading, ReadingScope
+from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import Root
 from raidtui.jobs import journal
 from raidtui.jobs.lock import JobError, worker_of
 from raidtui.jobs.spawn import begin_job, cancel, start_worker
 from raidtui.jobs.states import FINAL, UNFINISHED, JobState
 from raidtui.jobs.store import JobLine, all_jobs, find_job
+from raidtui.jobs.waiting import JobWait, wait_of
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
@@ -35,10 +37,12 @@ class JobNews(Struct, frozen=True, kw_only=True):
     Args:
         entries: the new entries.
         state: ``running`` while it runs, also before its worker has started.
+        wait: what it waits for, if it does.
     """
 
     entries: tuple[Mapping[str, Any], ...]
     state: JobState = JobState.RUNNING
+    wait: JobWait | None = None
 
 
 _OF_MEMBERS = frozenset({"fail", "remove", "locate"})
@@ -133,7 +137,8 @@ def job_news(job_id: str, since: int, begun_after: int = 0) -> JobNews:
         state = JobState(last)
     else:
         state = JobState.RUNNING if running else job.state
-    return JobNews(entries=tuple(entries[since:]), state=state)
+    wait = wait_of(open_root(), job) if state is JobState.GOES_ON else None
+    return JobNews(entries=tuple(entries[since:]), state=state, wait=wait)
 
 
 def new_uuid() -> str:

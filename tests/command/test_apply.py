@@ -242,7 +242,7 @@ def test_the_list(call: Run) -> None:
         f"{names[1]}  interrupted  2026-11-20 21:25  ada  stop: a\\x1b[2J\n"
     )
     assert call("jobs") == (0, lines, "")
-    common = {"who": "ada", "made_s": 1_795_209_900.0}
+    common = {"who": "ada", "made_s": 1_795_209_900.0, "waits_for": None, "percent": None}
     assert json.loads(call("jobs", "--json")[1]) == {
         "jobs": [
             {"id": names[0], "state": "done", "title": "stop: data", **common},

@@ -13,6 +13,7 @@ from raidtui.jobs import worker
 from raidtui.jobs.lock import JobError, only_worker, worker_of
 from raidtui.jobs.spawn import cancel
 from raidtui.jobs.store import Job
+from raidtui.jobs.waiting import wait_of
 from raidtui.jobs.worker import Worker, work_on
 from raidtui.model.plan import Plan, Step
 from tests.jobs.test_worker import A, B, C, Host, Pauses, job_of, journal, kill_at, reads, reason, up
@@ -103,6 +104,29 @@ def test_a_worker_that_is_killed_after_a_wait(chain: Chain, *, done: bool) -> No
     host.before = lambda _: None
     assert Worker(host, job).work() == "done"
     assert host.state == "111"
+
+
+def test_what_a_job_waits_for(chain: Chain) -> None:
+    """With how far the kernel is; nothing before and afterwards."""
+    seen: list[object] = []
+
+    def look(host: Host, job: Job) -> None:
+        found = wait_of(host, job)
+        seen.append(found and found.words)
+
+    def begun(host: Host, job: Job) -> None:
+        look(host, job)
+        host.put("/sys/class/block/md127/md/sync_completed", "27264 / 129024\n")
+        look(host, job)
+        shaped(host, job)
+        sized(host, job)
+
+    host, job, _ = chain(begun, plan=replace(CHAIN, arrays=("md127",)))
+    look(host, job)
+    assert Worker(host, job).work() == "done"
+    look(host, job)
+    why = f"md works on {SHAPE}"
+    assert seen == [None, why, f"{why}: 21.1 %", None]
 
 
 def test_another_job_that_runs_when_md_has_finished(chain: Chain) -> None:

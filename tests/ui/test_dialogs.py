@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from textual import events
 
 from raidtui.jobs.states import JobState
+from raidtui.jobs.waiting import JobWait
 from raidtui.model.plan import Plan
 from raidtui.plans.create.create_plan import plan_create
 from raidtui.plans.leave import plan_fail
@@ -114,6 +115,19 @@ def test_job_that_failed(shows: Shows) -> None:
 def test_job_that_is_done(shows: Shows) -> None:
     end = ({"event": "step done", "step": 1}, {"event": "done"})
     shows(staged(Kernel(raid10())), prepare=following(job(*end, state="done")))
+
+
+def test_job_that_waits(shows: Shows) -> None:
+    """What md is at, and how far, under what was done."""
+
+    async def news(job_id: str, since: int) -> JobNews:
+        del job_id
+        goes_on = {"event": "goes on", "reason": "md moves every block; other jobs can run meanwhile"}
+        wait = JobWait(why="md moves every block", percent=21.1)
+        return JobNews(entries=(*NEWS, goes_on)[since:], state=JobState.GOES_ON, wait=wait)
+
+    make = lambda: JobView("job-1", "grow: 3 → 4 devices", news)  # noqa: E731
+    shows(staged(Kernel(raid10())), prepare=following(make))
 
 
 async def given(make: Callable[[], FrameScreen[Any]], *keys: str) -> list[Any]:

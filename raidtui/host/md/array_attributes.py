@@ -20,6 +20,13 @@ _LEVEL_NUMBERS = {
 }  # fmt: skip
 
 
+def sync_percent(text: str) -> float | None:
+    """Return the percentage of "done / total" (sectors); None of "none" and "delayed"."""
+    done, slash, total = (word.strip() for word in text.partition("/"))
+    known = slash and done.isdecimal() and total.isdecimal() and max(len(done), len(total)) < 20
+    return round(100 * int(done) / int(total), 1) if known and int(total) else None
+
+
 def read_limits(root: Root) -> SystemLimits:
     """Return the system's speed limits, KiB/s; None where md is not loaded. The kernel takes any integer."""
     return SystemLimits(

@@ -245,6 +245,7 @@ class JobView(FrameScreen[str]):
         self._seen = 0
         self._waits = 0
         self._lines: list[Line] = []
+        self._wait = ""
         self.state = JobState.RUNNING
 
     def on_mount(self) -> None:
@@ -261,10 +262,11 @@ class JobView(FrameScreen[str]):
         for entry in news.entries:
             self._take(entry)
         self._waits = 0 if news.entries else self._waits + 1
-        before, self.state = self.state, news.state
+        before, self.state = (self.state, self._wait), news.state
+        self._wait = news.wait.words if news.wait is not None else ""
         if self.state is JobState.RUNNING and self._is_lost:
             self.state = JobState.INTERRUPTED
-        if news.entries or self.state != before:
+        if news.entries or (self.state, self._wait) != before:
             self._draw()
 
     @property
@@ -279,7 +281,8 @@ class JobView(FrameScreen[str]):
                 self._lines += wrapped(visible(text), self.inner_width, role, indent=7)
 
     def _draw(self) -> None:
-        self.show_body(self._lines or [[("starting the worker …", "dim")]])
+        wait: list[Line] = [[(self._wait, "accent")]] if self._wait else []
+        self.show_body([*(self._lines or [[("starting the worker …", "dim")]]), *wait])
         self._body.scroll_end(animate=False)
         if self.state is JobState.RUNNING:
             self.show_foot(("x", "cancel after this step"), ("Esc", "leave; the job continues"))

@@ -1,0 +1,44 @@
+"""What a job waits for, and how far the kernel is with it."""
+
+from __future__ import annotations
+
+import contextlib
+
+from msgspec import Struct
+
+from raidtui.host.md.array_attributes import sync_percent
+from raidtui.host.roots.root import Root
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.states import JobState
+from raidtui.jobs.store import Job
+from raidtui.view.text import visible
+
+
+class JobWait(Struct, frozen=True, kw_only=True):
+    """What a job waits for.
+
+    Args:
+        why: what md does, a clause.
+        percent: how far it is; None where the kernel does not say, as while it is paused.
+    """
+
+    why: str
+    percent: float | None = None
+
+    @property
+    def words(self) -> str:
+        """Both in one line."""
+        return visible(self.why) + (f": {self.percent:.1f} %" if self.percent is not None else "")
+
+
+def wait_of(root: Root, job: Job) -> JobWait | None:
+    """Return what a job waits for; None where it waits for nothing."""
+    if job.state is not JobState.GOES_ON:
+        return None
+    with contextlib.suppress(JobError):
+        plan, (done, _) = job.plan, job.done_steps()
+        step = next((step for number, step in enumerate(plan.steps) if number not in done), None)
+        if step is not None and step.waits:
+            texts = (root.text(f"/sys/class/block/{name}/md/sync_completed") or "" for name in plan.arrays)
+            return JobWait(why=step.why, percent=next(filter(None, map(sync_percent, texts)), None))
+    return None
