@@ -14,7 +14,7 @@ from tests.lab.guests.jobs import checksum, raidtui, states
 
 SUMS = "/tmp/sums"
 LEFT = """
-dmsetup ls | grep -v -e '^No devices found' -e '^dust'; losetup --all | grep raidtui
+dmsetup ls | grep -v -e '^No devices found' -e '^dust' -e '^mine'; losetup --all | grep raidtui
 ls -d /run/udev/rules.d/*raidtui* /run/raidtui-rescue* /var/tmp/raidtui-rescue* 2>/dev/null
 grep ^md /proc/mdstat; for disk in /sys/block/ubd?; do [ "$(cat $disk/ro)" = 0 ] || echo $disk read-only; done
 """
