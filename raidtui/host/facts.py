@@ -284,13 +284,16 @@ def _loose(root: Root, subject: str, value: str) -> str:
 
 def _unwritten(root: Root, uuid: str, value: str) -> str:
     """An array that does not run has no counter; the superblocks of its members tell then, but for RAID 0."""
+    runs, _, seen = value.partition(" ")
     name = kernel_name(root, uuid)
     if name is None:
         known = f"the array {uuid} does not run: it is not known whether it was written to"
-        return known if value == "runs" else ""
+        return known if runs else ""
     state = _attribute(root, name, "array_state")
-    if value == "runs" and state != "readonly":  # one that was started again since counts from zero
+    if runs and state != "readonly":
         return f"{name} is {state}: it is not known whether it was written to"
+    if runs and (not seen or read_appearance(root, name) != seen):  # the counter begins again with each start
+        return f"{name} may have been stopped and started since: it is not known whether it was written to"
     words = (root.text(f"{BLOCK}/{name}/stat") or "").split()
     if len(words) <= _WRITTEN_AT or not words[_WRITTEN_AT].isdigit():
         return f"it is not known whether {name} was written to"

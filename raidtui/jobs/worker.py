@@ -16,6 +16,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Protocol
 
+from msgspec.structs import replace
+
+from raidtui.host.block import read_appearance
+from raidtui.host.facts import kernel_name
 from raidtui.host.roots.root import Root
 from raidtui.jobs.blackbox import save_black_box
 from raidtui.jobs.lock import BusyError, JobError, only_worker
@@ -112,7 +116,7 @@ class Worker:
             JobError: it was written to, the array does not run, or the copy is complete.
         """
         done, begun = self._job.done_steps()
-        if reason := first_trouble(self._root, _unwritten(plan, done, begun)):
+        if reason := first_trouble(self._root, self._bound(_unwritten(plan, done, begun))):
             raise JobError(f"job {self._job.id} is not rolled back: {reason}; what it has saved stays")
         number = max((each for each in done | begun if plan.steps[each].undo), default=None)
         if not plan.ends or number is None:
@@ -199,6 +203,7 @@ class Worker:
             if reason:
                 self._job.note(event="step failed", step=number, reason=reason)
                 return JobState.FAILED, f"step {number + 1}: {reason}"
+            self._note_start(step)
             self._job.note(event="step done", step=number)
         return JobState.DONE, ""
 
@@ -214,6 +219,27 @@ class Worker:
             return self._end(JobState.STUCK, reason=f"{why}; {stuck}")
         return self._end(JobState.ROLLED_BACK, reason=why)
 
+    def _note_start(self, step: Step) -> None:
+        """Note which array a step has started: stopped and started again, it has another number."""
+        for uuid in [fact.subject for fact in step.proves if fact.kind is FactKind.RUNNING]:
+            name = kernel_name(self._root, uuid)
+            seen = read_appearance(self._root, name) if name is not None else ""
+            self._job.note(event="started", array=uuid, appearance=seen)
+
+    def _bound(self, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+        """Bind what must be so since the start of an array to the start that was noted."""
+        starts = {
+            each.get("array"): each["appearance"]
+            for each in self._job.entries()
+            if each["event"] == "started"
+        }
+        return tuple(
+            replace(fact, value=f"{fact.value} {starts.get(fact.subject, '')}".rstrip())
+            if fact.kind is FactKind.UNWRITTEN and fact.value
+            else fact
+            for fact in facts
+        )
+
     def _undo(self, number: int, steps: tuple[Step, ...]) -> str:
         """Return why a step cannot be undone, or ""."""
         first = ""
@@ -221,7 +247,7 @@ class Worker:
             if step.proves and holds(self._root, step.proves):
                 continue
             self._job.note(event="undo", of=number, command=step.command)
-            reason = self._do(step)
+            reason = self._do(replace(step, needs=self._bound(step.needs)))
             if reason and reads_so(self._root, step):  # the kernel refuses the write, which is not needed
                 self._job.note(event="output", text=f"{reason}; it is {step.text} already")
                 continue

@@ -60,8 +60,9 @@ class FactKind(StrEnum):
     STANDS_ON = "stands-on"  # the array (kernel name) has one of these: names of maps or devices (a|b)
     STANDS_OFF = "stands-off"  # the array (kernel name) is not there, or has none of these (a|b)
     UNWRITTEN = (
-        "unwritten"  # nothing was written to the array with this UUID since its start ("runs": and it runs)
+        "unwritten"  # nothing was written to the array with this UUID since its start ("runs": it still
     )
+    # runs, read-only; a job adds the "boot/diskseq" of the array as it has started it: no other start counts)
     EVENTS = "events"  # a device's superblock of the array (UUID/count), if it has one, counts no more events
 
 
