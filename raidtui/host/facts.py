@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 
 from raidtui.host import maps, on_top
 from raidtui.host.block import BLOCK, DiskReader, read_appearance
@@ -17,7 +18,7 @@ from raidtui.model.disk import Disk
 from raidtui.model.plan import Fact, FactKind
 from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, counted
 
-_PATIENCE_S = 5.0
+_PATIENCE_S, _PACE_S = 5.0, 0.1
 """How long a device may be open after a step: udev's handling of events ends within that."""
 
 
@@ -67,7 +68,10 @@ def _free(root: Root, name: str, value: str) -> str:
         return f"{name} is gone"
     if users := disk.users:
         return f"{name} is in use: {users}"
-    busy = why_busy(root, name) or open_words(root, (name,), patience_s=_PATIENCE_S).get(name, "")
+    end_s = time.monotonic() + _PATIENCE_S
+    while (busy := why_busy(root, name)) and time.monotonic() < end_s:  # such as mdadm, which looks at it
+        time.sleep(_PACE_S)
+    busy = busy or open_words(root, (name,), patience_s=_PATIENCE_S).get(name, "")
     return f"{name}: {busy}" if busy else ""
 
 

@@ -34,6 +34,8 @@ _END_S, _END_PACE_S = 2.0, 0.05
 _FOLLOW_PACE_S = 1.0
 _WAITS = "{0} is auto-read-only, so md waits for the first write (raidtui plan read-write {0})"
 _LOST_S = 5.0
+_BACK_S = 45.0
+"""How long to try to undo what others stand on."""
 
 
 class CostMeasure(Protocol):
@@ -208,16 +210,35 @@ class Worker:
         return JobState.DONE, ""
 
     def _back(self, plan: Plan, why: str) -> JobState:
+        if stuck := self._all_undone(plan):
+            return self._end(JobState.STUCK, reason=f"{why}; {stuck}")
+        return self._end(JobState.ROLLED_BACK, reason=why)
+
+    def _all_undone(self, plan: Plan) -> str:
+        """Undo all steps, the last one first; return why one cannot be undone, or "".
+
+        What steps stand on stays until they are undone. Somebody may have it open, such as udev, longer than
+        mdadm and dmsetup are patient (5 s): then they are tried again.
+        """
+        end_s = time.monotonic() + _BACK_S
+        while True:
+            stuck = self._undone(plan)
+            if not stuck or not plan.stacked or time.monotonic() >= end_s:
+                return stuck
+            self._root.run("udevadm", "settle", "--timeout=10")
+
+    def _undone(self, plan: Plan) -> str:
+        """Undo the steps that are not undone yet, once; return why the first one that cannot be is not."""
         done, begun = self._job.done_steps()
         stuck = ""
         for number in sorted(done | begun, reverse=True):
             if reason := self._undo(number, plan.steps[number].undo):
                 stuck = stuck or f"step {number + 1} cannot be undone: {reason}"
+                if plan.stacked:
+                    break
             else:
                 self._job.note(event="undone", step=number)
-        if stuck:
-            return self._end(JobState.STUCK, reason=f"{why}; {stuck}")
-        return self._end(JobState.ROLLED_BACK, reason=why)
+        return stuck
 
     def _note_start(self, step: Step) -> None:
         """Note which array a step has started: stopped and started again, it has another number."""

@@ -154,6 +154,7 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         grounds: what it rests on, a sentence each, the first the result: what a trial of it has shown.
         confirm: the word to type before anything is destroyed: the array's name.
         rolls_back: whether a failure in the middle undoes the steps so far.
+        stacked: whether each step stands on those before it: a rollback ends at one that cannot be undone.
         devices: kernel names of all devices touched; their superblocks are saved before.
         arrays: kernel names of all arrays touched.
         goes_on: what md does by itself after the last step, a clause: "md copies sda to sde".
@@ -173,6 +174,7 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     grounds: tuple[str, ...] = ()
     confirm: str = ""
     rolls_back: bool = False
+    stacked: bool = False
     devices: tuple[str, ...] = ()
     arrays: tuple[str, ...] = ()
     goes_on: str = ""

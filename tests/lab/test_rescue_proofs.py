@@ -24,6 +24,26 @@ EXPECTED = {
     "luks2": [("", "crypto_LUKS", NONE, "both headers of LUKS 2 have the right checksum; that proves")],
     "luks2 without its second header": [("", "crypto_LUKS", ERRORS, "the second header of LUKS 2 is")],
     "luks1": [("", "crypto_LUKS", NONE, "LUKS 1 has one header, without a checksum; that proves")],
+    "luks2 with its key": [
+        (
+            "",
+            "crypto_LUKS",
+            CLEAN,
+            "both headers of LUKS 2 have the right checksum; the key opens it, so its",
+        ),
+        ("luks", "ext4", CLEAN, "e2fsck"),
+    ],
+    "luks1 with its key": [
+        ("", "crypto_LUKS", CLEAN, "without a checksum; the key opens it, so its header and that keyslot"),
+        ("luks", "ext4", CLEAN, "e2fsck"),
+    ],
+    "luks2 with another key": [
+        ("", "crypto_LUKS", NONE, "checksum; the key opens no keyslot: it is another")
+    ],
+    "luks2 of nothing with its key": [
+        ("", "crypto_LUKS", NONE, "that keyslot are whole; luks: blkid knows nothing of what is there"),
+        ("luks", "", NONE, "blkid knows nothing"),
+    ],
     "swap": [("", "swap", NONE, "swap space")],
     "noise": [("", "", NONE, "blkid knows nothing of what is there")],
     "gpt with lvm": [

@@ -21,6 +21,7 @@ from raidtui.rescue.mdadm_words import Assembly
 from raidtui.rescue.proof import CheckResult, Proof
 from raidtui.rescue.trial.reshape_hold import hold_reshape
 from raidtui.rescue.trial.trial_checks import Checker, read_store_use
+from raidtui.rescue.trial.trial_key import TrialKey, take_key
 from raidtui.rescue.trial.trial_look import FilesFound, copy_out, look_around, mount_read_only, read_sums
 from raidtui.rescue.trial.trial_record import (
     TrialOutcome,
@@ -59,13 +60,14 @@ class TrialWorker(Worker):
             plan = self._job.plan
             self._job.keep_room()
             self._job.note_work()
+            typed = take_key(self._job) if self._trial.looks.typed else ""
             before = keep_before(self._job, self._digests(plan))
             state, reason = self._forward(plan)
             made = self._trial.request.made
             if state is JobState.DONE and isinstance(made, Assembly) and made.backup:
                 stuck = hold_reshape(self._root, self._trial.names.array)
                 state, reason = (JobState.FAILED, stuck) if stuck else (state, reason)
-            outcome = self._outcome(plan, state, reason)
+            outcome = self._outcome(plan, state, reason, typed)
             keep_outcome(self._job, replace(outcome, digests=before))
             self._job.note(event="judged", check=outcome.proof.check, text=outcome.proof.sure)
             held = self._trial.looks.hold and state is JobState.DONE and not outcome.void
@@ -100,17 +102,6 @@ class TrialWorker(Worker):
             return self._end(JobState.FAILED, reason=f"{changed} reads otherwise than before the trial")
         return self._end(state, reason=reason)
 
-    def _all_undone(self, plan: Plan) -> str:
-        """Undo all steps, the last one first; return why one cannot be undone, or ""."""
-        done, begun = self._job.done_steps()
-        stuck = ""
-        for number in sorted(done | begun, reverse=True):
-            if reason := self._undo(number, plan.steps[number].undo):
-                stuck = stuck or f"step {number + 1} cannot be undone: {reason}"
-            else:
-                self._job.note(event="undone", step=number)
-        return stuck
-
     def _changed(self, plan: Plan) -> str:
         """Return the members that do not read as before the trial; "" for none."""
         before, now = before_of(self._job) or {}, self._digests(plan)
@@ -126,12 +117,14 @@ class TrialWorker(Worker):
             found |= {f"{name} whole": whole_digest(name) for name in plan.devices}
         return {name: digest for name, digest in found.items() if digest is not None}
 
-    def _outcome(self, plan: Plan, state: JobState, reason: str) -> TrialOutcome:
+    def _outcome(self, plan: Plan, state: JobState, reason: str, typed: str) -> TrialOutcome:
         """Judge what the steps have made, or why they could not."""
         trial = self._trial
         if state is not JobState.DONE:
             return self._refused(plan, reason)
-        checker = Checker(self._root, self._job.folder, trial.names, lambda: self._cancelled)
+        file = trial.looks.key_file
+        key = TrialKey(file=file, typed=typed) if file or trial.looks.typed else None
+        checker = Checker(self._root, self._job.folder, trial.names, lambda: self._cancelled, key)
         findings = checker.check(trial.target)
         proof = findings[0].proof
         if trial.looks.mounts and not self._cancelled:

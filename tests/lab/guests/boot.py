@@ -113,7 +113,7 @@ wrap() {  # a shell, how the tool is called by the name that it was called by, a
 }
 wrap /bin/sh '' /sbin/ldconfig /sbin/mdadm /sbin/wipefs /sbin/sfdisk /sbin/blkid /sbin/dmsetup /bin/lsblk \
     /sbin/xfs_spaceman /sbin/xfs_db /sbin/xfs_io /sbin/xfs_growfs /sbin/xfs_repair /sbin/losetup \
-    /sbin/blockdev /bin/btrfs /bin/rsync /bin/ddrescue
+    /sbin/blockdev /bin/btrfs /bin/rsync /bin/ddrescue /sbin/cryptsetup
 wrap /bin/bash '-a "$$0"' /sbin/lvm /sbin/mke2fs /sbin/mkfs.xfs /sbin/tune2fs /sbin/fstrim /bin/mount \\
     /bin/umount /sbin/e2fsck /sbin/debugfs /sbin/dumpe2fs
 printf '#!/bin/sh\\nGLIBC_TUNABLES=%s exec /sbin/modprobe "$$@"\\n' $tunables >/run/modprobe
