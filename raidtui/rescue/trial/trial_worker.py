@@ -48,6 +48,7 @@ class TrialWorker(Worker):
     def __init__(self, root: Root, job: Job, *, listens: bool = True) -> None:
         super().__init__(root, job, listens=listens)
         self._trial = record_of(job)
+        self._unfinished: tuple[str, ...] = ()
 
     def work(self) -> JobState:
         """Carry out the trial; return the state that it ends in: done also where the answer is no.
@@ -152,7 +153,8 @@ class TrialWorker(Worker):
         """Return the outcome, unless a store is full, a member is gone, or somebody has cancelled it."""
         used = read_store_use(self._root, self._trial.overlays)
         same = tuple(fact for step in plan.steps for fact in step.needs if fact.kind in _SAME)
-        void = "cancelled" if self._cancelled else used if isinstance(used, str) else ""
+        void = "; ".join(("cancelled", *self._unfinished)) if self._cancelled else ""
+        void = void or (used if isinstance(used, str) else "")
         void = void or first_trouble(self._root, same)
         if void:
             proof = Proof(check=CheckResult.NOT_TRIED, sure=f"the trial is void: {void}")
@@ -201,6 +203,7 @@ class TrialWorker(Worker):
                     log = self._job.folder / f"copy-{number}.txt"
                     done, said = copy_out(place, to, log, lambda: self._cancelled, self._say)
                     found = replace(found, copied=done, copy_words=said)
+                    self._unfinished += () if done else (said,)
             differ = differ or bool(found.other or found.unread)
             words.append(f"{name}: {found.words}".removeprefix(": "))
         said = "; ".join(words) or "nothing on it can be mounted"
