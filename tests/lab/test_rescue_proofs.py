@@ -143,9 +143,9 @@ def test_a_copy_out_that_is_cancelled_is_said_to_be_in_part(guest: Guest) -> Non
     names = disk_names(guest)[:2]
     array = make_array(guest, "data", 1, names, extra=["--assume-clean"])
     filled(guest, str(array.path))
-    before = checksum(guest, names)
     done = guest.run(f"mdadm --stop {array.path} && udevadm settle && rm -rf /tmp/out && {THROTTLED.strip()}")
     assert done.status == 0, done.output
+    before = checksum(guest, names)
     try:
         command = shlex.join((*RAIDTUI, "rescue", "try", "start", *names, "--copy-to=/tmp/out", "--json"))
         trial = guest.spawn(command)
