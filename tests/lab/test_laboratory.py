@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.lab.guests import launch
 from tests.lab.guests.arrays import disk_names, make_array, make_ram_disks, mdstat, slow
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest, JobTimeoutError
@@ -72,6 +73,26 @@ def test_a_large_script_and_a_large_output_come_through(guest: Guest) -> None:
     assert len(guest.run("head -c 1000000 /dev/zero | tr '\\0' x").stdout) == 1_000_000
 
 
+def test_a_tool_gets_the_tunables_and_all_that_it_was_given(tmp_path: Path) -> None:
+    tool = tmp_path / "tool"
+    tool.write_bytes(launch.program_head() + b"/usr/bin/env")
+    tool.chmod(0o755)
+    words = [
+        tool,
+        "--",
+        "sh",
+        "-c",
+        'echo "$GLIBC_TUNABLES,$ONE,$0,$*,$#"',
+        "name",
+        "first",
+        "",
+        "third word",
+    ]
+    for variables in ({}, {"ONE": "1", "TWO": "2"}):
+        told = subprocess.run(words, env=variables, capture_output=True, text=True, check=True).stdout
+        assert told == f"{launch.TUNABLES},{variables.get('ONE', '')},name,first  third word,3\n"
+
+
 def test_a_program_that_does_not_exist(guest: Guest) -> None:
     with pytest.raises(LabError, match="FileNotFoundError"):
         guest._start(("/does/not/exist",), env=None, tty=None)
@@ -79,7 +100,8 @@ def test_a_program_that_does_not_exist(guest: Guest) -> None:
 
 
 def test_a_timeout_kills_the_whole_tree_and_says_what_was_written(guest: Guest) -> None:
-    with pytest.raises(JobTimeoutError, match=r"killed after [\d.]+ s; it wrote:\nbegun"):
+    told = r"(?s)killed after [\d.]+ s.*\n\d+ [DRS] \w+ sleep 987\n.*it wrote:\nbegun"
+    with pytest.raises(JobTimeoutError, match=told):
         guest.run("echo begun; setsid sleep 987 & sleep 987", timeout=0.5)
     assert guest.run("pgrep -x sleep").status == 1
 
