@@ -117,6 +117,10 @@ class Agent:
                     with contextlib.suppress(FileNotFoundError), Path(request["path"]).open("rb") as file:
                         os.fsync(file)
                     self.report(ident, event="done")
+                case "flush":
+                    os.sync()
+                    self.forget(request["disks"])
+                    self.report(ident, event="done")
                 case "release":
                     self.report(ident, event="done", left=self.release())
                 case "refresh":
@@ -296,14 +300,18 @@ class Agent:
                 stop_array(array)
         return arrays
 
+    def forget(self, disks: list[str], flags: int = os.O_RDONLY) -> None:
+        """Write what is cached of disks, and forget it."""
+        for disk in disks:
+            with opened(f"/dev/{disk}", flags) as number:
+                fcntl.ioctl(number, BLKFLSBUF)
+
     def refresh(self, disks: list[str]) -> list[str]:
         """Forget what was cached of disks that the host wiped; returns the arrays that are left.
 
         Closing a disk that was open for writing makes udev look at it again.
         """
-        for disk in disks:
-            with opened(f"/dev/{disk}", os.O_RDWR) as number:
-                fcntl.ioctl(number, BLKFLSBUF)
+        self.forget(disks, os.O_RDWR)
         Path("/run/mdadm/map").unlink(missing_ok=True)
         for file in list_settings() - self.settings.keys():
             file.unlink()

@@ -245,6 +245,10 @@ class Guest:
         self._link.call("sync", path=str(SHARE / name))
         return (self.folder / "share" / name).read_bytes()
 
+    def flush(self) -> None:
+        """Write all that the guest has cached of its disks, so that `disk_files` have it, and forget it."""
+        self._link.call("flush", disks=list(self.disks))
+
     def reset(self) -> None:
         """The state as after booting: no jobs, no terminals, no arrays, empty disks, default speed limits.
 
