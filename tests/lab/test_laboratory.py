@@ -83,8 +83,8 @@ def test_a_tool_gets_the_tunables_and_all_that_it_was_given(tmp_path: Path) -> N
     script = 'echo "$GLIBC_TUNABLES,$ONE,$0,$*,$#"'
     words = [str(tool), "--", "sh", "-c", script, "name", "first", "", "third word"]
     for variables in ({}, {"ONE": "1", "TWO": "2"}):
-        told = subprocess.run(words, env=variables, capture_output=True, text=True, check=True).stdout
-        assert told == f"{launch.TUNABLES},{variables.get('ONE', '')},name,first  third word,3\n"
+        result = subprocess.run(words, env=variables, capture_output=True, text=True, check=True).stdout
+        assert result == f"{launch.TUNABLES},{variables.get('ONE', '')},name,first  third word,3\n"
 
 
 def test_a_program_that_does_not_exist(guest: Guest) -> None:
@@ -94,8 +94,8 @@ def test_a_program_that_does_not_exist(guest: Guest) -> None:
 
 
 def test_a_timeout_kills_the_whole_tree_and_says_what_was_written(guest: Guest) -> None:
-    told = r"(?s)killed after [\d.]+ s.*\n\d+ [DRS] \w+ sleep 987\n.*it wrote:\nbegun"
-    with pytest.raises(JobTimeoutError, match=told):
+    result = r"(?s)killed after [\d.]+ s.*\n\d+ [DRS] \w+ sleep 987\n.*it wrote:\nbegun"
+    with pytest.raises(JobTimeoutError, match=result):
         guest.run("echo begun; setsid sleep 987 & sleep 987", timeout=0.5)
     assert guest.run("pgrep -x sleep").status == 1
 
@@ -107,11 +107,11 @@ def test_what_hangs_is_said_first_when_a_test_has_failed(guest: Guest) -> None:
     make_array(guest, "data", 1, disk_names(guest)[:2], extra=["--assume-clean"])
     guest.spawn("exec -a mdadm sleep 987")
     wait_until(lambda: guest.run("pgrep -x sleep").status == 0, what="the tool")
-    told = diagnose(guest)
-    jobs, arrays = told.index(f"{job}/journal.jsonl:\n"), told.index("Personalities")
-    assert re.search(r"^\d+ S \w+ sleep mdadm 987 *$", told[:jobs], re.MULTILINE)
-    assert [json.loads(line)["text"] for line in told[jobs:arrays].splitlines()[1:]] == ["5", "6", "7", "8"]
-    assert "lab:data" in told[arrays:]
+    result = diagnose(guest)
+    jobs, arrays = result.index(f"{job}/journal.jsonl:\n"), result.index("Personalities")
+    assert re.search(r"^\d+ S \w+ sleep mdadm 987 *$", result[:jobs], re.MULTILINE)
+    assert [json.loads(line)["text"] for line in result[jobs:arrays].splitlines()[1:]] == ["5", "6", "7", "8"]
+    assert "lab:data" in result[arrays:]
     assert guest.run(f"rm -r {job}").status == 0
 
 

@@ -87,8 +87,8 @@ def test_a_signal_is_a_negative_status(guest: Guest) -> None:
 
 def test_a_timeout_kills_it_and_says_what_it_was_at(guest: Guest) -> None:
     raidtui(guest, "--version")
-    told = r"(?s)killed after [\d.]+ s.*\n\d+ [DRS] \w+ \S+ -m raidtui status --watch --json\n.*it wrote:\n"
-    with pytest.raises(JobTimeoutError, match=told):
+    result = r"(?s)killed after [\d.]+ s.*\n\d+ [DRS] \w+ \S+ -m raidtui status --watch --json\n.*it wrote:\n"
+    with pytest.raises(JobTimeoutError, match=result):
         guest.command(WATCH, timeout=1.0)
     assert guest.run("pgrep -f 'raidtui[ ]status'").status == 1
     assert raidtui(guest, "--version").status == 0
@@ -134,9 +134,9 @@ def _has_begun(guest: Guest, program: Program) -> bool:
 
 
 def _facts(guest: Guest, pid: int) -> str:
-    told = guest.run(FACTS.format(pid=pid), interpreter="python")
-    assert told.status == 0, told.output
-    return told.stdout
+    result = guest.run(FACTS.format(pid=pid), interpreter="python")
+    assert result.status == 0, result.output
+    return result.stdout
 
 
 def _zygote(guest: Guest) -> str:

@@ -29,8 +29,8 @@ def saved(guest: Guest, wreck: Wreck, asked: Asked, *, carried_out: bool) -> lis
     nothing is offered.
     """
     if wreck.mend:
-        if (told := scripted(guest, wreck.mend)).status:
-            return [f"not mended: {told.output}"]
+        if (result := scripted(guest, wreck.mend)).status:
+            return [f"not mended: {result.output}"]
         asked = Asked(wrong=[])
     before = digests(guest)
     array = _array(guest, wreck, asked)
@@ -39,9 +39,9 @@ def saved(guest: Guest, wreck: Wreck, asked: Asked, *, carried_out: bool) -> lis
     if array is None:
         return ["no array is named"]
     if array["level"] == "container":
-        told = raidtui(guest, "rescue", "try", "start", *wreck.given)
-        refused = told.status == 2 and "container" in told.stderr and digests(guest) == before
-        return [] if refused else [f"a container is tried: {told.output}"]
+        result = raidtui(guest, "rescue", "try", "start", *wreck.given)
+        refused = result.status == 2 and "container" in result.stderr and digests(guest) == before
+        return [] if refused else [f"a container is tried: {result.output}"]
     job, wrong = "", [f"no way is offered: {array['verdict']}"]
     for words in _ways(guest, wreck, asked, array):
         job, wrong = _tried(guest, wreck, words)
@@ -99,8 +99,8 @@ def _candidates(
     """What a search finds on devices, best first."""
     if asked.candidates is not None and sorted(devices) == sorted(wreck.given):
         return asked.candidates
-    told = raidtui(guest, "rescue", "search", "--json", *devices, timeout=300)
-    found: Sequence[Mapping[str, Any]] = json.loads(told.stdout)["candidates"] if told.stdout else []
+    result = raidtui(guest, "rescue", "search", "--json", *devices, timeout=300)
+    found: Sequence[Mapping[str, Any]] = json.loads(result.stdout)["candidates"] if result.stdout else []
     return found
 
 
@@ -121,11 +121,11 @@ def _geometry(found: Mapping[str, Any]) -> Words:
 def _tried(guest: Guest, wreck: Wreck, words: Words) -> tuple[str, list[str]]:
     """The trial that shows all files, as a person knows them by their sums; or what is wrong with it."""
     listed = ("--hashes", MANIFEST) if wreck.listed else ()
-    told = raidtui(guest, "rescue", "try", *words, *listed, "--json", timeout=300)
-    if not told.stdout:
-        return "", [f"tried {words}: status {told.status}: {told.output}"]
-    found = json.loads(told.stdout)
-    if told.status != 0:
+    result = raidtui(guest, "rescue", "try", *words, *listed, "--json", timeout=300)
+    if not result.stdout:
+        return "", [f"tried {words}: status {result.status}: {result.output}"]
+    found = json.loads(result.stdout)
+    if result.status != 0:
         return "", [f"tried {words}: {found['proof']}, {found['void']}, {found['said']}"]
     return found["job"], []
 
