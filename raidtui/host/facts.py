@@ -287,7 +287,7 @@ def _loose(root: Root, subject: str, value: str) -> str:
 
 
 def _unwritten(root: Root, uuid: str, value: str) -> str:
-    """An array that does not run has no counter; the superblocks of its members tell then, but for RAID 0."""
+    """A stopped array has no counter; then the superblocks of its members say it, but for RAID 0."""
     runs, _, seen = value.partition(" ")
     name = kernel_name(root, uuid)
     if name is None:

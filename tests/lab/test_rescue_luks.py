@@ -39,7 +39,7 @@ def encrypted(guest: Guest, level: int, names: tuple[str, ...]) -> None:
 
 
 def test_a_geometry_is_proven_by_what_is_encrypted(guest: Guest) -> None:
-    """With the key, with another one, without one; what is found is told apart."""
+    """With the key, with another one, without one; what is found is kept apart."""
     names = disk_names(guest)
     order = (names[1], names[0], names[3], names[2])
     encrypted(guest, 5, order)
@@ -72,11 +72,11 @@ def test_a_passphrase_is_seen_nowhere(guest: Guest) -> None:
     assert watched.status == 0, watched.output
     try:
         command = shlex.join((*RAIDTUI, "rescue", "try", "start", *names, "--json", "--key-file=-"))
-        told = guest.run(f"{command} <{KEY}", timeout=120)
+        result = guest.run(f"{command} <{KEY}", timeout=120)
     finally:
         assert guest.run("umount $(readlink -f /sbin/cryptsetup)").status == 0
-    assert told.status == 0, told.output
-    outcome = json.loads(told.stdout)
+    assert result.status == 0, result.output
+    outcome = json.loads(result.stdout)
     assert [each["place"] for each in outcome["findings"]] == ["", "luks"]
     looked = guest.run(
         f"grep --count --text 'type=luks' /tmp/seen; grep --count --text {shlex.quote(SECRET)} /tmp/seen;"

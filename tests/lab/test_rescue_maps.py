@@ -34,9 +34,9 @@ def test_members_that_are_maps_are_found_without_udev_and_tried(guest: Guest) ->
     assert done.status == 0, done.output
     try:
         before = checksum(guest, names[:2])
-        told = raidtui(guest, "rescue", "--json")
-        found = json.loads(told.stdout)
-        assert found["silent"] == maps[2:], told.output
+        result = raidtui(guest, "rescue", "--json")
+        found = json.loads(result.stdout)
+        assert found["silent"] == maps[2:], result.output
         (one,) = found["arrays"]
         assert [each["device"] for each in one["members"]] == maps[:2]
         ways = {each["code"]: each for each in one["ways"]}

@@ -124,7 +124,7 @@ def open_volume(
         )
     if end.status == _NO_KEY:
         words = (
-            "the key opens no keyslot: it is another key, or the keyslots are damaged; nothing tells which"
+            "the key opens no keyslot: it is another key, or the keyslots are damaged; nothing shows which"
         )
         return Opening(words=f"{words}; what is encrypted was not looked at")
     if end.missing:
