@@ -357,41 +357,6 @@ TO_LOG = Command(
 )  # fmt: skip
 
 
-class CliCommand(Struct, frozen=True, kw_only=True):
-    """What the command line alone can do; the palette shows how.
-
-    Args:
-        title: two words or three.
-        command: the subcommand and its arguments, after ``raidtui``.
-        help: a sentence.
-        words: synonyms by which the palette finds it.
-    """
-
-    title: str
-    command: str
-    help: str
-    words: str = ""
-
-
-CLI_COMMANDS = (
-    CliCommand(
-        title="Grow chunks", command="plan grow-chunk ARRAY KIB",
-        help="Change an array's chunk size: a reshape.", words="reshape chunk size",
-    ),
-    CliCommand(
-        title="Repair", command="plan repair ARRAY",
-        help="Rewrite what does not match; run a check first.", words="mismatches rewrite parity",
-    ),
-    CliCommand(
-        title="Bitmap", command="plan bitmap ARRAY KIND",
-        help="Add a write-intent bitmap to an array, or remove it.", words="write-intent internal",
-    ),
-    CliCommand(
-        title="Read-only", command="plan read-only ARRAY",
-        help="Make an array read-only; read-write ends it.", words="readonly writable read-write",
-    ),
-)  # fmt: skip
-"""See ``CliCommand``."""
 EVERYWHERE = (
     HELP, PALETTE, TO_ARRAYS, TO_WEAR, TO_TUNE, TO_BENCH, TO_LOG, FILTER, HOLD, BUILD, JOBS, DEMO, QUIT,
 )  # fmt: skip

@@ -471,7 +471,7 @@ async def in_the_palette(pilot: Paces, query: str) -> list[str]:
         ("throttle", "Limits (l)"),
         ("scheduler", "Tune (4)"),
         ("create", "Build (b)"),
-        ("grow", "Grow chunks: raidtui plan grow-chunk ARRAY KIB"),
+        ("grow", "Grow an array: raidtui plan grow ARRAY --add DEVICE"),
         ("smart", "Wear (3)"),
         ("fio", "Bench (5)"),
         ("scrub", "Check (c)"),
@@ -503,4 +503,4 @@ async def test_the_palette_says_what_only_the_command_line_does() -> None:
             pilot, lambda: listed.option_count and "Grow" in str(listed.get_option_at_index(0).prompt)
         )
         await press(pilot, "enter")
-        await until(pilot, lambda: "raidtui plan grow-chunk" in message_of(pilot))
+        await until(pilot, lambda: "raidtui plan grow ARRAY" in message_of(pilot))

@@ -13,7 +13,8 @@ from textual.message import Message
 from textual.widgets import Input, OptionList
 
 from raidtui.session.watch import Report
-from raidtui.ui.commands import CLI_COMMANDS, DEMO, EVERYWHERE, PALETTE
+from raidtui.ui.cli_commands import CLI_COMMANDS
+from raidtui.ui.commands import DEMO, EVERYWHERE, PALETTE
 from raidtui.ui.frame.dialog import ClosesOnce
 from raidtui.ui.frame.pane import Pane
 from raidtui.ui.frame.textual_private import PaletteHook
