@@ -17,6 +17,14 @@ def powered(bytecode: None) -> Iterator[PowerGuest]:
     holder.close()
 
 
+@pytest.mark.parametrize(
+    ("kind", "seed"), [("convert", 3), ("convert", 5), ("convert", 8), ("grow", 3), ("grow", 4)]
+)
+def test_a_power_cut_in_a_reshape(powered: PowerGuest, kind: str, seed: int) -> None:
+    """The array has all its data, before the job is resumed and afterwards; the stages that are left follow."""
+    power_cut.cut_in(powered, kind, seed=seed)
+
+
 @pytest.mark.parametrize("kind", ["zero-superblock", "create", "replace", "rescue-force", "rescue-create"])
 def test_a_power_cut(powered: PowerGuest, kind: str) -> None:
     """Data and black box are whole, the job is found as what it was, and continues or is taken back."""

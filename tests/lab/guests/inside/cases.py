@@ -48,10 +48,14 @@ def exports(path: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines if "=" in line)
 
 
-def digest(path: str) -> str:
-    """Return the data of an array."""
+def digest(path: str, most: int | None = None) -> str:
+    """Return the data of an array; of one that has become larger, those of so many bytes."""
+    found = hashlib.sha256()
     with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        while piece := file.read(1 << 20 if most is None else min(1 << 20, most)):
+            found.update(piece)
+            most = None if most is None else most - len(piece)
+    return found.hexdigest()
 
 
 def state_of(kernel: str, device: str) -> str | None:
@@ -93,6 +97,7 @@ class Data:
             "; dd if=/dev/urandom of=/dev/md/127 bs=1M 2>/dev/null; sync"
         )
         self.digest = digest("/dev/md/127")
+        self.bytes = 512 * int((_BLOCK / "md127" / "size").read_text())
         self.uuid = exports("/dev/md/127")["MD_UUID"]
 
     def changed(self) -> str:
