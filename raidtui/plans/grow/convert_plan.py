@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.model.array import Array
-from raidtui.model.levels import PARITY_LAYOUTS, Raid10Layout
+from raidtui.model.levels import PARITY_LAYOUTS, PARITY_LEVELS, Raid10Layout
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Survey
 from raidtui.plans.grow.grow_plan import GrowOptions, grow_stages, refuse_level, reshape_plan
@@ -115,7 +115,10 @@ def _refuse_spares(array: Array) -> Refusal | None:
 
 
 def _left_over(array: Array, old: GrowShape, new: GrowShape) -> tuple[str, ...]:
-    """Return what becomes of members that are not needed any more."""
+    """Return what becomes of members that are not needed any more, and what a new level lacks."""
+    if new.level in PARITY_LEVELS and old.level not in PARITY_LEVELS and array.bitmap is None:
+        more = f"raidtui plan bitmap {array.title} internal"
+        return (f"It has no bitmap, so that all parity is resynced after a crash: {more} adds one.",)
     if (old.level, new.level) == ("raid6", "raid5"):
         last = next((each.name for each in array.members if each.slot == old.disks - 1), "the last member")
         return (f"{last} becomes a spare.",)

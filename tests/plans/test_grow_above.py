@@ -1,0 +1,162 @@
+"""What stands on an array that becomes larger: from the bottom to the top, and only what is in use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from raidtui.model.disk import Disk, Use
+from raidtui.model.plan import Refusal
+from raidtui.model.survey import Survey
+from raidtui.plans.grow.grow_above import Above, geometry_notes, larger_above
+from raidtui.plans.grow.grow_shape import GrowShape
+from raidtui.plans.grow.grow_stages import refuse_reshape
+from tests.hosts.specs import raid5
+from tests.plans.running import first, refused
+from tests.plans.test_grow import grown
+
+RAID5 = raid5()
+PATH = f"/dev/{RAID5.name}"
+PV = Use(kind="signature", what="LVM2_member")
+LUKS = Use(kind="signature", what="crypto_LUKS")
+VOLUMES = (
+    Use(kind="holder", what="dm-0", detail="vg--x-home\n"),
+    Use(kind="holder", what="dm-1", detail="vg--x-root\n"),
+)
+
+
+STRIDE = "stride=16,stripe_width=48"
+
+
+def mounted(kind: str, where: str = "/srv") -> Use:
+    return Use(kind="mount", what=where, detail=kind)
+
+
+def signed(kind: str) -> Use:
+    return Use(kind="signature", what=kind)
+
+
+def standing(*uses: Use, **others: tuple[Use, ...]) -> Survey:
+    """A host with something on an array, and on what stands on it: dm_0 is dm-0."""
+    survey = grown(RAID5)
+    disk = survey.snapshot.disks[RAID5.name]
+    names = {name.replace("_", "-"): found for name, found in others.items()}
+    more = {name: Disk(name=name, disk=name, uses=found) for name, found in names.items()}
+    return replace(survey, above={RAID5.name: replace(disk, uses=uses), **more})
+
+
+def above(survey: Survey, *volumes: str) -> Above:
+    found = larger_above(survey, first(survey), volumes)
+    assert isinstance(found, Above), found
+    return found
+
+
+@pytest.mark.parametrize(
+    ("survey", "commands", "note"),
+    [
+        (standing(), [], ""),
+        (standing(signed("ext4"), mounted("ext4")), [f"resize2fs {PATH}"], ""),
+        (standing(signed("xfs"), mounted("xfs")), ["xfs_growfs /srv"], ""),
+        (standing(signed("btrfs"), mounted("btrfs")), ["btrfs filesystem resize max /srv"], ""),
+        (
+            standing(signed("ext4")),
+            [],
+            f"What is on {PATH} (ext4) is not in use, and stays as large as it is.",
+        ),
+        (standing(mounted("f2fs")), [], "The f2fs file system at /srv stays as large as it is."),
+        (
+            standing(signed("gpt"), Use(kind="partition", what="md125p1")),
+            [],
+            f"{PATH} has partitions: they stay as large as they are.",
+        ),
+        (
+            standing(LUKS),
+            [],
+            "The encrypted device is closed: opened again, it has the new size.",
+        ),
+        (
+            standing(
+                LUKS,
+                Use(kind="holder", what="dm-0", detail="safe\n"),
+                dm_0=(signed("ext4"), mounted("ext4", "/home")),
+            ),
+            ["cryptsetup resize safe", "resize2fs /dev/mapper/safe"],
+            "If cryptsetup asks for a passphrase, run it by hand: cryptsetup resize safe",
+        ),
+        (
+            standing(LUKS, Use(kind="holder", what="dm-0", detail="safe\n"), dm_0=(PV, *VOLUMES)),
+            ["cryptsetup resize safe", "pvresize /dev/mapper/safe"],
+            "If cryptsetup asks for a passphrase, run it by hand: cryptsetup resize safe",
+        ),
+        (
+            standing(PV, *VOLUMES, dm_0=(signed("ext4"), mounted("ext4", "/home"))),
+            [f"pvresize {PATH}"],
+            "The new room is free in LVM's volume group; --extend=GROUP/VOLUME gives it to a volume.",
+        ),
+    ],
+)
+def test_what_takes_the_new_room(survey: Survey, commands: list[str], note: str) -> None:
+    found = above(survey)
+    assert [step.command for step in found.steps] == commands
+    assert found.notes[:1] == ((note,) if note else ())
+
+
+def test_a_volume_that_is_named() -> None:
+    """The device mapper doubles what is a "-" in the names of group and volume."""
+    survey = standing(PV, *VOLUMES, dm_0=(signed("xfs"), mounted("xfs", "/home")))
+    assert [step.command for step in above(survey, "vg-x/home").steps] == [
+        f"pvresize {PATH}",
+        "lvextend --extents +100%FREE vg-x/home",
+        "xfs_growfs /home",
+    ]
+    found = larger_above(survey, first(survey), ("vg-x/none",))
+    assert isinstance(found, Refusal)
+    assert found.why == "no active volume vg-x/none stands on media"
+
+
+def test_a_tool_that_is_missing() -> None:
+    survey = replace(standing(signed("xfs"), mounted("xfs")), missing=("xfs_growfs",))
+    found = larger_above(survey, first(survey))
+    assert isinstance(found, Refusal)
+    assert found.sentence == "xfs_growfs is not installed; apt install xfsprogs"
+
+
+@pytest.mark.parametrize(
+    ("kind", "notes"),
+    [
+        (
+            "ext4",
+            (f"The file system keeps the old geometry; for ext4 the new one is tune2fs -E {STRIDE}.",),
+        ),
+        ("xfs", ("XFS takes the new geometry by mount options: sunit=128,swidth=384.",)),
+        ("btrfs", ()),
+    ],
+)
+def test_the_geometry(kind: str, notes: tuple[str, ...]) -> None:
+    survey = standing(signed(kind), mounted(kind))
+    shape = GrowShape(level="raid5", layout=2, chunk_bytes=1 << 16, disks=4)
+    assert geometry_notes(survey, first(survey), shape) == notes
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        (
+            {"kernel": "3.4.113"},
+            "kernels before 3.5 cannot move the data of a member elsewhere",
+        ),
+        ({"mdadm": (3, 2)}, "mdadm before 3.3 cannot move the data of a member"),
+    ],
+)
+def test_versions_that_cannot(changed: dict[str, Any], sentence: str) -> None:
+    survey = grown(RAID5)
+    if "kernel" in changed:
+        host = replace(survey.snapshot.host, **changed)
+        survey = replace(survey, snapshot=replace(survey.snapshot, host=host))
+    else:
+        survey = replace(survey, **changed)
+    found = refuse_reshape(survey, first(survey))
+    assert found is not None
+    assert refused(found) == sentence
