@@ -114,7 +114,8 @@ def grow_plan_of(
         survey: the host, with the array's members and the devices that are named.
         names: kernel names of the devices, by the typed words.
     """
-    from raidtui.plans.grow.convert_plan import ConvertRequest, plan_convert  # noqa: PLC0415  (rarely needed)
+    from raidtui.plans.grow.convert_plan import plan_convert  # noqa: PLC0415  (rarely needed)
+    from raidtui.plans.grow.convert_stages import ConvertRequest  # noqa: PLC0415
     from raidtui.plans.grow.grow_plan import GrowOptions, plan_grow, plan_grow_size  # noqa: PLC0415
 
     if arguments.verb == "journal":

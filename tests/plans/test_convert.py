@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from raidtui.model.plan import FactKind, Plan, Refusal
 from raidtui.model.survey import Survey
-from raidtui.plans.grow.convert_plan import ConvertRequest, plan_convert
+from raidtui.plans.grow.convert_plan import plan_convert
+from raidtui.plans.grow.convert_stages import ConvertRequest
 from raidtui.plans.grow.grow_plan import GrowOptions
 from tests.hosts.specs import ArraySpec, Syncing, inactive, raid0, raid1, raid5, raid6, raid10
 from tests.plans.new_array import device
@@ -132,7 +133,7 @@ def test_what_is_said_of_it() -> None:
     found = planned(converted(grown(raid1(), *NEW), "raid6", "sdy", "sdz"))
     assert found.title == "convert: raid1 of 2 → raid6 of 4"
     assert (
-        "Meanwhile the array survives the loss of 1 member; afterwards the array survives" in found.notes[1]
+        "Meanwhile the array survives the loss of 1 member; afterwards the array survives" in found.notes[2]
     )
     assert found.notes[0].startswith("Capacity ")
     assert any(note.endswith(" 2 times.") for note in found.notes)

@@ -1,0 +1,334 @@
+"""The stages from one shape of an array to another level, layout or chunk, each one ``mdadm --grow``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from raidtui.model.array import Array
+from raidtui.model.levels import PARITY_LAYOUTS, Raid10Layout
+from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.plans.grow.grow_plan import grow_stages, refuse_level
+from raidtui.plans.grow.grow_shape import LEFT_SYMMETRIC, PARITY_LAST, SIX, GrowShape
+from raidtui.plans.grow.grow_stages import GrowStage
+from raidtui.view.units import KIB, counted, joined
+
+_LEVELS = ("raid0", "raid1", "raid4", "raid5", "raid6", "raid10")
+_PATHS = {
+    ("raid1", "raid5"): ("raid5",),
+    ("raid1", "raid6"): ("raid5", "raid6"),
+    ("raid4", "raid5"): ("raid5",),
+    ("raid4", "raid6"): ("raid5", "raid6"),
+    ("raid5", "raid6"): ("raid6",),
+    ("raid6", "raid5"): ("raid5",),
+    ("raid0", "raid10"): ("raid10",),
+    ("raid10", "raid0"): ("raid0",),
+    ("raid0", "raid5"): ("raid5",),
+    ("raid0", "raid6"): ("raid5", "raid6"),
+    ("raid5", "raid0"): ("raid0",),
+}
+_NEAR_2 = 0x102
+_LEAST_CHUNK, _MOST_CHUNK = 4, 1 << 20
+_FIRST_CHUNKS = (64, 32, 16, 8, 4)
+
+
+class ConvertRequest(Struct, frozen=True, kw_only=True):
+    """What an array is to become.
+
+    Args:
+        level: raid0 to raid10; "" as it is.
+        layout: in mdadm's words, or ``preserve``; "" as md chooses it.
+        chunk_kib: 0 as it is.
+        names: kernel names of free devices that are added.
+    """
+
+    level: str = ""
+    layout: str = ""
+    chunk_kib: int = 0
+    names: tuple[str, ...] = ()
+
+
+def layout_name(layout: int | None) -> str:
+    """Return a layout of RAID 5 or 6 in mdadm's words."""
+    return PARITY_LAYOUTS.get(layout, "?") if layout is not None else "?"
+
+
+def convert_stages(array: Array, old: GrowShape, request: ConvertRequest) -> tuple[GrowStage, ...] | Refusal:
+    """Return the stages from one shape to another, or why there are none."""
+    wanted = request.level or old.level
+    if wanted not in _LEVELS:
+        return Refusal(
+            code=RefusalCode.INVALID, why=f"{wanted!r} is not a level", remedy=f"choose {joined(_LEVELS)}"
+        )
+    path = _PATHS.get((old.level, wanted), ()) if wanted != old.level else ()
+    if wanted != old.level and not path:
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED,
+            why=f"md cannot make a {wanted} of a {old.level} while it runs",
+            remedy="make a new array and copy",
+        )
+    stages: list[GrowStage] = []
+    left = list(request.names)
+    for level, after in pairwise((*path, "")):
+        keep = 1 if after == "raid6" else 0
+        found = _STEPS[level](array, stages[-1].new if stages else old, left, request, keep)
+        if isinstance(found, Refusal):
+            return found
+        stages += found
+        used = {name for stage in found for name in (*stage.adds, *stage.takes)}
+        left = [name for name in left if name not in used]
+    if left:
+        return Refusal(
+            code=RefusalCode.INVALID,
+            why=f"{joined(left)} {'is' if len(left) == 1 else 'are'} not needed for a {wanted}",
+            remedy="name fewer devices, or grow the array",
+        )
+    further = _further(array, stages[-1].new if stages else old, request)
+    if isinstance(further, Refusal):
+        return further
+    if not stages and not further:
+        has = f"chunks of {request.chunk_kib} KiB" if request.chunk_kib else request.layout or wanted
+        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} already has {has}")
+    return (*stages, *further)
+
+
+_Found = list[GrowStage] | Refusal
+_Maker = Callable[[Array, GrowShape, Sequence[str], ConvertRequest, int], _Found]
+
+
+def _to_raid5(
+    array: Array, old: GrowShape, names: Sequence[str], request: ConvertRequest, keep: int
+) -> _Found:
+    """From RAID 0, 1, 4 or 6; further devices are added as RAID 5, but for those that are kept for later."""
+    names = names[: len(names) - keep] if keep else names
+    if old.level == "raid6":
+        return _six_to_five(old)
+    if old.level == "raid0":
+        return _zero_to_five(old, names)
+    layout = LEFT_SYMMETRIC if old.level == "raid1" else PARITY_LAST
+    if old.level == "raid1":
+        if old.disks != 2:
+            return Refusal(
+                code=RefusalCode.UNSUPPORTED,
+                why=f"only a raid1 of 2 devices becomes a raid5; {array.title} has {old.disks}",
+                remedy="remove the other mirrors first",
+            )
+        chunk_kib = next((kib for kib in _FIRST_CHUNKS if not (array.component_kib or 0) % kib), 4)
+        new = GrowShape(level="raid5", layout=layout, chunk_bytes=chunk_kib * KIB, disks=2)
+    else:
+        new = replace(old, level="raid5", layout=layout)
+    stages = [GrowStage(options=("--level=5",), old=old, new=new, why="another level; nothing moves")]
+    if names:
+        stages += grow_stages(new, names, new.disks + len(names))
+    if old.level == "raid4" and request.layout != "parity-last":
+        stages.append(_layout_stage(stages[-1].new, LEFT_SYMMETRIC))
+    return stages
+
+
+def _zero_to_five(old: GrowShape, names: Sequence[str]) -> _Found:
+    if not names:
+        return _needed(1, "for the parity of a raid5")
+    before = GrowShape(level="raid5", layout=PARITY_LAST, chunk_bytes=old.chunk_bytes, disks=old.disks + 1)
+    new = replace(before, layout=LEFT_SYMMETRIC)
+    stage = GrowStage(
+        options=("--level=5", f"--raid-devices={new.disks}"),
+        old=old,
+        new=new,
+        why="begins the reshape",
+        moves="md moves every block and computes the parity",
+        takes=tuple(names[:1]),
+    )
+    more = grow_stages(new, names[1:], new.disks + len(names) - 1) if names[1:] else ()
+    return [stage, *more]
+
+
+def _six_to_five(old: GrowShape) -> _Found:
+    layout = old.layout if old.layout is not None else LEFT_SYMMETRIC
+    if layout % SIX > 3:
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED, why=f"the layout {layout_name(layout)} has no form as a raid5"
+        )
+    stages = [_layout_stage(old, layout + SIX)] if layout < SIX else []
+    flat = stages[-1].new if stages else old
+    stages.append(
+        GrowStage(
+            options=("--level=5",),
+            old=flat,
+            new=GrowShape(
+                level="raid5", layout=layout % SIX, chunk_bytes=old.chunk_bytes, disks=old.disks - 1
+            ),
+            why="another level; nothing moves",
+        )
+    )
+    return stages
+
+
+def _to_raid6(
+    array: Array, old: GrowShape, names: Sequence[str], request: ConvertRequest, keep: int
+) -> _Found:
+    """From RAID 5: the last device is for the second parity, those before it become members of the RAID 5."""
+    del keep
+    if not names:
+        return _needed(1, "for the second parity of a raid6")
+    layout = old.layout if old.layout is not None else LEFT_SYMMETRIC
+    if layout > 3:
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED,
+            why=f"a raid5 with the layout {layout_name(layout)} does not become a raid6 in one step",
+            remedy="convert it to left-symmetric first",
+        )
+    stages = list(grow_stages(old, names[:-1], old.disks + len(names) - 1)) if names[:-1] else []
+    before = stages[-1].new if stages else old
+    if before.disks < 3:
+        return Refusal(
+            code=RefusalCode.TOO_SMALL,
+            why=f"a raid6 needs 4 devices; {array.title} would have {before.disks + 1}",
+            remedy="name one more device",
+        )
+    keeps = request.layout == "preserve"
+    new = GrowShape(
+        level="raid6",
+        layout=layout + SIX if keeps else layout,
+        chunk_bytes=before.chunk_bytes,
+        disks=before.disks + 1,
+    )
+    stages.append(
+        GrowStage(
+            options=(
+                "--level=6",
+                f"--raid-devices={new.disks}",
+                *(("--layout=preserve",) if keeps else ()),
+            ),
+            old=before,
+            new=new,
+            why="begins the recovery" if keeps else "begins the reshape",
+            moves=f"md writes the second parity to {names[-1]}"
+            if keeps
+            else "md moves every block and computes the second parity",
+            adds=tuple(names[-1:]),
+        )
+    )
+    return stages
+
+
+def _to_raid10(
+    array: Array, old: GrowShape, names: Sequence[str], request: ConvertRequest, keep: int
+) -> _Found:
+    """From RAID 0: each member gets a mirror."""
+    del array, request, keep
+    if len(names) < old.disks:
+        return _needed(old.disks - len(names), f"to mirror {counted(old.disks, 'member')}")
+    new = GrowShape(level="raid10", layout=_NEAR_2, chunk_bytes=old.chunk_bytes, disks=old.disks * 2)
+    return [
+        GrowStage(
+            options=("--level=10",),
+            old=old,
+            new=new,
+            why="another level; the mirrors are empty",
+            moves="md copies to the mirrors",
+            takes=tuple(names[: old.disks]),
+        )
+    ]
+
+
+def _to_raid0(
+    array: Array, old: GrowShape, names: Sequence[str], request: ConvertRequest, keep: int
+) -> _Found:
+    """From RAID 10 near 2, or RAID 5: what is redundant leaves the array."""
+    del names, request, keep
+    if old.level == "raid10":
+        decoded = Raid10Layout.decode(old.layout) if old.layout is not None else None
+        if old.layout != _NEAR_2 or decoded is None or old.disks % 2:
+            return Refusal(
+                code=RefusalCode.UNSUPPORTED,
+                why=f"only a raid10 of the layout n2 on an even number of devices becomes a raid0:"
+                f" {array.title} is {decoded.short if decoded is not None else 'not known'} on {old.disks}",
+            )
+        new = GrowShape(level="raid0", layout=0, chunk_bytes=old.chunk_bytes, disks=old.disks // 2)
+        return [GrowStage(options=("--level=0",), old=old, new=new, why="another level; nothing moves")]
+    stages = [_layout_stage(old, PARITY_LAST)] if old.layout != PARITY_LAST else []
+    flat = stages[-1].new if stages else old
+    new = GrowShape(level="raid0", layout=0, chunk_bytes=old.chunk_bytes, disks=old.disks - 1)
+    last = GrowStage(
+        options=("--level=0",), old=flat, new=new, why="another level; nothing moves", again=True
+    )
+    return [*stages, last]
+
+
+_STEPS: dict[str, _Maker] = {
+    "raid5": _to_raid5,
+    "raid6": _to_raid6,
+    "raid10": _to_raid10,
+    "raid0": _to_raid0,
+}
+
+
+def _further(array: Array, old: GrowShape, request: ConvertRequest) -> _Found:
+    """Return the stages for another layout and another chunk of the same level."""
+    stages: list[GrowStage] = []
+    if request.layout and request.layout != "preserve":
+        wanted = next((key for key, name in PARITY_LAYOUTS.items() if name == request.layout), None)
+        if old.level not in {"raid5", "raid6"} or wanted is None or (wanted >= SIX and old.level != "raid6"):
+            return Refusal(
+                code=RefusalCode.UNSUPPORTED,
+                why=f"a {old.level} cannot be given the layout {request.layout!r} while it runs",
+                remedy="choose left-symmetric, left-asymmetric, right-symmetric or right-asymmetric (raid5,"
+                " raid6)",
+            )
+        if wanted != old.layout:
+            stages.append(_layout_stage(old, wanted))
+    if request.chunk_kib and request.chunk_kib * KIB != old.chunk_bytes:
+        now = stages[-1].new if stages else old
+        if refusal := _refuse_chunk(array, now, request.chunk_kib):
+            return refusal
+        stages.append(
+            GrowStage(
+                options=(f"--chunk={request.chunk_kib}",),
+                old=now,
+                new=replace(now, chunk_bytes=request.chunk_kib * KIB),
+                why="begins the reshape",
+                moves="md moves every block to its new place",
+            )
+        )
+    return stages
+
+
+def _refuse_chunk(array: Array, old: GrowShape, chunk_kib: int) -> Refusal | None:
+    if old.level not in {"raid4", "raid5", "raid6", "raid10"}:
+        return Refusal(code=RefusalCode.UNSUPPORTED, why=f"raidtui cannot change the chunk of a {old.level}")
+    if old.level == "raid10" and (refusal := refuse_level(array)):
+        return refusal
+    if not _LEAST_CHUNK <= chunk_kib <= _MOST_CHUNK or chunk_kib & (chunk_kib - 1):
+        return Refusal(
+            code=RefusalCode.INVALID,
+            why=f"{chunk_kib} KiB is not a valid chunk size",
+            remedy="choose a power of two of at least 4 KiB",
+        )
+    if (array.component_kib or 0) % chunk_kib:
+        return Refusal(
+            code=RefusalCode.TOO_SMALL,
+            why=f"{array.component_kib} KiB of each member is not a multiple of {chunk_kib} KiB",
+            remedy="choose a smaller chunk",
+        )
+    return None
+
+
+def _layout_stage(old: GrowShape, layout: int) -> GrowStage:
+    return GrowStage(
+        options=(f"--layout={PARITY_LAYOUTS[layout]}",),
+        old=old,
+        new=replace(old, layout=layout),
+        why="begins the reshape",
+        moves="md moves every block to its new place",
+    )
+
+
+def _needed(count: int, why: str) -> Refusal:
+    return Refusal(
+        code=RefusalCode.TOO_SMALL,
+        why=f"{counted(count, 'device')} more {'is' if count == 1 else 'are'} needed {why}",
+        remedy="name free devices with --add",
+    )
