@@ -135,7 +135,11 @@ def test_what_is_said_of_it() -> None:
     assert (
         "Meanwhile the array survives the loss of 1 member; afterwards the array survives" in found.notes[2]
     )
-    assert found.notes[0].startswith("Capacity ")
+    assert found.notes[0] == (
+        "It has no bitmap, so that all parity is resynced after a crash: raidtui plan bitmap root internal"
+        " adds one."
+    )
+    assert found.notes[1].startswith("Capacity ")
     assert any(note.endswith(" 2 times.") for note in found.notes)
     lost = planned(converted(grown(RAID5), "raid0"))
     assert any("afterwards a lost member means that all is lost" in note for note in lost.notes)
