@@ -20,10 +20,12 @@ class JobWait(Struct, frozen=True, kw_only=True):
     Args:
         why: what md does, a clause.
         percent: how far it is; None where the kernel does not say, as while it is paused.
+        more: whether steps follow, before which it can be cancelled.
     """
 
     why: str
     percent: float | None = None
+    more: bool = False
 
     @property
     def words(self) -> str:
@@ -40,5 +42,6 @@ def wait_of(root: Root, job: Job) -> JobWait | None:
         step = next((step for number, step in enumerate(plan.steps) if number not in done), None)
         if step is not None and step.waits:
             texts = (root.text(f"/sys/class/block/{name}/md/sync_completed") or "" for name in plan.arrays)
-            return JobWait(why=step.why, percent=next(filter(None, map(sync_percent, texts)), None))
+            percent = next(filter(None, map(sync_percent, texts)), None)
+            return JobWait(why=step.why, percent=percent, more=len(done) + 1 < len(plan.steps))
     return None

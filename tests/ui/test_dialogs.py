@@ -117,17 +117,44 @@ def test_job_that_is_done(shows: Shows) -> None:
     shows(staged(Kernel(raid10())), prepare=following(job(*end, state="done")))
 
 
-def test_job_that_waits(shows: Shows) -> None:
-    """What md is at, and how far, under what was done."""
+def waiting(*, more: bool) -> Callable[[], JobView]:
+    """A job that waits for md, with steps after that or without."""
 
     async def news(job_id: str, since: int) -> JobNews:
         del job_id
         goes_on = {"event": "goes on", "reason": "md moves every block; other jobs can run meanwhile"}
-        wait = JobWait(why="md moves every block", percent=21.1)
+        wait = JobWait(why="md moves every block", percent=21.1, more=more)
         return JobNews(entries=(*NEWS, goes_on)[since:], state=JobState.GOES_ON, wait=wait)
 
-    make = lambda: JobView("job-1", "grow: 3 → 4 devices", news)  # noqa: E731
-    shows(staged(Kernel(raid10())), prepare=following(make))
+    return lambda: JobView("job-1", "grow: 3 → 4 devices", news)
+
+
+def test_job_that_waits(shows: Shows) -> None:
+    """What md is at, and how far, under what was done."""
+    shows(staged(Kernel(raid10())), prepare=following(waiting(more=True)))
+
+
+@pytest.mark.parametrize(
+    ("more", "key", "results"),
+    [
+        (True, "x", ["cancel"]),
+        (False, "x", []),
+        (True, "r", []),
+        (False, "b", ["rollback"]),
+        (True, "b", ["rollback"]),
+    ],
+)
+async def test_what_a_job_that_waits_can_be_asked(more: bool, key: str, results: list[str]) -> None:  # noqa: FBT001
+    """Cancelled, where steps follow; else there is nothing to leave out."""
+    found: list[Any] = []
+    async with running(Kernel(raid10())) as pilot:
+        view = waiting(more=more)()
+        pilot.app.push_screen(view, found.append)
+        await pilot.pause()
+        await view._look()
+        await pilot.press(key)
+        await pilot.pause()
+    assert found == results
 
 
 async def given(make: Callable[[], FrameScreen[Any]], *keys: str) -> list[Any]:

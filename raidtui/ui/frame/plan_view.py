@@ -17,6 +17,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from raidtui.jobs.states import SETTLED, UNDER_WAY, JobState, entry_text
+from raidtui.jobs.waiting import JobWait
 from raidtui.model.plan import Harm, Plan, Step
 from raidtui.model.survey import Device
 from raidtui.plans.shell_script import content_changes, undo_sentences, undoable
@@ -245,7 +246,7 @@ class JobView(FrameScreen[str]):
         self._seen = 0
         self._waits = 0
         self._lines: list[Line] = []
-        self._wait = ""
+        self._wait: JobWait | None = None
         self.state = JobState.RUNNING
 
     def on_mount(self) -> None:
@@ -263,7 +264,7 @@ class JobView(FrameScreen[str]):
             self._take(entry)
         self._waits = 0 if news.entries else self._waits + 1
         before, self.state = (self.state, self._wait), news.state
-        self._wait = news.wait.words if news.wait is not None else ""
+        self._wait = news.wait
         if self.state is JobState.RUNNING and self._is_lost:
             self.state = JobState.INTERRUPTED
         if news.entries or (self.state, self._wait) != before:
@@ -281,23 +282,30 @@ class JobView(FrameScreen[str]):
                 self._lines += wrapped(visible(text), self.inner_width, role, indent=7)
 
     def _draw(self) -> None:
-        wait: list[Line] = [[(self._wait, "accent")]] if self._wait else []
+        wait: list[Line] = [[(self._wait.words, "accent")]] if self._wait is not None else []
         self.show_body([*(self._lines or [[("starting the worker …", "dim")]]), *wait])
         self._body.scroll_end(animate=False)
         if self.state is JobState.RUNNING:
             self.show_foot(("x", "cancel after this step"), ("Esc", "leave; the job continues"))
         elif self.state is JobState.GOES_ON:
-            self.show_foot(("b", "roll back"), ("Esc", "leave; it continues"))
+            cancel = [("x", "cancel before the next step")] if self._more else []
+            self.show_foot(*cancel, ("b", "roll back"), ("Esc", "leave; it continues"))
         elif self.state in SETTLED:
             self.show_foot(("Esc", "back"))
         else:
             words = f"{self.state}: nothing is lost; the journal records what was under way"
             self.show_foot(("r", "resume"), ("b", "roll back"), ("Esc", "back"), note=words)
 
+    @property
+    def _more(self) -> bool:
+        return self._wait is not None and self._wait.more
+
     def action_answer(self, answer: str) -> None:
         """Close with what is to be done with the job, where that is possible in its state."""
         running = self.state is JobState.RUNNING
-        if self.state is JobState.GOES_ON and answer != "rollback":
+        if self.state is JobState.GOES_ON:
+            if answer == "rollback" or (answer == "cancel" and self._more):
+                self.dismiss(answer)
             return
         if (answer == "cancel") == running and self.state not in SETTLED:
             self.dismiss(answer)
