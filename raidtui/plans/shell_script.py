@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from difflib import SequenceMatcher
+from itertools import takewhile
 
 from raidtui.model.plan import FactKind, Harm, Plan, Step
 from raidtui.plans.persist import readable
@@ -36,7 +37,10 @@ def plan_sentences(plan: Plan) -> list[str]:
 
 
 def undoable(plan: Plan) -> str:
-    """Return a sentence that says how many steps can be undone; "" where none can."""
+    """Return a sentence that says how many steps can be undone, or up to which; "" where none can."""
+    final = next((number for number, step in enumerate(plan.steps, start=1) if step.final), 0)
+    if final:
+        return f"Once step {final} is done, nothing can be undone any more."
     undone = sum(bool(step.undo) for step in plan.steps)
     steps = sum(not step.waits for step in plan.steps)
     if not undone:
@@ -49,7 +53,8 @@ def undoable(plan: Plan) -> str:
 def undo_sentences(plan: Plan) -> list[str]:
     """Return what a rollback would do, in its order: root runs it as it runs the steps."""
     lines = []
-    for number, step in reversed(list(enumerate(plan.steps, start=1))):
+    before = takewhile(lambda numbered: not numbered[1].final, enumerate(plan.steps, start=1))
+    for number, step in reversed(list(before)):
         lines += [visible(f"  undo {number}: {line}") for line in _undo_lines(step)]
     return lines
 

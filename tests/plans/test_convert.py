@@ -12,6 +12,7 @@ from raidtui.model.survey import Survey
 from raidtui.plans.grow.convert_plan import plan_convert
 from raidtui.plans.grow.convert_stages import ConvertRequest
 from raidtui.plans.grow.grow_plan import GrowOptions
+from raidtui.plans.shell_script import plan_sentences
 from tests.hosts.specs import ArraySpec, Syncing, inactive, raid0, raid1, raid5, raid6, raid10
 from tests.plans.new_array import device
 from tests.plans.running import BIG, fact, first, planned, refused
@@ -283,3 +284,15 @@ def test_a_chain_that_runs_out_of_room() -> None:
     assert planned(converted(short, "raid6", "sdy", "sdz"))  # what it gives up before is free after
     none = grown(raid1(), *NEW, room=255)
     assert refused(converted(none, "raid6", "sdy", "sdz")).startswith("there is not enough room before")
+
+
+def test_what_can_be_undone_is_said() -> None:
+    """Up to the first step that has no way back, and no step after it."""
+    lines = plan_sentences(planned(converted(grown(raid1(), *NEW), "raid6", "sdy", "sdz")))
+    assert lines[-1] == "Once step 1 is done, nothing can be undone any more."
+    lines = plan_sentences(planned(converted(grown(RAID5, *NEW), "raid6", "sdz")))
+    assert lines[-3:] == [
+        "Once step 2 is done, nothing can be undone any more.",
+        f"  undo 1: mdadm --manage /dev/{RAID5.name} --remove /dev/sdz",
+        "  undo 1: mdadm --zero-superblock /dev/sdz",
+    ]

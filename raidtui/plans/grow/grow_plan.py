@@ -23,6 +23,7 @@ from raidtui.plans.grow.grow_above import Above, geometry_notes, larger_above
 from raidtui.plans.grow.grow_notes import reshape_notes, reshape_warning
 from raidtui.plans.grow.grow_shape import PARITY_LAST, GrowShape, room_of, shape_of
 from raidtui.plans.grow.grow_stages import (
+    GROW_S,
     GrowStage,
     needs_backup,
     new_devices,
@@ -37,7 +38,6 @@ from raidtui.plans.sync import at_least
 from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, counted, joined
 
 _RAID1_MOST = 64
-_GROW_S = 300.0
 
 
 class GrowOptions(Struct, frozen=True, kw_only=True):
@@ -270,7 +270,7 @@ def plan_grow_size(survey: Survey, array: Array, options: GrowOptions | None = N
     step = Step(
         argv=("mdadm", "--grow", array.path, "--size=max"),
         why="uses all of each member",
-        timeout_s=_GROW_S,
+        timeout_s=GROW_S,
         needs=same,
         proves=(more,),
         final=True,

@@ -27,7 +27,7 @@ from raidtui.plans.manage import (
 from raidtui.plans.repair import candidate_for, cleared
 from raidtui.view.units import KIB, joined
 
-_GROW_S = 300.0
+GROW_S = 300.0
 _OLDEST_KERNEL, _OLDEST_MDADM = (3, 5), (3, 3)
 """Before them, no data offset could be moved."""
 
@@ -118,7 +118,7 @@ def _grow_step(array: Array, stage: GrowStage, members: Sequence[str], taken: Se
     return Step(
         argv=("mdadm", "--grow", array.path, *stage.options, *(("--add", *paths) if paths else ())),
         why=stage.why,
-        timeout_s=_GROW_S,
+        timeout_s=GROW_S,
         needs=(
             *same_array(array),
             stage.old.fact(array),
