@@ -96,7 +96,8 @@ class Worker:
         self._job.note_work()
         self._mine = self._works()
         state, reason = self._measured(plan)
-        if state is JobState.FAILED and plan.rolls_back and not self._is_final(plan):
+        failed = state is JobState.FAILED and self._waiting(plan) is None  # what md does is not taken back
+        if failed and plan.rolls_back and not self._is_final(plan):
             self._job.note(event="going back", reason=reason)
             return self._back(plan, reason)
         if state is JobState.GOES_ON:

@@ -185,6 +185,16 @@ def test_what_cannot_come_to_its_end_is_not_followed_by_a_step(chain: Chain) -> 
     )
 
 
+def test_a_wait_that_cannot_come_to_its_end_takes_nothing_back(chain: Chain) -> None:
+    """Neither as it is followed nor when the job is resumed: the array may come back."""
+    host, job, _ = chain(
+        lambda host, _: host.put("/sys/array", "gone\n"), plan=replace(CHAIN, rolls_back=True)
+    )
+    for _ in range(2):
+        assert Worker(host, job).work() == "failed"
+        assert (host.state, "going back" in journal(job)) == ("100", False)
+
+
 @pytest.mark.parametrize("begun", [False, True])
 def test_no_way_back(chain: Chain, *, begun: bool) -> None:
     """A step that has no way back bars the way of those before it; one that failed does not."""
