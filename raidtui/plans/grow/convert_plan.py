@@ -68,8 +68,12 @@ def _refuse_spares(array: Array) -> Refusal | None:
 def _left_over(array: Array, old: GrowShape, new: GrowShape) -> tuple[str, ...]:
     """Return what becomes of members that are not needed any more, and what a new level lacks."""
     if new.level in PARITY_LEVELS and old.level not in PARITY_LEVELS and array.bitmap is None:
-        more = f"raidtui plan bitmap {array.title} internal"
-        return (f"It has no bitmap, so that all parity is resynced after a crash: {more} adds one.",)
+        more = (
+            "mdadm 4.2 adds none to an array that was created as a RAID 0"
+            if old.level == "raid0"
+            else f"raidtui plan bitmap {array.title} internal adds one"
+        )
+        return (f"It has no bitmap, so that all parity is resynced after a crash: {more}.",)
     if (old.level, new.level) == ("raid6", "raid5"):
         last = next((each.name for each in array.members if each.slot == old.disks - 1), "the last member")
         return (f"{last} becomes a spare.",)
