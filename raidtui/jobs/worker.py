@@ -23,11 +23,12 @@ from raidtui.host.facts import kernel_name
 from raidtui.host.roots.root import Root
 from raidtui.jobs.blackbox import save_black_box
 from raidtui.jobs.lock import BusyError, JobError, only_worker
+from raidtui.jobs.rollback import bound_to_start, is_final, is_lost, refuse_late
 from raidtui.jobs.runner import do_step, first_trouble, holds, reads_so
 from raidtui.jobs.states import CANCEL_EVENT, JobState
 from raidtui.jobs.store import Job
 from raidtui.jobs.undo_record import UndoRecord, done_by_job, keeps_values, record_path
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Step
+from raidtui.model.plan import FactKind, Harm, Plan, Step
 
 _END_S, _END_PACE_S = 2.0, 0.05
 """How long a job waits for what md may finish at once, before its state is ``goes on``."""
@@ -97,7 +98,7 @@ class Worker:
         self._mine = self._works()
         state, reason = self._measured(plan)
         failed = state is JobState.FAILED and self._waiting(plan) is None  # what md does is not taken back
-        if failed and plan.rolls_back and not self._is_final(plan):
+        if failed and plan.rolls_back and not is_final(self._root, self._job, plan):
             self._job.note(event="going back", reason=reason)
             return self._back(plan, reason)
         if state is JobState.GOES_ON:
@@ -126,40 +127,10 @@ class Worker:
             self._listen()
             self._job.refuse_back()
             plan = self._job.plan
-            self._refuse_late(plan)
+            refuse_late(self._root, self._job, plan)
             self._job.keep_room()
             self._job.note_work(back=True)
             return self._back(plan, "requested")
-
-    def _refuse_late(self, plan: Plan) -> None:
-        """Refuse to roll back what was written to since; and what md is still at work on, if it is too late.
-
-        Raises:
-            JobError: it was written to, the array does not run, or the copy is complete.
-        """
-        done, begun = self._job.done_steps()
-        if reason := first_trouble(self._root, self._bound(_unwritten(plan, done, begun))):
-            raise JobError(f"job {self._job.id} is not rolled back: {reason}; what it has saved stays")
-        if self._is_final(plan):
-            raise JobError(f"job {self._job.id} cannot be rolled back: md has begun what cannot be undone")
-        number = max((each for each in done | begun if plan.steps[each].undo), default=None)
-        lasts = tuple(fact for step in plan.steps for fact in step.lasts)
-        if not lasts or number is None:
-            return
-        same = tuple(fact for fact in lasts if fact.kind is FactKind.ARRAY)
-        undo = plan.steps[number].undo[0]
-        is_back = bool(undo.proves) and holds(self._root, undo.proves)
-        reason = first_trouble(self._root, same) or ("" if is_back else first_trouble(self._root, undo.needs))
-        if reason:
-            raise JobError(f"job {self._job.id} cannot be rolled back now: {reason}")
-
-    def _is_final(self, plan: Plan) -> bool:
-        """Whether a step was done that has no way back, also by a worker that was killed right after it."""
-        done, begun = self._job.done_steps()
-        return any(
-            step.final and (number in done or (number in begun and holds(self._root, step.proves)))
-            for number, step in enumerate(plan.steps)
-        )
 
     def _has_ended(self, step: Step, patience_s: float = 0.0) -> bool:
         """Whether md has finished what a step waits for."""
@@ -226,7 +197,7 @@ class Worker:
         # After the first step, the black box is never overwritten.
         saved = any(entry.get("event") == "begin" for entry in self._job.entries())
         for number, step in enumerate(plan.steps):
-            if number in done:
+            if number in done and not is_lost(self._root, plan, number, done):
                 continue
             if self._cancelled:
                 return JobState.CANCELLED, f"cancelled before step {number + 1}"
@@ -305,20 +276,6 @@ class Worker:
             seen = read_appearance(self._root, name) if name is not None else ""
             self._job.note(event="started", array=uuid, appearance=seen)
 
-    def _bound(self, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
-        """Bind what must be so since the start of an array to the start that was noted."""
-        starts = {
-            each.get("array"): each["appearance"]
-            for each in self._job.entries()
-            if each["event"] == "started"
-        }
-        return tuple(
-            replace(fact, value=f"{fact.value} {starts.get(fact.subject, '')}".rstrip())
-            if fact.kind is FactKind.UNWRITTEN and fact.value
-            else fact
-            for fact in facts
-        )
-
     def _undo(self, number: int, steps: tuple[Step, ...]) -> str:
         """Return why a step cannot be undone, or ""."""
         first = ""
@@ -326,7 +283,7 @@ class Worker:
             if step.proves and holds(self._root, step.proves):
                 continue
             self._job.note(event="undo", of=number, command=step.command)
-            reason = self._do(replace(step, needs=self._bound(step.needs)))
+            reason = self._do(replace(step, needs=bound_to_start(self._job, step.needs)))
             if reason and reads_so(self._root, step):  # the kernel refuses the write, which is not needed
                 self._job.note(event="output", text=f"{reason}; it is {step.text} already")
                 continue
@@ -382,20 +339,6 @@ class Worker:
     def _cancel(self, number: int, frame: FrameType | None) -> None:
         del number, frame
         self._cancelled = True
-
-
-def _unwritten(plan: Plan, done: set[int], begun: set[int]) -> tuple[Fact, ...]:
-    """Return what must hold of an array before what was there is written back.
-
-    A step that has not come to its end, or is undone in part, may have left an array that does not run.
-    """
-    return tuple(
-        fact
-        for number in sorted(done | begun)
-        for step in plan.steps[number].undo
-        for fact in step.needs
-        if fact.kind is FactKind.EVENTS or (fact.kind is FactKind.UNWRITTEN and number in done)
-    )
 
 
 def _not_ended(step: Step, reason: str) -> str:

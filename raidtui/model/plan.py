@@ -101,6 +101,8 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         ends: of a wait: facts that hold when what md does by itself has finished. ``why`` is a clause then:
             "md copies sda to sde". The steps after it are not begun before.
         lasts: of a wait: facts that hold as long as that can finish.
+        volatile: whether a reboot takes it back: it is done again where its proofs do not hold and the next
+            step that lasts has not been done.
         final: whether there is no way back once its proofs hold: the job is not rolled back any more.
     """
 
@@ -121,6 +123,7 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     proof_decides: bool = False
     ends: tuple[Fact, ...] = ()
     lasts: tuple[Fact, ...] = ()
+    volatile: bool = False
     final: bool = False
 
     @property

@@ -195,6 +195,22 @@ def test_a_wait_that_cannot_come_to_its_end_takes_nothing_back(chain: Chain) -> 
         assert (host.state, "going back" in journal(job)) == ("100", False)
 
 
+@pytest.mark.parametrize("done", [False, True])
+def test_what_a_reboot_takes_back_is_done_again(chain: Chain, *, done: bool) -> None:
+    """As long as the step that needs it has not been done; not afterwards."""
+    steps = (up(A), replace(up(B), volatile=True), up(C), WAITS[0])
+    host, job, _ = chain(killed, plan=replace(CHAIN, steps=steps))
+    kill_at(host, f"{C} 1", done=done)
+    with pytest.raises(SystemExit):
+        Worker(host, job).work()
+    host.before = lambda _: None
+    host.put(B, "0\n")
+    shaped(host, job)
+    assert Worker(host, job).work() == "done"
+    assert host.state == ("101" if done else "111")
+    assert host.did.count(f"{B} 1") == (1 if done else 2)
+
+
 @pytest.mark.parametrize("begun", [False, True])
 def test_no_way_back(chain: Chain, *, begun: bool) -> None:
     """A step that has no way back bars the way of those before it; one that failed does not."""

@@ -156,7 +156,7 @@ def _removal(array: Array, name: str, device: Device | None) -> tuple[Step, ...]
 def _read_only(array: Array) -> Step:
     back = switch_step(array, "--readwrite", "as it was", WRITABLE)
     step = switch_step(array, "--readonly", "a journal is only changed while nothing is written", "readonly")
-    return replace(step, undo=(back,))
+    return replace(step, undo=(back,), volatile=True)
 
 
 def plan_policy(survey: Survey, array: Array, policy: str) -> Plan | Refusal:

@@ -70,9 +70,9 @@ def plan_shrink(survey: Survey, array: Array, slots: int) -> Plan | Refusal:
         steps=(
             *above,
             *sizes,
+            *count_steps(survey, uuid=array.uuid or ""),
             _array_size(array, f"{size_kib}", size_kib),
             *((_backwards(array),) if parity else ()),
-            *count_steps(survey, uuid=array.uuid or ""),
             *stage_steps(survey, array, (stage,), {}, room=enough),
             _array_size(array, "max", None),
         ),
@@ -167,6 +167,7 @@ def _array_size(array: Array, word: str, kib: int | None) -> Step:
         needs=same_array(array),
         proves=(_size(array, kib),) if kib else (),
         undo=(_array_size(array, "max", None),) if kib else (),
+        volatile=bool(kib),
     )
 
 
@@ -178,7 +179,8 @@ def _backwards(array: Array) -> Step:
     """Return the step without which mdadm asks for a backup file."""
     back = array_step(array, "reshape_direction", "forwards", "as it was")
     step = array_step(array, "reshape_direction", "backwards", "from the end: then no backup file is needed")
-    return replace(step, undo=(back,))
+    begun = Fact(kind=FactKind.TEXT, subject=step.path, value=step.text)
+    return replace(step, proves=(begun,), undo=(back,), volatile=True)
 
 
 def _smaller_above(survey: Survey, array: Array, kib: int) -> tuple[Step, ...] | Refusal:
