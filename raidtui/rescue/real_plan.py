@@ -56,7 +56,7 @@ def plan_real(
         return refusal
     array = f"/dev/md/{label}"
     argv = mdadm_words(array, made, lambda name: f"/dev/{name}")
-    saved = saved_ends(made, devices, room, trial.names.ident) if _writes(made) else None
+    saved = saved_ends(made, devices, room, trial.names.ident) if writes_members(made) else None
     if isinstance(saved, Refusal):
         return saved
     uuid = made.uuid
@@ -201,7 +201,7 @@ def _slots(made: Assembly | Recreation, devices: Sequence[Device]) -> int:
     )
 
 
-def _writes(made: Assembly | Recreation) -> bool:
+def writes_members(made: Assembly | Recreation) -> bool:
     """Whether the command writes to the members: read-only, and without these, it does not (measured)."""
     return isinstance(made, Recreation) or bool(made.force or made.update or made.backup)
 

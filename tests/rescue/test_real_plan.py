@@ -141,11 +141,11 @@ def test_without_room_all_numbers_are_said() -> None:
     assert refused(members(), trial(), room=none) == (
         "there is no room to save both ends of 3 members before superblocks are written: 6 MiB at least, and"
         " 8 MiB that stay free, are needed; 1 MiB are free in /srv; make room there, or name another folder:"
-        " --save-to FOLDER"
+        " --save-to FOLDER, or e on the page of the proof"
     )
     absent = SavingRoom(folder="/none", free_bytes=0, why_not="there is no folder /none")
     assert refused(members(), trial(), room=absent) == (
-        "there is no folder /none; name another folder: --save-to FOLDER"
+        "there is no folder /none; name another folder: --save-to FOLDER, or e on the page of the proof"
     )
 
 

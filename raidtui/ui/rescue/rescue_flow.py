@@ -154,10 +154,11 @@ class RescueFlow(TrialFlow):
         self, names: tuple[str, ...], array: RescueArray | None, survey: Survey, fresh: Fresh
     ) -> bool:
         """Search for a geometry, try the one that is chosen; return whether that led to its end."""
-        if not self._shell.session.root.live:
+        root = self._shell.session.root
+        if not root.live:
             self._shell.say("a simulated or captured host has no content of disks")
             return False
-        run = SearchRun(survey, names)
+        run = SearchRun(root.apart() or root, survey, names)
         run.start()
         name = title_of(array) if array is not None and array.name else "rescued"
         uuid = (array.uuid if array is not None else None) or storage.new_uuid()
