@@ -104,6 +104,10 @@ class MismatchScreen(FollowingPage[bool, MismatchRun]):
             self._trouble = self._run.end()
             self.draw()
 
+    def action_back(self) -> None:
+        """Leave; the job continues."""
+        self.dismiss(False)
+
     def action_anew(self) -> None:
         """Compare once more."""
         if self._run.over:
@@ -139,8 +143,9 @@ async def show_mismatches(shell: ScreenShell, array: Array | AbsentArray | None)
         run.start()
         try:
             anew = bool(await shell.ask(MismatchScreen(run, array.title)))
+            over = run.over
         finally:
             run.cancel()
         if not anew:
             break
-    shell.say("nothing was changed" if run.over else f"{array.title} is being compared: m shows it", "plain")
+    shell.say("nothing was changed" if over else f"{array.title} is being compared: m shows it", "plain")

@@ -125,6 +125,10 @@ class FakeRun(MismatchRun):
     def start(self) -> None:
         """Nothing is read."""
 
+    def cancel(self) -> None:
+        """Nobody follows it any more."""
+        self.error = self.error or "it was ended"
+
     def end(self) -> str:
         self.asked += 1
         return ""
@@ -222,7 +226,7 @@ async def test_it_continues_when_its_page_is_left(host: Comparisons) -> None:
         await at(pilot, MismatchScreen, "m")
         assert await closed(pilot, "escape") == "media is being compared: m shows it"
         assert host.begun[0].asked == 0
-        host.known = host.begun[0]
+        host.known = FakeRun("media", NOW_S)
         await at(pilot, MismatchScreen, "m")
         assert len(host.begun) == 1
 
