@@ -49,6 +49,25 @@ def begin_job(plan: Plan, *, host: str) -> Job:
     return job
 
 
+def begin_with(plan: Plan, *, host: str, name: str, data: bytes) -> Job:
+    """Make a job of a plan, with a file beside it that says what kind it is, and start its worker.
+
+    If that is not possible, nothing is left of it.
+
+    Raises:
+        BusyError: another job is running.
+        JobError: the job cannot be kept, or its worker cannot be started.
+    """
+    job = Job.create(plan, host=host)
+    try:
+        job.keep(name, data)
+    except OSError as error:
+        job.discard()
+        raise JobError(f"job {job.id} cannot be kept: {error.strerror}; nothing was started") from error
+    start_new(job)
+    return job
+
+
 def start_new(job: Job) -> None:
     """Start the worker of a new job. If it cannot be started, the job is removed.
 

@@ -38,7 +38,9 @@ def found(data: bytes) -> bytes | None:
     return file_in_initramfs(io.BytesIO(data), WANTED)
 
 
-@pytest.mark.parametrize("packed", [bytes, gzip.compress, lzma.compress, bz2.compress])
+@pytest.mark.parametrize(
+    "packed", [bytes, gzip.compress, lzma.compress, bz2.compress], ids=["plain", "gzip", "xz", "bzip2"]
+)
 def test_behind_the_microcode(packed: Callable[[bytes], bytes]) -> None:
     assert found(MICROCODE + packed(MAIN)) == CONF
 
@@ -71,6 +73,7 @@ def test_zstd_is_read_where_python_can() -> None:
         (MAIN[:2000], "it ends in the middle"),
         (b"070701" + b"z" * 104, "it is damaged: invalid literal for int() with base 16: b'zzzzzzzz'"),
     ],
+    ids=["lz4", "program", "gzip-of-else", "cut", "no-numbers"],
 )
 def test_what_cannot_be_read_says_why(data: bytes, why: str) -> None:
     with pytest.raises(InitramfsError) as error:
@@ -78,7 +81,7 @@ def test_what_cannot_be_read_says_why(data: bytes, why: str) -> None:
     assert str(error.value) == why
 
 
-@pytest.mark.parametrize("packed", [gzip.compress, lzma.compress, bz2.compress])
+@pytest.mark.parametrize("packed", [gzip.compress, lzma.compress, bz2.compress], ids=["gzip", "xz", "bzip2"])
 def test_one_that_was_cut(packed: Callable[[bytes], bytes]) -> None:
     data = packed(MAIN)
     with pytest.raises(InitramfsError, match=r"it is damaged|it ends in the middle"):

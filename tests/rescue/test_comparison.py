@@ -196,7 +196,7 @@ def test_an_array_that_has_changed(said: dict[str, str | None], why: str) -> Non
 def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Kernel, Array, Job]:
     """A comparison of which the worker has not been started."""
     monkeypatch.setattr("raidtui.jobs.store.journal_path", lambda: tmp_path / "lib" / "journal.jsonl")
-    monkeypatch.setattr("raidtui.rescue.mismatch.comparison_job.start_worker", lambda _: None)
+    monkeypatch.setattr("raidtui.jobs.spawn.start_worker", lambda _: None)
     kernel = Kernel(raid5())
     array, compared = compared_of(kernel)
     members = []

@@ -70,6 +70,23 @@ def refused(host: Survey, record: TrialRecord, outcome: TrialOutcome | None = OU
     return found.sentence
 
 
+@pytest.mark.parametrize(
+    ("roles", "said"),
+    [
+        (
+            "AAA.",
+            "sdd has as many events, and sda, sdb and sdc mark it as failed: another half; it is left out.",
+        ),
+        ("AAAA", "sdd has as many events; it is left out."),
+    ],
+)
+def test_what_is_left_out_is_never_called_up_to_date(roles: str, said: str) -> None:
+    """The other half of a split brain has as many events, and other data."""
+    blocks = [replace(block(20, 100.0), slot=slot, roles=roles) for slot in range(4)]
+    host = survey(*(device(f"sd{letter}", superblock=blocks[at]) for at, letter in enumerate("abcd")))
+    assert f"sdd has as many events{said}" in planned(host, trial()).notes
+
+
 def test_what_is_forgiven_is_said() -> None:
     plan = planned(members("sdd"), trial())
     assert plan.grounds == (

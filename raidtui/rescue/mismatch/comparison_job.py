@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from raidtui.host.roots.root import Root
 from raidtui.jobs.lock import JobError
-from raidtui.jobs.spawn import start_worker
+from raidtui.jobs.spawn import begin_with
 from raidtui.jobs.states import UNDER_WAY, JobState
 from raidtui.jobs.store import COMPARISON_FILE, Job, all_jobs
 from raidtui.jobs.worker import Worker
@@ -56,17 +56,8 @@ def begin_comparison(root: Root, array: Array, compared: ComparedArray, limits: 
         devices=tuple(member.device for member in compared.members),
     )
     record = ComparisonRecord(uuid=array.uuid or "", title=array.title, array=compared, limits=limits)
-    job = Job.create(plan, host=root.hostname or "")
-    try:
-        job.keep(COMPARISON_FILE, msgspec.json.encode(record))
-        start_worker(job)
-    except JobError:
-        job.discard()
-        raise
-    except OSError as error:
-        job.discard()
-        raise JobError(f"the comparison cannot be kept: {error.strerror}; nothing was started") from error
-    return job
+    data = msgspec.json.encode(record)
+    return begin_with(plan, host=root.hostname or "", name=COMPARISON_FILE, data=data)
 
 
 def comparison_record(job: Job) -> ComparisonRecord:

@@ -10,7 +10,7 @@ from raidtui.host.reading import ReadingProgress
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.rescue.mdadm_words import Recreation
-from raidtui.rescue.records import RescueArray
+from raidtui.rescue.records import RescueArray, WayCode
 from raidtui.rescue.trial.trial_request import TrialMethod
 from raidtui.session import storage
 from raidtui.session.rescue_search_run import SearchRun
@@ -142,7 +142,8 @@ class RescueFlow(TrialFlow):
             elif row.trial is not None:
                 array = known.array(survey, uuid)
                 name = title_of(array) if array is not None else label
-                wish = TrialWish(made=row.trial, method=row.method, label=f"{row.words}: {name}")
+                looks = row.way.code is WayCode.LOOK
+                wish = TrialWish(made=row.trial, method=row.method, label=f"{row.words}: {name}", files=looks)
                 if await self.attempt(wish, fresh):
                     return False
             elif row.plan is not None:
