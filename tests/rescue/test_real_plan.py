@@ -73,12 +73,10 @@ def refused(host: Survey, record: TrialRecord, outcome: TrialOutcome | None = OU
 @pytest.mark.parametrize(
     ("roles", "said"),
     [
-        (
-            "AAA.",
-            "sdd has as many events, and sda, sdb and sdc mark it as failed: another half; it is left out.",
-        ),
-        ("AAAA", "sdd has as many events; it is left out."),
+        ("AAA.", ", and sda, sdb and sdc mark it as failed: another half; it is left out."),
+        ("AAAA", "; it is left out."),
     ],
+    ids=["failed", "whole"],
 )
 def test_what_is_left_out_is_never_called_up_to_date(roles: str, said: str) -> None:
     """The other half of a split brain has as many events, and other data."""
