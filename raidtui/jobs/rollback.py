@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from raidtui.host.roots.root import Root
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.runner import first_trouble, holds
-from raidtui.jobs.store import Job
+from raidtui.jobs.store import NO_WAY_BACK, Job
 from raidtui.model.plan import Fact, FactKind, Plan
 
 
@@ -21,7 +21,7 @@ def refuse_late(root: Root, job: Job, plan: Plan) -> None:
     if reason := first_trouble(root, bound_to_start(job, _unwritten(plan, done, begun))):
         raise JobError(f"job {job.id} is not rolled back: {reason}; what it has saved stays")
     if is_final(root, job, plan):
-        raise JobError(f"job {job.id} cannot be rolled back: md has begun what cannot be undone")
+        raise JobError(f"job {job.id} {NO_WAY_BACK}")
     number = max((each for each in done | begun if plan.steps[each].undo), default=None)
     lasts = tuple(fact for step in plan.steps for fact in step.lasts)
     if not lasts or number is None:

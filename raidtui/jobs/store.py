@@ -36,11 +36,14 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _ENDS = ENDED | {JobState.GOES_ON}
 _STEPS = ("step", "of")
 _MOST_STEPS = 1 << 20
+NO_WAY_BACK = "cannot be rolled back: md has begun what cannot be undone"
 _END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
 SCHEDULE_FILE = "bench.json"
 """A benchmark's job has no steps; this file beside its plan has what it measures (``raidtui.bench``)."""
 TRIAL_FILE = "trial.json"
 """A trial's steps are undone when it was judged; this file has what is looked at (``raidtui.rescue``)."""
+COMPARISON_FILE = "comparison.json"
+"""A comparison of members only reads, for hours: it has no steps, and other jobs run meanwhile."""
 COPY_FILE = "copy.json"
 """A copy's step may take days, and is ended when that is asked (``raidtui.rescue``)."""
 
@@ -129,8 +132,13 @@ class Job:
     @property
     def command(self) -> str:
         """The subcommand whose ``work`` carries it out: jobs, bench or rescue."""
-        files = {SCHEDULE_FILE: "bench", TRIAL_FILE: "rescue", COPY_FILE: "rescue"}
+        files = {SCHEDULE_FILE: "bench", **dict.fromkeys((TRIAL_FILE, COPY_FILE, COMPARISON_FILE), "rescue")}
         return next((name for file, name in files.items() if (self.folder / file).is_file()), "jobs")
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether it changes nothing, so that others need not wait for it."""
+        return (self.folder / COMPARISON_FILE).is_file()
 
     @property
     def plan(self) -> Plan:
@@ -322,13 +330,15 @@ class Job:
         """Refuse to roll back a job of which no step can be undone.
 
         Raises:
-            JobError: there is no such step, or the plan cannot be read.
+            JobError: there is no such step, one has no way back, or the plan cannot be read.
         """
         # A benchmark's changes are jobs of their own; what is left of a trial is found by its names, too.
         if any((self.folder / file).is_file() for file in (SCHEDULE_FILE, TRIAL_FILE)):
             return
         done, begun = self.done_steps()
         steps = self.plan.steps
+        if any(step.final for number, step in enumerate(steps) if number in done):
+            raise JobError(f"job {self.id} {NO_WAY_BACK}")
         if not any(step.undo for number, step in enumerate(steps) if number in done | begun):
             raise JobError(f"job {self.id} has done no step that can be undone")
 

@@ -20,7 +20,7 @@ from raidtui.jobs import journal
 from raidtui.jobs.lock import JobError, worker_of
 from raidtui.jobs.spawn import begin_job, cancel, start_worker
 from raidtui.jobs.states import FINAL, UNFINISHED, JobState
-from raidtui.jobs.store import JobLine, all_jobs, find_job
+from raidtui.jobs.store import Job, JobLine, all_jobs, find_job
 from raidtui.jobs.waiting import JobWait, wait_of
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan
@@ -38,11 +38,13 @@ class JobNews(Struct, frozen=True, kw_only=True):
         entries: the new entries.
         state: ``running`` while it runs, also before its worker has started.
         wait: what it waits for, if it does.
+        undoes: whether a job that is done has steps that can be undone.
     """
 
     entries: tuple[Mapping[str, Any], ...]
     state: JobState = JobState.RUNNING
     wait: JobWait | None = None
+    undoes: bool = False
 
 
 _OF_MEMBERS = frozenset({"fail", "remove", "locate"})
@@ -138,7 +140,16 @@ def job_news(job_id: str, since: int, begun_after: int = 0) -> JobNews:
     else:
         state = JobState.RUNNING if running else job.state
     wait = wait_of(open_root(), job) if state is JobState.GOES_ON else None
-    return JobNews(entries=tuple(entries[since:]), state=state, wait=wait)
+    undoes = state is JobState.DONE and _undoes(job)
+    return JobNews(entries=tuple(entries[since:]), state=state, wait=wait, undoes=undoes)
+
+
+def _undoes(job: Job) -> bool:
+    try:
+        job.refuse_back()
+    except JobError:
+        return False
+    return job.command == "jobs"
 
 
 def new_uuid() -> str:

@@ -225,6 +225,8 @@ def test_no_way_back(chain: Chain, *, begun: bool) -> None:
     assert work_on(host, job.folder, back=True) == 1
     assert (host.state, journal(job)[-1]) == ("110", "not begun")
     assert reason(job) == f"job {job.id} cannot be rolled back: md has begun what cannot be undone"
+    with pytest.raises(JobError, match="md has begun what cannot be undone"):
+        job.refuse_back()
 
 
 def test_a_failure_after_what_has_no_way_back(chain: Chain) -> None:

@@ -248,6 +248,8 @@ class JobView(FrameScreen[str]):
         self._lines: list[Line] = []
         self._wait: JobWait | None = None
         self.state = JobState.RUNNING
+        self.undoes = False
+        """Whether it is done and can be undone."""
 
     def on_mount(self) -> None:
         """Follow the journal from now on."""
@@ -264,7 +266,7 @@ class JobView(FrameScreen[str]):
             self._take(entry)
         self._waits = 0 if news.entries else self._waits + 1
         before, self.state = (self.state, self._wait), news.state
-        self._wait = news.wait
+        self._wait, self.undoes = news.wait, news.undoes
         if self.state is JobState.RUNNING and self._is_lost:
             self.state = JobState.INTERRUPTED
         if news.entries or (self.state, self._wait) != before:
@@ -291,7 +293,8 @@ class JobView(FrameScreen[str]):
             cancel = [("x", "cancel before the next step")] if self._more else []
             self.show_foot(*cancel, ("b", "roll back"), ("Esc", "leave; it continues"))
         elif self.state in SETTLED:
-            self.show_foot(("Esc", "back"))
+            undo = [("b", "undo it")] if self.undoes else []
+            self.show_foot(*undo, ("Esc", "back"))
         else:
             words = f"{self.state}: nothing is lost; the journal records what was under way"
             self.show_foot(("r", "resume"), ("b", "roll back"), ("Esc", "back"), note=words)
@@ -307,5 +310,6 @@ class JobView(FrameScreen[str]):
             if answer == "rollback" or (answer == "cancel" and self._more):
                 self.dismiss(answer)
             return
-        if (answer == "cancel") == running and self.state not in SETTLED:
+        undo = self.undoes and answer == "rollback"
+        if undo or ((answer == "cancel") == running and self.state not in SETTLED):
             self.dismiss(answer)
