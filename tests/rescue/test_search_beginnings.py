@@ -83,6 +83,14 @@ def test_a_partition_is_not_taken_for_the_array(  # noqa: PLR0917
     assert first.proof.contents == label
 
 
+@pytest.mark.parametrize("start", [63, 5000])
+def test_a_partition_that_does_not_begin_with_a_row(base: Path, tmp_path: Path, start: int) -> None:
+    """Its file system alone fits no geometry: only the table says where it is."""
+    content = disk(tmp_path, "dos", ext4(base), start)
+    first = found(tmp_path, content, level=5, layout="left-symmetric", slots=4, chunk=64, gone=(2,))
+    assert first.proof.contents == "dos"
+
+
 @pytest.mark.parametrize("gone", [0, 1])
 def test_a_partition_whose_start_is_missing(base: Path, tmp_path: Path, gone: int) -> None:
     """RAID 6: the missing member is seen by P only, and Q tells layouts that read the same."""

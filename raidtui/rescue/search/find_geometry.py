@@ -105,7 +105,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
             not each.unused and each.failed <= each.passed * (2 if self.likely else 1) * _MOST_FAILED
             for each in self.ranking.best
         )
-        return whole and (self.value >= _STRONG or (self.root.file_system is None and self.value > 0))
+        return whole and (self.value >= _STRONG or (self.root.says_enough and self.value > 0))
 
 
 class GeometrySearch:
@@ -182,6 +182,8 @@ class GeometrySearch:
         if attempt.lost or attempt.root.start:
             return attempt, ""
         for each in attempt.ranking.best[:_MOST_LOOKED_BEFORE]:
+            if attempt.root.kind == "dos" and each.shape.level == 1 and not each.offset:
+                return attempt, _unsure(Before(kind="dos", distance=0, member_byte=0))
             before = what_stands_before(each, self._members, self._watch)
             if before is None:
                 continue
@@ -224,7 +226,7 @@ class GeometrySearch:
             if _strong(attempts):
                 return attempts
         for root in roots[:_MOST_ROOTS]:
-            if root.file_system is not None and root.kind not in {"gpt", "LVM2_member"}:
+            if root.file_system is not None and root.kind not in {"gpt", "LVM2_member", "dos"}:
                 for start in _PARTITION_STARTS:
                     moved = root.moved(start)
                     attempts += [_at_the_start(each, root) for each in self._attempts(moved, ground, levels)]
