@@ -92,7 +92,7 @@ def test_a_partition_that_does_not_begin_with_a_row(base: Path, tmp_path: Path) 
 
 @pytest.mark.parametrize("gone", [0, 1])
 def test_a_partition_whose_start_is_missing(base: Path, tmp_path: Path, gone: int) -> None:
-    """RAID 6: the missing member is seen by P only, and Q tells layouts that read the same."""
+    """RAID 6: the missing member is seen by P only, and Q separates layouts that read the same."""
     content = disk(tmp_path, "gpt", ext4(base))
     first = found(tmp_path, content, level=6, layout="ddf-zero-restart", slots=4, chunk=512, gone=(gone,))
     assert first.proof.contents == "gpt"

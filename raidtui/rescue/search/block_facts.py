@@ -20,7 +20,7 @@ _MOST_WAITING = 40_000
 PARTITION_TABLE = "partition table at the start"
 _DEEPEST_TABLE = 3
 SURE = 3
-"""How many soft facts count as much as one that its checksum or its own number tells from all others."""
+"""How many soft facts count as much as one that its checksum or its own number separates from all others."""
 
 
 class BlockFact(Struct, frozen=True, kw_only=True, eq=False):
