@@ -16,7 +16,6 @@ from raidtui.model.survey import Superblock
 from raidtui.rescue.hints import ArrayHint
 from raidtui.rescue.search.anchors import WINDOW_BYTES, AnchorScan, ArrayRoot
 from raidtui.rescue.search.beginnings import Before, what_stands_before
-from raidtui.rescue.search.evidence import doubted
 from raidtui.rescue.search.explore import Exploration, mark_q, rows_with_q
 from raidtui.rescue.search.hinted import with_hints
 from raidtui.rescue.search.hypothesis import Hypothesis, Recogniser
@@ -27,6 +26,7 @@ from raidtui.rescue.search.outcome import SearchOutcome, SearchResult
 from raidtui.rescue.search.ranking import Ranking, rank
 from raidtui.rescue.search.report import SearchReport
 from raidtui.rescue.search.samples import Samples, samples_of, take_samples
+from raidtui.rescue.search.search_proof import doubted
 from raidtui.rescue.search.shapes import (
     ALL_LEVELS,
     Wanted,
