@@ -143,7 +143,7 @@ def test_what_is_said_of_it() -> None:
     assert found.notes[1].startswith("Capacity ")
     assert any(note.endswith(" 2 times.") for note in found.notes)
     bare = planned(converted(grown(raid0(), *NEW), "raid5", "sdz"))
-    assert bare.notes[0].endswith(": mdadm 4.2 adds none to an array that was created as a RAID 0.")
+    assert bare.notes[0].endswith(": mdadm adds none before the array was assembled with --update=no-bbl.")
     lost = planned(converted(grown(RAID5), "raid0"))
     assert any("afterwards a lost member means that all is lost" in note for note in lost.notes)
 

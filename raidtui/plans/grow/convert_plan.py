@@ -69,7 +69,7 @@ def _left_over(array: Array, old: GrowShape, new: GrowShape) -> tuple[str, ...]:
     """Return what becomes of members that are not needed any more, and what a new level lacks."""
     if new.level in PARITY_LEVELS and old.level not in PARITY_LEVELS and array.bitmap is None:
         more = (
-            "mdadm 4.2 adds none to an array that was created as a RAID 0"
+            "mdadm adds none before the array was assembled with --update=no-bbl"
             if old.level == "raid0"
             else f"raidtui plan bitmap {array.title} internal adds one"
         )
