@@ -283,7 +283,7 @@ def _loose(root: Root, subject: str, value: str) -> str:
 
 
 def _unwritten(root: Root, uuid: str, value: str) -> str:
-    """An array that does not run has no counter; the superblocks of its members tell then, but for RAID 0."""
+    """A stopped array has no counter; then the superblocks of its members say it, but for RAID 0."""
     name = kernel_name(root, uuid)
     if name is None:
         known = f"the array {uuid} does not run: it is not known whether it was written to"

@@ -134,7 +134,7 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
         return None if then is None or now is None else now - then
 
     def enough(self, slots: set[int]) -> bool | None:
-        """Whether members in these slots are enough to start; None where level or layout does not tell."""
+        """Whether members in these slots are enough to start; None where level or layout does not say."""
         left = losses_left(self.newest.level, self.newest.layout, self.disks, set(range(self.disks)) - slots)
         return None if left is None else left >= 0
 

@@ -48,10 +48,10 @@ def two_kicked(guest: Guest) -> tuple[str, ...]:
 
 def tried(guest: Guest, *words: str, status: int = 0) -> dict[str, Any]:
     """Try, and return the outcome; nothing of the trial is left."""
-    told = raidtui(guest, "rescue", "try", *words, "--json")
-    assert told.status == status, told.output
+    result = raidtui(guest, "rescue", "try", *words, "--json")
+    assert result.status == status, result.output
     assert left(guest) == ""
-    found: dict[str, Any] = json.loads(told.stdout)
+    found: dict[str, Any] = json.loads(result.stdout)
     return found
 
 
@@ -141,10 +141,10 @@ def test_the_forced_start_is_carried_out_as_it_was_tried_and_taken_back(guest: G
     names = two_kicked(guest)
     before = checksum(guest, names)
     outcome = tried(guest, "force", *names[:3])
-    told = raidtui(guest, "rescue", "plan", outcome["job"]).stdout
-    assert f"{names[2]} is 1 event behind" in told
-    assert f"{names[3]} is " in told
-    assert "it is left out." in told
+    result = raidtui(guest, "rescue", "plan", outcome["job"]).stdout
+    assert f"{names[2]} is 1 event behind" in result
+    assert f"{names[3]} is " in result
+    assert "it is left out." in result
     applied(guest, outcome["job"], "--confirm=data")
     assert "[4/3] [UUU_]" in guest.run("cat /proc/mdstat").stdout
     job = json.loads(raidtui(guest, "jobs", "--json").stdout)["jobs"][-1]["id"]
@@ -155,7 +155,7 @@ def test_the_forced_start_is_carried_out_as_it_was_tried_and_taken_back(guest: G
 
 @pytest.mark.parametrize("level", [1, 0])
 def test_an_array_that_was_written_to_is_not_taken_back(guest: Guest, level: int) -> None:
-    """Running or stopped; of RAID 0, that is stopped, nothing tells whether it was."""
+    """Running or stopped; of RAID 0, that is stopped, nothing says whether it was."""
     names = disk_names(guest)[:2]
     make_array(guest, "data", level, names, chunk=64 if not level else None, extra=["--assume-clean"][:level])
     filled(guest, "/dev/md/data")
@@ -200,9 +200,9 @@ def test_what_was_written_to_since_is_not_taken(guest: Guest) -> None:
     names = two_kicked(guest)
     outcome = tried(guest, "force", *names[:3])
     assert guest.run(f"dd if=/dev/urandom of=/dev/{names[0]} bs=512 count=1 seek=900").status == 0
-    told = raidtui(guest, "rescue", "plan", outcome["job"])
-    assert (told.status, told.stdout) == (2, "")
-    assert f"{names[0]} does not read as when it was tried" in told.stderr
+    result = raidtui(guest, "rescue", "plan", outcome["job"])
+    assert (result.status, result.stdout) == (2, "")
+    assert f"{names[0]} does not read as when it was tried" in result.stderr
 
 
 def mirror(guest: Guest) -> list[str]:

@@ -20,12 +20,12 @@ def made(guest: Guest, wreck: str) -> dict[str, str]:
 
 def tried(guest: Guest, words: Words, *, check: str | None = "clean") -> dict[str, Any]:
     """Try, with the files of the wreck compared; the outcome. ``check`` is what it must say, if it must."""
-    told = raidtui(guest, "rescue", "try", *words, "--hashes", MANIFEST, "--json", timeout=300)
-    assert told.stdout, told.output
-    found: dict[str, Any] = json.loads(told.stdout)
+    result = raidtui(guest, "rescue", "try", *words, "--hashes", MANIFEST, "--json", timeout=300)
+    assert result.stdout, result.output
+    found: dict[str, Any] = json.loads(result.stdout)
     proof = found["proof"]
     assert isinstance(proof, dict)
-    assert check is None or proof["check"] == check, told.output
+    assert check is None or proof["check"] == check, result.output
     return found
 
 

@@ -1,4 +1,4 @@
-"""Wrecks: each is made on the kernel, told from the others, and not one of its bytes is changed."""
+"""Wrecks: each is made on the kernel and diagnosed, and not one of its bytes is changed."""
 
 import os
 
@@ -53,7 +53,7 @@ def test_there_are_enough_and_each_has_its_name() -> None:
 
 @pytest.mark.parametrize("wreck", MADE, ids=lambda wreck: wreck.id)
 def test_a_wreck(wreck_guest: Guest, wreck: Wreck) -> None:
-    """It is what the table says, it is told as that, and its members are the same after each look at it."""
+    """It is what the table says, the diagnosis says so, and its members are the same after each look."""
     make(wreck_guest, wreck)
     if wreck.truth is not None:
         assert wreck.truth.kernel_words <= kernel_words(wreck_guest)

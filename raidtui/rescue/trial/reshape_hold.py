@@ -13,7 +13,7 @@ from raidtui.host.md.mdstat import MdstatArray, parse_mdstat
 from raidtui.host.roots.root import Root
 
 _AHEAD_SECTORS = 256 << 11
-"""How much of each member is moved on, so that md has not passed that place by the time it is told."""
+"""How much of each member is moved on, so that md has not passed that place when the limit is written."""
 _HOLD_S, _PACE_S = 120.0, 0.1
 
 

@@ -347,7 +347,7 @@ def _started(
 
 
 def hiding_rules(names: TrialNames) -> str:
-    """What udev is told while a trial lasts; 64-md-raid-assembly.rules leaves alone what has ANACONDA set."""
+    """The rule of udev while a trial lasts; 64-md-raid-assembly.rules leaves alone what has ANACONDA set."""
     hidden = (
         'ENV{SYSTEMD_READY}="0", ENV{UDISKS_IGNORE}="1", ENV{DM_UDEV_DISABLE_DISK_RULES_FLAG}="1",'
         ' ENV{DM_UDEV_DISABLE_OTHER_RULES_FLAG}="1", ENV{UDEV_DISABLE_PERSISTENT_STORAGE_RULES_FLAG}="1"'

@@ -46,7 +46,7 @@ def _let_go(root: Root, own: str, say: Say) -> None:
 
 
 def sweep(root: Root, say: Say) -> tuple[str, ...]:
-    """Take down what no job tells of any more; return what could not be taken down.
+    """Take down what belongs to no job any more; return what could not be taken down.
 
     Args:
         root: the host.

@@ -14,17 +14,17 @@ _PROVEN, _NOTHING = 0, 2
 
 def diagnosed(guest: Guest, wreck: Wreck, *, captured: bool = False) -> list[str]:
     """What is wrong with the diagnosis, and with that of a capture, which has to say the same."""
-    told = raidtui(guest, "rescue", "--json")
-    if not told.stdout:
-        return [f"no diagnosis: {told.output}"]
-    found = json.loads(told.stdout)
+    result = raidtui(guest, "rescue", "--json")
+    if not result.stdout:
+        return [f"no diagnosis: {result.output}"]
+    found = json.loads(result.stdout)
     wrong = [differs(wreck.id, found)]
-    if told.status != EXPECTED[wreck.id].status:
-        wrong.append(f"status {told.status}")
+    if result.status != EXPECTED[wreck.id].status:
+        wrong.append(f"status {result.status}")
     if captured:
         kept = raidtui(guest, "capture", "--with-serials", CAPTURE)
         elsewhere = raidtui(guest, "--root", CAPTURE, "rescue", "--json")
-        if (kept.status, elsewhere.status) != (0, told.status) or json.loads(elsewhere.stdout) != found:
+        if (kept.status, elsewhere.status) != (0, result.status) or json.loads(elsewhere.stdout) != found:
             wrong.append(f"the capture says another thing: {kept.output}{elsewhere.output}")
         assert guest.run(f"rm -f {CAPTURE}").status == 0
     return [each for each in wrong if each]
@@ -35,24 +35,24 @@ def searched(guest: Guest, wreck: Wreck) -> list[str]:
 
     Whatever the wreck, an answer that is called proven is the truth.
     """
-    told = raidtui(guest, "rescue", "search", "--json", *wreck.given, timeout=300)
-    if not told.stdout:
-        return [f"the search ended with status {told.status}: {told.output}"]
-    found = json.loads(told.stdout)
+    result = raidtui(guest, "rescue", "search", "--json", *wreck.given, timeout=300)
+    if not result.stdout:
+        return [f"the search ended with status {result.status}: {result.output}"]
+    found = json.loads(result.stdout)
     candidates = found["candidates"]
     clean = [each for each in candidates if each["proof"]["check"] == "clean"]
     first = bool(candidates) and _is(candidates[0], wreck.truth)
-    right = told.status != _PROVEN or (first and found["unique"])
+    right = result.status != _PROVEN or (first and found["unique"])
     match wreck.search:
         case Found.UNIQUE:
             right = right and first and found["unique"]
         case Found.TIE:
             right = right and any(_is(each, wreck.truth) for each in candidates if each["best"])
         case Found.UNPROVEN:
-            right = right and told.status != _PROVEN and not clean
+            right = right and result.status != _PROVEN and not clean
         case _:
-            right = (told.status, candidates) == (_NOTHING, [])
-    seen = f"status {told.status}, {len(clean)} clean of {len(candidates)}: {json.dumps(candidates[:2])}"
+            right = (result.status, candidates) == (_NOTHING, [])
+    seen = f"status {result.status}, {len(clean)} clean of {len(candidates)}: {json.dumps(candidates[:2])}"
     return [] if right else [f"searched for {wreck.truth}: {seen}"]
 
 

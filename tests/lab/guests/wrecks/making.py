@@ -35,9 +35,9 @@ def done(guest: Guest, script: str, timeout: float = 120.0) -> str:
     Raises:
         AssertionError: it did not.
     """
-    told = scripted(guest, script, timeout)
-    assert told.status == 0, f"it ended with status {told.status}:\n{told.output}"
-    return told.stdout
+    result = scripted(guest, script, timeout)
+    assert result.status == 0, f"it ended with status {result.status}:\n{result.output}"
+    return result.stdout
 
 
 def make(guest: Guest, wreck: Wreck) -> None:

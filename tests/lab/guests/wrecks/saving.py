@@ -28,8 +28,8 @@ def saved(guest: Guest, wreck: Wreck) -> list[str]:
     Until the plan is confirmed, no byte of any disk is another one; after its rollback neither. Where nothing
     can be saved, nothing is offered.
     """
-    if wreck.mend and (told := scripted(guest, wreck.mend)).status:
-        return [f"not mended: {told.output}"]
+    if wreck.mend and (result := scripted(guest, wreck.mend)).status:
+        return [f"not mended: {result.output}"]
     before = digests(guest)
     array = _array(guest, wreck)
     if not wreck.provable:
@@ -37,9 +37,9 @@ def saved(guest: Guest, wreck: Wreck) -> list[str]:
     if array is None:
         return ["no array is named"]
     if array["level"] == "container":
-        told = raidtui(guest, "rescue", "try", "start", *wreck.given)
-        refused = told.status == 2 and "container" in told.stderr and digests(guest) == before
-        return [] if refused else [f"a container is tried: {told.output}"]
+        result = raidtui(guest, "rescue", "try", "start", *wreck.given)
+        refused = result.status == 2 and "container" in result.stderr and digests(guest) == before
+        return [] if refused else [f"a container is tried: {result.output}"]
     job, wrong = "", [f"no way is offered: {array['verdict']}"]
     for words in _ways(guest, wreck, array):
         job, wrong = _tried(guest, wreck, words)
@@ -56,8 +56,8 @@ def saved(guest: Guest, wreck: Wreck) -> list[str]:
 
 def _array(guest: Guest, wreck: Wreck) -> Mapping[str, Any] | None:
     """The array that has most of the wreck's devices."""
-    told = raidtui(guest, "rescue", "--json", *wreck.named)
-    arrays = json.loads(told.stdout)["arrays"]
+    result = raidtui(guest, "rescue", "--json", *wreck.named)
+    arrays = json.loads(result.stdout)["arrays"]
 
     def shared(array: Mapping[str, Any]) -> int:
         return len({each["device"] for each in array["members"]} & set(wreck.given))
@@ -70,8 +70,8 @@ def _lost(guest: Guest, wreck: Wreck, array: Mapping[str, Any] | None) -> list[s
     verdict = array["verdict"]["code"] if array is not None else "nothing"
     ways = {way["code"] for way in array["ways"] if way["possible"]} if array is not None else set()
     if verdict == "search":
-        told = raidtui(guest, "rescue", "search", "--json", *wreck.given, timeout=300)
-        return [] if (told.status, ways & _STARTS) == (2, set()) else [f"offered: {ways}, {told.output}"]
+        result = raidtui(guest, "rescue", "search", "--json", *wreck.given, timeout=300)
+        return [] if (result.status, ways & _STARTS) == (2, set()) else [f"offered: {ways}, {result.output}"]
     lost = verdict in {"lost", "nothing"} and ways <= _HARMLESS
     return [] if lost else [f"it is not said to be lost: {verdict}, {sorted(ways)}"]
 
@@ -85,8 +85,8 @@ def _ways(guest: Guest, wreck: Wreck, array: Mapping[str, Any]) -> Iterator[Word
             yield (way["code"], *way["devices"])
             return
         if way["code"] == "search":
-            told = raidtui(guest, "rescue", "search", "--json", *way["devices"], timeout=300)
-            found = json.loads(told.stdout)["candidates"] if told.stdout else []
+            result = raidtui(guest, "rescue", "search", "--json", *way["devices"], timeout=300)
+            found = json.loads(result.stdout)["candidates"] if result.stdout else []
             for each in found[:_MOST_TRIED]:
                 yield _geometry(each)
             return
@@ -109,11 +109,11 @@ def _geometry(found: Mapping[str, Any]) -> Words:
 def _tried(guest: Guest, wreck: Wreck, words: Words) -> tuple[str, list[str]]:
     """The trial that shows all files, as a person knows them by their sums; or what is wrong with it."""
     listed = ("--hashes", MANIFEST) if wreck.listed else ()
-    told = raidtui(guest, "rescue", "try", *words, *listed, "--json", timeout=300)
-    if not told.stdout:
-        return "", [f"tried {words}: status {told.status}: {told.output}"]
-    found = json.loads(told.stdout)
-    if told.status != 0:
+    result = raidtui(guest, "rescue", "try", *words, *listed, "--json", timeout=300)
+    if not result.stdout:
+        return "", [f"tried {words}: status {result.status}: {result.output}"]
+    found = json.loads(result.stdout)
+    if result.status != 0:
         return "", [f"tried {words}: {found['proof']}, {found['void']}, {found['said']}"]
     return found["job"], []
 
