@@ -69,6 +69,25 @@ def _prototype(base: Path) -> str:
     return "\n".join([*lines, "$", ""])
 
 
+def disk(folder: Path, label: str, content: bytes) -> bytes:
+    """Return a disk with a partition at 1 MiB that holds this; ``label`` is dos or gpt."""
+    image = folder / f"disk-{label}"
+    _truncated(image, len(content) // MIB + 8)
+    partition(image, label, len(content))
+    whole = bytearray(image.read_bytes())
+    whole[MIB : MIB + len(content)] = content
+    return bytes(whole)
+
+
+def partition(image: Path, label: str, size: int | None = None) -> None:
+    """Write a partition table with one partition at 1 MiB, to the end where no size in bytes is given."""
+    program = shutil.which("sfdisk", path="/usr/sbin:/sbin")
+    assert program is not None, "sfdisk is needed: see make system"
+    line = "start=2048" if size is None else f"start=2048, size={size // 512}"
+    argv = [program, "--quiet", "--wipe", "never", "--wipe-partitions", "never", str(image)]
+    subprocess.run(argv, input=f"label: {label}\n{line}\n".encode(), check=True, capture_output=True)
+
+
 def _truncated(image: Path, mib: int) -> None:
     with image.open("wb") as stream:
         stream.truncate(mib * MIB)

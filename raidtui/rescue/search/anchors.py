@@ -14,8 +14,8 @@ from raidtui.rescue.search import btrfs, ext4, xfs
 from raidtui.rescue.search.block_facts import BlockFact, Stretch
 from raidtui.rescue.search.limits import SearchStage, SearchWatch
 from raidtui.rescue.search.mapping import StripeShape, far_offsets, is_far
-from raidtui.rescue.search.members import Source
-from raidtui.rescue.search.volumes import FileSystem, gpt_header, head_facts, is_label
+from raidtui.rescue.search.members import OpenMember, Source
+from raidtui.rescue.search.volumes import FileSystem, gpt_header, head_facts, is_label, is_of_the_member
 
 WINDOW_BYTES = 136 << 20
 """The largest data offset that mdadm chooses itself is 129 MiB (262,144 sectors and 1 MiB)."""
@@ -36,12 +36,16 @@ class ArrayRoot:
         size_bytes: of a file system; 0 where it is not known.
         file_system: the file system, if it is one.
         start: where in the array the file system begins, if it is not at the start of it.
+        held: whether something at the start of the array says so: a partition table.
     """
 
-    def __init__(self, kind: str, file_system: FileSystem | None = None, start: int = 0) -> None:
+    def __init__(
+        self, kind: str, file_system: FileSystem | None = None, start: int = 0, *, held: bool = False
+    ) -> None:
         self.kind = kind
         self.file_system = file_system
         self.start = start
+        self._held = held
         self.anchors: set[tuple[int, int, int]] = set()
 
     @property
@@ -53,13 +57,25 @@ class ArrayRoot:
         """Yield what must be where in the array."""
         if self.file_system is not None:
             yield from self.file_system.facts(Stretch.whole(self.start, self.file_system.size_bytes))
-        if not self.start:
+        if not self.start or self._held:
             yield from head_facts(Stretch.whole())
 
     def moved(self, start: int) -> ArrayRoot:
         """Return the same file system at another place in the array."""
         other = ArrayRoot(self.kind, self.file_system, start)
         other.anchors = {(source, byte, address + start) for source, byte, address in self.anchors}
+        return other
+
+    def within(self, kind: str, start: int) -> ArrayRoot:
+        """Return what holds it.
+
+        Args:
+            kind: gpt, dos, LVM2_member.
+            start: where in the array it begins then.
+        """
+        system = self.file_system if kind in {"gpt", "dos"} else None  # LVM's volumes may be in pieces
+        other = ArrayRoot(kind, system, start if system is not None else 0, held=True)
+        other.anchors = self.moved(start).anchors
         return other
 
     def offsets(self, shape: StripeShape, smallest: int) -> list[int]:
@@ -195,7 +211,10 @@ class AnchorScan:
         elif magic == b"LABELONE" and is_label(data[:_SECTOR]):
             self._add("LVM2_member", data[32:64], (number, byte, _SECTOR))
         elif magic == b"EFI PART" and gpt_header(data):
-            own = struct.unpack_from("<Q", data, 24)[0]
-            self._add("gpt", data[56:72], (number, byte, own * _SECTOR))
+            own, backup = struct.unpack_from("<QQ", data, 24)
+            source = self._sources[number]
+            size = source.size_bytes if isinstance(source, OpenMember) and own * _SECTOR == byte else 0
+            if not is_of_the_member((max(own, backup) + 1) * _SECTOR, size):
+                self._add("gpt", data[56:72], (number, byte, own * _SECTOR))
         elif magic[:4] == b"LUKS":
             self._add("crypto_LUKS", data[168:208], (number, byte, 0))
