@@ -149,9 +149,9 @@ WRITTEN_OVER = (
     Wreck(
         id="r5-ext4-over-two",
         make=f"{_R5}stop\nfor each in $D1 $D2; do mkfs.ext4 -q -F $each; done",
-        truth=_r5("0123"),
+        truth=_r5("01-3"),
         given=named("0123"),
-        search=Found.UNPROVEN,
+        search=Found.TIE,
         proof="damaged $MD",
         unproven=True,
     ),
