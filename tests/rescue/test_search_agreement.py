@@ -35,7 +35,6 @@ def missed_writes(path: Path, *, every: int) -> None:
     ("level", "layout", "slots", "gone", "begin", "end"),
     [
         pytest.param(6, "left-symmetric", 5, (), PARITY, "by P and Q, m1 is wrong", id="raid6"),
-        pytest.param(6, "ddf-N-continue", 4, (), PARITY, "by P and Q, m1 is wrong", id="raid6-ddf"),
         pytest.param(6, "left-symmetric", 5, (4,), PARITY, NOT_KNOWN, id="raid6-one-missing"),
         pytest.param(5, "left-symmetric", 4, (), PARITY, NOT_KNOWN, id="raid5"),
         pytest.param(1, "", 2, (), COPIES, NOT_KNOWN, id="raid1"),

@@ -52,17 +52,17 @@ def found(
     return first
 
 
-@pytest.mark.parametrize("label", ["gpt", "dos"])
 @pytest.mark.parametrize(
-    ("level", "layout", "slots", "chunk", "gone"),
+    ("label", "level", "layout", "slots", "chunk", "gone"),
     [
-        pytest.param(1, "", 2, 64, (), id="raid1"),
-        pytest.param(0, "", 2, 128, (), id="raid0"),
-        pytest.param(10, "o2", 4, 128, (), id="raid10-o2"),
-        pytest.param(10, "n2", 4, 64, (3,), id="raid10-n2"),
-        pytest.param(5, "left-symmetric", 3, 512, (), id="raid5"),
-        pytest.param(5, "right-symmetric", 3, 64, (0,), id="raid5-the-start-missing"),
-        pytest.param(6, "left-symmetric", 4, 64, (2,), id="raid6-one-missing"),
+        pytest.param("gpt", 1, "", 2, 64, (), id="raid1"),
+        pytest.param("gpt", 0, "", 2, 128, (), id="raid0"),
+        pytest.param("gpt", 10, "o2", 4, 128, (), id="raid10-o2"),
+        pytest.param("dos", 1, "", 2, 64, (), id="dos-raid1"),
+        pytest.param("dos", 10, "n2", 4, 64, (3,), id="dos-raid10-n2"),
+        pytest.param("dos", 5, "left-symmetric", 3, 512, (), id="dos-raid5"),
+        pytest.param("dos", 5, "right-symmetric", 3, 64, (0,), id="dos-raid5-the-start-missing"),
+        pytest.param("dos", 6, "left-symmetric", 4, 64, (2,), id="dos-raid6-one-missing"),
     ],
 )
 def test_a_partition_is_not_taken_for_the_array(  # noqa: PLR0917
@@ -83,17 +83,26 @@ def test_a_partition_is_not_taken_for_the_array(  # noqa: PLR0917
     assert first.proof.contents == label
 
 
+def test_a_partition_that_does_not_begin_with_a_row(base: Path, tmp_path: Path) -> None:
+    """Its file system alone fits no geometry: only the table says where it is."""
+    content = disk(tmp_path, "dos", ext4(base), start=5000)
+    first = found(tmp_path, content, level=5, layout="left-symmetric", slots=4, chunk=64, gone=(2,))
+    assert first.proof.contents == "dos"
+
+
 @pytest.mark.parametrize("gone", [0, 1])
 def test_a_partition_whose_start_is_missing(base: Path, tmp_path: Path, gone: int) -> None:
-    """RAID 6: the missing member is seen by P only, and Q tells layouts that read the same."""
+    """RAID 6: the missing member is seen by P only, and Q separates layouts that read the same."""
     content = disk(tmp_path, "gpt", ext4(base))
     first = found(tmp_path, content, level=6, layout="ddf-zero-restart", slots=4, chunk=512, gone=(gone,))
     assert first.proof.contents == "gpt"
     assert not first.same  # right-asymmetric reads the same, but its Q is another
 
 
-@pytest.mark.parametrize("label", ["gpt", "dos"])
-@pytest.mark.parametrize(("level", "layout", "slots"), [(1, "", 2), (5, "left-symmetric", 3), (0, "", 2)])
+@pytest.mark.parametrize(
+    ("label", "level", "layout", "slots"),
+    [("dos", 1, "", 2), ("gpt", 1, "", 2), ("gpt", 5, "left-symmetric", 3), ("dos", 0, "", 2)],
+)
 def test_what_members_had_before_is_not_of_the_array(  # noqa: PLR0917
     base: Path, tmp_path: Path, label: str, level: int, layout: str, slots: int
 ) -> None:

@@ -7,7 +7,6 @@ from collections import Counter
 
 from msgspec import Struct
 
-from raidtui.rescue.mismatch.comparing import parity_faults
 from raidtui.rescue.search.logical import LogicalArray
 from raidtui.rescue.search.samples import BLOCK, Samples
 
@@ -63,8 +62,8 @@ def parity_agreement(
         if not fits:
             unmatched += 1
         if blame and not fits:
-            faults = parity_faults(shape.row(byte // shape.chunk_bytes), array.row_blocks(byte, BLOCK))
-            wrong.update({slot for fault in faults for slot in fault.wrong})
+            odd = array.odd_one(byte, BLOCK)
+            wrong.update([] if odd is None else [odd])
     if compared < _LEAST_ROWS:
         return None
     return Agreement(compared=compared, unmatched=unmatched, wrong=tuple(wrong.most_common()))

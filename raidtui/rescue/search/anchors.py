@@ -15,7 +15,16 @@ from raidtui.rescue.search.block_facts import BlockFact, Stretch
 from raidtui.rescue.search.limits import SearchStage, SearchWatch
 from raidtui.rescue.search.mapping import StripeShape, far_offsets, is_far
 from raidtui.rescue.search.members import OpenMember, Source
-from raidtui.rescue.search.volumes import FileSystem, gpt_header, head_facts, is_label, is_of_the_member
+from raidtui.rescue.search.volumes import (
+    HEAD_BYTES,
+    FileSystem,
+    container_kind,
+    extent,
+    gpt_header,
+    head_facts,
+    is_label,
+    is_of_the_member,
+)
 
 WINDOW_BYTES = 136 << 20
 """The largest data offset that mdadm chooses itself is 129 MiB (262,144 sectors and 1 MiB)."""
@@ -25,6 +34,8 @@ _ZERO = bytes(_STEP)
 _SECTOR = 512
 _LARGEST_OFFSET = 16 << 30
 _MOST_OFFSETS = 6
+_MOST_TABLES = 2
+_SECTORS_OF_A_BLOCK = 8
 _MAGICS = (b"XFSB", b"XAGF", b"XAGI", b"LABELONE", b"EFI PART", b"LUKS\xba\xbe")
 
 
@@ -32,7 +43,7 @@ class ArrayRoot:
     """What stands on the whole array, by the anchors that say so.
 
     Args:
-        kind: ext4, xfs, btrfs, LVM2_member, gpt, crypto_LUKS.
+        kind: ext4, xfs, btrfs, LVM2_member, gpt, dos, crypto_LUKS.
         size_bytes: of a file system; 0 where it is not known.
         file_system: the file system, if it is one.
         start: where in the array the file system begins, if it is not at the start of it.
@@ -52,6 +63,11 @@ class ArrayRoot:
     def size_bytes(self) -> int:
         """What the array must hold at least; 0 where that is not known."""
         return self.start + self.file_system.size_bytes if self.file_system is not None else 0
+
+    @property
+    def says_enough(self) -> bool:
+        """Whether its header is all that can be asked for; two bytes of a partition table of DOS are not."""
+        return self.file_system is None and self.kind != "dos"
 
     def facts(self) -> Iterator[BlockFact]:
         """Yield what must be where in the array."""
@@ -152,10 +168,12 @@ class AnchorScan:
                 found = root.file_system
                 if isinstance(found, xfs.Xfs) and (group := found.group_of_header(header)) is not None:
                     root.anchors.add((number, byte, found.header_at(group, header[:4])))
-        containers = ("gpt", "LVM2_member")
-        return sorted(
+        containers = ("gpt", "LVM2_member", "dos")
+        roots = sorted(
             self._roots.values(), key=lambda root: (root.kind not in containers, -len(root.anchors))
         )
+        tables = [root for root in roots if root.kind == "dos"]  # disks of virtual machines have one, too
+        return [root for root in roots if root not in tables[_MOST_TABLES:]]
 
     def _add(
         self, kind: str, key: bytes, anchor: tuple[int, int, int], found: FileSystem | None = None
@@ -175,6 +193,12 @@ class AnchorScan:
         while at >= 0:
             self._btrfs(number, start, data, at - btrfs.MAGIC_AT)
             at = data.find(btrfs.MAGIC, at + 1)
+        first, second = data[510::_SECTOR], data[511::_SECTOR]
+        at = first.find(b"\x55")
+        while at >= 0:
+            if second[at : at + 1] == b"\xaa" and at * _SECTOR < _STEP and at % _SECTORS_OF_A_BLOCK == 0:
+                self._table(number, start + at * _SECTOR, data[at * _SECTOR :][:HEAD_BYTES])
+            at = first.find(b"\x55", at + 1)
         for magic in _MAGICS:
             at = data.find(magic)
             while 0 <= at < _STEP:
@@ -196,6 +220,13 @@ class AnchorScan:
         found = btrfs.Btrfs.parse(data[at : at + btrfs.SUPERBLOCK_BYTES])
         if found is not None:
             self._add("btrfs", found.uuid, (number, start + at, found.superblock_at), found)
+
+    def _table(self, number: int, byte: int, head: bytes) -> None:
+        """Note a partition table of DOS that may be the array's first sector."""
+        source = self._sources[number]
+        size = source.size_bytes if isinstance(source, OpenMember) and byte == 0 else 0
+        if container_kind(head) == "dos" and not is_of_the_member(extent(head), size):
+            self._add("dos", head[440:510], (number, byte, 0))
 
     def _other(self, number: int, byte: int, magic: bytes, data: bytes) -> None:
         if magic == xfs.MAGIC:

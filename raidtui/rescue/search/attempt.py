@@ -47,7 +47,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
             not each.unused and each.failed <= each.passed * (2 if self.likely else 1) * _MOST_FAILED
             for each in self.ranking.best
         )
-        return whole and (self.value >= _STRONG or (self.root.file_system is None and self.value > 0))
+        return whole and (self.value >= _STRONG or (self.root.says_enough and self.value > 0))
 
 
 def best_attempt(attempts: Iterable[Attempt]) -> Attempt | None:

@@ -1,7 +1,7 @@
 """Where an array begins: what stands in front of that with which a candidate begins.
 
 A file system in the first partition of an array reads the same from an array that begins a whole number of
-rows later. Only what stands in front of it tells: a partition table or LVM that says that it begins there.
+rows later. Only what stands in front of it shows which it is: a partition table or LVM that leads to it.
 """
 
 from __future__ import annotations

@@ -151,13 +151,13 @@ class FactPool:
             self._waiting.setdefault(fact.kind, []).append(fact)
 
     def take(self, count: int, wanted: Callable[[BlockFact], bool] | None = None) -> list[BlockFact]:
-        """Return facts by turns of their kinds, chance deciding within a kind; loose ones are the first half.
+        """Return facts by turns of their kinds, chance deciding within a kind; loose ones first.
 
         Args:
             count: how many at most.
             wanted: those that are taken first.
         """
-        taken = self._turns(-(-count // 2), lambda fact: fact.loose)
+        taken = self._turns(count, lambda fact: fact.loose)
         if wanted is not None:
             taken += self._turns(count - len(taken), wanted)
         return taken + self._turns(count - len(taken), lambda _: True)

@@ -17,7 +17,6 @@ from raidtui.rescue.hints import ArrayHint
 from raidtui.rescue.search.anchors import WINDOW_BYTES, AnchorScan, ArrayRoot
 from raidtui.rescue.search.attempt import Attempt, any_strong, at_the_start, best_attempt
 from raidtui.rescue.search.beginnings import Before, what_stands_before
-from raidtui.rescue.search.evidence import doubted
 from raidtui.rescue.search.explore import Exploration, mark_q, rows_with_q
 from raidtui.rescue.search.hinted import with_hints
 from raidtui.rescue.search.hypothesis import Hypothesis, Recogniser
@@ -29,6 +28,7 @@ from raidtui.rescue.search.ranking import rank
 from raidtui.rescue.search.recorded import RecordedGeometry, recorded_geometry
 from raidtui.rescue.search.report import MADE_LATER_S, SearchReport
 from raidtui.rescue.search.samples import Samples, samples_of, take_samples
+from raidtui.rescue.search.search_proof import doubted
 from raidtui.rescue.search.shapes import (
     ALL_LEVELS,
     Wanted,
@@ -43,7 +43,7 @@ from raidtui.view.units import counted
 _MOST_ROOTS = 6
 _DEEP_BYTES = 2 << 30
 _PARTITION_STARTS = (1 << 20, 63 * 512)
-_CONTAINERS = frozenset({"gpt", "LVM2_member"})
+_CONTAINERS = frozenset({"gpt", "LVM2_member", "dos"})
 _LARGEST_LOST = 3
 _MOST_LOOKED_BEFORE = 4
 
@@ -156,6 +156,8 @@ class GeometrySearch:
         if attempt.lost or attempt.recorded or attempt.root.start:
             return attempt, ""
         for each in attempt.ranking.best[:_MOST_LOOKED_BEFORE]:
+            if attempt.root.kind == "dos" and each.shape.level == 1 and not each.offset:
+                return attempt, _unsure(Before(kind="dos", distance=0, member_byte=0))
             before = what_stands_before(each, self._members, self._watch)
             if before is None:
                 continue

@@ -93,16 +93,6 @@ class LogicalArray:
         found = {slot: self._slot(slot, byte, length) for slot, byte in self.shape.places(address)}
         return {slot: block for slot, block in found.items() if block}
 
-    def row_blocks(self, byte: int, length: int) -> dict[int, bytes]:
-        """Return the blocks of a row that can be read, by slot.
-
-        Args:
-            byte: in the data area of each member.
-            length: bytes, within a chunk.
-        """
-        found = {slot: self._slot(slot, byte, length) for slot in range(self.shape.slots)}
-        return {slot: block for slot, block in found.items() if block}
-
     def row_fits(self, byte: int, length: int) -> bool | None:
         """Whether parity, or the copies, of a row agree; None where too much is missing or zero to say.
 
@@ -117,6 +107,20 @@ class LogicalArray:
         if sum(any(block) for block in blocks.values()) < min(3, self.shape.slots):
             return None
         return self._parity_fits(row, blocks)
+
+    def odd_one(self, byte: int, length: int) -> int | None:
+        """Return the slot without which a row of RAID 6 fits; None where that is not one alone.
+
+        Args:
+            byte: in the data area of each member.
+            length: bytes, within a chunk.
+        """
+        row = self.shape.row(byte // self.shape.chunk_bytes)
+        blocks = {each: self._slot(each, byte, length) for each in range(self.shape.slots)}
+        if row.q < 0 or not all(blocks.values()):
+            return None
+        without = [slot for slot in blocks if self._parity_fits(row, {**blocks, slot: b""})]
+        return without[0] if len(without) == 1 else None
 
     def _parity_fits(self, row: Row, blocks: dict[int, bytes]) -> bool | None:
         lost = [each for each, block in blocks.items() if not block]

@@ -12,13 +12,13 @@ from raidtui.plans.create.create_request import MISSING
 from raidtui.rescue.proof import RescueGeometry
 from raidtui.rescue.search.agreement import Agreement, copy_agreement, parity_agreement
 from raidtui.rescue.search.anchors import ArrayRoot
-from raidtui.rescue.search.evidence import apart_words, doubt_of, proof_of
 from raidtui.rescue.search.limits import SearchWatch
 from raidtui.rescue.search.mapping import RAID6_LAYOUTS, StripeShape
 from raidtui.rescue.search.members import OpenMember
 from raidtui.rescue.search.outcome import SearchCandidate, SearchOutcome, SearchResult
 from raidtui.rescue.search.ranking import IN_USE, Ranked, Ranking
 from raidtui.rescue.search.samples import Samples
+from raidtui.rescue.search.search_proof import apart_words, doubt_of, proof_of
 from raidtui.rescue.search.walk import MOST_BLOCKS, Walk, walk
 from raidtui.view.units import counted, joined
 
