@@ -150,8 +150,8 @@ def main() -> None:
 
 def finish(status: int) -> None:
     """End as Python does, but for the objects that it takes down one by one: that touches all of memory."""
-    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001
-    atexit._run_exitfuncs()  # noqa: SLF001
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)
