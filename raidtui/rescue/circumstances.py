@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from raidtui.model.geometry import slots_words
 from raidtui.model.survey import MemberRole, Superblock
 from raidtui.plans.whole import MARGIN_EVENTS
+from raidtui.rescue.container_back import EXTERNAL
 from raidtui.rescue.gap_words import moment
 from raidtui.rescue.groups import SECTOR_BYTES, MemberGroup, is_too_small, needed_sectors
 from raidtui.rescue.records import Cause, CauseCode, RescueFacts
@@ -290,7 +291,7 @@ def _host(block: Superblock) -> str:
 
 
 def _external(group: MemberGroup) -> Cause:
-    kind = {"ddf": "DDF", "imsm": "Intel"}[group.newest.metadata or ""]
+    kind = EXTERNAL[group.newest.metadata or ""]
     volumes = [
         f"{each.name or 'one without a name'} ({each.level or 'level not known'},"
         f" {each.state or 'state not known'})"

@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from raidtui.model.geometry import losses_left
+from raidtui.model.survey import Superblock
 from raidtui.rescue.groups import MemberGroup
+from raidtui.rescue.mdadm_words import Assembly
 from raidtui.rescue.records import WayBack, WayCode
 from raidtui.view.units import counted, joined
+
+EXTERNAL: Mapping[str, str] = {"ddf": "DDF", "imsm": "Intel"}
+"""External metadata as mdadm calls them, and for people."""
+
+
+def container_of(devices: Sequence[str], blocks: Iterable[Superblock], *, run: bool) -> Assembly | None:
+    """Return how a container and its volumes are started; None where these are no disks of one.
+
+    Args:
+        devices: kernel names of its disks.
+        blocks: their superblocks.
+        run: whether volumes are started without all of their disks, too.
+    """
+    found = [block for block in blocks if block.metadata in EXTERNAL]
+    if not found:
+        return None
+    most = max(found, key=lambda block: len(block.volumes))
+    return Assembly(
+        devices=tuple(devices),
+        uuid=most.uuid or "",
+        run=run,
+        external=most.metadata or "",
+        volumes=tuple(each.name for each in most.volumes),
+    )
 
 
 def container_ways(group: MemberGroup) -> Iterator[WayBack]:
