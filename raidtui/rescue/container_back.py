@@ -42,7 +42,8 @@ def container_ways(group: MemberGroup) -> Iterator[WayBack]:
     lack = group.lacking_disks
     yield WayBack(
         code=WayCode.START,
-        text=f"Assemble the container of {joined(names)}, and start its volumes with mdadm --incremental.",
+        text=f"Assemble the container of {joined(names)}, and start its volumes with mdadm --incremental, by"
+        " hand. A trial starts them read-only, and shows what stands on them.",
         writes="the metadata of the container",
         possible=not lack,
         why_not=f"{counted(lack, 'disk')} of it {'was' if lack == 1 else 'were'} not found" if lack else "",
@@ -53,7 +54,7 @@ def container_ways(group: MemberGroup) -> Iterator[WayBack]:
         yield WayBack(
             code=WayCode.DEGRADED,
             text=f"Assemble the container of {joined(names)}, and start degraded what has redundancy with"
-            " mdadm --incremental --run.",
+            " mdadm --incremental --run, by hand. A trial starts it read-only, and shows what stands on it.",
             writes="the metadata of the container: the disks that were not found are marked as failed",
             possible=bool(kept),
             why_not="" if kept else "too many of its disks were not found for any of its volumes",

@@ -203,7 +203,7 @@ EXPECTED = {
     "r5-shorter-disk": Expected(
         causes="device-smaller:dm-0", ways="restore-size:dm-0 look start-degraded:a,b,c -start -force -search"
     ),
-    "r0-bad-sectors": Expected(causes="read-errors:dm-0", ways="copy-first:dm-0"),
+    "r0-bad-sectors": Expected(causes="read-errors:dm-0 -log-replayed", ways="copy-first:dm-0"),
     "r5-bad-sectors-one-absent": Expected(
         causes="read-errors:dm-0 member-missing", ways="copy-first:dm-0 start-degraded:a,dm-0"
     ),

@@ -105,6 +105,7 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
         start = len(steps) - 1
         if isinstance(request.made, Assembly) and request.made.external:
             steps[start:] = contained(request.made, names, steps[start], _held(devices, overlays))
+            start += 1  # the first one writes a file
         target = f"/dev/{names.array}"
     plan = Plan(
         title=f"rescue trial {request.ident}: {request.label}, {METHOD_WORDS[request.method]}",

@@ -93,9 +93,8 @@ def guide_rows(array: RescueArray, survey: Survey) -> tuple[GuideRow, ...]:
         several = way.code in {WayCode.TAKE_HALF, WayCode.LOOK}
         key = " ".join((way.code, *(way.devices if several else ())))
         if way.code in {WayCode.START, WayCode.DEGRADED} and (made := _container(way, array)):
-            rows.append(
-                GuideRow(key=key, words=_QUIET[way.code], way=way, trial=made, method=TrialMethod.READ_ONLY)
-            )
+            words = _WORDS[way.code]
+            rows.append(GuideRow(key=key, words=words, way=way, trial=made, method=TrialMethod.READ_ONLY))
         elif way.code in {WayCode.START, WayCode.DEGRADED}:
             rows += _starts(way, array, survey)
         else:
