@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from raidtui.host.block import BLOCK
+from raidtui.host.maps import read_maps
 from raidtui.host.roots.root import Root
 from raidtui.rescue.proof import CheckResult, Proof
 from raidtui.rescue.trial.headers import HeaderCheck, check_headers
@@ -146,9 +147,14 @@ class Checker:
         if not dirty:
             return target, proof or self._judged(target, kind)[0]
         self._count += 1
+        overlay = f"{self._names.own}-on-{self._count}"
         replay = replayed(self._root, self._names, target, kind, self._count)
-        if replay.path:
-            found, _ = self._judged(replay.path, kind)
+        found = self._judged(replay.path, kind)[0] if replay.path else None
+        stores = {"its replayed journal": overlay} if overlay in read_maps(self._root) else {}
+        if isinstance(full := read_store_use(self._root, stores), str):
+            sure = f"{kind} is there, and was not checked: {full}"
+            return target, Proof(check=CheckResult.NOT_TRIED, contents=kind, sure=sure)
+        if found is not None:
             return replay.path, replace(found, sure=f"{found.sure}, its journal replayed on an overlay")
         return target, _unreplayed(proof or self._judged(target, kind)[0], replay)
 
