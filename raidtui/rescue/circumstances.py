@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from raidtui.model.geometry import slots_words
 from raidtui.model.survey import MemberRole, Superblock
 from raidtui.plans.whole import MARGIN_EVENTS
-from raidtui.rescue.container_back import EXTERNAL
 from raidtui.rescue.gap_words import moment
 from raidtui.rescue.groups import SECTOR_BYTES, MemberGroup, is_too_small, needed_sectors
+from raidtui.rescue.mdadm_words import EXTERNAL
 from raidtui.rescue.records import Cause, CauseCode, RescueFacts
 from raidtui.rescue.reshape_backup import is_needed
 from raidtui.view.units import binary_size, counted, joined, short_binary

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from raidtui.model.geometry import losses_left
 from raidtui.model.survey import Superblock
 from raidtui.rescue.groups import MemberGroup
-from raidtui.rescue.mdadm_words import Assembly
+from raidtui.rescue.mdadm_words import EXTERNAL, Assembly
 from raidtui.rescue.records import WayBack, WayCode
 from raidtui.view.units import counted, joined
-
-EXTERNAL: Mapping[str, str] = {"ddf": "DDF", "imsm": "Intel"}
-"""External metadata as mdadm calls them, and for people."""
 
 
 def container_of(devices: Sequence[str], blocks: Iterable[Superblock], *, run: bool) -> Assembly | None:

@@ -6,7 +6,7 @@ configuration. An array is started read-only: md writes nothing to it, and no re
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
@@ -15,6 +15,8 @@ from raidtui.rescue.proof import RescueGeometry
 
 _STRIPED = frozenset({0, 4, 5, 6, 10})
 _WITH_LAYOUT = frozenset({5, 6, 10})
+EXTERNAL: Mapping[str, str] = {"ddf": "DDF", "imsm": "Intel"}
+"""External metadata as mdadm calls them, and for people."""
 
 Path = Callable[[str], str]
 """Returns the path of a member, by its kernel name: the device itself, or its overlay."""

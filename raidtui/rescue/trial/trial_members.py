@@ -8,8 +8,7 @@ from raidtui.model.array import Array
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.target import needs_root
-from raidtui.rescue.container_back import EXTERNAL
-from raidtui.rescue.mdadm_words import Recreation
+from raidtui.rescue.mdadm_words import EXTERNAL, Recreation
 from raidtui.rescue.trial.trial_request import MOST_VOLUMES, TrialMethod, TrialRequest
 
 
