@@ -151,7 +151,10 @@ class Checker:
         replay = replayed(self._root, self._names, target, kind, self._count)
         found = self._judged(replay.path, kind)[0] if replay.path else None
         stores = {"its replayed journal": overlay} if overlay in read_maps(self._root) else {}
-        if isinstance(full := read_store_use(self._root, stores), str):
+        full = read_store_use(self._root, stores)
+        if stores and (found is None or isinstance(full, str)):  # else what is below could not be mounted
+            self._root.run("dmsetup", "remove", "--retry", overlay)
+        if isinstance(full, str):
             sure = f"{kind} is there, and was not checked: {full}"
             return target, Proof(check=CheckResult.NOT_TRIED, contents=kind, sure=sure)
         if found is not None:
