@@ -327,10 +327,6 @@ def test_what_a_container_does_not_know_is_refused() -> None:
     assert container_of(NAMES, [Superblock(uuid=UUID)], run=False) is None
 
 
-def test_raid_0_with_a_known_layout_replays_nothing() -> None:
-    assert not Superblock(uuid=UUID, level="raid0", features=0x1000).replays  # MD_FEATURE_RAID0_LAYOUT
-
-
 @pytest.mark.parametrize("features", [0x200, 0x400, 0x800])
 def test_what_md_replays_is_never_tried_on_the_members_themselves(features: int) -> None:
     """Neither a read-only array nor a read-only device keeps md from it."""
@@ -342,6 +338,14 @@ def test_what_md_replays_is_never_tried_on_the_members_themselves(features: int)
     assert isinstance(plan_trial(host, HOST, request(TrialMethod.OVERLAYS, made)), TrialPlan)
     assert least_method(host, NAMES) is TrialMethod.OVERLAYS
     assert least_method(members(), NAMES) is TrialMethod.READ_ONLY
+
+
+def test_a_raid0_that_names_its_layout_has_no_log() -> None:
+    """MD_FEATURE_RAID0_LAYOUT: since Linux 5.4, mdadm sets it."""
+    host = survey(
+        *(replace(device(name), superblock=Superblock(uuid=UUID, features=0x1000)) for name in NAMES)
+    )
+    assert least_method(host, NAMES) is TrialMethod.READ_ONLY
 
 
 def test_a_reshape_with_a_backup_file_gets_a_copy_of_it() -> None:

@@ -23,12 +23,7 @@ RAID5_LAYOUTS = (
     "parity-last",
 )
 RAID6_LAYOUTS = (
-    "left-symmetric",
-    "left-asymmetric",
-    "right-symmetric",
-    "right-asymmetric",
-    "parity-first",
-    "parity-last",
+    *RAID5_LAYOUTS,
     "ddf-zero-restart",
     "ddf-N-restart",
     "ddf-N-continue",
