@@ -244,6 +244,19 @@ EXPECTED = {
     "r5-heads-of-two-zeroed": Expected(
         causes="superblock-lost:b,c", ways="search:a,b,c,d -start -start-degraded -force", verdict="search"
     ),
+    "r5-table-over-one": Expected(
+        causes="overwritten:b member-missing -superblock-lost -not-enough",
+        ways="look:a,c,d start-degraded:a,c,d -start -search -force",
+    ),
+    "r5-table-over-all": _ALL_LOST,
+    "r0-swap-over-one": Expected(
+        causes="overwritten:b member-missing", ways="search:a,b,c -start -force -look", verdict="search"
+    ),
+    "r5-ext4-over-two": Expected(
+        causes="overwritten:b overwritten:c member-missing -superblock-lost",
+        ways="search:a,b,c,d -start -start-degraded -force",
+        verdict="search",
+    ),
     "r5-bitmap-damaged": Expected(
         causes="bitmap-damaged:a bitmap-damaged:b bitmap-damaged:c -checksum-wrong",
         ways="start-without-bitmap:a,b,c -start -start-degraded -force -look -search",
