@@ -38,11 +38,7 @@ LATER = {
 }
 """Wrecks much like others, which only make wrecks makes."""
 MADE = [wreck for wreck in WRECKS if ALL or wreck.id not in LATER]
-COME_BACK = [
-    wreck
-    for wreck in MADE
-    if wreck.provable and wreck.listed and not wreck.unproven and wreck.id not in {"ddf", "ddf-one-absent"}
-]
+COME_BACK = [wreck for wreck in MADE if wreck.provable and wreck.listed and not wreck.unproven]
 """Those whose files come back with their hashes: in a trial, and where they are carried out, in the array."""
 PARTS = 4
 
