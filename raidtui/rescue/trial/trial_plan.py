@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from raidtui.model.array import Array
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.reshape_place import is_cut
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.assemble import let_go_of
 from raidtui.plans.contents import device_facts
@@ -37,6 +38,7 @@ METHOD_WORDS = {
     TrialMethod.MAPPED: "by the device mapper, read-only",
     TrialMethod.OVERLAYS: "on copy-on-write overlays",
 }
+_ON_OVERLAYS = "try it on overlays: raidtui rescue try ... --overlays"
 _START_S = 300.0
 _RUNS = "readonly|clean|active|active-idle|write-pending|read-auto"
 
@@ -73,7 +75,14 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
             code=RefusalCode.UNSUPPORTED,
             why=f"md replays the log of {', '.join(logged)} as it starts them, also read-only and onto"
             " devices that are set read-only",
-            remedy="try it on overlays: raidtui rescue try ... --overlays",
+            remedy=_ON_OVERLAYS,
+        )
+    if request.method is TrialMethod.READ_ONLY and any(is_cut(device.superblock) for device in devices):
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED,
+            why="its reshape stands within a stripe: reads of that stripe would wait for ever, as long as it"
+            " does not go on",
+            remedy=_ON_OVERLAYS,
         )
     stored = request.method is TrialMethod.OVERLAYS
     request = _roomy(request, devices)
