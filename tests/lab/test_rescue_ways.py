@@ -85,7 +85,7 @@ def test_a_reshape_goes_on_without_a_backup_file_where_nothing_is_lost(wreck_gue
 def test_another_layout_or_level_is_gone_on_with(
     wreck_guest: Guest, wreck: str, disks: int, layout: str
 ) -> None:
-    """mdadm 4.2 crashes as it continues: of 6 to 5, the level is to be changed by hand then."""
+    """The mdadm that continues it crashes (4.2): from 6 to 5, the level itself stays."""
     before = made(wreck_guest, wreck)
     outcome = tried(wreck_guest, ("continue-reshape", *wreck_guest.disks[:disks]))
     assert digests(wreck_guest) == before

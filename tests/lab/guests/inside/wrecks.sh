@@ -147,6 +147,14 @@ stop() {
     until mdadm --quiet --stop $MD 2>/dev/null; do udevadm settle; done
 }
 
+events() {  # DEVICE...: of its superblock on the disk
+    local each
+    for each; do
+        blockdev --flushbufs "$each"
+        mdadm --examine "$each" | grep Events
+    done
+}
+
 lines() {  # NUMBER...: /dev/mapper/line-N is all of a disk, which can be held
     local number disk
     modprobe dm-mod
@@ -159,8 +167,13 @@ lines() {  # NUMBER...: /dev/mapper/line-N is all of a disk, which can be held
 
 cut_off() {  # what a cut of the power leaves of the lines 0 to 3, on the disks 4 to 7; 0 to 3 are blank then
     local number from to
-    # One after the other: nothing is written after a write that one of them still holds.
+    # One after the other: nothing is written after a write that one of them still holds. Superblocks are
+    # written to all at a time: where some have been, mdadm takes the journal for stale.
     for number in 0 1 2 3; do dmsetup suspend --nolockfs "line-$number"; done
+    until [ "$(events $D0 $D1 $D2 $D3 | sort -u | wc -l)" = 1 ]; do
+        for number in 0 1 2 3; do dmsetup resume "line-$number"; done
+        for number in 0 1 2 3; do dmsetup suspend --nolockfs "line-$number"; done
+    done
     for number in 0 1 2 3; do
         from=D$number to=D$((number + 4))
         dd if="${!from}" of="${!to}" bs=1M iflag=direct conv=sparse,fsync status=none
