@@ -106,7 +106,8 @@ JOURNAL = (
         id="r5-journal-full",
         make="lines 0 1 2 3\n"
         "create -e1.2 -l5 -n3 -c64 --write-journal=/dev/mapper/line-3 /dev/mapper/line-{0,1,2}\nfill\n"
-        "mount $MD /mnt\nrm -r /mnt/text\nsync -f /mnt\necho write-back >$SYS/journal_mode\necho 0 >$SYS/safe_mode_delay\n"
+        "mount $MD /mnt\nrm -r /mnt/text\nsync -f /mnt\n"
+        "echo write-back >$SYS/journal_mode\necho 0 >$SYS/safe_mode_delay\n"
         "cp -a $TREE/text /mnt/\nsync -f /mnt\ncut_off",
         given=named("4567"),
         proof="over 4 5 6 7\nassemble ${OVER[@]}\nmount $MD /mnt\numount /mnt\ncheck_ext4 $MD",
