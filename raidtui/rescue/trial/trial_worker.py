@@ -168,12 +168,17 @@ class TrialWorker(Worker):
         return self._end(state, reason=reason)
 
     def _all_undone(self, plan: Plan) -> str:
-        """Undo all steps, the last one first; return why one cannot be undone, or ""."""
+        """Undo all steps, the last one first; return why one cannot be undone, or "".
+
+        As long as what was started is there, the members stay read-only and their stores stay.
+        """
         done, begun = self._job.done_steps()
         stuck = ""
         for number in sorted(done | begun, reverse=True):
             if reason := self._undo(number, plan.steps[number].undo):
                 stuck = stuck or f"step {number + 1} cannot be undone: {reason}"
+                if number == self._trial.start:
+                    break
             else:
                 self._job.note(event="undone", step=number)
         return stuck
