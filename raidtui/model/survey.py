@@ -27,7 +27,7 @@ _REPLAYED = 0x200 | 0x800 | 0x1000  # MD_FEATURE_JOURNAL, _PPL, _MULTIPLE_PPLS (
 
 
 class MemberRole(StrEnum):
-    """What a superblock says its device is. A failed member is not told from a spare (super1.c)."""
+    """What a superblock says its device is. A failed member looks like a spare (super1.c)."""
 
     ACTIVE = "active"
     SPARE = "spare"

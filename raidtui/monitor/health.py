@@ -304,7 +304,7 @@ def _judge_mismatches(array: Array, sectors: str, found: _Troubles) -> Iterator[
         yield _finding(array, FindingCode.MISMATCHES, f"the last repair rewrote {sectors}")
     elif array.last_sync_action != "resync":
         text = f"the last check found {sectors}"
-        remedy = f"raidtui rescue mismatches {array.name} tells where; a repair rewrites parity, not the data"
+        remedy = f"raidtui rescue mismatches {array.name} says where; a repair rewrites parity, not the data"
         parity = FindingCode.MISMATCHES in found
         yield _finding(array, FindingCode.MISMATCHES, text, remedy if parity else "", found=found)
 

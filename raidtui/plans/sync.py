@@ -46,7 +46,7 @@ def plan_repair(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
     parity = array.level in PARITY_LEVELS
     what = "parity is recomputed from the data" if parity else "the first copy overwrites the others"
     further = (
-        "Data that are wrong stay wrong then, and nothing tells it any more."
+        "Data that are wrong stay wrong then, and nothing shows it any more."
         if parity
         else (
             "On a mirror, mismatches are often harmless: swap, or pages that changed while they were written."
@@ -74,7 +74,7 @@ def _counted(array: Array) -> tuple[str, ...]:
     if not array.mismatch_count or array.last_sync_action != "check":
         return (text,)
     look = (
-        f"Look at them first: raidtui rescue mismatches {array.name} tells where they are, which member"
+        f"Look at them first: raidtui rescue mismatches {array.name} says where they are, which member"
         " disagrees where that can be known, and which file lies there. It writes nothing."
     )
     return look, text

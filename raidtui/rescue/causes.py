@@ -171,7 +171,7 @@ def _span_s(group: MemberGroup, members: Sequence[StaleMember]) -> float | None:
 
 
 def _disks_say(group: MemberGroup, names: Sequence[str]) -> str:
-    """Return what the disks themselves say, which tells a disk that fails from a cable."""
+    """Return what the disks themselves say, which separates a failing disk from a bad cable."""
     said = []
     for name in names:
         medium = group.medium(name)

@@ -1,4 +1,4 @@
-"""What state an array was left in, and what its devices are: causes that one superblock tells. Pure."""
+"""What state an array was left in, and what its devices are: causes that one superblock shows. Pure."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _rebuilds(group: MemberGroup) -> Iterator[Cause]:
             yield Cause(
                 code=CauseCode.RECOVERY_CUT,
                 text=f"{name} was being rebuilt when {source} failed: it is a spare again, and holds only a"
-                " part of the array's data, of which nothing tells how much. Its data do not count.",
+                " part of the array's data, of which nothing says how much. Its data do not count.",
                 devices=(name,),
             )
         if block.role is MemberRole.REPLACEMENT:
@@ -120,7 +120,7 @@ def _backup_words(group: MemberGroup) -> str:
     """Return what is known of the backup file of a reshape in place, a clause."""
     reshape, backup = group.newest.reshape, group.backup
     behind = (
-        "as md records the place every 10 s only, more may have been moved, and only a trial tells what is"
+        "as md records the place every 10 s only, more may have been moved, and only a trial shows what is"
         " whole"
     )
     if reshape is None or backup is None:
@@ -154,7 +154,7 @@ def _journal(group: MemberGroup) -> Iterator[Cause]:
             yield Cause(
                 code=CauseCode.REPLAYED,
                 text=f"md replays its {log} as it starts it, also read-only and onto members that are set"
-                " read-only: nothing but overlays keeps them as they are. A trial tells how much that is.",
+                " read-only: nothing but overlays keeps them as they are. A trial shows how much that is.",
             )
     if not (group.newest.features or 0) & _JOURNAL:
         return
@@ -172,7 +172,7 @@ def _lost_source(group: MemberGroup, spare: Superblock) -> str:
     """Return which member failed while a spare was being rebuilt; "" where none did.
 
     md makes the target of a rebuild a spare again when a source fails. The source, not written to any more,
-    still has the target in a slot that is empty since then. Or bad blocks tell of what could not be read.
+    still has the target in a slot that is empty since then. Or bad blocks record what could not be read.
     """
     if group.events_behind_of(spare) > MARGIN_EVENTS:
         return ""

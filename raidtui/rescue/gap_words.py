@@ -36,5 +36,5 @@ def _data_words(group: MemberGroup, name: str) -> str:
         and (block.cleared_events is None or block.cleared_events <= events)
     ]
     if not known:
-        return "how much was written since then is not known: no bitmap tells, and events do not count data"
+        return "how much was written since then is not known: no bitmap says it, and events do not count data"
     return f"at most {binary_size(max(known))} of each member were written since then (bitmap)"

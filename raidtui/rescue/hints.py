@@ -94,7 +94,7 @@ def read_hints(root: Root, disks: Iterable[Disk]) -> tuple[ArrayHint, ...]:
 
     Args:
         root: the host.
-        disks: the devices; their serial numbers tell which they were then.
+        disks: the devices; their serial numbers say which they were then.
     """
     names = {disk.identity: disk.name for disk in disks if disk.identity}
     return (*_from_black_boxes(names), *_from_files(root))
@@ -181,17 +181,17 @@ def _text(file: Path) -> str:
 
 def _from_files(root: Root) -> Iterator[ArrayHint]:
     """Yield the ARRAY lines of mdadm.conf, and of what lies beside it under its name: backups."""
-    told = set[tuple[str, str]]()
+    seen = set[tuple[str, str]]()
     for folder in _CONFS:
         for name in sorted(root.names(folder), key=lambda each: (each != _CONF, each)):
             if not name.lstrip(".").startswith(_CONF) or root.names(f"{folder}/{name}"):
                 continue
             for line in configured_in(f"{folder}/{name}", root.text(f"{folder}/{name}") or ""):
-                if not line.uuid or line.ignored or (line.uuid, line.label) in told:
+                if not line.uuid or line.ignored or (line.uuid, line.label) in seen:
                     continue
                 if kernel_name(root, line.uuid) is not None:
                     continue
-                told.add((line.uuid, line.label))
+                seen.add((line.uuid, line.label))
                 yield ArrayHint(
                     source=line.where,
                     uuid=line.uuid,

@@ -119,6 +119,7 @@ def plan_real(
         grounds=_grounds(trial, outcome, job),
         confirm=label,
         rolls_back=not moves,
+        stacked=True,
         devices=made.devices,
     )
 
@@ -252,7 +253,7 @@ def _hold(ident: str) -> _Hold:
     path = f"/run/udev/rules.d/01-raidtui-rescue-{ident}.rules"
     text = 'SUBSYSTEM=="block", ENV{ANACONDA}="raidtui"\n'
     reload = Step(argv=("udevadm", "control", "--reload"), why="udev reads its rules")
-    settle = Step(argv=("udevadm", "settle"), why="udev handles what it was told of", may_fail=True)
+    settle = Step(argv=("udevadm", "settle"), why="udev handles the events that are queued", may_fail=True)
     remove = Step(argv=("rm", "-f", path), why="udev assembles arrays again")
     write = Step(path=path, content=text, why="udev assembles no array meanwhile")
     return _Hold(
@@ -284,7 +285,7 @@ def _notes(survey: Survey, trial: TrialRecord, outcome: TrialOutcome) -> tuple[s
     if made.invalid_backup:
         notes.append(
             "A clean check is about metadata: what was being moved when the reshape was cut may be damaged in"
-            " the contents of files, and only their sums tell (--hashes)."
+            " the contents of files, and only their sums show that (--hashes)."
         )
     if replaying(survey, made.devices):
         most = binary_size(max(outcome.store_sectors.values(), default=0) * SECTOR_BYTES)

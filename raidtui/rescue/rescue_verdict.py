@@ -61,7 +61,7 @@ def verdict_of(array: RescueArray) -> RescueVerdict:
         text = f"{joined(tuple(names))} must be made whole first: then look again."
         return RescueVerdict(code=VerdictCode.MEND_FIRST, text=text)
     if WayCode.SEARCH in possible:
-        text = "Only a search can tell whether it can be saved: no superblock says how the data lie."
+        text = "Only a search can show whether it can be saved: no superblock says how the data lie."
         return RescueVerdict(code=VerdictCode.SEARCH, text=text)
     text = "Lost with what is here: nothing can be started, and no search can help."
     return RescueVerdict(

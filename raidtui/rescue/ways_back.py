@@ -312,7 +312,7 @@ def _force(group: MemberGroup) -> Iterator[WayBack]:
             text=f"Start it by force (--force) with exactly {joined(names) or 'these'}, on overlays first."
             + (leave if rest and forced is not None else "")
             + tie,
-            writes=f"{_SUPERBLOCKS}: afterwards nothing tells that data are outdated",
+            writes=f"{_SUPERBLOCKS}: afterwards nothing says that data are outdated",
             possible=not why,
             why_not=why,
             forgives="; ".join(gaps),

@@ -34,10 +34,12 @@ def test_a_sata_disk() -> None:
         "discard_max_bytes": ("2147450880", "2147450880", 0, 2147450880),
         "timeout": ("30", "30", 1, 3600),
     }
-    untold = {"queue_depth", "rotational"}
-    assert {name for name, value in disk.values.items() if value.unexplained} == untold
-    assert {value.set_by.words for name, value in disk.values.items() if name not in untold} == {"kernel"}
-    assert all(value.survives for name, value in disk.values.items() if name not in untold)
+    unexplained = {"queue_depth", "rotational"}
+    assert {name for name, value in disk.values.items() if value.unexplained} == unexplained
+    assert {value.set_by.words for name, value in disk.values.items() if name not in unexplained} == {
+        "kernel"
+    }
+    assert all(value.survives for name, value in disk.values.items() if name not in unexplained)
     assert disk.needs == (Fact(kind=FactKind.SERIAL, subject="sda", value="SSDA0001"),)
     assert disk.absent == {}
 

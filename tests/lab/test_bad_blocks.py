@@ -13,7 +13,7 @@ FIRST, SECTORS = 200, 8
 
 
 def record(guest: Guest, made: Made, name: str) -> None:
-    """Tell md that sectors of a member's data are bad; it counts from the beginning of the device."""
+    """Record sectors of a member's data as bad; it counts from the beginning of the device."""
     folder = f"/sys/block/{made.kernel}/md/dev-{name}"
     done = guest.run(f'echo "$(($(<{folder}/offset) + {FIRST})) {SECTORS}" >{folder}/bad_blocks')
     assert done.status == 0, done.output

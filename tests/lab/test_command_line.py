@@ -187,7 +187,7 @@ def test_a_capture_says_the_same_elsewhere(guest: Guest, tmp_path: Path) -> None
         assert report["findings"] == live["findings"]
         assert report["host"]["name"] == "lab"
         found = {member["serial"] for array in report["arrays"] for member in array["members"]}
-        assert len(found) == len(serials)  # hashed or not, they tell the disks apart
+        assert len(found) == len(serials)  # hashed or not, they distinguish the disks
         assert found & serials == known
         with tarfile.open(file) as archive:
             files = [archive.extractfile(entry) for entry in archive if entry.isfile()]

@@ -76,9 +76,9 @@ def synced(guest: Guest, array: Made, action: str = "check") -> int:
 
 def compared(guest: Guest, array: Made, *words: str, status: int = 1) -> dict[str, Any]:
     """Compare the members."""
-    told = raidtui(guest, "rescue", "mismatches", "--json", *words, array.kernel, timeout=300)
-    assert told.status == status, told.output
-    found: dict[str, Any] = json.loads(told.stdout)
+    result = raidtui(guest, "rescue", "mismatches", "--json", *words, array.kernel, timeout=300)
+    assert result.status == status, result.output
+    found: dict[str, Any] = json.loads(result.stdout)
     return found
 
 
@@ -134,16 +134,16 @@ def test_raid6_names_the_member_and_the_file(guest: Guest, unmounted: None) -> N
     assert logged["total_bytes"] == 2 * 8 * 512 * 3
     p = next(part for part in there["members"] if part["role"] == "p")
     spoil(guest, p["device"], (p["first_sector"] + 16) * 512)
-    told = raidtui(guest, "rescue", "mismatches", array.kernel)
-    assert told.status == 1, told.output
-    assert told.stdout.startswith("4 sectors do not match, in 3 stretches; "), told.output
-    assert f"{p['device']} disagrees: it holds P; the data and Q agree." in told.stdout, told.output
+    result = raidtui(guest, "rescue", "mismatches", array.kernel)
+    assert result.status == 1, result.output
+    assert result.stdout.startswith("4 sectors do not match, in 3 stretches; "), result.output
+    assert f"{p['device']} disagrees: it holds P; the data and Q agree." in result.stdout, result.output
     assert re.search(
-        rf"^   {name} sectors {(byte + 1024) // 512} to .*, DISAGREES$", told.stdout, re.MULTILINE
+        rf"^   {name} sectors {(byte + 1024) // 512} to .*, DISAGREES$", result.stdout, re.MULTILINE
     )
-    assert max(map(len, told.stdout.splitlines())) <= 80
+    assert max(map(len, result.stdout.splitlines())) <= 80
 
-    # a repair keeps the wrong data, and nothing tells it any more
+    # a repair keeps the wrong data, and nothing shows it any more
     synced(guest, array, "repair")
     clean = compared(guest, array, status=0)
     assert (clean["stretches"], clean["compared_bytes"]) == ([], clean["total_bytes"])

@@ -69,9 +69,9 @@ def real_ddrescue(guest: Guest) -> None:
 
 @pytest.mark.usefixtures("no_ddrescue")
 def test_without_ddrescue(guest: Guest) -> None:
-    told = raidtui(guest, "rescue", "copy", disk_names(guest)[0], "/tmp/disk.img")
-    assert (told.status, told.stdout) == (2, "")
-    assert told.stderr == "raidtui: not possible: ddrescue is not installed; apt install gddrescue\n"
+    result = raidtui(guest, "rescue", "copy", disk_names(guest)[0], "/tmp/disk.img")
+    assert (result.status, result.stdout) == (2, "")
+    assert result.stderr == "raidtui: not possible: ddrescue is not installed; apt install gddrescue\n"
 
 
 @pytest.mark.usefixtures("ddrescue")
@@ -145,9 +145,9 @@ def test_a_failing_disk_is_copied_and_the_rest_is_done_with_the_copy(guest: Gues
     )
     assert done.status == 0, done.output
     given = (first, sick, third, spare)
-    told = diagnosed(guest, *given)
-    assert "read-errors" in causes(told)
-    assert [way["devices"] for way in told["ways"] if way["code"] == "copy-first"] == [[sick]]
+    result = diagnosed(guest, *given)
+    assert "read-errors" in causes(result)
+    assert [way["devices"] for way in result["ways"] if way["code"] == "copy-first"] == [[sick]]
     before = checksum(guest, [first, under, third])
     copied = raidtui(
         *(guest, "rescue", "copy", sick, spare, "--map", "/tmp/sick.map", f"--confirm={serial_of(spare)}"),
@@ -155,10 +155,10 @@ def test_a_failing_disk_is_copied_and_the_rest_is_done_with_the_copy(guest: Gues
     )
     assert copied.status == 0, copied.output
     assert "8 KiB in 1 place could not be read" in copied.stdout
-    told = diagnosed(guest, *given)
-    assert causes(told)["clone"] == [sick, spare]
-    assert "lacks 8 KiB that could not be read" in json.dumps(told["causes"])
-    ways = {way["code"]: way["devices"] for way in told["ways"] if way["possible"]}
+    result = diagnosed(guest, *given)
+    assert causes(result)["clone"] == [sick, spare]
+    assert "lacks 8 KiB that could not be read" in json.dumps(result["causes"])
+    ways = {way["code"]: way["devices"] for way in result["ways"] if way["possible"]}
     assert ways["start-degraded"] == [first, spare]
     assert "copy-first" not in ways
     both = raidtui(guest, "rescue", "try", "start-degraded", first, sick, spare)
@@ -171,8 +171,8 @@ def test_a_failing_disk_is_copied_and_the_rest_is_done_with_the_copy(guest: Gues
 
 def diagnosed(guest: Guest, *names: str) -> dict[str, Any]:
     """What is said of the only array with a superblock."""
-    told = raidtui(guest, "rescue", "--json", *names)
-    found: list[dict[str, Any]] = json.loads(told.stdout)["arrays"]
+    result = raidtui(guest, "rescue", "--json", *names)
+    found: list[dict[str, Any]] = json.loads(result.stdout)["arrays"]
     (array,) = (each for each in found if each["uuid"])
     return array
 

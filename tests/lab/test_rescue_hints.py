@@ -1,4 +1,4 @@
-"""What raidtui's own black boxes tell of an array whose superblocks are gone."""
+"""What raidtui's own black boxes say of an array whose superblocks are gone."""
 
 import json
 
@@ -20,13 +20,13 @@ def test_black_boxes_tell_which_disk_was_in_which_slot(guest: Guest) -> None:
         confirm = plan(guest, "zero-superblock", name, "--destroy=data")["confirm"]
         applied = raidtui(guest, "apply", PLAN, f"--confirm={confirm}")
         assert applied.status == 0, applied.output
-    told = raidtui(guest, "rescue", "search", "--json", first, second, third)
-    found = json.loads(told.stdout)
+    result = raidtui(guest, "rescue", "search", "--json", first, second, third)
+    found = json.loads(result.stdout)
     (hint,) = (each for each in found["hints"] if each["slots"])
     assert (hint["order"], hint["level"], hint["chunk_bytes"]) == (order, "raid5", 65536), hint
     assert hint["source"].startswith("black box of 20")
     best = found["candidates"][0]
-    assert (told.status, best["order"]) == (0 if found["unique"] else 1, order), told.output
+    assert (result.status, best["order"]) == (0 if found["unique"] else 1, order), result.output
     assert best["notes"][-1] == f"It is as in {hint['source']}, which proves nothing."
     words = raidtui(guest, "rescue", "search", first, second, third).stdout
     assert f"{second} was slot 0" in " ".join(words.split())

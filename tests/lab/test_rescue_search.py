@@ -56,10 +56,10 @@ def lost(guest: Guest, order: Sequence[str]) -> None:
 def searched(guest: Guest, devices: Sequence[str], *words: str, status: int | None = 0) -> dict[str, Any]:
     """Search; not a byte of the devices is changed. Without a status, a tie is an answer, too."""
     before = checksum(guest, devices)
-    told = raidtui(guest, "rescue", "search", "--json", *words, *devices, timeout=300)
-    assert told.status in ({0, 1} if status is None else {status}), told.output
+    result = raidtui(guest, "rescue", "search", "--json", *words, *devices, timeout=300)
+    assert result.status in ({0, 1} if status is None else {status}), result.output
     assert checksum(guest, devices) == before
-    found: dict[str, Any] = json.loads(told.stdout)
+    found: dict[str, Any] = json.loads(result.stdout)
     return found
 
 
@@ -177,10 +177,10 @@ def test_in_words_with_the_word_of_the_kernel(guest: Guest) -> None:
     order = [disk_names(guest)[place] for place in (1, 2, 0)]
     made(guest, 5, "left-symmetric", 64, order)
     before = checksum(guest, order)
-    told = raidtui(guest, "rescue", "search", "--trial", *sorted(order), timeout=300)
-    assert told.status == 0, told.output
-    assert " 1. RAID 5, left-symmetric, chunk 64 KiB, data offset 2048 sectors\n" in told.stdout
-    assert f"    order: {' '.join(order)}\n" in told.stdout
-    assert "    clean: " in told.stdout
-    assert max(map(len, told.stdout.splitlines())) <= 80
+    result = raidtui(guest, "rescue", "search", "--trial", *sorted(order), timeout=300)
+    assert result.status == 0, result.output
+    assert " 1. RAID 5, left-symmetric, chunk 64 KiB, data offset 2048 sectors\n" in result.stdout
+    assert f"    order: {' '.join(order)}\n" in result.stdout
+    assert "    clean: " in result.stdout
+    assert max(map(len, result.stdout.splitlines())) <= 80
     assert checksum(guest, order) == before

@@ -23,12 +23,12 @@ def made(guest: Guest, wreck: str) -> dict[str, str]:
 
 def tried(guest: Guest, words: Words, *, check: str | None = "clean") -> dict[str, Any]:
     """Try, with the files of the wreck compared; the outcome. ``check`` is what it must say, if it must."""
-    told = raidtui(guest, "rescue", "try", *words, "--hashes", MANIFEST, "--json", timeout=300)
-    assert told.stdout, told.output
-    found: dict[str, Any] = json.loads(told.stdout)
+    result = raidtui(guest, "rescue", "try", *words, "--hashes", MANIFEST, "--json", timeout=300)
+    assert result.stdout, result.output
+    found: dict[str, Any] = json.loads(result.stdout)
     proof = found["proof"]
     assert isinstance(proof, dict)
-    assert check is None or proof["check"] == check, told.output
+    assert check is None or proof["check"] == check, result.output
     return found
 
 
@@ -138,7 +138,7 @@ def test_a_trial_whose_reads_wait_ends(wreck_guest: Guest, *, freed: bool) -> No
     """Where they cannot be freed, it says so, and nothing is left after ``clean``, which frees them."""
     make(wreck_guest, next(each for each in WRECKS if each.id == "reshape-grow-stripe-cut"))
     script = "import json\nfrom tests.lab.guests.inside import trial_runs\n"
-    call = f"trial_runs.standing({MEMBERS!r}, {MANIFEST!r}, freed={freed})"
+    call = f"trial_runs.standing({MEMBERS!r}, freed={freed})"
     run = wreck_guest.run(f"{script}print(json.dumps({call}))", interpreter="python", timeout=300)
     assert run.status == 0, run.output
     check, void, state, moved, left, same = json.loads(run.stdout)

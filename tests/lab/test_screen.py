@@ -33,7 +33,7 @@ ALTERNATE_SCREEN, CURSOR, MOUSE, PASTE = 1049, 25, 1000, 2004
 
 
 def say(*words: str) -> None:
-    """Tell what was measured (pytest -rP shows it)."""
+    """Report what was measured (pytest -rP shows it)."""
     sys.stdout.write(" ".join(words) + "\n")
 
 

@@ -1,4 +1,4 @@
-"""Wear of real disks behind a real array, as smartctl and the kernel tell it: command line and pane."""
+"""Wear of real disks behind a real array, as smartctl and the kernel report it: command line and pane."""
 
 import json
 import re

@@ -402,7 +402,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 ATTENTION,
                 "mismatches",
                 "the last check found 8 mismatched sectors",
-                "raidtui rescue mismatches md124 tells where; a repair rewrites parity, not the data",
+                "raidtui rescue mismatches md124 says where; a repair rewrites parity, not the data",
             )
         ],
     ),

@@ -105,11 +105,11 @@ MKFS_XFS = ("mkfs.xfs", "-q", "-f")
 def test_a_file_system(wanted: OnTop, array: Below, argv: tuple[str, ...], reported: str, why: str) -> None:
     """Its geometry is read back: the step is done when the file system has it."""
     [made] = on_top_steps(wanted, survey(), array)
-    geometry_told = (fact(FactKind.GEOMETRY, "/dev/md/127", reported),) if reported else ()
+    geometry_facts = (fact(FactKind.GEOMETRY, "/dev/md/127", reported),) if reported else ()
     assert made == Step(
         argv=(*argv, "/dev/md/127"),
         why=why,
-        proves=(fact(FactKind.FILE_SYSTEM, "/dev/md/127", wanted.file_system), *geometry_told),
+        proves=(fact(FactKind.FILE_SYSTEM, "/dev/md/127", wanted.file_system), *geometry_facts),
         timeout_s=1800.0,
         destroys=True,
     )

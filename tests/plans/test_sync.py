@@ -55,7 +55,7 @@ END = (step("sync_action", "idle", "cancel the check"), ANEW)
             "the first copy overwrites the others",
             (
                 (
-                    "Look at them first: raidtui rescue mismatches md127 tells where they are, which member"
+                    "Look at them first: raidtui rescue mismatches md127 says where they are, which member"
                     " disagrees where that can be known, and which file lies there. It writes nothing."
                 ),
                 "The last check found 128 mismatched sectors.",
@@ -70,7 +70,7 @@ END = (step("sync_action", "idle", "cancel the check"), ANEW)
             "parity is recomputed from the data",
             (
                 "No check has counted the mismatches yet: run a check first, which writes nothing.",
-                "Data that are wrong stay wrong then, and nothing tells it any more.",
+                "Data that are wrong stay wrong then, and nothing shows it any more.",
             ),
         ),
     ],

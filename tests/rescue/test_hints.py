@@ -141,12 +141,12 @@ def test_a_tie_is_ordered_and_stays_a_tie() -> None:
         candidate("sdb", "sda", "sdc", best=False),
     )
     found = SearchResult(outcome=SearchOutcome.TIED, candidates=(wrong, right, worse), alike=2)
-    told = with_hints(found, (HINT,))
-    assert [each.geometry.order for each in told.candidates] == [
+    result = with_hints(found, (HINT,))
+    assert [each.geometry.order for each in result.candidates] == [
         *(("sdb", "sda", "sdc"), ("sda", "sdb", "sdc"), ("sdb", "sda", "sdc"))
     ]
-    assert (told.outcome, told.alike, told.hints) == (SearchOutcome.TIED, 2, (HINT,))
-    assert [each.notes for each in told.candidates] == [
+    assert (result.outcome, result.alike, result.hints) == (SearchOutcome.TIED, 2, (HINT,))
+    assert [each.notes for each in result.candidates] == [
         *(("It is as in black box, which proves nothing.",), (), ())
     ]
 

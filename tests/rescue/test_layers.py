@@ -111,7 +111,7 @@ def test_a_volume_in_two_pieces() -> None:
         ),
     ],
 )
-def test_what_no_file_system_tells(
+def test_what_no_file_system_says(
     kind: str, holders: Mapping[str, tuple[str, str, str]], first: int, expected: ContentKind, words: str
 ) -> None:
     (found,) = laid(tree(kind=kind, holders=holders), first, 4)
@@ -128,7 +128,7 @@ def test_through_an_opened_mapping() -> None:
 
 
 class Answering(MemoryRoot):
-    """A host whose tools answer as they are told."""
+    """A host whose tools answer as given."""
 
     def __init__(self, answers: Mapping[str, tuple[str, str]]) -> None:
         super().__init__({f"{BLOCK}/md127/dev": "9:127\n", "/run/udev/data/b9:127": "E:ID_FS_TYPE=ext4\n"})
@@ -208,4 +208,4 @@ def test_the_owners_of_blocks_of_xfs() -> None:
     assert owners[6].paths == ("/a b/c",)
     answers = {"blockget": (said[:40], "xfs_db: cannot read"), "blocksize": ("blocksize = 4096\n", "")}
     _, why = xfs_owners(Answering(answers), "md127", [(5 * 4096, 7 * 4096)])
-    assert why == "xfs_db does not tell who owns the blocks: xfs_db: cannot read"
+    assert why == "xfs_db does not say who owns the blocks: xfs_db: cannot read"

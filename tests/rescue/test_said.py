@@ -105,14 +105,14 @@ def test_a_device_that_does_not_answer_is_silent_and_no_other_is_waited_for() ->
 
 def test_disks_that_fail_are_told_from_cables() -> None:
     facts = facts_of("r5-cable-two")
-    told = texts(diagnose(facts), CauseCode.FAILED_TOGETHER)
-    assert told.endswith("SMART of ubdd and ubdc is not known.")
+    text = texts(diagnose(facts), CauseCode.FAILED_TOGETHER)
+    assert text.endswith("SMART of ubdd and ubdc is not known.")
     media = {
         "ubdc": MediumState(device="ubdc", smart=True),
         "ubdd": MediumState(device="ubdd", smart=True, link="transfers failed"),
     }
-    told = texts(diagnose(replace(facts, media={**facts.media, **media})), CauseCode.FAILED_TOGETHER)
-    assert told.endswith(
+    text = texts(diagnose(replace(facts, media={**facts.media, **media})), CauseCode.FAILED_TOGETHER)
+    assert text.endswith(
         "SMART of ubdd: transfers failed: cable or controller;"
         " SMART has nothing against ubdc: a cable or a controller is likelier than the disk."
     )

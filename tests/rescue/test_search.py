@@ -237,5 +237,5 @@ def test_what_a_person_knows_is_kept_to(base: Path, tmp_path: Path) -> None:
     half = [paths[0], paths[2]]
     free: SearchResult = search(half)
     assert (free.candidates[0].geometry.level, free.candidates[0].geometry.order) == (0, ("m0", "m2"))
-    told = search(half, slots=4, levels=(10,)).candidates[0].geometry
-    assert (told.level, told.order) == (10, ("missing", "m0", "missing", "m2"))
+    best = search(half, slots=4, levels=(10,)).candidates[0].geometry
+    assert (best.level, best.order) == (10, ("missing", "m0", "missing", "m2"))

@@ -215,7 +215,7 @@ def test_btrfs(tmp_path: Path) -> None:
     assert "65 blocks of btrfs are right" in first.proof.sure
 
 
-def _told(slot: int, created_s: float) -> Superblock:
+def _superblock(slot: int, created_s: float) -> Superblock:
     return Superblock(
         uuid="1:2:3:4",
         level="raid5",
@@ -236,9 +236,9 @@ def _with_superblocks(tmp_path: Path, created_s: float) -> tuple[SearchOutcome, 
     paths = write_members(
         tmp_path, bytes(content), level=5, layout="left-symmetric", slots=4, order=[0, 1, 2, 3], size=16 * MIB
     )
-    told = {"m0": _told(0, created_s), "m2": _told(2, created_s)}
+    recorded = {"m0": _superblock(0, created_s), "m2": _superblock(2, created_s)}
     free = search_geometry([str(path) for path in paths], SearchRequest())
-    kept = search_geometry([str(path) for path in paths], SearchRequest(superblocks=told))
+    kept = search_geometry([str(path) for path in paths], SearchRequest(superblocks=recorded))
     assert kept.alike < free.alike
     orders = {candidate.geometry.order[0::2] for candidate in kept.candidates if candidate.best}
     assert orders == {("m0", "m2")}

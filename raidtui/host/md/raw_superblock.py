@@ -1,7 +1,7 @@
 """md's superblock 1.x where mdadm does not look for it: on a disk whose partition table is lost.
 
 struct mdp_superblock_1 of include/uapi/linux/raid/md_p.h, little-endian. It says how far it is from the
-start of its device, so that it tells where that began.
+start of its device, so that it shows where that began.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from raidtui.model.knob_table import KNOBS, OUR_FILES, PLACES
 
 UDEV, SYSCTL, TMPFILES = (OUR_FILES[by] for by in ("udev", "sysctl", "tmpfiles"))
 UDEV_HEAD = """\
-# Written by raidtui. Values of disks, told by serial number or WWN, and of arrays, told by UUID.
+# Written by raidtui. Values of disks, by serial number or WWN, and of arrays, by UUID.
 # raidtui tune forget takes them out again; lines of another form stay as they are.
 """
 SYSCTL_HEAD = """\

@@ -70,7 +70,7 @@ def known_copies(root: Root, survey: Survey) -> Mapping[str, MadeCopy]:
 
 
 def _now(survey: Survey, step: Step, name: str) -> str:
-    """Return what a device of a step is called now; "" where it is not here, or cannot be told."""
+    """Return what a device of a step is called now; "" where it is not here, or cannot be identified."""
     known = {fact.kind: fact.value for fact in step.needs if fact.subject == name}
     serial, seen = known.get(FactKind.SERIAL), known.get(FactKind.APPEARANCE)
     here = [

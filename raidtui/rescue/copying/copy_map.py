@@ -43,7 +43,7 @@ class CopyProgress(Struct, frozen=True, kw_only=True):
 
 
 def read_map(text: str) -> CopyProgress | None:
-    """Return the progress that a map file tells, or None where it is none."""
+    """Return the progress that a map file records, or None where it is none."""
     rows = [line.split() for line in text.split("\n") if line and not line.startswith("#")]
     read = bad = left = places = 0
     for row in rows[1:]:

@@ -1,4 +1,4 @@
-"""The worker of a copy: ddrescue may take days, tells how far it is, and ends when it is asked to."""
+"""The worker of a copy: ddrescue may take days, reports how far it is, and ends when it is asked to."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class CopyWorker(Worker):
     def _do(self, step: Step) -> str:
         if step.argv[:1] != ("ddrescue",):
             return super()._do(step)
-        told = -1
+        reported = -1
 
         def asked() -> bool:
-            nonlocal told
+            nonlocal reported
             found = progress_of(step)
-            if found is not None and found.percent != told:
-                told = found.percent
+            if found is not None and found.percent != reported:
+                reported = found.percent
                 self._job.note(event="output", text=f"{found.words}\n")
             return self._cancelled
 

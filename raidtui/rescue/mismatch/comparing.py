@@ -115,7 +115,7 @@ def _match(row: Row, blocks: Blocks) -> bool:
 
 
 def _syndromes(row: Row, blocks: Blocks) -> tuple[bytes, bytes]:
-    """Return by how much P and Q are off, b"" for what cannot be told apart: one of them then says all."""
+    """Return by how much P and Q are off, b"" for what cannot be distinguished: one of them then says all."""
     data = [(row.exponents[slot], blocks[slot]) for slot in row.data if slot in blocks]
     if row.q < 0:
         return xor([blocks[row.p], *(block for _, block in data)]), b""

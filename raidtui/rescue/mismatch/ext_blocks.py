@@ -44,18 +44,18 @@ def ext_owners(
         spans: bytes of the device: first, and the one after the last.
     """
     path = f"/dev/{device}"
-    told = root.run("dumpe2fs", "-h", path, timeout_s=_TOOL_S)
-    size = _FIELD.search(told.stdout)
-    if size is None or told.status != 0:
-        return 0, unreadable("dumpe2fs", told)
+    output = root.run("dumpe2fs", "-h", path, timeout_s=_TOOL_S)
+    size = _FIELD.search(output.stdout)
+    if size is None or output.status != 0:
+        return 0, unreadable("dumpe2fs", output)
     block_bytes = int(size[1])
     blocks = blocks_of(spans, block_bytes)
     asked = " ".join(map(str, blocks))
-    told = root.run("debugfs", "-R", f"icheck {asked}", path, timeout_s=_ICHECK_S)
-    if told.status != 0 or not told.stdout.startswith("Block"):
-        return 0, unreadable("debugfs", told)
-    inodes = _pairs(told.stdout)
-    unread = _trouble(told, "icheck")
+    output = root.run("debugfs", "-R", f"icheck {asked}", path, timeout_s=_ICHECK_S)
+    if output.status != 0 or not output.stdout.startswith("Block"):
+        return 0, unreadable("debugfs", output)
+    inodes = _pairs(output.stdout)
+    unread = _trouble(output, "icheck")
     names, unnamed = _names(root, path, {int(word) for word in inodes.values() if word.isdigit()})
     rest = [block for block in blocks if not inodes.get(block, "").isdigit()]
     used = _used(root, path, rest)
@@ -73,7 +73,7 @@ def ext_owners(
         elif block in used:
             found[block] = _TABLE if used[block] else _FREE
         else:
-            found[block] = unknown("debugfs does not tell")
+            found[block] = unknown("debugfs does not say")
     return block_bytes, found
 
 
@@ -83,9 +83,9 @@ def _pairs(text: str) -> dict[int, str]:
     return {int(block): word for block, _, word in rows if block.isdigit()}
 
 
-def _trouble(told: ToolOutput, command: str) -> str:
+def _trouble(output: ToolOutput, command: str) -> str:
     """Return why a command of debugfs did not see everything, which then ends with 0, too; else ""."""
-    lines = (line for line in told.stderr.split("\n") if line.startswith(f"{command}: "))
+    lines = (line for line in output.stderr.split("\n") if line.startswith(f"{command}: "))
     return next(lines, "").removeprefix(f"{command}: ")
 
 
@@ -95,13 +95,13 @@ def _names(root: Root, path: str, inodes: set[int]) -> tuple[dict[int, list[str]
     if not wanted:
         return {}, ""
     asked = " ".join(map(str, wanted))
-    told = root.run("debugfs", "-R", f"ncheck {asked}", path, timeout_s=_ICHECK_S)
+    output = root.run("debugfs", "-R", f"ncheck {asked}", path, timeout_s=_ICHECK_S)
     found: dict[int, list[str]] = {}
-    for line in told.stdout.split("\n"):
+    for line in output.stdout.split("\n"):
         number, _, name = line.partition("\t")
         if number.isdigit() and int(number) in inodes and name:
             found.setdefault(int(number), []).append(name)
-    return found, _trouble(told, "ncheck")
+    return found, _trouble(output, "ncheck")
 
 
 def _used(root: Root, path: str, blocks: Sequence[int]) -> dict[int, bool]:
@@ -109,5 +109,5 @@ def _used(root: Root, path: str, blocks: Sequence[int]) -> dict[int, bool]:
     if not blocks:
         return {}
     asked = "".join(f"testb {first} {count}\n" for first, count in runs(blocks))
-    told = root.run("debugfs", "-f", "-", path, timeout_s=_TOOL_S, stdin=asked)
-    return {int(found[1]): found[2] == "marked" for found in _USE.finditer(told.stdout)}
+    output = root.run("debugfs", "-f", "-", path, timeout_s=_TOOL_S, stdin=asked)
+    return {int(found[1]): found[2] == "marked" for found in _USE.finditer(output.stdout)}

@@ -65,7 +65,7 @@ def extents(descriptor: int) -> Iterator[tuple[int, int]]:
     """Return where an open file lies: first byte on its device, and length.
 
     Raises:
-        OSError: the file system does not tell.
+        OSError: the file system does not say.
     """
     start = 0
     while True:

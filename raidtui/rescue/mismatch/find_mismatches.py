@@ -54,7 +54,7 @@ class MismatchWatch:
         self._progress = progress
 
     def at(self, done: int, total: int) -> None:
-        """Tell how far it is."""
+        """Report how far it is."""
         if self._progress is not None:
             self._progress(done, total)
 

@@ -30,7 +30,7 @@ class LaidStretch(Struct, frozen=True, kw_only=True):
         sectors: how long it is.
         array_sector: where it begins in the array.
         volumes: what was gone through, from the array upwards.
-        kind: what it is, if that is known already; else the file system tells.
+        kind: what it is, if that is known already; else the file system says.
         text: in words, if ``kind`` is known.
         file_system: what udev has found on the device; "" for nothing.
     """
@@ -171,15 +171,15 @@ class Layers:
             elif begins:
                 yield _said(part, ContentKind.FREE, f"free space of the volume group {group}".rstrip())
             else:
-                yield _said(part, ContentKind.NOT_KNOWN, "LVM does not tell what lies there")
+                yield _said(part, ContentKind.NOT_KNOWN, "LVM does not say what lies there")
             at = last
 
     def _physical(self, device: str) -> tuple[int, tuple[tuple[int, int, str], ...], str]:
         """Return where the extents of a physical volume begin, its linear volumes, and its group."""
         path = f"/dev/{device}"
         words = ("--noheadings", "--nosuffix", "--units", "s", "--separator", ",", "--readonly")
-        told = self._root.run("pvs", *words, "--options", "pe_start,vg_name", path, timeout_s=_TOOL_S)
-        begins, _, group = told.stdout.strip().partition(",")
+        output = self._root.run("pvs", *words, "--options", "pe_start,vg_name", path, timeout_s=_TOOL_S)
+        begins, _, group = output.stdout.strip().partition(",")
         if device not in self._volumes:
             found = []
             for part in lvm_parts(self._root, path):
@@ -222,14 +222,14 @@ class Layers:
                 opaque = holder
                 continue
             words = _map_words(name, self._root.text(f"{BLOCK}/{holder}/dm/uuid") or "")
-            told = self._root.run("dmsetup", "table", name, timeout_s=_TOOL_S)
-            for line in told.stdout.split("\n"):
+            output = self._root.run("dmsetup", "table", name, timeout_s=_TOOL_S)
+            for line in output.stdout.split("\n"):
                 child = _child(line.split(), number, holder, words)
                 if isinstance(child, str):
                     opaque = f"{words} (target {child})"
                 elif child is not None:
                     found.append(child)
-            if told.status != 0:
+            if output.status != 0:
                 opaque = f"{words} (its table cannot be read)"
         return found, opaque
 

@@ -14,7 +14,7 @@ class MismatchVerdict(StrEnum):
     P_ALONE = "p-alone"  # RAID 6: the data and Q agree; P does not
     Q_ALONE = "q-alone"  # RAID 6: the data and P agree; Q does not
     MAJORITY = "majority"  # of three copies or more, most are equal
-    NOT_KNOWN = "not-known"  # nothing tells which member is right
+    NOT_KNOWN = "not-known"  # nothing says which member is right
     CHANGING = "changing"  # it was being written to: what was read is not of one moment
 
 

@@ -88,11 +88,11 @@ def repair_text(found: Mismatch) -> str:
     if found.verdict is MismatchVerdict.BY_P_AND_Q:
         return (
             "A repair computes P and Q anew from the data as they are: what is wrong stays, and nothing"
-            " tells it any more. Restore what lies there first."
+            " shows it any more. Restore what lies there first."
         )
     return (
         "A repair computes the parity anew from the data as they are: if the data are wrong, they stay so,"
-        " and nothing tells it any more."
+        " and nothing shows it any more."
     )
 
 

@@ -21,7 +21,7 @@ from raidtui.view.units import SECTOR_BYTES
 _EXT = frozenset({"ext2", "ext3", "ext4"})
 _ENDED = "not looked up: it was ended before"
 _UNKNOWN = {
-    "btrfs": "a btrfs file system, which has checksums of its own: btrfs scrub tells which copy is right"
+    "btrfs": "a btrfs file system, which has checksums of its own: btrfs scrub finds which copy is right"
 }
 Slice = tuple[int, int, Owner]
 """First byte of a device, the one after the last, and who owns them."""
@@ -143,7 +143,7 @@ def _owner_at(owned: list[Slice], at: int, end: int) -> tuple[int, Owner]:
     edges = [edge for each in owned for edge in each[:2] if byte < edge]
     last = min([end, *(-(-edge // SECTOR_BYTES) for edge in edges)])
     if not here:
-        return last, unknown(TOO_MANY if len(owned) else "nothing tells who owns it")
+        return last, unknown(TOO_MANY if len(owned) else "nothing says who owns it")
     files = [owner for _, _, owner in here if owner.kind is ContentKind.FILE]
     if len(files) < 2:
         return last, (files or [here[0][2]])[0]

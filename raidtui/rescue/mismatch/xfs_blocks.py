@@ -29,20 +29,20 @@ def xfs_owners(
         spans: bytes of the device: first, and the one after the last.
     """
     path = f"/dev/{device}"
-    told = root.run("xfs_db", "-r", "-c", "sb 0", "-c", "p blocksize", path, timeout_s=_TOOL_S)
-    size = _SIZE.search(told.stdout)
+    output = root.run("xfs_db", "-r", "-c", "sb 0", "-c", "p blocksize", path, timeout_s=_TOOL_S)
+    size = _SIZE.search(output.stdout)
     if size is None:
-        return 0, unreadable("xfs_db", told)
+        return 0, unreadable("xfs_db", output)
     block_bytes = int(size[1])
     blocks = blocks_of(spans, block_bytes)
     asked = ["-c", "blockget -n"]
     for first, count in runs(blocks):
         asked += ["-c", f"daddr {first * block_bytes // SECTOR_BYTES}", "-c", f"blockuse -n -c {count}"]
-    told = root.run("xfs_db", "-r", *asked, path, timeout_s=_SCAN_S)
-    lines = [found for line in told.stdout.split("\n") if (found := _USE.match(line))]
+    output = root.run("xfs_db", "-r", *asked, path, timeout_s=_SCAN_S)
+    lines = [found for line in output.stdout.split("\n") if (found := _USE.match(line))]
     if len(lines) != len(blocks):
-        said = told.why_not or told.stderr.strip().split("\n")[0] or "it printed something else"
-        return 0, f"xfs_db does not tell who owns the blocks: {said}"
+        said = output.why_not or output.stderr.strip().split("\n")[0] or "it printed something else"
+        return 0, f"xfs_db does not say who owns the blocks: {said}"
     return block_bytes, {
         block: _owner(*found.groups()) for block, found in zip(sorted(blocks), lines, strict=True)
     }

@@ -16,16 +16,16 @@ _FREE = Owner(kind=ContentKind.FREE, text="free space of the file system")
 
 
 def space_at(root: Root, where: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int, Owner]]:
-    """Return what the map says of stretches: first byte, end, owner; files are not told from each other.
+    """Return what the map says of stretches: first byte, end, owner; files are not distinguished.
 
     Args:
         root: the host.
         where: where the file system is mounted.
         spans: bytes of its device: first, and the one after the last.
     """
-    told = root.run("xfs_io", "-r", "-c", "fsmap", where, timeout_s=_TOOL_S)
+    output = root.run("xfs_io", "-r", "-c", "fsmap", where, timeout_s=_TOOL_S)
     found = []
-    for line in told.stdout.split("\n"):
+    for line in output.stdout.split("\n"):
         row = _ROW.match(line)
         if row is None:
             continue

@@ -86,7 +86,7 @@ class AnchorScan:
 
     Args:
         sources: devices.
-        watch: told how far it is.
+        watch: receives how far it is.
 
     Attributes:
         written: the numbers of the devices with anything behind their first MiB.

@@ -18,7 +18,7 @@ _More = ParamSpec("_More")
 _Result = TypeVar("_Result")
 _MOST_WAITING = 40_000
 SURE = 3
-"""How many soft facts count as much as one that its checksum or its own number tells from all others."""
+"""How many soft facts count as much as one that its checksum or its own number separates from all others."""
 
 
 class BlockFact(Struct, frozen=True, kw_only=True, eq=False):

@@ -31,7 +31,7 @@ class Exploration:
     Args:
         facts: what must be where.
         hypotheses: the geometries.
-        watch: told how far it is.
+        watch: receives how far it is.
         seed: of the order of the facts.
     """
 
@@ -51,7 +51,7 @@ class Exploration:
         while self._alive and len(self._pool) and self.tested < _MOST_FACTS:
             count = _ROUNDS[min(rounds, len(_ROUNDS) - 1)]
             rounds += 1
-            batch = self._pool.take(count, self._tells if rounds > 2 else None)
+            batch = self._pool.take(count, self._separates if rounds > 2 else None)
             self.tested += len(batch)
             self._test(batch)
             self._prune()
@@ -95,7 +95,7 @@ class Exploration:
     def _decided(self) -> bool:
         return len(self._close()) == 1 and not undecided(self._alive[0])
 
-    def _tells(self, fact: BlockFact) -> bool:
+    def _separates(self, fact: BlockFact) -> bool:
         """Whether a fact may separate what is still alike."""
         best = self._alive[0]
         open_slots = undecided(best)

@@ -111,7 +111,7 @@ class GeometrySearch:
     Args:
         members: the devices, opened.
         request: what is searched for.
-        watch: told how far it is; may end it.
+        watch: receives how far it is; may end it.
     """
 
     def __init__(self, members: Sequence[OpenMember], request: SearchRequest, watch: SearchWatch) -> None:
@@ -226,7 +226,7 @@ class GeometrySearch:
         if not _strong(made):
             every = self._allowed(ALL_LEVELS)
             numbers = slot_numbers(len(ground.data), every, wanted, whole=False)
-            numbers = tuple(dict.fromkeys((*self._told(), *numbers)))
+            numbers = tuple(dict.fromkeys((*self._recorded(), *numbers)))
             made.append(self._attempt(root, ground, every, numbers))
         return made
 
@@ -234,12 +234,12 @@ class GeometrySearch:
         wanted = self._request.wanted.levels
         return tuple(level for level in levels if level in wanted) or wanted if wanted else tuple(levels)
 
-    def _told(self) -> tuple[int, ...]:
-        """Return the numbers of slots that superblocks tell, unless a person has said one."""
+    def _recorded(self) -> tuple[int, ...]:
+        """Return the numbers of slots that superblocks record, unless a person has said one."""
         if self._request.wanted.slots is not None:
             return ()
-        told = {each.raid_disks for each in self._request.superblocks.values() if each.raid_disks}
-        return tuple(sorted(number for number in told if number is not None))
+        recorded = {each.raid_disks for each in self._request.superblocks.values() if each.raid_disks}
+        return tuple(sorted(number for number in recorded if number is not None))
 
     def _attempt(
         self,
@@ -321,7 +321,7 @@ def search_geometry(
     Args:
         paths: of the devices; a spare or a blank disk may be among them.
         request: what is searched for.
-        watch: told how far it is; may end it.
+        watch: receives how far it is; may end it.
 
     Raises:
         OSError: a device cannot be opened.

@@ -1,7 +1,7 @@
 """A geometry without an order of its members, and what blocks at their places say about it.
 
 A block that must be at a place of the array is looked for on every device at the byte that the geometry says:
-so each block tells which device is in which slot, or that the geometry is wrong.
+so each block shows which device is in which slot, or that the geometry is wrong.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ class SearchCancelledError(Exception):
 
 
 class SearchWatch:
-    """Tells a caller how far a search is, and asks whether to go on.
+    """Reports to a caller how far a search is, and asks whether to go on.
 
     Args:
         progress: called with the stage, what is done and what there is to do; the last may grow.
@@ -36,7 +36,7 @@ class SearchWatch:
         self._cancelled = cancelled
 
     def at(self, stage: SearchStage, done: int, total: int) -> None:
-        """Tell how far it is.
+        """Report how far it is.
 
         Raises:
             SearchCancelledError: the caller does not want to go on.

@@ -171,7 +171,7 @@ def far_stride(layout: str, slots: int, chunk_bytes: int, component_bytes: int) 
 
 
 def far_offsets(shape: StripeShape, copy: int, byte: int, size: int) -> Iterator[int]:
-    """Yield the data offsets that a far copy may tell: the distance of the copies depends on it.
+    """Yield the data offsets that a far copy may show: the distance of the copies depends on it.
 
     Args:
         shape: of a far layout.

@@ -35,7 +35,7 @@ class SearchReport:
     Args:
         members: the devices.
         superblocks: of devices that have one still, by name.
-        watch: told how far it is.
+        watch: receives how far it is.
         seed: of the places that are read.
     """
 
@@ -147,33 +147,33 @@ class SearchReport:
 
     def _by_superblocks(self, best: list[Ranked], root: ArrayRoot) -> tuple[list[Ranked], str]:
         """Leave the candidates that agree with the superblocks, if those can be believed."""
-        telling = {name: each for name, each in self._superblocks.items() if each.slot is not None}
-        best = [self._told(each, telling) for each in best]
+        recorded = {name: each for name, each in self._superblocks.items() if each.slot is not None}
+        best = [self._as_recorded(each, recorded) for each in best]
         if len(best) < 2:
             return best, ""
         made_s = root.file_system.made_s if root.file_system is not None else 0
-        for name, each in telling.items():
+        for name, each in recorded.items():
             if made_s and each.created_s is not None and each.created_s > made_s + _MADE_LATER_S:
                 return best, f"The superblock of {name} is younger than the file system: it is not believed."
-        agreeing = [each for each in best if self._agrees(each, telling)]
-        if not telling or not agreeing or len(agreeing) == len(best):
+        agreeing = [each for each in best if self._agrees(each, recorded)]
+        if not recorded or not agreeing or len(agreeing) == len(best):
             return best, ""
-        names = joined(sorted(telling))
+        names = joined(sorted(recorded))
         said = "" if made_s else " Whether they are as old as the file system is not known."
         return agreeing, f"The superblocks of {names} decide between {len(best)} geometries.{said}"
 
-    def _told(self, each: Ranked, telling: Mapping[str, Superblock]) -> Ranked:
-        """Of geometries that read the same, take the one that the superblocks tell."""
-        if telling and not self._agrees(each, telling):
+    def _as_recorded(self, each: Ranked, recorded: Mapping[str, Superblock]) -> Ranked:
+        """Of geometries that read the same, take the one that the superblocks record."""
+        if recorded and not self._agrees(each, recorded):
             for one in each.like:
-                if self._agrees(one, telling):
+                if self._agrees(one, recorded):
                     like = (each, *(other for other in each.like if other is not one))
                     return msgspec.structs.replace(one, like=like)
         return each
 
-    def _agrees(self, each: Ranked, telling: Mapping[str, Superblock]) -> bool:
+    def _agrees(self, each: Ranked, recorded: Mapping[str, Superblock]) -> bool:
         slots = {self._members[number].name: slot for slot, number in enumerate(each.order) if number >= 0}
-        for name, superblock in telling.items():
+        for name, superblock in recorded.items():
             if (
                 name in slots
                 and slots[name] != superblock.slot
@@ -237,9 +237,9 @@ class SearchReport:
         )
 
     def _metadata(self, offset: int) -> str:
-        told = {each.metadata for each in self._superblocks.values() if each.metadata}
-        if len(told) == 1 and (offset or next(iter(told)) in {"0.90", "1.0"}):
-            return str(next(iter(told)))
+        versions = {each.metadata for each in self._superblocks.values() if each.metadata}
+        if len(versions) == 1 and (offset or next(iter(versions)) in {"0.90", "1.0"}):
+            return str(next(iter(versions)))
         # Before 8 KiB there is no room for a superblock of 1.2, which lies at 4 KiB.
         return "1.2" if offset >= 8192 else "1.0"
 

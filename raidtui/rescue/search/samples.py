@@ -64,7 +64,7 @@ def take_samples(
 
     Args:
         members: devices.
-        watch: told how far it is.
+        watch: receives how far it is.
         seed: of the places.
         first: the byte before which nothing is read.
         count: how many rows are wanted; a sixth of the places may have to do.

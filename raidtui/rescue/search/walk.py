@@ -51,7 +51,7 @@ def walk(
     Args:
         array: the candidate.
         facts: what must be where.
-        watch: told how far it is.
+        watch: receives how far it is.
         seed: of the order.
         most: blocks that are read, about.
     """

@@ -17,7 +17,7 @@ from raidtui.model.reshape_place import ReshapePlace, place
 from raidtui.view.units import SECTOR_BYTES, binary_size
 
 _AHEAD_SECTORS = 256 << 11
-"""How much of each member is moved on, so that md has not passed that place by the time it is told."""
+"""How much of each member is moved on, so that md has not passed that place when the limit is written."""
 _HOLD_S, _PACE_S = 120.0, 0.1
 
 

@@ -137,7 +137,7 @@ def refuse_target(to: str, own: str) -> str:
 
 
 def copy_out(
-    place: str, to: str, output: Path, cancelled: Callable[[], bool], tell: Callable[[str], None]
+    place: str, to: str, output: Path, cancelled: Callable[[], bool], report: Callable[[str], None]
 ) -> tuple[bool, str]:
     """Copy all files to a folder, with rsync, or cp where that is not installed.
 
@@ -149,7 +149,7 @@ def copy_out(
         to: the folder.
         output: the file that gets what the tool prints.
         cancelled: whether to end.
-        tell: receives how far it is, a clause.
+        report: receives how far it is, a clause.
 
     Returns:
         whether all came, and what is said of it, a clause.
@@ -157,13 +157,13 @@ def copy_out(
     Raises:
         OSError: the output cannot be written.
     """
-    told = ""
+    reported = ""
 
     def asked() -> bool:
-        nonlocal told
-        if (found := _percent(output)) and found != told:
-            told = found
-            tell(f"{found} copied to {to}")
+        nonlocal reported
+        if (found := _percent(output)) and found != reported:
+            reported = found
+            report(f"{found} copied to {to}")
         return cancelled()
 
     options = ("--archive", "--hard-links", "--info=progress2", "--no-inc-recursive")
@@ -177,7 +177,7 @@ def copy_out(
         return True, f"all copied to {to} by {tool}"
     said = output.read_text(encoding="utf-8", errors="replace")
     if end.status is None:
-        return False, f"the copy to {to} was ended: {end.why}"
+        return False, f"the copy to {to} was ended ({end.why}): what is there is not all"
     if "No space left on device" in said or "Disk quota exceeded" in said:
         return False, f"the copy is not complete: no space is left in {to}"
     failed = {match[1] for line in said.split("\n") if (match := _FAILED.match(line)) is not None}

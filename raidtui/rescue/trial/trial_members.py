@@ -53,7 +53,7 @@ def members_of(survey: Survey, request: TrialRequest) -> tuple[Device, ...] | Re
 
 
 def _refuse_twin(device: Device, others: Sequence[Device]) -> Refusal | None:
-    """Of a disk and its copy, one is named; 0.90 cannot tell."""
+    """Of a disk and its copy, one is named; 0.90 cannot distinguish them."""
     own = device.superblock.device_uuid if device.superblock is not None else None
     for each in others:
         if own and each.superblock is not None and each.superblock.device_uuid == own:

@@ -113,6 +113,7 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
         subject=request.label,
         steps=tuple(steps),
         harm=Harm.HARMLESS,
+        stacked=True,
         notes=("Nothing is written to the members: the kernel refuses it while the trial lasts.",),
         devices=tuple(device.disk.name for device in devices),
         arrays=(names.array,) if request.method is not TrialMethod.MAPPED else (),
@@ -356,7 +357,7 @@ def _started(
 
 
 def hiding_rules(names: TrialNames) -> str:
-    """What udev is told while a trial lasts; 64-md-raid-assembly.rules leaves alone what has ANACONDA set."""
+    """The rule of udev while a trial lasts; 64-md-raid-assembly.rules leaves alone what has ANACONDA set."""
     hidden = (
         'ENV{SYSTEMD_READY}="0", ENV{UDISKS_IGNORE}="1", ENV{DM_UDEV_DISABLE_DISK_RULES_FLAG}="1",'
         ' ENV{DM_UDEV_DISABLE_OTHER_RULES_FLAG}="1", ENV{UDEV_DISABLE_PERSISTENT_STORAGE_RULES_FLAG}="1"'

@@ -25,6 +25,7 @@ from raidtui.rescue.proof import CheckResult, Proof
 from raidtui.rescue.trial.attended import AnswerWatch, GivenUpError, attend, in_flight
 from raidtui.rescue.trial.reshape_hold import hold_reshape, pass_cut_stripe
 from raidtui.rescue.trial.trial_checks import Checker, read_store_use
+from raidtui.rescue.trial.trial_key import TrialKey, take_key
 from raidtui.rescue.trial.trial_look import FilesFound, copy_out, look_around, mount_read_only, read_sums
 from raidtui.rescue.trial.trial_record import (
     TrialOutcome,
@@ -54,6 +55,7 @@ class TrialWorker(Worker):
         super().__init__(root, job, listens=listens)
         self._trial = record_of(job)
         self._moved = ""
+        self._unfinished: tuple[str, ...] = ()
 
     def work(self) -> JobState:
         """Carry out the trial; return the state that it ends in: done also where the answer is no.
@@ -66,6 +68,7 @@ class TrialWorker(Worker):
             plan = self._job.plan
             self._job.keep_room()
             self._job.note_work()
+            typed = take_key(self._job) if self._trial.looks.typed else ""
             try:
                 before = keep_before(self._job, attend(lambda: self._digests(plan), self._patience(plan)))
             except GivenUpError as error:
@@ -75,7 +78,7 @@ class TrialWorker(Worker):
                 state, reason = JobState.FAILED, stuck
             try:
                 top = self._top()
-                outcome = attend(lambda: self._outcome(plan, state, reason), self._patience(plan, top))
+                outcome = attend(lambda: self._outcome(plan, state, reason, typed), self._patience(plan, top))
             except GivenUpError as error:
                 proof = Proof(check=CheckResult.NOT_TRIED, sure=f"the trial is void: {error}")
                 outcome = TrialOutcome(proof=proof, void=str(error))
@@ -167,22 +170,6 @@ class TrialWorker(Worker):
             return self._end(JobState.FAILED, reason=f"{changed} reads otherwise than before the trial")
         return self._end(state, reason=reason)
 
-    def _all_undone(self, plan: Plan) -> str:
-        """Undo all steps, the last one first; return why one cannot be undone, or "".
-
-        As long as what was started is there, the members stay read-only and their stores stay.
-        """
-        done, begun = self._job.done_steps()
-        stuck = ""
-        for number in sorted(done | begun, reverse=True):
-            if reason := self._undo(number, plan.steps[number].undo):
-                stuck = stuck or f"step {number + 1} cannot be undone: {reason}"
-                if number == self._trial.start:
-                    break
-            else:
-                self._job.note(event="undone", step=number)
-        return stuck
-
     def _changed(self, plan: Plan) -> str:
         """Return the members that do not read as before the trial; "" for none."""
         before, now = before_of(self._job) or {}, self._digests(plan)
@@ -198,12 +185,14 @@ class TrialWorker(Worker):
             found |= {f"{name} whole": whole_digest(name) for name in plan.devices}
         return {name: digest for name, digest in found.items() if digest is not None}
 
-    def _outcome(self, plan: Plan, state: JobState, reason: str) -> TrialOutcome:
+    def _outcome(self, plan: Plan, state: JobState, reason: str, typed: str) -> TrialOutcome:
         """Judge what the steps have made, or why they could not."""
         trial = self._trial
         if state is not JobState.DONE:
             return self._refused(plan, reason)
-        checker = Checker(self._root, self._job.folder, trial.names, lambda: self._cancelled)
+        file = trial.looks.key_file
+        key = TrialKey(file=file, typed=typed) if file or trial.looks.typed else None
+        checker = Checker(self._root, self._job.folder, trial.names, lambda: self._cancelled, key)
         findings = checker.check(trial.target)
         proof = findings[0].proof
         if trial.looks.mounts and not self._cancelled:
@@ -233,7 +222,8 @@ class TrialWorker(Worker):
         """Return the outcome, unless a store is full, a member is gone, or somebody has cancelled it."""
         used = read_store_use(self._root, self._trial.overlays)
         same = tuple(fact for step in plan.steps for fact in step.needs if fact.kind in _SAME)
-        void = "cancelled" if self._cancelled else used if isinstance(used, str) else ""
+        void = "; ".join(("cancelled", *self._unfinished)) if self._cancelled else ""
+        void = void or (used if isinstance(used, str) else "")
         void = void or first_trouble(self._root, same)
         if void:
             proof = Proof(check=CheckResult.NOT_TRIED, sure=f"the trial is void: {void}")
@@ -282,6 +272,7 @@ class TrialWorker(Worker):
                     log = self._job.folder / f"copy-{number}.txt"
                     done, said = copy_out(place, to, log, lambda: self._cancelled, self._say)
                     found = replace(found, copied=done, copy_words=said)
+                    self._unfinished += () if done else (said,)
             differ = differ or bool(found.other or found.unread)
             words.append(f"{name}: {found.words}".removeprefix(": "))
         said = "; ".join(words) or "nothing on it can be mounted"

@@ -6,6 +6,8 @@ import contextlib
 import hashlib
 import os
 import signal
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from raidtui.host.reading import read_survey
@@ -14,14 +16,16 @@ from raidtui.jobs.lock import JobError
 from raidtui.jobs.plan_file import load_plan
 from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job, jobs_folder
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Plan, Refusal
 from raidtui.monitor.sampler import Sampler
 from raidtui.rescue.mdadm_words import Assembly, Recreation
 from raidtui.rescue.proof import RescueGeometry
 from raidtui.rescue.saved_ends import FOLDER
-from raidtui.rescue.trial import attended
+from raidtui.rescue.trial import attended, trial_checks, trial_key
+from raidtui.rescue.trial.patient_tool import PatientEnd, run_patiently
+from raidtui.rescue.trial.reshape_hold import read_place
 from raidtui.rescue.trial.trial_plan import plan_trial
-from raidtui.rescue.trial.trial_record import TrialLooks, outcome_of
+from raidtui.rescue.trial.trial_record import TrialLooks, TrialOutcome, outcome_of
 from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest
 from raidtui.rescue.trial.trial_worker import TrialWorker
 from raidtui.rescue.trial.trials import clean, make_trial_job, new_ident, read_trial_host
@@ -48,10 +52,19 @@ _TOOLS = "(mdadm|dmsetup|losetup|blockdev|udevadm|truncate|mkdir|rmdir|rm|e2fsck
 
 
 class _Standing(TrialWorker):
-    """A worker that reads an array whose reshape stands within a stripe."""
+    """A worker that reads the stripe which a reshape stands within."""
 
     def _halt(self) -> str:
         return ""
+
+    def _outcome(self, plan: Plan, state: JobState, reason: str, typed: str) -> TrialOutcome:
+        place = read_place(self._root, self._trial.names.array)
+        assert place is not None
+        assert place.waiting is not None
+        with Path(self._trial.target).open("rb") as file:
+            file.seek(place.waiting[0] * 512)
+            file.read(4096)
+        return super()._outcome(plan, state, reason, typed)
 
 
 class _Stuck(_Standing):
@@ -78,6 +91,43 @@ def killed_trials(names: list[str], fault: Fault, step: int = 1) -> list[Row]:
         if status != -signal.SIGKILL:
             return rows
     return rows
+
+
+def killed_openings(names: list[str], key: str) -> list[Row]:
+    """Kill the worker of a trial as it runs a tool that checks, or opens what is encrypted; rows as above."""
+    before = _state(names)
+    rows: list[Row] = []
+    for number in range(1, 20):
+        job = _trial(names, looks=TrialLooks(files=True, key_file=key))
+        status = _work(job, _killed_in_patience, number)
+        left = clean(open_root("/"), lambda _: None)
+        rows.append((number, status, list(left), sh(LEFT), _state(names) == before))
+        if status != -signal.SIGKILL:
+            return [*rows, _outcome(job)]
+    return rows
+
+
+def _killed_in_patience(number: int) -> None:
+    """SIGKILL before a tool that may take long, while it runs, or after it: three places each."""
+    real, count = run_patiently, 0
+
+    def dying(
+        argv: tuple[str, ...], output: Path, cancelled: Callable[[], bool], *, stdin: str = ""
+    ) -> PatientEnd:
+        nonlocal count
+        count += 1
+        call, place = divmod(number - 1, 3)
+        if count - 1 != call:
+            return real(argv, output, cancelled, stdin=stdin)
+        if place == 1:
+            threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()
+        if place:
+            real(argv, output, cancelled, stdin=stdin)
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError
+
+    for module in (trial_key, trial_checks):
+        vars(module)["run_patiently"] = dying
 
 
 def killed_real(names: list[str], pace: int) -> list[Row]:
@@ -157,12 +207,11 @@ def vanished(names: list[str], goner: str, steps: int) -> Row:
     return (status, *_outcome(job), job.state, sh(LEFT), _state(others) == before)
 
 
-def standing(names: list[str], sums: str, *, freed: bool) -> Row:
+def standing(names: list[str], *, freed: bool) -> Row:
     """Try an array whose reshape stands within a stripe that is read, and which nobody has moved on before.
 
     Args:
         names: the members.
-        sums: the list of files, which are read.
         freed: whether the worker can let the reshape go on; else only ``clean`` does.
 
     Returns:
@@ -170,7 +219,7 @@ def standing(names: list[str], sums: str, *, freed: bool) -> Row:
         are as before.
     """
     before = _state(names)
-    job = _trial(names, store_bytes=64 << 20, sums=sums, force=False)
+    job = _trial(names, store_bytes=64 << 20, force=False)
     pid = os.fork()
     if pid == 0:
         attended._IDLE_S = 2.0
@@ -196,8 +245,8 @@ def _trial(
     names: list[str],
     made: Recreation | None = None,
     store_bytes: int = 16 << 20,
+    looks: TrialLooks | None = None,
     *,
-    sums: str = "",
     force: bool = True,
 ) -> Job:
     root = open_root("/")
@@ -214,7 +263,7 @@ def _trial(
     planned = plan_trial(survey, read_trial_host(root), request)
     if isinstance(planned, Refusal):
         raise RuntimeError(planned.sentence)  # noqa: TRY004  (it was refused)
-    return make_trial_job(root, planned, request, TrialLooks(files=True, hashes=sums))
+    return make_trial_job(root, planned, request, looks or TrialLooks(files=True))
 
 
 def _work(job: Job, fault: Fault, number: int) -> int:

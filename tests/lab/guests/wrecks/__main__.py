@@ -19,9 +19,9 @@ def main() -> None:
     try:
         for wreck in wanted:
             make(guest, wreck)
-            told = guest.run(f"cd {REPOSITORY} && {sys.executable} -m tests.lab.guests.inside.noted_tree")
-            assert told.status == 0, told.output
-            texts = {path: text for path, text in json.loads(told.stdout).items() if path.startswith(KEPT)}
+            result = guest.run(f"cd {REPOSITORY} && {sys.executable} -m tests.lab.guests.inside.noted_tree")
+            assert result.status == 0, result.output
+            texts = {path: text for path, text in json.loads(result.stdout).items() if path.startswith(KEPT)}
             file = WRECKED / f"{wreck.id}.json"
             file.write_text(json.dumps(texts, indent=0, sort_keys=True, ensure_ascii=False) + "\n")
             guest.reset()

@@ -35,9 +35,9 @@ def done(guest: Guest, script: str, timeout: float = 120.0) -> str:
     Raises:
         AssertionError: it did not.
     """
-    told = scripted(guest, script, timeout)
-    assert told.status == 0, f"it ended with status {told.status}:\n{told.output}"
-    return told.stdout
+    result = scripted(guest, script, timeout)
+    assert result.status == 0, f"it ended with status {result.status}:\n{result.output}"
+    return result.stdout
 
 
 def make(guest: Guest, wreck: Wreck) -> None:
@@ -95,8 +95,7 @@ def digests(guest: Guest) -> dict[str, str]:
 
     Blocks of zeros count as holes, so that a sparse file is read where there is something in it.
     """
-    flush = "; ".join(f"blockdev --flushbufs /dev/{name}" for name in guest.disks)
-    assert guest.run(f"sync; {flush}").status == 0
+    guest.flush()
     return {file.name: _digest(str(file)) for file in guest.disk_files}
 
 

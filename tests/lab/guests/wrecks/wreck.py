@@ -28,7 +28,7 @@ class Found(StrEnum):
     UNIQUE = "unique"
     """The truth is first, and proven."""
     TIE = "tie"
-    """The truth is among the best; nothing tells them apart."""
+    """The truth is among the best; nothing separates them."""
     UNPROVEN = "unproven"
     """What is left is damaged: no candidate is clean."""
     NOTHING = "nothing"
@@ -99,7 +99,7 @@ class Wreck:
         make: a script of the functions in ``inside/wrecks.sh``.
         truth: None where nobody can know, or where it is no plain geometry.
         given: the devices that are there, kernel's names; the others are blank.
-        search: what a search for the geometry comes to; None where superblocks tell it.
+        search: what a search for the geometry comes to; None where superblocks say it.
         proof: a script that fails unless the truth, running as $MD, gives the files back; "" for an ext4.
             Without a truth, it has to assemble the array on overlays itself.
         mend: a script of what a person does by hand before: a partition mapped, a disk copied.
@@ -109,7 +109,7 @@ class Wreck:
         listed: whether a trial mounts what stands on the array, and compares the files with the list.
         replays: whether md writes to the members as it starts them, so that they are never as before again.
         moves: whether what is offered moves the data of all members at once, so that it is tried alone.
-        unproven: whether no candidate may be called proven, because files are damaged or nothing can tell.
+        unproven: whether no candidate may be called proven: files are damaged, or nothing shows them whole.
     """
 
     id: str
