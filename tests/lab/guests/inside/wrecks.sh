@@ -172,6 +172,7 @@ cut_off() {  # what a cut of the power leaves of the lines 0 to 3, on the disks 
     for number in 0 1 2 3; do dmsetup suspend --nolockfs "line-$number"; done
     until [ "$(events $D0 $D1 $D2 $D3 | sort -u | wc -l)" = 1 ]; do
         for number in 0 1 2 3; do dmsetup resume "line-$number"; done
+        udevadm settle
         for number in 0 1 2 3; do dmsetup suspend --nolockfs "line-$number"; done
     done
     for number in 0 1 2 3; do

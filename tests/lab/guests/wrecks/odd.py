@@ -106,8 +106,9 @@ JOURNAL = (
         id="r5-journal-full",
         make="lines 0 1 2 3\n"
         "create -e1.2 -l5 -n3 -c64 --write-journal=/dev/mapper/line-3 /dev/mapper/line-{0,1,2}\nfill\n"
+        "echo 1000 >$SYS/safe_mode_delay\n"
         "mount $MD /mnt\nrm -r /mnt/text\nsync -f /mnt\n"
-        "echo write-back >$SYS/journal_mode\necho 0 >$SYS/safe_mode_delay\n"
+        "echo write-back >$SYS/journal_mode\n"
         "cp -a $TREE/text /mnt/\nsync -f /mnt\ncut_off",
         given=named("4567"),
         proof="over 4 5 6 7\nassemble ${OVER[@]}\nmount $MD /mnt\numount /mnt\ncheck_ext4 $MD",
