@@ -12,6 +12,7 @@ from pathlib import Path
 
 from raidtui.host.reading import read_survey
 from raidtui.host.roots.opening import open_root
+from raidtui.jobs import worker
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.plan_file import load_plan
 from raidtui.jobs.states import JobState
@@ -222,7 +223,7 @@ def standing(names: list[str], *, freed: bool) -> Row:
     job = _trial(names, store_bytes=64 << 20, force=False)
     pid = os.fork()
     if pid == 0:
-        attended._IDLE_S = 2.0
+        attended._IDLE_S, worker._BACK_S = 2.0, 2.0
         try:
             (_Standing if freed else _Stuck)(open_root("/"), job).work()
         finally:
