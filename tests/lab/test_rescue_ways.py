@@ -94,6 +94,20 @@ def test_another_layout_or_level_is_gone_on_with(
     assert wreck_guest.run(f"cat /sys/block/{array[5:]}/md/layout").stdout == f"{layout}\n"
 
 
+def test_what_was_moved_after_the_recorded_place_is_never_clean(wreck_guest: Guest) -> None:
+    """By parity: 12 MiB are recorded, and 15 MiB were moved. Without its backup file, that is lost."""
+    before = made(wreck_guest, "reshape-5-to-6-cut")
+    outcome = tried(wreck_guest, ("continue-reshape-without-backup", *wreck_guest.disks[:5]), check="errors")
+    sure = str(outcome["proof"]["sure"])
+    found = re.search(r"in the new form up to (1[2-5](\.\d)?) MiB, and in the old form from (\d+)", sure)
+    assert found is not None
+    assert int(found[3]) >= 15 >= float(found[1]) > 12
+    assert "but 12 MiB are recorded" in sure
+    assert "are lost if the reshape goes on so" in sure
+    assert digests(wreck_guest) == before
+    assert raidtui(wreck_guest, "rescue", "plan", str(outcome["job"])).status == 2
+
+
 def test_a_reshape_to_more_disks_goes_on_once_it_is_writable(wreck_guest: Guest) -> None:
     before = made(wreck_guest, "reshape-grow-cut")
     outcome = tried(wreck_guest, ("continue-reshape", *MEMBERS))

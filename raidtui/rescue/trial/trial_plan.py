@@ -14,6 +14,7 @@ from raidtui.model.survey import Device, Survey
 from raidtui.plans.assemble import let_go_of
 from raidtui.plans.contents import device_facts
 from raidtui.rescue.mdadm_words import Assembly, Recreation, mdadm_words
+from raidtui.rescue.search.moved import ReshapeForms, forms_of
 from raidtui.rescue.trial.maps_table import MapsRefusal, array_table, data_sectors
 from raidtui.rescue.trial.trial_members import members_of, replaying, waiting_arrays
 from raidtui.rescue.trial.trial_request import (
@@ -50,6 +51,7 @@ class TrialPlan(Struct, frozen=True, kw_only=True):
         start: which of the plan's steps starts the array, from 0: its failure is an answer.
         target: the path of what is made, and is then looked at.
         overlays: names of the maps whose stores may fill, by member; empty where nothing is stored.
+        forms: both forms of an array whose reshape in place goes on without its backup file; None for others.
     """
 
     plan: Plan
@@ -57,6 +59,7 @@ class TrialPlan(Struct, frozen=True, kw_only=True):
     start: int
     target: str
     overlays: dict[str, str]
+    forms: ReshapeForms | None = None
 
 
 def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialPlan | Refusal:
@@ -118,7 +121,23 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
         devices=tuple(device.disk.name for device in devices),
         arrays=(names.array,) if request.method is not TrialMethod.MAPPED else (),
     )
-    return TrialPlan(plan=plan, names=names, start=len(steps) - 1, target=target, overlays=overlays)
+    return TrialPlan(
+        plan=plan,
+        names=names,
+        start=len(steps) - 1,
+        target=target,
+        overlays=overlays,
+        forms=_forms(request, devices),
+    )
+
+
+def _forms(request: TrialRequest, devices: Sequence[Device]) -> ReshapeForms | None:
+    made = request.made
+    if isinstance(made, Recreation) or not made.invalid_backup:
+        return None
+    return forms_of(
+        {device.disk.name: block for device in devices if (block := device.superblock) is not None}
+    )
 
 
 def _roomy(request: TrialRequest, devices: Sequence[Device]) -> TrialRequest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import time
@@ -22,6 +23,9 @@ from raidtui.jobs.worker import Worker
 from raidtui.model.plan import FactKind, Plan
 from raidtui.rescue.mdadm_words import Assembly
 from raidtui.rescue.proof import CheckResult, Proof
+from raidtui.rescue.search.limits import SearchCancelledError, SearchWatch
+from raidtui.rescue.search.members import OpenMember
+from raidtui.rescue.search.moved import Moved, find_moved
 from raidtui.rescue.trial.attended import AnswerWatch, GivenUpError, attend, in_flight
 from raidtui.rescue.trial.reshape_hold import hold_reshape, pass_cut_stripe
 from raidtui.rescue.trial.trial_checks import Checker, read_store_use
@@ -199,6 +203,10 @@ class TrialWorker(Worker):
             proof = self._looked(checker, proof)
         elif proof.check is CheckResult.CLEAN:
             proof = replace(proof, sure=f"{proof.sure}; the contents of files were not compared")
+        if (found := self._how_far()) is not None:
+            wrong = proof.check is CheckResult.CLEAN and (found.is_ahead or found.is_mixed)
+            check = CheckResult.ERRORS if wrong else proof.check
+            proof = replace(proof, check=check, sure=f"{proof.sure}; {found.words}")
         if self._moved:
             proof = replace(proof, sure=f"{proof.sure}; {self._moved}")
         if failed := self._failed_members():
@@ -206,6 +214,24 @@ class TrialWorker(Worker):
         return self._unless_void(
             plan, TrialOutcome(proof=proof, findings=findings, said=self._said(trial.start))
         )
+
+    def _how_far(self) -> Moved | None:
+        """Return how far a reshape in place has really gone on the members; None where that is not asked."""
+        forms = self._trial.forms
+        if forms is None:
+            return None
+        with contextlib.ExitStack() as opened, contextlib.suppress(OSError, SearchCancelledError):
+            members: list[OpenMember | None] = []
+            for name in forms.order:
+                if name is None:
+                    members.append(None)
+                    continue
+                self._root.run("blockdev", "--flushbufs", f"/dev/{name}")  # md writes past the cache
+                member = OpenMember(f"/dev/{name}")
+                opened.callback(member.close)
+                members.append(member)
+            return find_moved(forms, members, SearchWatch(cancelled=lambda: self._cancelled))
+        return None
 
     def _refused(self, plan: Plan, reason: str) -> TrialOutcome:
         """A command that is refused is an answer; all else says nothing of what was tried."""

@@ -100,6 +100,7 @@ def make_trial_job(root: Root, made: TrialPlan, request: TrialRequest, looks: Tr
         target=made.target,
         overlays=made.overlays,
         looks=looks,
+        forms=made.forms,
     )
     try:
         make_trial(job, trial)

@@ -12,22 +12,26 @@ def _r5(order: str) -> Truth:
 _GROW = "c12 -l5 -n3 -c64 $D0 $D1 $D2\nfill\nmdadm --quiet $MD --add $D3\nbegin_reshape --raid-devices=4\n"
 _GROWN = f"{_GROW}reshape_to 20480\nstop\n"  # 160 stripes of three disks, which end where 240 of two do
 _FOUR = "c12 -l5 -n4 -c64 $D0 $D1 $D2 $D3\nfill\n"
-_CHUNK = f"{_FOUR}chunk_reshape /var/tmp/reshape-backup\nreshape_to 18432\n"
+_CHUNK = f"{_FOUR}chunk_reshape /var/tmp/reshape-backup\n"
 _BACKUP = "/var/tmp/reshape-backup"
+_AMONG_FILES = 8192  # sectors of each of three data disks: files lie there, and in the 3 MiB after it
 
 
-def _cut(begun: str, disks: str) -> str:
+def _cut(begun: str, disks: str, at: int) -> str:
     """A reshape in place that has gone beyond the recorded place, by what its backup file holds."""
-    return f"{begun}backup_file {_BACKUP} 55296 6144\nsave {disks}\nreshape_to 20480\nstop\nput_back {disks}"
+    return (
+        f"{begun}reshape_to {at}\nbackup_file {_BACKUP} {at * 3} 6144\nsave {disks}\nreshape_to {at + 2048}\n"
+        f"stop\nput_back {disks}"
+    )
 
 
 def _cut_in_place(ident: str, made: str, grow: str, numbers: str) -> Wreck:
     """A cut change of layout or level, which mdadm makes in place with a backup file."""
     disks = " ".join(f"$D{number}" for number in numbers)
-    begun = f"{made}rm -f {_BACKUP}\nbegin_reshape {grow} --backup-file={_BACKUP}\nreshape_to 18432\n"
+    begun = f"{made}rm -f {_BACKUP}\nbegin_reshape {grow} --backup-file={_BACKUP}\n"
     return Wreck(
         id=ident,
-        make=_cut(begun, disks),
+        make=_cut(begun, disks, _AMONG_FILES),
         given=named(numbers),
         proof=f"over {' '.join(numbers)}\ncp {_BACKUP} /tmp/wrecks/backup\n"
         "assemble --backup-file=/tmp/wrecks/backup ${OVER[@]} || true\ncheck_ext4 $MD\nwait_idle",
@@ -35,7 +39,7 @@ def _cut_in_place(ident: str, made: str, grow: str, numbers: str) -> Wreck:
     )
 
 
-_CUT = _cut(_CHUNK, "$D0 $D1 $D2 $D3")
+_CUT = _cut(_CHUNK, "$D0 $D1 $D2 $D3", 18432)
 RESHAPES = (
     Wreck(
         id="reshape-chunk-cut",
@@ -57,7 +61,7 @@ RESHAPES = (
     ),
     Wreck(
         id="reshape-chunk-halted",
-        make=f"{_CHUNK}stop\nrm /var/tmp/reshape-backup",
+        make=f"{_CHUNK}reshape_to 18432\nstop\nrm /var/tmp/reshape-backup",
         given=named("0123"),
         proof="over 0 1 2 3\n>/tmp/wrecks/backup\n"
         "assemble --backup-file=/tmp/wrecks/backup --invalid-backup ${OVER[@]} || true\ncheck_ext4 $MD\n"
