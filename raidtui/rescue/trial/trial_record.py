@@ -50,6 +50,7 @@ class TrialRecord(Struct, frozen=True, kw_only=True):
         target: the path of what is looked at.
         overlays: names of the maps whose stores may fill, by member.
         forms: both forms of an array whose reshape in place goes on without its backup file; None for others.
+        volumes: of a container: by the name of each volume the kernel's name of its array.
     """
 
     request: TrialRequest
@@ -59,6 +60,7 @@ class TrialRecord(Struct, frozen=True, kw_only=True):
     overlays: dict[str, str]
     looks: TrialLooks
     forms: ReshapeForms | None = None
+    volumes: dict[str, str] = {}
 
 
 class TrialFinding(Struct, frozen=True, kw_only=True):
