@@ -15,6 +15,8 @@ from msgspec import Struct, field
 from raidtui.model.survey import Superblock
 from raidtui.rescue.hints import ArrayHint
 from raidtui.rescue.search.anchors import WINDOW_BYTES, AnchorScan, ArrayRoot
+from raidtui.rescue.search.attempt import Attempt, any_strong, at_the_start, best_attempt
+from raidtui.rescue.search.beginnings import Before, what_stands_before
 from raidtui.rescue.search.explore import Exploration, mark_q, rows_with_q
 from raidtui.rescue.search.hinted import with_hints
 from raidtui.rescue.search.hypothesis import Hypothesis, Recogniser
@@ -22,9 +24,11 @@ from raidtui.rescue.search.limits import SearchWatch
 from raidtui.rescue.search.mapping import StripeShape
 from raidtui.rescue.search.members import OpenMember, Rebuilt, Source
 from raidtui.rescue.search.outcome import SearchOutcome, SearchResult
-from raidtui.rescue.search.ranking import Ranking, rank
-from raidtui.rescue.search.report import SearchReport, doubted
+from raidtui.rescue.search.ranking import rank
+from raidtui.rescue.search.recorded import RecordedGeometry, recorded_geometry
+from raidtui.rescue.search.report import MADE_LATER_S, SearchReport
 from raidtui.rescue.search.samples import Samples, samples_of, take_samples
+from raidtui.rescue.search.search_proof import doubted
 from raidtui.rescue.search.shapes import (
     ALL_LEVELS,
     Wanted,
@@ -38,9 +42,10 @@ from raidtui.view.units import counted
 
 _MOST_ROOTS = 6
 _DEEP_BYTES = 2 << 30
-_STRONG, _MOST_FAILED = 12, 0.125
 _PARTITION_STARTS = (1 << 20, 63 * 512)
+_CONTAINERS = frozenset({"gpt", "LVM2_member", "dos"})
 _LARGEST_LOST = 3
+_MOST_LOOKED_BEFORE = 4
 
 
 class SearchRequest(Struct, frozen=True, kw_only=True):
@@ -63,8 +68,8 @@ class Ground(Struct, frozen=True, kw_only=True):
     """What geometries are tested on.
 
     Args:
-        recogniser: the devices, with the XOR of those with data behind them.
-        rebuilt: the number of that.
+        recogniser: the devices; behind them what stands for the missing member of RAID 5, then of RAID 6.
+        rebuilt: the number of the first of those two.
         data: the numbers of the devices with data.
         samples: of all devices.
     """
@@ -73,36 +78,6 @@ class Ground(Struct, frozen=True, kw_only=True):
     rebuilt: int
     data: tuple[int, ...]
     samples: Samples
-
-
-class Attempt(Struct, frozen=True, kw_only=True):
-    """What one root has given.
-
-    Args:
-        root: what stands on the array then.
-        lost: whether more members are missing than the level survives.
-        likely: whether the samples say that it is of this level.
-    """
-
-    root: ArrayRoot
-    ranking: Ranking
-    lost: bool = False
-    likely: bool = False
-
-    @property
-    def value(self) -> float:
-        """What speaks for the best candidate, less what speaks against it."""
-        # Where a device with data is left out, something else may be the case.
-        return max(((each.gain - each.failed) / (1 + each.unused) for each in self.ranking.best), default=0.0)
-
-    @property
-    def strong(self) -> bool:
-        """Whether more need not be asked: much speaks for it, or all that a header alone can say."""
-        whole = any(
-            not each.unused and each.failed <= each.passed * (2 if self.likely else 1) * _MOST_FAILED
-            for each in self.ranking.best
-        )
-        return whole and (self.value >= _STRONG or (self.root.file_system is None and self.value > 0))
 
 
 class GeometrySearch:
@@ -154,24 +129,53 @@ class GeometrySearch:
         recogniser, rebuilt = self._sources(data)
         ground = Ground(recogniser=recogniser, rebuilt=rebuilt, data=tuple(data), samples=samples)
         roots = scan.roots() or self._deeper(recogniser, data)
-        attempts = self._roots(roots, ground, levels)
-        best = max(attempts, key=lambda attempt: (attempt.strong, attempt.value), default=None)
+        attempts = self._as_recorded(roots, ground)
+        if not any_strong(attempts):
+            attempts += self._roots(roots, ground, levels)
+        best = best_attempt(attempts)
         text = [f"Level: {why}."] if why else []
         if blank:
             text.append(f"Blank in all that was read, so no data member: {', '.join(blank)}.")
         if best is None or not best.ranking.best or best.value <= 0:
             return report.nothing(text, blank, len(data))
-        result = report.of_attempt(best.root, best.ranking, lost=best.lost, text=text, blank=blank)
+        best, said = self._from_its_beginning(best, ground, levels)
+        result = report.of_attempt(
+            best.root, best.ranking, lost=best.lost, text=text, blank=blank, samples=samples
+        )
+        if said:
+            result = msgspec.structs.replace(result, outcome=SearchOutcome.TIED, text=(*result.text, said))
         return doubted(result, of_data)
+
+    def _from_its_beginning(
+        self, attempt: Attempt, ground: Ground, levels: tuple[int, ...]
+    ) -> tuple[Attempt, str]:
+        """Return the attempt with what holds the root, if anything in front of it says that it does.
+
+        The second is why it is not known where the array begins, a sentence; "" where it is.
+        """
+        if attempt.lost or attempt.recorded or attempt.root.start:
+            return attempt, ""
+        for each in attempt.ranking.best[:_MOST_LOOKED_BEFORE]:
+            if attempt.root.kind == "dos" and each.shape.level == 1 and not each.offset:
+                return attempt, _unsure(Before(kind="dos", distance=0, member_byte=0))
+            before = what_stands_before(each, self._members, self._watch)
+            if before is None:
+                continue
+            root = attempt.root.within(before.kind, before.distance)
+            made = best_attempt(self._attempts(root, ground, levels))
+            if made is None or (not made.strong and made.value < attempt.value):
+                return attempt, _unsure(before)
+            return made, "" if before.member_byte else _unsure(before)
+        return attempt, ""
 
     def _largest(self) -> int:
         return max((member.size_bytes for member in self._members), default=0)
 
     def _sources(self, data: Sequence[int]) -> tuple[Recogniser, int]:
-        """Return the devices, with the XOR of those with data behind them, and its number."""
-        sources: list[Source] = list(self._members)
-        sources.append(Rebuilt([self._members[number] for number in data], "missing"))
-        return Recogniser(sources), len(self._members)
+        """Return the devices with what stands for a missing member behind them, and the number of that."""
+        with_data: list[Source] = [self._members[number] for number in data]
+        besides = [Rebuilt([each for each in with_data if each is not q], "missing") for q in with_data]
+        return Recogniser([*self._members, Rebuilt(with_data, "missing")], besides), len(self._members)
 
     def _deeper(self, recogniser: Recogniser, data: Sequence[int]) -> list[ArrayRoot]:
         """Look for anchors where the start of the array is missing or overwritten."""
@@ -184,6 +188,27 @@ class GeometrySearch:
             scan.run(WINDOW_BYTES, end, lambda number: number in data)
         return scan.roots()
 
+    def _as_recorded(self, roots: Sequence[ArrayRoot], ground: Ground) -> list[Attempt]:
+        """Ask about what the superblocks record that are left, where some are."""
+        names = [member.name for member in self._members]
+        recorded = recorded_geometry(names, self._request.superblocks, self._request.wanted)
+        attempts: list[Attempt] = []
+        if recorded is None or recorded.wanted.slots is None:
+            return attempts
+        levels, numbers = recorded.wanted.levels, (recorded.wanted.slots,)
+        for root in roots[:_MOST_ROOTS]:
+            made_s = root.file_system.made_s if root.file_system is not None else 0
+            if made_s and recorded.created_s is not None and recorded.created_s > made_s + MADE_LATER_S:
+                continue  # the superblocks are those of an array that was created over this one
+            starts = (
+                _PARTITION_STARTS if root.file_system is not None and root.kind not in _CONTAINERS else ()
+            )
+            for each in (root, *(root.moved(start) for start in starts)):
+                attempts.append(self._attempt(each, ground, levels, numbers, recorded=recorded))
+                if any_strong(attempts):
+                    return attempts
+        return attempts
+
     def _roots(
         self,
         roots: Sequence[ArrayRoot],
@@ -193,14 +218,14 @@ class GeometrySearch:
         attempts: list[Attempt] = []
         for root in roots[:_MOST_ROOTS]:
             attempts += self._attempts(root, ground, levels)
-            if _strong(attempts):
+            if any_strong(attempts):
                 return attempts
         for root in roots[:_MOST_ROOTS]:
-            if root.file_system is not None and root.kind not in {"gpt", "LVM2_member"}:
+            if root.file_system is not None and root.kind not in _CONTAINERS:
                 for start in _PARTITION_STARTS:
                     moved = root.moved(start)
-                    attempts += [_at_the_start(each, root) for each in self._attempts(moved, ground, levels)]
-                    if _strong(attempts):
+                    attempts += [at_the_start(each, root) for each in self._attempts(moved, ground, levels)]
+                    if any_strong(attempts):
                         return attempts
         most = max((attempt.value for attempt in attempts), default=0.0)
         for root in roots[:_MOST_ROOTS]:
@@ -223,7 +248,7 @@ class GeometrySearch:
             numbers = slot_numbers(len(ground.data), likely, wanted, whole=True)
             found = self._attempt(root, ground, likely, numbers)
             made.append(msgspec.structs.replace(found, likely=True))
-        if not _strong(made):
+        if not any_strong(made):
             every = self._allowed(ALL_LEVELS)
             numbers = slot_numbers(len(ground.data), every, wanted, whole=False)
             numbers = tuple(dict.fromkeys((*self._recorded(), *numbers)))
@@ -249,32 +274,40 @@ class GeometrySearch:
         numbers: Sequence[int],
         *,
         lost: bool = False,
+        recorded: RecordedGeometry | None = None,
     ) -> Attempt:
         hypotheses: list[Hypothesis] = []
+        wanted = self._request.wanted if recorded is None else recorded.wanted
         for slots in numbers:
-            for shape in shapes(levels, slots, self._request.wanted):
+            for shape in shapes(levels, slots, wanted):
                 if (slots - len(ground.data) > shape.most_missing) != lost:
                     continue
                 group = list(ground.data)
                 if shape.level in {4, 5} and slots == len(group) + 1 and not lost:
                     group.append(ground.rebuilt)
+                if shape.level == 6 and slots == len(group) + 1 and not lost:
+                    group.append(ground.rebuilt + 1)
                 hypotheses += self._with_offsets(root, shape, ground.recogniser, group)
+        if recorded is not None:
+            hypotheses = [each for each in hypotheses if each.offset == recorded.offset]
         self._tested += len(hypotheses)
         rows = rows_with_q(ground.samples, ground.data)
         for hypothesis in hypotheses:
-            mark_q(hypothesis, rows)
+            if hypothesis.group == ground.data:
+                mark_q(hypothesis, rows)
         exploration = Exploration(root.facts(), hypotheses, self._watch, self._request.seed)
         left = exploration.run()
         ranking = rank(
             left,
             ground.samples,
             rebuilt=ground.rebuilt,
-            used_bytes=root.size_bytes or 64 << 20,
+            size_bytes=root.size_bytes,
             given=self._request.wanted.slots or len(self._members),
             seed=self._request.seed,
             lost=lost,
+            recorded=recorded,
         )
-        return Attempt(root=root, ranking=ranking, lost=lost)
+        return Attempt(root=root, ranking=ranking, lost=lost, recorded=recorded is not None)
 
     def _with_offsets(
         self, root: ArrayRoot, shape: StripeShape, recogniser: Recogniser, group: Sequence[int]
@@ -299,18 +332,14 @@ class GeometrySearch:
         return self._attempt(root, ground, levels, numbers_asked, lost=True)
 
 
-def _at_the_start(attempt: Attempt, root: ArrayRoot) -> Attempt:
-    """Return the same with the file system at the start of the array, if a later data offset makes it so."""
-    best = [each.without_start(attempt.root.start) for each in attempt.ranking.best]
-    left = tuple(each for each in best if each is not None)
-    if not left or len(left) < len(best):
-        return attempt
-    ranking = Ranking(best=left, more=attempt.ranking.more)
-    return Attempt(root=root, ranking=ranking, lost=attempt.lost, likely=attempt.likely)
-
-
-def _strong(attempts: Sequence[Attempt]) -> bool:
-    return any(attempt.strong for attempt in attempts)
+def _unsure(before: Before) -> str:
+    """Say that the array may begin earlier, or not: a member may have had a table of its own."""
+    kind = {"gpt": "A GPT", "dos": "An MBR"}.get(before.kind, "An LVM label")
+    sector = before.member_byte // 512
+    return (
+        f"{kind} at sector {sector} of a member says that something begins where the file system does. It may"
+        " be of the array, which begins there then, or what the member itself had before."
+    )
 
 
 def search_geometry(

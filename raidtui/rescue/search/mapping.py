@@ -81,6 +81,19 @@ class StripeShape(Struct, frozen=True, kw_only=True):
         return self.slots - PARITY_OF.get(self.level, 0)
 
     @property
+    def row_bytes(self) -> int:
+        """After how many bytes of the array the data begin with a new row; 4 KiB for RAID 1.
+
+        What begins with a row reads the same from an array that begins with it.
+        """
+        if self.level == 1:
+            return 4096
+        if self.level == 10:
+            near = _decode(self.layout).near
+            return self.slots // (1 if self.slots % near else near) * self.chunk_bytes
+        return self.data_slots * self.chunk_bytes
+
+    @property
     def least_slots(self) -> int:
         """The smallest number of slots that mdadm makes an array of, unless it is forced."""
         if self.level == 10:
