@@ -8,8 +8,9 @@ from raidtui.model.geometry import slots_words
 from raidtui.plans.whole import MARGIN_EVENTS, StaleMember
 from raidtui.rescue.circumstances import states_of
 from raidtui.rescue.gap_words import behind_words, moment
-from raidtui.rescue.groups import MemberGroup, partitions_of
+from raidtui.rescue.groups import MemberGroup, partitions_of, signature_of
 from raidtui.rescue.records import Cause, CauseCode
+from raidtui.view.text import visible
 from raidtui.view.units import binary_size, counted, duration, joined
 
 _TOGETHER_S = 60.0
@@ -259,15 +260,30 @@ def _older_shape(group: MemberGroup, other: MemberGroup) -> list[str]:
 
 def _lost(group: MemberGroup) -> Iterator[Cause]:
     blank = [name for name in group.lost if group.medium(name).blank]
-    full = [name for name in group.lost if name not in blank]
+    signed = {
+        name: signature
+        for name in group.lost
+        # Where the data begin at the start of the device, the signature may be that of what the array holds.
+        if name not in blank and group.newest.offset_sectors
+        if (signature := signature_of(group.facts.survey.devices[name]))
+    }
+    full = [name for name in group.lost if name not in blank and name not in signed]
+    where = f"in slot{'s' if len(group.absent) > 1 else ''} {slots_words(group.absent)}"
     if full:
         be, may = ("has", "It") if len(full) == 1 else ("have", "They")
         yield Cause(
             code=CauseCode.SUPERBLOCK_LOST,
             text=f"{joined(full)} {be} no superblock, but the size, and data. {may} may be what is missing"
-            f" in slot{'s' if len(group.absent) > 1 else ''} {slots_words(group.absent)}: its superblock"
-            " zeroed or overwritten.",
+            f" {where}: its superblock zeroed or overwritten.",
             devices=tuple(full),
+        )
+    for name, signature in signed.items():
+        yield Cause(
+            code=CauseCode.OVERWRITTEN,
+            text=f"{name} has the size of a member and is not in use, but has no superblock and a signature"
+            f" of {visible(signature)}. It may be what is missing {where}, overwritten by another system; the"
+            " rest of its data may still be there.",
+            devices=(name,),
         )
     if blank:
         be = "is" if len(blank) == 1 else "are"

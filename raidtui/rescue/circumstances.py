@@ -9,6 +9,7 @@ from raidtui.model.survey import MemberRole, Superblock
 from raidtui.plans.whole import MARGIN_EVENTS
 from raidtui.rescue.gap_words import moment
 from raidtui.rescue.groups import SECTOR_BYTES, MemberGroup, is_too_small, needed_sectors
+from raidtui.rescue.mdadm_words import EXTERNAL
 from raidtui.rescue.records import Cause, CauseCode, RescueFacts
 from raidtui.rescue.reshape_backup import is_needed
 from raidtui.view.units import binary_size, counted, joined, short_binary
@@ -290,7 +291,7 @@ def _host(block: Superblock) -> str:
 
 
 def _external(group: MemberGroup) -> Cause:
-    kind = {"ddf": "DDF", "imsm": "Intel"}[group.newest.metadata or ""]
+    kind = EXTERNAL[group.newest.metadata or ""]
     volumes = [
         f"{each.name or 'one without a name'} ({each.level or 'level not known'},"
         f" {each.state or 'state not known'})"

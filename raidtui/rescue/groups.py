@@ -19,7 +19,8 @@ from raidtui.rescue.reshape_backup import backup_of
 SECTOR_BYTES = 512
 _OLD_SUPERBLOCK_SECTORS = 128  # 0.90: 64 KiB at a multiple of 64 KiB (MD_RESERVED_SECTORS)
 _YOUNG_S, _YOUNG_EVENTS = 86_400.0, 100
-_USED = frozenset({"mount", "swap", "holder", "partition"})
+_IN_USE = frozenset({"mount", "swap", "holder"})
+_USED = _IN_USE | {"partition"}
 _NO_MEMBERS = ("loop", "zram", "sr", "fd", "md", "nbd", "mtdblock")
 
 
@@ -243,7 +244,7 @@ def hidden_superblock(name: str, facts: RescueFacts) -> Superblock | None:
     data_bytes = (medium.hidden_sectors + (hidden.offset_sectors or 0)) * SECTOR_BYTES
     for part in (devices[each] for each in partitions_of(devices[name]) if each in devices):
         begins = part.start_bytes == data_bytes
-        if part.superblock is not None or part.disk.users or (_signature(part) and not begins):
+        if part.superblock is not None or part.disk.users or (signature_of(part) and not begins):
             return None
     own = {each.superblock.device_uuid for each in devices.values() if each.superblock is not None}
     return None if hidden.device_uuid in own else hidden
@@ -310,7 +311,7 @@ def _is_same(one: Superblock, other: Superblock) -> bool:
 
 def _with_lost(groups: list[MemberGroup], facts: RescueFacts) -> Iterator[MemberGroup]:
     """Give each array the devices that may have been its members: those that fit where a member is absent."""
-    loose = loose_devices(facts)
+    loose = dict.fromkeys((*loose_devices(facts), *_signed_devices(facts)))
     for group in groups:
         fits = [name for name in loose if group.absent and _fits(name, group)]
         yield replace(group, lost=tuple(fits))
@@ -321,29 +322,54 @@ def loose_devices(facts: RescueFacts) -> tuple[str, ...]:
     return tuple(
         name
         for name, device in facts.survey.devices.items()
-        if device.superblock is None
+        if _may_be_member(name, facts)
+        and (name in facts.named or not _is_taken(device))
+        and (name in facts.named or not signature_of(device) or _has_kin(device, facts))
+    )
+
+
+def _may_be_member(name: str, facts: RescueFacts) -> bool:
+    device = facts.survey.devices[name]
+    return (
+        device.superblock is None
         and hidden_superblock(name, facts) is None
         and hidden_superblock(device.disk.disk, facts) is None
         and name not in facts.survey.silent
         and name not in facts.copied
-        and (facts.medium(name).blank is not None or facts.medium(name).error)
+        and bool(facts.medium(name).blank is not None or facts.medium(name).error)
         and not device.disk.users
-        and (name in facts.named or not _is_taken(device))
-        and (name in facts.named or not _signature(device) or _has_kin(device, facts))
     )
 
 
-def _is_taken(device: Device) -> bool:
+def _signed_devices(facts: RescueFacts) -> Iterator[str]:
+    """Yield the devices that another system has signed and that nothing uses, their partitions neither.
+
+    Where an array lacks a disk, this may be the one: mkfs, mkswap, an installer, or firmware that writes a
+    partition table overwrite the superblock.
+    """
+    for name, device in facts.survey.devices.items():
+        parts = [each for each in facts.survey.devices.values() if each.disk.disk == name != each.disk.name]
+        if (
+            _may_be_member(name, facts)
+            and signature_of(device)
+            and not _is_taken(device, _IN_USE)
+            and not any(each.superblock is not None or _is_taken(each, _IN_USE) for each in parts)
+        ):
+            yield name
+
+
+def _is_taken(device: Device, used: frozenset[str] = _USED) -> bool:
     uses = {use.kind for use in device.disk.uses}
     return (
-        bool(uses & _USED)
+        bool(uses & used)
         or bool(device.busy)
         or device.disk.name.startswith(_NO_MEMBERS)
         or not device.disk.size_bytes
     )
 
 
-def _signature(device: Device) -> str:
+def signature_of(device: Device) -> str:
+    """Return what udev found on a device: ext4, swap, LVM2_member, gpt; "" for nothing."""
     return next((use.what for use in device.disk.uses if use.kind == "signature"), "")
 
 
@@ -360,7 +386,7 @@ def _has_kin(device: Device, facts: RescueFacts) -> bool:
         and not _is_taken(other)
         and not facts.medium(other.disk.name).blank
         and facts.medium(other.disk.name).blank is not None
-        and _signature(other) in {"", _signature(device)}
+        and signature_of(other) in {"", signature_of(device)}
         for other in facts.survey.devices.values()
     )
 

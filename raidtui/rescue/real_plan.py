@@ -139,6 +139,17 @@ def _refuse_unproven(trial: TrialRecord, outcome: TrialOutcome | None, job: str)
             remedy="try another way",
         )
     made = trial.request.made
+    if isinstance(made, Assembly) and made.external:
+        paths = " ".join(f"/dev/{name}" for name in made.devices)
+        run = " --run" if made.run else ""
+        own = "IMSM_NO_PLATFORM=1 " if made.external == "imsm" else ""
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED,
+            why="mdadm and mdmon write a container's metadata, and mark disks that are not there as failed:"
+            " raidtui could not take that back",
+            remedy=f"by hand: {own}mdadm --assemble /dev/md/box {paths}, then {own}mdadm --incremental{run}"
+            " /dev/md/box",
+        )
     if isinstance(made, Assembly) and made.backup and outcome.proof.check is not CheckResult.CLEAN:
         return Refusal(
             code=RefusalCode.WRONG_STATE,

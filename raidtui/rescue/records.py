@@ -22,6 +22,7 @@ class CauseCode(StrEnum):
     STALE = "stale"
     RECREATED = "re-created"
     SUPERBLOCK_LOST = "superblock-lost"
+    OVERWRITTEN = "overwritten"
     PARTITION_LOST = "partition-table-lost"
     RECOVERY_CUT = "recovery-cut"
     RESHAPE_CUT = "reshape-cut"

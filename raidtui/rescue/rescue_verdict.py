@@ -15,6 +15,7 @@ _STARTS = frozenset(
         *(WayCode.CONTINUE, WayCode.CONTINUE_WITHOUT, WayCode.REVERT),
     }
 )
+_DOUBTS = frozenset({CauseCode.RECREATED, CauseCode.CHECKSUM, CauseCode.COMPLETE})
 _MENDS = frozenset({WayCode.MAP, WayCode.RESTORE_SIZE})
 
 
@@ -61,7 +62,13 @@ def verdict_of(array: RescueArray) -> RescueVerdict:
         text = f"{joined(tuple(names))} must be made whole first: then look again."
         return RescueVerdict(code=VerdictCode.MEND_FIRST, text=text)
     if WayCode.SEARCH in possible:
-        text = "Only a search can show whether it can be saved: no superblock says how the data lie."
+        left = any(member.superblock is not None for member in array.members)
+        doubt = "no superblock says how the data lie"
+        if left:
+            doubt = "what its superblocks say is in doubt"
+            if not {each.code for each in array.causes} & _DOUBTS:
+                doubt = "too many members have no superblock"
+        text = f"Only a search can show whether it can be saved: {doubt}."
         return RescueVerdict(code=VerdictCode.SEARCH, text=text)
     text = "Lost with what is here: nothing can be started, and no search can help."
     return RescueVerdict(

@@ -22,7 +22,7 @@ from raidtui.rescue.reshape_backup import is_needed, new_backup
 from raidtui.view.units import joined
 
 _SUPERBLOCKS = "the superblocks of its members"
-_REBUILT = {CauseCode.SUPERBLOCK_LOST, CauseCode.NOT_ENOUGH}
+_REBUILT = {CauseCode.SUPERBLOCK_LOST, CauseCode.OVERWRITTEN, CauseCode.NOT_ENOUGH}
 
 
 def ways_of(group: MemberGroup, causes: tuple[Cause, ...]) -> tuple[WayBack, ...]:

@@ -24,6 +24,7 @@ SAVED = {
         "r5-partition-lost-on-one",
     ),
     "r5-bitmap-damaged",
+    "ddf-one-absent",
 }
 CAPTURED = {
     *("r5-cable-two", "r5-zero-two", "r1-partition-lost", "r0-bad-sectors", "reshape-grow-cut", "ddf"),

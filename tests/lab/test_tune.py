@@ -86,6 +86,11 @@ def read(guest: Guest, *paths: str) -> list[str]:
     return [line.partition("[")[2].partition("]")[0] if "[" in line else line for line in lines]
 
 
+def serial_of(guest: Guest, disk: str) -> str:
+    """The serial number in udev's record of a disk; "" where udev has none."""
+    return guest.run(f"sed -n s/^E:ID_SERIAL=//p /run/udev/data/b$(cat /sys/block/{disk}/dev)").stdout.strip()
+
+
 def tune(guest: Guest, *subcommands: str) -> list[tuple[int, str]]:
     """Exit status and words of each ``raidtui tune ...``."""
     done = guest.run(_SUBCOMMANDS.format(subcommands=subcommands), interpreter="python", timeout=120)
@@ -201,14 +206,24 @@ def test_kept_by_udev(guest: Guest, scsi: Scsi) -> None:
         paths = [f"{first}/queue/scheduler", f"{first}/device/queue_depth", f"{first}/queue/nr_requests"]
         ((status, said),) = tune(guest, f"keep {first} scheduler=bfq queue_depth=8 nr_requests=100")
         assert (status, f"\nwrite {RULES}\n" in said) == (0, True), said
-        serial = guest.run(f"sed -n s/^E:ID_SERIAL=//p /run/udev/data/b$(cat /sys/block/{first}/dev)")
+        serial = serial_of(guest, first)
         assert guest.run(f"cat {RULES}").stdout.endswith(
             'ACTION=="add", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk",'
-            f' ENV{{ID_SERIAL}}=="{serial.stdout.strip()}", ATTR{{queue/scheduler}}="bfq",'
+            f' ENV{{ID_SERIAL}}=="{serial}", ATTR{{queue/scheduler}}="bfq",'
             ' ATTR{device/queue_depth}="8", ATTR{queue/nr_requests}="100"\n'
         )
         appear_again(guest, first, second)
-        assert read(guest, *paths, f"{second}/queue/scheduler") == ["bfq", "8", "100", "mq-deadline"]
+        assert serial_of(guest, first) == serial, "udev has not identified the disk"
+        wanted = ["bfq", "8", "100", "mq-deadline"]
+        try:
+            wait_until(
+                lambda: read(guest, *paths, f"{second}/queue/scheduler") == wanted, what="udev's writes"
+            )
+        except TimeoutError as error:
+            record = guest.run(
+                f"udevadm test --action=add /sys/block/{first} 2>&1 | grep -i -e raidtui -e serial"
+            )
+            raise AssertionError(f"{error}\n{said}\n{record.output}") from error
         # Another's hand is a finding. A "change" of the disk does not put back what is set for now.
         by_hand = guest.run(
             f"echo none >/sys/block/{first}/queue/scheduler"

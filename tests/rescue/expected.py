@@ -203,7 +203,7 @@ EXPECTED = {
     "r5-shorter-disk": Expected(
         causes="device-smaller:dm-0", ways="restore-size:dm-0 look start-degraded:a,b,c -start -force -search"
     ),
-    "r0-bad-sectors": Expected(causes="read-errors:dm-0", ways="copy-first:dm-0"),
+    "r0-bad-sectors": Expected(causes="read-errors:dm-0 -log-replayed", ways="copy-first:dm-0"),
     "r5-bad-sectors-one-absent": Expected(
         causes="read-errors:dm-0 member-missing", ways="copy-first:dm-0 start-degraded:a,dm-0"
     ),
@@ -243,6 +243,19 @@ EXPECTED = {
     "r5-replacement-cut-two-absent": _TOO_FEW,
     "r5-heads-of-two-zeroed": Expected(
         causes="superblock-lost:b,c", ways="search:a,b,c,d -start -start-degraded -force", verdict="search"
+    ),
+    "r5-table-over-one": Expected(
+        causes="overwritten:b member-missing -superblock-lost -not-enough",
+        ways="look:a,c,d start-degraded:a,c,d -start -search -force",
+    ),
+    "r5-table-over-all": _ALL_LOST,
+    "r0-swap-over-one": Expected(
+        causes="overwritten:b member-missing", ways="search:a,b,c -start -force -look", verdict="search"
+    ),
+    "r5-ext4-over-two": Expected(
+        causes="overwritten:b overwritten:c member-missing -superblock-lost",
+        ways="search:a,b,c,d -start -start-degraded -force",
+        verdict="search",
     ),
     "r5-bitmap-damaged": Expected(
         causes="bitmap-damaged:a bitmap-damaged:b bitmap-damaged:c -checksum-wrong",

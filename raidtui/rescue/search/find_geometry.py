@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from raidtui.model.survey import Superblock
 from raidtui.rescue.hints import ArrayHint
 from raidtui.rescue.search.anchors import WINDOW_BYTES, AnchorScan, ArrayRoot
+from raidtui.rescue.search.attempt import Attempt, any_strong, at_the_start, best_attempt
 from raidtui.rescue.search.beginnings import Before, what_stands_before
 from raidtui.rescue.search.explore import Exploration, mark_q, rows_with_q
 from raidtui.rescue.search.hinted import with_hints
@@ -23,8 +24,9 @@ from raidtui.rescue.search.limits import SearchWatch
 from raidtui.rescue.search.mapping import StripeShape
 from raidtui.rescue.search.members import OpenMember, Rebuilt, Source
 from raidtui.rescue.search.outcome import SearchOutcome, SearchResult
-from raidtui.rescue.search.ranking import Ranking, rank
-from raidtui.rescue.search.report import SearchReport
+from raidtui.rescue.search.ranking import rank
+from raidtui.rescue.search.recorded import RecordedGeometry, recorded_geometry
+from raidtui.rescue.search.report import MADE_LATER_S, SearchReport
 from raidtui.rescue.search.samples import Samples, samples_of, take_samples
 from raidtui.rescue.search.search_proof import doubted
 from raidtui.rescue.search.shapes import (
@@ -40,8 +42,8 @@ from raidtui.view.units import counted
 
 _MOST_ROOTS = 6
 _DEEP_BYTES = 2 << 30
-_STRONG, _MOST_FAILED = 12, 0.125
 _PARTITION_STARTS = (1 << 20, 63 * 512)
+_CONTAINERS = frozenset({"gpt", "LVM2_member", "dos"})
 _LARGEST_LOST = 3
 _MOST_LOOKED_BEFORE = 4
 
@@ -76,36 +78,6 @@ class Ground(Struct, frozen=True, kw_only=True):
     rebuilt: int
     data: tuple[int, ...]
     samples: Samples
-
-
-class Attempt(Struct, frozen=True, kw_only=True):
-    """What one root has given.
-
-    Args:
-        root: what stands on the array then.
-        lost: whether more members are missing than the level survives.
-        likely: whether the samples say that it is of this level.
-    """
-
-    root: ArrayRoot
-    ranking: Ranking
-    lost: bool = False
-    likely: bool = False
-
-    @property
-    def value(self) -> float:
-        """What speaks for the best candidate, less what speaks against it."""
-        # Where a device with data is left out, something else may be the case.
-        return max(((each.gain - each.failed) / (1 + each.unused) for each in self.ranking.best), default=0.0)
-
-    @property
-    def strong(self) -> bool:
-        """Whether more need not be asked: much speaks for it, or all that a header alone can say."""
-        whole = any(
-            not each.unused and each.failed <= each.passed * (2 if self.likely else 1) * _MOST_FAILED
-            for each in self.ranking.best
-        )
-        return whole and (self.value >= _STRONG or (self.root.says_enough and self.value > 0))
 
 
 class GeometrySearch:
@@ -157,8 +129,10 @@ class GeometrySearch:
         recogniser, rebuilt = self._sources(data)
         ground = Ground(recogniser=recogniser, rebuilt=rebuilt, data=tuple(data), samples=samples)
         roots = scan.roots() or self._deeper(recogniser, data)
-        attempts = self._roots(roots, ground, levels)
-        best = max(attempts, key=lambda attempt: (attempt.strong, attempt.value), default=None)
+        attempts = self._as_recorded(roots, ground)
+        if not any_strong(attempts):
+            attempts += self._roots(roots, ground, levels)
+        best = best_attempt(attempts)
         text = [f"Level: {why}."] if why else []
         if blank:
             text.append(f"Blank in all that was read, so no data member: {', '.join(blank)}.")
@@ -179,7 +153,7 @@ class GeometrySearch:
 
         The second is why it is not known where the array begins, a sentence; "" where it is.
         """
-        if attempt.lost or attempt.root.start:
+        if attempt.lost or attempt.recorded or attempt.root.start:
             return attempt, ""
         for each in attempt.ranking.best[:_MOST_LOOKED_BEFORE]:
             if attempt.root.kind == "dos" and each.shape.level == 1 and not each.offset:
@@ -188,8 +162,8 @@ class GeometrySearch:
             if before is None:
                 continue
             root = attempt.root.within(before.kind, before.distance)
-            made = max(self._attempts(root, ground, levels), key=lambda made: (made.strong, made.value))
-            if not made.strong and made.value < attempt.value:
+            made = best_attempt(self._attempts(root, ground, levels))
+            if made is None or (not made.strong and made.value < attempt.value):
                 return attempt, _unsure(before)
             return made, "" if before.member_byte else _unsure(before)
         return attempt, ""
@@ -214,6 +188,27 @@ class GeometrySearch:
             scan.run(WINDOW_BYTES, end, lambda number: number in data)
         return scan.roots()
 
+    def _as_recorded(self, roots: Sequence[ArrayRoot], ground: Ground) -> list[Attempt]:
+        """Ask about what the superblocks record that are left, where some are."""
+        names = [member.name for member in self._members]
+        recorded = recorded_geometry(names, self._request.superblocks, self._request.wanted)
+        attempts: list[Attempt] = []
+        if recorded is None or recorded.wanted.slots is None:
+            return attempts
+        levels, numbers = recorded.wanted.levels, (recorded.wanted.slots,)
+        for root in roots[:_MOST_ROOTS]:
+            made_s = root.file_system.made_s if root.file_system is not None else 0
+            if made_s and recorded.created_s is not None and recorded.created_s > made_s + MADE_LATER_S:
+                continue  # the superblocks are those of an array that was created over this one
+            starts = (
+                _PARTITION_STARTS if root.file_system is not None and root.kind not in _CONTAINERS else ()
+            )
+            for each in (root, *(root.moved(start) for start in starts)):
+                attempts.append(self._attempt(each, ground, levels, numbers, recorded=recorded))
+                if any_strong(attempts):
+                    return attempts
+        return attempts
+
     def _roots(
         self,
         roots: Sequence[ArrayRoot],
@@ -223,14 +218,14 @@ class GeometrySearch:
         attempts: list[Attempt] = []
         for root in roots[:_MOST_ROOTS]:
             attempts += self._attempts(root, ground, levels)
-            if _strong(attempts):
+            if any_strong(attempts):
                 return attempts
         for root in roots[:_MOST_ROOTS]:
-            if root.file_system is not None and root.kind not in {"gpt", "LVM2_member", "dos"}:
+            if root.file_system is not None and root.kind not in _CONTAINERS:
                 for start in _PARTITION_STARTS:
                     moved = root.moved(start)
-                    attempts += [_at_the_start(each, root) for each in self._attempts(moved, ground, levels)]
-                    if _strong(attempts):
+                    attempts += [at_the_start(each, root) for each in self._attempts(moved, ground, levels)]
+                    if any_strong(attempts):
                         return attempts
         most = max((attempt.value for attempt in attempts), default=0.0)
         for root in roots[:_MOST_ROOTS]:
@@ -253,7 +248,7 @@ class GeometrySearch:
             numbers = slot_numbers(len(ground.data), likely, wanted, whole=True)
             found = self._attempt(root, ground, likely, numbers)
             made.append(msgspec.structs.replace(found, likely=True))
-        if not _strong(made):
+        if not any_strong(made):
             every = self._allowed(ALL_LEVELS)
             numbers = slot_numbers(len(ground.data), every, wanted, whole=False)
             numbers = tuple(dict.fromkeys((*self._recorded(), *numbers)))
@@ -279,10 +274,12 @@ class GeometrySearch:
         numbers: Sequence[int],
         *,
         lost: bool = False,
+        recorded: RecordedGeometry | None = None,
     ) -> Attempt:
         hypotheses: list[Hypothesis] = []
+        wanted = self._request.wanted if recorded is None else recorded.wanted
         for slots in numbers:
-            for shape in shapes(levels, slots, self._request.wanted):
+            for shape in shapes(levels, slots, wanted):
                 if (slots - len(ground.data) > shape.most_missing) != lost:
                     continue
                 group = list(ground.data)
@@ -291,6 +288,8 @@ class GeometrySearch:
                 if shape.level == 6 and slots == len(group) + 1 and not lost:
                     group.append(ground.rebuilt + 1)
                 hypotheses += self._with_offsets(root, shape, ground.recogniser, group)
+        if recorded is not None:
+            hypotheses = [each for each in hypotheses if each.offset == recorded.offset]
         self._tested += len(hypotheses)
         rows = rows_with_q(ground.samples, ground.data)
         for hypothesis in hypotheses:
@@ -306,8 +305,9 @@ class GeometrySearch:
             given=self._request.wanted.slots or len(self._members),
             seed=self._request.seed,
             lost=lost,
+            recorded=recorded,
         )
-        return Attempt(root=root, ranking=ranking, lost=lost)
+        return Attempt(root=root, ranking=ranking, lost=lost, recorded=recorded is not None)
 
     def _with_offsets(
         self, root: ArrayRoot, shape: StripeShape, recogniser: Recogniser, group: Sequence[int]
@@ -332,16 +332,6 @@ class GeometrySearch:
         return self._attempt(root, ground, levels, numbers_asked, lost=True)
 
 
-def _at_the_start(attempt: Attempt, root: ArrayRoot) -> Attempt:
-    """Return the same with the file system at the start of the array, if a later data offset makes it so."""
-    best = [each.without_start(attempt.root.start) for each in attempt.ranking.best]
-    left = tuple(each for each in best if each is not None)
-    if not left or len(left) < len(best):
-        return attempt
-    ranking = Ranking(best=left, more=attempt.ranking.more)
-    return Attempt(root=root, ranking=ranking, lost=attempt.lost, likely=attempt.likely)
-
-
 def _unsure(before: Before) -> str:
     """Say that the array may begin earlier, or not: a member may have had a table of its own."""
     kind = {"gpt": "A GPT", "dos": "An MBR"}.get(before.kind, "An LVM label")
@@ -350,10 +340,6 @@ def _unsure(before: Before) -> str:
         f"{kind} at sector {sector} of a member says that something begins where the file system does. It may"
         " be of the array, which begins there then, or what the member itself had before."
     )
-
-
-def _strong(attempts: Sequence[Attempt]) -> bool:
-    return any(attempt.strong for attempt in attempts)
 
 
 def search_geometry(

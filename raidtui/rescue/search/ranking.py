@@ -15,6 +15,7 @@ from raidtui.rescue.search.hypothesis import Hypothesis
 from raidtui.rescue.search.logical import LogicalArray
 from raidtui.rescue.search.mapping import PARITY_OF, StripeShape
 from raidtui.rescue.search.members import Source
+from raidtui.rescue.search.recorded import RecordedGeometry
 from raidtui.rescue.search.samples import BLOCK, Samples
 from raidtui.rescue.search.shapes import COMMON_CHUNKS
 
@@ -43,6 +44,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
         parity: what the sampled rows say; None where they say nothing.
         swaps: slots that may be exchanged and read the same.
         like: other geometries that read the same.
+        agreed: of the blocks in slots that superblocks record, the share that is right.
     """
 
     shape: StripeShape
@@ -56,6 +58,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
     parity: Agreement | None = None
     swaps: tuple[tuple[int, ...], ...] = ()
     like: tuple[Ranked, ...] = ()
+    agreed: float = 0.0
 
     @property
     def missing(self) -> int:
@@ -113,6 +116,7 @@ def rank(
     given: int,
     seed: int,
     lost: bool = False,
+    recorded: RecordedGeometry | None = None,
 ) -> Ranking:
     """Return the candidates.
 
@@ -124,12 +128,16 @@ def rank(
         given: how many devices were given, blank ones too.
         seed: of the places that are read.
         lost: whether more members may be missing than a level survives.
+        recorded: what superblocks record, where the slots of their devices are kept.
     """
     found: list[Ranked] = []
     more = False
     used_bytes = size_bytes or IN_USE
     for hypothesis in hypotheses:
-        orders, some_more = _orders(hypothesis, rebuilt=rebuilt, used_bytes=used_bytes, seed=seed, lost=lost)
+        known = recorded.known(hypothesis.group) if recorded is not None else {}
+        orders, some_more = _orders(
+            hypothesis, rebuilt=rebuilt, used_bytes=used_bytes, seed=seed, lost=lost, known=known
+        )
         found += orders
         more = more or some_more
         if len(found) > MOST_ORDERS:
@@ -228,14 +236,16 @@ def _by_reading(best: list[Ranked], given: int) -> list[Ranked]:
 
 
 def _orders(
-    hypothesis: Hypothesis, *, rebuilt: int, used_bytes: int, seed: int, lost: bool
+    hypothesis: Hypothesis, *, rebuilt: int, used_bytes: int, seed: int, lost: bool, known: dict[int, int]
 ) -> tuple[list[Ranked], bool]:
     shape = hypothesis.shape
     if shape.level == 1:
         return _mirror(hypothesis), False
     mirrors = Mirrors(hypothesis, used_bytes, seed) if shape.level == 10 else None
-    orders = best_orders(hypothesis, lost=lost, mirrors=mirrors)
+    orders = best_orders(hypothesis, lost=lost, mirrors=mirrors, known=known)
     groups = _swaps(shape)
+    asked = sum(hypothesis.tests[slot] for slot in known)
+    right = sum(hypothesis.hits[slot][place] for slot, place in known.items())
     ranked: dict[tuple[int, ...], Ranked] = {}
     for order in orders.orders:
         used = [place for place in order if place >= 0]
@@ -257,6 +267,7 @@ def _orders(
                 gain=hypothesis.order_gain(order, soft=False),
                 soft=hypothesis.order_gain(order, soft=True),
                 swaps=groups,
+                agreed=right / asked if asked else 0.0,
             ),
         )
     return list(ranked.values()), orders.more

@@ -26,7 +26,8 @@ _SHOWN, _OTHERS_SHOWN = 12, 4
 _WALKED, _SHORT, _NEARLY_ALL = 400, 64, 0.75
 _OTHERS_WALKED = 60
 _SECTOR = 512
-_MADE_LATER_S = 3600
+MADE_LATER_S = 3600
+"""A superblock that is so much younger than the file system is that of another array."""
 
 
 class SearchReport:
@@ -156,7 +157,7 @@ class SearchReport:
             return best, ""
         made_s = root.file_system.made_s if root.file_system is not None else 0
         for name, each in recorded.items():
-            if made_s and each.created_s is not None and each.created_s > made_s + _MADE_LATER_S:
+            if made_s and each.created_s is not None and each.created_s > made_s + MADE_LATER_S:
                 return best, f"The superblock of {name} is younger than the file system: it is not believed."
         agreeing = [each for each in best if self._agrees(each, recorded)]
         if not recorded or not agreeing or len(agreeing) == len(best):

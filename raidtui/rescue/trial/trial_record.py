@@ -48,6 +48,7 @@ class TrialRecord(Struct, frozen=True, kw_only=True):
         start: which step starts the array, from 0.
         target: the path of what is looked at.
         overlays: names of the maps whose stores may fill, by member.
+        volumes: of a container: by the name of each volume the kernel's name of its array.
     """
 
     request: TrialRequest
@@ -56,6 +57,7 @@ class TrialRecord(Struct, frozen=True, kw_only=True):
     target: str
     overlays: dict[str, str]
     looks: TrialLooks
+    volumes: dict[str, str] = {}
 
 
 class TrialFinding(Struct, frozen=True, kw_only=True):

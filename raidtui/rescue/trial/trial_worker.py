@@ -126,7 +126,11 @@ class TrialWorker(Worker):
         file = trial.looks.key_file
         key = TrialKey(file=file, typed=typed) if file or trial.looks.typed else None
         checker = Checker(self._root, self._job.folder, trial.names, lambda: self._cancelled, key)
-        findings = checker.check(trial.target)
+        made = trial.request.made
+        if isinstance(made, Assembly) and made.external:
+            findings = checker.check_volumes(made.external, trial.volumes)
+        else:
+            findings = checker.check(trial.target)
         proof = findings[0].proof
         if trial.looks.mounts and not self._cancelled:
             proof = self._looked(checker, proof)
@@ -142,7 +146,7 @@ class TrialWorker(Worker):
         """A command that is refused is an answer; all else says nothing of what was tried."""
         entries = self._job.entries()
         at = next((each["step"] for each in reversed(entries) if each["event"] == "step failed"), None)
-        if self._cancelled or at != self._trial.start:
+        if self._cancelled or at is None or at < self._trial.start:
             proof = Proof(check=CheckResult.NOT_TRIED, sure=reason)
             return TrialOutcome(proof=proof, void=reason, said="")
         said = self._said(self._trial.start)
@@ -162,12 +166,12 @@ class TrialWorker(Worker):
         return replace(outcome, store_sectors=used if isinstance(used, dict) else {})
 
     def _said(self, number: int) -> str:
-        """Return what the tool of a step has printed."""
+        """Return what the tools of a step and of those after it have printed."""
         said, on = "", False
         for entry in self._job.entries():
             if entry["event"] == "begin":
-                on = entry.get("step") == number
-                said = "" if on else said
+                on = entry.get("step", -1) >= number
+                said = "" if entry.get("step") == number else said
             elif entry["event"] == "output" and on:
                 said += str(entry.get("text", ""))
             elif entry["event"] in {"step done", "step failed"}:

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -64,6 +65,7 @@ def killed_trials(names: list[str], fault: Fault, step: int = 1) -> list[Row]:
         left = clean(open_root("/"), lambda _: None)
         rows.append((number, status, list(left), sh(LEFT), _state(names) == before))
         if status != -signal.SIGKILL:
+            sys.stderr.write((job.folder / "journal.jsonl").read_text())  # for a test that fails
             return rows
     return rows
 

@@ -218,6 +218,11 @@ copy_dust() {  # DEVICE: as ddrescue leaves a copy: zeros where nothing could be
     udevadm settle
 }
 
+label() {  # DEVICE [PARTITION]: a GPT over what is there, as firmware and installers write it; nothing else
+    sfdisk --quiet --label=gpt --wipe=never --wipe-partitions=never --no-reread --force "$1" <<<"${2:-label: gpt}"
+    reread "$1"
+}
+
 no_table() {  # DEVICE: both copies of a GPT
     dd if=/dev/zero of="$1" bs=512 count=34 conv=notrunc,fsync status=none
     dd if=/dev/zero of="$1" bs=512 count=33 seek=$(($(blockdev --getsz "$1") - 33)) conv=notrunc,fsync status=none
