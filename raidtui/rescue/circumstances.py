@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidtui.model.geometry import slots_words
+from raidtui.model.reshape_place import place_of, waiting_words
 from raidtui.model.survey import MemberRole, Superblock
 from raidtui.plans.whole import MARGIN_EVENTS
 from raidtui.rescue.gap_words import moment
@@ -105,11 +106,13 @@ def _reshape(group: MemberGroup) -> Iterator[Cause]:
         if reshape.delta_disks > 0:
             moves = "the data offset stays, so its first stripes needed a backup"
     back = ", backwards" if reshape.backwards else ""
+    waiting = waiting_words(place_of(newest))
     yield Cause(
         code=CauseCode.RESHAPE_CUT,
         text=f"A reshape {joined(changes) or 'of an unknown kind'} was cut at"
         f" {binary_size(reshape.position_kib << 10)} of the array{back}; {moves}. Before and after that"
-        " place, the data lie differently: nothing but a reshape makes them one again.",
+        " place, the data lie differently: nothing but a reshape makes them one again."
+        + (f" {waiting}" if waiting else ""),
         devices=tuple(group.blocks),
     )
 

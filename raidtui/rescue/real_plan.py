@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from raidtui.model.array import Array
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.reshape_place import reading_note
 from raidtui.model.survey import Device, Superblock, Survey
 from raidtui.plans.assemble import let_go_of
 from raidtui.plans.contents import device_facts
@@ -289,6 +290,9 @@ def _notes(survey: Survey, trial: TrialRecord, outcome: TrialOutcome) -> tuple[s
     if not isinstance(made, Assembly):
         return ()
     notes = _gaps(survey, made)
+    block = next((survey.devices[name].superblock for name in made.devices if name in survey.devices), None)
+    if not made.update and not made.backup and (words := reading_note(block)):
+        notes.append(words)
     if made.invalid_backup:
         notes.append(
             "A clean check is about metadata: what was being moved when the reshape was cut may be damaged in"

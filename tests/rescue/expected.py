@@ -166,9 +166,24 @@ EXPECTED = {
             " -force",
         ),
     ),
+    "reshape-layout-cut": Expected(
+        causes="reshape-cut:a,b,c,d",
+        ways="continue-reshape:a,b,c,d continue-reshape-without-backup -start -look -search -force",
+    ),
+    **dict.fromkeys(
+        ("reshape-5-to-6-cut", "reshape-6-to-5-cut"),
+        Expected(
+            causes="reshape-cut:a,b,c,d,e",
+            ways="continue-reshape:a,b,c,d,e continue-reshape-without-backup -start -look -search -force",
+        ),
+    ),
     "reshape-grow-cut": Expected(
         causes="reshape-cut:a,b,c,d",
         ways="look start:a,b,c,d continue-reshape:a,b,c,d -continue-reshape-without-backup -search -force",
+    ),
+    "reshape-grow-stripe-cut": Expected(
+        causes="reshape-cut:a,b,c,d",
+        ways="look start:a,b,c,d continue-reshape:a,b,c,d -revert-reshape -search -force",
     ),
     "reshape-grow-member-lost": Expected(
         causes="reshape-cut:a,c,d member-missing superblock-lost:b",

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from raidtui.model.array import Array
 from raidtui.model.plan import Refusal, RefusalCode
-from raidtui.model.survey import Device, Survey
+from raidtui.model.reshape_place import is_cut
+from raidtui.model.survey import Device, Superblock, Survey
 from raidtui.plans.target import needs_root
 from raidtui.rescue.mdadm_words import EXTERNAL, Recreation
 from raidtui.rescue.trial.trial_request import MOST_VOLUMES, TrialMethod, TrialRequest
@@ -94,8 +95,14 @@ def replaying(survey: Survey, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def least_method(survey: Survey, names: Sequence[str]) -> TrialMethod:
-    """Return how superblocks that suffice are tried: on the members themselves, unless that writes."""
-    return TrialMethod.OVERLAYS if replaying(survey, names) else TrialMethod.READ_ONLY
+    """Return how superblocks that suffice are tried: on the members themselves, unless that is not enough."""
+    blocks = [survey.devices[name].superblock for name in names if name in survey.devices]
+    return TrialMethod.OVERLAYS if any(map(needs_overlays, blocks)) else TrialMethod.READ_ONLY
+
+
+def needs_overlays(block: Superblock | None) -> bool:
+    """Whether a member cannot be looked at itself: md writes to it, or its reshape has to be moved on."""
+    return block is not None and (block.replays or is_cut(block))
 
 
 def waiting_arrays(survey: Survey, names: Sequence[str]) -> tuple[Array, ...]:

@@ -9,10 +9,12 @@ from msgspec.structs import replace
 
 from raidtui.model.array import Array
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.reshape_place import is_cut
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.assemble import let_go_of
 from raidtui.plans.contents import device_facts
 from raidtui.rescue.mdadm_words import Assembly, Recreation, mdadm_words
+from raidtui.rescue.search.moved import ReshapeForms, forms_of
 from raidtui.rescue.trial.maps_table import MapsRefusal, array_table, data_sectors
 from raidtui.rescue.trial.trial_container import contained, volumes_of
 from raidtui.rescue.trial.trial_members import members_of, replaying, waiting_arrays
@@ -38,6 +40,7 @@ METHOD_WORDS = {
     TrialMethod.MAPPED: "by the device mapper, read-only",
     TrialMethod.OVERLAYS: "on copy-on-write overlays",
 }
+_ON_OVERLAYS = "try it on overlays: raidtui rescue try ... --overlays"
 _START_S = 300.0
 _RUNS = "readonly|clean|active|active-idle|write-pending|read-auto"
 
@@ -49,6 +52,7 @@ class TrialPlan(Struct, frozen=True, kw_only=True):
         start: which of the plan's steps starts the array, from 0: its failure is an answer.
         target: the path of what is made, and is then looked at.
         overlays: names of the maps whose stores may fill, by member; empty where nothing is stored.
+        forms: both forms of an array whose reshape in place goes on without its backup file; None for others.
         volumes: of a container: by the name of each volume the kernel's name of its array.
     """
 
@@ -57,6 +61,7 @@ class TrialPlan(Struct, frozen=True, kw_only=True):
     start: int
     target: str
     overlays: dict[str, str]
+    forms: ReshapeForms | None = None
     volumes: dict[str, str] = {}
 
 
@@ -76,7 +81,14 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
             code=RefusalCode.UNSUPPORTED,
             why=f"md replays the log of {', '.join(logged)} as it starts them, also read-only and onto"
             " devices that are set read-only",
-            remedy="try it on overlays: raidtui rescue try ... --overlays",
+            remedy=_ON_OVERLAYS,
+        )
+    if request.method is TrialMethod.READ_ONLY and any(is_cut(device.superblock) for device in devices):
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED,
+            why="its reshape stands within a stripe: reads of that stripe would wait for ever, as long as it"
+            " does not go on",
+            remedy=_ON_OVERLAYS,
         )
     stored = request.method is TrialMethod.OVERLAYS
     request = _roomy(request, devices)
@@ -123,7 +135,17 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
         start=start,
         target=target,
         overlays=overlays,
+        forms=_forms(request, devices),
         volumes=dict(zip(inside, names.arrays[1:], strict=True)),
+    )
+
+
+def _forms(request: TrialRequest, devices: Sequence[Device]) -> ReshapeForms | None:
+    made = request.made
+    if isinstance(made, Recreation) or not made.invalid_backup:
+        return None
+    return forms_of(
+        {device.disk.name: block for device in devices if (block := device.superblock) is not None}
     )
 
 

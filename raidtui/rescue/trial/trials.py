@@ -104,6 +104,7 @@ def make_trial_job(root: Root, made: TrialPlan, request: TrialRequest, looks: Tr
         target=made.target,
         overlays=made.overlays,
         looks=looks,
+        forms=made.forms,
         volumes=made.volumes,
     )
     try:

@@ -13,6 +13,7 @@ from raidtui.plans.assemble import start_methods, stopped_arrays
 from raidtui.rescue.container_back import container_of
 from raidtui.rescue.mdadm_words import Assembly
 from raidtui.rescue.records import RescueArray, WayBack, WayCode
+from raidtui.rescue.trial.trial_members import needs_overlays
 from raidtui.rescue.trial.trial_request import TrialMethod
 
 _WORDS: Mapping[WayCode, str] = {
@@ -137,8 +138,8 @@ def _tried(row: GuideRow, array: RescueArray) -> GuideRow:
         force=row.way.code is WayCode.FORCE,
         update="no-bitmap" if row.way.code is WayCode.NO_BITMAP else "",
     )
-    replays = any(each.superblock is not None and each.superblock.replays for each in array.members)
-    read_only = row.way.code is WayCode.LOOK and not replays
+    stored = any(needs_overlays(each.superblock) for each in array.members)
+    read_only = row.way.code is WayCode.LOOK and not stored
     return replace(row, trial=made, method=TrialMethod.READ_ONLY if read_only else TrialMethod.OVERLAYS)
 
 
