@@ -30,7 +30,14 @@ from raidtui.rescue.trial.attended import AnswerWatch, GivenUpError, attend, in_
 from raidtui.rescue.trial.reshape_hold import hold_reshape, pass_cut_stripe
 from raidtui.rescue.trial.trial_checks import Checker, read_store_use
 from raidtui.rescue.trial.trial_key import TrialKey, take_key
-from raidtui.rescue.trial.trial_look import FilesFound, copy_out, look_around, mount_read_only, read_sums
+from raidtui.rescue.trial.trial_look import (
+    FilesFound,
+    copy_out,
+    files_damaged,
+    look_around,
+    mount_read_only,
+    read_sums,
+)
 from raidtui.rescue.trial.trial_record import (
     TrialOutcome,
     before_of,
@@ -289,7 +296,7 @@ class TrialWorker(Worker):
         text = ""
         if looks.hashes:
             text = Path(looks.hashes).read_text(encoding="utf-8", errors="surrogateescape")
-        words, differ = list[str](), False
+        words, seen = list[str](), list[FilesFound]()
         for number, (name, (target, kind)) in enumerate(checker.places.items(), start=1):
             place = f"{own.place}/{number}"
             if why := mount_read_only(self._root, target, kind, place):
@@ -303,12 +310,12 @@ class TrialWorker(Worker):
                     done, said = copy_out(place, to, log, lambda: self._cancelled, self._say)
                     found = replace(found, copied=done, copy_words=said)
                     self._unfinished += () if done else (said,)
-            differ = differ or bool(found.other or found.unread)
+            seen.append(found)
             words.append(f"{name}: {found.words}".removeprefix(": "))
         said = "; ".join(words) or "nothing on it can be mounted"
         if proof.check is CheckResult.CLEAN and not looks.hashes:
             said += "; the contents of files were not compared"
-        check = CheckResult.ERRORS if differ else proof.check
+        check = CheckResult.ERRORS if files_damaged(seen) else proof.check
         return replace(proof, check=check, sure=f"{proof.sure}; {said}")
 
 
