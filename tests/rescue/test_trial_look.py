@@ -51,7 +51,7 @@ def test_files_are_listed_and_compared(tmp_path: Path) -> None:
         ([FilesFound(absent=("a",)), FilesFound(why="it cannot be mounted")], False),  # it may be there
     ],
 )
-def test_a_file_of_the_list_that_is_nowhere_is_damage(found: list[FilesFound], damaged: bool) -> None:
+def test_a_file_of_the_list_that_is_nowhere_is_damage(found: list[FilesFound], *, damaged: bool) -> None:
     assert files_damaged(found) is damaged
 
 
