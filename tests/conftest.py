@@ -4,7 +4,7 @@ Pictures are ``snapshots/<module>/<test>.svg`` beside the tests, ``test_`` left 
 fails a run of the whole of tests/ui, and goes with ``--snapshot-update``.
 
 Several workers (``-n``) share the files out: a file goes to one of them, and so do all tests with the guest
-that has hardware, which is slow to boot.
+that has hardware, which is slow to boot. A file that takes long names groups of its own, in place of it.
 """
 
 from __future__ import annotations
@@ -73,8 +73,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> object
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        together = "qemu" if "qemu_laboratory" in getattr(item, "fixturenames", ()) else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(together))
+        if item.get_closest_marker("xdist_group") is None:
+            together = "qemu" if "qemu_laboratory" in getattr(item, "fixturenames", ()) else str(item.path)
+            item.add_marker(pytest.mark.xdist_group(together))
 
 
 def pytest_testnodedown(node: Any) -> None:

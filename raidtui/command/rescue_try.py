@@ -126,6 +126,7 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
     Raises:
         ValueError: the words say no geometry; the message says why.
     """
+    from raidtui.rescue.container_back import container_of  # noqa: PLC0415
     from raidtui.rescue.geometry_words import read_geometry  # noqa: PLC0415
     from raidtui.rescue.mdadm_words import Assembly, Recreation  # noqa: PLC0415
     from raidtui.session.storage import new_uuid  # noqa: PLC0415
@@ -135,6 +136,10 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
         uuid = arguments.uuid or new_uuid()
         return Recreation(geometry=geometry, uuid=uuid, name=arguments.name, homehost=survey.homehost)
     blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
+    if container := container_of(names, blocks, run=arguments.way == _DEGRADED):
+        if arguments.way not in {_START, _DEGRADED}:
+            raise ValueError(f"a container is tried with {_START} or {_DEGRADED}")
+        return container
     uuid = next((block.uuid for block in blocks if block.uuid), "")
     short = len(names) < max((block.raid_disks or 0 for block in blocks), default=0)
     in_place = any(block.reshape is not None and block.reshape.in_place for block in blocks)

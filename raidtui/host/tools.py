@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 from io import BufferedRandom
@@ -9,6 +10,7 @@ from io import BufferedRandom
 from msgspec import Struct
 
 _TOOL_FOLDERS = ("/usr/sbin", "/sbin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/local/bin")
+_END_S = 5.0
 
 
 class ToolOutput(Struct, frozen=True, kw_only=True):
@@ -42,24 +44,34 @@ def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOu
     environment = {"LC_ALL": "C", "LANG": "C", "PATH": ":".join(_TOOL_FOLDERS)}
     try:
         with _memory() as stdout, _memory() as stderr:
-            done = subprocess.run(
+            process = subprocess.Popen(
                 (path, *argv[1:]),
-                input=stdin.encode(),
+                stdin=subprocess.PIPE,
                 stdout=stdout,
                 stderr=stderr,
-                timeout=timeout_s,
                 env=environment,
                 start_new_session=True,
-                check=False,
             )
+            try:
+                process.communicate(stdin.encode(), timeout=timeout_s)
+            except BaseException:
+                end(process)
+                raise
             return ToolOutput(
-                argv=argv, status=done.returncode, stdout=_text_of(stdout), stderr=_text_of(stderr)
+                argv=argv, status=process.returncode, stdout=_text_of(stdout), stderr=_text_of(stderr)
             )
     except subprocess.TimeoutExpired:
         why = f"{argv[0]} did not answer within {timeout_s:.0f} s"
         return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why, timed_out=True)
     except OSError as error:
         return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=f"{path}: {error.strerror}")
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a tool. One that waits for a device that does not answer is left alone: it ends when that does."""
+    process.kill()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_END_S)
 
 
 def _memory() -> BufferedRandom:

@@ -81,8 +81,8 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     trials: tuple[TrialTrace, ...] = ()
 
     def is_trial(self, array: Array) -> bool:
-        """Whether an array was made by a rescue trial."""
-        return any(trial.array == array.name for trial in self.trials)
+        """Whether an array was made by a rescue trial: it, or the container that it is a volume of."""
+        return any(each.array and each.array in {array.name, array.container} for each in self.trials)
 
     def array(self, key: str | None) -> Array | None:
         """Return the array with this key (UUID, or name where it has none)."""

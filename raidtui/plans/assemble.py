@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from raidtui.model.array import Array
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.reshape_place import reading_note
 from raidtui.model.survey import Superblock, Survey
 from raidtui.plans.target import needs_root, refuse_name
 from raidtui.plans.whole import MARGIN_EVENTS, StaleMember, refuse_start, standing
@@ -223,7 +224,10 @@ def plan_assemble(
         steps=(*((let_go_of(waiting),) if waiting is not None else ()), step),
         undo=step.undo,
         harm=Harm.REDUCES if run and len(names) < wanted else Harm.HARMLESS,
-        notes=tuple(f"{each.words}{_left_out(each)}." for each in members.not_whole),
+        notes=(
+            *(f"{each.words}{_left_out(each)}." for each in members.not_whole),
+            *((note,) if (note := reading_note(block)) else ()),
+        ),
         devices=names,
     )
 

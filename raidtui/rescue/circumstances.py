@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidtui.model.geometry import slots_words
+from raidtui.model.reshape_place import place_of, waiting_words
 from raidtui.model.survey import MemberRole, Superblock
 from raidtui.plans.whole import MARGIN_EVENTS
 from raidtui.rescue.gap_words import moment
 from raidtui.rescue.groups import SECTOR_BYTES, MemberGroup, is_too_small, needed_sectors
+from raidtui.rescue.mdadm_words import EXTERNAL
 from raidtui.rescue.records import Cause, CauseCode, RescueFacts
 from raidtui.rescue.reshape_backup import is_needed
 from raidtui.view.units import binary_size, counted, joined, short_binary
@@ -104,11 +106,13 @@ def _reshape(group: MemberGroup) -> Iterator[Cause]:
         if reshape.delta_disks > 0:
             moves = "the data offset stays, so its first stripes needed a backup"
     back = ", backwards" if reshape.backwards else ""
+    waiting = waiting_words(place_of(newest))
     yield Cause(
         code=CauseCode.RESHAPE_CUT,
         text=f"A reshape {joined(changes) or 'of an unknown kind'} was cut at"
         f" {binary_size(reshape.position_kib << 10)} of the array{back}; {moves}. Before and after that"
-        " place, the data lie differently: nothing but a reshape makes them one again.",
+        " place, the data lie differently: nothing but a reshape makes them one again."
+        + (f" {waiting}" if waiting else ""),
         devices=tuple(group.blocks),
     )
 
@@ -290,7 +294,7 @@ def _host(block: Superblock) -> str:
 
 
 def _external(group: MemberGroup) -> Cause:
-    kind = {"ddf": "DDF", "imsm": "Intel"}[group.newest.metadata or ""]
+    kind = EXTERNAL[group.newest.metadata or ""]
     volumes = [
         f"{each.name or 'one without a name'} ({each.level or 'level not known'},"
         f" {each.state or 'state not known'})"

@@ -6,7 +6,7 @@ configuration. An array is started read-only: md writes nothing to it, and no re
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
@@ -15,6 +15,8 @@ from raidtui.rescue.proof import RescueGeometry
 
 _STRIPED = frozenset({0, 4, 5, 6, 10})
 _WITH_LAYOUT = frozenset({5, 6, 10})
+EXTERNAL: Mapping[str, str] = {"ddf": "DDF", "imsm": "Intel"}
+"""External metadata as mdadm calls them, and for people."""
 
 Path = Callable[[str], str]
 """Returns the path of a member, by its kernel name: the device itself, or its overlay."""
@@ -32,6 +34,8 @@ class Assembly(Struct, frozen=True, kw_only=True, tag=True):
         backup: the backup file of a reshape; "" for none.
         invalid_backup: what the backup file holds is not used.
         frozen: a reshape that is under way does not continue.
+        external: the metadata of a container, ddf or imsm; "" for none.
+        volumes: the names of a container's volumes, by their number in it.
     """
 
     devices: tuple[str, ...]
@@ -42,6 +46,8 @@ class Assembly(Struct, frozen=True, kw_only=True, tag=True):
     backup: str = ""
     invalid_backup: bool = False
     frozen: bool = False
+    external: str = ""
+    volumes: tuple[str, ...] = ()
 
 
 class Recreation(Struct, frozen=True, kw_only=True, tag=True):
@@ -77,13 +83,31 @@ def mdadm_words(array: str, made: Assembly | Recreation, path: Path) -> tuple[st
     return _create(array, made, path)
 
 
+def volume_words(array: str, made: Assembly, conf: str) -> tuple[str, ...]:
+    """Return the command that starts the volumes of a container.
+
+    Args:
+        array: the path of the container's device.
+        made: what from.
+        conf: a configuration file: what each volume is called.
+    """
+    run = ("--run",) if made.run else ()
+    return (*_anywhere(made), "mdadm", "--incremental", *run, f"--config={conf}", array)
+
+
+def _anywhere(made: Assembly) -> tuple[str, ...]:
+    """Intel's metadata are for Intel's controllers, unless mdadm does not look for one (mdadm(8))."""
+    return ("env", "IMSM_NO_PLATFORM=1") if made.external == "imsm" else ()
+
+
 def _assemble(array: str, made: Assembly, path: Path) -> tuple[str, ...]:
     return (
+        *_anywhere(made),
         *("mdadm", "--assemble", array, "--config=/dev/null"),
         *((f"--uuid={made.uuid}",) if made.uuid else ()),
         "--readonly",
         *(("--force",) if made.force else ()),
-        *(("--run",) if made.run else ()),
+        *(("--run",) if made.run and not made.external else ()),
         *((f"--update={made.update}",) if made.update else ()),
         *((f"--backup-file={made.backup}",) if made.backup else ()),
         *(("--invalid-backup",) if made.invalid_backup else ()),

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from raidtui.model.array import Array
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.reshape_place import reading_note
 from raidtui.model.survey import Device, Superblock, Survey
 from raidtui.plans.assemble import let_go_of
 from raidtui.plans.contents import device_facts
@@ -139,6 +140,17 @@ def _refuse_unproven(trial: TrialRecord, outcome: TrialOutcome | None, job: str)
             remedy="try another way",
         )
     made = trial.request.made
+    if isinstance(made, Assembly) and made.external:
+        paths = " ".join(f"/dev/{name}" for name in made.devices)
+        run = " --run" if made.run else ""
+        own = "IMSM_NO_PLATFORM=1 " if made.external == "imsm" else ""
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED,
+            why="mdadm and mdmon write a container's metadata, and mark disks that are not there as failed:"
+            " raidtui could not take that back",
+            remedy=f"by hand: {own}mdadm --assemble /dev/md/box {paths}, then {own}mdadm --incremental{run}"
+            " /dev/md/box",
+        )
     if isinstance(made, Assembly) and made.backup and outcome.proof.check is not CheckResult.CLEAN:
         return Refusal(
             code=RefusalCode.WRONG_STATE,
@@ -278,6 +290,9 @@ def _notes(survey: Survey, trial: TrialRecord, outcome: TrialOutcome) -> tuple[s
     if not isinstance(made, Assembly):
         return ()
     notes = _gaps(survey, made)
+    block = next((survey.devices[name].superblock for name in made.devices if name in survey.devices), None)
+    if not made.update and not made.backup and (words := reading_note(block)):
+        notes.append(words)
     if made.invalid_backup:
         notes.append(
             "A clean check is about metadata: what was being moved when the reshape was cut may be damaged in"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from raidtui.model.geometry import slots_words
-from raidtui.model.levels import PARITY_LEVELS
+from raidtui.model.reshape_place import is_cut, place_of
 from raidtui.plans.whole import refuse_start
 from raidtui.rescue.container_back import container_ways
 from raidtui.rescue.gap_words import behind_words
@@ -19,7 +19,7 @@ from raidtui.rescue.groups import MemberGroup, is_too_small
 from raidtui.rescue.half_back import halves_refusal, look_at_halves, take_halves
 from raidtui.rescue.records import Cause, CauseCode, WayBack, WayCode
 from raidtui.rescue.reshape_backup import is_needed, new_backup
-from raidtui.view.units import joined
+from raidtui.view.units import SECTOR_BYTES, binary_size, joined
 
 _SUPERBLOCKS = "the superblocks of its members"
 _REBUILT = {CauseCode.SUPERBLOCK_LOST, CauseCode.OVERWRITTEN, CauseCode.NOT_ENOUGH}
@@ -144,6 +144,11 @@ def _look(group: MemberGroup) -> WayBack:
             f"assemble overlays of {joined(names) or 'its members'}: md replays its log as it starts, which"
             " writes to members, also to those that are set read-only"
         )
+    elif is_cut(group.newest):
+        how = (
+            f"assemble overlays of {joined(names) or 'its members'}, and let the reshape go on to the end of"
+            " the stripe that it stands within, which cannot be read before"
+        )
     return WayBack(
         code=WayCode.LOOK,
         text=f"Look first: {how}; check the file system without repair, mount it read-only.",
@@ -255,17 +260,15 @@ def needs_backup(group: MemberGroup) -> bool:
 
 
 def _unaligned(group: MemberGroup) -> str:
-    """Return why mdadm does not revert a reshape here (update_super1): the place fits old stripes only."""
-    newest, reshape = group.newest, group.newest.reshape
-    if reshape is None or newest.level not in PARITY_LEVELS or not newest.chunk_bytes:
+    """Return why mdadm does not revert a reshape here, or ""."""
+    found = place_of(group.newest)
+    if found is None or found.reverts:
         return ""
-    chunk_kib = max(newest.chunk_bytes, reshape.new_chunk_bytes or 0) >> 10
-    stripe_kib = chunk_kib * (group.disks - reshape.delta_disks - PARITY_LEVELS[newest.level])
-    if stripe_kib > 0 and reshape.position_kib % stripe_kib:
-        return (
-            "mdadm reverts only where whole stripes of the old form end: let it continue a little, and stop"
-        )
-    return ""
+    stripe = binary_size(found.chunk * found.old_data_disks * SECTOR_BYTES)
+    return (
+        f"mdadm reverts only at multiples of {stripe}, where whole stripes of the old form end: let it"
+        " continue a little, and stop"
+    )
 
 
 def _force(group: MemberGroup) -> Iterator[WayBack]:

@@ -17,6 +17,9 @@ CLEAN, ERRORS, NONE, NOT_TRIED = "clean", "errors", "no-file-system", "not-tried
 EXPECTED = {
     "ext4": [("", "ext4", CLEAN, "e2fsck -n -f finds nothing wrong")],
     "ext4 not unmounted": [("", "ext4", CLEAN, "its journal replayed on an overlay")],
+    "ext4 not unmounted, without room": [
+        ("", "ext4", NOT_TRIED, "the store of its replayed journal is full")
+    ],
     "xfs": [("", "xfs", CLEAN, "xfs_repair -n finds nothing wrong")],
     "xfs not unmounted": [("", "xfs", CLEAN, "its journal replayed on an overlay")],
     "xfs with errors": [("", "xfs", ERRORS, "xfs_repair -n finds errors in the xfs file system")],

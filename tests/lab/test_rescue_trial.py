@@ -235,7 +235,7 @@ def test_a_trial_that_is_killed_anywhere_is_cleaned(guest: Guest, fault: str, pa
     done = guest.run(script, interpreter="python", timeout=900)
     assert done.status == 0, done.output
     *rows, last = json.loads(done.stdout)
-    assert last[1:] == [0, [], "", True]
+    assert last[1:] == [0, [], "", True], done.stderr
     assert {tuple(map(str, row[1:])) for row in rows} == {(str(-signal.SIGKILL), "[]", "", "True")}, rows
     assert len(rows) > 15
 

@@ -2,22 +2,16 @@
 
 import json
 import re
-import shlex
 from typing import Any
 
 from tests.lab.guests.arrays import make_array, slow
-from tests.lab.guests.console import RAIDTUI, open_console
-from tests.lab.guests.guest import Result
+from tests.lab.guests.console import open_console
+from tests.lab.guests.jobs import do, raidtui
 from tests.lab.guests.qemu.disks import Disk
 from tests.lab.guests.qemu.guest import QemuGuest
 
 SLOW_S = 60.0  # a start takes seconds here
 MIB = 1 << 20
-
-
-def raidtui(qemu: QemuGuest, *words: str) -> Result:
-    """One order."""
-    return qemu.run(shlex.join((*RAIDTUI, *words)), timeout=SLOW_S)
 
 
 def report(qemu: QemuGuest) -> dict[str, Any]:
@@ -105,11 +99,7 @@ def test_the_pane_and_what_a_recover_cost(qemu: QemuGuest) -> None:
 def test_a_self_test_by_the_command_line(qemu: QemuGuest) -> None:
     disk = qemu.sata[0]
     name = qemu.kernel_name(disk)
-    words = shlex.join((*RAIDTUI, "plan", "self-test", disk.path, "short", "--json"))
-    done = qemu.run(
-        f"{words} >/tmp/plan.json && {shlex.join((*RAIDTUI, 'apply', '/tmp/plan.json'))}", timeout=SLOW_S
-    )
-    assert done.status == 0, done.output
+    do(qemu, "self-test", disk.path, "short")
     (found,) = [each for each in report(qemu)["disks"] if each["serial"] == disk.serial]
     log = found["self_tests"]["log"]
     assert [(each["kind"], each["outcome"]) for each in log] == [("short", "passed")]

@@ -166,9 +166,24 @@ EXPECTED = {
             " -force",
         ),
     ),
+    "reshape-layout-cut": Expected(
+        causes="reshape-cut:a,b,c,d",
+        ways="continue-reshape:a,b,c,d continue-reshape-without-backup -start -look -search -force",
+    ),
+    **dict.fromkeys(
+        ("reshape-5-to-6-cut", "reshape-6-to-5-cut"),
+        Expected(
+            causes="reshape-cut:a,b,c,d,e",
+            ways="continue-reshape:a,b,c,d,e continue-reshape-without-backup -start -look -search -force",
+        ),
+    ),
     "reshape-grow-cut": Expected(
         causes="reshape-cut:a,b,c,d",
         ways="look start:a,b,c,d continue-reshape:a,b,c,d -continue-reshape-without-backup -search -force",
+    ),
+    "reshape-grow-stripe-cut": Expected(
+        causes="reshape-cut:a,b,c,d",
+        ways="look start:a,b,c,d continue-reshape:a,b,c,d -revert-reshape -search -force",
     ),
     "reshape-grow-member-lost": Expected(
         causes="reshape-cut:a,c,d member-missing superblock-lost:b",
@@ -203,7 +218,7 @@ EXPECTED = {
     "r5-shorter-disk": Expected(
         causes="device-smaller:dm-0", ways="restore-size:dm-0 look start-degraded:a,b,c -start -force -search"
     ),
-    "r0-bad-sectors": Expected(causes="read-errors:dm-0", ways="copy-first:dm-0"),
+    "r0-bad-sectors": Expected(causes="read-errors:dm-0 -log-replayed", ways="copy-first:dm-0"),
     "r5-bad-sectors-one-absent": Expected(
         causes="read-errors:dm-0 member-missing", ways="copy-first:dm-0 start-degraded:a,dm-0"
     ),

@@ -83,3 +83,15 @@ def test_parity_that_fits_nowhere_is_no_unique_geometry(base: Path, tmp_path: Pa
     result = search(paths, slots=4, levels=(4,))
     assert result.outcome is SearchOutcome.TIED
     assert result.text[-1].endswith("sampled rows: it may be another geometry.")
+
+
+def test_a_copy_whose_signature_is_wiped_is_a_copy(base: Path, tmp_path: Path) -> None:
+    """Metadata 0.90, the data begin with the first byte: wipefs took the magic number of ext4, too."""
+    paths = write_members(tmp_path, ext4(base), level=10, layout="f2", slots=3, order=[2, 0, 1], offset=0)
+    with paths[2].open("r+b") as file:
+        file.seek(1080)
+        file.write(bytes(2))
+    first = search(paths).candidates[0]
+    assert (first.geometry.level, first.geometry.layout) == (10, "f2")
+    assert (first.geometry.data_offset_sectors, first.geometry.order) == (0, ("m2", "m0", "m1"))
+    assert first.proof.check is CheckResult.ERRORS

@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.rescue.trial.trial_look import look_around, read_sums, refuse_target
+from raidtui.rescue.trial.trial_look import (
+    FilesFound,
+    files_damaged,
+    look_around,
+    read_sums,
+    refuse_target,
+)
 
 ONE, TWO = "1" * 64, "a" * 64
 
@@ -26,10 +32,27 @@ def test_files_are_listed_and_compared(tmp_path: Path) -> None:
     sums = {"same": empty, "below/other": ONE, "gone": ONE, "out": ONE}
     found = look_around(str(place), tmp_path / "list", sums, lambda: False)
     assert (found.files, found.same, found.other) == (3, 1, ("below/other",))
-    assert sorted(found.absent) == ["gone", "out"]
+    assert found.absent == ("gone",)  # a link is there, and is not followed
     assert sorted((tmp_path / "list").read_text().split("\n")) == [
         *("", "0\tsame", f"{len('/etc/hostname')}\tout", "4\tbelow/other")
     ]
+
+
+@pytest.mark.parametrize(
+    ("found", "damaged"),
+    [
+        ([], False),
+        ([FilesFound(files=2, same=2)], False),
+        ([FilesFound(other=("a",))], True),
+        ([FilesFound(unread=("a",))], True),
+        ([FilesFound(absent=("a",))], True),
+        ([FilesFound(absent=("a", "b")), FilesFound(absent=("c",))], False),  # a volume has the others' files
+        ([FilesFound(absent=("a", "b")), FilesFound(absent=("b", "c"))], True),
+        ([FilesFound(absent=("a",)), FilesFound(why="it cannot be mounted")], False),  # it may be there
+    ],
+)
+def test_a_file_of_the_list_that_is_nowhere_is_damage(found: list[FilesFound], *, damaged: bool) -> None:
+    assert files_damaged(found) is damaged
 
 
 @pytest.mark.parametrize(

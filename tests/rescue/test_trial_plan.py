@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from raidtui.model.disk import Use
 from raidtui.model.plan import FactKind, Harm, Refusal, Step
-from raidtui.model.survey import Superblock, Survey
+from raidtui.model.survey import ContainerVolume, Superblock, Survey
+from raidtui.rescue.container_back import container_of
 from raidtui.rescue.mdadm_words import Assembly, Recreation, mdadm_words
 from raidtui.rescue.proof import RescueGeometry
 from raidtui.rescue.trial.maps_table import MapsRefusal, array_table, data_sectors
@@ -279,16 +280,51 @@ def test_of_a_disk_and_its_copy_one_is_named() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("kind", "words"), [("imsm", "Intel metadata, which a trial cannot assemble"), ("ddf", "DDF metadata")]
-)
-def test_a_container_is_not_tried(kind: str, words: str) -> None:
-    block = Superblock(uuid=UUID, metadata=kind)
+def of_container(kind: str, **more: Any) -> tuple[Survey, Assembly]:
+    """Two disks of a container with two volumes of one name, and how they are started."""
+    volumes = (ContainerVolume(name="vol"), ContainerVolume(name="vol"))
+    block = Superblock(uuid=UUID, metadata=kind, volumes=volumes)
     host = survey(device("sda", superblock=block), device("sdb", superblock=block))
-    made = Assembly(devices=("sda", "sdb"), uuid=UUID)
+    made = container_of(("sda", "sdb"), [block], run=True)
+    assert made is not None
+    return host, replace(made, **more)
+
+
+@pytest.mark.parametrize(("kind", "env"), [("imsm", "env IMSM_NO_PLATFORM=1 "), ("ddf", "")])
+def test_a_container_is_assembled_and_its_volumes_are_started(kind: str, env: str) -> None:
+    host, made = of_container(kind)
+    found = plan_trial(host, HOST, request(TrialMethod.READ_ONLY, made))
+    assert isinstance(found, TrialPlan)
+    conf = "/run/raidtui-rescue-abc/mdadm.conf"
+    written, assembled, started = found.plan.steps[-3:]
+    assert commands((written, assembled, started)) == [
+        f"write {conf}",
+        f"{env}mdadm --assemble /dev/md300 --config=/dev/null --uuid={UUID} --readonly /dev/sda /dev/sdb",
+        f"{env}mdadm --incremental --run --config={conf} /dev/md300",
+    ]
+    lines = [f"ARRAY /dev/md30{number + 1} container={UUID} member={number}\n" for number in (0, 1)]
+    assert written.content == "".join(lines)
+    assert commands(written.undo) == [f"rm -f {conf}"]
+    assert commands(assembled.undo) == ["mdadm --stop /dev/md300"]
+    assert commands(started.undo) == ["mdadm --stop /dev/md301", "mdadm --stop /dev/md302"]
+    assert found.volumes == {"vol": "md301", "vol 1": "md302"}
+    assert found.plan.arrays == ("md300", "md301", "md302")
+    assert found.start == len(found.plan.steps) - 2
+    (rules,) = (step.content for step in found.plan.steps if (step.path or "").endswith(".rules"))
+    assert 'KERNEL=="md300|md300p[0-9]*|md301|md301p[0-9]*|md302|md302p[0-9]*"' in (rules or "")
+
+
+def test_what_a_container_does_not_know_is_refused() -> None:
+    host, made = of_container("ddf", force=True)
+    said = refused(plan_trial(host, HOST, request(TrialMethod.OVERLAYS, made)))
+    assert "sda is in a container of DDF metadata, which knows none of that" in said
+    host, made = of_container("imsm")
+    said = refused(plan_trial(host, HOST, request(TrialMethod.OVERLAYS, made)))
+    assert "Intel's metadata know their disks by serial numbers, which overlays do not have" in said
+    host, made = of_container("ddf", uuid="")
     said = refused(plan_trial(host, HOST, request(TrialMethod.READ_ONLY, made)))
-    assert words in said
-    assert ("IMSM_NO_PLATFORM=1" in said) is (kind == "imsm")
+    assert "the container of sda has no UUID" in said
+    assert container_of(NAMES, [Superblock(uuid=UUID)], run=False) is None
 
 
 @pytest.mark.parametrize("features", [0x200, 0x400, 0x800])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from raidtui.host.tools import tool_path
+from raidtui.host.tools import end, tool_path
 
 _PACE_S = 0.05
 _GRACE_S = 60.0
@@ -89,8 +89,7 @@ def run_patiently(
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(_GRACE_S)
             if process.poll() is None:
-                process.kill()
-                process.wait()
+                end(process)
     return PatientEnd(status=process.returncode, tail=_tail(output))
 
 

@@ -6,11 +6,15 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from raidtui.host.md.array_attributes import raid_disks_of
 from raidtui.host.md.mdstat import MdstatArray, parse_mdstat
 from raidtui.host.roots.root import Root
+from raidtui.model.levels import PARITY_LEVELS
+from raidtui.model.reshape_place import ReshapePlace, place
+from raidtui.view.units import SECTOR_BYTES, binary_size
 
 _AHEAD_SECTORS = 256 << 11
 """How much of each member is moved on, so that md has not passed that place when the limit is written."""
@@ -28,7 +32,7 @@ def hold_reshape(root: Root, array: str) -> str:
         root: the host.
         array: the kernel's name of the trial's array.
     """
-    base = f"/sys/block/{array}/md"
+    base = _base(array)
     moved = next(
         (each.sync.done_kib or 0 for each in _arrays(root) if each.name == array and each.sync is not None), 0
     )
@@ -37,8 +41,7 @@ def hold_reshape(root: Root, array: str) -> str:
     for pid in _watchers(f"/dev/{array}"):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    chunks = [int(word.strip("()")) // 512 for word in (root.text(f"{base}/chunk_size") or "").split()]
-    step = max((*chunks, 1))
+    step = max(max(_chunks(root, base), default=0) // SECTOR_BYTES, 1)
     halt = (moved * 2 + _AHEAD_SECTORS) // step * step
     size = int(root.text(f"{base}/component_size") or "0") * 2
     try:
@@ -46,11 +49,82 @@ def hold_reshape(root: Root, array: str) -> str:
         root.write(f"{base}/sync_action", "idle")
     except OSError as error:
         return f"the reshape cannot be halted: {error.strerror}"
+
+    def halted() -> bool:
+        done = (root.text(f"{base}/sync_completed") or "").partition(" ")[0]
+        return done.isdigit() and halt < size and int(done) >= halt
+
+    return _waited(root, base, halted)
+
+
+def pass_cut_stripe(root: Root, array: str) -> tuple[str, str]:
+    """Let a reshape go on where it stands within a stripe of the old form, which nothing can be read from.
+
+    It goes on to the next place where stripes of both forms end, and halts there. Reads that wait go on, too.
+
+    Args:
+        root: the host.
+        array: the kernel's name of the trial's array, which is on overlays.
+
+    Returns:
+        what was done, a clause, and why it does not halt: "" for nothing.
+    """
+    base = _base(array)
+    found = read_place(root, array)
+    if found is None or found.waiting is None:
+        return "", ""
+    to = found.whole(found.position)
+    size = int(root.text(f"{base}/component_size") or "0") * 2
+    if found.backwards:  # md counts what it has done from the end of the smaller of both forms
+        end = size // found.chunk * found.chunk * min(found.data_disks, found.old_data_disks)
+        halt = (end - to) // found.data_disks if to > 0 else size
+    else:
+        halt = to // found.data_disks
+    try:
+        root.write(f"{base}/sync_max", str(halt) if halt < size else "max")
+        if root.text(f"{base}/array_state") in {"readonly", "read-auto"}:
+            root.write(f"{base}/array_state", "active")
+        if root.text(f"{base}/sync_action") == "frozen":
+            root.write(f"{base}/sync_action", "idle")
+    except OSError as error:
+        return "", f"the reshape cannot be moved on: {error.strerror}"
+    if why := _waited(root, base, lambda: root.text(f"{base}/reshape_position") == str(to)):
+        return "", why
+    moved = binary_size(abs(to - found.position) * SECTOR_BYTES)
+    return f"the reshape was moved on by {moved}, since nothing can be read where it cuts a stripe", ""
+
+
+def read_place(root: Root, array: str) -> ReshapePlace | None:
+    """Return how far the reshape of an array is that is assembled; None where there is none."""
+    base = _base(array)
+    position = root.text(f"{base}/reshape_position") or ""
+    parity = PARITY_LEVELS.get(root.text(f"{base}/level") or "")
+    old, new = raid_disks_of(root.text(f"{base}/raid_disks"))
+    chunks = _chunks(root, base)
+    if not position.isdigit() or parity is None or new is None or not chunks:
+        return None
+    return place(
+        position=int(position),
+        chunks=(chunks[-1], chunks[0]),
+        data_disks=((old or new) - parity, new - parity),
+        backwards=root.text(f"{base}/reshape_direction") == "backwards",
+    )
+
+
+def _base(array: str) -> str:
+    return f"/sys/block/{array}/md"
+
+
+def _chunks(root: Root, base: str) -> list[int]:
+    """Return the chunk in bytes, "131072 (65536)": during a reshape the new one first, then the old one."""
+    words = (root.text(f"{base}/chunk_size") or "").split()
+    return [int(word.strip("()")) for word in words]
+
+
+def _waited(root: Root, base: str, halted: Callable[[], bool]) -> str:
     end_s = time.monotonic() + _HOLD_S
     while time.monotonic() < end_s:
-        done = (root.text(f"{base}/sync_completed") or "").partition(" ")[0]
-        over = root.text(f"{base}/reshape_position") == "none"
-        if over or (done.isdigit() and halt < size and int(done) >= halt):
+        if root.text(f"{base}/reshape_position") == "none" or halted():
             return ""
         time.sleep(_PACE_S)
     return f"the reshape has not halted within {_HOLD_S:.0f} s"

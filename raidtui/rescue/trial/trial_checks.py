@@ -7,6 +7,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from raidtui.host.block import BLOCK
+from raidtui.host.maps import read_maps
 from raidtui.host.roots.root import Root
 from raidtui.rescue.proof import CheckResult, Proof
 from raidtui.rescue.trial.headers import HeaderCheck, check_headers
@@ -107,6 +109,23 @@ class Checker:
             return opening.words, []
         return opening.words, list(self.check(opening.path, f"{place}/luks".lstrip("/"), depth + 1))
 
+    def check_volumes(self, kind: str, volumes: Mapping[str, str]) -> tuple[TrialFinding, ...]:
+        """Return what stands on the volumes of a container: the verdict on all of them first.
+
+        Args:
+            kind: the metadata of the container.
+            volumes: by the name of each volume the kernel's name of its array.
+        """
+        found: list[TrialFinding] = []
+        for name, array in volumes.items():
+            state = (self._root.text(f"{BLOCK}/{array}/md/array_state") or "clear").strip()
+            if state in {"clear", "inactive"}:
+                proof = Proof(check=CheckResult.NOT_POSSIBLE, sure="mdadm does not start it")
+                found.append(TrialFinding(place=name, proof=proof))
+            else:
+                found += self.check(f"/dev/{array}", name)
+        return (TrialFinding(place="", proof=_all_volumes(kind, volumes, found)), *found)
+
     def _kind_of(self, target: str) -> tuple[str, str]:
         """Return the type of what is on a device, and that of its partition table; "" for none."""
         output = self._root.run("blkid", "--probe", "--output", "export", target, timeout_s=60.0)
@@ -128,9 +147,17 @@ class Checker:
         if not dirty:
             return target, proof or self._judged(target, kind)[0]
         self._count += 1
+        overlay = f"{self._names.own}-on-{self._count}"
         replay = replayed(self._root, self._names, target, kind, self._count)
-        if replay.path:
-            found, _ = self._judged(replay.path, kind)
+        found = self._judged(replay.path, kind)[0] if replay.path else None
+        stores = {"its replayed journal": overlay} if overlay in read_maps(self._root) else {}
+        full = read_store_use(self._root, stores)
+        if stores and (found is None or isinstance(full, str)):  # else what is below could not be mounted
+            self._root.run("dmsetup", "remove", "--retry", overlay)
+        if isinstance(full, str):
+            sure = f"{kind} is there, and was not checked: {full}"
+            return target, Proof(check=CheckResult.NOT_TRIED, contents=kind, sure=sure)
+        if found is not None:
             return replay.path, replace(found, sure=f"{found.sure}, its journal replayed on an overlay")
         return target, _unreplayed(proof or self._judged(target, kind)[0], replay)
 
@@ -220,6 +247,15 @@ def _container(
         words.append(f"{kind} with {counted(len(parts), 'part')}, none with a file system to check")
     worst = CheckResult.ERRORS if wrong else CheckResult.NO_FILE_SYSTEM
     return Proof(check=worst, contents=kind, sure="; ".join(words))
+
+
+def _all_volumes(kind: str, volumes: Mapping[str, str], found: Sequence[TrialFinding]) -> Proof:
+    """Judge a container by its volumes."""
+    checks = {each.proof.check for each in found if each.place in volumes}
+    words = [f"{each.place}: {each.proof.sure}" for each in found if each.place in volumes]
+    order = (CheckResult.ERRORS, CheckResult.CLEAN, CheckResult.NOT_TRIED, CheckResult.NO_FILE_SYSTEM)
+    worst = next((each for each in order if each in checks), CheckResult.NOT_POSSIBLE)
+    return Proof(check=worst, contents=kind, sure="; ".join(words) or "no volume is recorded in it")
 
 
 def any_errors(findings: Sequence[TrialFinding]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -65,6 +65,18 @@ class FilesFound(Struct, frozen=True, kw_only=True):
         return ", ".join(parts)
 
 
+def files_damaged(found: Sequence[FilesFound]) -> bool:
+    """Whether files differ from the list, cannot be read, or are in none of the file systems.
+
+    Args:
+        found: in each of them. A file that is absent may be in one that cannot be mounted.
+    """
+    if any(each.other or each.unread for each in found):
+        return True
+    absent = [set(each.absent) for each in found]
+    return bool(absent) and not any(each.why for each in found) and bool(set.intersection(*absent))
+
+
 def mount_read_only(root: Root, target: str, kind: str, place: str) -> str:
     """Mount a file system so that nothing is written, not even its journal; return why not, or ""."""
     options = _OPTIONS.get(kind, _SAFE)
@@ -107,7 +119,7 @@ def look_around(
             break
         found = _sum_of(Path(place), name)
         if found is None:
-            absent.append(name)
+            absent += [] if (Path(place) / name).is_symlink() else [name]  # a link is not followed
         elif found == "":
             unread.append(name)
         elif found == wanted:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from raidtui.model.array import Array
 from raidtui.model.plan import Refusal, RefusalCode
-from raidtui.model.survey import Device, Survey
+from raidtui.model.reshape_place import is_cut
+from raidtui.model.survey import Device, Superblock, Survey
 from raidtui.plans.target import needs_root
-from raidtui.rescue.mdadm_words import Assembly, Recreation
-from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest
+from raidtui.rescue.mdadm_words import EXTERNAL, Recreation
+from raidtui.rescue.trial.trial_request import MOST_VOLUMES, TrialMethod, TrialRequest
 
 
 def members_of(survey: Survey, request: TrialRequest) -> tuple[Device, ...] | Refusal:
@@ -32,13 +33,6 @@ def members_of(survey: Survey, request: TrialRequest) -> tuple[Device, ...] | Re
         if not waiting and (device.disk.users or device.busy):
             why = device.disk.users or device.busy
             return Refusal(code=RefusalCode.IN_USE, why=f"{name} is in use: {why}", remedy="release it first")
-        if isinstance(request.made, Assembly) and device.superblock and device.superblock.volumes:
-            return Refusal(
-                code=RefusalCode.UNSUPPORTED,
-                why=f"{name} is a disk of a container of external metadata, which raidtui only reads",
-                remedy="assemble the container with mdadm --assemble, then mdadm --incremental starts its"
-                " volumes",
-            )
         if device.disk.size_bytes is None or device.digest is None:
             return Refusal(
                 code=RefusalCode.UNKNOWN,
@@ -62,16 +56,32 @@ def _refuse_twin(device: Device, others: Sequence[Device]) -> Refusal | None:
 
 
 def _refuse_container(device: Device, request: TrialRequest) -> Refusal | None:
-    """A container is started in two steps, its volumes by mdadm --incremental: a trial has one."""
-    kind = {"imsm": "Intel", "ddf": "DDF"}.get((device.superblock and device.superblock.metadata) or "")
-    if kind is None or isinstance(request.made, Recreation):
+    """A container is assembled as it is, and its volumes are started; no more than that."""
+    made, name = request.made, device.disk.name
+    kind = (device.superblock.metadata or "") if device.superblock is not None else ""
+    if isinstance(made, Recreation) or kind not in EXTERNAL:
         return None
-    remedy = f"blockdev --setro /dev/{device.disk.name} and the others, then assemble by hand: mdadm(8)"
-    return Refusal(
-        code=RefusalCode.UNSUPPORTED,
-        why=f"{device.disk.name} is in a container of {kind} metadata, which a trial cannot assemble",
-        remedy=remedy + ("; off Intel's controllers, with IMSM_NO_PLATFORM=1" if kind == "Intel" else ""),
-    )
+    words = EXTERNAL[kind]
+    if made.external != kind or made.force or made.update or made.backup:
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED,
+            why=f"{name} is in a container of {words} metadata, which knows none of that",
+            remedy="start, or start-degraded, of its disks alone",
+        )
+    if not made.uuid or len(made.volumes) > MOST_VOLUMES:
+        why = f"the container of {name} has no UUID" if not made.uuid else "too many volumes are in it"
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED,
+            why=why,
+            remedy=f"blockdev --setro /dev/{name} and the others, then assemble by hand: mdadm(8)",
+        )
+    if kind == "imsm" and request.method is TrialMethod.OVERLAYS:
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED,
+            why="Intel's metadata know their disks by serial numbers, which overlays do not have",
+            remedy="try it without --overlays: md and mdmon write nothing to devices that are read-only",
+        )
+    return None
 
 
 def replaying(survey: Survey, names: Sequence[str]) -> tuple[str, ...]:
@@ -85,17 +95,32 @@ def replaying(survey: Survey, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def least_method(survey: Survey, names: Sequence[str]) -> TrialMethod:
-    """Return how superblocks that suffice are tried: on the members themselves, unless that writes."""
-    return TrialMethod.OVERLAYS if replaying(survey, names) else TrialMethod.READ_ONLY
+    """Return how superblocks that suffice are tried: on the members themselves, unless that is not enough."""
+    blocks = [survey.devices[name].superblock for name in names if name in survey.devices]
+    return TrialMethod.OVERLAYS if any(map(needs_overlays, blocks)) else TrialMethod.READ_ONLY
+
+
+def needs_overlays(block: Superblock | None) -> bool:
+    """Whether a member cannot be looked at itself: md writes to it, or its reshape has to be moved on."""
+    return block is not None and (block.replays or is_cut(block))
 
 
 def waiting_arrays(survey: Survey, names: Sequence[str]) -> tuple[Array, ...]:
-    """Return the arrays that were never started and hold some of these devices: mdadm -I makes them."""
+    """Return the arrays that were never started and hold some of these devices: mdadm -I makes them.
+
+    A container without volumes is one of them.
+    """
     return tuple(
         array
         for array in survey.snapshot.arrays
-        if not array.active and not array.is_container and any(_has(array, name) for name in names)
+        if not array.active and not _is_used(survey, array) and any(_has(array, name) for name in names)
     )
+
+
+def _is_used(survey: Survey, array: Array) -> bool:
+    """Whether an array is a container with volumes that run, or may."""
+    volumes = (each for each in survey.snapshot.arrays if each.container == array.name)
+    return array.is_container and any(volumes)
 
 
 def _has(array: Array, name: str) -> bool:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.model.array import Array
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.reshape_place import is_cut
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.assemble import let_go_of
 from raidtui.plans.contents import device_facts
 from raidtui.rescue.mdadm_words import Assembly, Recreation, mdadm_words
+from raidtui.rescue.search.moved import ReshapeForms, forms_of
 from raidtui.rescue.trial.maps_table import MapsRefusal, array_table, data_sectors
+from raidtui.rescue.trial.trial_container import contained, volumes_of
 from raidtui.rescue.trial.trial_members import members_of, replaying, waiting_arrays
 from raidtui.rescue.trial.trial_request import (
     MOVED_BYTES,
@@ -37,6 +40,7 @@ METHOD_WORDS = {
     TrialMethod.MAPPED: "by the device mapper, read-only",
     TrialMethod.OVERLAYS: "on copy-on-write overlays",
 }
+_ON_OVERLAYS = "try it on overlays: raidtui rescue try ... --overlays"
 _START_S = 300.0
 _RUNS = "readonly|clean|active|active-idle|write-pending|read-auto"
 
@@ -48,6 +52,8 @@ class TrialPlan(Struct, frozen=True, kw_only=True):
         start: which of the plan's steps starts the array, from 0: its failure is an answer.
         target: the path of what is made, and is then looked at.
         overlays: names of the maps whose stores may fill, by member; empty where nothing is stored.
+        forms: both forms of an array whose reshape in place goes on without its backup file; None for others.
+        volumes: of a container: by the name of each volume the kernel's name of its array.
     """
 
     plan: Plan
@@ -55,6 +61,8 @@ class TrialPlan(Struct, frozen=True, kw_only=True):
     start: int
     target: str
     overlays: dict[str, str]
+    forms: ReshapeForms | None = None
+    volumes: dict[str, str] = {}
 
 
 def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialPlan | Refusal:
@@ -73,14 +81,22 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
             code=RefusalCode.UNSUPPORTED,
             why=f"md replays the log of {', '.join(logged)} as it starts them, also read-only and onto"
             " devices that are set read-only",
-            remedy="try it on overlays: raidtui rescue try ... --overlays",
+            remedy=_ON_OVERLAYS,
+        )
+    if request.method is TrialMethod.READ_ONLY and any(is_cut(device.superblock) for device in devices):
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED,
+            why="its reshape stands within a stripe: reads of that stripe would wait for ever, as long as it"
+            " does not go on",
+            remedy=_ON_OVERLAYS,
         )
     stored = request.method is TrialMethod.OVERLAYS
     request = _roomy(request, devices)
     folder = _folder(host, request, len(devices)) if stored else ""
     if isinstance(folder, Refusal):
         return folder
-    names = TrialNames(ident=request.ident, array=host.array, folder=folder)
+    inside = volumes_of(request.made)
+    names = TrialNames(ident=request.ident, array=host.array, folder=folder, volumes=len(inside))
     if stored and len(host.loops) < len(devices):
         return Refusal(code=RefusalCode.BUSY, why="there are not enough free loop devices")
     waiting = waiting_arrays(survey, request.made.devices)
@@ -91,13 +107,17 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
         if isinstance(made, Refusal):
             return made
         steps += made
-        target = map_path(names.whole)
+        start, target = len(steps) - 1, map_path(names.whole)
     else:
         if stored:
             overlays = {device.disk.name: names.map(device.disk.name) for device in devices}
             steps += _overlaid(request, host, names, devices)
         steps += _backed_up(request, names)
         steps.append(_started(request, names, devices, overlays))
+        start = len(steps) - 1
+        if isinstance(request.made, Assembly) and request.made.external:
+            steps[start:] = contained(request.made, names, steps[start], _held(devices, overlays))
+            start += 1  # the first one writes a file
         target = f"/dev/{names.array}"
     plan = Plan(
         title=f"rescue trial {request.ident}: {request.label}, {METHOD_WORDS[request.method]}",
@@ -107,9 +127,26 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
         stacked=True,
         notes=("Nothing is written to the members: the kernel refuses it while the trial lasts.",),
         devices=tuple(device.disk.name for device in devices),
-        arrays=(names.array,) if request.method is not TrialMethod.MAPPED else (),
+        arrays=names.arrays if request.method is not TrialMethod.MAPPED else (),
     )
-    return TrialPlan(plan=plan, names=names, start=len(steps) - 1, target=target, overlays=overlays)
+    return TrialPlan(
+        plan=plan,
+        names=names,
+        start=start,
+        target=target,
+        overlays=overlays,
+        forms=_forms(request, devices),
+        volumes=dict(zip(inside, names.arrays[1:], strict=True)),
+    )
+
+
+def _forms(request: TrialRequest, devices: Sequence[Device]) -> ReshapeForms | None:
+    made = request.made
+    if isinstance(made, Recreation) or not made.invalid_backup:
+        return None
+    return forms_of(
+        {device.disk.name: block for device in devices if (block := device.superblock) is not None}
+    )
 
 
 def _roomy(request: TrialRequest, devices: Sequence[Device]) -> TrialRequest:
@@ -305,7 +342,7 @@ def _started(
         return map_path(overlays[name]) if name in overlays else f"/dev/{name}"
 
     array = f"/dev/{names.array}"
-    held = "|".join(overlays.get(device.disk.name, device.disk.name) for device in devices)
+    held = _held(devices, overlays)
     made = request.made
     watched = isinstance(made, Assembly) and bool(made.backup)
     if isinstance(made, Assembly) and made.backup:
@@ -336,6 +373,11 @@ def _started(
     )
 
 
+def _held(devices: Sequence[Device], overlays: Mapping[str, str]) -> str:
+    """What the array stands on, as the value of a fact."""
+    return "|".join(overlays.get(device.disk.name, device.disk.name) for device in devices)
+
+
 def hiding_rules(names: TrialNames) -> str:
     """The rule of udev while a trial lasts; 64-md-raid-assembly.rules leaves alone what has ANACONDA set."""
     hidden = (
@@ -343,7 +385,7 @@ def hiding_rules(names: TrialNames) -> str:
         ' ENV{DM_UDEV_DISABLE_OTHER_RULES_FLAG}="1", ENV{UDEV_DISABLE_PERSISTENT_STORAGE_RULES_FLAG}="1"'
     )
     map_name = f'KERNEL=="dm-[0-9]*", ATTR{{dm/name}}=="{names.own}-*"'
-    array_name = f'KERNEL=="{names.array}|{names.array}p[0-9]*"'
+    array_name = f'KERNEL=="{"|".join(f"{array}|{array}p[0-9]*" for array in names.arrays)}"'
     lines = [
         "# A rescue trial of raidtui is under way; raidtui rescue clean removes this file.",
         'SUBSYSTEM=="block", ENV{ANACONDA}="raidtui"',

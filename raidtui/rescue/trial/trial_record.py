@@ -8,6 +8,7 @@ from msgspec import Struct
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.store import TRIAL_FILE, Job, all_jobs
 from raidtui.rescue.proof import Proof
+from raidtui.rescue.search.moved import ReshapeForms
 from raidtui.rescue.trial.trial_request import TrialNames, TrialRequest
 
 _OUTCOME_FILE = "outcome.json"
@@ -48,6 +49,8 @@ class TrialRecord(Struct, frozen=True, kw_only=True):
         start: which step starts the array, from 0.
         target: the path of what is looked at.
         overlays: names of the maps whose stores may fill, by member.
+        forms: both forms of an array whose reshape in place goes on without its backup file; None for others.
+        volumes: of a container: by the name of each volume the kernel's name of its array.
     """
 
     request: TrialRequest
@@ -56,6 +59,8 @@ class TrialRecord(Struct, frozen=True, kw_only=True):
     target: str
     overlays: dict[str, str]
     looks: TrialLooks
+    forms: ReshapeForms | None = None
+    volumes: dict[str, str] = {}
 
 
 class TrialFinding(Struct, frozen=True, kw_only=True):

@@ -21,6 +21,11 @@ MOVED_BYTES = 1 << 30
 """The most that a store takes of a reshape which mdadm has continued, until it is held."""
 
 
+MOST_VOLUMES = 16
+"""The most volumes of a container that are tried."""
+CONF = "mdadm.conf"
+
+
 class TrialMethod(StrEnum):
     """How something is tried, from what needs least to what can all. For programs; none changes."""
 
@@ -55,7 +60,7 @@ class TrialHost(Struct, frozen=True, kw_only=True):
 
     Args:
         loops: numbers of loop devices that are free.
-        array: a kernel name that no array has: md300.
+        array: a kernel name that no array has: md300; nor has one those after it, for volumes.
         rooms: folders for stores, the best first, with the free bytes of each.
     """
 
@@ -71,16 +76,29 @@ class TrialNames(Struct, frozen=True, kw_only=True):
         ident: the trial's own letters.
         array: the kernel's name of the array that it makes.
         folder: where the stores are; "" where there are none.
+        volumes: how many volumes are started in it, where it is a container.
     """
 
     ident: str
     array: str = ""
     folder: str = ""
+    volumes: int = 0
 
     @property
     def own(self) -> str:
         """What all its names begin with."""
         return f"{PREFIX}{self.ident}"
+
+    @property
+    def arrays(self) -> tuple[str, ...]:
+        """The array, and the volumes in it: the numbers after its own."""
+        number = int(self.array.removeprefix("md") or 0)
+        return (self.array, *(f"md{number + each}" for each in range(1, self.volumes + 1)))
+
+    @property
+    def conf(self) -> str:
+        """The configuration file that says what the volumes of a container are called."""
+        return f"{self.place}/{CONF}"
 
     @property
     def place(self) -> str:

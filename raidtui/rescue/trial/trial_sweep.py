@@ -11,7 +11,7 @@ from raidtui.host.mounts import read_mounts
 from raidtui.host.roots.root import Root
 from raidtui.host.trial_traces import PREFIX, RULES, RUN
 from raidtui.jobs.runner import Say
-from raidtui.rescue.trial.trial_request import ROOMS, TrialNames
+from raidtui.rescue.trial.trial_request import CONF, ROOMS, TrialNames
 
 _PATIENCE_S = 15.0
 _PACE_S = 0.1
@@ -40,8 +40,8 @@ def _let_go(root: Root, own: str, say: Say) -> None:
     places = [mount.where for mount in read_mounts(root) if mount.where.startswith(f"{RUN}/{own}/")]
     for place in sorted(places, reverse=True):
         _tool(root, say, "umount", place)
-    for folder in root.names(f"{RUN}/{own}"):
-        _tool(root, say, "rmdir", f"{RUN}/{own}/{folder}")
+    for name in root.names(f"{RUN}/{own}"):
+        _tool(root, say, *(("rm", "-f") if name == CONF else ("rmdir",)), f"{RUN}/{own}/{name}")
     _remove_maps(root, lambda name: name.startswith(f"{own}-on-"), say)
 
 
@@ -55,7 +55,8 @@ def sweep(root: Root, say: Say) -> tuple[str, ...]:
     for own in [name for name in root.names(RUN) if name.startswith(PREFIX)]:
         _let_go(root, own, say)
     _remove_maps(root, lambda name: name.startswith(PREFIX) and "-on-" in name, say)
-    for array in [name for name in root.names(BLOCK) if name.startswith("md")]:
+    arrays = [name for name in root.names(BLOCK) if name.startswith("md")]
+    for array in sorted(arrays, key=lambda name: not _is_volume(root, name)):  # before their containers
         if any(name.startswith(PREFIX) for name in stands_on(root, array)):
             _tool(root, say, "mdadm", "--stop", f"/dev/{array}")
     _remove_maps(root, lambda name: name.startswith(PREFIX), say)
@@ -76,6 +77,10 @@ def sweep(root: Root, say: Say) -> tuple[str, ...]:
         if name.startswith(PREFIX):
             _tool(root, say, "rmdir", f"{RUN}/{name}")
     return remains(root)
+
+
+def _is_volume(root: Root, array: str) -> bool:
+    return (root.text(f"{BLOCK}/{array}/md/metadata_version") or "").startswith("external:/")
 
 
 def remains(root: Root) -> tuple[str, ...]:

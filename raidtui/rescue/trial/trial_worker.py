@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from raidtui.host.block import BLOCK
 from raidtui.host.examine import digest_of
+from raidtui.host.maps import read_maps
 from raidtui.host.roots.root import Root
 from raidtui.jobs.lock import only_worker
 from raidtui.jobs.runner import first_trouble
@@ -19,10 +23,21 @@ from raidtui.jobs.worker import Worker
 from raidtui.model.plan import FactKind, Plan
 from raidtui.rescue.mdadm_words import Assembly
 from raidtui.rescue.proof import CheckResult, Proof
-from raidtui.rescue.trial.reshape_hold import hold_reshape
+from raidtui.rescue.search.limits import SearchCancelledError, SearchWatch
+from raidtui.rescue.search.members import OpenMember
+from raidtui.rescue.search.moved import Moved, find_moved
+from raidtui.rescue.trial.attended import AnswerWatch, GivenUpError, attend, in_flight
+from raidtui.rescue.trial.reshape_hold import hold_reshape, pass_cut_stripe
 from raidtui.rescue.trial.trial_checks import Checker, read_store_use
 from raidtui.rescue.trial.trial_key import TrialKey, take_key
-from raidtui.rescue.trial.trial_look import FilesFound, copy_out, look_around, mount_read_only, read_sums
+from raidtui.rescue.trial.trial_look import (
+    FilesFound,
+    copy_out,
+    files_damaged,
+    look_around,
+    mount_read_only,
+    read_sums,
+)
 from raidtui.rescue.trial.trial_record import (
     TrialOutcome,
     before_of,
@@ -33,6 +48,8 @@ from raidtui.rescue.trial.trial_record import (
 from raidtui.rescue.trial.trial_sweep import let_go
 
 _BLOCK_BYTES = 4 << 20
+_CANCEL_S = 120.0
+"""How long a look may take to end when it is cancelled: a copy has a minute to note how far it is."""
 _SAME = frozenset({FactKind.SERIAL, FactKind.APPEARANCE, FactKind.SIZE})
 
 
@@ -48,6 +65,7 @@ class TrialWorker(Worker):
     def __init__(self, root: Root, job: Job, *, listens: bool = True) -> None:
         super().__init__(root, job, listens=listens)
         self._trial = record_of(job)
+        self._moved = ""
         self._unfinished: tuple[str, ...] = ()
 
     def work(self) -> JobState:
@@ -62,13 +80,19 @@ class TrialWorker(Worker):
             self._job.keep_room()
             self._job.note_work()
             typed = take_key(self._job) if self._trial.looks.typed else ""
-            before = keep_before(self._job, self._digests(plan))
+            try:
+                before = keep_before(self._job, attend(lambda: self._digests(plan), self._patience(plan)))
+            except GivenUpError as error:
+                return self._end(JobState.FAILED, reason=str(error))
             state, reason = self._forward(plan)
-            made = self._trial.request.made
-            if state is JobState.DONE and isinstance(made, Assembly) and made.backup:
-                stuck = hold_reshape(self._root, self._trial.names.array)
-                state, reason = (JobState.FAILED, stuck) if stuck else (state, reason)
-            outcome = self._outcome(plan, state, reason, typed)
+            if state is JobState.DONE and (stuck := self._halt()):
+                state, reason = JobState.FAILED, stuck
+            try:
+                top = self._top()
+                outcome = attend(lambda: self._outcome(plan, state, reason, typed), self._patience(plan, top))
+            except GivenUpError as error:
+                proof = Proof(check=CheckResult.NOT_TRIED, sure=f"the trial is void: {error}")
+                outcome = TrialOutcome(proof=proof, void=str(error))
             keep_outcome(self._job, replace(outcome, digests=before))
             self._job.note(event="judged", check=outcome.proof.check, text=outcome.proof.sure)
             held = self._trial.looks.hold and state is JobState.DONE and not outcome.void
@@ -94,12 +118,66 @@ class TrialWorker(Worker):
             self._job.note(event="going back", reason="requested")
             return self._taken_down(plan, JobState.ROLLED_BACK, "requested")
 
+    def _halt(self) -> str:
+        """Halt a reshape where it can be read; return why it does not halt, or ""."""
+        made, array = self._trial.request.made, self._trial.names.array
+        if not isinstance(made, Assembly) or not self._trial.overlays:
+            return ""
+        if made.backup and (stuck := hold_reshape(self._root, array)):
+            return stuck
+        self._moved, stuck = pass_cut_stripe(self._root, array)
+        return stuck
+
+    def _top(self) -> str:
+        """Return the kernel's name of what is looked at."""
+        name = self._trial.target.rpartition("/")[2]
+        return read_maps(self._root).get(name, name)
+
+    def _patience(self, plan: Plan, top: str = "") -> Callable[[], str]:
+        """Return what says why a look is given up: nothing answers it, or it does not end when it is to.
+
+        A read that waits for a reshape to go on is answered once it does.
+        """
+        maps = read_maps(self._root)
+        overlays = [maps[name] for name in self._trial.overlays.values() if name in maps]
+        watch = AnswerWatch(self._root, top, (*overlays, *plan.devices))
+        asked_s, freed = 0.0, False
+
+        def why_given_up() -> str:
+            nonlocal watch, asked_s, freed
+            why = watch.silence()
+            if self._cancelled and not why:
+                asked_s = asked_s or time.monotonic()
+                late = time.monotonic() - asked_s >= _CANCEL_S
+                why = f"it has not ended within {_CANCEL_S:.0f} s of being cancelled" if late else ""
+            if why and top and not freed and self._free():
+                freed, watch = True, AnswerWatch(self._root, top, (*overlays, *plan.devices))
+                return ""
+            return why
+
+        return why_given_up
+
+    def _free(self) -> bool:
+        """Let a reshape pass the stripe that reads wait for; whether there was one."""
+        if not self._trial.overlays or not self._trial.names.array:
+            return False
+        moved, why_not = pass_cut_stripe(self._root, self._trial.names.array)
+        if moved or why_not:
+            self._say(moved or why_not)
+        return bool(moved)
+
     def _taken_down(self, plan: Plan, state: JobState, reason: str) -> JobState:
         """Undo all that the trial has made, and compare the members with what they held before."""
+        if in_flight(self._root, self._trial.names.array):
+            self._free()
         let_go(self._root, self._trial.names, self._say)
         if stuck := self._all_undone(plan):
             return self._end(JobState.STUCK, reason=stuck)
-        if changed := self._changed(plan):
+        try:
+            changed = attend(lambda: self._changed(plan), self._patience(plan))
+        except GivenUpError as error:
+            return self._end(JobState.FAILED, reason=str(error))
+        if changed:
             return self._end(JobState.FAILED, reason=f"{changed} reads otherwise than before the trial")
         return self._end(state, reason=reason)
 
@@ -126,23 +204,51 @@ class TrialWorker(Worker):
         file = trial.looks.key_file
         key = TrialKey(file=file, typed=typed) if file or trial.looks.typed else None
         checker = Checker(self._root, self._job.folder, trial.names, lambda: self._cancelled, key)
-        findings = checker.check(trial.target)
+        made = trial.request.made
+        if isinstance(made, Assembly) and made.external:
+            findings = checker.check_volumes(made.external, trial.volumes)
+        else:
+            findings = checker.check(trial.target)
         proof = findings[0].proof
         if trial.looks.mounts and not self._cancelled:
             proof = self._looked(checker, proof)
         elif proof.check is CheckResult.CLEAN:
             proof = replace(proof, sure=f"{proof.sure}; the contents of files were not compared")
+        if (found := self._how_far()) is not None:
+            wrong = proof.check is CheckResult.CLEAN and (found.is_ahead or found.is_mixed)
+            check = CheckResult.ERRORS if wrong else proof.check
+            proof = replace(proof, check=check, sure=f"{proof.sure}; {found.words}")
+        if self._moved:
+            proof = replace(proof, sure=f"{proof.sure}; {self._moved}")
         if failed := self._failed_members():
             proof = replace(proof, sure=f"{proof.sure}; md failed {failed} in the trial: read errors")
         return self._unless_void(
             plan, TrialOutcome(proof=proof, findings=findings, said=self._said(trial.start))
         )
 
+    def _how_far(self) -> Moved | None:
+        """Return how far a reshape in place has really gone on the members; None where that is not asked."""
+        forms = self._trial.forms
+        if forms is None:
+            return None
+        with contextlib.ExitStack() as opened, contextlib.suppress(OSError, SearchCancelledError):
+            members: list[OpenMember | None] = []
+            for name in forms.order:
+                if name is None:
+                    members.append(None)
+                    continue
+                self._root.run("blockdev", "--flushbufs", f"/dev/{name}")  # md writes past the cache
+                member = OpenMember(f"/dev/{name}")
+                opened.callback(member.close)
+                members.append(member)
+            return find_moved(forms, members, SearchWatch(cancelled=lambda: self._cancelled))
+        return None
+
     def _refused(self, plan: Plan, reason: str) -> TrialOutcome:
         """A command that is refused is an answer; all else says nothing of what was tried."""
         entries = self._job.entries()
         at = next((each["step"] for each in reversed(entries) if each["event"] == "step failed"), None)
-        if self._cancelled or at != self._trial.start:
+        if self._cancelled or at is None or at < self._trial.start:
             proof = Proof(check=CheckResult.NOT_TRIED, sure=reason)
             return TrialOutcome(proof=proof, void=reason, said="")
         said = self._said(self._trial.start)
@@ -162,12 +268,12 @@ class TrialWorker(Worker):
         return replace(outcome, store_sectors=used if isinstance(used, dict) else {})
 
     def _said(self, number: int) -> str:
-        """Return what the tool of a step has printed."""
+        """Return what the tools of a step and of those after it have printed."""
         said, on = "", False
         for entry in self._job.entries():
             if entry["event"] == "begin":
-                on = entry.get("step") == number
-                said = "" if on else said
+                on = entry.get("step", -1) >= number
+                said = "" if entry.get("step") == number else said
             elif entry["event"] == "output" and on:
                 said += str(entry.get("text", ""))
             elif entry["event"] in {"step done", "step failed"}:
@@ -190,7 +296,7 @@ class TrialWorker(Worker):
         text = ""
         if looks.hashes:
             text = Path(looks.hashes).read_text(encoding="utf-8", errors="surrogateescape")
-        words, differ = list[str](), False
+        words, seen = list[str](), list[FilesFound]()
         for number, (name, (target, kind)) in enumerate(checker.places.items(), start=1):
             place = f"{own.place}/{number}"
             if why := mount_read_only(self._root, target, kind, place):
@@ -204,12 +310,12 @@ class TrialWorker(Worker):
                     done, said = copy_out(place, to, log, lambda: self._cancelled, self._say)
                     found = replace(found, copied=done, copy_words=said)
                     self._unfinished += () if done else (said,)
-            differ = differ or bool(found.other or found.unread)
+            seen.append(found)
             words.append(f"{name}: {found.words}".removeprefix(": "))
         said = "; ".join(words) or "nothing on it can be mounted"
         if proof.check is CheckResult.CLEAN and not looks.hashes:
             said += "; the contents of files were not compared"
-        check = CheckResult.ERRORS if differ else proof.check
+        check = CheckResult.ERRORS if files_damaged(seen) else proof.check
         return replace(proof, check=check, sure=f"{proof.sure}; {said}")
 
 

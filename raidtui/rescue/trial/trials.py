@@ -32,7 +32,7 @@ from raidtui.rescue.trial.trial_record import (
     make_trial,
     outcome_of,
 )
-from raidtui.rescue.trial.trial_request import ROOMS, TrialHost, TrialMethod, TrialRequest
+from raidtui.rescue.trial.trial_request import MOST_VOLUMES, ROOMS, TrialHost, TrialMethod, TrialRequest
 from raidtui.rescue.trial.trial_sweep import remains, sweep
 from raidtui.rescue.trial.trial_worker import TrialWorker
 from raidtui.view.units import SECTOR_BYTES
@@ -56,7 +56,11 @@ def read_trial_host(root: Root, store: str = "") -> TrialHost:
     free = sorted((number for number, file in loops.items() if not file), reverse=True)
     more = [number for number in range(_FIRST_LOOP, _MOST_LOOPS) if number not in loops]
     taken = set(root.names(BLOCK))
-    array = next(f"md{number}" for number in range(_FIRST_ARRAY, 1 << 20) if f"md{number}" not in taken)
+    array = next(
+        f"md{number}"
+        for number in range(_FIRST_ARRAY, 1 << 20)
+        if not taken & {f"md{number + more}" for more in range(MOST_VOLUMES + 1)}
+    )
     rooms = [(folder, free_bytes(folder)) for folder in ((store,) if store else ROOMS)]
     return TrialHost(
         loops=tuple(free + more),
@@ -100,6 +104,8 @@ def make_trial_job(root: Root, made: TrialPlan, request: TrialRequest, looks: Tr
         target=made.target,
         overlays=made.overlays,
         looks=looks,
+        forms=made.forms,
+        volumes=made.volumes,
     )
     try:
         make_trial(job, trial)

@@ -20,7 +20,7 @@ from raidtui.ui.frame.text_field import TextFieldScreen, field_lines
 from raidtui.view.line import Line
 from raidtui.view.text import fit, visible
 
-_DOT = "•"
+_DOT = "*"
 
 
 class Option(Struct, frozen=True, kw_only=True):

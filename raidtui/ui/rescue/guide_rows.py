@@ -10,8 +10,10 @@ from msgspec.structs import replace
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Survey
 from raidtui.plans.assemble import start_methods, stopped_arrays
+from raidtui.rescue.container_back import container_of
 from raidtui.rescue.mdadm_words import Assembly
 from raidtui.rescue.records import RescueArray, WayBack, WayCode
+from raidtui.rescue.trial.trial_members import needs_overlays
 from raidtui.rescue.trial.trial_request import TrialMethod
 
 _WORDS: Mapping[WayCode, str] = {
@@ -91,7 +93,10 @@ def guide_rows(array: RescueArray, survey: Survey) -> tuple[GuideRow, ...]:
     for way in array.ways:
         several = way.code in {WayCode.TAKE_HALF, WayCode.LOOK}
         key = " ".join((way.code, *(way.devices if several else ())))
-        if way.code in {WayCode.START, WayCode.DEGRADED}:
+        if way.code in {WayCode.START, WayCode.DEGRADED} and (made := _container(way, array)):
+            words = _WORDS[way.code]
+            rows.append(GuideRow(key=key, words=words, way=way, trial=made, method=TrialMethod.READ_ONLY))
+        elif way.code in {WayCode.START, WayCode.DEGRADED}:
             rows += _starts(way, array, survey)
         else:
             of = _words_of(way, array)
@@ -102,6 +107,12 @@ def guide_rows(array: RescueArray, survey: Survey) -> tuple[GuideRow, ...]:
                 row = replace(row, copy=way.devices)
             rows.append(_tried(row, array) if way.possible and array.uuid else row)
     return tuple(sorted(rows, key=lambda row: not row.way.possible))
+
+
+def _container(way: WayBack, array: RescueArray) -> Assembly | None:
+    """Return how a container is tried; None where it is none, or that is not possible."""
+    blocks = [each.superblock for each in array.members if each.superblock is not None]
+    return container_of(way.devices, blocks, run=way.code is WayCode.DEGRADED) if way.possible else None
 
 
 def _words_of(way: WayBack, array: RescueArray) -> str:
@@ -127,8 +138,8 @@ def _tried(row: GuideRow, array: RescueArray) -> GuideRow:
         force=row.way.code is WayCode.FORCE,
         update="no-bitmap" if row.way.code is WayCode.NO_BITMAP else "",
     )
-    replays = any(each.superblock is not None and each.superblock.replays for each in array.members)
-    read_only = row.way.code is WayCode.LOOK and not replays
+    stored = any(needs_overlays(each.superblock) for each in array.members)
+    read_only = row.way.code is WayCode.LOOK and not stored
     return replace(row, trial=made, method=TrialMethod.READ_ONLY if read_only else TrialMethod.OVERLAYS)
 
 

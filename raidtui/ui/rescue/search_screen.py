@@ -168,7 +168,7 @@ def hint_lines(result: SearchResult, width: int) -> list[Line]:
     lines: list[Line] = [[], [("Written down, which proves nothing:", "dim")]]
     for hint in result.hints:
         first, *rest = text_lines(hint.words, width - 3, "plain")
-        lines += [[("• ", "dim"), *first], *([("  ", "plain"), *each] for each in rest)]
+        lines += [[("· ", "dim"), *first], *([("  ", "plain"), *each] for each in rest)]
     return lines
 
 

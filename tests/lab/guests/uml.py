@@ -106,7 +106,7 @@ def own_processor() -> int:
 
 
 def keep_awake(pidfd: int, pid: int, every_s: float = WAKE_EVERY_S) -> None:
-    """Send the guest's kernel SIGALRM every `every_s` seconds until it has ended; closes `pidfd`.
+    """Send the guest's kernel SIGALRM and SIGIO every `every_s` seconds until it has ended; closes `pidfd`.
 
     SIGALRM is the interrupt of the kernel's only timer, which fires once and is armed again by its handler.
     Linux 6.1 can lose it: when the timer fires again before the handler has returned, and while interrupts
@@ -114,14 +114,18 @@ def keep_awake(pidfd: int, pid: int, every_s: float = WAKE_EVERY_S) -> None:
     in the guest ends, and all else works. One more SIGALRM makes the kernel look at its clock, run what is
     due, and arm its timer. The clock is this machine's, so nothing runs early, and nothing else is changed: a
     program that waits for what does not come still waits.
+
+    SIGIO is the interrupt of its disks and lines, and goes the same way: what a disk has done is not heard of
+    until a line says something. One more makes the kernel ask all of them what there is.
     """
     try:
         ended = select.poll()
         ended.register(pidfd, select.POLLIN)
         while not ended.poll(every_s * 1000):
-            with contextlib.suppress(ProcessLookupError):
-                if catches(pid, signal.SIGALRM):
-                    signal.pidfd_send_signal(pidfd, signal.SIGALRM)
+            for number in (signal.SIGALRM, signal.SIGIO):
+                with contextlib.suppress(ProcessLookupError):
+                    if catches(pid, number):
+                        signal.pidfd_send_signal(pidfd, number)
     finally:
         os.close(pidfd)
 

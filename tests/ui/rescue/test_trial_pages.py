@@ -352,7 +352,7 @@ async def test_a_passphrase_is_typed_unseen(fake: Fake, tried: FakeTrials) -> No
         assert "LUKS stays closed" in screen_text(pilot)
         await at(pilot, Ask, "p")
         await pilot.press(*("space" if char == " " else char for char in secret))
-        await until(pilot, lambda: "•" * len(secret) in screen_text(pilot))
+        await until(pilot, lambda: "*" * len(secret) in screen_text(pilot))
         assert secret not in screen_text(pilot)
         await at(pilot, TrialScreen, "enter")
         assert "LUKS is opened with the passphrase typed" in screen_text(pilot)

@@ -6,6 +6,7 @@ import hashlib
 from pathlib import Path
 
 from raidtui.host.roots.opening import open_root
+from raidtui.rescue.trial import trial_replay
 from raidtui.rescue.trial.trial_checks import Checker
 from raidtui.rescue.trial.trial_key import TrialKey
 from raidtui.rescue.trial.trial_look import mount_read_only
@@ -29,6 +30,10 @@ ENCRYPTED = (
 CASES = {
     "ext4": ("64M", "mkfs.ext4 -q $FILE"),
     "ext4 not unmounted": ("64M", f"mkfs.ext4 -q $FILE && mount -o loop $FILE $MOUNTED && {DIRTY.strip()}"),
+    "ext4 not unmounted, without room": (
+        "64M",
+        f"mkfs.ext4 -q $FILE && mount -o loop $FILE $MOUNTED && {DIRTY.strip()}",
+    ),
     "xfs": ("320M", "mkfs.xfs -q $FILE"),
     "xfs not unmounted": ("320M", f"mkfs.xfs -q $FILE && mount -o loop $FILE $MOUNTED && {DIRTY.strip()}"),
     "xfs with errors": (
@@ -115,6 +120,7 @@ def judged(names: list[str]) -> dict[str, object]:
         before = hashlib.sha256(file.read_bytes()).hexdigest()
         target = sh(f"losetup --find --show --read-only {file}").strip()
         key = "key" if "its key" in name else "other" if "another key" in name else ""
+        vars(trial_replay)["_STORE"] = "16K" if "without room" in name else "1G"
         rows, mounts = looked_at(target, TrialKey(file=f"{PLACE}/{key}") if key else None)
         sh(f"losetup -d {target}")
         same = hashlib.sha256(file.read_bytes()).hexdigest() == before

@@ -6,24 +6,28 @@ import contextlib
 import hashlib
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 from raidtui.host.reading import read_survey
 from raidtui.host.roots.opening import open_root
+from raidtui.jobs import worker
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.plan_file import load_plan
+from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job, jobs_folder
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import Plan, Refusal
 from raidtui.monitor.sampler import Sampler
 from raidtui.rescue.mdadm_words import Assembly, Recreation
 from raidtui.rescue.proof import RescueGeometry
 from raidtui.rescue.saved_ends import FOLDER
-from raidtui.rescue.trial import trial_checks, trial_key
+from raidtui.rescue.trial import attended, trial_checks, trial_key
 from raidtui.rescue.trial.patient_tool import PatientEnd, run_patiently
+from raidtui.rescue.trial.reshape_hold import read_place
 from raidtui.rescue.trial.trial_plan import plan_trial
-from raidtui.rescue.trial.trial_record import TrialLooks, outcome_of
+from raidtui.rescue.trial.trial_record import TrialLooks, TrialOutcome, outcome_of
 from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest
 from raidtui.rescue.trial.trial_worker import TrialWorker
 from raidtui.rescue.trial.trials import clean, make_trial_job, new_ident, read_trial_host
@@ -49,6 +53,29 @@ LEFT = (
 _TOOLS = "(mdadm|dmsetup|losetup|blockdev|udevadm|truncate|mkdir|rmdir|rm|e2fsck|modprobe)(.bin)?"
 
 
+class _Standing(TrialWorker):
+    """A worker that reads the stripe which a reshape stands within."""
+
+    def _halt(self) -> str:
+        return ""
+
+    def _outcome(self, plan: Plan, state: JobState, reason: str, typed: str) -> TrialOutcome:
+        place = read_place(self._root, self._trial.names.array)
+        assert place is not None
+        assert place.waiting is not None
+        with Path(self._trial.target).open("rb") as file:
+            file.seek(place.waiting[0] * 512)
+            file.read(4096)
+        return super()._outcome(plan, state, reason, typed)
+
+
+class _Stuck(_Standing):
+    """One that cannot let it go on."""
+
+    def _free(self) -> bool:
+        return False
+
+
 def killed_trials(names: list[str], fault: Fault, step: int = 1) -> list[Row]:
     """Kill the worker of a trial on overlays at every place, and clean.
 
@@ -64,6 +91,7 @@ def killed_trials(names: list[str], fault: Fault, step: int = 1) -> list[Row]:
         left = clean(open_root("/"), lambda _: None)
         rows.append((number, status, list(left), sh(LEFT), _state(names) == before))
         if status != -signal.SIGKILL:
+            sys.stderr.write((job.folder / "journal.jsonl").read_text())  # for a test that fails
             return rows
     return rows
 
@@ -182,6 +210,35 @@ def vanished(names: list[str], goner: str, steps: int) -> Row:
     return (status, *_outcome(job), job.state, sh(LEFT), _state(others) == before)
 
 
+def standing(names: list[str], *, freed: bool) -> Row:
+    """Try an array whose reshape stands within a stripe that is read, and which nobody has moved on before.
+
+    Args:
+        names: the members.
+        freed: whether the worker can let the reshape go on; else only ``clean`` does.
+
+    Returns:
+        check, void, state, what the worker has said of it, what is left after ``clean``, whether the members
+        are as before.
+    """
+    before = _state(names)
+    job = _trial(names, store_bytes=64 << 20, force=False)
+    pid = os.fork()
+    if pid == 0:
+        attended._IDLE_S, worker._BACK_S = 2.0, 2.0
+        try:
+            (_Standing if freed else _Stuck)(open_root("/"), job).work()
+        finally:
+            os._exit(0)
+    until(lambda: job.state in {JobState.DONE, JobState.STUCK, JobState.FAILED}, "the end of the trial")
+    state = job.state
+    said = [str(entry["text"]) for entry in job.entries() if entry["event"] == "output"]
+    left = clean(open_root("/"), lambda _: None)
+    os.waitpid(pid, 0)
+    moved = [words for words in said if words.startswith("the reshape")]
+    return (*_outcome(job), state, moved, [*left, sh(LEFT)], _state(names) == before)
+
+
 def _outcome(job: Job) -> tuple[str, str]:
     found = outcome_of(job)
     return (str(found.proof.check), found.void) if found is not None else ("", "")
@@ -192,6 +249,8 @@ def _trial(
     made: Recreation | None = None,
     store_bytes: int = 16 << 20,
     looks: TrialLooks | None = None,
+    *,
+    force: bool = True,
 ) -> Job:
     root = open_root("/")
     survey = read_survey(root, Sampler(root).sample(), tuple(names))
@@ -200,7 +259,7 @@ def _trial(
     request = TrialRequest(
         ident=new_ident(),
         method=TrialMethod.OVERLAYS,
-        made=made or Assembly(devices=tuple(names), uuid=uuid, force=True, run=True),
+        made=made or Assembly(devices=tuple(names), uuid=uuid, force=force, run=force),
         label="a mirror",
         store_bytes=store_bytes,
     )

@@ -43,14 +43,14 @@ assemble() {  # OPTION... DEVICE...
     udevadm settle
 }
 
-grown() {  # OPTION...: begin a reshape; with a backup file, mdadm stays as long as it lasts
-    mdadm --grow $MD "$@" >/dev/null 2>&1 &
+chunk_reshape() {  # FILE: from 64 to 128 KiB chunks with a backup file
+    rm -f "$1"
+    begin_reshape --chunk=128 --backup-file="$1"
 }
 
-chunk_reshape() {  # FILE: from 64 to 128 KiB chunks with a backup file; frozen, and nobody watches it
-    rm -f "$1"
+begin_reshape() {  # OPTION...: frozen as it has begun, and nobody watches it
     limit 500
-    mdadm --grow $MD --chunk=128 --backup-file="$1" >/dev/null 2>&1 &
+    mdadm --grow $MD "$@" >/dev/null 2>&1 &
     until [ "$(cat $SYS/sync_action)" = reshape ]; do :; done
     until freeze 2>/dev/null; do :; done
     pkill -KILL -x 'mdadm.*' || true
@@ -147,14 +147,42 @@ stop() {
     until mdadm --quiet --stop $MD 2>/dev/null; do udevadm settle; done
 }
 
-cut_off() {  # the disks 0 to 3 as they are now, on 4 to 7: what a cut of the power leaves; these are blank then
+events() {  # DEVICE...: of its superblock on the disk
+    local each
+    for each; do
+        blockdev --flushbufs "$each"
+        mdadm --examine "$each" | grep Events
+    done
+}
+
+lines() {  # NUMBER...: /dev/mapper/line-N is all of a disk, which can be held
+    local number disk
+    modprobe dm-mod
+    for number; do
+        disk=D$number
+        echo "0 $(blockdev --getsz "${!disk}") linear ${!disk} 0" | dmsetup create "line-$number"
+    done
+    udevadm settle
+}
+
+cut_off() {  # what a cut of the power leaves of the lines 0 to 3, on the disks 4 to 7; 0 to 3 are blank then
     local number from to
+    # One after the other: nothing is written after a write that one of them still holds. Superblocks are
+    # written to all at a time: where some have been, mdadm takes the journal for stale.
+    for number in 0 1 2 3; do dmsetup suspend --nolockfs "line-$number"; done
+    until [ "$(events $D0 $D1 $D2 $D3 | sort -u | wc -l)" = 1 ]; do
+        for number in 0 1 2 3; do dmsetup resume "line-$number"; done
+        udevadm settle
+        for number in 0 1 2 3; do dmsetup suspend --nolockfs "line-$number"; done
+    done
     for number in 0 1 2 3; do
         from=D$number to=D$((number + 4))
         dd if="${!from}" of="${!to}" bs=1M iflag=direct conv=sparse,fsync status=none
     done
+    for number in 0 1 2 3; do dmsetup resume "line-$number"; done
     ! mountpoint -q /mnt || umount /mnt
     stop
+    for number in 0 1 2 3; do dmsetup remove --retry "line-$number"; done
     blank $D0 $D1 $D2 $D3
 }
 

@@ -11,6 +11,7 @@ thread, and opens nothing but LINE. What a command reads, writes or breaks ends 
 by itself is not shown by it: a test about that starts it anew.
 """
 
+import atexit
 import gc
 import importlib
 import io
@@ -141,7 +142,19 @@ def main() -> None:
     gc.collect()
     gc.freeze()  # else each child's first collection copies all that was imported
     sys.argv[1:] = serve(line)
-    runpy.run_module("raidtui", run_name="__main__", alter_sys=True)
+    try:
+        runpy.run_module("raidtui", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        finish(end.code if isinstance(end.code, int) else bool(end.code))
+
+
+def finish(status: int) -> None:
+    """End as Python does, but for the objects that it takes down one by one: that touches all of memory."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
 
 
 if __name__ == "__main__":

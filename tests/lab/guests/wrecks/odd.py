@@ -9,15 +9,37 @@ def _r5(order: str) -> Truth:
     return Truth(level=5, order=named(order), layout="left-symmetric")
 
 
-_GROW = (
-    "c12 -l5 -n3 -c64 $D0 $D1 $D2\nfill\nmdadm --quiet $MD --add $D3\nlimit 8000\ngrown --raid-devices=4\n"
-    "progress 20000\nfreeze\nstop\n"
-)
-_CHUNK = "c12 -l5 -n4 -c64 $D0 $D1 $D2 $D3\nfill\nchunk_reshape /var/tmp/reshape-backup\nreshape_to 18432\n"
-_CUT = (
-    f"{_CHUNK}backup_file /var/tmp/reshape-backup 55296 6144\nsave $D0 $D1 $D2 $D3\nreshape_to 20480\nstop\n"
-    "put_back $D0 $D1 $D2 $D3"
-)
+_GROW = "c12 -l5 -n3 -c64 $D0 $D1 $D2\nfill\nmdadm --quiet $MD --add $D3\nbegin_reshape --raid-devices=4\n"
+_GROWN = f"{_GROW}reshape_to 20480\nstop\n"  # 160 stripes of three disks, which end where 240 of two do
+_FOUR = "c12 -l5 -n4 -c64 $D0 $D1 $D2 $D3\nfill\n"
+_CHUNK = f"{_FOUR}chunk_reshape /var/tmp/reshape-backup\n"
+_BACKUP = "/var/tmp/reshape-backup"
+_AMONG_FILES = 8192  # sectors of each of three data disks: files lie there, and in the 3 MiB after it
+
+
+def _cut(begun: str, disks: str, at: int) -> str:
+    """A reshape in place that has gone beyond the recorded place, by what its backup file holds."""
+    return (
+        f"{begun}reshape_to {at}\nbackup_file {_BACKUP} {at * 3} 6144\nsave {disks}\nreshape_to {at + 2048}\n"
+        f"stop\nput_back {disks}"
+    )
+
+
+def _cut_in_place(ident: str, made: str, grow: str, numbers: str) -> Wreck:
+    """A cut change of layout or level, which mdadm makes in place with a backup file."""
+    disks = " ".join(f"$D{number}" for number in numbers)
+    begun = f"{made}rm -f {_BACKUP}\nbegin_reshape {grow} --backup-file={_BACKUP}\n"
+    return Wreck(
+        id=ident,
+        make=_cut(begun, disks, _AMONG_FILES),
+        given=named(numbers),
+        proof=f"over {' '.join(numbers)}\ncp {_BACKUP} /tmp/wrecks/backup\n"
+        "assemble --backup-file=/tmp/wrecks/backup ${OVER[@]} || true\ncheck_ext4 $MD\nwait_idle",
+        moves=True,
+    )
+
+
+_CUT = _cut(_CHUNK, "$D0 $D1 $D2 $D3", 18432)
 RESHAPES = (
     Wreck(
         id="reshape-chunk-cut",
@@ -39,22 +61,39 @@ RESHAPES = (
     ),
     Wreck(
         id="reshape-chunk-halted",
-        make=f"{_CHUNK}stop\nrm /var/tmp/reshape-backup",
+        make=f"{_CHUNK}reshape_to 18432\nstop\nrm /var/tmp/reshape-backup",
         given=named("0123"),
         proof="over 0 1 2 3\n>/tmp/wrecks/backup\n"
         "assemble --backup-file=/tmp/wrecks/backup --invalid-backup ${OVER[@]} || true\ncheck_ext4 $MD\n"
         "wait_idle",
         moves=True,
     ),
+    _cut_in_place("reshape-layout-cut", _FOUR, "--layout=left-asymmetric", "0123"),
+    _cut_in_place(
+        "reshape-5-to-6-cut", f"{_FOUR}mdadm --quiet $MD --add $D4\n", "--level=6 --raid-devices=5", "01234"
+    ),
+    _cut_in_place(
+        "reshape-6-to-5-cut",
+        "c12 -l6 -n5 -c64 $D0 $D1 $D2 $D3 $D4\nfill\n",
+        "--level=5 --raid-devices=4",
+        "01234",
+    ),
     Wreck(
         id="reshape-grow-cut",
-        make=_GROW,
+        make=_GROWN,
         given=named("0123"),
         proof="over 0 1 2 3\nassemble --freeze-reshape ${OVER[@]}\ncheck_ext4 $MD",
     ),
     Wreck(
+        id="reshape-grow-stripe-cut",
+        make=f"{_GROW}reshape_to 20096\nstop",
+        given=named("0123"),
+        proof="over 0 1 2 3\nassemble ${OVER[@]}\nwait_idle\ncheck_ext4 $MD",
+        moves=True,
+    ),
+    Wreck(
         id="reshape-grow-member-lost",
-        make=f"{_GROW}zero $D1",
+        make=f"{_GROWN}zero $D1",
         given=named("0123"),
         proof="over 0 2 3\nassemble --run --freeze-reshape ${OVER[@]}\ncheck_ext4 $MD",
     ),
@@ -69,8 +108,11 @@ JOURNAL = (
     ),
     Wreck(
         id="r5-journal-full",
-        make="create -e1.2 -l5 -n3 -c64 --write-journal=$D3 $D0 $D1 $D2\nfill\n"
-        "mount $MD /mnt\nrm -r /mnt/text\nsync -f /mnt\necho write-back >$SYS/journal_mode\n"
+        make="lines 0 1 2 3\n"
+        "create -e1.2 -l5 -n3 -c64 --write-journal=/dev/mapper/line-3 /dev/mapper/line-{0,1,2}\nfill\n"
+        "echo 1000 >$SYS/safe_mode_delay\n"
+        "mount $MD /mnt\nrm -r /mnt/text\nsync -f /mnt\n"
+        "echo write-back >$SYS/journal_mode\n"
         "cp -a $TREE/text /mnt/\nsync -f /mnt\ncut_off",
         given=named("4567"),
         proof="over 4 5 6 7\nassemble ${OVER[@]}\nmount $MD /mnt\numount /mnt\ncheck_ext4 $MD",

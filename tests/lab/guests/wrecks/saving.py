@@ -39,9 +39,10 @@ def saved(guest: Guest, wreck: Wreck, asked: Asked, *, carried_out: bool) -> lis
     if array is None:
         return ["no array is named"]
     if array["level"] == "container":
-        result = raidtui(guest, "rescue", "try", "start", *wreck.given)
-        refused = result.status == 2 and "container" in result.stderr and digests(guest) == before
-        return [] if refused else [f"a container is tried: {result.output}"]
+        way = "start" if len(wreck.given) == array["raid_disks"] else "start-degraded"
+        tries = [(way, *wreck.given), (way, *wreck.given, "--overlays")]
+        wrong = [text for words in tries for text in _tried(guest, wreck, words)[1]]
+        return wrong if digests(guest) == before else [*wrong, "the trial has written"]
     job, wrong = "", [f"no way is offered: {array['verdict']}"]
     for words in _ways(guest, wreck, asked, array):
         job, wrong = _tried(guest, wreck, words)
@@ -125,7 +126,9 @@ def _tried(guest: Guest, wreck: Wreck, words: Words) -> tuple[str, list[str]]:
     if not result.stdout:
         return "", [f"tried {words}: status {result.status}: {result.output}"]
     found = json.loads(result.stdout)
-    if result.status != 0:
+    files = guest.run(f"wc -l <{MANIFEST}").stdout.strip()
+    whole = not listed or f", {files} have the sums of the list" in found["proof"]["sure"]
+    if result.status != 0 or not whole:
         return "", [f"tried {words}: {found['proof']}, {found['void']}, {found['said']}"]
     return found["job"], []
 
