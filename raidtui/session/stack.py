@@ -1,7 +1,8 @@
 """What stands on what, read again and again: files in the caller's thread, tools in threads of their own.
 
 A tool that opens a suspended device hangs and cannot be killed: it is given up, what it would have said is
-not known, and everything else goes on. Nothing of this is in the watching path: it runs while it is asked for.
+not known, and everything else goes on. Nothing of this is in the watching path: it runs while it is asked
+for.
 """
 
 from __future__ import annotations
@@ -53,16 +54,14 @@ class StackReader:
 
     Args:
         root: the host.
-        clock: seconds that only count on.
+        clock: seconds; None for a clock that only counts on, of a live host, and for the host's time else.
         limit_s: how long a tool is waited for.
     """
 
-    def __init__(
-        self, root: Root, clock: Callable[[], float] = time.monotonic, limit_s: float = TOOL_S
-    ) -> None:
+    def __init__(self, root: Root, clock: Callable[[], float] | None = None, limit_s: float = TOOL_S) -> None:
         apart = root.apart()
         self._root = apart or root
-        self._clock = clock
+        self._clock = clock or (time.monotonic if root.live else root.now_s)
         self._limit_s = limit_s
         self._threads = apart is not None
         self._crew = Crew(threads=self._threads, limit_s=limit_s)
@@ -143,7 +142,7 @@ class StackReader:
 
     def _unknown(self) -> tuple[str, ...]:
         late = {
-            key: f"{key} has not answered within {self._limit_s:.0f} s"
+            key: f"{key} has not answered within {self._limit_s:.3g} s"
             for key in self._crew.late
             if isinstance(key, str)
         }
@@ -159,7 +158,9 @@ class StackReader:
             self._silent.pop(key, None)
             return output
         first = next(iter(output.stderr.strip().split("\n")), "")
-        self._silent[key] = output.why_not or f"{key} failed with status {output.status}: {first}"
+        self._silent[key] = (
+            output.why_not or f"{key} failed with status {output.status} ({first or 'no words'})"
+        )
         return None
 
     def _read_tables(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 
 from msgspec import Struct
@@ -13,6 +12,7 @@ from raidtui.view.units import SECTOR_BYTES
 
 SECONDS_S, MINUTES_S = 10.0, 300.0
 """The two spans over which shares are shown."""
+_COARSE_S = 5.0
 _STRIPES = frozenset({"raid0", "linear"})
 
 
@@ -100,13 +100,19 @@ class StackMeter:
     """Keeps readings for some minutes, and says what went on between them."""
 
     def __init__(self) -> None:
-        self._kept: deque[Stack] = deque()
+        self._kept: list[Stack] = []
 
     def add(self, stack: Stack) -> None:
-        """Take a reading."""
-        self._kept.append(stack)
-        while len(self._kept) > 2 and stack.clock_s - self._kept[1].clock_s >= MINUTES_S:
-            self._kept.popleft()
+        """Take a reading; those of more than some seconds ago are thinned out."""
+        now_s = stack.clock_s
+        kept: list[Stack] = []
+        for each in self._kept:
+            fresh = now_s - SECONDS_S - 2 <= each.clock_s < now_s
+            if fresh or (each.clock_s < now_s and (not kept or each.clock_s - kept[-1].clock_s >= _COARSE_S)):
+                kept.append(each)
+        while len(kept) > 1 and now_s - kept[1].clock_s >= MINUTES_S:
+            del kept[0]
+        self._kept = [*kept, stack]
 
     @property
     def now(self) -> Stack:
@@ -127,8 +133,16 @@ class StackMeter:
         return layer_load(before.counters[name], self.now.counters[name], over_s)
 
     def shares(self, name: str, span_s: float) -> Mapping[str, PartShare]:
-        """Return the share of each device under a volume; {} where it stands on one, or nothing is known."""
-        parts = spread_over(self.now, name)
+        """Return the share of each device under a volume.
+
+        It is counted on these devices, so with what others do there.
+
+        Returns:
+            {} where it stands on one, is idle, or nothing is known.
+        """
+        parts, own = spread_over(self.now, name), self.load(name, span_s)
+        if own is None or not own.reads + own.writes:
+            return {}
         loads = {part: load for part in parts if (load := self.load(part, span_s)) is not None}
         if len(parts) < 2 or len(loads) < len(parts):
             return {}
@@ -190,8 +204,8 @@ def _cache_in(stack: Stack | None, name: str) -> CacheState | None:
 def spread_over(stack: Stack, name: str) -> tuple[str, ...]:
     """Return the devices over which a volume or an array without redundancy spreads its data, by kernel name.
 
-    Of a volume these are the physical volumes under it; what a cache lies on is not among them, as it does
-    not hold a part of the data, but some of them again.
+    Of a volume these are the physical volumes under it. What a cache lies on is not among them, as it holds
+    no part of the data, but some of them again; nor are the copies of LVM's own RAID.
     """
     node = stack.nodes.get(name)
     if node is None:
@@ -206,7 +220,7 @@ def spread_over(stack: Stack, name: str) -> tuple[str, ...]:
 def _physical(stack: Stack, node: StackNode, seen: frozenset[str]) -> list[str]:
     found: list[str] = []
     cached = node.cache.devices if node.cache is not None else ()
-    for parent in node.parents:
+    for parent in node.parents if node.kind is not StackKind.RAID else ():
         below = stack.nodes[parent]
         if parent in cached or parent in seen or is_metadata(below) or _is_part_of_cache(below):
             continue

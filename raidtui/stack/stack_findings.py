@@ -18,6 +18,8 @@ BUSY_S = 30.0
 BUSY_BYTES_S, BUSY_REQUESTS_S = 20e6, 200.0
 """A volume with less load than both is not judged by its balance."""
 MOST_SHARE = 0.8
+LEAST_OWN = 0.5
+"""Of what the devices under a volume do, at least so much is its own."""
 _FULL = ((0.95, 0.90, "bad"), (0.80, 0.75, "warn"))
 """Shares of a thin pool's data and metadata, and the role from there on."""
 
@@ -212,6 +214,10 @@ def _of_balance(meter: StackMeter, node: StackNode, arrays: Mapping[str, Array])
         return
     if any("pvmove" in each.label for each in stack.nodes.values()):
         return
+    loads = [other for part in parts if (other := meter.load(part, MINUTES_S)) is not None]
+    moved = sum(other.read_bytes + other.written_bytes for other in loads)
+    if load.read_bytes + load.written_bytes < LEAST_OWN * moved:
+        return  # others do more there: the figures are theirs
     by_bytes = load.read_bytes_s + load.written_bytes_s >= BUSY_BYTES_S
     shares = {
         name: (share.total if by_bytes else share.requests) or 0.0

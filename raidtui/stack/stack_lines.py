@@ -60,7 +60,7 @@ def _wrapped(text: str, width: int, role: str, *, indent: int) -> list[Line]:
     words = visible(text)
     first = " " * (len(words) - len(words.lstrip(" ")))
     parts = textwrap.wrap(
-        words, width, initial_indent=first, subsequent_indent=" " * indent, break_on_hyphens=False
+        words.lstrip(), width, initial_indent=first, subsequent_indent=" " * indent, break_on_hyphens=False
     )
     return [[(part, role)] for part in parts]
 
@@ -188,20 +188,20 @@ def _by_direction(node: StackNode) -> str:
 
 def _balance_lines(meter: StackMeter, node: StackNode, width: int) -> Iterator[Line]:
     stack = meter.now
-    if len(spread_over(stack, node.name)) < 2 or any(
-        node.name in stack.below(top.name) for top in _same(stack, node)
-    ):
+    parts = spread_over(stack, node.name)
+    if len(parts) < 2 or any(node.name in stack.below(top.name) for top in _same(stack, node)):
         return
     spans = [(SECONDS_S, meter.shares(node.name, SECONDS_S))]
     if meter.over_s(MINUTES_S) > 2 * SECONDS_S:
         spans.append((MINUTES_S, meter.shares(node.name, MINUTES_S)))
-    if not spans[0][1]:
-        return
     name = f"{visible(node.title)}, {kind_word(node)}"
+    if not any(shares for _, shares in spans):
+        yield from _wrapped(f"  {name}: nothing was read or written", width, "dim", indent=4)
+        return
     heads = "".join(f"{f'last {duration(meter.over_s(span))}':>22}" for span, _ in spans)
     room = max(12, width - 22 * len(spans) - 2)
     yield [(f"  {fit(name, room)}", "plain"), (heads, "dim")]
-    for part in spans[0][1]:
+    for part in parts:
         cells = "".join(f"{_share_words(shares.get(part)):>22}" for _, shares in spans)
         yield [(f"    {fit(visible(_title(stack, part)), room - 2)}{cells}", "plain")]
 
@@ -219,7 +219,7 @@ def _title(stack: Stack, name: str) -> str:
 
 def _share_words(share: PartShare | None) -> str:
     if share is None:
-        return "not known"
+        return "nothing"
     parts = [("r", share.reads), ("w", share.writes)]
     found = [f"{value:.1%} {word}" for word, value in parts if value is not None]
-    return "  ".join(found) or "nothing"
+    return "  ".join(found)

@@ -38,10 +38,22 @@ def tree_rows(stack: Stack, focus: str = "") -> tuple[TreeRow, ...]:
         stack: the layers.
         focus: a device; then only what stands on it, with all that stands beneath that.
     """
-    tops = [top for top in stack.tops() if not focus or top.name == focus or focus in stack.below(top.name)]
+    tops = [top for top in _tops(stack) if not focus or top.name == focus or focus in stack.below(top.name)]
     tops.sort(key=_order)
     drawer = _Drawer(stack)
     return tuple(row for top in tops for row in drawer.tree(top))
+
+
+def _tops(stack: Stack) -> list[StackNode]:
+    """Return what nothing stands on; of an inner volume what it stands on, unless something else does, too.
+
+    LVM makes such a volume on each thin pool, to keep others from using it.
+    """
+    tops = list(stack.tops())
+    outer = [top for top in tops if not top.hidden]
+    held = {name for top in outer for name in stack.below(top.name)}
+    inner = [stack.nodes[name] for top in tops if top.hidden for name in top.parents if name not in held]
+    return [*outer, *inner]
 
 
 def _order(top: StackNode) -> tuple[bool, bool]:

@@ -332,6 +332,11 @@ JOBS = Command(
     words="tasks running interrupted resume roll back",
     help="Show the last jobs, running and interrupted ones first: follow, resume, roll back.",
 )  # fmt: skip
+STACK = Command(
+    id="app.stack", keys="v", action="stack", label="Stack", foot=False,
+    words="layers lvm volume cache bcache writecache dm-crypt load latency iostat balance trim mount",
+    help="Show what stands on what: disks, arrays, volumes, caches, file systems, and the load of each.",
+)  # fmt: skip
 TO_ARRAYS = Command(
     id="app.arrays", keys="1", action="pane('arrays')", label="Arrays", words="raid md list status",
     help="Show the arrays.", foot=False
@@ -355,45 +360,9 @@ TO_LOG = Command(
     id="app.log", keys="6", action="pane('log')", label="Log", words="events timeline history journal",
     help="Show what happened.", foot=False
 )  # fmt: skip
-
-
-class CliCommand(Struct, frozen=True, kw_only=True):
-    """What the command line alone can do; the palette shows how.
-
-    Args:
-        title: two words or three.
-        command: the subcommand and its arguments, after ``raidtui``.
-        help: a sentence.
-        words: synonyms by which the palette finds it.
-    """
-
-    title: str
-    command: str
-    help: str
-    words: str = ""
-
-
-CLI_COMMANDS = (
-    CliCommand(
-        title="Grow chunks", command="plan grow-chunk ARRAY KIB",
-        help="Change an array's chunk size: a reshape.", words="reshape chunk size",
-    ),
-    CliCommand(
-        title="Repair", command="plan repair ARRAY",
-        help="Rewrite what does not match; run a check first.", words="mismatches rewrite parity",
-    ),
-    CliCommand(
-        title="Bitmap", command="plan bitmap ARRAY KIND",
-        help="Add a write-intent bitmap to an array, or remove it.", words="write-intent internal",
-    ),
-    CliCommand(
-        title="Read-only", command="plan read-only ARRAY",
-        help="Make an array read-only; read-write ends it.", words="readonly writable read-write",
-    ),
-)  # fmt: skip
-"""See ``CliCommand``."""
 EVERYWHERE = (
-    HELP, PALETTE, TO_ARRAYS, TO_WEAR, TO_TUNE, TO_BENCH, TO_LOG, FILTER, HOLD, BUILD, JOBS, DEMO, QUIT,
+    HELP, PALETTE, TO_ARRAYS, TO_WEAR, TO_TUNE, TO_BENCH, TO_LOG, FILTER, HOLD, BUILD, STACK, JOBS, DEMO,
+    QUIT,
 )  # fmt: skip
 FURTHER = (SCOPE, GIVE_BACK, UNDO, REMOVE, STOP, BUILD, JOBS, LOCATE, ASSEMBLE, CANCEL, ZERO, HOLD, QUIT)
 """What the footer shows besides in windows wider than 80 columns, the most useful first."""

@@ -13,6 +13,9 @@ LVS = (
 )
 """Reads metadata from the disks without taking a lock: a pvmove that runs does not hold it up (lvs(8))."""
 
+_UNREAD = "unknown"
+"""The health of a volume of LVM's own RAID, which lvs does not ask the kernel for with --readonly."""
+
 
 class LvmVolume(Struct, frozen=True, kw_only=True):
     """A volume.
@@ -41,7 +44,7 @@ def parse_volumes(text: str) -> Mapping[str, LvmVolume]:
             found[uuid] = LvmVolume(
                 group=str(row["vg_name"]),
                 name=str(row["lv_name"]),
-                health=str(row.get("lv_health_status", "")),
+                health=str(row.get("lv_health_status", "")).replace(_UNREAD, ""),
             )
     except (ValueError, LookupError, TypeError, AttributeError):
         return {}

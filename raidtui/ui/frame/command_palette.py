@@ -13,10 +13,48 @@ from textual.message import Message
 from textual.widgets import Input, OptionList
 
 from raidtui.session.watch import Report
-from raidtui.ui.commands import CLI_COMMANDS, DEMO, EVERYWHERE, PALETTE
+from raidtui.ui.commands import DEMO, EVERYWHERE, PALETTE
 from raidtui.ui.frame.dialog import ClosesOnce
 from raidtui.ui.frame.pane import Pane
 from raidtui.ui.frame.textual_private import PaletteHook
+
+
+class CliCommand(Struct, frozen=True, kw_only=True):
+    """What the command line alone can do; the palette shows how.
+
+    Args:
+        title: two words or three.
+        command: the subcommand and its arguments, after ``raidtui``.
+        help: a sentence.
+        words: synonyms by which the palette finds it.
+    """
+
+    title: str
+    command: str
+    help: str
+    words: str = ""
+
+
+CLI_COMMANDS = (
+    CliCommand(
+        title="Grow chunks", command="plan grow-chunk ARRAY KIB",
+        help="Change an array's chunk size: a reshape.", words="reshape chunk size",
+    ),
+    CliCommand(
+        title="Repair", command="plan repair ARRAY",
+        help="Rewrite what does not match; run a check first.", words="mismatches rewrite parity",
+    ),
+    CliCommand(
+        title="Bitmap", command="plan bitmap ARRAY KIND",
+        help="Add a write-intent bitmap to an array, or remove it.", words="write-intent internal",
+    ),
+    CliCommand(
+        title="Read-only", command="plan read-only ARRAY",
+        help="Make an array read-only; read-write ends it.", words="readonly writable read-write",
+    ),
+)  # fmt: skip
+"""See ``CliCommand``."""
+
 
 _TITLE, _INSIDE_TITLE, _WORDS, _HELP, _INSIDE_HELP = 1.0, 0.8, 0.7, 0.4, 0.2
 _NOT_NOW = 0.01  # below everything that can be used now
