@@ -167,7 +167,7 @@ def _cache_lines(meter: StackMeter, node: StackNode) -> Iterator[str]:
     if cache.written_bytes is not None:
         words.append(f"{amount(cache.written_bytes)} written to it")
     slow = meter.cache(node.name, MINUTES_S)
-    if slow is not None and slow.written_bytes is not None and slow.over_s >= SECONDS_S:
+    if slow is not None and slow.written_bytes and slow.over_s >= SECONDS_S:
         words.append(f"at this rate {amount(int(slow.written_bytes / slow.over_s * _DAY_S))} a day")
     yield f"{node.title}: {'; '.join(words)}"
 
