@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from raidtui.rescue.trial.trial_request import TrialRequest
 
 _REFUSED = 2
+_MOST_KEY = 512
+"""The most bytes of a passphrase that cryptsetup takes from a terminal."""
 _START, _DEGRADED, _HALF, _FORCE = "start", "start-degraded", "take-half", "force"
 _NO_BITMAP = "start-without-bitmap"
 _CONTINUE, _REVERT = "continue-reshape", "revert-reshape"
@@ -73,6 +75,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hashes", default="", metavar="FILE", help="compare files with the list of sha256sum"
     )
+    parser.add_argument(
+        "--key-file",
+        default="",
+        metavar="FILE",
+        help="the key of what is encrypted (LUKS): all of the file, as cryptsetup --key-file reads it;"
+        " - asks for the passphrase, or reads it from the standard input, to the end of its line",
+    )
     parser.add_argument("--copy-to", default="", metavar="FOLDER", help="copy all files there")
     parser.add_argument("--hold", action="store_true", help="leave it mounted read-only until rescue clean")
     parser.add_argument("--verify", action="store_true", help="read all of each member before and after")
@@ -101,7 +110,8 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     except ValueError as error:
         raise UsageError(str(error)) from error
     try:
-        job = begin_trial(root, survey, _request(arguments, made, survey), _looks(arguments))
+        request, typed = _request(arguments, made, survey), _passphrase(arguments)
+        job = begin_trial(root, survey, request, _looks(arguments), typed)
         if isinstance(job, Refusal):
             print_refusal(job, as_json=arguments.json)
             return _REFUSED
@@ -195,8 +205,31 @@ def _looks(arguments: argparse.Namespace) -> TrialLooks:
         hashes=_absolute(arguments.hashes),
         copy_to=_absolute(arguments.copy_to),
         hold=arguments.hold,
+        key_file="" if arguments.key_file == "-" else _absolute(arguments.key_file),
         verify=arguments.verify,
     )
+
+
+def _passphrase(arguments: argparse.Namespace) -> str:
+    """Return the passphrase that is typed, or comes by the standard input; "" where none is asked for.
+
+    Raises:
+        UsageError: there is none, or it is no text.
+    """
+    from getpass import getpass  # noqa: PLC0415
+
+    from raidtui.command.streams import UsageError  # noqa: PLC0415
+
+    if arguments.key_file != "-":
+        return ""
+    try:
+        typed = sys.stdin.isatty()
+        found = getpass("Passphrase: ") if typed else sys.stdin.buffer.readline(_MOST_KEY).decode()
+    except (UnicodeDecodeError, EOFError) as error:
+        raise UsageError("the passphrase is no text: name its file") from error
+    if not (found := found.removesuffix("\n")):
+        raise UsageError("no passphrase was given")
+    return found
 
 
 def _absolute(path: str) -> str:

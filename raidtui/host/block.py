@@ -7,6 +7,7 @@ from typing import TypeGuard
 
 from raidtui.host.mounts import MOUNTINFO, SWAPS, parse_mounts, parse_swaps
 from raidtui.host.roots.root import Root
+from raidtui.host.trial_traces import PREFIX
 from raidtui.host.udev import UdevEntry, read_udev_entry
 from raidtui.model.disk import Disk, Use
 
@@ -205,3 +206,21 @@ def candidate_names(root: Root) -> tuple[str, ...]:
         for name in root.names(BLOCK)
         if not name.startswith(_NO_DISKS) and (root.text(f"{BLOCK}/{name}/size") or "0").strip() != "0"
     )
+
+
+def map_candidates(root: Root) -> tuple[str, ...]:
+    """Return the kernel's names of maps of the device mapper that could be members of an array, sorted.
+
+    Left out are those of rescue trials, those that another map stands on, and what the device mapper keeps to
+    itself, where udev says so.
+    """
+    found = []
+    for name in root.names(BLOCK):
+        if not name.startswith("dm-") or (root.text(f"{BLOCK}/{name}/size") or "0").strip() == "0":
+            continue
+        known = read_udev_entry(root, root.text(f"{BLOCK}/{name}/dev")).properties
+        below = any(not holder.startswith("md") for holder in root.names(f"{BLOCK}/{name}/holders"))
+        own = known.get("DM_UDEV_DISABLE_OTHER_RULES_FLAG", "0") not in {"", "0"}
+        if not below and not own and not (root.text(f"{BLOCK}/{name}/dm/name") or "").startswith(PREFIX):
+            found.append(name)
+    return tuple(found)

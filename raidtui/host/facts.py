@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 
 from raidtui.host import maps, on_top
 from raidtui.host.block import BLOCK, DiskReader, read_appearance
@@ -17,7 +18,7 @@ from raidtui.model.disk import Disk
 from raidtui.model.plan import Fact, FactKind
 from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, counted
 
-_PATIENCE_S = 5.0
+_PATIENCE_S, _PACE_S = 5.0, 0.1
 """How long a device may be open after a step: udev's handling of events ends within that."""
 
 
@@ -67,7 +68,10 @@ def _free(root: Root, name: str, value: str) -> str:
         return f"{name} is gone"
     if users := disk.users:
         return f"{name} is in use: {users}"
-    busy = why_busy(root, name) or open_words(root, (name,), patience_s=_PATIENCE_S).get(name, "")
+    end_s = time.monotonic() + _PATIENCE_S
+    while (busy := why_busy(root, name)) and time.monotonic() < end_s:  # such as mdadm, which looks at it
+        time.sleep(_PACE_S)
+    busy = busy or open_words(root, (name,), patience_s=_PATIENCE_S).get(name, "")
     return f"{name}: {busy}" if busy else ""
 
 
@@ -284,13 +288,16 @@ def _loose(root: Root, subject: str, value: str) -> str:
 
 def _unwritten(root: Root, uuid: str, value: str) -> str:
     """A stopped array has no counter; then the superblocks of its members say it, but for RAID 0."""
+    runs, _, seen = value.partition(" ")
     name = kernel_name(root, uuid)
     if name is None:
         known = f"the array {uuid} does not run: it is not known whether it was written to"
-        return known if value == "runs" else ""
+        return known if runs else ""
     state = _attribute(root, name, "array_state")
-    if value == "runs" and state != "readonly":  # one that was started again since counts from zero
+    if runs and state != "readonly":
         return f"{name} is {state}: it is not known whether it was written to"
+    if runs and (not seen or read_appearance(root, name) != seen):  # the counter begins again with each start
+        return f"{name} may have been stopped and started since: it is not known whether it was written to"
     words = (root.text(f"{BLOCK}/{name}/stat") or "").split()
     if len(words) <= _WRITTEN_AT or not words[_WRITTEN_AT].isdigit():
         return f"it is not known whether {name} was written to"

@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.host.block import DiskReader, candidate_names
+from raidtui.host.block import BLOCK, DiskReader, candidate_names, map_candidates
 from raidtui.host.crew import Crew
 from raidtui.host.examine import (
     read_device,
@@ -18,6 +18,7 @@ from raidtui.host.examine import (
     watched_texts,
 )
 from raidtui.host.md.mdadm import MdadmTimeoutError
+from raidtui.host.md.superblock import MemberScan
 from raidtui.host.on_top import (
     read_groups,
     read_issue_discards,
@@ -55,6 +56,8 @@ class ReadingScope(Struct, frozen=True, kw_only=True):
         closely: devices to open: superblock, first and last MiB, users.
         lightly: devices for which udev and sysfs are enough.
         everything: whether to open all devices that could hold a member, besides ``closely``.
+        members: whether to open all that udev knows as members, of whatever kind, and maps of the device
+            mapper, which are left out of the survey where they have no superblock.
         parts: whether to open the partitions of all these, too.
         digests: whether to read the first and last MiB at the first reading, not only when reading again.
         mdadm: whether to read mdadm's version.
@@ -65,6 +68,7 @@ class ReadingScope(Struct, frozen=True, kw_only=True):
     closely: tuple[str, ...] = ()
     lightly: tuple[str, ...] = ()
     everything: bool = False
+    members: bool = False
     parts: bool = False
     digests: bool = True
     mdadm: bool = True
@@ -142,6 +146,7 @@ class Reading:
         self._asker = asker if scope.wear else None
         self._crew = Crew(notify, threads=not self.serial)
         self._light: dict[str, Device] = {}
+        self._maps: frozenset[str] = frozenset()
         self._known = False
         self._close: frozenset[str] = frozenset()
         self._devices: dict[str, Device | None] = {}
@@ -267,6 +272,11 @@ class Reading:
     def _read_names(self) -> None:
         scope = self._scope
         closely = (*scope.closely, *(candidate_names(self._root) if scope.everything else ()))
+        if scope.members:
+            known = tuple(found.name for found in MemberScan(self._root).read())
+            maps = map_candidates(self._root)
+            self._maps = frozenset(maps).difference(closely, known)
+            closely = (*closely, *known, *maps)
         wanted = tuple(dict.fromkeys((*closely, *scope.lightly)))
         disks = DiskReader(self._root).read(set(wanted))
         if scope.parts:
@@ -304,8 +314,12 @@ class Reading:
         }
 
     def _read_closely(self, name: str, disks: Mapping[str, Disk], *, digest: bool) -> None:
+        if (self._root.text(f"{BLOCK}/{name}/dm/suspended") or "0").strip() == "1":
+            self._silent.add(name)  # whoever reads it waits until it is resumed, and cannot be ended
+            return
         try:
-            self._devices[name] = read_device(self._root, name, disks, digest=digest)
+            device = read_device(self._root, name, disks, digest=digest)
+            self._devices[name] = None if name in self._maps and device.superblock is None else device
             self._silent.discard(name)
         except MdadmTimeoutError:
             self._silent.add(name)

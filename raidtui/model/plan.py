@@ -60,8 +60,9 @@ class FactKind(StrEnum):
     STANDS_ON = "stands-on"  # the array (kernel name) has one of these: names of maps or devices (a|b)
     STANDS_OFF = "stands-off"  # the array (kernel name) is not there, or has none of these (a|b)
     UNWRITTEN = (
-        "unwritten"  # nothing was written to the array with this UUID since its start ("runs": and it runs)
+        "unwritten"  # nothing was written to the array with this UUID since its start ("runs": it still
     )
+    # runs, read-only; a job adds the "boot/diskseq" of the array as it has started it: no other start counts)
     EVENTS = "events"  # a device's superblock of the array (UUID/count), if it has one, counts no more events
 
 
@@ -153,6 +154,7 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         grounds: what it rests on, a sentence each, the first the result: what a trial of it has shown.
         confirm: the word to type before anything is destroyed: the array's name.
         rolls_back: whether a failure in the middle undoes the steps so far.
+        stacked: whether each step stands on those before it: a rollback ends at one that cannot be undone.
         devices: kernel names of all devices touched; their superblocks are saved before.
         arrays: kernel names of all arrays touched.
         goes_on: what md does by itself after the last step, a clause: "md copies sda to sde".
@@ -172,6 +174,7 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     grounds: tuple[str, ...] = ()
     confirm: str = ""
     rolls_back: bool = False
+    stacked: bool = False
     devices: tuple[str, ...] = ()
     arrays: tuple[str, ...] = ()
     goes_on: str = ""

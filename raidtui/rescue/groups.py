@@ -198,7 +198,8 @@ def groups_of(facts: RescueFacts) -> tuple[MemberGroup, ...]:
         block = device.superblock
         if block is None and (block := hidden_superblock(name, facts)) is not None:
             starts[name] = facts.medium(name).hidden_sectors
-        if block is not None and (block.uuid is not None or block.volumes):
+        named = block is not None and (block.uuid is not None or block.volumes)
+        if block is not None and named and (name in starts or not _is_below(device, block, facts)):
             found.setdefault(block.uuid or "", {})[name] = block
     arrays = {array.uuid: array for array in facts.survey.snapshot.arrays if array.uuid is not None}
     groups = []
@@ -219,6 +220,14 @@ def groups_of(facts: RescueFacts) -> tuple[MemberGroup, ...]:
             )
         )
     return tuple(_with_lost(groups, facts))
+
+
+def _is_below(device: Device, block: Superblock, facts: RescueFacts) -> bool:
+    """Whether a map that stands on a device shows the same superblock: it is a path of a multipath device."""
+    devices = facts.survey.devices
+    holders = [devices.get(use.what) for use in device.disk.uses if use.kind == "holder"]
+    blocks = [each.superblock for each in holders if each is not None and each.superblock is not None]
+    return any(_is_same(block, each) for each in blocks)
 
 
 def hidden_superblock(name: str, facts: RescueFacts) -> Superblock | None:

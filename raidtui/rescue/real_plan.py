@@ -118,6 +118,7 @@ def plan_real(
         grounds=_grounds(trial, outcome, job),
         confirm=label,
         rolls_back=not moves,
+        stacked=True,
         devices=made.devices,
     )
 

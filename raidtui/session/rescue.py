@@ -10,7 +10,6 @@ from msgspec import Struct
 
 from raidtui.host.backup_files import read_backups
 from raidtui.host.crew import Crew
-from raidtui.host.md.superblock import MemberScan
 from raidtui.host.reading import Reading, ReadingScope
 from raidtui.host.roots.root import Root
 from raidtui.host.smart.smart_names import has_smart
@@ -76,8 +75,8 @@ def read_facts(root: Root, names: Collection[str] = ()) -> RescueFacts | None:
     if root.live and not root.writable:
         return None
     snapshot = Sampler(root).sample()
-    members = () if names else tuple(found.name for found in MemberScan(root).read())
-    scope = ReadingScope(closely=tuple(names) or members, everything=not names, digests=False)
+    every = not names
+    scope = ReadingScope(closely=tuple(names), everything=every, members=every, digests=False)
     survey = Reading(root, snapshot, scope).start().wait()
     return look_closer(root, survey, snapshot, names)
 

@@ -42,6 +42,7 @@ class TrialWish(Struct, frozen=True, kw_only=True):
         files: whether it is mounted read-only and its files are listed.
         hold: whether it stays mounted until it is taken down.
         verify: whether the members are read as a whole before and after, and compared.
+        passphrase: of what is encrypted; "" for none. It is kept nowhere else.
         tie: what the trial cannot decide, a sentence; "" for nothing.
     """
 
@@ -52,6 +53,7 @@ class TrialWish(Struct, frozen=True, kw_only=True):
     files: bool = False
     hold: bool = False
     verify: bool = False
+    passphrase: str = ""
     tie: str = ""
 
     @property
@@ -129,7 +131,8 @@ def start_trial(root: Root, survey: Survey, wish: TrialWish) -> str | Refusal:
         store=wish.store,
         tie=wish.tie,
     )
-    job = begin_trial(root, survey, request, TrialLooks(files=wish.files, hold=wish.hold, verify=wish.verify))
+    looks = TrialLooks(files=wish.files, hold=wish.hold, verify=wish.verify)
+    job = begin_trial(root, survey, request, looks, wish.passphrase)
     return job if isinstance(job, Refusal) else job.id
 
 

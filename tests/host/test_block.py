@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.block import DiskReader
+from raidtui.host.block import DiskReader, map_candidates
 from raidtui.host.diskstats import read_io
 from raidtui.host.md.array_attributes import read_limits
 from raidtui.host.roots.memory_root import MemoryRoot
@@ -236,3 +236,22 @@ def test_limits(low: str, high: str, limits: SystemLimits) -> None:
 
 def test_limits_without_md() -> None:
     assert read_limits(MemoryRoot({})) == SystemLimits()
+
+
+def test_maps_that_may_be_members() -> None:
+    """Not those of a trial, of nothing, under another map, or that udev keeps to the device mapper."""
+    maps = {
+        "dm-0": ("vg0-data", ""),
+        "dm-1": ("raidtui-rescue-abc123-sda", ""),
+        "dm-2": ("vg0-data-real", "dm-0"),
+        "dm-3": ("vg0-home_rimage_0", ""),
+        "dm-4": ("vg0-member", "md127"),
+    }
+    files: dict[str, str] = {}
+    for number, (name, (label, holder)) in enumerate(maps.items()):
+        node = f"/sys/class/block/{name}"
+        files |= {f"{node}/size": "4096\n", f"{node}/dev": f"254:{number}\n", f"{node}/dm/name": f"{label}\n"}
+        files |= {f"{node}/holders/{holder}/dev": "9:127\n"} if holder else {}
+    files["/run/udev/data/b254:3"] = "E:DM_UDEV_DISABLE_OTHER_RULES_FLAG=1\n"
+    files |= {"/sys/class/block/dm-5/size": "0\n", "/sys/class/block/sda/size": "4096\n"}
+    assert map_candidates(MemoryRoot(files)) == ("dm-0", "dm-4")

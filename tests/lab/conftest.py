@@ -22,7 +22,21 @@ from tests.lab.guests.wrecks.wreck import DISK_MIB, DISKS
 HERE = Path(__file__).parent
 PACKAGES = ("raidtui", "textual", "rich", "markdown_it", "pygments", "psutil", "pyudev")
 REQUIRE = os.environ.get("RAIDTUI_LAB") == "require"
+# What processes wait in, and what each job noted last, come first: they say what hangs.
 DIAGNOSIS = """\
+jobs=%s
+for folder in /proc/[0-9]*; do
+    [ $folder = /proc/$$ ] && continue
+    words=$(tr '\\0' ' ' <$folder/cmdline) && read -r stat <$folder/stat && state=${stat##*) } || continue
+    case ${state%%%% *}$words in
+    D*|*"-m raidtui"*|*mdadm*|*e2fsck*|*dmsetup*)
+        echo "${folder#/proc/} ${state%%%% *} $(cat $folder/wchan) $(cat $folder/comm) $words" | cut -c 1-200
+        head -n 8 $folder/stack ;;
+    esac
+done 2>/dev/null
+for journal in $jobs/*/journal.jsonl; do
+    [ -e "$journal" ] && echo "$journal:" && tail -n 4 "$journal" | cut -c 1-300
+done
 cat /proc/mdstat
 for array in /sys/block/md*; do [ -e "$array" ] && mdadm --detail "/dev/${array##*/}"; done
 mdadm --examine /dev/ubd? /dev/sd? /dev/nvme?n1 2>/dev/null
@@ -183,9 +197,9 @@ def pytest_runtest_makereport(
 
 
 def diagnose(machine: Guest) -> str:
-    """Arrays, superblocks, the kernel's last words, and the screens."""
+    """What hangs, arrays, superblocks, the kernel's last words, and the screens."""
     screens = [f"{terminal.name}:\n{framed(terminal.screen())}\n" for terminal in machine.terminals]
     try:
-        return machine.run(DIAGNOSIS, timeout=20).output + "".join(screens)
+        return machine.run(DIAGNOSIS % JOBS, timeout=20).output + "".join(screens)
     except LabError as error:
         return f"{error}\n{''.join(screens)}"

@@ -1,5 +1,6 @@
 """The laboratory itself, on the real kernel."""
 
+import json
 import os
 import re
 import signal
@@ -10,9 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.lab.conftest import diagnose
+from tests.lab.guests import launch
 from tests.lab.guests.arrays import disk_names, make_array, make_ram_disks, mdstat, slow
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest, JobTimeoutError
+from tests.lab.guests.jobs import JOBS
 from tests.lab.guests.link import GuestDiedError, LabError
 from tests.lab.guests.terminal import Cell, Terminal, host_terminal
 from tests.lab.guests.uml import UmlGuest, catches, keep_awake
@@ -72,6 +76,17 @@ def test_a_large_script_and_a_large_output_come_through(guest: Guest) -> None:
     assert len(guest.run("head -c 1000000 /dev/zero | tr '\\0' x").stdout) == 1_000_000
 
 
+def test_a_tool_gets_the_tunables_and_all_that_it_was_given(tmp_path: Path) -> None:
+    tool = tmp_path / "tool"
+    tool.write_bytes(launch.program_head() + b"/usr/bin/env")
+    tool.chmod(0o755)
+    script = 'echo "$GLIBC_TUNABLES,$ONE,$0,$*,$#"'
+    words = [str(tool), "--", "sh", "-c", script, "name", "first", "", "third word"]
+    for variables in ({}, {"ONE": "1", "TWO": "2"}):
+        result = subprocess.run(words, env=variables, capture_output=True, text=True, check=True).stdout
+        assert result == f"{launch.TUNABLES},{variables.get('ONE', '')},name,first  third word,3\n"
+
+
 def test_a_program_that_does_not_exist(guest: Guest) -> None:
     with pytest.raises(LabError, match="FileNotFoundError"):
         guest._start(("/does/not/exist",), env=None, tty=None)
@@ -79,9 +94,25 @@ def test_a_program_that_does_not_exist(guest: Guest) -> None:
 
 
 def test_a_timeout_kills_the_whole_tree_and_says_what_was_written(guest: Guest) -> None:
-    with pytest.raises(JobTimeoutError, match=r"killed after [\d.]+ s; it wrote:\nbegun"):
+    result = r"(?s)killed after [\d.]+ s.*\n\d+ [DRS] \w+ sleep 987\n.*it wrote:\nbegun"
+    with pytest.raises(JobTimeoutError, match=result):
         guest.run("echo begun; setsid sleep 987 & sleep 987", timeout=0.5)
     assert guest.run("pgrep -x sleep").status == 1
+
+
+def test_what_hangs_is_said_first_when_a_test_has_failed(guest: Guest) -> None:
+    job = f"{JOBS}/20260101-120000-stop"
+    entries = "\\n".join(f'{{"event": "output", "text": "{number}"}}' for number in range(9))
+    guest.run(f"mkdir -p {job}; printf '{entries}\\n' >{job}/journal.jsonl")
+    make_array(guest, "data", 1, disk_names(guest)[:2], extra=["--assume-clean"])
+    guest.spawn("exec -a mdadm sleep 987")
+    wait_until(lambda: guest.run("pgrep -x sleep").status == 0, what="the tool")
+    result = diagnose(guest)
+    jobs, arrays = result.index(f"{job}/journal.jsonl:\n"), result.index("Personalities")
+    assert re.search(r"^\d+ S \w+ sleep mdadm 987 *$", result[:jobs], re.MULTILINE)
+    assert [json.loads(line)["text"] for line in result[jobs:arrays].splitlines()[1:]] == ["5", "6", "7", "8"]
+    assert "lab:data" in result[arrays:]
+    assert guest.run(f"rm -r {job}").status == 0
 
 
 def test_jobs_run_beside_each_other(guest: Guest) -> None:

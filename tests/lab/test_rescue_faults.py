@@ -10,9 +10,10 @@ from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.console import RAIDTUI
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
-from tests.lab.guests.jobs import PLAN, raidtui
+from tests.lab.guests.jobs import PLAN, checksum, raidtui, states
 from tests.lab.guests.wrecks.making import digests, done, make
 from tests.lab.guests.wrecks.table import WRECKS
+from tests.lab.test_rescue_trial import applied, last_job, left, tried, two_kicked
 
 # Ends itself as it reads a device for the Nth time, which is everything that a search does to one.
 KILLED = """
@@ -101,6 +102,49 @@ def test_a_member_that_vanishes_in_the_real_step(
     ended, why, after, reason, left, same = inside(guest, f"vanished_real({names!r}, {sd!r}, {entry})")
     assert (ended, after, left, same) == (status, state, [""], True), (why, reason)
     assert sd in (why or reason)
+
+
+SLOW = """
+mkdir -p /run/udev/rules.d && cat >/run/udev/rules.d/99-slow.rules <<'END'
+ACTION!="remove", SUBSYSTEM=="block", KERNEL=="md*", PROGRAM="/bin/sh -c 'exec 3</dev/$name; sleep 8'"
+END
+udevadm control --reload
+"""
+"""udev has arrays open for longer than mdadm is patient, as on a host under load."""
+
+
+def test_what_udev_has_open_for_long_is_taken_down(guest: Guest) -> None:
+    """After the trial, and when the real step is taken back."""
+    names = two_kicked(guest)
+    assert guest.run(SLOW).status == 0
+    try:
+        before = checksum(guest, names)
+        outcome = tried(guest, "force", *names[:3])
+        assert (outcome["proof"]["check"], checksum(guest, names)) == ("clean", before)
+        applied(guest, outcome["job"], "--confirm=data")
+        back = raidtui(guest, "jobs", "rollback", last_job(guest))
+        assert (back.status, checksum(guest, names), left(guest)) == (0, before, ""), back.output
+    finally:
+        guest.run("rm /run/udev/rules.d/99-slow.rules && udevadm control --reload && udevadm settle")
+
+
+def test_what_a_trial_stands_on_stays_as_long_as_it_stands(guest: Guest) -> None:
+    """Somebody has its array open: the members stay read-only, and nothing of them is shown to udev."""
+    names = two_kicked(guest)[:3]
+    before = checksum(guest, names)
+    held = raidtui(guest, "rescue", "try", "force", *names, "--hold")
+    assert held.status == 0, held.output
+    opener = guest.spawn("exec 3</dev/md300 && echo open >/tmp/opened && sleep 1000")
+    wait_until(lambda: guest.run("test -e /tmp/opened").status == 0, 30, "the opener")
+    back = raidtui(guest, "jobs", "rollback", last_job(guest), timeout=200)
+    assert (back.status, states(guest)[-1]) == (1, "stuck"), back.output
+    there = guest.run(
+        f"cat {' '.join(f'/sys/block/{name}/ro' for name in names)}; ls /run/udev/rules.d | grep -c raidtui"
+    )
+    assert there.stdout.split() == ["1", "1", "1", "1"], there.output
+    opener.kill()
+    cleaned = raidtui(guest, "rescue", "clean")
+    assert (cleaned.status, left(guest), checksum(guest, names)) == (0, "", before), cleaned.output
 
 
 def planned(guest: Guest, *words: str) -> None:

@@ -1,14 +1,17 @@
 """What the checks of a trial say of contents of all kinds, on the real kernel, with the real tools."""
 
 import json
+import shlex
 from typing import Any
 
 import pytest
 
 from tests.lab.guests.arrays import disk_names, make_array
+from tests.lab.guests.console import RAIDTUI
+from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
-from tests.lab.guests.jobs import checksum, raidtui
-from tests.lab.test_rescue_trial import SUMS, filled, tried
+from tests.lab.guests.jobs import JOBS, checksum, raidtui, states
+from tests.lab.test_rescue_trial import SUMS, filled, left, tried
 
 CLEAN, ERRORS, NONE, NOT_TRIED = "clean", "errors", "no-file-system", "not-tried"
 EXPECTED = {
@@ -24,6 +27,26 @@ EXPECTED = {
     "luks2": [("", "crypto_LUKS", NONE, "both headers of LUKS 2 have the right checksum; that proves")],
     "luks2 without its second header": [("", "crypto_LUKS", ERRORS, "the second header of LUKS 2 is")],
     "luks1": [("", "crypto_LUKS", NONE, "LUKS 1 has one header, without a checksum; that proves")],
+    "luks2 with its key": [
+        (
+            "",
+            "crypto_LUKS",
+            CLEAN,
+            "both headers of LUKS 2 have the right checksum; the key opens it, so its",
+        ),
+        ("luks", "ext4", CLEAN, "e2fsck"),
+    ],
+    "luks1 with its key": [
+        ("", "crypto_LUKS", CLEAN, "without a checksum; the key opens it, so its header and that keyslot"),
+        ("luks", "ext4", CLEAN, "e2fsck"),
+    ],
+    "luks2 with another key": [
+        ("", "crypto_LUKS", NONE, "checksum; the key opens no keyslot: it is another")
+    ],
+    "luks2 of nothing with its key": [
+        ("", "crypto_LUKS", NONE, "that keyslot are whole; luks: blkid knows nothing of what is there"),
+        ("luks", "", NONE, "blkid knows nothing"),
+    ],
     "swap": [("", "swap", NONE, "swap space")],
     "noise": [("", "", NONE, "blkid knows nothing of what is there")],
     "gpt with lvm": [
@@ -103,3 +126,43 @@ def test_files_are_copied_out_and_those_that_cannot_be_read_are_named(guest: Gue
     assert (refused.status, "is a place of a trial itself" in refused.stderr) == (2, True), refused.output
     assert checksum(guest, [under, other]) == before
     assert guest.run("umount /tmp/small").status == 0
+
+
+THROTTLED = """
+tool=$(readlink -f /bin/rsync) && cp $tool /tmp/rsync.real && cat >/tmp/rsync.slow <<'END'
+#!/bin/sh
+exec /tmp/rsync.real --bwlimit=200 "$@"
+END
+chmod 755 /tmp/rsync.* && mount --bind /tmp/rsync.slow $tool
+"""
+"""rsync, which takes minutes for the files of a test."""
+
+
+def test_a_copy_out_that_is_cancelled_is_said_to_be_in_part(guest: Guest) -> None:
+    """The tool ends with the trial, and leaves no half of a file; what it has copied stays."""
+    names = disk_names(guest)[:2]
+    array = make_array(guest, "data", 1, names, extra=["--assume-clean"])
+    filled(guest, str(array.path))
+    done = guest.run(f"mdadm --stop {array.path} && udevadm settle && rm -rf /tmp/out && {THROTTLED.strip()}")
+    assert done.status == 0, done.output
+    before = checksum(guest, names)
+    try:
+        command = shlex.join((*RAIDTUI, "rescue", "try", "start", *names, "--copy-to=/tmp/out", "--json"))
+        trial = guest.spawn(command)
+        wait_until(lambda: "% copied" in guest.run(f"cat {JOBS}/*/journal.jsonl").stdout, what="the copy")
+        (job,) = json.loads(raidtui(guest, "jobs", "--json").stdout)["jobs"]
+        cancelled = raidtui(guest, "jobs", "cancel", job["id"])
+        assert cancelled.status == 0, cancelled.output
+        ended = trial.wait(120)
+    finally:
+        assert guest.run("umount $(readlink -f /bin/rsync)").status == 0
+    outcome = json.loads(ended.stdout)
+    words = "cancelled; the copy to /tmp/out was ended (cancelled): what is there is not all"
+    assert (ended.status, outcome["proof"]["check"], outcome["void"]) == (1, NOT_TRIED, words)
+    assert states(guest) == ["cancelled"]
+    assert guest.run("pgrep rsync").stdout == ""
+    copied = guest.run(
+        f"cd /tmp/out && sha256sum --check --quiet --ignore-missing {SUMS}; ls -A"
+    ).stdout.split()
+    assert set(copied) < {"lost+found", *(f"file{number}" for number in range(1, 7))}
+    assert (left(guest), checksum(guest, names)) == ("", before)

@@ -39,7 +39,12 @@ class PatientEnd(Struct, frozen=True, kw_only=True):
 
 
 def run_patiently(
-    argv: tuple[str, ...], output: Path, cancelled: Callable[[], bool], *, gently: bool = False
+    argv: tuple[str, ...],
+    output: Path,
+    cancelled: Callable[[], bool],
+    *,
+    gently: bool = False,
+    stdin: str = "",
 ) -> PatientEnd:
     """Run a tool until it ends; its output goes to a file.
 
@@ -49,6 +54,7 @@ def run_patiently(
         cancelled: whether to end it; it is asked all the time.
         gently: whether it is asked to end (SIGTERM), so that it can note how far it is, and may write any
             amount; else it is killed.
+        stdin: what it reads, a few KiB at most.
 
     Raises:
         OSError: the file cannot be written.
@@ -61,13 +67,16 @@ def run_patiently(
     with output.open("wb") as file:
         process = subprocess.Popen(
             (*before, path, *argv[1:]),
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
             stdout=file,
             stderr=subprocess.STDOUT,
             env={"LC_ALL": "C", "LANG": "C", "PATH": _FOLDERS},
             start_new_session=True,
         )
         try:
+            if process.stdin is not None:
+                with contextlib.suppress(BrokenPipeError), process.stdin as reads:
+                    reads.write(stdin.encode())
             while process.poll() is None:
                 if cancelled():
                     return PatientEnd(status=None, tail=_tail(output), why="cancelled")

@@ -12,6 +12,7 @@ from raidtui.rescue.proof import CheckResult, Proof
 from raidtui.rescue.trial.headers import HeaderCheck, check_headers
 from raidtui.rescue.trial.parts import Part, lvm_parts, table_parts
 from raidtui.rescue.trial.patient_tool import PatientEnd, run_patiently
+from raidtui.rescue.trial.trial_key import TrialKey, open_volume
 from raidtui.rescue.trial.trial_record import TrialFinding
 from raidtui.rescue.trial.trial_replay import Replay, log_is_dirty, needs_replay, replayed
 from raidtui.rescue.trial.trial_request import TrialNames
@@ -24,12 +25,13 @@ _TOOLS = {
     "btrfs": ("btrfs", "check", "--readonly"),
 }
 _PACKAGES = {"e2fsck": "e2fsprogs", "xfs_repair": "xfsprogs", "btrfs": "btrfs-progs"}
+_LUKS = "crypto_LUKS"
 _TABLES = frozenset({"gpt", "dos"})
 _DEEPEST = 4
 _FLOOD = "more errors than it is worth counting"
 _UNCHECKED = {
-    "crypto_LUKS": "that proves the first chunks of the array alone: what is encrypted cannot be proven"
-    " without its passphrase",
+    _LUKS: "that proves the first chunks of the array alone: what is encrypted cannot be proven"
+    " without its key (--key-file)",
     "swap": "swap space, which holds nothing to be checked",
     "linux_raid_member": "a member of an array inside the array",
 }
@@ -43,13 +45,22 @@ class Checker:
         folder: where the output of each check is kept.
         names: the trial's.
         cancelled: whether to end.
+        key: the key of what is encrypted; None for none.
     """
 
-    def __init__(self, root: Root, folder: Path, names: TrialNames, cancelled: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        root: Root,
+        folder: Path,
+        names: TrialNames,
+        cancelled: Callable[[], bool],
+        key: TrialKey | None = None,
+    ) -> None:
         self._root = root
         self._folder = folder
         self._names = names
         self._cancelled = cancelled
+        self._key = key
         self._count = 0
         self.places: dict[str, tuple[str, str]] = {}
         """By place: the path of its device, and its file system."""
@@ -76,10 +87,25 @@ class Checker:
         elif depth < _DEEPEST and table in _TABLES:
             parts = table_parts(self._root, target)
         below: list[TrialFinding] = []
+        said = "" if headers is not None and headers.right is False else _UNCHECKED.get(kind, "")
+        if depth < _DEEPEST and kind == _LUKS and self._key is not None:
+            said, below = self._opened(target, place, depth, self._key)
         for part in parts:
             if path := self._map(part):
                 below += self.check(path, f"{place}/{part.name}".lstrip("/"), depth + 1)
-        return (TrialFinding(place=place, proof=_container(kind or table, parts, below, headers)), *below)
+        return (
+            TrialFinding(place=place, proof=_container(kind or table, parts, below, headers, said)),
+            *below,
+        )
+
+    def _opened(self, target: str, place: str, depth: int, key: TrialKey) -> tuple[str, list[TrialFinding]]:
+        """Open an encrypted volume; return what that says, and what stands in it."""
+        self._count += 1
+        name, output = f"{self._names.own}-on-{self._count}", self._folder / f"open-{self._count}.txt"
+        opening = open_volume(target, name, key, output, self._cancelled)
+        if not opening.path:
+            return opening.words, []
+        return opening.words, list(self.check(opening.path, f"{place}/luks".lstrip("/"), depth + 1))
 
     def _kind_of(self, target: str) -> tuple[str, str]:
         """Return the type of what is on a device, and that of its partition table; "" for none."""
@@ -168,7 +194,11 @@ def _verdict(kind: str, argv: tuple[str, ...], end: PatientEnd) -> Proof:
 
 
 def _container(
-    kind: str, parts: Sequence[Part], below: Sequence[TrialFinding], headers: HeaderCheck | None
+    kind: str,
+    parts: Sequence[Part],
+    below: Sequence[TrialFinding],
+    headers: HeaderCheck | None,
+    said: str,
 ) -> Proof:
     """Judge a table, a volume group or an encrypted volume by its headers, and by what is in it."""
     if not kind:
@@ -177,13 +207,15 @@ def _container(
     words = [headers.words] if headers is not None else []
     wrong = headers is not None and headers.right is False
     if checked:
+        words += [said] if said else []
         worst = CheckResult.ERRORS if any_errors(checked) else CheckResult.CLEAN
         words += [f"{each.place}: {each.proof.sure}" for each in checked]
         return Proof(check=worst, contents=kind, sure="; ".join(words))
     if headers is not None and headers.devices > 1:
         words.append(f"its volume group has {headers.devices} physical volumes, and this is one of them")
     if kind in _UNCHECKED:
-        words += [_UNCHECKED[kind]] if not wrong else []
+        words += [said] if said else []
+        words += [f"{each.place}: {each.proof.sure}" for each in below[:1]]
     else:
         words.append(f"{kind} with {counted(len(parts), 'part')}, none with a file system to check")
     worst = CheckResult.ERRORS if wrong else CheckResult.NO_FILE_SYSTEM

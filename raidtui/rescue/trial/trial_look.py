@@ -177,7 +177,7 @@ def copy_out(
         return True, f"all copied to {to} by {tool}"
     said = output.read_text(encoding="utf-8", errors="replace")
     if end.status is None:
-        return False, f"the copy to {to} was ended: {end.why}"
+        return False, f"the copy to {to} was ended ({end.why}): what is there is not all"
     if "No space left on device" in said or "Disk quota exceeded" in said:
         return False, f"the copy is not complete: no space is left in {to}"
     failed = {match[1] for line in said.split("\n") if (match := _FAILED.match(line)) is not None}

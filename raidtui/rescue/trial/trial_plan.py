@@ -104,6 +104,7 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
         subject=request.label,
         steps=tuple(steps),
         harm=Harm.HARMLESS,
+        stacked=True,
         notes=("Nothing is written to the members: the kernel refuses it while the trial lasts.",),
         devices=tuple(device.disk.name for device in devices),
         arrays=(names.array,) if request.method is not TrialMethod.MAPPED else (),

@@ -22,6 +22,8 @@ class TrialLooks(Struct, frozen=True, kw_only=True):
         hashes: a file of SHA-256 sums, as of sha256sum, which the files are compared with; "" for none.
         copy_to: a folder that the files are copied to; "" for none.
         hold: whether all is left as it is, mounted read-only, until raidtui rescue clean.
+        key_file: the file with the key of what is encrypted (LUKS); "" for none.
+        typed: whether its passphrase is handed over to the worker instead: it is not kept anywhere.
         verify: whether the members are read as a whole before and after, and compared.
     """
 
@@ -29,6 +31,8 @@ class TrialLooks(Struct, frozen=True, kw_only=True):
     hashes: str = ""
     copy_to: str = ""
     hold: bool = False
+    key_file: str = ""
+    typed: bool = False
     verify: bool = False
 
     @property

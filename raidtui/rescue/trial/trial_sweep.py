@@ -54,6 +54,7 @@ def sweep(root: Root, say: Say) -> tuple[str, ...]:
     """
     for own in [name for name in root.names(RUN) if name.startswith(PREFIX)]:
         _let_go(root, own, say)
+    _remove_maps(root, lambda name: name.startswith(PREFIX) and "-on-" in name, say)
     for array in [name for name in root.names(BLOCK) if name.startswith("md")]:
         if any(name.startswith(PREFIX) for name in stands_on(root, array)):
             _tool(root, say, "mdadm", "--stop", f"/dev/{array}")

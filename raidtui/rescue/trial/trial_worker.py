@@ -21,6 +21,7 @@ from raidtui.rescue.mdadm_words import Assembly
 from raidtui.rescue.proof import CheckResult, Proof
 from raidtui.rescue.trial.reshape_hold import hold_reshape
 from raidtui.rescue.trial.trial_checks import Checker, read_store_use
+from raidtui.rescue.trial.trial_key import TrialKey, take_key
 from raidtui.rescue.trial.trial_look import FilesFound, copy_out, look_around, mount_read_only, read_sums
 from raidtui.rescue.trial.trial_record import (
     TrialOutcome,
@@ -47,6 +48,7 @@ class TrialWorker(Worker):
     def __init__(self, root: Root, job: Job, *, listens: bool = True) -> None:
         super().__init__(root, job, listens=listens)
         self._trial = record_of(job)
+        self._unfinished: tuple[str, ...] = ()
 
     def work(self) -> JobState:
         """Carry out the trial; return the state that it ends in: done also where the answer is no.
@@ -59,13 +61,14 @@ class TrialWorker(Worker):
             plan = self._job.plan
             self._job.keep_room()
             self._job.note_work()
+            typed = take_key(self._job) if self._trial.looks.typed else ""
             before = keep_before(self._job, self._digests(plan))
             state, reason = self._forward(plan)
             made = self._trial.request.made
             if state is JobState.DONE and isinstance(made, Assembly) and made.backup:
                 stuck = hold_reshape(self._root, self._trial.names.array)
                 state, reason = (JobState.FAILED, stuck) if stuck else (state, reason)
-            outcome = self._outcome(plan, state, reason)
+            outcome = self._outcome(plan, state, reason, typed)
             keep_outcome(self._job, replace(outcome, digests=before))
             self._job.note(event="judged", check=outcome.proof.check, text=outcome.proof.sure)
             held = self._trial.looks.hold and state is JobState.DONE and not outcome.void
@@ -100,17 +103,6 @@ class TrialWorker(Worker):
             return self._end(JobState.FAILED, reason=f"{changed} reads otherwise than before the trial")
         return self._end(state, reason=reason)
 
-    def _all_undone(self, plan: Plan) -> str:
-        """Undo all steps, the last one first; return why one cannot be undone, or ""."""
-        done, begun = self._job.done_steps()
-        stuck = ""
-        for number in sorted(done | begun, reverse=True):
-            if reason := self._undo(number, plan.steps[number].undo):
-                stuck = stuck or f"step {number + 1} cannot be undone: {reason}"
-            else:
-                self._job.note(event="undone", step=number)
-        return stuck
-
     def _changed(self, plan: Plan) -> str:
         """Return the members that do not read as before the trial; "" for none."""
         before, now = before_of(self._job) or {}, self._digests(plan)
@@ -126,12 +118,14 @@ class TrialWorker(Worker):
             found |= {f"{name} whole": whole_digest(name) for name in plan.devices}
         return {name: digest for name, digest in found.items() if digest is not None}
 
-    def _outcome(self, plan: Plan, state: JobState, reason: str) -> TrialOutcome:
+    def _outcome(self, plan: Plan, state: JobState, reason: str, typed: str) -> TrialOutcome:
         """Judge what the steps have made, or why they could not."""
         trial = self._trial
         if state is not JobState.DONE:
             return self._refused(plan, reason)
-        checker = Checker(self._root, self._job.folder, trial.names, lambda: self._cancelled)
+        file = trial.looks.key_file
+        key = TrialKey(file=file, typed=typed) if file or trial.looks.typed else None
+        checker = Checker(self._root, self._job.folder, trial.names, lambda: self._cancelled, key)
         findings = checker.check(trial.target)
         proof = findings[0].proof
         if trial.looks.mounts and not self._cancelled:
@@ -159,7 +153,8 @@ class TrialWorker(Worker):
         """Return the outcome, unless a store is full, a member is gone, or somebody has cancelled it."""
         used = read_store_use(self._root, self._trial.overlays)
         same = tuple(fact for step in plan.steps for fact in step.needs if fact.kind in _SAME)
-        void = "cancelled" if self._cancelled else used if isinstance(used, str) else ""
+        void = "; ".join(("cancelled", *self._unfinished)) if self._cancelled else ""
+        void = void or (used if isinstance(used, str) else "")
         void = void or first_trouble(self._root, same)
         if void:
             proof = Proof(check=CheckResult.NOT_TRIED, sure=f"the trial is void: {void}")
@@ -208,6 +203,7 @@ class TrialWorker(Worker):
                     log = self._job.folder / f"copy-{number}.txt"
                     done, said = copy_out(place, to, log, lambda: self._cancelled, self._say)
                     found = replace(found, copied=done, copy_words=said)
+                    self._unfinished += () if done else (said,)
             differ = differ or bool(found.other or found.unread)
             words.append(f"{name}: {found.words}".removeprefix(": "))
         said = "; ".join(words) or "nothing on it can be mounted"

@@ -6,6 +6,8 @@ import os
 import secrets
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from raidtui.host.block import BLOCK
 from raidtui.host.maps import read_loops
 from raidtui.host.roots.root import Root
@@ -19,6 +21,7 @@ from raidtui.model.survey import Survey
 from raidtui.rescue.mdadm_words import Recreation
 from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
 from raidtui.rescue.trial.maps_table import MapsRefusal, array_table
+from raidtui.rescue.trial.trial_key import hand_over, make_pipe, remove_pipe
 from raidtui.rescue.trial.trial_look import refuse_target
 from raidtui.rescue.trial.trial_plan import TrialPlan, plan_trial
 from raidtui.rescue.trial.trial_record import (
@@ -106,24 +109,44 @@ def make_trial_job(root: Root, made: TrialPlan, request: TrialRequest, looks: Tr
     return job
 
 
-def begin_trial(root: Root, survey: Survey, request: TrialRequest, looks: TrialLooks) -> Job | Refusal:
+def begin_trial(
+    root: Root, survey: Survey, request: TrialRequest, looks: TrialLooks, passphrase: str = ""
+) -> Job | Refusal:
     """Plan a trial, make a job of it and start its worker.
+
+    Args:
+        root: the host.
+        survey: it, with the members.
+        request: what is tried.
+        looks: what is looked at.
+        passphrase: of what is encrypted, which only the worker gets; "" for none.
 
     Raises:
         JobError: another job is running, or this one cannot be kept.
     """
     if looks.copy_to and (why := refuse_target(looks.copy_to, f"/run/{PREFIX}")):
         return Refusal(code=RefusalCode.INVALID, why=why, remedy="name another folder: --copy-to FOLDER")
+    if looks.key_file and not os.access(looks.key_file, os.R_OK):
+        return Refusal(code=RefusalCode.INVALID, why=f"the key {looks.key_file} cannot be read")
     made = plan_trial(survey, read_trial_host(root, request.store), request)
     if isinstance(made, Refusal):
         return made
     refuse_busy(jobs_folder())
-    job = make_trial_job(root, made, request, looks)
+    job = make_trial_job(root, made, request, replace(looks, typed=bool(passphrase)))
     try:
+        if passphrase:
+            make_pipe(job)
         start_worker(job)
+    except OSError as error:
+        job.discard()
+        raise JobError(
+            f"the passphrase cannot be handed over: {error.strerror}; nothing was started"
+        ) from error
     except JobError:
         job.discard()
         raise
+    if passphrase:
+        hand_over(job, passphrase)
     return job
 
 
@@ -188,6 +211,7 @@ def clean(root: Root, say: Callable[[str], None]) -> tuple[str, ...]:
             cancel(job)
             await_trial(job, since=since)
     for job in all_trials():
+        remove_pipe(job)
         done, begun = job.done_steps()
         if done or begun:
             say(f"{job.id} is taken down")

@@ -12,12 +12,15 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 from textual.binding import Binding, BindingType
 
 from raidtui.ui.frame.pages import FrameScreen, wrapped
 from raidtui.ui.frame.text_field import TextFieldScreen, field_lines
 from raidtui.view.line import Line
 from raidtui.view.text import fit, visible
+
+_DOT = "•"
 
 
 class Option(Struct, frozen=True, kw_only=True):
@@ -148,17 +151,22 @@ class Ask(TextFieldScreen[str]):
         hint: the accepted input.
         text: the text at first; where one is given, the answer may be empty.
         most: the most characters.
+        secret: whether dots are shown instead.
     """
 
-    def __init__(self, title: str, hint: str, *, text: str | None = None, most: int = 40) -> None:
+    def __init__(
+        self, title: str, hint: str, *, text: str | None = None, most: int = 40, secret: bool = False
+    ) -> None:
         super().__init__(title, text or "", most)
         self._hint = hint
+        self._secret = secret
         self._may_be_empty = text is not None
 
     def draw(self) -> None:
         """Draw everything."""
         width = self.inner_width
-        self.show_body([*field_lines(self.line, width), [], *wrapped(self._hint, width, "dim")])
+        line = replace(self.line, text=_DOT * len(self.line.text)) if self._secret else self.line
+        self.show_body([*field_lines(line, width), [], *wrapped(self._hint, width, "dim")])
         self.show_foot(("Enter", "continue"), ("Esc", "back"))
 
     def entered(self) -> None:

@@ -55,7 +55,7 @@ class RescueFlow(TrialFlow):
             return
         again = True
         while again:
-            scope = storage.form_scope("assemble", None, snapshot)
+            scope = replace(storage.form_scope("assemble", None, snapshot), members=True)
             with surveying(self._shell, snapshot, scope) as found:
                 known = Diagnosing(self._shell.session, found)
                 try:

@@ -61,6 +61,9 @@ class TrialFlow(PlanFlow):
             if chosen is not None and screen.wants_folder:
                 wish, rooms, said = await self._folder(chosen, rooms)
                 continue
+            if chosen is not None and screen.wants_passphrase:
+                wish, said = await self._opened(chosen), ""
+                continue
             survey = await fresh() if chosen is not None else None
             if chosen is None or survey is None:
                 return False
@@ -80,6 +83,12 @@ class TrialFlow(PlanFlow):
             if taken != TRY_AGAIN:
                 return taken == PLAN
             said = ""
+
+    async def _opened(self, wish: TrialWish) -> TrialWish:
+        """Ask for the passphrase of what is encrypted; return the wish with it."""
+        hint = "The passphrase of LUKS on the array. What is in it is opened read-only, for this trial alone."
+        typed = await self._shell.ask(Ask("Open with which passphrase?", hint, most=512, secret=True))
+        return replace(wish, passphrase=typed) if typed else wish
 
     async def _folder(self, wish: TrialWish, rooms: Rooms) -> tuple[TrialWish, Rooms, str]:
         """Ask for a folder for the stores; return the wish and the folders with it, or why it is not used."""

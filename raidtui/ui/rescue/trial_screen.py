@@ -22,7 +22,7 @@ _METHODS: Mapping[TrialMethod, str] = {
     TrialMethod.OVERLAYS: "md starts it on copy-on-write overlays: what it writes goes to the store, and is"
     " dropped with it.",
 }
-_STORE, _FILES, _VERIFY = "store in", "files", "members"
+_STORE, _FILES, _VERIFY, _ENCRYPTED = "store in", "files", "members", "encrypted"
 _LOOKS: Mapping[tuple[bool, bool], str] = {
     (False, False): "not looked at",
     (True, False): "mounted read-only and listed",
@@ -48,6 +48,7 @@ class TrialScreen(PageScreen[TrialWish]):
         Binding("right,l,space", "change(1)", show=False),
         Binding("enter", "start", show=False),
         Binding("e", "folder", show=False),
+        Binding("p", "passphrase", show=False),
     ]
 
     def __init__(self, wish: TrialWish, rooms: tuple[tuple[str, int], ...], said: str = "") -> None:
@@ -56,11 +57,13 @@ class TrialScreen(PageScreen[TrialWish]):
         self._rooms = rooms if stored else ()
         fits = [folder for folder, free in self._rooms if free >= wish.room_bytes]
         self._wish = wish if wish.store else replace(wish, store=fits[0] if fits else "")
-        self._rows = (*((_STORE,) if stored else ()), _FILES, _VERIFY)
+        self._rows = (*((_STORE,) if stored else ()), _FILES, _VERIFY, _ENCRYPTED)
         self._at = 0
         self._said = said
         self.wants_folder = False
         """Whether it was closed to type a folder for the stores."""
+        self.wants_passphrase = False
+        """Whether it was closed to type a passphrase."""
 
     def on_mount(self) -> None:
         """Draw."""
@@ -94,8 +97,9 @@ class TrialScreen(PageScreen[TrialWish]):
             lines += [[], *text_lines(self._said, width, "warn")]
         self.show_body(lines, selected=first + self._at)
         onward = [("Enter", "start the trial")] if self._can_start else []
-        folder = [("e", "another folder")] if _STORE in self._rows else []
-        self.show_keys(("↑↓", "choose"), ("←→", "change"), *folder, *onward, ("Esc", "back"))
+        typed = [("e", "another folder")] if _STORE in self._rows else []
+        typed = [("p", "type a passphrase")] if self._rows[self._at] == _ENCRYPTED else typed
+        self.show_keys(("↑↓", "choose"), ("←→", "change"), *typed, *onward, ("Esc", "back"))
 
     def _row(self, row: str, width: int) -> Line:
         here = self._rows[self._at] == row
@@ -115,6 +119,10 @@ class TrialScreen(PageScreen[TrialWish]):
             return f"{self._wish.store}: {need} needed, {binary_size(free)} free"
         if row == _FILES:
             return _LOOKS[self._wish.hold or self._wish.files, self._wish.hold]
+        if row == _ENCRYPTED:
+            return (
+                "LUKS is opened with the passphrase typed" if self._wish.passphrase else "LUKS stays closed"
+            )
         return (
             "read as a whole before and after, and compared"
             if self._wish.verify
@@ -136,6 +144,12 @@ class TrialScreen(PageScreen[TrialWish]):
             )
         if row == _FILES:
             return "A list of all files with their sizes is kept with the job."
+        if row == _ENCRYPTED:
+            return (
+                "Of a closed LUKS only headers are compared. With its passphrase (p) it is opened read-only,"
+                " and what is in it is checked; the passphrase goes to the trial through a pipe, and is kept"
+                " nowhere. For a key in a file: raidtui rescue try ... --key-file FILE."
+            )
         return "Reading all of each member shows that no byte has changed. It takes as long as a check."
 
     def action_move(self, delta: int) -> None:
@@ -152,6 +166,8 @@ class TrialScreen(PageScreen[TrialWish]):
             self._wish = replace(wish, files=files, hold=hold)
         elif row == _VERIFY:
             self._wish = replace(wish, verify=not wish.verify)
+        elif row == _ENCRYPTED:
+            self._wish = replace(wish, passphrase="")
         else:
             fits = [folder for folder, free in self._rooms if free >= wish.room_bytes]
             if fits:
@@ -164,6 +180,11 @@ class TrialScreen(PageScreen[TrialWish]):
         if _STORE in self._rows:
             self.wants_folder = True
             self.dismiss(self._wish)
+
+    def action_passphrase(self) -> None:
+        """Close, to type a passphrase."""
+        self.wants_passphrase = True
+        self.dismiss(self._wish)
 
     def action_start(self) -> None:
         """Start the trial."""

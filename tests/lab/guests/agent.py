@@ -2,8 +2,8 @@
 
 Runs inside the guest as its own program on the bare standard library (`python -I -S agent.py LINE`; a serial
 line or a virtio port), imports nothing of the project. One JSON object a line in both directions; each
-request has an `id`, each answer repeats it. One thread: the line and a pidfd per job are polled together, so
-that a job's end is reported at once.
+request has an `id`, each answer repeats it. One thread: the line and a file per job, which is readable when
+the job has ended, are polled together, so that its end is reported at once.
 """
 
 import base64
@@ -13,6 +13,7 @@ import json
 import os
 import select
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -29,18 +30,28 @@ JOBS = Path("/run/jobs")
 MARK = "LAB_JOB"  # in the environment of every process that a job started
 BLKFLSBUF = 0x1261
 SPEED_LIMITS = {"min": "1000", "max": "200000"}
+ZYGOTE = "tests.lab.guests.inside.zygote"
+ROOM = "LAB_ROOM"  # see there
+WORDS_ROOM, MARK_ROOM = "." * 1000, "." * 20
 
 
 @dataclass(slots=True, kw_only=True)
 class Job:
-    """A program that runs for the host."""
+    """A program that runs for the host.
+
+    `end` is readable when it has ended: a pidfd, or where it is a fork of the zygote (`process` is None), a
+    socket on which two messages come, its process id and its status.
+    """
 
     ident: int
-    process: subprocess.Popen[bytes]
-    pidfd: int
+    end: int
+    process: subprocess.Popen[bytes] | None
+    pid: int | None
     started: float
     deadline: float | None
+    out: Path
     timed_out: bool = False
+    hung: str = ""
 
 
 class Agent:
@@ -51,24 +62,24 @@ class Agent:
         if os.isatty(self.line):  # a virtio port is none
             tty.setraw(self.line)
         self.jobs: dict[int, Job] = {}
+        self.zygote: tuple[subprocess.Popen[bytes], socket.socket] | None = None
         self.fresh: dict[str, list[Any]] = {}  # the consoles' settings as the kernel made them
         self.settings = {file: file.read_bytes() for file in list_settings()}
 
     def serve(self) -> None:
         """Take requests and watch jobs; returns when the line is closed."""
         self.report(0, event="ready")
-        poll = select.poll()
-        poll.register(self.line, select.POLLIN)
         rest = b""
         while True:
+            poll = select.poll()
+            poll.register(self.line, select.POLLIN)
             for job in self.jobs.values():
-                poll.register(job.pidfd, select.POLLIN)
-            ready = poll.poll(self.patience_ms())
-            for job in [job for job in self.jobs.values() if any(fd == job.pidfd for fd, _ in ready)]:
-                poll.unregister(job.pidfd)
-                self.ended(job)
+                poll.register(job.end, select.POLLIN)
+            ready = {fd for fd, _ in poll.poll(self.patience_ms())}
+            for job in [job for job in self.jobs.values() if job.end in ready]:
+                self.heard(job)
             self.enforce_deadlines()
-            if any(fd == self.line for fd, _ in ready):
+            if self.line in ready:
                 data = os.read(self.line, 65536)
                 if not data:
                     return
@@ -94,6 +105,8 @@ class Agent:
                     self.answer(json.loads(text))
                 case "start":
                     self.start(ident, request)
+                case "fork":
+                    self.fork(ident, request)
                 case "kill":
                     self.kill(request["job"], request["signal"])
                     self.report(ident, event="done")
@@ -103,6 +116,10 @@ class Agent:
                 case "sync":
                     with contextlib.suppress(FileNotFoundError), Path(request["path"]).open("rb") as file:
                         os.fsync(file)
+                    self.report(ident, event="done")
+                case "flush":
+                    os.sync()
+                    self.forget(request["disks"])
                     self.report(ident, event="done")
                 case "release":
                     self.report(ident, event="done", left=self.release())
@@ -143,26 +160,98 @@ class Agent:
         timeout: float | None = request["timeout"]
         self.jobs[ident] = Job(
             ident=ident,
+            end=os.pidfd_open(process.pid),
             process=process,
-            pidfd=os.pidfd_open(process.pid),
+            pid=process.pid,
             started=started,
             deadline=None if timeout is None else started + timeout,
+            out=JOBS / f"{ident}.out",
         )
         self.report(ident, event="started", pid=process.pid)
 
+    def fork(self, ident: int, request: dict[str, Any]) -> None:
+        """Have the zygote run a command of raidtui: as `start` does it without a console."""
+        started, out = time.monotonic(), Path(request["out"] or JOBS / f"{ident}.out")
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs, out.open("wb") as written, (JOBS / f"{ident}.err").open("wb") as errors:
+            files = [written.fileno(), errors.fileno(), theirs.fileno()]
+            message = json.dumps({"ident": ident, "argv": request["argv"]}).encode()
+            socket.send_fds(self.zygote_line(request["python"]), [message], files)
+        self.jobs[ident] = Job(
+            ident=ident,
+            end=ours.detach(),
+            process=None,
+            pid=None,
+            started=started,
+            deadline=started + request["timeout"],
+            out=out,
+        )
+
+    def zygote_line(self, python: str) -> socket.socket:
+        """The zygote's line; it is started where none runs."""
+        if self.zygote is not None and self.zygote[0].poll() is None:
+            return self.zygote[1]
+        self.end_zygote()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs, (JOBS / "zygote.err").open("wb") as errors:
+            process = subprocess.Popen(
+                [python, "-m", ZYGOTE, str(theirs.fileno()), WORDS_ROOM],
+                stdin=subprocess.DEVNULL,
+                stdout=errors,
+                stderr=errors,
+                pass_fds=[theirs.fileno()],
+                env={**os.environ, ROOM: MARK_ROOM},
+                start_new_session=True,
+            )
+        self.zygote = process, ours
+        return ours
+
+    def end_zygote(self) -> None:
+        """End it, so that what has not begun yet never does."""
+        if self.zygote is not None:
+            process, line = self.zygote
+            process.kill()
+            process.wait()
+            line.close()
+            self.zygote = None
+
+    def heard(self, job: Job) -> None:
+        """Report that a job has begun or ended."""
+        if job.pid is None and (number := os.read(job.end, 32)):
+            job.pid = int(number)
+            self.report(job.ident, event="started", pid=job.pid)
+            if job.timed_out:
+                self.kill(job.ident, signal.SIGKILL)
+            return
+        self.ended(job)
+
     def ended(self, job: Job) -> None:
         """Report how a job ended, and its output."""
-        status = job.process.wait()
         seconds = time.monotonic() - job.started
-        os.close(job.pidfd)
+        if job.process is not None:
+            status: int | None = job.process.wait()
+        else:
+            number = b"" if job.pid is None else os.read(job.end, 32)
+            status = int(number) if number else None
+        os.close(job.end)
         del self.jobs[job.ident]
         texts = {}
-        for name in ("out", "err"):
-            file = JOBS / f"{job.ident}.{name}"
+        for name, file in (("out", job.out), ("err", JOBS / f"{job.ident}.err")):
             texts[name] = base64.b64encode(file.read_bytes() if file.exists() else b"").decode()
-            file.unlink(missing_ok=True)
+            if file.parent == JOBS:
+                file.unlink(missing_ok=True)
+        if status is None:
+            words = (JOBS / "zygote.err").read_text(errors="replace")
+            self.report(job.ident, event="error", text=f"the zygote has ended: {words}")
+            return
         self.report(
-            job.ident, event="ended", status=status, seconds=seconds, timed_out=job.timed_out, **texts
+            job.ident,
+            event="ended",
+            status=status,
+            seconds=seconds,
+            timed_out=job.timed_out,
+            hung=job.hung,
+            **texts,
         )
 
     def patience_ms(self) -> float | None:
@@ -176,6 +265,7 @@ class Agent:
             if job.deadline is not None and time.monotonic() >= job.deadline:
                 job.timed_out = True
                 job.deadline = None
+                job.hung = waiting(marked(str(job.ident)))
                 self.kill(job.ident, signal.SIGKILL)
 
     def kill(self, ident: int, number: int) -> None:
@@ -184,7 +274,7 @@ class Agent:
         A program that is just becoming another one has no environment for a moment: its mark is not found.
         """
         job = self.jobs.get(ident)
-        for pid in {*marked(str(ident)), *([job.process.pid] if job is not None else [])}:
+        for pid in {*marked(str(ident)), *([job.pid] if job is not None and job.pid is not None else [])}:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
 
@@ -192,14 +282,16 @@ class Agent:
         """End every job's processes, take down mounts and arrays; return arrays that still run."""
         for ident in list(self.jobs):
             self.jobs[ident].deadline = None
+        if any(job.pid is None for job in self.jobs.values()):
+            self.end_zygote()
         give_up = time.monotonic() + 5
-        while (pids := marked()) and time.monotonic() < give_up:
+        while ((pids := marked()) or self.jobs) and time.monotonic() < give_up:
             for pid in pids:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             for job in list(self.jobs.values()):
-                if select.select([job.pidfd], [], [], 0.005)[0]:
-                    self.ended(job)
+                if select.select([job.end], [], [], 0.005)[0]:
+                    self.heard(job)
         for name, value in SPEED_LIMITS.items():
             Path(f"/proc/sys/dev/raid/speed_limit_{name}").write_text(value)
         unmount_all()
@@ -208,14 +300,18 @@ class Agent:
                 stop_array(array)
         return arrays
 
+    def forget(self, disks: list[str], flags: int = os.O_RDONLY) -> None:
+        """Write what is cached of disks, and forget it."""
+        for disk in disks:
+            with opened(f"/dev/{disk}", flags) as number:
+                fcntl.ioctl(number, BLKFLSBUF)
+
     def refresh(self, disks: list[str]) -> list[str]:
         """Forget what was cached of disks that the host wiped; returns the arrays that are left.
 
         Closing a disk that was open for writing makes udev look at it again.
         """
-        for disk in disks:
-            with opened(f"/dev/{disk}", os.O_RDWR) as number:
-                fcntl.ioctl(number, BLKFLSBUF)
+        self.forget(disks, os.O_RDWR)
         Path("/run/mdadm/map").unlink(missing_ok=True)
         for file in list_settings() - self.settings.keys():
             file.unlink()
@@ -268,6 +364,22 @@ def marked(ident: str | None = None) -> list[int]:
             if any(entry.startswith(wanted) if ident is None else entry == wanted for entry in entries):
                 found.append(int(folder.name))
     return found
+
+
+def waiting(pids: list[int]) -> str:
+    """What processes wait for, where the kernel says it: their words, state, place and stack."""
+    found = []
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            folder = Path("/proc") / str(pid)
+            words = (
+                (folder / "cmdline").read_bytes().rstrip(b"\0").replace(b"\0", b" ").decode(errors="replace")
+            )
+            state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
+            found.append(f"{pid} {state} {(folder / 'wchan').read_text()} {words}\n")
+            with contextlib.suppress(OSError):
+                found.append((folder / "stack").read_text())
+    return "".join(found)
 
 
 def list_arrays() -> list[str]:

@@ -99,24 +99,20 @@ $end
 
 
 # Tools whose starter makes their environment (ctypes, udev, raidtui, the kernel that wants a module) get the
-# tunables, where the processor needs them, from a script in their place. Without them printf goes wrong,
+# tunables, where the processor needs them, from a program in their place. Without them printf goes wrong,
 # libblkid finds signatures that are not there, and modules are not found.
 WRAPPERS = Template("""\
-wrap() {  # a shell, how the tool is called by the name that it was called by, and tools
-    shell=$$1; named=$$2; shift 2
-    for tool in "$$@"; do
-        [ -e $$tool ] || continue
-        mv $$tool $$tool.bin
-        printf '#!%s\\nGLIBC_TUNABLES=%s exec %s %s.bin "$$@"\\n' $$shell $tunables "$$named" $$tool >$$tool
-        chmod 755 $$tool
-    done
-}
-wrap /bin/sh '' /sbin/ldconfig /sbin/mdadm /sbin/wipefs /sbin/sfdisk /sbin/blkid /sbin/dmsetup /bin/lsblk \
+for tool in /sbin/ldconfig /sbin/mdadm /sbin/wipefs /sbin/sfdisk /sbin/blkid /sbin/dmsetup /bin/lsblk \
     /sbin/xfs_spaceman /sbin/xfs_db /sbin/xfs_io /sbin/xfs_growfs /sbin/xfs_repair /sbin/losetup \
-    /sbin/blockdev /bin/btrfs /bin/rsync /bin/ddrescue
-wrap /bin/bash '-a "$$0"' /sbin/lvm /sbin/mke2fs /sbin/mkfs.xfs /sbin/tune2fs /sbin/fstrim /bin/mount \\
-    /bin/umount /sbin/e2fsck /sbin/debugfs /sbin/dumpe2fs
-printf '#!/bin/sh\\nGLIBC_TUNABLES=%s exec /sbin/modprobe "$$@"\\n' $tunables >/run/modprobe
+    /sbin/blockdev /bin/btrfs /bin/rsync /bin/ddrescue /sbin/cryptsetup /sbin/lvm /sbin/mke2fs \
+    /sbin/mkfs.xfs /sbin/tune2fs /sbin/fstrim /bin/mount /bin/umount /sbin/e2fsck /sbin/debugfs /sbin/dumpe2fs
+do
+    [ -e $$tool ] || continue
+    mv $$tool $$tool.bin
+    printf '$head%s.bin' $$tool >$$tool
+    chmod 755 $$tool
+done
+printf '$head/sbin/modprobe' >/run/modprobe
 chmod 755 /run/modprobe
 echo /run/modprobe >/proc/sys/kernel/modprobe""")
 
@@ -217,7 +213,7 @@ def furnish(folder: Path, parts: Parts, *, disks: int, size_mib: int) -> tuple[P
         udevd=parts.udevd,
         names=MODULES,
         tunables=tunables,
-        wrappers=WRAPPERS.substitute(tunables=launch.TUNABLES) if launch.needed() else "",
+        wrappers=WRAPPERS.substitute(head=octal(launch.program_head())) if launch.needed() else "",
         begin="umount -l /run/old && rmdir /run/old",
         line="/dev/ttyS0",
         end="halt -f || echo o >/proc/sysrq-trigger",
@@ -229,6 +225,11 @@ def furnish(folder: Path, parts: Parts, *, disks: int, size_mib: int) -> tuple[P
     for file in files:
         make_sparse(file, size_mib)
     return files
+
+
+def octal(data: bytes) -> str:
+    """Bytes as the format of a shell's printf."""
+    return "".join(f"\\{byte:03o}" for byte in data)
 
 
 def make_sparse(file: Path, size_mib: int) -> None:

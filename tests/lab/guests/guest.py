@@ -22,6 +22,7 @@ from tests.lab.guests.terminal import Terminal
 
 Interpreter = Literal["bash", "python"]
 GRACE_S = 20.0  # on top of a job's own time, before the guest counts as dead
+LOADED_S = 120.0  # until the zygote has imported raidtui, on a busy machine
 
 
 class JobTimeoutError(LabError):
@@ -173,6 +174,32 @@ class Guest:
         request, pid = self._start(argv, env=env, timeout=timeout, tty=None)
         return Program(self._link, request, pid)
 
+    def command(self, argv: Sequence[str], *, timeout: float = 60.0, into: str = "") -> Result:
+        """Run raidtui's command line without its start, and wait for its end, as `run` does.
+
+        Raises:
+            JobTimeoutError: it did not end in time; the text has what it wrote.
+            GuestDiedError: the guest ended; the text has the console's last lines.
+            LabError: the zygote ended.
+        """
+        return self.begin_command(argv, timeout=timeout, into=into).wait(timeout + GRACE_S)
+
+    def begin_command(self, argv: Sequence[str], *, timeout: float = 60.0, into: str = "") -> Program:
+        """Begin a command of raidtui as a fork of ``inside.zygote``, where all of it is imported.
+
+        All but the start is as `spawn` does it: a process and a session of its own, the environment of every
+        job, /dev/null as its input, its outputs in files, and its tree is killed after `timeout` seconds.
+
+        Args:
+            argv: raidtui's arguments.
+            timeout: in seconds, the start of the zygote included.
+            into: the file in the guest that is its standard output, which stays; "" for one that does not.
+        """
+        words = {"argv": list(argv), "timeout": timeout, "out": into or None}
+        request = self._link.send("fork", python=sys.executable, **words)
+        pid = int(self._link.receive(request, max(timeout, LOADED_S) + GRACE_S)["pid"])
+        return Program(self._link, request, pid)
+
     def terminal(
         self, argv: Sequence[str], *, cols: int = 80, rows: int = 24, env: Mapping[str, str] | None = None
     ) -> Terminal:
@@ -217,6 +244,10 @@ class Guest:
         """Read a file that the guest wrote into its `/run/lab`."""
         self._link.call("sync", path=str(SHARE / name))
         return (self.folder / "share" / name).read_bytes()
+
+    def flush(self) -> None:
+        """Write all that the guest has cached of its disks, so that `disk_files` have it, and forget it."""
+        self._link.call("flush", disks=list(self.disks))
 
     def reset(self) -> None:
         """The state as after booting: no jobs, no terminals, no arrays, empty disks, default speed limits.
@@ -279,7 +310,8 @@ def to_result(answer: Answer) -> Result:
     stdout, stderr = (base64.b64decode(answer[name]).decode(errors="replace") for name in ("out", "err"))
     if answer["timed_out"]:
         raise JobTimeoutError(
-            f"the job was killed after {answer['seconds']:.1f} s; it wrote:\n{stdout}{stderr}"
+            f"the job was killed after {answer['seconds']:.1f} s, with these processes (number, state, what "
+            f"it waits in, words):\n{answer['hung']}it wrote:\n{stdout}{stderr}"
         )
     return Result(stdout=stdout, stderr=stderr, status=answer["status"], seconds=answer["seconds"])
 

@@ -35,8 +35,13 @@ raise SystemExit(worker.work_on(open_root("/"), job.folder))
 """
 
 
-def raidtui(guest: Guest, *words: str, timeout: float = 120.0) -> Result:
-    """Run raidtui's command line in the guest."""
+def raidtui(guest: Guest, *words: str, timeout: float = 120.0, into: str = "") -> Result:
+    """Run raidtui's command line in the guest, where it is imported already: see ``Guest.command``."""
+    return guest.command(words, timeout=timeout, into=into)
+
+
+def started(guest: Guest, *words: str, timeout: float = 120.0) -> Result:
+    """Run raidtui's command line in the guest as a person does it: Python starts for it."""
     return guest.run(shlex.join((*RAIDTUI, *words)), timeout=timeout)
 
 
@@ -46,7 +51,7 @@ def plan(guest: Guest, *words: str) -> dict[str, Any]:
     Raises:
         AssertionError: it was refused; the sentence is in the error.
     """
-    made = guest.run(f"{shlex.join((*RAIDTUI, 'plan', *words, '--json'))} >{PLAN} && cat {PLAN}")
+    made = raidtui(guest, "plan", *words, "--json", into=PLAN)
     assert made.status == 0, made.output
     found: dict[str, Any] = json.loads(made.stdout)["plan"]
     return found

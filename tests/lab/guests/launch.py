@@ -14,6 +14,8 @@ import sys
 from pathlib import Path
 
 TUNABLES = "glibc.cpu.hwcaps=-AVX,-AVX2,-AVX_Fast_Unaligned_Load,-AVX512F,-AVX512VL,-AVX512BW"
+TUNABLES_WORD = f"GLIBC_TUNABLES={TUNABLES}"
+PAGE = 4096
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
 LOAD, JUMP_IF_EQUAL, RETURN = 0x20, 0x15, 0x06  # instructions of the filter
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | 22  # SECCOMP_RET_ERRNO with EINVAL
@@ -39,6 +41,39 @@ FILTER = (
     (RETURN, 0, 0, ALLOW),
     (RETURN, 0, 0, REFUSE),
 )
+
+# x86-64: argv moves down by one place, over argc, and the tunables become the first of the environment.
+PROGRAM = bytes.fromhex(
+    "488b0c24"  # mov rcx, [rsp]
+    "488d742408"  # lea rsi, [rsp + 8]
+    "4889e7"  # mov rdi, rsp
+    "f348a5"  # rep movsq
+    "31c0"  # xor eax, eax
+    "48ab"  # stosq
+    "4889fa"  # mov rdx, rdi
+    "488d051f000000"  # lea rax, [rip + 31]: the tunables
+    "48ab"  # stosq
+    "488d3d{path}"  # lea rdi, [rip + path]
+    "4889e6"  # mov rsi, rsp
+    "b83b000000"  # mov eax, 59: execve
+    "0f05"  # syscall
+    "bf7f000000"  # mov edi, 127
+    "b83c000000"  # mov eax, 60: exit
+    "0f05".format(path=struct.pack("<i", 22 + len(TUNABLES_WORD) + 1).hex())
+)
+
+
+def program_head() -> bytes:
+    """The beginning of a program that runs another one with the tunables, whose path and a zero follow it.
+
+    Tools whose starter makes their environment get one in their place. A shell does it as well, and takes as
+    long as many a tool.
+    """
+    base, headers = 0x400000, 64 + 56
+    identity = b"\x7fELF" + bytes([2, 1, 1]) + bytes(9)  # 64 bits, little endian, version 1
+    file = struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, base + headers, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    segment = struct.pack("<IIQQQQQQ", 1, 5, 0, base, base, PAGE, PAGE, PAGE)  # PT_LOAD, read and execute
+    return identity + file + segment + PROGRAM + TUNABLES_WORD.encode() + b"\0"
 
 
 def needed() -> bool:

@@ -96,10 +96,13 @@ class PowerGuest(UmlGuest):
 
 
 def own_processor() -> int:
-    """A processor of this machine: the tests' workers (gw0, gw1, ...) have one each, as far as they go."""
+    """A processor of this machine: the tests' workers (gw0, gw1, ...) have one each, as far as they go.
+
+    Runs of one process that know nothing of each other share the processors out by chance.
+    """
     processors = sorted(os.sched_getaffinity(0))
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
-    return processors[-1 - int(worker) % len(processors)]
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw")
+    return processors[-1 - (int(worker) if worker else os.getpid()) % len(processors)]
 
 
 def keep_awake(pidfd: int, pid: int, every_s: float = WAKE_EVERY_S) -> None:

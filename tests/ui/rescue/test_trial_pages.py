@@ -238,6 +238,12 @@ def test_trial_read_only(shows: Shows) -> None:
     shows(staged(Kernel(raid10())), prepare=with_screen(lambda: TrialScreen(wish, ROOMS), "down", "right"))
 
 
+def test_trial_of_what_is_encrypted(shows: Shows) -> None:
+    wish = replace(WISH, passphrase="correct horse")
+    make = lambda: TrialScreen(wish, ROOMS)  # noqa: E731
+    shows(staged(Kernel(raid10())), prepare=with_screen(make, "down", "down", "down"))
+
+
 def test_trial_that_is_refused(shows: Shows) -> None:
     make = lambda: TrialScreen(WISH, ROOMS, "another job is running: job-0")  # noqa: E731
     shows(staged(Kernel(raid10())), prepare=with_screen(make))
@@ -319,6 +325,23 @@ async def test_from_the_trial_to_the_real_plan(fake: Fake, tried: FakeTrials) ->
     assert wish.made == Assembly(devices=wish.made.devices, uuid=UUID, run=True, force=True)
     assert wish.made.devices == ("sda2", "sdb2", "sdc2")
     assert fake.begun == [REAL]
+
+
+async def test_a_passphrase_is_typed_unseen(fake: Fake, tried: FakeTrials) -> None:
+    secret = "correct horse"
+    async with console() as pilot:
+        await to_trial(pilot)
+        assert "LUKS stays closed" in screen_text(pilot)
+        await at(pilot, Ask, "p")
+        await pilot.press(*("space" if char == " " else char for char in secret))
+        await until(pilot, lambda: "•" * len(secret) in screen_text(pilot))
+        assert secret not in screen_text(pilot)
+        await at(pilot, TrialScreen, "enter")
+        assert "LUKS is opened with the passphrase typed" in screen_text(pilot)
+        await at(pilot, Ask, "p")
+        await at(pilot, TrialScreen, "escape")
+        await at(pilot, ProofScreen, "enter")
+    assert [wish.passphrase for wish in tried.wishes] == [secret]
 
 
 async def test_escape_leads_back_page_by_page(fake: Fake, tried: FakeTrials) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from raidtui.host.roots.opening import open_root
 from raidtui.rescue.trial.trial_checks import Checker
+from raidtui.rescue.trial.trial_key import TrialKey
 from raidtui.rescue.trial.trial_look import mount_read_only
 from raidtui.rescue.trial.trial_plan import hiding_rules
 from raidtui.rescue.trial.trial_record import TrialFinding
@@ -21,6 +22,10 @@ DIRTY = """
 cd $MOUNTED && for n in 1 2 3 4 5; do echo $n >f$n; done && cp -r /etc/udev d && sync -f f1 && rm -r d f3
 touch z && sync z && cd / && xfs_io -x -c "shutdown -f" $MOUNTED; umount $MOUNTED
 """
+ENCRYPTED = (
+    f"cryptsetup open --type luks --key-file {PLACE}/key $FILE proofs && mkfs.ext4 -q /dev/mapper/proofs &&"
+    " cryptsetup close proofs"
+)
 CASES = {
     "ext4": ("64M", "mkfs.ext4 -q $FILE"),
     "ext4 not unmounted": ("64M", f"mkfs.ext4 -q $FILE && mount -o loop $FILE $MOUNTED && {DIRTY.strip()}"),
@@ -56,6 +61,10 @@ CASES = {
         "$LUKS --type luks2 $FILE && dd if=/dev/zero of=$FILE bs=4k seek=5 count=1 conv=notrunc status=none",
     ),
     "luks1": ("32M", "$LUKS --type luks1 $FILE"),
+    "luks2 with its key": ("64M", f"$LUKS --type luks2 $FILE && {ENCRYPTED}"),
+    "luks1 with its key": ("64M", f"$LUKS --type luks1 $FILE && {ENCRYPTED}"),
+    "luks2 with another key": ("32M", "$LUKS --type luks2 $FILE"),
+    "luks2 of nothing with its key": ("32M", "$LUKS --type luks2 $FILE"),
     "swap": ("16M", "mkswap -q $FILE"),
     "noise": ("16M", "dd if=/dev/urandom of=$FILE bs=1M count=16 status=none"),
     "gpt with lvm": (
@@ -94,6 +103,7 @@ def judged(names: list[str]) -> dict[str, object]:
     """
     found: dict[str, object] = {}
     sh(f"mkdir -p {PLACE} {NAMES.place} /run/udev/rules.d && echo secret >{PLACE}/key")
+    sh(f"echo other >{PLACE}/other")
     Path(NAMES.rules).write_text(hiding_rules(NAMES))
     sh("udevadm control --reload")
     for name in names:
@@ -104,7 +114,8 @@ def judged(names: list[str]) -> dict[str, object]:
         sh(f"{begin}; rm -f $FILE; truncate -s {size} $FILE; set +e; {script}; sync")
         before = hashlib.sha256(file.read_bytes()).hexdigest()
         target = sh(f"losetup --find --show --read-only {file}").strip()
-        rows, mounts = looked_at(target)
+        key = "key" if "its key" in name else "other" if "another key" in name else ""
+        rows, mounts = looked_at(target, TrialKey(file=f"{PLACE}/{key}") if key else None)
         sh(f"losetup -d {target}")
         same = hashlib.sha256(file.read_bytes()).hexdigest() == before
         left = [each for each in remains(open_root("/")) if each not in {NAMES.place, NAMES.rules}]
@@ -113,10 +124,10 @@ def judged(names: list[str]) -> dict[str, object]:
     return found
 
 
-def looked_at(target: str) -> tuple[list[tuple[str, str, str, str]], list[str]]:
+def looked_at(target: str, key: TrialKey | None = None) -> tuple[list[tuple[str, str, str, str]], list[str]]:
     """Check a device, and mount what is on it, as a trial does; return the findings, and why not mounted."""
     root = open_root("/")
-    checker = Checker(root, PLACE, NAMES, lambda: False)
+    checker = Checker(root, PLACE, NAMES, lambda: False, key)
     findings: tuple[TrialFinding, ...] = checker.check(target)
     mounts = [
         mount_read_only(root, path, kind, f"{NAMES.place}/{number}")

@@ -6,6 +6,8 @@ import contextlib
 import hashlib
 import os
 import signal
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from raidtui.host.reading import read_survey
@@ -18,6 +20,8 @@ from raidtui.monitor.sampler import Sampler
 from raidtui.rescue.mdadm_words import Assembly, Recreation
 from raidtui.rescue.proof import RescueGeometry
 from raidtui.rescue.saved_ends import FOLDER
+from raidtui.rescue.trial import trial_checks, trial_key
+from raidtui.rescue.trial.patient_tool import PatientEnd, run_patiently
 from raidtui.rescue.trial.trial_plan import plan_trial
 from raidtui.rescue.trial.trial_record import TrialLooks, outcome_of
 from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest
@@ -62,6 +66,43 @@ def killed_trials(names: list[str], fault: Fault, step: int = 1) -> list[Row]:
         if status != -signal.SIGKILL:
             return rows
     return rows
+
+
+def killed_openings(names: list[str], key: str) -> list[Row]:
+    """Kill the worker of a trial as it runs a tool that checks, or opens what is encrypted; rows as above."""
+    before = _state(names)
+    rows: list[Row] = []
+    for number in range(1, 20):
+        job = _trial(names, looks=TrialLooks(files=True, key_file=key))
+        status = _work(job, _killed_in_patience, number)
+        left = clean(open_root("/"), lambda _: None)
+        rows.append((number, status, list(left), sh(LEFT), _state(names) == before))
+        if status != -signal.SIGKILL:
+            return [*rows, _outcome(job)]
+    return rows
+
+
+def _killed_in_patience(number: int) -> None:
+    """SIGKILL before a tool that may take long, while it runs, or after it: three places each."""
+    real, count = run_patiently, 0
+
+    def dying(
+        argv: tuple[str, ...], output: Path, cancelled: Callable[[], bool], *, stdin: str = ""
+    ) -> PatientEnd:
+        nonlocal count
+        count += 1
+        call, place = divmod(number - 1, 3)
+        if count - 1 != call:
+            return real(argv, output, cancelled, stdin=stdin)
+        if place == 1:
+            threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()
+        if place:
+            real(argv, output, cancelled, stdin=stdin)
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError
+
+    for module in (trial_key, trial_checks):
+        vars(module)["run_patiently"] = dying
 
 
 def killed_real(names: list[str], pace: int) -> list[Row]:
@@ -146,7 +187,12 @@ def _outcome(job: Job) -> tuple[str, str]:
     return (str(found.proof.check), found.void) if found is not None else ("", "")
 
 
-def _trial(names: list[str], made: Recreation | None = None, store_bytes: int = 16 << 20) -> Job:
+def _trial(
+    names: list[str],
+    made: Recreation | None = None,
+    store_bytes: int = 16 << 20,
+    looks: TrialLooks | None = None,
+) -> Job:
     root = open_root("/")
     survey = read_survey(root, Sampler(root).sample(), tuple(names))
     blocks = [device.superblock for device in survey.devices.values()]
@@ -161,7 +207,7 @@ def _trial(names: list[str], made: Recreation | None = None, store_bytes: int = 
     planned = plan_trial(survey, read_trial_host(root), request)
     if isinstance(planned, Refusal):
         raise RuntimeError(planned.sentence)  # noqa: TRY004  (it was refused)
-    return make_trial_job(root, planned, request, TrialLooks(files=True))
+    return make_trial_job(root, planned, request, looks or TrialLooks(files=True))
 
 
 def _work(job: Job, fault: Fault, number: int) -> int:

@@ -1,6 +1,8 @@
 """What raidtui says of a wreck in a guest: its diagnosis, also from a capture, and its search."""
 
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.lab.guests.guest import Guest
@@ -12,11 +14,26 @@ CAPTURE = "/run/wreck.tar.gz"
 _PROVEN, _NOTHING = 0, 2
 
 
-def diagnosed(guest: Guest, wreck: Wreck, *, captured: bool = False) -> list[str]:
-    """What is wrong with the diagnosis, and with that of a capture, which has to say the same."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What raidtui has said of a wreck as it was made.
+
+    Args:
+        wrong: what is wrong with it.
+        found: the diagnosis.
+        candidates: of a search on all that is there, best first; None where none was asked for.
+    """
+
+    wrong: list[str]
+    found: Mapping[str, Any] = field(default_factory=dict)
+    candidates: Sequence[Mapping[str, Any]] | None = None
+
+
+def diagnosed(guest: Guest, wreck: Wreck, *, captured: bool = False) -> Asked:
+    """Ask for the diagnosis, and for that of a capture, which has to say the same."""
     result = raidtui(guest, "rescue", "--json")
     if not result.stdout:
-        return [f"no diagnosis: {result.output}"]
+        return Asked(wrong=[f"no diagnosis: {result.output}"])
     found = json.loads(result.stdout)
     wrong = [differs(wreck.id, found)]
     if result.status != EXPECTED[wreck.id].status:
@@ -27,17 +44,18 @@ def diagnosed(guest: Guest, wreck: Wreck, *, captured: bool = False) -> list[str
         if (kept.status, elsewhere.status) != (0, result.status) or json.loads(elsewhere.stdout) != found:
             wrong.append(f"the capture says another thing: {kept.output}{elsewhere.output}")
         assert guest.run(f"rm -f {CAPTURE}").status == 0
-    return [each for each in wrong if each]
+    return Asked(wrong=[each for each in wrong if each], found=found)
 
 
-def searched(guest: Guest, wreck: Wreck) -> list[str]:
-    """What is wrong with the outcome of a search.
+def searched(guest: Guest, wreck: Wreck, asked: Asked) -> Asked:
+    """Ask for a search, too.
 
     Whatever the wreck, an answer that is called proven is the truth.
     """
     result = raidtui(guest, "rescue", "search", "--json", *wreck.given, timeout=300)
     if not result.stdout:
-        return [f"the search ended with status {result.status}: {result.output}"]
+        sentence = f"the search ended with status {result.status}: {result.output}"
+        return replace(asked, wrong=[*asked.wrong, sentence])
     found = json.loads(result.stdout)
     candidates = found["candidates"]
     clean = [each for each in candidates if each["proof"]["check"] == "clean"]
@@ -53,7 +71,8 @@ def searched(guest: Guest, wreck: Wreck) -> list[str]:
         case _:
             right = (result.status, candidates) == (_NOTHING, [])
     seen = f"status {result.status}, {len(clean)} clean of {len(candidates)}: {json.dumps(candidates[:2])}"
-    return [] if right else [f"searched for {wreck.truth}: {seen}"]
+    wrong = [] if right else [f"searched for {wreck.truth}: {seen}"]
+    return replace(asked, wrong=[*asked.wrong, *wrong], candidates=candidates)
 
 
 def _is(found: dict[str, Any], truth: Truth | None) -> bool:

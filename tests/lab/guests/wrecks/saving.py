@@ -1,13 +1,12 @@
 """A wreck is saved by what raidtui offers: the way, its trial, the plan, the array that runs, and back."""
 
 import json
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tests.lab.guests.console import RAIDTUI
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import PLAN, raidtui
+from tests.lab.guests.wrecks.asking import Asked
 from tests.lab.guests.wrecks.making import MANIFEST, digests, scripted
 from tests.lab.guests.wrecks.wreck import Found, Wreck
 
@@ -22,18 +21,21 @@ _MOST_TRIED = 12
 Words = Sequence[str]
 
 
-def saved(guest: Guest, wreck: Wreck) -> list[str]:
-    """What is wrong with the rescue of a wreck, from the diagnosis to the array that runs, and back.
+def saved(guest: Guest, wreck: Wreck, asked: Asked, *, carried_out: bool) -> list[str]:
+    """What is wrong with the rescue of a wreck: its trial, which shows all files by their hashes.
 
-    Until the plan is confirmed, no byte of any disk is another one; after its rollback neither. Where nothing
-    can be saved, nothing is offered.
+    Where it is carried out, the real plan follows, the array that runs, and back. Until the plan is
+    confirmed, no byte of any disk is another one; after its rollback neither. Where nothing can be saved,
+    nothing is offered.
     """
-    if wreck.mend and (result := scripted(guest, wreck.mend)).status:
-        return [f"not mended: {result.output}"]
+    if wreck.mend:
+        if (result := scripted(guest, wreck.mend)).status:
+            return [f"not mended: {result.output}"]
+        asked = Asked(wrong=[])
     before = digests(guest)
-    array = _array(guest, wreck)
+    array = _array(guest, wreck, asked)
     if not wreck.provable:
-        return _lost(guest, wreck, array)
+        return _lost(guest, wreck, asked, array)
     if array is None:
         return ["no array is named"]
     if array["level"] == "container":
@@ -41,7 +43,7 @@ def saved(guest: Guest, wreck: Wreck) -> list[str]:
         refused = result.status == 2 and "container" in result.stderr and digests(guest) == before
         return [] if refused else [f"a container is tried: {result.output}"]
     job, wrong = "", [f"no way is offered: {array['verdict']}"]
-    for words in _ways(guest, wreck, array):
+    for words in _ways(guest, wreck, asked, array):
         job, wrong = _tried(guest, wreck, words)
         if digests(guest) != before:
             return [*wrong, f"the trial {words} has written"]
@@ -49,34 +51,35 @@ def saved(guest: Guest, wreck: Wreck) -> list[str]:
             break
     if wreck.search is Found.UNPROVEN or not job:
         return [] if wreck.unproven and not job else wrong or ["what is damaged is called proven"]
-    if wreck.moves:
+    if wreck.moves or not carried_out:
         return []
     return _carried_out(guest, wreck, job, lambda: digests(guest) == before)
 
 
-def _array(guest: Guest, wreck: Wreck) -> Mapping[str, Any] | None:
+def _array(guest: Guest, wreck: Wreck, asked: Asked) -> Mapping[str, Any] | None:
     """The array that has most of the wreck's devices."""
-    result = raidtui(guest, "rescue", "--json", *wreck.named)
-    arrays = json.loads(result.stdout)["arrays"]
+    found = asked.found
+    if not found or wreck.named:
+        found = json.loads(raidtui(guest, "rescue", "--json", *wreck.named).stdout)
 
     def shared(array: Mapping[str, Any]) -> int:
         return len({each["device"] for each in array["members"]} & set(wreck.given))
 
-    return max(arrays, key=shared, default=None)
+    return max(found["arrays"], key=shared, default=None)
 
 
-def _lost(guest: Guest, wreck: Wreck, array: Mapping[str, Any] | None) -> list[str]:
+def _lost(guest: Guest, wreck: Wreck, asked: Asked, array: Mapping[str, Any] | None) -> list[str]:
     """What is wrong where nothing can be saved: it is said, and no way is there that would be a guess."""
     verdict = array["verdict"]["code"] if array is not None else "nothing"
     ways = {way["code"] for way in array["ways"] if way["possible"]} if array is not None else set()
     if verdict == "search":
-        result = raidtui(guest, "rescue", "search", "--json", *wreck.given, timeout=300)
-        return [] if (result.status, ways & _STARTS) == (2, set()) else [f"offered: {ways}, {result.output}"]
+        found = _candidates(guest, wreck, asked, wreck.given)
+        return [] if (found, ways & _STARTS) == ([], set()) else [f"offered: {ways}, {found}"]
     lost = verdict in {"lost", "nothing"} and ways <= _HARMLESS
     return [] if lost else [f"it is not said to be lost: {verdict}, {sorted(ways)}"]
 
 
-def _ways(guest: Guest, wreck: Wreck, array: Mapping[str, Any]) -> Iterator[Words]:
+def _ways(guest: Guest, wreck: Wreck, asked: Asked, array: Mapping[str, Any]) -> Iterator[Words]:
     """Yield the words of trials: of the first way that is possible, or of what a search has found."""
     for way in array["ways"]:
         if not way["possible"]:
@@ -85,11 +88,20 @@ def _ways(guest: Guest, wreck: Wreck, array: Mapping[str, Any]) -> Iterator[Word
             yield (way["code"], *way["devices"])
             return
         if way["code"] == "search":
-            result = raidtui(guest, "rescue", "search", "--json", *way["devices"], timeout=300)
-            found = json.loads(result.stdout)["candidates"] if result.stdout else []
-            for each in found[:_MOST_TRIED]:
+            for each in _candidates(guest, wreck, asked, way["devices"])[:_MOST_TRIED]:
                 yield _geometry(each)
             return
+
+
+def _candidates(
+    guest: Guest, wreck: Wreck, asked: Asked, devices: Sequence[str]
+) -> Sequence[Mapping[str, Any]]:
+    """What a search finds on devices, best first."""
+    if asked.candidates is not None and sorted(devices) == sorted(wreck.given):
+        return asked.candidates
+    result = raidtui(guest, "rescue", "search", "--json", *devices, timeout=300)
+    found: Sequence[Mapping[str, Any]] = json.loads(result.stdout)["candidates"] if result.stdout else []
+    return found
 
 
 def _geometry(found: Mapping[str, Any]) -> Words:
@@ -120,7 +132,7 @@ def _tried(guest: Guest, wreck: Wreck, words: Words) -> tuple[str, list[str]]:
 
 def _carried_out(guest: Guest, wreck: Wreck, job: str, same: Callable[[], bool]) -> list[str]:
     """What is wrong with the real plan of a trial: until it is confirmed, as it runs, and taken back."""
-    made = guest.run(f"{shlex.join((*RAIDTUI, 'rescue', 'plan', job, '--json'))} >{PLAN} && cat {PLAN}")
+    made = raidtui(guest, "rescue", "plan", job, "--json", into=PLAN)
     if made.status:
         return [f"no plan: {made.output}"]
     plan = json.loads(made.stdout)["plan"]

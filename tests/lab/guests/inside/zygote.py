@@ -1,0 +1,148 @@
+"""raidtui's command line, imported once in a guest: each command is a fork of this process.
+
+Runs inside the guest (`python -m tests.lab.guests.inside.zygote LINE ROOM`), started by the agent at the
+first command. A request on LINE, a socket, is a JSON object with `ident` and `argv` (what follows
+`-m raidtui`) and three open files: standard output, standard error, and one that takes two messages: the
+process id when the command has begun, and how it ended, as `subprocess` says it.
+
+A command has a process and a session of its own, only these files and /dev/null open, the environment of
+every job with its mark, and the modules as they were imported: this process runs nothing of raidtui, has one
+thread, and opens nothing but LINE. What a command reads, writes or breaks ends with it. That raidtui starts
+by itself is not shown by it: a test about that starts it anew.
+"""
+
+import gc
+import importlib
+import io
+import json
+import os
+import runpy
+import select
+import socket
+import sys
+import threading
+from pathlib import Path
+
+import raidtui
+
+MARK = "LAB_JOB"
+ROOM = "LAB_ROOM"  # in the environment, as long as a mark at least: nobody looks for it by this name
+# What no command loads: the console, and what only stands beside the command line.
+NOT_LOADED = ("raidtui.__main__", "raidtui.demo", "raidtui.first_frame", "raidtui.ui")
+MOST_BYTES = 1 << 17
+FILES = 3
+
+
+def load() -> None:
+    """Import all that commands import, at their beginning or later."""
+    folder = Path(raidtui.__file__).parent
+    for file in sorted(folder.rglob("*.py")):
+        name = ".".join(file.relative_to(folder.parent).with_suffix("").parts).removesuffix(".__init__")
+        if not any(f"{name}.".startswith(f"{each}.") for each in NOT_LOADED):
+            importlib.import_module(name)
+    for name in ("ctypes.util", "psutil", "pyudev", "runpy", "shutil", "tempfile", "uuid"):
+        importlib.import_module(name)
+
+
+def check(line: int) -> None:
+    """Whether a fork inherits nothing but modules.
+
+    Raises:
+        RuntimeError: there is a second thread, or another open file.
+    """
+    threads = len(os.listdir("/proc/self/task"))
+    files = {int(name) for name in os.listdir("/proc/self/fd") if Path("/proc/self/fd", name).exists()}
+    if threads != 1 or threading.active_count() != 1 or files != {0, 1, 2, line}:
+        raise RuntimeError(f"{threads} threads, files {sorted(files)}: a command would inherit them")
+
+
+def serve(line: socket.socket) -> list[str]:
+    """Fork for each request; returns, in the child alone, the words of its command.
+
+    Raises:
+        SystemExit: the agent has ended.
+    """
+    running: dict[int, tuple[int, int]] = {}  # a file that says that it ended: its process, its answers' file
+    while True:
+        poll = select.poll()
+        poll.register(line, select.POLLIN)
+        for pidfd in running:
+            poll.register(pidfd, select.POLLIN)
+        ready = {number for number, _ in poll.poll()}
+        for pidfd in ready & running.keys():
+            pid, answers = running.pop(pidfd)
+            os.write(answers, b"%d" % os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+            os.close(answers)
+            os.close(pidfd)
+        if line.fileno() not in ready:
+            continue
+        text, files, *_ = socket.recv_fds(line, MOST_BYTES, FILES)
+        if not text:
+            raise SystemExit(0)
+        request = json.loads(text)
+        out, err, answers = files
+        pid = os.fork()
+        if not pid:
+            line.detach()
+            return begin(str(request["ident"]), request["argv"], out, err)
+        os.close(out)
+        os.close(err)
+        os.write(answers, b"%d" % pid)
+        running[os.pidfd_open(pid)] = (pid, answers)
+
+
+def begin(ident: str, argv: list[str], out: int, err: int) -> list[str]:
+    """Make this process what a start of its own would have made; returns the words of the command."""
+    os.setsid()
+    os.dup2(out, 1)
+    os.dup2(err, 2)
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        renewed = stream(number, getattr(sys, name))
+        for each in (name, f"__{name}__"):
+            setattr(sys, each, renewed)
+    del os.environ[ROOM]
+    show(ident, argv)
+    os.environ[MARK] = ident
+    sys.orig_argv[1:] = ["-m", "raidtui", *argv]
+    return argv
+
+
+def stream(number: int, like: io.TextIOWrapper) -> io.TextIOWrapper:
+    """A standard stream as Python makes it at its start, on what is open now."""
+    binary = open(number, "wb" if number else "rb", closefd=False)  # noqa: SIM115
+    return io.TextIOWrapper(
+        binary, encoding=like.encoding, errors=like.errors, line_buffering=like.line_buffering
+    )
+
+
+def show(ident: str, argv: list[str]) -> None:
+    """Write the command's words and its mark where /proc shows them: the agent finds its processes by it."""
+    fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+    words_at, words_end, environment_at, environment_end = (
+        int(fields[number - 3]) for number in range(48, 52)
+    )
+    words = b"".join(os.fsencode(word) + b"\0" for word in (sys.executable, "-m", "raidtui", *argv))
+    with open("/proc/self/mem", "r+b", buffering=0) as memory:  # noqa: PTH123
+        memory.seek(environment_at)
+        before = memory.read(environment_end - environment_at).split(b"\0")
+        room = next(each for each in before if each.startswith(f"{ROOM}=".encode()))
+        memory.seek(environment_at + b"\0".join(before).index(room))
+        memory.write(f"{MARK}={ident}".encode().ljust(len(room), b"\0"))
+        memory.seek(words_at)
+        memory.write(words[: words_end - words_at - 1].ljust(words_end - words_at, b"\0"))
+
+
+def main() -> None:
+    """Serve the line; in each child, run raidtui as `python -m raidtui` does."""
+    line = socket.socket(fileno=int(sys.argv[1]))
+    load()
+    check(line.fileno())
+    gc.collect()
+    gc.freeze()  # else each child's first collection copies all that was imported
+    sys.argv[1:] = serve(line)
+    runpy.run_module("raidtui", run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()
