@@ -144,6 +144,16 @@ def _node_dict(look: StackLook, stack: Stack, node: StackNode) -> dict[str, Any]
         "discards": node.discards,
         "discards_end": discards_end(stack, node.name),
         "misaligned": node.misaligned or None,
+        "segments": [
+            {
+                "target": segment.target,
+                "first_sector": segment.first_sector,
+                "sectors": segment.sectors,
+                "chunk_sectors": segment.chunk_sectors,
+                "parts": [{"name": part, "sector": sector} for part, sector in segment.parts],
+            }
+            for segment in node.segments
+        ],
         "load": _load_dict(look, node.name),
         "cache": _cache_dict(look, node),
         "pool": None

@@ -109,11 +109,6 @@ def kind_of(uuid: str, segments: tuple[StackSegment, ...]) -> StackKind:
     return StackKind.VOLUME
 
 
-def is_inner(uuid: str) -> bool:
-    """Whether a map is the inner volume of another one of LVM: LVM-, two UUIDs, and a suffix."""
-    return uuid.startswith("LVM-") and len(uuid) > len("LVM-") + _UUID_CHARS
-
-
 def volume_uuid(uuid: str) -> str:
     """Return the UUID of LVM's volume in a map's UUID, without its dashes; "" for another owner."""
     return uuid[len("LVM-") + 32 : len("LVM-") + _UUID_CHARS] if uuid.startswith("LVM-") else ""
