@@ -62,7 +62,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json(stack_dict(look, focus))
     else:
-        for line in stack_lines(look.meter, look.findings, _WIDTH, focus):
+        for line in stack_lines(look.meter, look.findings, _WIDTH, focus, look.lives):
             print("".join(text for text, _ in line).rstrip())
     return status_of(look)
 
@@ -187,6 +187,7 @@ def _load_dict(look: StackLook, name: str) -> dict[str, Any] | None:
 
 def _cache_dict(look: StackLook, node: StackNode) -> dict[str, Any] | None:
     from raidtui.model.stack import hit_ratio  # noqa: PLC0415
+    from raidtui.stack.cache_wear import yearly_wear  # noqa: PLC0415
     from raidtui.stack.survival import Survival  # noqa: PLC0415
 
     cache = node.cache
@@ -215,6 +216,7 @@ def _cache_dict(look: StackLook, node: StackNode) -> dict[str, Any] | None:
         "promotions": cache.promotions,
         "demotions": cache.demotions,
         "written_bytes": cache.written_bytes,
+        "life_a_year": yearly_wear(look.meter, node.name, look.lives) or None,
         "state": cache.state or None,
         "trouble": cache.trouble or None,
     }

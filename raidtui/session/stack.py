@@ -17,6 +17,7 @@ from msgspec import Struct, field
 from raidtui.host.crew import Crew
 from raidtui.host.diskstats import read_io
 from raidtui.host.roots.root import Root
+from raidtui.host.smart.smart_names import has_smart
 from raidtui.host.stack.device_mapper import MapLine, parse_maps
 from raidtui.host.stack.lvm_report import LVS, LvmVolume, parse_volumes
 from raidtui.host.stack.stack_nodes import MapFacts, read_nodes
@@ -25,14 +26,16 @@ from raidtui.model.array import Array
 from raidtui.model.stack import Stack
 from raidtui.session.host_thread import HostThread
 from raidtui.session.watch_loop import WatchLoop
+from raidtui.stack.cache_wear import cache_disks
 from raidtui.stack.load import StackMeter
 from raidtui.stack.stack_findings import StackFinding, stack_findings
 
 TABLE, STATUS = ("dmsetup", "table"), ("dmsetup", "status", "--noflush")
 TOOL_S = 5.0
 """A tool that takes longer is given up."""
-STATUS_EVERY_S, VOLUMES_EVERY_S = 4.0, 60.0
+STATUS_EVERY_S, VOLUMES_EVERY_S, LIVES_EVERY_S = 4.0, 60.0, 600.0
 _TABLE, _STATUS, _VOLUMES, _ROOMS = "dmsetup table", "dmsetup status", "lvs", "file systems"
+_LIVES = "smartctl"
 T = TypeVar("T")
 
 
@@ -42,10 +45,13 @@ class StackLook(Struct, frozen=True, kw_only=True):
     Args:
         meter: the readings.
         findings: the worst first.
+        lives: of disks on which caches lie, how much may be written to them over their lives, in bytes.
+        arrays: md's arrays by kernel name.
     """
 
     meter: StackMeter
     findings: tuple[StackFinding, ...] = ()
+    lives: Mapping[str, int] = field(default_factory=dict)
     arrays: Mapping[str, Array] = field(default_factory=dict)
 
 
@@ -70,6 +76,8 @@ class StackReader:
         self._statuses: Mapping[str, list[MapLine]] | None = None
         self._volumes: Mapping[str, LvmVolume] | None = None
         self._rooms: Mapping[str, tuple[int, int]] = {}
+        self._cache_disks: tuple[str, ...] = ()
+        self._lives: Mapping[str, int] = {}
         self._silent: dict[str, str] = {}
         self._maps: frozenset[str] = frozenset()
         self._mounts: tuple[str, ...] = ()
@@ -92,8 +100,10 @@ class StackReader:
             self._crew.wait(lambda: not self._crew.open)
             stack = self._stack()
         self._mounts = self._mounts_of(stack)
+        self._cache_disks = tuple(name for name in cache_disks(stack) if has_smart(name))
         self.meter.add(stack)
-        return StackLook(meter=self.meter, findings=stack_findings(self.meter, arrays), arrays=arrays)
+        findings = stack_findings(self.meter, arrays)
+        return StackLook(meter=self.meter, findings=findings, lives=self._lives, arrays=arrays)
 
     def _stack(self) -> Stack:
         facts = MapFacts(
@@ -127,6 +137,8 @@ class StackReader:
                 for name in maps
             ):
                 self._put(_VOLUMES, VOLUMES_EVERY_S, self._read_volumes)
+        if self._cache_disks:
+            self._put(_LIVES, LIVES_EVERY_S, self._read_lives)
         if self._mounts:
             self._put(_ROOMS, VOLUMES_EVERY_S, self._read_rooms)
 
@@ -174,6 +186,15 @@ class StackReader:
     def _read_volumes(self) -> None:
         output = self._run(_VOLUMES, LVS)
         self._volumes = parse_volumes(output.stdout) if output is not None else None
+
+    def _read_lives(self) -> None:
+        """Ask SMART; a disk that sleeps is not woken."""
+        from raidtui.wear.readings import WearReader  # noqa: PLC0415
+        from raidtui.wear.survey_wear import life_bytes  # noqa: PLC0415
+
+        found = WearReader(self._root, timeout_s=self._limit_s).read(self._cache_disks)
+        lives = {name: life_bytes(wear) for name, wear in found.items()}
+        self._lives = {name: life for name, life in lives.items() if life is not None}
 
     def _read_rooms(self) -> None:
         if not self._root.live:

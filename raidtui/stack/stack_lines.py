@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from raidtui.model.stack import Stack, StackNode, hit_ratio
+from raidtui.stack.cache_wear import yearly_wear
 from raidtui.stack.load import MINUTES_S, SECONDS_S, LayerLoad, PartShare, StackMeter, spread_over
 from raidtui.stack.stack_findings import StackFinding
 from raidtui.stack.stack_tree import TreeRow, kind_word, tree_rows
@@ -19,7 +20,11 @@ _KIND, _SIZE, _RATE, _MS, _QUEUE, _REQUESTS = 11, 8, 9, 6, 6, 7
 
 
 def stack_lines(
-    meter: StackMeter, findings: tuple[StackFinding, ...], width: int, focus: str = ""
+    meter: StackMeter,
+    findings: tuple[StackFinding, ...],
+    width: int,
+    focus: str = "",
+    lives: Mapping[str, int] | None = None,
 ) -> list[Line]:
     """Return everything that is known, at most ``width`` cells wide.
 
@@ -28,6 +33,7 @@ def stack_lines(
         findings: of the same host.
         width: cells; from 100 on, requests and queues are shown, too.
         focus: a device's kernel name; then only its trees.
+        lives: how much may be written to a disk over its life, bytes by kernel name.
     """
     stack = meter.now
     rows = tree_rows(stack, focus)
@@ -35,7 +41,7 @@ def stack_lines(
     # Rows of inner volumes may be left out of the tree, their findings are not.
     shown |= {name for row in rows for name in stack.below(row.node.name)}
     lines = [_head(width), *(_row(meter, row, width) for row in rows)]
-    parts = [_cache_lines(meter, node) for node in stack.nodes.values() if node.name in shown]
+    parts = [_cache_lines(meter, node, lives or {}) for node in stack.nodes.values() if node.name in shown]
     told = [line for part in parts for line in part]
     if told:
         lines += [[], [("Caches", "strong")]]
@@ -146,7 +152,7 @@ def _latency(load: LayerLoad) -> str:
     return three_digits(total / count) if count else ""
 
 
-def _cache_lines(meter: StackMeter, node: StackNode) -> Iterator[str]:
+def _cache_lines(meter: StackMeter, node: StackNode, lives: Mapping[str, int]) -> Iterator[str]:
     cache = node.cache
     if cache is None:
         return
@@ -168,7 +174,9 @@ def _cache_lines(meter: StackMeter, node: StackNode) -> Iterator[str]:
         words.append(f"{amount(cache.written_bytes)} written to it")
     slow = meter.cache(node.name, MINUTES_S)
     if slow is not None and slow.written_bytes and slow.over_s >= SECONDS_S:
-        words.append(f"at this rate {amount(int(slow.written_bytes / slow.over_s * _DAY_S))} a day")
+        worn = yearly_wear(meter, node.name, lives)
+        of = "".join(f", {share:.1%} of the life of {disk} in a year" for disk, share in worn.items())
+        words.append(f"at this rate {amount(int(slow.written_bytes / slow.over_s * _DAY_S))} a day{of}")
     yield f"{node.title}: {'; '.join(words)}"
 
 

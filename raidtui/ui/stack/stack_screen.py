@@ -76,7 +76,7 @@ class StackScreen(PageScreen[None]):
         if look is None:
             return [[("Reading.", "plain")]]
         focus = "" if self._all or self._focus not in look.meter.now.nodes else self._focus
-        return stack_lines(look.meter, look.findings, width, focus)
+        return stack_lines(look.meter, look.findings, width, focus, look.lives)
 
     def action_all(self) -> None:
         """Show all devices, or only what stands on the chosen one."""
