@@ -22,7 +22,7 @@ _SUBCOMMANDS = {
     "mismatches": "compare all members: which sectors do not match, who disagrees, what lies there",
     "copy": "copy a disk that gives read errors, with GNU ddrescue",
     "clean": "take down all that trials have left",
-    "work": "used by raidtui itself: work on a trial or a copy in this process",
+    "work": "used by raidtui itself: work on a trial, a copy or a comparison in this process",
 }
 """``NAME`` is the module ``raidtui.command.rescue_NAME`` with ``add_arguments`` and ``run``."""
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from raidtui.model.array import Array
     from raidtui.model.plan import Refusal
     from raidtui.rescue.mismatch.compared_array import ComparedArray, Span
+    from raidtui.rescue.mismatch.comparison import ReadingLimits
     from raidtui.rescue.mismatch.mismatch_records import Mismatch, MismatchResult
 
 MATCH, MISMATCH, REFUSED, PARTLY = 0, 1, 2, 3
@@ -64,6 +65,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     """Compare; return the exit status, see the module."""
     from raidtui.command.streams import print_json, print_refusal  # noqa: PLC0415
     from raidtui.model.plan import Refusal  # noqa: PLC0415
+    from raidtui.rescue.mismatch.comparison import ReadingLimits, limits_of  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
 
     chosen = _chosen(root, arguments)
@@ -71,9 +73,11 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
         print_refusal(chosen, as_json=False)
         return REFUSED
     array, compared, spans = chosen
-    limit = array.speed_limit.ceiling_kib_s if array.speed_limit is not None else None
+    limits = limits_of(array)
+    if arguments.limit is not None:
+        limits = ReadingLimits(max_kib_s=arguments.limit, min_kib_s=limits.min_kib_s)
     try:
-        found = _compared(root, compared, spans, limit if arguments.limit is None else arguments.limit)
+        found = _compared(root, compared, spans, limits)
     except OSError as error:
         print(f"raidtui: {visible(str(error.filename))}: {error.strerror}", file=sys.stderr)
         return PARTLY
@@ -123,11 +127,10 @@ def _spans(root: Root, arguments: argparse.Namespace, array: ComparedArray) -> l
     )
 
 
-def _compared(root: Root, array: ComparedArray, spans: list[Span], limit_kib_s: int | None) -> MismatchResult:
+def _compared(root: Root, array: ComparedArray, spans: list[Span], limits: ReadingLimits) -> MismatchResult:
     """Compare; the first Ctrl-C ends that and keeps what was found."""
     from raidtui.command.streams import ProgressLine  # noqa: PLC0415
-    from raidtui.rescue.mismatch.find_mismatches import MismatchWatch  # noqa: PLC0415
-    from raidtui.session.mismatch_lookup import compare  # noqa: PLC0415
+    from raidtui.rescue.mismatch.comparison import compare  # noqa: PLC0415
 
     ends = threading.Event()
 
@@ -143,8 +146,8 @@ def _compared(root: Root, array: ComparedArray, spans: list[Span], limit_kib_s: 
         line.show(f"compared: {1000 * done // total / 10 if total else 100:>5.1f} %")
 
     try:
-        watch = MismatchWatch(progress if sys.stderr.isatty() else None, ends.is_set, _waiting(ends))
-        return compare(root, array, spans, watch, limit_kib_s)
+        shown = progress if sys.stderr.isatty() else None
+        return compare(root, array, spans, limits, progress=shown, ended=ends.is_set, pause=_waiting(ends))
     finally:
         signal.signal(signal.SIGINT, before)
         line.clear()
@@ -201,6 +204,7 @@ def mismatches_dict(array: Array, found: MismatchResult) -> dict[str, Any]:
         "compared_bytes": found.compared_bytes,
         "total_bytes": found.total_bytes,
         "cancelled": found.cancelled,
+        "changed": found.changed,
         "next_sector": found.ended_sector,
         "seconds": found.seconds,
     }

@@ -1,4 +1,4 @@
-"""``raidtui rescue work FOLDER``: the worker of a trial or of a copy, started by raidtui itself."""
+"""``raidtui rescue work FOLDER``: the worker of a trial, a copy or a comparison, used by raidtui itself."""
 
 from __future__ import annotations
 
@@ -18,12 +18,17 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     """Work on a job; return the exit status: 0 done, 1 not, 75 another job is running."""
     from raidtui.jobs.states import JobState  # noqa: PLC0415
     from raidtui.jobs.store import COPY_FILE, Job  # noqa: PLC0415
-    from raidtui.jobs.worker import status_of  # noqa: PLC0415
+    from raidtui.jobs.worker import Worker, status_of  # noqa: PLC0415
     from raidtui.rescue.copying.copy_worker import CopyWorker  # noqa: PLC0415
+    from raidtui.rescue.mismatch.comparison_job import ComparisonWorker  # noqa: PLC0415
     from raidtui.rescue.trial.trial_worker import TrialWorker  # noqa: PLC0415
 
     job = Job(arguments.folder)
-    worker = (CopyWorker if (job.folder / COPY_FILE).is_file() else TrialWorker)(root, job)
+    worker: Worker
+    if job.only_reads:
+        worker = ComparisonWorker(root, job)
+    else:
+        worker = (CopyWorker if (job.folder / COPY_FILE).is_file() else TrialWorker)(root, job)
     if arguments.back:
         return status_of(job, worker.roll_back, JobState.ROLLED_BACK)
     return status_of(job, worker.work, JobState.DONE)

@@ -76,7 +76,7 @@ def _read_disk(root: Root, name: str, tables: UsageTables) -> Disk | None:
     if dev is None and size is None:
         return None
     entry = read_udev_entry(root, dev)
-    whole = _whole_disk(root, name) if root.text(f"{node}/partition") is not None else name
+    whole = whole_disk(root, name) if root.text(f"{node}/partition") is not None else name
     of_whole = entry if whole == name else read_udev_entry(root, root.text(f"{BLOCK}/{whole}/dev"))
     whole_node = f"{BLOCK}/{whole.replace('/', '!')}"
     rotational = root.text(f"{whole_node}/queue/rotational")
@@ -119,7 +119,8 @@ def _is_size(text: str | None) -> TypeGuard[str]:
     return text is not None and text.isascii() and text.isdigit() and len(text) <= 20
 
 
-def _whole_disk(root: Root, partition: str) -> str:
+def whole_disk(root: Root, partition: str) -> str:
+    """Return the disk that a partition is on; its own name where that is not known."""
     link = root.link(f"{BLOCK}/{partition}")
     if link is not None and link.count("/") > 1:
         return link.split("/")[-2]

@@ -30,7 +30,7 @@ def refuse_busy(folder: Path) -> None:
     Raises:
         BusyError: a job runs.
     """
-    running = (job.id for job in all_jobs(folder) if job.state is JobState.RUNNING)
+    running = (job.id for job in all_jobs(folder) if not job.only_reads and job.state is JobState.RUNNING)
     other = worker_of(folder) or next(running, None)
     if other is not None:
         raise BusyError(f"another job is running: {other}; wait for it, or cancel it")
@@ -45,6 +45,25 @@ def begin_job(plan: Plan, *, host: str) -> Job:
     """
     refuse_busy(jobs_folder())
     job = Job.create(plan, host=host)
+    start_new(job)
+    return job
+
+
+def begin_with(plan: Plan, *, host: str, name: str, data: bytes) -> Job:
+    """Make a job of a plan, with a file beside it that says what kind it is, and start its worker.
+
+    If that is not possible, nothing is left of it.
+
+    Raises:
+        BusyError: another job is running.
+        JobError: the job cannot be kept, or its worker cannot be started.
+    """
+    job = Job.create(plan, host=host)
+    try:
+        job.keep(name, data)
+    except OSError as error:
+        job.discard()
+        raise JobError(f"job {job.id} cannot be kept: {error.strerror}; nothing was started") from error
     start_new(job)
     return job
 
@@ -74,7 +93,8 @@ def start_worker(job: Job, *, back: bool = False, more: tuple[str, ...] = ()) ->
         BusyError: another job is running.
         JobError: the worker cannot be started, or there is no room for its journal.
     """
-    refuse_busy(job.folder.parent)
+    if not job.only_reads:
+        refuse_busy(job.folder.parent)
     job.keep_room()
     command = (job.command, "work", str(job.folder))
     argv = (sys.executable, "-m", "raidtui", *command, *(("--back",) if back else ()), *more)

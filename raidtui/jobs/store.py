@@ -41,6 +41,8 @@ SCHEDULE_FILE = "bench.json"
 """A benchmark's job has no steps; this file beside its plan has what it measures (``raidtui.bench``)."""
 TRIAL_FILE = "trial.json"
 """A trial's steps are undone when it was judged; this file has what is looked at (``raidtui.rescue``)."""
+COMPARISON_FILE = "comparison.json"
+"""A comparison of members only reads, for hours: it has no steps, and other jobs run meanwhile."""
 COPY_FILE = "copy.json"
 """A copy's step may take days, and is ended when that is asked (``raidtui.rescue``)."""
 
@@ -129,8 +131,13 @@ class Job:
     @property
     def command(self) -> str:
         """The subcommand whose ``work`` carries it out: jobs, bench or rescue."""
-        files = {SCHEDULE_FILE: "bench", TRIAL_FILE: "rescue", COPY_FILE: "rescue"}
+        files = {SCHEDULE_FILE: "bench", **dict.fromkeys((TRIAL_FILE, COPY_FILE, COMPARISON_FILE), "rescue")}
         return next((name for file, name in files.items() if (self.folder / file).is_file()), "jobs")
+
+    @property
+    def only_reads(self) -> bool:
+        """Whether it changes nothing, so that others need not wait for it."""
+        return (self.folder / COMPARISON_FILE).is_file()
 
     @property
     def plan(self) -> Plan:

@@ -23,7 +23,7 @@ PACKAGES = {
 """Tools that plans use, with the Debian package of each."""
 
 
-_REPLAYED = 0x200 | 0x800 | 0x1000  # MD_FEATURE_JOURNAL, _PPL, _MULTIPLE_PPLS (md_p.h)
+_REPLAYED = 0x200 | 0x400 | 0x800  # MD_FEATURE_JOURNAL, _PPL, _MULTIPLE_PPLS (md_p.h); 0x1000 is RAID0_LAYOUT
 
 
 class MemberRole(StrEnum):

@@ -50,7 +50,7 @@ class Proof(Struct, frozen=True, kw_only=True):
     """What a trial says.
 
     Args:
-        contents: what stands on it: ext4, xfs, btrfs, LVM2_member, crypto_LUKS, gpt; "" for nothing.
+        contents: what stands on it: ext4, xfs, btrfs, LVM2_member, crypto_LUKS, gpt, dos; "" for nothing.
         sure: how sure that is, and why: a sentence.
     """
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from raidtui.model.array import Array
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
-from raidtui.model.survey import Device, Survey
+from raidtui.model.survey import Device, Superblock, Survey
 from raidtui.plans.assemble import let_go_of
 from raidtui.plans.contents import device_facts
 from raidtui.plans.target import needs_root, refuse_name, refuse_taken
@@ -56,7 +56,7 @@ def plan_real(
         return refusal
     array = f"/dev/md/{label}"
     argv = mdadm_words(array, made, lambda name: f"/dev/{name}")
-    saved = saved_ends(made, devices, room, trial.names.ident) if _writes(made) else None
+    saved = saved_ends(made, devices, room, trial.names.ident) if writes_members(made) else None
     if isinstance(saved, Refusal):
         return saved
     uuid = made.uuid
@@ -202,7 +202,7 @@ def _slots(made: Assembly | Recreation, devices: Sequence[Device]) -> int:
     )
 
 
-def _writes(made: Assembly | Recreation) -> bool:
+def writes_members(made: Assembly | Recreation) -> bool:
     """Whether the command writes to the members: read-only, and without these, it does not (measured)."""
     return isinstance(made, Recreation) or bool(made.force or made.update or made.backup)
 
@@ -316,10 +316,23 @@ def _gaps(survey: Survey, made: Assembly) -> list[str]:
         gap, late = newest - (block.events or 0), latest - (block.updated_s or latest)
         words = f"{name} is {counted(gap, 'event')} behind, last updated {late:.0f} s before the newest"
         if name not in made.devices:
-            notes.append(f"{words if gap else f'{name} is up to date'}; it is left out.")
+            failed = [each for each in made.devices if _marks_failed(blocks.get(each), block)]
+            if failed and not gap:
+                mark = "marks" if len(failed) == 1 else "mark"
+                words = f"{name} has as many events, and {joined(failed)} {mark} it as failed: another half"
+            elif not gap:
+                words = f"{name} has as many events"
+            notes.append(f"{words}; it is left out.")
         elif gap:
             lost = (
                 "what was written in that time and lies on it may be lost" if made.force else "mdadm decides"
             )
             notes.append(f"{words}: {lost}.")
     return notes
+
+
+def _marks_failed(one: Superblock | None, other: Superblock) -> bool:
+    """Whether a member has recorded that another is missing from its slot."""
+    if one is None or one.roles is None or other.slot is None:
+        return False
+    return one.roles[other.slot : other.slot + 1] == "."

@@ -72,7 +72,7 @@ def saved_ends(
     heads = {device.disk.name: _head_bytes(made, device) for device in devices}
     most = sum(max(head, EDGE_BYTES) + EDGE_BYTES for head in heads.values())
     least = sum(head + LEAST_BYTES for head in heads.values())
-    other = "name another folder: --save-to FOLDER"
+    other = "name another folder: --save-to FOLDER, or e on the page of the proof"
     if room.why_not:
         return Refusal(code=RefusalCode.NOT_FOUND, why=room.why_not, remedy=other)
     free = f"{binary_size(room.free_bytes)} are free in {room.folder}"

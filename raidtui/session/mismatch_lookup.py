@@ -1,19 +1,29 @@
-"""A comparison of an array's members: what can be compared, and what was found, with what lies there."""
+"""A comparison of an array's members from the screen: what can be compared, its job, and what was found."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from msgspec.structs import replace
-
 from raidtui.host.roots.root import Root
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.spawn import cancel
+from raidtui.jobs.states import UNDER_WAY, JobState
+from raidtui.jobs.store import Job
 from raidtui.model.array import Array
 from raidtui.model.plan import Refusal, RefusalCode
-from raidtui.rescue.mismatch.compared_array import ComparedArray, Span, compared_array
-from raidtui.rescue.mismatch.find_mismatches import MismatchWatch, find_mismatches
+from raidtui.rescue.mismatch.compared_array import ComparedArray, compared_array
+from raidtui.rescue.mismatch.comparison import limits_of
+from raidtui.rescue.mismatch.comparison_job import (
+    ComparisonProgress,
+    begin_comparison,
+    comparison_record,
+    found_by,
+    last_comparison,
+    progress_by,
+)
 from raidtui.rescue.mismatch.mismatch_records import MismatchResult
-from raidtui.rescue.mismatch.what_lies_there import with_contents
 from raidtui.session.reading_thread import ReadingEndedError, ReadingThread
+
+_PACE_S = 0.3
+_BEGIN_S = 20.0
 
 
 def comparison_of(root: Root, array: Array) -> ComparedArray | Refusal:
@@ -23,62 +33,65 @@ def comparison_of(root: Root, array: Array) -> ComparedArray | Refusal:
     return compared_array(array)
 
 
-def compare(
-    root: Root,
-    array: ComparedArray,
-    spans: Sequence[Span] | None,
-    watch: MismatchWatch,
-    limit_kib_s: int | None = None,
-) -> MismatchResult:
-    """Compare an array's members, and look up what lies where they do not match. Nothing is written.
-
-    Args:
-        root: the host.
-        array: what is compared.
-        spans: parts of its walk; None for all.
-        watch: the caller's.
-        limit_kib_s: how much is read of each member in a second; None for no limit.
-
-    Raises:
-        OSError: a member cannot be opened.
-    """
-    found = find_mismatches(array, spans, watch, limit_kib_s=limit_kib_s)
-    stretches = with_contents(root, array.name, found.stretches, watch.cancelled)
-    return replace(found, stretches=stretches)
-
-
 class MismatchRun(ReadingThread[MismatchResult]):
-    """One comparison of a whole array; one that is cancelled keeps what it has found.
+    """Follows the job that compares a whole array; who looks away does not end it.
 
     Args:
-        root: a root that another thread may read.
-        array: what is compared.
-        limit_kib_s: as for ``compare``.
+        job: it.
     """
 
-    def __init__(self, root: Root, array: ComparedArray, limit_kib_s: int | None) -> None:
+    def __init__(self, job: Job) -> None:
         super().__init__("raidtui-mismatches")
-        self.array = array
-        self.done: tuple[int, int] | None = None
-        """How much of the array was compared, and all of it, in bytes."""
-        self._root = root
-        self._limit = limit_kib_s
+        record = comparison_record(job)
+        self.title = record.title
+        self.members = tuple(member.device for member in record.array.members)
+        self.made_s = job.line.made_s
+        """When it was begun, epoch seconds; 0 where that is not known."""
+        self.done: ComparisonProgress | None = None
+        self._job = job
 
     @property
     def progress(self) -> object:
         """How much was compared."""
         return self.done
 
-    def read(self) -> MismatchResult:
-        """Compare."""
-        watch = MismatchWatch(self._at, self.ends.is_set, self._pause)
+    def end(self) -> str:
+        """Ask the job to end; return why it cannot be, or ""."""
         try:
-            return compare(self._root, self.array, None, watch, self._limit)
-        except RuntimeError as error:  # the program ends: nothing more is handed to threads
-            raise ReadingEndedError from error
+            cancel(self._job)
+        except JobError as error:
+            return str(error)
+        return ""
 
-    def _at(self, done: int, total: int) -> None:
-        self.done = (done, total)
+    def read(self) -> MismatchResult:
+        """Follow it to its end."""
+        waited = 0.0
+        while True:
+            state = self._job.state
+            self.done = progress_by(self._job)
+            if state not in UNDER_WAY and (state is not JobState.MADE or waited > _BEGIN_S):
+                break
+            if self.ends.wait(_PACE_S):
+                raise ReadingEndedError
+            waited += _PACE_S
+        found = found_by(self._job)
+        if found is None:
+            entries = reversed(self._job.entries())
+            why = next((str(each["reason"]) for each in entries if each.get("reason")), state.sentence)
+            raise ReadingEndedError(f"{why} (job {self._job.id})")
+        return found
 
-    def _pause(self, seconds: float) -> None:
-        self.ends.wait(seconds)
+
+def known_comparison(array: Array) -> MismatchRun | None:
+    """Return the comparison of an array that runs, else the last one that came to its end; None for none."""
+    job = last_comparison(array)
+    return MismatchRun(job) if job is not None else None
+
+
+def new_comparison(root: Root, array: Array, compared: ComparedArray) -> MismatchRun:
+    """Begin a comparison of a whole array.
+
+    Raises:
+        JobError: it cannot be kept, or its worker cannot be started.
+    """
+    return MismatchRun(begin_comparison(root, array, compared, limits_of(array)))

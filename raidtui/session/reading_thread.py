@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 
 class ReadingEndedError(Exception):
-    """It was ended before it had a result."""
+    """It has ended without a result; the message says why, where that was not asked for."""
 
 
 class ReadingThread(ABC, Generic[Result]):
@@ -51,8 +51,8 @@ class ReadingThread(ABC, Generic[Result]):
             self.result = self.read()
         except OSError as error:
             self.error = f"{error.filename or 'a device'} cannot be read: {error.strerror}"
-        except ReadingEndedError:
-            self.error = "it was ended"
+        except ReadingEndedError as error:
+            self.error = str(error) or "it was ended"
 
     @abstractmethod
     def read(self) -> Result:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
+from raidtui.host.block import DiskReader
+from raidtui.host.roots.root import Root
 from raidtui.model.survey import Survey
+from raidtui.rescue.hints import read_hints
 from raidtui.rescue.search.find_geometry import SearchRequest, search_geometry
 from raidtui.rescue.search.limits import SearchCancelledError, SearchStage, SearchWatch
 from raidtui.rescue.search.outcome import SearchResult
@@ -15,12 +20,14 @@ class SearchRun(ReadingThread[SearchResult]):
     """One search.
 
     Args:
+        root: a root that another thread may read.
         survey: the host, with the devices.
         names: kernel names of the devices.
     """
 
-    def __init__(self, survey: Survey, names: Sequence[str]) -> None:
+    def __init__(self, root: Root, survey: Survey, names: Sequence[str]) -> None:
         super().__init__("raidtui-search")
+        self._root = root
         self.names = tuple(names)
         self.stage: tuple[SearchStage, int, int] | None = None
         """What it does, how much of that is done, and how much there is to do."""
@@ -35,10 +42,12 @@ class SearchRun(ReadingThread[SearchResult]):
         return self.stage
 
     def read(self) -> SearchResult:
-        """Search."""
+        """Search; what is written down of former arrays orders what fits alike."""
         paths = [f"/dev/{name}" for name in self.names]
+        hints = read_hints(self._root, DiskReader(self._root).read(self.names).values())
+        request = msgspec.structs.replace(self._request, hints=hints)
         try:
-            return search_geometry(paths, self._request, SearchWatch(self._at, self.ends.is_set))
+            return search_geometry(paths, request, SearchWatch(self._at, self.ends.is_set))
         except SearchCancelledError as error:
             raise ReadingEndedError from error
 

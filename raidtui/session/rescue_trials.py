@@ -13,10 +13,10 @@ from raidtui.host.roots.root import Root
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.states import UNDER_WAY, JobState
 from raidtui.jobs.store import Job
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Survey
 from raidtui.rescue.mdadm_words import Assembly, Recreation
-from raidtui.rescue.real_plan import plan_real
+from raidtui.rescue.real_plan import plan_real, writes_members
 from raidtui.rescue.saving import saving_room
 from raidtui.rescue.trial.trial_record import (
     TrialLooks,
@@ -87,6 +87,11 @@ class KnownTrial(Struct, frozen=True, kw_only=True):
     def held(self) -> bool:
         """Whether it has ended, and was left mounted because that was asked for."""
         return self.left and self.record.looks.hold and self.outcome is not None
+
+    @property
+    def saves_ends(self) -> bool:
+        """Whether its plan writes superblocks, and saves the ends of the members before."""
+        return writes_members(self.record.request.made)
 
 
 def trial_rooms(root: Root) -> tuple[tuple[str, int], ...]:
@@ -198,6 +203,11 @@ def plan_of_trial(survey: Survey, trial: KnownTrial, folder: str = "") -> Plan |
     Args:
         survey: the host, with the members read just now.
         trial: the trial.
-        folder: where the ends of the members are saved, an absolute path; "" for the usual place.
+        folder: where the ends of the members are saved, as it was typed; "" for the usual place.
     """
+    folder = folder.strip()
+    if folder and not folder.startswith("/"):
+        why = f"{folder}: a folder is given by its whole path"
+        return Refusal(code=RefusalCode.INVALID, why=why, remedy="name another one: e")
+    folder = os.path.normpath(folder) if folder else ""
     return plan_real(survey, trial.record, trial.outcome, saving_room(folder), job=trial.job_id)

@@ -19,7 +19,7 @@ from raidtui.jobs import journal
 from raidtui.jobs.lock import JobError, worker_of
 from raidtui.jobs.spawn import begin_job, cancel, start_worker
 from raidtui.jobs.states import FINAL, UNFINISHED, JobState
-from raidtui.jobs.store import JobLine, all_jobs, find_job
+from raidtui.jobs.store import Job, JobLine, all_jobs, find_job
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
@@ -35,10 +35,12 @@ class JobNews(Struct, frozen=True, kw_only=True):
     Args:
         entries: the new entries.
         state: ``running`` while it runs, also before its worker has started.
+        undoes: whether a job that is done has steps that can be undone.
     """
 
     entries: tuple[Mapping[str, Any], ...]
     state: JobState = JobState.RUNNING
+    undoes: bool = False
 
 
 _OF_MEMBERS = frozenset({"fail", "remove", "locate"})
@@ -133,7 +135,16 @@ def job_news(job_id: str, since: int, begun_after: int = 0) -> JobNews:
         state = JobState(last)
     else:
         state = JobState.RUNNING if running else job.state
-    return JobNews(entries=tuple(entries[since:]), state=state)
+    undoes = state is JobState.DONE and _undoes(job)
+    return JobNews(entries=tuple(entries[since:]), state=state, undoes=undoes)
+
+
+def _undoes(job: Job) -> bool:
+    try:
+        job.refuse_back()
+    except JobError:
+        return False
+    return job.command == "jobs"
 
 
 def new_uuid() -> str:

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from tests.lab.guests.arrays import Made, disk_names, make_array
+from tests.lab.guests.console import open_console
+from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
-from tests.lab.guests.jobs import raidtui
+from tests.lab.guests.jobs import do, raidtui
 
 # Each of its 4 KiB has a word of its own, by which a part of it is found on the members.
 FILLED = """
@@ -24,6 +26,7 @@ os.link("{top}/a/b/the file", "{top}/second")
 os.unlink("{top}/gone")
 os.sync()
 """
+FILE = re.compile(r"There: file /(second|a/b/the file) \(and 1 other name\) \(inode \d+\), ext4 on md")
 SMALL_XFS = "TEST_DIR=1 TEST_DEV=1 QA_CHECK_FS=1 mkfs.xfs -q -f"  # xfsprogs wants 300 MB else
 
 
@@ -149,6 +152,86 @@ def test_raid6_names_the_member_and_the_file(guest: Guest, unmounted: None) -> N
     assert (clean["stretches"], clean["compared_bytes"]) == ([], clean["total_bytes"])
     run(guest, "umount /tmp/top && mount /dev/md/data /tmp/top")
     assert run(guest, "sha256sum '/tmp/top/a/b/the file'") != before
+
+
+def test_the_key_shows_member_sectors_and_file(guest: Guest, unmounted: None) -> None:
+    """It is a job: its page is left and found again, and its members are read and not written."""
+    disks = disk_names(guest)[:5]
+    array = make_array(guest, "data", 6, disks, chunk=64, extra=["--size=16M"])
+    synced(guest, array)
+    run(guest, f"mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 {array.path}")
+    filled(guest, str(array.path))
+    ((name, byte),) = places(guest, disks, "a/b/the file 000300").items()
+    spoil(guest, name, byte + 1024, 2)
+    members = digests(guest, disks)
+    first = (byte + 1024) // 512
+
+    with open_console(guest, cols=120, rows=40) as terminal:
+        terminal.press("m")
+        terminal.wait_for("2 sectors do not match, in 1 stretch; ", timeout=90)
+        terminal.wait_for(f"{name} disagrees: P and Q both say that its data should be others.")
+        terminal.wait_for(re.compile(rf"{name} sectors {first} to {first + 1}, array sectors .*, DISAGREES"))
+        terminal.wait_for(FILE)
+        terminal.wait_for("mounted on /tmp/top")
+        terminal.press("escape")
+        terminal.wait_for("nothing was changed")
+
+        # another program shows what this one has found, and compares anew
+        assert len(jobs_of(guest)) == 1
+        terminal.press("m")
+        terminal.wait_for("n compares anew.")
+        terminal.wait_for(FILE)
+        terminal.press("n")
+        wait_until(lambda: jobs_of(guest) == ["done", "done"], 90, "a second comparison")
+        terminal.wait_for(f"{name} disagrees")
+    assert digests(guest, disks) == members
+
+
+def jobs_of(guest: Guest) -> list[str]:
+    """The states of the jobs that compare, the oldest first."""
+    found = json.loads(raidtui(guest, "jobs", "--json").stdout)["jobs"]
+    return [each["state"] for each in found if each["title"].startswith("compare: ")]
+
+
+def test_a_comparison_ends_when_a_member_fails_and_is_no_mismatch(guest: Guest) -> None:
+    """Slow enough that it is under way: a job that other jobs do not wait for."""
+    disks = disk_names(guest)[:3]
+    array = make_array(guest, "data", 5, disks, chunk=64, extra=["--size=40M"])
+    synced(guest, array)
+    run(guest, f"echo 512 >/sys/block/{array.kernel}/md/sync_speed_max")
+    run(guest, f"echo 512 >/sys/block/{array.kernel}/md/sync_speed_min")
+    with open_console(guest, cols=80, rows=24) as terminal:
+        terminal.press("m")
+        terminal.wait_for(re.compile(r"[1-9]%  "), timeout=90)
+        terminal.press("escape")
+        terminal.wait_for("data is being compared: m shows it")
+        assert jobs_of(guest) == ["running"]
+        do(guest, "fail", array.kernel, disks[1])
+        terminal.press("m")
+        terminal.wait_for(
+            re.compile(rf"It ended, as the members of\s+{array.kernel} have changed"), timeout=30
+        )
+        terminal.wait_for("All members match; ")
+
+
+def test_others_at_work_are_seen(guest: Guest) -> None:
+    disks = disk_names(guest)[:2]
+    array = make_array(guest, "data", 1, disks, extra=["--size=16M"])
+    synced(guest, array)
+    asked = guest.run(
+        f"""
+import subprocess
+from raidtui.host.roots.dir_root import DirRoot
+from raidtui.rescue.mismatch.pace import OthersAtWork
+others = OthersAtWork(DirRoot(), {array.kernel!r}, {list(disks)!r})
+print(others(0))
+subprocess.run(["dd", "if={array.path}", "of=/dev/null", "bs=1M", "count=8", "iflag=direct"], check=True)
+print(others(0))
+print(others(0))
+""",
+        interpreter="python",
+    )
+    assert (asked.status, asked.stdout.split()) == (0, ["False", "True", "False"]), asked.output
 
 
 def test_most_of_three_copies_below_lvm_and_xfs(guest: Guest, unmounted: None) -> None:

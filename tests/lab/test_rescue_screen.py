@@ -61,8 +61,25 @@ def from_the_proof(terminal: Terminal, guest: Guest, names: Sequence[str], name:
         f" sha256sum --check --quiet {SUMS}; cd /; umount /tmp/place"
     )
     assert (looked.status, looked.output) == (0, "")
+    undone(terminal, guest, names, name, before)
     terminal.press("q")
     assert terminal.wait_exit() == 0
+
+
+def undone(terminal: Terminal, guest: Guest, names: Sequence[str], name: str, before: str) -> None:
+    """From the list of jobs back to the members as they were, byte for byte."""
+    terminal.press("J")
+    terminal.wait_for(f"rescue: {name}")
+    terminal.press("enter")
+    terminal.wait_for("b undo it", timeout=OVER_S)
+    terminal.press("b")
+    terminal.wait_for(f"To undo rescue: {name}, type undo")
+    terminal.type("undo")
+    terminal.press("enter")
+    terminal.wait_for("rolled back", timeout=OVER_S)
+    terminal.press("escape")
+    terminal.wait_for(f"rescue: {name}: rolled back")
+    assert checksum(guest, names) == before
 
 
 def forced(guest: Guest) -> None:

@@ -69,6 +69,25 @@ def _prototype(base: Path) -> str:
     return "\n".join([*lines, "$", ""])
 
 
+def disk(folder: Path, label: str, content: bytes, start: int = 2048) -> bytes:
+    """Return a disk with a partition that holds this; ``label`` is dos or gpt, ``start`` a sector."""
+    image = folder / f"disk-{label}"
+    _truncated(image, len(content) // MIB + 8)
+    partition(image, label, start, len(content))
+    whole = bytearray(image.read_bytes())
+    whole[start * 512 : start * 512 + len(content)] = content
+    return bytes(whole)
+
+
+def partition(image: Path, label: str, start: int = 2048, size: int | None = None) -> None:
+    """Write a partition table with one partition, to the end where no size in bytes is given."""
+    program = shutil.which("sfdisk", path="/usr/sbin:/sbin")
+    assert program is not None, "sfdisk is needed: see make system"
+    line = f"start={start}" if size is None else f"start={start}, size={size // 512}"
+    argv = [program, "--quiet", "--wipe", "never", "--wipe-partitions", "never", str(image)]
+    subprocess.run(argv, input=f"label: {label}\n{line}\n".encode(), check=True, capture_output=True)
+
+
 def _truncated(image: Path, mib: int) -> None:
     with image.open("wb") as stream:
         stream.truncate(mib * MIB)

@@ -14,6 +14,8 @@ from raidtui.rescue.mismatch.mismatch_records import (
     MismatchVerdict,
     PartRole,
 )
+from raidtui.rescue.mismatch.mismatch_words import summary_text
+from raidtui.rescue.mismatch.pace import Pace
 from raidtui.rescue.search.mapping import RAID5_LAYOUTS, RAID6_LAYOUTS, StripeShape, far_stride
 from tests.rescue.striping import MIB, parity_row, raid10_cells, write_members
 
@@ -66,14 +68,15 @@ class Members:
         *,
         array: ComparedArray | None = None,
         pause: Callable[[float], None] = lambda _: None,
-        limit_kib_s: int | None = None,
+        pace: Pace | None = None,
+        changed: Callable[[], str] = lambda: "",
     ) -> MismatchResult:
         folder = self.files[0].parent
         return find_mismatches(
             array or self.array,
             spans,
-            MismatchWatch(pause=pause),
-            limit_kib_s=limit_kib_s,
+            MismatchWatch(pause=pause, changed=changed),
+            pace=pace,
             paths=lambda name: str(folder / name),
         )
 
@@ -334,6 +337,19 @@ def test_it_keeps_to_the_limit(tmp_path: Path) -> None:
     """Three windows of a MiB at 1 KiB/s take most of 3,072 s, all of them waited for."""
     members = Members(tmp_path, 1, "", 2)
     waited: list[float] = []
-    members.find(pause=waited.append, limit_kib_s=1)
+    members.find(pause=waited.append, pace=Pace(max_kib_s=1))
     assert len(waited) == 3
     assert 2900 < sum(waited) <= 3072
+
+
+def test_an_array_that_has_changed_ends_it_and_nothing_is_kept(tmp_path: Path) -> None:
+    """A member that md has failed since differs everywhere: that is no mismatch."""
+    members = Members(tmp_path, 1, "", 2)
+    members.spoil(1, MIB, b"\0" * SECTOR)
+    found = members.find(changed=lambda: "a recover of md1 has begun")
+    assert (found.changed, found.stretches, found.ended_sector) == (
+        "a recover of md1 has begun",
+        (),
+        MIB // SECTOR,
+    )
+    assert " It ended, as a recover of md1 has begun, at array sector 2048; " in summary_text(found)

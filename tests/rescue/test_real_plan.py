@@ -70,6 +70,21 @@ def refused(host: Survey, record: TrialRecord, outcome: TrialOutcome | None = OU
     return found.sentence
 
 
+@pytest.mark.parametrize(
+    ("roles", "said"),
+    [
+        ("AAA.", ", and sda, sdb and sdc mark it as failed: another half; it is left out."),
+        ("AAAA", "; it is left out."),
+    ],
+    ids=["failed", "whole"],
+)
+def test_what_is_left_out_is_never_called_up_to_date(roles: str, said: str) -> None:
+    """The other half of a split brain has as many events, and other data."""
+    blocks = [replace(block(20, 100.0), slot=slot, roles=roles) for slot in range(4)]
+    host = survey(*(device(f"sd{letter}", superblock=blocks[at]) for at, letter in enumerate("abcd")))
+    assert f"sdd has as many events{said}" in planned(host, trial()).notes
+
+
 def test_what_is_forgiven_is_said() -> None:
     plan = planned(members("sdd"), trial())
     assert plan.grounds == (
@@ -141,11 +156,11 @@ def test_without_room_all_numbers_are_said() -> None:
     assert refused(members(), trial(), room=none) == (
         "there is no room to save both ends of 3 members before superblocks are written: 6 MiB at least, and"
         " 8 MiB that stay free, are needed; 1 MiB are free in /srv; make room there, or name another folder:"
-        " --save-to FOLDER"
+        " --save-to FOLDER, or e on the page of the proof"
     )
     absent = SavingRoom(folder="/none", free_bytes=0, why_not="there is no folder /none")
     assert refused(members(), trial(), room=absent) == (
-        "there is no folder /none; name another folder: --save-to FOLDER"
+        "there is no folder /none; name another folder: --save-to FOLDER, or e on the page of the proof"
     )
 
 

@@ -2,7 +2,6 @@
 
 import random
 import struct
-import subprocess
 import zlib
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from raidtui.rescue.search.crc32c import SEED, crc32c
 from raidtui.rescue.search.find_geometry import SearchRequest, search_geometry
 from raidtui.rescue.search.limits import SearchCancelledError, SearchStage, SearchWatch
 from raidtui.rescue.search.outcome import SearchCandidate, SearchOutcome
-from tests.rescue.images import ext4, search, xfs
+from tests.rescue.images import disk, ext4, search, xfs
 from tests.rescue.striping import MIB, write_members
 
 ORDER = [2, 0, 3, 1]
@@ -66,15 +65,7 @@ def test_xfs(base: Path, tmp_path: Path) -> None:
 
 
 def test_a_partition(base: Path, tmp_path: Path) -> None:
-    image = tmp_path / "disk"
-    with image.open("wb") as stream:
-        stream.truncate(56 * MIB)
-    subprocess.run(
-        ["/usr/sbin/sfdisk", "-q", str(image)], input=b"label: gpt\nstart=2048, size=98304\n", check=True
-    )
-    content = bytearray(image.read_bytes())
-    content[MIB : 49 * MIB] = ext4(base)
-    first = found(tmp_path, bytes(content))
+    first = found(tmp_path, disk(tmp_path, "gpt", ext4(base)))
     assert first.proof.contents == "gpt"
     assert "ext4" in first.proof.sure
 
@@ -285,36 +276,3 @@ def test_a_bad_sector_is_told_and_does_not_end_the_search(
     result = search(paths)
     assert result.candidates[0].geometry.order == NAMES
     assert "m0: not all of it can be read. Copy it first." in result.text
-
-
-@pytest.mark.parametrize(
-    ("level", "layout", "slots"), [(1, "", 2), (0, "", 2), (10, "o2", 4)], ids=["raid1", "raid0", "raid10"]
-)
-def test_a_partition_is_not_taken_for_the_array(
-    base: Path, tmp_path: Path, level: int, layout: str, slots: int
-) -> None:
-    """The file system in it says where the partition begins, which is not where the array does."""
-    image = tmp_path / "disk"
-    with image.open("wb") as stream:
-        stream.truncate(56 * MIB)
-    subprocess.run(
-        ["/usr/sbin/sfdisk", "-q", str(image)], input=b"label: gpt\nstart=2048, size=98304\n", check=True
-    )
-    content = bytearray(image.read_bytes())
-    content[MIB : 49 * MIB] = ext4(base)
-    paths = write_members(
-        tmp_path,
-        bytes(content),
-        level=level,
-        layout=layout,
-        slots=slots,
-        order=list(range(slots))[::-1],
-        chunk=128 << 10,
-        offset=272 * 512,
-        size=60 * MIB,
-    )
-    result = search(paths)
-    assert result.outcome is SearchOutcome.UNIQUE, result.text
-    first = result.candidates[0]
-    assert (first.geometry.level, first.geometry.data_offset_sectors) == (level, 272)
-    assert (first.proof.contents, first.proof.check) == ("gpt", CheckResult.CLEAN)

@@ -47,6 +47,13 @@ def test_one_is_left_of_more_than_could_be_compared() -> None:
     )
 
 
+def test_the_only_one_is_in_doubt() -> None:
+    """Where the array begins is not known, or parity does not fit: another geometry may."""
+    doubtful = replace(found(alike=1), outcome=SearchOutcome.TIED)
+    assert doubtful.tie_of(GEOMETRY) == "The only geometry that fits is in doubt" + WARNING
+    assert doubtful.tie_of(OTHER) == ""
+
+
 def test_nothing_fits_as_well() -> None:
     assert found(alike=1).tie_of(GEOMETRY) == ""
     assert found(alike=2).tie_of(OTHER) == ""

@@ -291,7 +291,7 @@ def test_a_container_is_not_tried(kind: str, words: str) -> None:
     assert ("IMSM_NO_PLATFORM=1" in said) is (kind == "imsm")
 
 
-@pytest.mark.parametrize("features", [0x200, 0x800, 0x1000])
+@pytest.mark.parametrize("features", [0x200, 0x400, 0x800])
 def test_what_md_replays_is_never_tried_on_the_members_themselves(features: int) -> None:
     """Neither a read-only array nor a read-only device keeps md from it."""
     block = Superblock(uuid=UUID, features=features)
@@ -302,6 +302,14 @@ def test_what_md_replays_is_never_tried_on_the_members_themselves(features: int)
     assert isinstance(plan_trial(host, HOST, request(TrialMethod.OVERLAYS, made)), TrialPlan)
     assert least_method(host, NAMES) is TrialMethod.OVERLAYS
     assert least_method(members(), NAMES) is TrialMethod.READ_ONLY
+
+
+def test_a_raid0_that_names_its_layout_has_no_log() -> None:
+    """MD_FEATURE_RAID0_LAYOUT: since Linux 5.4, mdadm sets it."""
+    host = survey(
+        *(replace(device(name), superblock=Superblock(uuid=UUID, features=0x1000)) for name in NAMES)
+    )
+    assert least_method(host, NAMES) is TrialMethod.READ_ONLY
 
 
 def test_a_reshape_with_a_backup_file_gets_a_copy_of_it() -> None:

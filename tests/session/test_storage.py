@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from raidtui.jobs.lock import BusyError, JobError, only_worker
 from raidtui.jobs.states import JobState
@@ -252,3 +253,15 @@ def job_made_s(job_id: str) -> object:
     """When a job was made, by its journal."""
     [job] = [each for each in all_jobs() if each.id == job_id]
     return job.entries()[0]["at_s"]
+
+
+def test_a_job_that_is_done_says_whether_it_can_be_undone(jobs: Path) -> None:
+    undo = Step(argv=("mdadm", "--stop", "/dev/md1"), why="it is stopped again")
+    step = Step(argv=("mdadm", "--assemble", "/dev/md1"), why="it starts", undo=(undo,))
+    done = ({"event": "begin", "step": 0}, {"event": "step done", "step": 0}, {"event": "done"})
+    back = made(WORK, *done, plan=Plan(title="a", subject="x", steps=(step,)))
+    assert storage.job_news(back.id, 0).undoes
+    failed = made(WORK, *done[:2], {"event": "failed"}, plan=Plan(title="a", subject="x", steps=(step,)))
+    assert not storage.job_news(failed.id, 0).undoes  # it is offered there anyway
+    for_good = made(WORK, *done, plan=Plan(title="b", subject="x", steps=(replace(step, undo=()),)))
+    assert not storage.job_news(for_good.id, 0).undoes

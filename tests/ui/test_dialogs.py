@@ -79,12 +79,12 @@ NEWS: tuple[Mapping[str, Any], ...] = (
 )
 
 
-def job(*more: dict[str, Any], state: str = "running") -> Callable[[], JobView]:
+def job(*more: dict[str, Any], state: str = "running", undoes: bool = False) -> Callable[[], JobView]:
     """A job that has come so far."""
 
     async def news(job_id: str, since: int) -> JobNews:
         assert job_id == "job-1"
-        return JobNews(entries=(*NEWS, *more)[since:], state=JobState(state))
+        return JobNews(entries=(*NEWS, *more)[since:], state=JobState(state), undoes=undoes)
 
     return lambda: JobView("job-1", "rename: 127 → 126", news)
 
@@ -114,6 +114,25 @@ def test_job_that_failed(shows: Shows) -> None:
 def test_job_that_is_done(shows: Shows) -> None:
     end = ({"event": "step done", "step": 1}, {"event": "done"})
     shows(staged(Kernel(raid10())), prepare=following(job(*end, state="done")))
+
+
+def test_job_that_is_done_and_can_be_undone(shows: Shows) -> None:
+    end = ({"event": "step done", "step": 1}, {"event": "done"})
+    shows(staged(Kernel(raid10())), prepare=following(job(*end, state="done", undoes=True)))
+
+
+@pytest.mark.parametrize("undoes", [False, True])
+async def test_only_what_can_be_undone_is_given_back(undoes: bool) -> None:  # noqa: FBT001
+    results: list[Any] = []
+    async with running(Kernel(raid10())) as pilot:
+        view = job({"event": "done"}, state="done", undoes=undoes)()
+        pilot.app.push_screen(view, results.append)
+        await pilot.pause()
+        await view._look()
+        for key in "xrb":
+            await pilot.press(key)
+        await pilot.pause()
+    assert results == (["rollback"] if undoes else [])
 
 
 async def given(make: Callable[[], FrameScreen[Any]], *keys: str) -> list[Any]:

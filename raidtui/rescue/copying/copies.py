@@ -8,7 +8,7 @@ from pathlib import Path
 from raidtui.host.maps import read_loops
 from raidtui.host.roots.root import Root
 from raidtui.jobs.lock import JobError
-from raidtui.jobs.spawn import refuse_busy, start_worker
+from raidtui.jobs.spawn import begin_with, refuse_busy
 from raidtui.jobs.states import JobState
 from raidtui.jobs.store import COPY_FILE, Job, all_jobs, jobs_folder
 from raidtui.model.plan import FactKind, Plan, Step
@@ -97,14 +97,4 @@ def begin_copy(root: Root, plan: Plan) -> Job:
         JobError: another job is running, or this one cannot be kept.
     """
     refuse_busy(jobs_folder())
-    job = Job.create(plan, host=root.hostname or "")
-    try:
-        job.keep(COPY_FILE, b"{}\n")
-        start_worker(job)
-    except JobError:
-        job.discard()
-        raise
-    except OSError as error:
-        job.discard()
-        raise JobError(f"the copy cannot be written down: {error.strerror}; nothing was started") from error
-    return job
+    return begin_with(plan, host=root.hostname or "", name=COPY_FILE, data=b"{}\n")

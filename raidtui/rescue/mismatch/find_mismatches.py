@@ -25,6 +25,7 @@ from raidtui.rescue.mismatch.mismatch_records import (
     PartRole,
     Uncompared,
 )
+from raidtui.rescue.mismatch.pace import Pace
 from raidtui.view.units import SECTOR_BYTES
 
 MOST_STRETCHES = 1000
@@ -32,6 +33,7 @@ _MOST_UNCOMPARED = 100
 _PAUSE_S = 0.05
 _READINGS = 2
 _BLOCK_SECTORS = 8
+_ASKED_S = 1.0
 
 
 class MismatchWatch:
@@ -41,6 +43,8 @@ class MismatchWatch:
         progress: called with the bytes of the array that are done, and all of them.
         cancelled: whether to end; asked after each MiB of the members.
         pause: waits for so many seconds.
+        changed: why the members are not the array's any more, a clause, or "". Asked once a second, and
+            before anything that does not match is kept.
     """
 
     def __init__(
@@ -48,9 +52,11 @@ class MismatchWatch:
         progress: Callable[[int, int], None] | None = None,
         cancelled: Callable[[], bool] = lambda: False,
         pause: Callable[[float], None] = time.sleep,
+        changed: Callable[[], str] = lambda: "",
     ) -> None:
         self.cancelled = cancelled
         self.pause = pause
+        self.changed = changed
         self._progress = progress
 
     def at(self, done: int, total: int) -> None:
@@ -83,7 +89,7 @@ def find_mismatches(
     spans: Sequence[Span] | None = None,
     watch: MismatchWatch | None = None,
     *,
-    limit_kib_s: int | None = None,
+    pace: Pace | None = None,
     paths: Callable[[str], str] = "/dev/{}".format,
 ) -> MismatchResult:
     """Compare all members of an array. Nothing is written.
@@ -92,7 +98,7 @@ def find_mismatches(
         array: what is compared.
         spans: parts of its walk, in order; None for all of it.
         watch: the caller's.
-        limit_kib_s: how much is read of each member in a second; None for no limit.
+        pace: how fast members are read; None for as fast as they are.
         paths: the path of a device, by its name.
 
     Raises:
@@ -105,22 +111,28 @@ def find_mismatches(
     kept = _Kept(array)
     total = sum(array.array_bytes(span) for span in spans)
     done = 0
-    cancelled = False
+    cancelled, changed, asked_s = False, "", time.monotonic()
     try:
         for span in spans:
             for part, pieces in array.steps(span):
                 cancelled = watch.cancelled()
-                if cancelled or kept.full:
+                if cancelled or changed or kept.full:
                     break
                 step_begun = time.monotonic()
-                read = _step(windows, pieces, kept, watch)
+                read, suspects = _step(windows, pieces, kept, watch)
+                took_s = time.monotonic() - step_begun
+                if suspects or time.monotonic() - asked_s >= _ASKED_S:
+                    asked_s, changed = time.monotonic(), watch.changed()
+                    if changed:
+                        break
+                for suspect in suspects:
+                    kept.settled += not suspect.faults
+                    kept.add(suspect)
                 done += array.array_bytes(part)
                 kept.reached = part[1]
                 watch.at(done, total)
-                if limit_kib_s:
-                    left = read / (limit_kib_s << 10) - (time.monotonic() - step_begun)
-                    if left > 0:
-                        watch.pause(left)
+                if pace is not None:
+                    pace.give_way(read, took_s, windows.bytes_read, watch.pause, watch.cancelled)
     finally:
         windows.close()
     return MismatchResult(
@@ -132,6 +144,7 @@ def find_mismatches(
         compared_bytes=done,
         total_bytes=total,
         cancelled=cancelled,
+        changed=changed,
         ended_sector=array.array_sector(kept.reached) if done < total else None,
         seconds=time.monotonic() - begun,
     )
@@ -151,8 +164,10 @@ def _opened(array: ComparedArray, paths: Callable[[str], str]) -> MemberWindows:
     return MemberWindows(opened)
 
 
-def _step(windows: MemberWindows, pieces: Sequence[Piece], kept: _Kept, watch: MismatchWatch) -> int:
-    """Compare pieces, and keep what does not match; return how much was read of one member at most."""
+def _step(
+    windows: MemberWindows, pieces: Sequence[Piece], kept: _Kept, watch: MismatchWatch
+) -> tuple[int, list[_Suspect]]:
+    """Compare pieces; return how much was read of one member at most, and what does not match."""
     read = windows.hold((slot, byte, piece.length) for piece in pieces for slot, byte in piece.places)
     suspects = []
     for piece in pieces:
@@ -177,10 +192,7 @@ def _step(windows: MemberWindows, pieces: Sequence[Piece], kept: _Kept, watch: M
         watch.pause(_PAUSE_S)
         for suspect in suspects:
             _read_again(windows, suspect)
-    for suspect in suspects:
-        kept.settled += not suspect.faults
-        kept.add(suspect)
-    return read
+    return read, suspects
 
 
 def _faults(piece: Piece, blocks: dict[int, bytes]) -> list[SectorFault]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from raidtui.host.block import BLOCK
 from raidtui.host.roots.root import Root, whole_number
@@ -133,14 +134,7 @@ class Layers:
         elif not kind and not children:
             yield _said(here, ContentKind.NOT_KNOWN, "no file system that udev knows stands here")
         else:
-            yield LaidStretch(
-                device=here.device,
-                first=here.first,
-                sectors=here.sectors,
-                array_sector=here.array_sector,
-                volumes=here.volumes,
-                file_system=kind,
-            )
+            yield replace(here, file_system=kind)
 
     def _beside_partitions(self, here: LaidStretch, table: str) -> Iterator[LaidStretch]:
         size = self._number(f"{BLOCK}/{here.device}/size") or 0
@@ -268,12 +262,4 @@ def _cut(here: LaidStretch, first: int, end: int) -> LaidStretch:
 
 
 def _said(here: LaidStretch, kind: ContentKind, text: str) -> LaidStretch:
-    return LaidStretch(
-        device=here.device,
-        first=here.first,
-        sectors=here.sectors,
-        array_sector=here.array_sector,
-        volumes=here.volumes,
-        kind=kind,
-        text=text,
-    )
+    return replace(here, kind=kind, text=text)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import mmap
 import os
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+
+from raidtui.rescue.mismatch.pace import read_last
 
 WINDOW_BYTES = 1 << 20
 _BLOCK = 4096
@@ -37,6 +40,9 @@ class DirectMember:
                 raise
             self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # tmpfs knows no O_DIRECT
         self._size = os.lseek(self._descriptor, 0, os.SEEK_END)
+        self._lock = threading.Lock()
+        self.bytes_read = 0
+        """How much was read of it."""
 
     def is_bad(self, byte: int, length: int) -> bool:
         """Whether md has recorded a part of the data as bad."""
@@ -52,6 +58,8 @@ class DirectMember:
             view = memoryview(held)[: last - first]
             try:
                 done = os.preadv(self._descriptor, [view], first)
+                with self._lock:
+                    self.bytes_read += done
                 return bytes(view[start - first : start - first + length]) if done == len(view) else None
             except OSError:
                 return None
@@ -77,9 +85,10 @@ class MemberWindows:
 
     def __init__(self, members: Mapping[int, DirectMember]) -> None:
         self.members = dict(members)
-        self.bytes_read = 0
         self._held: dict[tuple[int, int], bytes | None] = {}
-        self._readers = ThreadPoolExecutor(max(1, len(members)), thread_name_prefix="raidtui-members")
+        self._readers = ThreadPoolExecutor(
+            max(1, len(members)), thread_name_prefix="raidtui-members", initializer=read_last
+        )
 
     def hold(self, places: Iterable[Place]) -> int:
         """Read the windows of places, all members at a time; return the bytes read of one member at most."""
@@ -92,9 +101,13 @@ class MemberWindows:
         self._held = {key: data for key, data in self._held.items() if key in wanted}
         new = [key for key in wanted if key not in self._held]
         self._held.update(zip(new, self._readers.map(self._window, new), strict=True))
-        self.bytes_read += len(new) * WINDOW_BYTES
         slots = [slot for slot, _ in new]
         return max((slots.count(slot) for slot in set(slots)), default=0) * WINDOW_BYTES
+
+    @property
+    def bytes_read(self) -> int:
+        """How much was read of all members."""
+        return sum(member.bytes_read for member in self.members.values())
 
     def get(self, place: Place) -> bytes | None:
         """Return what is held of a place; None where it cannot be read."""

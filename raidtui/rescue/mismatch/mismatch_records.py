@@ -146,6 +146,7 @@ class MismatchResult(Struct, frozen=True, kw_only=True):
         compared_bytes: how much of the array was gone through.
         total_bytes: how much was to be.
         cancelled: whether it was ended by the caller.
+        changed: why the members were not the array's any more, which ended it, a clause; "" for nothing.
         ended_sector: the array's sector with which it goes on, where it was ended before its end: by the
             caller, or because there are very many stretches.
         seconds: how long it took.
@@ -159,5 +160,6 @@ class MismatchResult(Struct, frozen=True, kw_only=True):
     compared_bytes: int
     total_bytes: int
     cancelled: bool = False
+    changed: str = ""
     ended_sector: int | None = None
     seconds: float = 0.0

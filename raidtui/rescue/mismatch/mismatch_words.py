@@ -123,7 +123,11 @@ def summary_text(found: MismatchResult) -> str:
     if found.uncompared or found.uncompared_bytes:
         text += " Some of it could not be compared, see below."
     if found.ended_sector is not None:
-        why = "It was ended" if found.cancelled else "There are very many: it ended"
+        why = "There are very many: it ended"
+        if found.changed:
+            why = f"It ended, as {found.changed},"
+        elif found.cancelled:
+            why = "It was ended"
         text += f" {why} at array sector {found.ended_sector}; --from {found.ended_sector} goes on."
     return text
 

@@ -14,8 +14,17 @@ from raidtui.rescue.search import btrfs, ext4, xfs
 from raidtui.rescue.search.block_facts import BlockFact, Stretch
 from raidtui.rescue.search.limits import SearchStage, SearchWatch
 from raidtui.rescue.search.mapping import StripeShape, far_offsets, is_far
-from raidtui.rescue.search.members import Source
-from raidtui.rescue.search.volumes import FileSystem, gpt_header, head_facts, is_label
+from raidtui.rescue.search.members import OpenMember, Source
+from raidtui.rescue.search.volumes import (
+    HEAD_BYTES,
+    FileSystem,
+    container_kind,
+    extent,
+    gpt_header,
+    head_facts,
+    is_label,
+    is_of_the_member,
+)
 
 WINDOW_BYTES = 136 << 20
 """The largest data offset that mdadm chooses itself is 129 MiB (262,144 sectors and 1 MiB)."""
@@ -25,6 +34,8 @@ _ZERO = bytes(_STEP)
 _SECTOR = 512
 _LARGEST_OFFSET = 16 << 30
 _MOST_OFFSETS = 6
+_MOST_TABLES = 2
+_SECTORS_OF_A_BLOCK = 8
 _MAGICS = (b"XFSB", b"XAGF", b"XAGI", b"LABELONE", b"EFI PART", b"LUKS\xba\xbe")
 
 
@@ -32,16 +43,20 @@ class ArrayRoot:
     """What stands on the whole array, by the anchors that say so.
 
     Args:
-        kind: ext4, xfs, btrfs, LVM2_member, gpt, crypto_LUKS.
+        kind: ext4, xfs, btrfs, LVM2_member, gpt, dos, crypto_LUKS.
         size_bytes: of a file system; 0 where it is not known.
         file_system: the file system, if it is one.
         start: where in the array the file system begins, if it is not at the start of it.
+        held: whether something at the start of the array says so: a partition table.
     """
 
-    def __init__(self, kind: str, file_system: FileSystem | None = None, start: int = 0) -> None:
+    def __init__(
+        self, kind: str, file_system: FileSystem | None = None, start: int = 0, *, held: bool = False
+    ) -> None:
         self.kind = kind
         self.file_system = file_system
         self.start = start
+        self._held = held
         self.anchors: set[tuple[int, int, int]] = set()
 
     @property
@@ -49,17 +64,34 @@ class ArrayRoot:
         """What the array must hold at least; 0 where that is not known."""
         return self.start + self.file_system.size_bytes if self.file_system is not None else 0
 
+    @property
+    def says_enough(self) -> bool:
+        """Whether its header is all that can be asked for; two bytes of a partition table of DOS are not."""
+        return self.file_system is None and self.kind != "dos"
+
     def facts(self) -> Iterator[BlockFact]:
         """Yield what must be where in the array."""
         if self.file_system is not None:
             yield from self.file_system.facts(Stretch.whole(self.start, self.file_system.size_bytes))
-        if not self.start:
+        if not self.start or self._held:
             yield from head_facts(Stretch.whole())
 
     def moved(self, start: int) -> ArrayRoot:
         """Return the same file system at another place in the array."""
         other = ArrayRoot(self.kind, self.file_system, start)
         other.anchors = {(source, byte, address + start) for source, byte, address in self.anchors}
+        return other
+
+    def within(self, kind: str, start: int) -> ArrayRoot:
+        """Return what holds it.
+
+        Args:
+            kind: gpt, dos, LVM2_member.
+            start: where in the array it begins then.
+        """
+        system = self.file_system if kind in {"gpt", "dos"} else None  # LVM's volumes may be in pieces
+        other = ArrayRoot(kind, system, start if system is not None else 0, held=True)
+        other.anchors = self.moved(start).anchors
         return other
 
     def offsets(self, shape: StripeShape, smallest: int) -> list[int]:
@@ -136,10 +168,12 @@ class AnchorScan:
                 found = root.file_system
                 if isinstance(found, xfs.Xfs) and (group := found.group_of_header(header)) is not None:
                     root.anchors.add((number, byte, found.header_at(group, header[:4])))
-        containers = ("gpt", "LVM2_member")
-        return sorted(
+        containers = ("gpt", "LVM2_member", "dos")
+        roots = sorted(
             self._roots.values(), key=lambda root: (root.kind not in containers, -len(root.anchors))
         )
+        tables = [root for root in roots if root.kind == "dos"]  # disks of virtual machines have one, too
+        return [root for root in roots if root not in tables[_MOST_TABLES:]]
 
     def _add(
         self, kind: str, key: bytes, anchor: tuple[int, int, int], found: FileSystem | None = None
@@ -159,6 +193,12 @@ class AnchorScan:
         while at >= 0:
             self._btrfs(number, start, data, at - btrfs.MAGIC_AT)
             at = data.find(btrfs.MAGIC, at + 1)
+        first, second = data[510::_SECTOR], data[511::_SECTOR]
+        at = first.find(b"\x55")
+        while at >= 0:
+            if second[at : at + 1] == b"\xaa" and at * _SECTOR < _STEP and at % _SECTORS_OF_A_BLOCK == 0:
+                self._table(number, start + at * _SECTOR, data[at * _SECTOR :][:HEAD_BYTES])
+            at = first.find(b"\x55", at + 1)
         for magic in _MAGICS:
             at = data.find(magic)
             while 0 <= at < _STEP:
@@ -181,6 +221,13 @@ class AnchorScan:
         if found is not None:
             self._add("btrfs", found.uuid, (number, start + at, found.superblock_at), found)
 
+    def _table(self, number: int, byte: int, head: bytes) -> None:
+        """Note a partition table of DOS that may be the array's first sector."""
+        source = self._sources[number]
+        size = source.size_bytes if isinstance(source, OpenMember) and byte == 0 else 0
+        if container_kind(head) == "dos" and not is_of_the_member(extent(head), size):
+            self._add("dos", head[440:510], (number, byte, 0))
+
     def _other(self, number: int, byte: int, magic: bytes, data: bytes) -> None:
         if magic == xfs.MAGIC:
             found = xfs.Xfs.parse(data)
@@ -195,7 +242,10 @@ class AnchorScan:
         elif magic == b"LABELONE" and is_label(data[:_SECTOR]):
             self._add("LVM2_member", data[32:64], (number, byte, _SECTOR))
         elif magic == b"EFI PART" and gpt_header(data):
-            own = struct.unpack_from("<Q", data, 24)[0]
-            self._add("gpt", data[56:72], (number, byte, own * _SECTOR))
+            own, backup = struct.unpack_from("<QQ", data, 24)
+            source = self._sources[number]
+            size = source.size_bytes if isinstance(source, OpenMember) and own * _SECTOR == byte else 0
+            if not is_of_the_member((max(own, backup) + 1) * _SECTOR, size):
+                self._add("gpt", data[56:72], (number, byte, own * _SECTOR))
         elif magic[:4] == b"LUKS":
             self._add("crypto_LUKS", data[168:208], (number, byte, 0))

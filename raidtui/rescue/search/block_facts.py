@@ -17,6 +17,8 @@ from msgspec import Struct
 _More = ParamSpec("_More")
 _Result = TypeVar("_Result")
 _MOST_WAITING = 40_000
+PARTITION_TABLE = "partition table at the start"
+_DEEPEST_TABLE = 3
 SURE = 3
 """How many soft facts count as much as one that its checksum or its own number separates from all others."""
 
@@ -61,8 +63,23 @@ def learned(fact: BlockFact, data: bytes) -> Iterator[BlockFact]:
         data: the block.
     """
     premise = (fact, data) if fact.loose else fact.premise
+    if fact.kind == PARTITION_TABLE and _tables_around(fact) > _DEEPEST_TABLE:
+        return
     for other in fact.learn(data) if fact.learn is not None else ():
         yield other if premise is None else msgspec.structs.replace(other, premise=premise)
+
+
+def _tables_around(fact: BlockFact) -> int:
+    """Return how many partition tables a fact follows from, itself included.
+
+    A table that a wrong geometry reads at the start of its own partition would go on for ever.
+    """
+    count = 0
+    around: BlockFact | None = fact
+    while around is not None:
+        count += around.kind == PARTITION_TABLE
+        around = around.premise[0] if around.premise is not None else None
+    return count
 
 
 def on(

@@ -15,6 +15,7 @@ from msgspec import Struct, field
 from raidtui.model.survey import Superblock
 from raidtui.rescue.hints import ArrayHint
 from raidtui.rescue.search.anchors import WINDOW_BYTES, AnchorScan, ArrayRoot
+from raidtui.rescue.search.beginnings import Before, what_stands_before
 from raidtui.rescue.search.explore import Exploration, mark_q, rows_with_q
 from raidtui.rescue.search.hinted import with_hints
 from raidtui.rescue.search.hypothesis import Hypothesis, Recogniser
@@ -23,8 +24,9 @@ from raidtui.rescue.search.mapping import StripeShape
 from raidtui.rescue.search.members import OpenMember, Rebuilt, Source
 from raidtui.rescue.search.outcome import SearchOutcome, SearchResult
 from raidtui.rescue.search.ranking import Ranking, rank
-from raidtui.rescue.search.report import SearchReport, doubted
+from raidtui.rescue.search.report import SearchReport
 from raidtui.rescue.search.samples import Samples, samples_of, take_samples
+from raidtui.rescue.search.search_proof import doubted
 from raidtui.rescue.search.shapes import (
     ALL_LEVELS,
     Wanted,
@@ -41,6 +43,7 @@ _DEEP_BYTES = 2 << 30
 _STRONG, _MOST_FAILED = 12, 0.125
 _PARTITION_STARTS = (1 << 20, 63 * 512)
 _LARGEST_LOST = 3
+_MOST_LOOKED_BEFORE = 4
 
 
 class SearchRequest(Struct, frozen=True, kw_only=True):
@@ -63,8 +66,8 @@ class Ground(Struct, frozen=True, kw_only=True):
     """What geometries are tested on.
 
     Args:
-        recogniser: the devices, with the XOR of those with data behind them.
-        rebuilt: the number of that.
+        recogniser: the devices; behind them what stands for the missing member of RAID 5, then of RAID 6.
+        rebuilt: the number of the first of those two.
         data: the numbers of the devices with data.
         samples: of all devices.
     """
@@ -102,7 +105,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
             not each.unused and each.failed <= each.passed * (2 if self.likely else 1) * _MOST_FAILED
             for each in self.ranking.best
         )
-        return whole and (self.value >= _STRONG or (self.root.file_system is None and self.value > 0))
+        return whole and (self.value >= _STRONG or (self.root.says_enough and self.value > 0))
 
 
 class GeometrySearch:
@@ -161,17 +164,44 @@ class GeometrySearch:
             text.append(f"Blank in all that was read, so no data member: {', '.join(blank)}.")
         if best is None or not best.ranking.best or best.value <= 0:
             return report.nothing(text, blank, len(data))
-        result = report.of_attempt(best.root, best.ranking, lost=best.lost, text=text, blank=blank)
+        best, said = self._from_its_beginning(best, ground, levels)
+        result = report.of_attempt(
+            best.root, best.ranking, lost=best.lost, text=text, blank=blank, samples=samples
+        )
+        if said:
+            result = msgspec.structs.replace(result, outcome=SearchOutcome.TIED, text=(*result.text, said))
         return doubted(result, of_data)
+
+    def _from_its_beginning(
+        self, attempt: Attempt, ground: Ground, levels: tuple[int, ...]
+    ) -> tuple[Attempt, str]:
+        """Return the attempt with what holds the root, if anything in front of it says that it does.
+
+        The second is why it is not known where the array begins, a sentence; "" where it is.
+        """
+        if attempt.lost or attempt.root.start:
+            return attempt, ""
+        for each in attempt.ranking.best[:_MOST_LOOKED_BEFORE]:
+            if attempt.root.kind == "dos" and each.shape.level == 1 and not each.offset:
+                return attempt, _unsure(Before(kind="dos", distance=0, member_byte=0))
+            before = what_stands_before(each, self._members, self._watch)
+            if before is None:
+                continue
+            root = attempt.root.within(before.kind, before.distance)
+            made = max(self._attempts(root, ground, levels), key=lambda made: (made.strong, made.value))
+            if not made.strong and made.value < attempt.value:
+                return attempt, _unsure(before)
+            return made, "" if before.member_byte else _unsure(before)
+        return attempt, ""
 
     def _largest(self) -> int:
         return max((member.size_bytes for member in self._members), default=0)
 
     def _sources(self, data: Sequence[int]) -> tuple[Recogniser, int]:
-        """Return the devices, with the XOR of those with data behind them, and its number."""
-        sources: list[Source] = list(self._members)
-        sources.append(Rebuilt([self._members[number] for number in data], "missing"))
-        return Recogniser(sources), len(self._members)
+        """Return the devices with what stands for a missing member behind them, and the number of that."""
+        with_data: list[Source] = [self._members[number] for number in data]
+        besides = [Rebuilt([each for each in with_data if each is not q], "missing") for q in with_data]
+        return Recogniser([*self._members, Rebuilt(with_data, "missing")], besides), len(self._members)
 
     def _deeper(self, recogniser: Recogniser, data: Sequence[int]) -> list[ArrayRoot]:
         """Look for anchors where the start of the array is missing or overwritten."""
@@ -196,7 +226,7 @@ class GeometrySearch:
             if _strong(attempts):
                 return attempts
         for root in roots[:_MOST_ROOTS]:
-            if root.file_system is not None and root.kind not in {"gpt", "LVM2_member"}:
+            if root.file_system is not None and root.kind not in {"gpt", "LVM2_member", "dos"}:
                 for start in _PARTITION_STARTS:
                     moved = root.moved(start)
                     attempts += [_at_the_start(each, root) for each in self._attempts(moved, ground, levels)]
@@ -258,18 +288,21 @@ class GeometrySearch:
                 group = list(ground.data)
                 if shape.level in {4, 5} and slots == len(group) + 1 and not lost:
                     group.append(ground.rebuilt)
+                if shape.level == 6 and slots == len(group) + 1 and not lost:
+                    group.append(ground.rebuilt + 1)
                 hypotheses += self._with_offsets(root, shape, ground.recogniser, group)
         self._tested += len(hypotheses)
         rows = rows_with_q(ground.samples, ground.data)
         for hypothesis in hypotheses:
-            mark_q(hypothesis, rows)
+            if hypothesis.group == ground.data:
+                mark_q(hypothesis, rows)
         exploration = Exploration(root.facts(), hypotheses, self._watch, self._request.seed)
         left = exploration.run()
         ranking = rank(
             left,
             ground.samples,
             rebuilt=ground.rebuilt,
-            used_bytes=root.size_bytes or 64 << 20,
+            size_bytes=root.size_bytes,
             given=self._request.wanted.slots or len(self._members),
             seed=self._request.seed,
             lost=lost,
@@ -307,6 +340,16 @@ def _at_the_start(attempt: Attempt, root: ArrayRoot) -> Attempt:
         return attempt
     ranking = Ranking(best=left, more=attempt.ranking.more)
     return Attempt(root=root, ranking=ranking, lost=attempt.lost, likely=attempt.likely)
+
+
+def _unsure(before: Before) -> str:
+    """Say that the array may begin earlier, or not: a member may have had a table of its own."""
+    kind = {"gpt": "A GPT", "dos": "An MBR"}.get(before.kind, "An LVM label")
+    sector = before.member_byte // 512
+    return (
+        f"{kind} at sector {sector} of a member says that something begins where the file system does. It may"
+        " be of the array, which begins there then, or what the member itself had before."
+    )
 
 
 def _strong(attempts: Sequence[Attempt]) -> bool:

@@ -12,27 +12,38 @@ from raidtui.rescue.search.block_facts import SURE, BlockFact, Premise
 from raidtui.rescue.search.mapping import StripeShape
 from raidtui.rescue.search.members import Source
 
+_BEHIND = 0.125
+"""Up to this share of the blocks, a copy that differs is one that has missed writes."""
+
 
 class Recogniser:
     """Whether a block is what a fact says, remembered for each device and byte.
 
     Args:
         sources: devices, and the member that is rebuilt from the others where there is one.
+        either: a further source, numbered behind those, is read like one of these, whichever fits: the
+            missing member of RAID 6 is the XOR of all others but that with Q, which changes from row to row.
     """
 
-    def __init__(self, sources: Sequence[Source]) -> None:
+    def __init__(self, sources: Sequence[Source], either: Sequence[Source] = ()) -> None:
         self.sources = tuple(sources)
-        self._known: dict[tuple[BlockFact, int, int], bool] = {}
+        self._either = tuple(either)
+        self._known: dict[tuple[BlockFact, int, int], int] = {}
 
-    def at(self, fact: BlockFact, source: int, byte: int) -> bool:
-        """Whether a device has the fact's block at a byte."""
+    def block(self, fact: BlockFact, source: int, byte: int) -> bytes:
+        """Return the fact's block, if a device has it at a byte; else b""."""
         key = (fact, source, byte)
-        found = self._known.get(key)
-        if found is None:
-            data = self.sources[source].read(byte, fact.length)
-            found = len(data) == fact.length and fact.verify(data)
-            self._known[key] = found
-        return found
+        read_like = self._either if source >= len(self.sources) else self.sources[source : source + 1]
+        fitting = self._known.get(key)
+        if fitting is not None:
+            return read_like[fitting].read(byte, fact.length) if fitting >= 0 else b""
+        for number, each in enumerate(read_like):
+            data = each.read(byte, fact.length)
+            if len(data) == fact.length and fact.verify(data):
+                self._known[key] = number
+                return data
+        self._known[key] = -1
+        return b""
 
 
 class Hypothesis:
@@ -84,10 +95,11 @@ class Hypothesis:
         for slot, byte in self.shape.places(fact.address):
             have = []
             for place, source in enumerate(self.group):
-                if self._recogniser.at(fact, source, self.offset + byte):
+                block = self._recogniser.block(fact, source, self.offset + byte)
+                if block:
                     have.append(place)
                     if fact.loose or not blocks:
-                        blocks[self._recogniser.sources[source].read(self.offset + byte, fact.length)] = None
+                        blocks[block] = None
             found.append((slot, have))
         holds = fact.premise is None or fact.premise in self._held
         if not blocks and not (fact.must and holds):
@@ -142,6 +154,29 @@ class Hypothesis:
             if is_soft == soft and there:
                 total += 2 * sum(there) / len(there) - 1
         return total
+
+    def failed(self, order: Sequence[int]) -> int:
+        """Return how many blocks an order does not have where they must be, each copy by itself.
+
+        A few copies that lack what another one has are not counted: that member has missed writes.
+
+        Args:
+            order: by slot the place in the group, or -1.
+        """
+        if not self._copied:
+            used = [(slot, place) for slot, place in enumerate(order) if place >= 0]
+            return sum(self.tests[slot] - self.hits[slot][place] for slot, place in used)
+        failed = behind = there = 0
+        for soft, copies in self._copied:
+            having = [order[slot] in have for slot, have in copies if order[slot] >= 0]
+            if soft or not having:
+                continue
+            there += sum(having)
+            if any(having):
+                behind += having.count(False)
+            else:
+                failed += len(having)
+        return failed if behind <= there * _BEHIND else failed + behind
 
     def soft_gain(self, slot: int, place: int) -> int:
         """Return the part of it that is of soft facts."""

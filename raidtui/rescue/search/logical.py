@@ -77,12 +77,21 @@ class LogicalArray:
             address: byte of the array.
             length: bytes; those in the chunk of the first byte are compared.
         """
+        return len(set(self.copies(address, length).values())) > 1
+
+    def copies(self, address: int, length: int) -> dict[int, bytes]:
+        """Return the copies of these bytes that can be read, by slot: RAID 1 and 10; {} for other levels.
+
+        Args:
+            address: byte of the array.
+            length: bytes; those in the chunk of the first byte are returned.
+        """
         if self.shape.level not in {1, 10}:
-            return False
+            return {}
         if self.shape.level == 10:
             length = min(length, self.shape.chunk_bytes - address % self.shape.chunk_bytes)
-        found = {self._slot(slot, byte, length) for slot, byte in self.shape.places(address)}
-        return len(found - {b""}) > 1
+        found = {slot: self._slot(slot, byte, length) for slot, byte in self.shape.places(address)}
+        return {slot: block for slot, block in found.items() if block}
 
     def row_fits(self, byte: int, length: int) -> bool | None:
         """Whether parity, or the copies, of a row agree; None where too much is missing or zero to say.
@@ -95,9 +104,23 @@ class LogicalArray:
             return None
         row = self.shape.row(byte // self.shape.chunk_bytes)
         blocks = {each: self._slot(each, byte, length) for each in range(self.shape.slots)}
-        if sum(any(block) for block in blocks.values()) < 3:
+        if sum(any(block) for block in blocks.values()) < min(3, self.shape.slots):
             return None
         return self._parity_fits(row, blocks)
+
+    def odd_one(self, byte: int, length: int) -> int | None:
+        """Return the slot without which a row of RAID 6 fits; None where that is not one alone.
+
+        Args:
+            byte: in the data area of each member.
+            length: bytes, within a chunk.
+        """
+        row = self.shape.row(byte // self.shape.chunk_bytes)
+        blocks = {each: self._slot(each, byte, length) for each in range(self.shape.slots)}
+        if row.q < 0 or not all(blocks.values()):
+            return None
+        without = [slot for slot in blocks if self._parity_fits(row, {**blocks, slot: b""})]
+        return without[0] if len(without) == 1 else None
 
     def _parity_fits(self, row: Row, blocks: dict[int, bytes]) -> bool | None:
         lost = [each for each, block in blocks.items() if not block]

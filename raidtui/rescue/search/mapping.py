@@ -23,12 +23,7 @@ RAID5_LAYOUTS = (
     "parity-last",
 )
 RAID6_LAYOUTS = (
-    "left-symmetric",
-    "left-asymmetric",
-    "right-symmetric",
-    "right-asymmetric",
-    "parity-first",
-    "parity-last",
+    *RAID5_LAYOUTS,
     "ddf-zero-restart",
     "ddf-N-restart",
     "ddf-N-continue",
@@ -84,6 +79,19 @@ class StripeShape(Struct, frozen=True, kw_only=True):
         if self.level == 10:
             return self.slots // _copies(self.layout)
         return self.slots - PARITY_OF.get(self.level, 0)
+
+    @property
+    def row_bytes(self) -> int:
+        """After how many bytes of the array the data begin with a new row; 4 KiB for RAID 1.
+
+        What begins with a row reads the same from an array that begins with it.
+        """
+        if self.level == 1:
+            return 4096
+        if self.level == 10:
+            near = _decode(self.layout).near
+            return self.slots // (1 if self.slots % near else near) * self.chunk_bytes
+        return self.data_slots * self.chunk_bytes
 
     @property
     def least_slots(self) -> int:

@@ -67,15 +67,15 @@ class SearchResult(Struct, frozen=True, kw_only=True):
 
     def tie_of(self, geometry: RescueGeometry) -> str:
         """Return what no trial of a geometry decides, a sentence; "" where nothing else fits as well."""
-        tied = self.alike > 1 or self.more
-        if not tied or not any(each.best and each.geometry == geometry for each in self.candidates):
+        best = any(each.best and each.geometry == geometry for each in self.candidates)
+        if self.outcome is not SearchOutcome.TIED or not best:
             return ""
         least = "at least " if self.more else ""
-        alike = (
-            f"One of {least}{self.alike} geometries that fit alike, not the only one"
-            if self.alike > 1
-            else "More geometries fitted than could be compared"
-        )
+        alike = "The only geometry that fits is in doubt"
+        if self.alike > 1:
+            alike = f"One of {least}{self.alike} geometries that fit alike, not the only one"
+        elif self.more:
+            alike = "More geometries fitted than could be compared"
         return (
             f"{alike}: a check may find nothing wrong in any of them. Compare the contents of files before"
             " you choose: raidtui rescue try rebuild-superblocks --hashes."

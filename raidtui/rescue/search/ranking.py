@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
+from raidtui.rescue.search.agreement import Agreement, parity_agreement
 from raidtui.rescue.search.assignment import MARGIN, MOST_ORDERS
 from raidtui.rescue.search.explore import Mirrors, best_orders
 from raidtui.rescue.search.hypothesis import Hypothesis
@@ -20,9 +21,11 @@ from raidtui.rescue.search.shapes import COMMON_CHUNKS
 _COMPARED = 96
 _MOST_COMPARED = 400
 _MOST_PARITY = 64
-_FITS, _CONTRADICTED = 0.5, 0.1
+_FITS, _CONTRADICTED, _CLEARLY = 0.5, 0.1, 0.15
 _ENOUGH_OF_BEST = 0.6
 _COPIED, _ENOUGH = 1.4, 24
+IN_USE = 64 << 20
+"""So much of an array is taken to be in use, where what stands on it does not say how large it is."""
 
 
 class Ranked(Struct, frozen=True, kw_only=True):
@@ -37,7 +40,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
         unused: devices with data that are no members then.
         gain: what speaks for it, less what speaks against it, for one copy of the data.
         soft: the same of soft facts.
-        parity: the share of sampled rows whose parity is right; None where that says nothing.
+        parity: what the sampled rows say; None where they say nothing.
         swaps: slots that may be exchanged and read the same.
         like: other geometries that read the same.
     """
@@ -50,7 +53,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
     unused: int
     gain: float
     soft: float = 0.0
-    parity: float | None = None
+    parity: Agreement | None = None
     swaps: tuple[tuple[int, ...], ...] = ()
     like: tuple[Ranked, ...] = ()
 
@@ -106,7 +109,7 @@ def rank(
     samples: Samples,
     *,
     rebuilt: int,
-    used_bytes: int,
+    size_bytes: int,
     given: int,
     seed: int,
     lost: bool = False,
@@ -116,14 +119,15 @@ def rank(
     Args:
         hypotheses: geometries, tested.
         samples: of all devices.
-        rebuilt: the number of the source that stands for a missing member; -1 for none.
-        used_bytes: how much of the array is known to be in use.
+        rebuilt: the number of the first source that stands for a missing member.
+        size_bytes: how much of the array is known to be in use; 0 where nothing is.
         given: how many devices were given, blank ones too.
         seed: of the places that are read.
         lost: whether more members may be missing than a level survives.
     """
     found: list[Ranked] = []
     more = False
+    used_bytes = size_bytes or IN_USE
     for hypothesis in hypotheses:
         orders, some_more = _orders(hypothesis, rebuilt=rebuilt, used_bytes=used_bytes, seed=seed, lost=lost)
         found += orders
@@ -137,12 +141,16 @@ def rank(
     top = max(found, key=lambda each: (each.worth, -each.unused, -each.missing))
     best = [each for each in found if _as_good(each, top)]
     best = _by_copies(best)
-    best = _by_parity(best, samples, hypotheses[0].recogniser.sources)
+    sources = hypotheses[0].recogniser.sources
+    best = _by_parity(best, samples, sources, size_bytes)
     best = _by_soft(best)
     best = _by_reading(best, given)
     shown = [one for each in best for one in (each, *each.like)]
     if len(best) == 1 and not best[0].failed:
         like = _reading_alike(best[0], [each for each in found if not each.failed and not _in(each, shown)])
+        like = [
+            each for each in _by_parity([best[0], *like], samples, sources, size_bytes) if not _in(each, best)
+        ]
         best = [msgspec.structs.replace(best[0], like=(*best[0].like, *like))]
         shown += like
     others = [each for each in found if not _in(each, shown)]
@@ -232,9 +240,8 @@ def _orders(
     for order in orders.orders:
         used = [place for place in order if place >= 0]
         passed = sum(hypothesis.hits[slot][place] for slot, place in enumerate(order) if place >= 0)
-        tests = sum(hypothesis.tests[slot] for slot, place in enumerate(order) if place >= 0)
         numbers = [hypothesis.group[place] if place >= 0 else -1 for place in order]
-        numbers = [-1 if number == rebuilt else number for number in numbers]
+        numbers = [-1 if number >= rebuilt else number for number in numbers]
         for group in groups:
             for slot, number in zip(group, sorted(numbers[slot] for slot in group), strict=True):
                 numbers[slot] = number
@@ -245,7 +252,7 @@ def _orders(
                 offset=hypothesis.offset,
                 order=tuple(numbers),
                 passed=passed,
-                failed=tests - passed,
+                failed=hypothesis.failed(order),
                 unused=len(hypothesis.group) - len(used),
                 gain=hypothesis.order_gain(order, soft=False),
                 soft=hypothesis.order_gain(order, soft=True),
@@ -273,7 +280,7 @@ def _mirror(hypothesis: Hypothesis) -> list[Ranked]:
             offset=hypothesis.offset,
             order=tuple(numbers),
             passed=passed,
-            failed=hypothesis.tests[0] * len(used) - passed,
+            failed=hypothesis.failed(places),
             unused=len(hypothesis.group) - len(used),
             gain=hypothesis.order_gain(places, soft=False),
             soft=hypothesis.order_gain(places, soft=True),
@@ -340,22 +347,21 @@ def _distinct(found: list[Ranked]) -> list[Ranked]:
     return list(kept.values())
 
 
-def _by_parity(best: list[Ranked], samples: Samples, sources: Sequence[Source]) -> list[Ranked]:
-    """Add the share of rows with the right parity; drop what it contradicts, if anything is left then."""
+def _by_parity(
+    best: list[Ranked], samples: Samples, sources: Sequence[Source], size_bytes: int
+) -> list[Ranked]:
+    """Add what the sampled rows say; drop what they contradict, or fit clearly less, if anything is left.
+
+    Geometries that differ in Q only read the same while no more than one member is missing.
+    """
     if len(best) > _MOST_PARITY:
         return best
-    judged = []
-    for each in best:
-        array, shares = each.array(sources), []
-        for row in samples.rows:
-            byte = row.offset - each.offset
-            if byte >= 0 and row.offset % BLOCK == each.offset % BLOCK:
-                fits = array.row_fits(byte, BLOCK)
-                if fits is not None:
-                    shares.append(fits)
-        parity = sum(shares) / len(shares) if len(shares) >= 4 else None
-        judged.append(msgspec.structs.replace(each, parity=parity))
-    if any(each.parity is not None and each.parity >= _FITS for each in judged):
-        return [each for each in judged if each.parity is None or each.parity >= _FITS]
-    left = [each for each in judged if each.parity is None or each.parity > _CONTRADICTED]
-    return left or judged
+    judged = [
+        msgspec.structs.replace(
+            each, parity=parity_agreement(each.array(sources), samples, each.offset, size_bytes)
+        )
+        for each in best
+    ]
+    top = max((each.parity.share for each in judged if each.parity is not None), default=0.0)
+    least = max(_FITS, top - _CLEARLY) if top >= _FITS else _CONTRADICTED
+    return [each for each in judged if each.parity is None or each.parity.share >= least] or judged

@@ -9,14 +9,16 @@ import msgspec
 from raidtui.model.geometry import raid10_layout
 from raidtui.model.survey import Superblock
 from raidtui.plans.create.create_request import MISSING
-from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
+from raidtui.rescue.proof import RescueGeometry
+from raidtui.rescue.search.agreement import Agreement, copy_agreement, parity_agreement
 from raidtui.rescue.search.anchors import ArrayRoot
 from raidtui.rescue.search.limits import SearchWatch
 from raidtui.rescue.search.mapping import RAID6_LAYOUTS, StripeShape
 from raidtui.rescue.search.members import OpenMember
 from raidtui.rescue.search.outcome import SearchCandidate, SearchOutcome, SearchResult
-from raidtui.rescue.search.ranking import Ranked, Ranking
+from raidtui.rescue.search.ranking import IN_USE, Ranked, Ranking
 from raidtui.rescue.search.samples import Samples
+from raidtui.rescue.search.search_proof import apart_words, doubt_of, proof_of
 from raidtui.rescue.search.walk import MOST_BLOCKS, Walk, walk
 from raidtui.view.units import counted, joined
 
@@ -24,8 +26,6 @@ _SHOWN, _OTHERS_SHOWN = 12, 4
 _WALKED, _SHORT, _NEARLY_ALL = 400, 64, 0.75
 _OTHERS_WALKED = 60
 _SECTOR = 512
-_EQUAL_BY_CHANCE = 0.02
-_LEAST, _WRONG = 5, 0.02
 _MADE_LATER_S = 3600
 
 
@@ -82,12 +82,14 @@ class SearchReport:
         lost: bool,
         text: list[str],
         blank: tuple[str, ...],
+        samples: Samples,
     ) -> SearchResult:
         """Return the result.
 
         Args:
             root: what stands on the array.
             ranking: the candidates.
+            samples: of all devices.
             lost: whether too many members are missing.
             text: what was found out so far.
             blank: devices without anything.
@@ -118,7 +120,8 @@ class SearchReport:
             ]
             best, walks = [each for each, _ in kept], [found for _, found in kept]
         unique = len(best) == 1 and not ranking.more
-        doubt = _doubt(walks[0]) if unique else ""
+        apart = [self._agreement(each, root, samples) for each in best[:_SHOWN]]
+        doubt = doubt_of(walks[0], apart[0]) if unique else ""
         if decided:
             text.append(decided)
         if doubt:
@@ -132,10 +135,10 @@ class SearchReport:
             )
             text += _difference(best)
         made = [
-            self._candidate(each, root, found, best=True)
-            for each, found in zip(best[:_SHOWN], walks, strict=True)
+            self._candidate(each, root, found, agreement, best=True)
+            for each, found, agreement in zip(best[:_SHOWN], walks, apart, strict=True)
         ]
-        made += [self._candidate(each, root, None, best=False) for each in others[:_OTHERS_SHOWN]]
+        made += [self._candidate(each, root, None, None, best=False) for each in others[:_OTHERS_SHOWN]]
         return SearchResult(
             outcome=SearchOutcome.UNIQUE if unique and not doubt else SearchOutcome.TIED,
             candidates=tuple(made),
@@ -213,11 +216,20 @@ class SearchReport:
             return []
         return [each for each, found in walked if not found.bad and found.good >= most * _NEARLY_ALL]
 
-    def _candidate(self, each: Ranked, root: ArrayRoot, found: Walk | None, *, best: bool) -> SearchCandidate:
+    def _agreement(self, each: Ranked, root: ArrayRoot, samples: Samples) -> Agreement | None:
+        array = each.array(self._members)
+        found = parity_agreement(array, samples, each.offset, root.size_bytes, blame=True)
+        return found or copy_agreement(array, root.size_bytes or IN_USE, self._seed)
+
+    def _candidate(
+        self, each: Ranked, root: ArrayRoot, found: Walk | None, agreement: Agreement | None, *, best: bool
+    ) -> SearchCandidate:
+        names = [MISSING if number < 0 else self._members[number].name for number in each.order]
+        apart = apart_words(found, agreement, names, each.shape.level) if found is not None else ""
         return SearchCandidate(
             geometry=self._geometry(each),
             same=tuple(self._geometry(one) for one in _kinds(each)),
-            proof=_proof(each, root, found),
+            proof=proof_of(root.kind, each.shape.slots, found, apart),
             passed=each.passed,
             failed=each.failed,
             best=best,
@@ -249,49 +261,9 @@ class SearchReport:
             names = [self._members[each.order[slot]].name for slot in group if each.order[slot] >= 0]
             if len(names) > 1:
                 notes.append(f"{joined(names)} hold the same: exchanged, they read the same.")
-        if each.parity is not None and each.parity < 1:
-            notes.append(f"Parity agrees in {each.parity:.0%} of the sampled rows.")
         if each.unused:
             notes.append(f"{counted(each.unused, 'device')} with data are no members.")
         return notes
-
-
-def _doubt(found: Walk) -> str:
-    """Return why one candidate is not enough; "" where it is."""
-    if found.good < _LEAST:
-        return f"Only {counted(found.good, 'block')} speak for the geometry: others may fit as well."
-    if found.bad > found.good * _WRONG:
-        return f"{found.bad} of {found.good + found.bad} blocks do not fit: it may be another geometry."
-    return ""
-
-
-def doubted(result: SearchResult, samples: Samples) -> SearchResult:
-    """Take the proof from RAID 10 where members of different mirrors hold the same.
-
-    Two mirrors hold different data. Where all members are equal, a resync in another geometry has copied one
-    mirror over the other, and the copies within each agree again.
-    """
-    equal = [row for row in samples.rows if len(set(row.blocks)) == 1 and len(set(row.blocks[0])) > 1]
-    if len(equal) <= len(samples.rows) * _EQUAL_BY_CHANCE:
-        return result
-    sure = (
-        f"The geometry fits, but in {len(equal)} of {len(samples.rows)} sampled rows all members hold the"
-        " same: a resync in another geometry has overwritten data there. Compare the contents of files."
-    )
-    doubtful = Proof(check=CheckResult.ERRORS, sure=sure)
-    return msgspec.structs.replace(
-        result,
-        candidates=tuple(
-            msgspec.structs.replace(
-                each, proof=msgspec.structs.replace(doubtful, contents=each.proof.contents)
-            )
-            if each.geometry.level == 10
-            and each.proof.check is CheckResult.CLEAN
-            and len(each.geometry.present) > int(each.geometry.layout[1:])
-            else each
-            for each in result.candidates
-        ),
-    )
 
 
 def _kinds(each: Ranked) -> list[Ranked]:
@@ -325,41 +297,6 @@ def _size_sectors(shape: StripeShape) -> int | None:
     if not shape.stride_bytes:
         return None
     return shape.stride_bytes * int(shape.layout[1:]) // _SECTOR
-
-
-def _proof(each: Ranked, root: ArrayRoot, found: Walk | None) -> Proof:
-    if found is None:
-        return Proof(check=CheckResult.NOT_TRIED, contents=root.kind, sure="Not checked.")
-    if not found.good:
-        return Proof(check=CheckResult.NO_FILE_SYSTEM, sure="Nothing was recognised.")
-    if found.bad:
-        kinds = joined([f"{count} of {kind}" for kind, count in sorted(found.failed.items())])
-        return Proof(
-            check=CheckResult.ERRORS,
-            contents=root.kind,
-            sure=f"{found.bad} of {found.good + found.bad} blocks are not what they must be: {kinds}.",
-        )
-    if found.differing:
-        return Proof(
-            check=CheckResult.ERRORS,
-            contents=root.kind,
-            sure=f"The geometry fits, but of {found.good} blocks the copies of {found.differing} differ: a"
-            " member has missed writes, or something was written past the array, such as a resync in another"
-            " geometry. Compare the contents of files.",
-        )
-    slots = f"{len(found.slots)} of {each.shape.slots} slots"
-    how = f"{found.checked} by checksum" if found.checked else "none by checksum"
-    return Proof(
-        check=CheckResult.CLEAN,
-        contents=root.kind,
-        sure=f"{counted(found.good, 'block')} of {_contents(found)} are right, {how}, in {slots}."
-        " Contents of files were not compared, and no file system check was run.",
-    )
-
-
-def _contents(found: Walk) -> str:
-    kinds = {kind.split(" ")[0] for kind in found.passed if not kind.endswith(" at the start")}
-    return joined(sorted(kinds)) or "its header"
 
 
 def _words(shape: StripeShape) -> str:

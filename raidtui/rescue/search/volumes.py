@@ -19,21 +19,22 @@ from raidtui.rescue.search.xfs import Xfs
 
 FileSystem = Ext4 | Xfs | Btrfs
 _SECTOR = 512
-_HEAD = 4096
+HEAD_BYTES = 4096
 _ENTRIES_BYTES = 4096  # the first 32 partitions, in one chunk however small it is
 _LUKS = b"LUKS\xba\xbe"
 _MOST_VOLUMES = 32
+_LEAST_SUPERBLOCK = 8192  # before the end of a member: metadata 1.0, and 0.90 leaves more
 
 
 def head_facts(where: Stretch) -> Iterator[BlockFact]:
     """Yield what is recognised at the start of an array or of a volume, whatever it is."""
     for byte, length, kind in (
-        (0, _HEAD, "partition table"),
+        (0, HEAD_BYTES, "partition table"),
         (_SECTOR, _SECTOR, "LVM label"),
-        (0, _HEAD, "LUKS header"),
+        (0, HEAD_BYTES, "LUKS header"),
         (1024, 1024, "file system"),
         (0, _SECTOR, "file system"),
-        (65536, _HEAD, "file system"),
+        (65536, HEAD_BYTES, "file system"),
     ):
         address = where.at(byte, length)
         if address is not None:
@@ -46,6 +47,47 @@ def head_facts(where: Stretch) -> Iterator[BlockFact]:
                 must=False,
                 loose=True,
             )
+
+
+def container_kind(head: bytes) -> str:
+    """Return what begins with these bytes and holds others: gpt, dos, LVM2_member; "" for anything else.
+
+    Args:
+        head: HEAD_BYTES, or b"".
+    """
+    if gpt_header(head[_SECTOR:]):
+        return "gpt"
+    if mbr_partitions(head[:_SECTOR]):
+        return "dos"
+    return "LVM2_member" if is_label(head[_SECTOR : 2 * _SECTOR]) else ""
+
+
+def extent(head: bytes) -> int:
+    """Return how many bytes a partition table or LVM's label says that there are at least; 0 without one.
+
+    Args:
+        head: HEAD_BYTES, or b"".
+    """
+    match container_kind(head):
+        case "gpt":
+            own, backup = struct.unpack_from("<QQ", head, _SECTOR + 24)
+            return int(max(own, backup) + 1) * _SECTOR
+        case "dos":
+            return max(first + count for first, count in mbr_partitions(head[:_SECTOR])) * _SECTOR
+        case "LVM2_member":
+            label = head[_SECTOR : 2 * _SECTOR]
+            return int(struct.unpack_from("<Q", label, struct.unpack_from("<I", label, 20)[0] + 32)[0])
+    return 0
+
+
+def is_of_the_member(extent_bytes: int, member_bytes: int) -> bool:
+    """Whether what begins with a member ends with it, too: an array that begins there ends before.
+
+    Args:
+        extent_bytes: what it says that there is.
+        member_bytes: the member's size.
+    """
+    return member_bytes - _LEAST_SUPERBLOCK < extent_bytes <= member_bytes
 
 
 def _recognised(data: bytes, kind: str, byte: int) -> bool:

@@ -156,21 +156,21 @@ def _begin(
             ),
         ),
         Step(argv=("udevadm", "control", "--reload"), why="udev reads its rules"),
-        Step(
-            argv=("mkdir", "-m", "700", names.place),
-            why="a private place",
-            proves=(Fact(kind=FactKind.NODE, subject=names.place),),
-            undo=(
-                Step(
-                    argv=("rmdir", names.place),
-                    why="remove it",
-                    proves=(Fact(kind=FactKind.ABSENT, subject=names.place),),
-                ),
-            ),
-        ),
+        _made(names.place, "a private place"),
         *map(let_go_of, waiting),
         *(_set_read_only(device) for device in devices),
     ]
+
+
+def _made(folder: str, why: str) -> Step:
+    """A private folder, removed when it is empty again."""
+    gone = (Fact(kind=FactKind.ABSENT, subject=folder),)
+    return Step(
+        argv=("mkdir", "-m", "700", folder),
+        why=why,
+        proves=(Fact(kind=FactKind.NODE, subject=folder),),
+        undo=(Step(argv=("rmdir", folder), why="remove it", proves=gone),),
+    )
 
 
 def _set_read_only(device: Device) -> Step:
@@ -199,18 +199,7 @@ def _overlaid(
     size = request.store_bytes or STORE_BYTES
     files = tuple(names.store(device.disk.name) for device in devices)
     steps = [
-        Step(
-            argv=("mkdir", "-m", "700", names.stores),
-            why="a folder for the stores",
-            proves=(Fact(kind=FactKind.NODE, subject=names.stores),),
-            undo=(
-                Step(
-                    argv=("rmdir", names.stores),
-                    why="remove it",
-                    proves=(Fact(kind=FactKind.ABSENT, subject=names.stores),),
-                ),
-            ),
-        ),
+        _made(names.stores, "a folder for the stores"),
         Step(
             argv=("truncate", f"--size={size}", *files),
             why=f"a sparse store for each member, {binary_size(size)} at most",

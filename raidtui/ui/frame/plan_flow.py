@@ -126,6 +126,11 @@ class PlanFlow:
             if command is None:
                 shell.say(f"{title}: {GOING if view.state in UNDER_WAY else view.state}", "plain")
                 return
+            if view.undoes:
+                hint = "Its steps are undone, the last one first. Where one cannot be any more, it says why."
+                typed = await shell.ask(Ask(f"To undo {title}, type undo", hint))
+                if typed != "undo":
+                    continue
             try:
                 with shell.writing():
                     begun_after = await session.loop.aside(partial(_give, command, job_id))

@@ -246,6 +246,8 @@ class JobView(FrameScreen[str]):
         self._waits = 0
         self._lines: list[Line] = []
         self.state = JobState.RUNNING
+        self.undoes = False
+        """Whether it is done and can be undone."""
 
     def on_mount(self) -> None:
         """Follow the journal from now on."""
@@ -262,6 +264,7 @@ class JobView(FrameScreen[str]):
             self._take(entry)
         self._waits = 0 if news.entries else self._waits + 1
         before, self.state = self.state, news.state
+        self.undoes = news.undoes
         if self.state is JobState.RUNNING and self._is_lost:
             self.state = JobState.INTERRUPTED
         if news.entries or self.state != before:
@@ -286,7 +289,8 @@ class JobView(FrameScreen[str]):
         elif self.state is JobState.GOES_ON:
             self.show_foot(("b", "roll back"), ("Esc", "leave; it continues"))
         elif self.state in SETTLED:
-            self.show_foot(("Esc", "back"))
+            undo = [("b", "undo it")] if self.undoes else []
+            self.show_foot(*undo, ("Esc", "back"))
         else:
             words = f"{self.state}: nothing is lost; the journal records what was under way"
             self.show_foot(("r", "resume"), ("b", "roll back"), ("Esc", "back"), note=words)
@@ -296,5 +300,6 @@ class JobView(FrameScreen[str]):
         running = self.state is JobState.RUNNING
         if self.state is JobState.GOES_ON and answer != "rollback":
             return
-        if (answer == "cancel") == running and self.state not in SETTLED:
+        undo = self.undoes and answer == "rollback"
+        if undo or ((answer == "cancel") == running and self.state not in SETTLED):
             self.dismiss(answer)

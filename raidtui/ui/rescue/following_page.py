@@ -13,7 +13,7 @@ Run = TypeVar("Run", bound=ReadingThread)  # type: ignore[type-arg]  # of any re
 
 
 class FollowingPage(PageScreen[Given], Generic[Given, Run]):
-    """A page that follows a reading; who leaves it ends the reading.
+    """A page that follows a reading; who leaves it ends the reading, or leaves it to its job.
 
     Args:
         run: the reading.

@@ -8,7 +8,7 @@ from typing import ClassVar
 from msgspec.structs import replace
 from textual.binding import Binding, BindingType
 
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.rescue.proof import CheckResult
 from raidtui.session.rescue_trials import KnownTrial
 from raidtui.ui.frame.pages import PageScreen
@@ -18,8 +18,8 @@ from raidtui.view.line import Line
 from raidtui.view.text import fit, visible
 from raidtui.view.units import SECTOR_BYTES, binary_size, joined
 
-PLAN, TRY_AGAIN, TAKE_DOWN = "plan", "again", "down"
-_TALL = 36
+PLAN, TRY_AGAIN, TAKE_DOWN, SAVE_TO = "plan", "again", "down", "save"
+_TALL, _WIDE = 36, 90
 _RESULTS: Mapping[CheckResult, tuple[str, str]] = {
     CheckResult.CLEAN: ("● clean: the check found nothing wrong", "ok"),
     CheckResult.ERRORS: ("▲ the check found errors", "warn"),
@@ -27,11 +27,12 @@ _RESULTS: Mapping[CheckResult, tuple[str, str]] = {
     CheckResult.NOT_POSSIBLE: ("✖ mdadm or the kernel refuses it", "bad"),
     CheckResult.NOT_TRIED: ("? not tried: it says nothing", "warn"),
 }
+_OF_FOLDER = frozenset({RefusalCode.TOO_SMALL, RefusalCode.NOT_FOUND, RefusalCode.INVALID})
 _LABEL = 12
 
 
 class ProofScreen(PageScreen[str]):
-    """Gives ``plan``, ``again`` or None.
+    """Gives ``plan``, ``again``, ``down``, ``save`` or None.
 
     Args:
         trial: the trial, at its end.
@@ -42,6 +43,7 @@ class ProofScreen(PageScreen[str]):
         Binding("enter", "plan", show=False),
         Binding("t", "again", show=False),
         Binding("x", "down", show=False),
+        Binding("e", "save", show=False),
     ]
 
     def __init__(self, trial: KnownTrial, real: Plan | Refusal) -> None:
@@ -67,13 +69,26 @@ class ProofScreen(PageScreen[str]):
                 steps = review_lines(replace(self._real, grounds=()), width)
                 lines += [[], [("What the real step does", "dim")], *steps]
         self.show_body(lines)
+        if self._can_save:
+            onward += [("e", "save elsewhere")]
         onward += [("x", "take it down")] if self._trial.left else [("t", "try again")]
-        self.show_keys(*onward, ("↑↓", "scroll"), ("Esc", "back"))
+        scroll = [("↑↓", "scroll")] if len(onward) < 3 or width >= _WIDE else []
+        self.show_keys(*onward, *scroll, ("Esc", "back"))
 
     def action_plan(self) -> None:
         """Go on to the plan, where there is one."""
         if isinstance(self._real, Plan):
             self.dismiss(PLAN)
+
+    @property
+    def _can_save(self) -> bool:
+        """Whether a plan depends on where the ends of members are saved."""
+        return self._trial.saves_ends and (isinstance(self._real, Plan) or self._real.code in _OF_FOLDER)
+
+    def action_save(self) -> None:
+        """Close, to type a folder for the ends of the members."""
+        if self._can_save:
+            self.dismiss(SAVE_TO)
 
     def action_again(self) -> None:
         """Try once more."""

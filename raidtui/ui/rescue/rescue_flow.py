@@ -10,7 +10,7 @@ from raidtui.host.reading import ReadingProgress
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.rescue.mdadm_words import Recreation
-from raidtui.rescue.records import RescueArray
+from raidtui.rescue.records import RescueArray, WayCode
 from raidtui.rescue.trial.trial_request import TrialMethod
 from raidtui.session import storage
 from raidtui.session.rescue_search_run import SearchRun
@@ -142,7 +142,8 @@ class RescueFlow(TrialFlow):
             elif row.trial is not None:
                 array = known.array(survey, uuid)
                 name = title_of(array) if array is not None else label
-                wish = TrialWish(made=row.trial, method=row.method, label=f"{row.words}: {name}")
+                looks = row.way.code is WayCode.LOOK
+                wish = TrialWish(made=row.trial, method=row.method, label=f"{row.words}: {name}", files=looks)
                 if await self.attempt(wish, fresh):
                     return False
             elif row.plan is not None:
@@ -154,10 +155,11 @@ class RescueFlow(TrialFlow):
         self, names: tuple[str, ...], array: RescueArray | None, survey: Survey, fresh: Fresh
     ) -> bool:
         """Search for a geometry, try the one that is chosen; return whether that led to its end."""
-        if not self._shell.session.root.live:
+        root = self._shell.session.root
+        if not root.live:
             self._shell.say("a simulated or captured host has no content of disks")
             return False
-        run = SearchRun(survey, names)
+        run = SearchRun(root.apart() or root, survey, names)
         run.start()
         name = title_of(array) if array is not None and array.name else "rescued"
         uuid = (array.uuid if array is not None else None) or storage.new_uuid()

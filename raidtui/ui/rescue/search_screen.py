@@ -69,6 +69,7 @@ class SearchScreen(FollowingPage[RescueGeometry, SearchRun]):
         first = len(lines)
         lines += candidate_rows(found, self._at, width - 1)
         lines += alike_lines(run.result, width - 1)
+        lines += hint_lines(run.result, width - 1)
         self.show_body(lines, selected=first + self._at if found else None)
         if self._at:
             self._body.keep_in_view(first + self._at)
@@ -158,6 +159,17 @@ def alike_lines(result: SearchResult, width: int) -> list[Line]:
     if more > 0:
         words += f"; so do {more} more{' at least' if result.more else ''}"
     return text_lines(f"{words}. A trial of one says nothing against the others.", width, "warn")
+
+
+def hint_lines(result: SearchResult, width: int) -> list[Line]:
+    """Return what is written down of former arrays."""
+    if not result.hints:
+        return []
+    lines: list[Line] = [[], [("Written down, which proves nothing:", "dim")]]
+    for hint in result.hints:
+        first, *rest = text_lines(hint.words, width - 3, "plain")
+        lines += [[("• ", "dim"), *first], *([("  ", "plain"), *each] for each in rest)]
+    return lines
 
 
 def candidate_rows(candidates: tuple[SearchCandidate, ...], at: int, width: int) -> list[Line]:

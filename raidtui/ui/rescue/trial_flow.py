@@ -18,7 +18,7 @@ from raidtui.session.rescue_trials import KnownTrial, TrialWish
 from raidtui.ui.frame.choose import Ask
 from raidtui.ui.frame.plan_flow import GOING, PlanFlow
 from raidtui.ui.frame.plan_view import JobView
-from raidtui.ui.rescue.proof_screen import PLAN, TAKE_DOWN, TRY_AGAIN, ProofScreen
+from raidtui.ui.rescue.proof_screen import PLAN, SAVE_TO, TAKE_DOWN, TRY_AGAIN, ProofScreen
 from raidtui.ui.rescue.trial_screen import TrialScreen
 from raidtui.view.units import binary_size
 
@@ -143,14 +143,17 @@ class TrialFlow(PlanFlow):
             job_id: the trial.
             fresh: reads the members again.
         """
-        loop = self._shell.session.loop
+        loop, folder = self._shell.session.loop, ""
         while True:
             trial = await loop.aside(lambda: trials.known_trial(job_id))
             survey = await fresh()
             if survey is None:
                 return None
-            real = await loop.aside(partial(trials.plan_of_trial, survey, trial))
+            real = await loop.aside(partial(trials.plan_of_trial, survey, trial, folder))
             answer = await self._shell.ask(ProofScreen(trial, real))
+            if answer == SAVE_TO:
+                folder = await self._save_to(folder)
+                continue
             if answer == TAKE_DOWN:
                 if not await self._take_down(job_id):
                     return None
@@ -162,6 +165,15 @@ class TrialFlow(PlanFlow):
                 real, survey.devices, title=f"{_title(trial)}: the real step", right=f"trial: {check}"
             ):
                 return PLAN
+
+    async def _save_to(self, folder: str) -> str:
+        """Ask for the folder where the ends of the members are saved; return it, or the one before."""
+        hint = (
+            "Both ends of each member are saved there before superblocks are written, and the undo restores"
+            " them. A folder with its whole path, on none of the members."
+        )
+        typed = await self._shell.ask(Ask("Save the members' ends in which folder?", hint, most=200))
+        return folder if typed is None or not typed.strip() else str(typed)
 
     async def _take_down(self, job_id: str) -> bool:
         """Take down what is left of a trial, and follow that; return whether it has come to its end."""

@@ -7,7 +7,10 @@ from collections.abc import Callable
 import pytest
 
 from raidtui.host.roots.root import Root
-from raidtui.rescue.mismatch.compared_array import ComparedArray, ComparedMember
+from raidtui.jobs.lock import JobError
+from raidtui.model.array import Array
+from raidtui.rescue.mismatch.compared_array import ComparedArray
+from raidtui.rescue.mismatch.comparison_job import ComparisonProgress
 from raidtui.rescue.mismatch.mismatch_records import (
     ContentKind,
     Contents,
@@ -18,8 +21,8 @@ from raidtui.rescue.mismatch.mismatch_records import (
     PartRole,
     Uncompared,
 )
-from raidtui.rescue.search.mapping import StripeShape
 from raidtui.session.mismatch_lookup import MismatchRun
+from raidtui.session.reading_thread import ReadingThread
 from raidtui.ui.rescue.mismatch_screen import MismatchScreen
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid5, raid10
@@ -28,15 +31,8 @@ from tests.ui.staging import SMALL, WIDE, Paces, at, message_of, screen_text, st
 
 Shows = Callable[..., None]
 SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
-ARRAY = ComparedArray(
-    name="md127",
-    shape=StripeShape(level=6, layout="left-symmetric", slots=5, chunk_bytes=512 << 10),
-    component_bytes=1 << 40,
-    members=tuple(
-        ComparedMember(device=f"sd{letter}2", slot=slot, offset_sectors=264_192)
-        for slot, letter in enumerate("abcde")
-    ),
-)
+NOW_S = 1_700_000_000.0
+MEMBERS = tuple(f"sd{letter}2" for letter in "abcde")
 
 
 def parts(wrong: int | None, *, known: bool = True) -> tuple[MismatchPart, ...]:
@@ -115,11 +111,34 @@ CLEAN = MismatchResult(
 )
 
 
+class FakeRun(MismatchRun):
+    """A comparison that ends when the test wants."""
+
+    def __init__(self, title: str, made_s: float) -> None:
+        ReadingThread.__init__(self, "fake")
+        self.title = title
+        self.members = MEMBERS
+        self.made_s = made_s
+        self.done = None
+        self.asked = 0
+
+    def start(self) -> None:
+        """Nothing is read."""
+
+    def cancel(self) -> None:
+        """Nobody follows it any more."""
+        self.error = self.error or "it was ended"
+
+    def end(self) -> str:
+        self.asked += 1
+        return ""
+
+
 def run_of(
-    result: MismatchResult | None = None, error: str = "", done: tuple[int, int] | None = None
+    result: MismatchResult | None = None, error: str = "", done: ComparisonProgress | None = None
 ) -> MismatchRun:
     """A comparison in this state; nothing is read."""
-    run = MismatchRun(Kernel(raid10()), ARRAY, None)
+    run = FakeRun("media", 0.0)
     run.result, run.error, run.done = result, error, done
     return run
 
@@ -132,8 +151,8 @@ def run_of(
     ("name", "made"),
     [
         ("begins", {}),
-        ("under-way", {"done": (1 << 40, 3 << 40)}),
-        ("looking-up", {"done": (3 << 40, 3 << 40)}),
+        ("under-way", {"done": ComparisonProgress(done=1 << 40, total=3 << 40, left_s=30_000.0)}),
+        ("looking-up", {"done": ComparisonProgress(done=3 << 40, total=3 << 40, left_s=0.0)}),
         ("found", {"result": FOUND}),
         ("clean", {"result": CLEAN}),
         ("unread", {"error": "/dev/sda2 cannot be read: Input/output error"}),
@@ -158,57 +177,93 @@ def test_the_end_of_what_was_found(shows: Shows) -> None:
 # -- keys
 
 
-class FakeRun(MismatchRun):
-    """A comparison that ends when the test wants."""
+class Comparisons:
+    """A live host on which nothing is compared: what was begun, and what is known from before."""
 
-    begun: list[FakeRun]
+    def __init__(self) -> None:
+        self.begun: list[FakeRun] = []
+        self.known: FakeRun | None = None
+        self.trouble = ""
 
-    def __init__(self, root: Root, array: ComparedArray, limit_kib_s: int | None) -> None:
-        super().__init__(root, array, limit_kib_s)
-        self.limit_kib_s = limit_kib_s
-        self.cancelled = False
-        FakeRun.begun.append(self)
+    def known_comparison(self, array: Array) -> MismatchRun | None:
+        return self.known if array.name == "md125" else None
 
-    def start(self) -> None:
-        """Nothing is read."""
-
-    def cancel(self) -> None:
-        self.cancelled = True
+    def new_comparison(self, root: Root, array: Array, compared: ComparedArray) -> MismatchRun:
+        del root
+        if self.trouble:
+            raise JobError(self.trouble)
+        assert (array.name, compared.name, compared.shape.level) == ("md125", "md125", 5)
+        self.begun.append(FakeRun(array.title, 0.0))
+        return self.begun[-1]
 
 
 @pytest.fixture
-def runs(monkeypatch: pytest.MonkeyPatch) -> list[FakeRun]:
-    """A live host on which nothing is compared."""
-    FakeRun.begun = []
-    monkeypatch.setattr("raidtui.ui.rescue.mismatch_screen.MismatchRun", FakeRun)
+def host(monkeypatch: pytest.MonkeyPatch) -> Comparisons:
+    made = Comparisons()
+    for name in ("known_comparison", "new_comparison"):
+        monkeypatch.setattr(f"raidtui.ui.rescue.mismatch_screen.{name}", getattr(made, name))
     monkeypatch.setattr(Kernel, "live", True)
-    return FakeRun.begun
+    return made
 
 
-async def test_from_the_key_to_what_was_found(runs: list[FakeRun]) -> None:
+async def test_from_the_key_to_what_was_found(host: Comparisons) -> None:
     async with console(raid5()) as pilot:
         await at(pilot, MismatchScreen, "m")
-        [run] = runs
-        assert (run.array.name, run.array.shape.level) == ("md125", 5)
-        assert run.limit_kib_s == 200_000
-        run.done = (1, 4)
+        [run] = host.begun
+        run.done = ComparisonProgress(done=1, total=4)
         await until(pilot, lambda: " 25%" in screen_text(pilot))
+        await pilot.press("n")  # not while it runs
         await pilot.press("x")
-        assert run.cancelled
+        assert run.asked == 1
         run.result = FOUND
         await until(pilot, lambda: "4 sectors do not match" in screen_text(pilot))
         assert await closed(pilot, "escape") == "nothing was changed"
+        assert (run.asked, len(host.begun)) == (1, 1)
 
 
-async def test_escape_ends_it(runs: list[FakeRun]) -> None:
+async def test_it_continues_when_its_page_is_left(host: Comparisons) -> None:
     async with console(raid5()) as pilot:
         await at(pilot, MismatchScreen, "m")
-        await closed(pilot, "escape")
-        assert runs[0].cancelled
+        assert await closed(pilot, "escape") == "media is being compared: m shows it"
+        assert host.begun[0].asked == 0
+        host.known = FakeRun("media", NOW_S)
+        await at(pilot, MismatchScreen, "m")
+        assert len(host.begun) == 1
 
 
-async def test_an_array_that_cannot_be_compared_says_why(runs: list[FakeRun]) -> None:
+async def test_what_was_found_before_is_shown_and_compared_anew(host: Comparisons) -> None:
+    host.known = FakeRun("media", NOW_S)
+    host.known.result = FOUND
+    async with console(raid5()) as pilot:
+        await at(pilot, MismatchScreen, "m")
+        await until(pilot, lambda: "4 sectors do not match" in screen_text(pilot))
+        assert "Compared 2023-11-14: n compares anew." in screen_text(pilot)
+        assert host.begun == []
+        await pilot.press("n")
+        await until(pilot, lambda: "are read and compared" in screen_text(pilot))
+        assert len(host.begun) == 1
+
+
+async def test_what_was_found_before_is_shown_though_it_cannot_be_compared_now(host: Comparisons) -> None:
+    host.known = FakeRun("media", NOW_S)
+    host.known.result = FOUND
+    async with console(raid5(resync_start="0")) as pilot:
+        await at(pilot, MismatchScreen, "m")
+        await until(pilot, lambda: "4 sectors do not match" in screen_text(pilot))
+        await pilot.press("n")
+        await until(pilot, lambda: "has not been synced yet" in message_of(pilot))
+        assert host.begun == []
+
+
+async def test_an_array_that_cannot_be_compared_says_why(host: Comparisons) -> None:
     async with console(raid5(resync_start="0")) as pilot:
         await pilot.press("m")
         await until(pilot, lambda: "has not been synced yet" in message_of(pilot))
-        assert runs == []
+        assert host.begun == []
+
+
+async def test_a_job_that_cannot_be_kept_says_why(host: Comparisons) -> None:
+    host.trouble = "a job cannot be created in /var/lib/raidtui/jobs: No space left on device"
+    async with console(raid5()) as pilot:
+        await pilot.press("m")
+        await until(pilot, lambda: "No space left on device" in message_of(pilot))

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import pytest
+from msgspec.structs import replace
 
+from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.roots.root import Root
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.create.create_request import MISSING
+from raidtui.rescue.hints import ArrayHint
 from raidtui.rescue.mdadm_words import Recreation
 from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
+from raidtui.rescue.search.find_geometry import SearchRequest
 from raidtui.rescue.search.limits import SearchStage
 from raidtui.rescue.search.outcome import SearchCandidate, SearchOutcome, SearchResult
 from raidtui.session.rescue_search_run import SearchRun
@@ -74,6 +79,20 @@ TIED = SearchResult(
     tested=1296,
 )
 TIE = "One of 720 geometries that fit alike, not the only one"
+HINTED = replace(
+    TIED,
+    hints=(
+        ArrayHint(
+            source="black box of 2026-11-22 13:05 (job 20261122-130501-stop)",
+            uuid=UUID,
+            name="media",
+            slots={"sdc2": 0, "sda2": 1},
+            raid_disks=4,
+            level="raid5",
+        ),
+        ArrayHint(source="/etc/mdadm/mdadm.conf, line 3", uuid=UUID, name="media"),
+    ),
+)
 NOTHING = SearchResult(
     outcome=SearchOutcome.NOTHING,
     text=("Nothing was found on these devices.",),
@@ -86,7 +105,7 @@ def run_of(
     result: SearchResult | None = None, error: str = "", stage: tuple[SearchStage, int, int] | None = None
 ) -> SearchRun:
     """A search in this state; nothing is read."""
-    run = SearchRun(plain_host(), NAMES)
+    run = SearchRun(Kernel(), plain_host(), NAMES)
     run.result, run.error, run.stage = result, error, stage
     return run
 
@@ -102,10 +121,11 @@ def run_of(
         ("anchors", run_of(stage=(SearchStage.ANCHORS, 300, 800))),
         ("unique", run_of(UNIQUE)),
         ("tied", run_of(TIED)),
+        ("hinted", run_of(HINTED)),
         ("nothing", run_of(NOTHING)),
         ("unread", run_of(error="/dev/sda2 cannot be read: Input/output error")),
     ],
-    ids=["begins", "anchors", "unique", "tied", "nothing", "unread"],
+    ids=["begins", "anchors", "unique", "tied", "hinted", "nothing", "unread"],
 )
 def test_search(shows: Shows, name: str, run: SearchRun, size: tuple[int, int]) -> None:
     del name
@@ -120,8 +140,8 @@ class FakeRun(SearchRun):
 
     begun: list[FakeRun]
 
-    def __init__(self, survey: Survey, names: Sequence[str]) -> None:
-        super().__init__(survey, names)
+    def __init__(self, root: Root, survey: Survey, names: Sequence[str]) -> None:
+        super().__init__(root, survey, names)
         self.cancelled = False
         FakeRun.begun.append(self)
 
@@ -201,3 +221,19 @@ async def test_escape_ends_the_search(fake: Fake, tried: FakeTrials, runs: list[
         await at(pilot, GuideScreen, "escape")
         assert runs[0].cancelled
     assert tried.wishes == []
+
+
+def test_what_is_written_down_is_given_to_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[SearchRequest] = []
+
+    def search(paths: Sequence[str], request: SearchRequest, watch: object) -> SearchResult:
+        del paths, watch
+        asked.append(request)
+        return TIED
+
+    monkeypatch.setattr("raidtui.rescue.hints.all_jobs", list)
+    monkeypatch.setattr("raidtui.session.rescue_search_run.search_geometry", search)
+    root = MemoryRoot({"/etc/mdadm/mdadm.conf": f"ARRAY /dev/md/media level=raid5 UUID={UUID}\n"})
+    assert SearchRun(root, plain_host(), NAMES).read() == TIED
+    [request] = asked
+    assert [hint.source for hint in request.hints] == ["/etc/mdadm/mdadm.conf, line 1"]

@@ -97,6 +97,7 @@ REAL = Plan(
     ),
     devices=("sda2",),
 )
+NO_FOLDER = Refusal(code=RefusalCode.NOT_FOUND, why="there is no folder /none", remedy="name another one")
 NO_PLAN = Refusal(code=RefusalCode.UNKNOWN, why="the trial 20261122-1 says nothing", remedy="try again")
 TIE = "One of 720 geometries that fit alike, not the only one"
 CHANGED = Refusal(
@@ -162,6 +163,7 @@ class FakeTrials:
         self.real: Plan | Refusal = REAL
         self.last: KnownTrial | None = None
         self.busy = ""
+        self.folders: list[str] = []
         self.held = self.down = False
         self.opened: KnownTrial | None = None
         self.refusal: Refusal | None = None
@@ -195,9 +197,10 @@ class FakeTrials:
         self.down = True
         return 0
 
-    def plan_of_trial(self, survey: Survey, trial: KnownTrial) -> Plan | Refusal:
+    def plan_of_trial(self, survey: Survey, trial: KnownTrial, folder: str) -> Plan | Refusal:
         del survey, trial
-        return self.real
+        self.folders.append(folder)
+        return self.real if folder in {"", "/mnt"} else NO_FOLDER
 
 
 @pytest.fixture
@@ -325,6 +328,21 @@ async def test_from_the_trial_to_the_real_plan(fake: Fake, tried: FakeTrials) ->
     assert wish.made == Assembly(devices=wish.made.devices, uuid=UUID, run=True, force=True)
     assert wish.made.devices == ("sda2", "sdb2", "sdc2")
     assert fake.begun == [REAL]
+
+
+async def test_the_ends_are_saved_in_another_folder(fake: Fake, tried: FakeTrials) -> None:
+    async with console() as pilot:
+        await to_trial(pilot)
+        await at(pilot, ProofScreen, "enter")
+        await at(pilot, Ask, "e")
+        await at(pilot, ProofScreen, *"/none", "enter")
+        await until(pilot, lambda: "there is no folder /none" in screen_text(pilot))
+        await at(pilot, Ask, "e")  # Esc leaves the folder as it is
+        await at(pilot, ProofScreen, "escape")
+        await at(pilot, Ask, "e")
+        await at(pilot, ProofScreen, *"/mnt", "enter")
+        await at(pilot, PlanView, "enter")
+    assert tried.folders == ["", "/none", "/none", "/mnt"]
 
 
 async def test_a_passphrase_is_typed_unseen(fake: Fake, tried: FakeTrials) -> None:
