@@ -22,6 +22,8 @@ from tests.ui.staging import (
     staged,
     until,
 )
+from tests.ui.wear.test_wear import HEALTHY
+from tests.ui.wear.test_wear import host as worn_host
 
 IDLE = (0, 0, 0, 0)
 FLOW = {
@@ -129,3 +131,13 @@ async def test_a_tool_that_says_nothing() -> None:
         await page(pilot)
         await pilot.press(*["pagedown"] * 9)
         await until(pilot, lambda: "what it would say is not known" in screen_text(pilot))
+
+
+async def test_of_the_disk_that_is_chosen_in_wear() -> None:
+    """Pane 3 has disks: the page begins with the chosen one."""
+    async with running(worn_host(HEALTHY), size=SMALL) as pilot:
+        await pilot.press("3")
+        await until(pilot, lambda: main_of(pilot).in_view.device == "sda", "a disk is chosen")
+        await at(pilot, StackScreen, "v")
+        await until(pilot, lambda: "Stack of sda" in screen_text(pilot))
+        await until(pilot, lambda: "sda2" in screen_text(pilot))
