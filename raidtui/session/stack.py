@@ -88,9 +88,10 @@ class StackReader:
 
         Args:
             arrays: md's arrays by kernel name.
-            wait: whether to wait for the tools, as far as they answer in time.
+            wait: whether to ask for the state of maps in any case, and to wait for the tools, as far as they
+                answer in time.
         """
-        self._ask()
+        self._ask(fresh=wait)
         if wait or not self._threads:
             self._crew.wait(lambda: not self._crew.open)
         stack = self._stack()
@@ -123,7 +124,7 @@ class StackReader:
                 found.append(node.file_system.mounts[0])
         return tuple(found)
 
-    def _ask(self) -> None:
+    def _ask(self, *, fresh: bool) -> None:
         """Ask the tools again whose answers are old."""
         names = self._root.names("/sys/class/block")
         maps = frozenset(name for name in names if name.startswith("dm-"))
@@ -131,7 +132,7 @@ class StackReader:
             changed = maps != self._maps
             self._maps = maps
             self._put(_TABLE, 0.0 if changed else VOLUMES_EVERY_S, self._read_tables)
-            self._put(_STATUS, 0.0 if changed else STATUS_EVERY_S, self._read_statuses)
+            self._put(_STATUS, 0.0 if changed or fresh else STATUS_EVERY_S, self._read_statuses)
             if any(
                 (self._root.text(f"/sys/class/block/{name}/dm/uuid") or "").startswith("LVM-")
                 for name in maps

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from threading import Event
 
+import pytest
+
 from raidtui.host.roots.root import Root
 from raidtui.host.stack.lvm_report import LVS
 from raidtui.host.tools import ToolOutput
@@ -50,14 +52,23 @@ def test_a_tool_that_hangs() -> None:
         host.end.set()
 
 
-def test_tools_are_not_asked_at_every_reading() -> None:
-    host = HangingHost()
-    host.end.set()
+class AskedHost(StackHost):
+    """A host that notes which tools were asked."""
+
+    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        self.asked.append(argv)
+        return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+
+
+@pytest.mark.parametrize(("wait", "times"), [(False, 3), (True, 9)])
+def test_tools_are_not_asked_at_every_reading(wait: bool, times: int) -> None:  # noqa: FBT001
+    """A page asks for the state of maps every four seconds; who waits for it gets that of the moment."""
+    host = AskedHost()
     reader = StackReader(host)
     for _ in range(9):
-        reader.look({}, wait=True)
+        reader.look({}, wait=wait)
         host.work(1.0, {})
-    assert (host.asked.count(TABLE), host.asked.count(STATUS), host.asked.count(LVS)) == (1, 3, 1)
+    assert [host.asked.count(argv) for argv in (TABLE, STATUS, LVS)] == [1, times, 1]
 
 
 def test_a_new_map_is_asked_for_at_once() -> None:
