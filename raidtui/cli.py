@@ -22,6 +22,7 @@ exit status:
   status   0 all well, 1 degraded or needs attention, 2 failed, 3 unknown
   wear     0 all well, 1 needs attention or is worn, 2 a disk is failing, 3 no disk could be read
   rescue   0 no array needs a rescue, 1 one does, 2 one has too few members to start, 3 nothing could be read
+  stack    0 nothing is wrong, 1 needs attention, 3 something could not be read
   plan, apply, jobs, bench, tune
            0 done, 1 not done, 2 refused, 75 another job is running
   all      64 wrong usage, 70 a defect of raidtui, 74 the output could not be written"""
@@ -37,6 +38,7 @@ _COMMANDS = {
     "tune": "show, set and keep I/O scheduler, NCQ depth, governor and md's knobs",
     "wear": "print wear, host writes and faults of the disks",
     "rescue": "say why arrays do not start, and how they come back",
+    "stack": "show what stands on what, its load, balance and caches",
 }
 """Each is a module of ``raidtui.command`` with ``add_arguments`` and ``run``.
 

@@ -19,6 +19,7 @@ SAME_NAME = {
     "plan": "the record in model/, the subcommand in command/",
     "rescue": "what a rescue reads in session/, the subcommand in command/",
     "self_test": "the record in model/, the plan that starts one in plans/",
+    "stack": "the records in model/, what reads them in session/, the subcommand in command/",
     "wear": "pane 3 in session/ and command/",
 }
 """Modules of one name on several floors, with what they share."""

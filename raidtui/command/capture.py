@@ -40,6 +40,7 @@ from raidtui.model.smart import SmartReading
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
 from raidtui.session.rescue import read_facts
+from raidtui.session.stack import StackReader
 from raidtui.wear.ledger import PATH
 from raidtui.wear.readings import WearReader
 
@@ -99,7 +100,9 @@ def write_capture(root: Root, target: Path, *, with_serials: bool = False) -> in
     """
     snapshot = Sampler(root).sample()
     files, inner = knob_files(root, snapshot)
-    files |= dict(_files(root, snapshot))
+    of_stack, more = stack_files(root)
+    files |= of_stack | dict(_files(root, snapshot))
+    inner |= more
     folders = {folder for path in files for folder in _above(path)}
     files = {path: data for path, data in files.items() if path not in folders}
     if inner:
@@ -235,6 +238,17 @@ def knob_files(root: Root, snapshot: Snapshot) -> tuple[dict[str, bytes], dict[s
     KnobReader(noting).read(snapshot)
     files = {path: _taken(path, data) for path, data in noting.files.items()}
     return {path: data for path, data in files.items() if data is not None}, noting.links
+
+
+def stack_files(root: Root) -> tuple[dict[str, bytes], dict[str, str]]:
+    """Return the files and the links by which ``StackReader`` reads the same of a capture as of the host.
+
+    ``dmsetup table`` prints no keys of dm-crypt unless it is asked for them.
+    """
+    noting = NotingRoot(root)
+    StackReader(noting).look({}, wait=True)
+    said = (each for output in tuple(noting.outputs) for each in _said(output))
+    return noting.files | dict(said), noting.links
 
 
 def _taken(path: str, data: bytes) -> bytes | None:

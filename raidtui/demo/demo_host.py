@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from raidtui.demo import control, sim_smart
 from raidtui.demo.kernel import SimKernel
+from raidtui.demo.sim_stack import tool_output
 from raidtui.demo.story import Story, begin
 from raidtui.demo.tree import live_files, still_files
 from raidtui.host.roots.memory_root import MemoryRoot
@@ -19,8 +20,8 @@ KERNEL = "6.12.3"
 HOSTNAME = "demo"
 _SOON_S = 0.05  # the reads of one sample belong to one moment
 _AFTER_S = 0.001  # the end is an estimate: come just after it
-_MOUNTS = (("md126", "/", "ext4"), ("md127", "/srv/data", "ext4"), ("md125", "/var/lib/libvirt", "xfs"),
-           ("md124", "/srv/scratch", "ext4"))  # fmt: skip
+_MOUNTS = (("md126", "9:126", "/", "ext4"), ("mapper/vg0-data", "253:1", "/srv/data", "ext4"),
+           ("mapper/vg0-images", "253:0", "/var/lib/libvirt", "xfs"))  # fmt: skip
 
 
 class DemoRoot(MemoryRoot):
@@ -92,7 +93,10 @@ class DemoRoot(MemoryRoot):
             self._ticking = False
 
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """See ``Root.run``: smartctl is the only tool."""
+        """See ``Root.run``: there are smartctl, dmsetup and lvs."""
+        if argv[0] in {"dmsetup", "lvs"}:
+            self._catch_up(0.0)
+            return ToolOutput(argv=argv, status=0, stdout=tool_output(self.simulated, argv), stderr="")
         if argv[0] != "smartctl":
             return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
         self._catch_up(0.0)
@@ -166,9 +170,8 @@ def demo_root(
 
 def _constant_files() -> dict[str, str]:
     mounts = "".join(
-        f"{28 + index} 1 9:{name.removeprefix('md')} / {place} rw,relatime shared:{index + 1} - {kind}"
-        f" /dev/{name} rw\n"
-        for index, (name, place, kind) in enumerate(_MOUNTS)
+        f"{28 + index} 1 {dev} / {place} rw,relatime shared:{index + 1} - {kind} /dev/{name} rw\n"
+        for index, (name, dev, place, kind) in enumerate(_MOUNTS)
     )
     return {
         "/proc/sys/kernel/hostname": f"{HOSTNAME}\n",

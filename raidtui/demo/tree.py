@@ -11,6 +11,7 @@ from raidtui.demo.control import SCHEDULERS
 from raidtui.demo.disks import SimDisk
 from raidtui.demo.kernel import SimKernel
 from raidtui.demo.sim_array import SimArray, SimMember, SimSync
+from raidtui.demo.sim_stack import PHYSICAL, stat_files, stat_lines, volume_files
 from raidtui.host.block import BLOCK
 from raidtui.host.md.array_attributes import RAID_SYSCTL
 from raidtui.host.udev import DATA
@@ -34,6 +35,7 @@ def live_files(kernel: SimKernel) -> Iterator[tuple[str, str]]:
     """Yield (path, text) of the files that change while a sync runs."""
     yield "/proc/mdstat", mdstat_text(kernel.arrays, kernel.now_s)
     yield "/proc/diskstats", _diskstats(kernel)
+    yield from stat_files(kernel)
     for array in kernel.arrays:
         if not array.redundant:
             continue
@@ -70,7 +72,7 @@ def _diskstats(kernel: SimKernel) -> str:
             name = disk.partition_name(part.number)
             lines.append(kernel.counters[name].line((disk.dev[0], disk.dev[1] + part.number), name))
     lines += [kernel.counters[array.name].line(array.dev, array.name) for array in kernel.arrays]
-    return "\n".join(lines) + "\n"
+    return "\n".join((*lines, *stat_lines(kernel))) + "\n"
 
 
 def still_files(kernel: SimKernel) -> tuple[dict[str, str], dict[str, str]]:
@@ -84,7 +86,8 @@ def still_files(kernel: SimKernel) -> tuple[dict[str, str], dict[str, str]]:
         _disk(files, links, disk, kernel)
     for array in kernel.arrays:
         _array(files, links, array, kernel)
-    return files, links
+    more, inner = volume_files(kernel)
+    return files | more, links | inner
 
 
 def _disk(files: dict[str, str], links: dict[str, str], disk: SimDisk, kernel: SimKernel) -> None:
@@ -270,8 +273,11 @@ def _udev_array(array: SimArray) -> str:
             f"E:MD_UUID={colons}",
             f"E:MD_NAME=demo:{array.label}",
             f"E:MD_DEVNAME={array.label}",
-            f"E:ID_FS_TYPE={'xfs' if array.level == 'raid5' else 'ext4'}",
-            f"E:ID_FS_LABEL={array.label}",
+            *(
+                ("E:ID_FS_TYPE=LVM2_member",)
+                if array.name in PHYSICAL
+                else ("E:ID_FS_TYPE=ext4", f"E:ID_FS_LABEL={array.label}")
+            ),
             "",
         )
     )

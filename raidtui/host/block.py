@@ -12,7 +12,9 @@ from raidtui.host.udev import UdevEntry, read_udev_entry
 from raidtui.model.disk import Disk, Use
 
 BLOCK = "/sys/class/block"
-_NO_DISKS = ("loop", "ram", "zram", "sr", "fd", "md", "dm-", "nbd", "mtdblock")
+STACKED = ("md", "dm-", "bcache")
+"""Devices that stand on others, by the beginning of their names: they are no disks."""
+_NO_DISKS = ("loop", "ram", "zram", "sr", "fd", "nbd", "mtdblock", *STACKED)
 
 
 class DiskReader:

@@ -35,7 +35,8 @@ def _parse_counters(words: list[str]) -> DiskIo | None:
     if len(words) < _WITHOUT_DISCARDS:
         return None
     try:
-        reads, _, read_sectors, read_ms, writes, _, written, write_ms, _, busy = map(int, words[_FIRST:13])
+        numbers = map(int, words[_FIRST:_WITHOUT_DISCARDS])
+        reads, _, read_sectors, read_ms, writes, _, written, write_ms, in_flight, busy, queued = numbers
     except ValueError:
         return None
     discarded = words[_DISCARDED] if len(words) > _DISCARDED else ""  # Linux 4.18 and later
@@ -48,6 +49,8 @@ def _parse_counters(words: list[str]) -> DiskIo | None:
         write_ms=write_ms,
         busy_ms=busy,
         discarded_sectors=int(discarded) if discarded.isdecimal() and len(discarded) < 20 else None,
+        in_flight=in_flight,
+        queued_ms=queued,
     )
 
 

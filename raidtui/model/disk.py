@@ -63,7 +63,8 @@ class DiskIo(Struct, frozen=True, kw_only=True):
     """Counters of one device from /proc/diskstats (Documentation/admin-guide/iostats.rst).
 
     ``*_ms`` are milliseconds summed over requests, ``busy_ms`` is wall time with any request in flight.
-    ``discarded_sectors`` is None where the kernel does not count discards.
+    ``discarded_sectors`` is None where the kernel does not count discards. ``queued_ms`` is the time that
+    requests were in flight, each counted; ``in_flight`` is their number now.
     """
 
     reads: int
@@ -74,3 +75,5 @@ class DiskIo(Struct, frozen=True, kw_only=True):
     write_ms: int
     busy_ms: int
     discarded_sectors: int | None = None
+    in_flight: int = 0
+    queued_ms: int = 0

@@ -13,6 +13,7 @@ from raidtui.session.watch_loop import WatchLoop
 
 if TYPE_CHECKING:
     from raidtui.session.bench import BenchSession
+    from raidtui.session.stack import StackSession
     from raidtui.session.tuning import TuneSession
     from raidtui.session.wear import WearSession
 
@@ -68,3 +69,10 @@ class Session:
         from raidtui.session.bench import BenchSession  # noqa: PLC0415
 
         return BenchSession(self._shell, self.loop)
+
+    @cached_property
+    def stack(self) -> StackSession:
+        """What reads what stands on what."""
+        from raidtui.session.stack import StackSession  # noqa: PLC0415
+
+        return StackSession(self.loop)

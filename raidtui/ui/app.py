@@ -281,6 +281,12 @@ class RaidApp(DefectHooks, KeyOrderApp):
 
         self.open_flow(lambda: BuildFlow(self).build(snapshot))
 
+    def action_stack(self) -> None:
+        """Show what stands on the chosen array or disk, and beneath that."""
+        from raidtui.ui.stack.stack_screen import show_stack  # noqa: PLC0415
+
+        self.open_flow(lambda: show_stack(self, self.main.in_view.device), nothing="")
+
     def action_jobs(self) -> None:
         """Show the last jobs, and follow one."""
         from raidtui.ui.frame.plan_flow import PlanFlow  # noqa: PLC0415

@@ -332,6 +332,11 @@ JOBS = Command(
     words="tasks running interrupted resume roll back",
     help="Show the last jobs, running and interrupted ones first: follow, resume, roll back.",
 )  # fmt: skip
+STACK = Command(
+    id="app.stack", keys="v", action="stack", label="Stack", foot=False,
+    words="layers lvm volume cache bcache writecache dm-crypt load latency iostat balance trim mount",
+    help="Show what stands on what: disks, arrays, volumes, caches, file systems, and the load of each.",
+)  # fmt: skip
 TO_ARRAYS = Command(
     id="app.arrays", keys="1", action="pane('arrays')", label="Arrays", words="raid md list status",
     help="Show the arrays.", foot=False
@@ -358,7 +363,8 @@ TO_LOG = Command(
 
 
 EVERYWHERE = (
-    HELP, PALETTE, TO_ARRAYS, TO_WEAR, TO_TUNE, TO_BENCH, TO_LOG, FILTER, HOLD, BUILD, JOBS, DEMO, QUIT,
+    HELP, PALETTE, TO_ARRAYS, TO_WEAR, TO_TUNE, TO_BENCH, TO_LOG, FILTER, HOLD, BUILD, STACK, JOBS, DEMO,
+    QUIT,
 )  # fmt: skip
 FURTHER = (SCOPE, GIVE_BACK, UNDO, REMOVE, STOP, BUILD, JOBS, LOCATE, ASSEMBLE, CANCEL, ZERO, HOLD, QUIT)
 """What the footer shows besides in windows wider than 80 columns, the most useful first."""

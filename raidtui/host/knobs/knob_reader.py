@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from raidtui.host.block import BLOCK, DiskReader, candidate_names
+from raidtui.host.block import BLOCK, STACKED, DiskReader, candidate_names
 from raidtui.host.knobs.cpufreq import NO_CPUFREQ, read_policies
 from raidtui.host.knobs.disk_knobs import DiskKnobs, default_read_ahead
 from raidtui.host.knobs.setters import Setters, dead_words
@@ -95,8 +95,8 @@ class KnobReader:
                 if array.key not in keys:
                     keys.append(array.key)
         found = DiskReader(self._root).read({*candidate_names(self._root), *members})
-        arrays = {array.name for array in snapshot.arrays}  # an array may be a member of another one
-        whole = [name for name, disk in found.items() if disk.disk == name and name not in arrays]
+        # A member may be an array itself, a map or a bcache.
+        whole = [name for name, disk in found.items() if disk.disk == name and not name.startswith(STACKED)]
         whole.sort(
             key=lambda name: (name not in members, list(members).index(name) if name in members else 0, name)
         )

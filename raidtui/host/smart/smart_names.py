@@ -9,7 +9,7 @@ from raidtui.host.roots.root import Root
 from raidtui.model.snapshot import Snapshot
 
 _ANSWERS = re.compile(r"(sd[a-z]+|hd[a-z]|nvme[0-9]+n[0-9]+)")
-_NEVER = re.compile(r"(loop|ram|zram|md|dm-|nbd|ubd|rbd|drbd|mmcblk|mtdblock).*")
+_NEVER = re.compile(r"(loop|ram|zram|md|dm-|bcache|nbd|ubd|rbd|drbd|mmcblk|mtdblock).*")
 _KINDS = ("sd", "hd", "nvme")
 _PARTS = re.compile(r"([0-9]+)")
 

@@ -102,6 +102,11 @@ class ArraysPane(Pane):
         return self.report.snapshot.array(self.chosen) if self.report else None
 
     @property
+    def device(self) -> str:
+        """See ``Pane.device``."""
+        return self.array.name if self.array is not None else ""
+
+    @property
     def absent(self) -> AbsentArray | None:
         """The chosen array, if it is one that does not run."""
         return self.report.snapshot.absent_array(self.chosen) if self.report else None
@@ -158,16 +163,8 @@ class ArraysPane(Pane):
 
     def _row(self, report: Report, array: Listed, width: int, shared: frozenset[str]) -> Line:
         """Return an array's row; an unchanged one is not made again."""
-        stale = report.snapshot.stale is not None
-        facts = (
-            array,
-            report.healths[array.key],
-            report.estimates.get(array.key),
-            width,
-            stale,
-            array.title in shared,
-            report.snapshot.trials,
-        )
+        of_host = (array.title in shared, report.snapshot.stale is not None, report.snapshot.trials)
+        facts = (array, report.healths[array.key], report.estimates.get(array.key), width, *of_host)
         known = self._known_rows.get(array.key)
         if known is None or known[0] != facts:
             known = (facts, brief_line(brief_of(report, array, shared), width))
@@ -315,13 +312,10 @@ class ArraysPane(Pane):
             self.say(refusal.sentence if isinstance(refusal, Refusal) else "")
             return
         snapshot, array = self.report.snapshot, self.array
-        if verb in {"assemble", "zero"}:
+        if verb in {"assemble", "zero", "mismatches"}:
             self.shell.begin_opening()
             down = self.absent or (array if array is not None and is_down(self.report, array) else None)
-            self.post_message(self.FlowWanted(verb, snapshot, down))
-        elif verb == "mismatches":
-            self.shell.begin_opening()
-            self.post_message(self.FlowWanted(verb, snapshot, array))
+            self.post_message(self.FlowWanted(verb, snapshot, array if verb == "mismatches" else down))
         elif array is not None:
             from raidtui.ui.arrays.repair_flow import RepairFlow  # noqa: PLC0415
 

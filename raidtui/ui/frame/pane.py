@@ -52,6 +52,11 @@ class Pane(Vertical):
         """Draw the header and the footer anew: other commands can be used now."""
         self.shell.redraw_frame()
 
+    @property
+    def device(self) -> str:
+        """The kernel's name of the chosen array or disk; "" for none."""
+        return ""
+
     def show_report(self, report: Report) -> None:
         """Take a report and draw what it changes."""
         self.report = report

@@ -64,6 +64,11 @@ class WearPane(Pane):
         """Columns, disks, rule, the rest."""
         yield from (self.head, self.rows, self.rule, self.body)
 
+    @property
+    def device(self) -> str:
+        """The chosen disk."""
+        return self.chosen or ""
+
     def on_mount(self) -> None:
         """Read every ten minutes while the pane is in view."""
         self.set_interval(EVERY_S, self.come)

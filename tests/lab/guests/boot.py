@@ -32,6 +32,7 @@ GUEST_TOOLS = {
     "mount": "mount",
     "pgrep": "procps",
     "pvcreate": "lvm2",
+    "make-bcache": "bcache-tools",
     "sfdisk": "fdisk",
     "mkfs.ext4": "e2fsprogs",
     "mkfs.xfs": "xfsprogs",

@@ -1,0 +1,1 @@
+"""Readers of what stands on what: the device mapper, LVM, bcache, sysfs."""

@@ -1,0 +1,71 @@
+"""bcache as it is in sysfs (the kernel's admin-guide/bcache.rst). Nothing here opens a device.
+
+Its counters lag by up to 23 s: the kernel adds them up thirteen times in five minutes
+(drivers/md/bcache/stats.c, scale_accounting).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from raidtui.host.block import BLOCK
+from raidtui.host.roots.root import Root, whole_number
+from raidtui.model.stack import CacheState
+
+_UNITS = "kMGTPE"
+_STATS = "stats_total"
+_NO_CACHE = "no cache"
+
+
+def read_bcache(root: Root, name: str, parents: Sequence[str]) -> CacheState:
+    """Return what a bcache device says of itself.
+
+    Args:
+        root: the host.
+        name: bcache0.
+        parents: what sysfs says that it stands on: the backing device, and the cache device if it has one.
+    """
+    folder = f"{BLOCK}/{name}/bcache"
+    backing = _word(root, f"{folder}/backing_dev_name")
+    state = _word(root, f"{folder}/state")
+    hits, misses = (whole_number(root.text(f"{folder}/{_STATS}/cache_{word}")) for word in ("hits", "misses"))
+    devices = tuple(each for each in parents if each != backing) if backing else ()
+    # The cache device is in the list of what it stands on for as long as it is attached.
+    cache = f"{BLOCK}/{devices[0]}/bcache" if devices else ""
+    bucket = bcache_bytes(root.text(f"{cache}/bucket_size")) if cache else None
+    buckets = whole_number(root.text(f"{cache}/nbuckets")) if cache else None
+    return CacheState(
+        mode=None if state == _NO_CACHE else _chosen(root.text(f"{folder}/cache_mode") or ""),
+        devices=devices,
+        backing=backing,
+        block_bytes=bucket,
+        total_bytes=bucket * buckets if bucket and buckets else None,
+        dirty_bytes=bcache_bytes(root.text(f"{folder}/dirty_data")),
+        hits=hits,
+        misses=misses,
+        state=state,
+        written_bytes=bcache_bytes(root.text(f"{cache}/written")) if cache else None,
+    )
+
+
+def bcache_bytes(text: str | None) -> int | None:
+    """Return a size as bcache prints it: 512.0k, 1.9M, 7 (bytes); units are powers of 1024."""
+    word = (text or "").strip()
+    unit = word[-1:]
+    power = _UNITS.index(unit) + 1 if unit and unit in _UNITS else 0
+    number = word[:-1] if power else word
+    whole, _, tenths = number.partition(".")
+    if not (whole.isascii() and whole.isdigit()) or (tenths and not (tenths.isascii() and tenths.isdigit())):
+        return None
+    return int(float(f"{whole[:20]}.{tenths[:3] or 0}") * 1024**power)
+
+
+def _chosen(text: str) -> str | None:
+    """Return the word in brackets: "writethrough [writeback] writearound none"."""
+    _, opened, rest = text.partition("[")
+    word, closed, _ = rest.partition("]")
+    return word if opened and closed else None
+
+
+def _word(root: Root, path: str) -> str:
+    return (root.text(path) or "").strip()

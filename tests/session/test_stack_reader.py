@@ -1,0 +1,100 @@
+"""Tools are asked apart, and one that hangs takes nothing with it."""
+
+from __future__ import annotations
+
+from threading import Event
+
+import pytest
+
+from raidtui.host.roots.root import Root
+from raidtui.host.stack.lvm_report import LVS
+from raidtui.host.tools import ToolOutput
+from raidtui.session.stack import STATUS, TABLE, StackReader
+from tests.hosts.stack_host import StackHost
+
+
+class HangingHost(StackHost):
+    """A host whose lvs does not come back before the test's end; any thread may read it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.end = Event()
+        self.asked: list[tuple[str, ...]] = []
+
+    def apart(self) -> Root | None:
+        return self
+
+    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        self.asked.append(argv)
+        if argv == LVS:
+            self.end.wait()
+        return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+
+
+def test_a_tool_that_hangs() -> None:
+    """What it would say is not known; everything else is, again and again, and it is not asked again."""
+    host = HangingHost()
+    reader = StackReader(host, limit_s=0.2)
+    try:
+        for _ in range(3):
+            look = reader.look({}, wait=True)
+            stack = look.meter.now
+            assert stack.unknown == ("lvs has not answered within 0.2 s: what it would say is not known",)
+            assert [node.title for node in stack.nodes.values() if node.cache is not None] == [
+                "bcache0",
+                "vc/slow",
+                "vc/wslow",
+            ]
+            host.work(100.0, {})
+        assert host.asked.count(LVS) == 1
+        assert host.asked.count(STATUS) == 3
+    finally:
+        host.end.set()
+
+
+class AskedHost(StackHost):
+    """A host that notes which tools were asked."""
+
+    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        self.asked.append(argv)
+        return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+
+
+@pytest.mark.parametrize(("wait", "times"), [(False, 3), (True, 9)])
+def test_tools_are_not_asked_at_every_reading(wait: bool, times: int) -> None:  # noqa: FBT001
+    """A page asks for the state of maps every four seconds; who waits for it gets that of the moment."""
+    host = AskedHost()
+    reader = StackReader(host)
+    for _ in range(9):
+        reader.look({}, wait=wait)
+        host.work(1.0, {})
+    assert [host.asked.count(argv) for argv in (TABLE, STATUS, LVS)] == [1, times, 1]
+
+
+def test_a_new_map_is_asked_for_at_once() -> None:
+    host = HangingHost()
+    host.end.set()
+    reader = StackReader(host)
+    reader.look({}, wait=True)
+    host.put("/sys/class/block/dm-90/size", "8\n")
+    reader.look({}, wait=True)
+    assert host.asked.count(TABLE) == 2
+
+
+def test_a_tool_that_fails() -> None:
+    host = StackHost()
+    host.put("/.raidtui/run/dmsetup_table.txt", "exit 1\n")
+    assert StackReader(host).look({}).meter.now.unknown == (
+        "dmsetup table failed with status 1 (no words): what it would say is not known",
+    )
+
+
+def test_a_host_without_maps_asks_no_tool() -> None:
+    host = HangingHost()
+    for name in host.names("/sys/class/block"):
+        if name.startswith("dm-"):
+            host.drop(f"/sys/class/block/{name}")
+    stack = StackReader(host).look({}, wait=True).meter.now
+    assert host.asked == []
+    assert stack.unknown == ()
+    assert "md20" in stack.nodes
