@@ -10,7 +10,7 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from raidtui.host.roots.root import Root
+from raidtui.host.roots.root import Root, RootError
 
 if TYPE_CHECKING:
     from raidtui.model.survey import Superblock
@@ -39,6 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--layout", default="", metavar="WORD", help="left-symmetric, n2, ...")
     parser.add_argument("--chunk", type=int, metavar="KIB", help="the chunk size in KiB")
     parser.add_argument("--size", type=int, metavar="KIB", help="how much of each member was used, in KiB")
+    parser.add_argument(
+        "--capture",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a capture of this host from before: it is shown, and orders what fits alike",
+    )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the places that are read")
     parser.add_argument(
         "--trial", action="store_true", help="check the best by the kernel, too; the devices stay read-only"
@@ -72,6 +79,9 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     watch = SearchWatch(progress if sys.stderr.isatty() else None)
     try:
         result = search_geometry(paths, _request(root, arguments, names), watch)
+    except RootError as error:
+        print(f"raidtui: {visible(str(error))}", file=sys.stderr)
+        return NOT_READ
     except OSError as error:
         print(f"raidtui: {visible(str(error.filename))}: {error.strerror}", file=sys.stderr)
         return NOT_READ
@@ -117,15 +127,24 @@ def _request(root: Root, arguments: argparse.Namespace, names: list[str]) -> Sea
         component_bytes=arguments.size << 10 if arguments.size else None,
     )
     return SearchRequest(
-        wanted=wanted, superblocks=_superblocks(root, names), seed=arguments.seed, hints=_hints(root, names)
+        wanted=wanted,
+        superblocks=_superblocks(root, names),
+        seed=arguments.seed,
+        hints=_hints(root, names, arguments.capture),
     )
 
 
-def _hints(root: Root, names: list[str]) -> tuple[ArrayHint, ...]:
+def _hints(root: Root, names: list[str], captures: list[str]) -> tuple[ArrayHint, ...]:
     from raidtui.host.block import DiskReader  # noqa: PLC0415
     from raidtui.rescue.hints import read_hints  # noqa: PLC0415
 
-    return read_hints(root, DiskReader(root).read(names).values()) if names else ()
+    disks = DiskReader(root).read(names).values() if names else ()
+    written = read_hints(root, disks) if names else ()
+    if not captures:
+        return written
+    from raidtui.session.rescue import read_captured_hints  # noqa: PLC0415
+
+    return (*(hint for path in captures for hint in read_captured_hints(path, disks)), *written)
 
 
 def _superblocks(root: Root, names: list[str]) -> dict[str, Superblock]:

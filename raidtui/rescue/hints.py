@@ -23,7 +23,7 @@ from raidtui.jobs.lock import JobError
 from raidtui.jobs.store import Job, all_jobs
 from raidtui.model.disk import Disk
 from raidtui.model.plan import FactKind
-from raidtui.model.survey import Superblock
+from raidtui.model.survey import Device, Superblock
 from raidtui.plans.create.create_request import MISSING
 
 _CONFS = ("/etc/mdadm", "/etc")
@@ -119,22 +119,45 @@ def _from_black_boxes(names: Mapping[str, str]) -> Iterator[ArrayHint]:
         newest = next(iter(members.values()))
         block, made_s = newest.block, newest.job.line.made_s
         at = time.strftime("%Y-%m-%d %H:%M", time.localtime(made_s))
-        yield ArrayHint(
-            source=f"black box of {at} (job {newest.job.id})",
-            uuid=uuid,
-            name=(block.name or "").rpartition(":")[2],
-            slots={
-                names[serial]: seen.block.slot
-                for serial, seen in members.items()
-                if seen.block.slot is not None
-            },
-            raid_disks=block.raid_disks,
-            level=block.level or "",
-            layout=block.layout_name,
-            chunk_bytes=block.chunk_bytes,
-            data_offset_sectors=block.offset_sectors,
-            metadata=block.metadata or "",
-        )
+        slots = {names[serial]: seen.block.slot for serial, seen in members.items()}
+        yield _hint_of(f"black box of {at} (job {newest.job.id})", uuid, block, slots)
+
+
+def captured_hints(source: str, devices: Iterable[Device], disks: Iterable[Disk]) -> tuple[ArrayHint, ...]:
+    """Return what a capture records of arrays.
+
+    Args:
+        source: the capture, for people.
+        devices: of the capture, with their superblocks.
+        disks: as of ``read_hints``; a capture whose serial numbers are hashed does not say which they were.
+    """
+    names = {disk.identity: disk.name for disk in disks if disk.identity}
+    found: dict[str, list[tuple[str, Superblock]]] = {}
+    for device in devices:
+        block = device.superblock
+        if block is not None and block.uuid and not block.volumes:
+            found.setdefault(block.uuid, []).append((device.disk.identity, block))
+    hints = []
+    for uuid, members in found.items():
+        newest = max((block for _, block in members), key=lambda block: block.events or 0)
+        slots = {names[serial]: block.slot for serial, block in members if serial in names}
+        hints.append(_hint_of(source, uuid, newest, slots))
+    return tuple(hints)
+
+
+def _hint_of(source: str, uuid: str, block: Superblock, slots: Mapping[str, int | None]) -> ArrayHint:
+    return ArrayHint(
+        source=source,
+        uuid=uuid,
+        name=(block.name or "").rpartition(":")[2],
+        slots={name: slot for name, slot in slots.items() if slot is not None},
+        raid_disks=block.raid_disks,
+        level=block.level or "",
+        layout=block.layout_name,
+        chunk_bytes=block.chunk_bytes,
+        data_offset_sectors=block.offset_sectors,
+        metadata=block.metadata or "",
+    )
 
 
 def _kept(job: Job) -> Iterator[_Seen]:

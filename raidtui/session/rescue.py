@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from functools import partial
 
 import msgspec
@@ -11,14 +11,17 @@ from msgspec import Struct
 from raidtui.host.backup_files import read_backups
 from raidtui.host.crew import Crew
 from raidtui.host.reading import Reading, ReadingScope
+from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import Root
 from raidtui.host.smart.smart_names import has_smart
 from raidtui.host.surface import SURFACES, Surface, read_surface
+from raidtui.model.disk import Disk
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
 from raidtui.rescue.copying.copies import known_copies
 from raidtui.rescue.diagnosis import diagnose
+from raidtui.rescue.hints import ArrayHint, captured_hints
 from raidtui.rescue.records import MediumState, RescueArray, RescueFacts
 from raidtui.view.units import SECTOR_BYTES
 from raidtui.wear.disk_wear import DiskWear
@@ -79,6 +82,20 @@ def read_facts(root: Root, names: Collection[str] = ()) -> RescueFacts | None:
     scope = ReadingScope(closely=tuple(names), everything=every, members=every, digests=False)
     survey = Reading(root, snapshot, scope).start().wait()
     return look_closer(root, survey, snapshot, names)
+
+
+def read_captured_hints(path: str, disks: Iterable[Disk]) -> tuple[ArrayHint, ...]:
+    """Return what a capture records of arrays.
+
+    Args:
+        path: the capture.
+        disks: those of this host; their serial numbers say which of the capture they are.
+
+    Raises:
+        RootError: it cannot be read.
+    """
+    facts = read_facts(open_root(path))
+    return captured_hints(f"capture {path}", facts.survey.devices.values() if facts else (), disks)
 
 
 def look_closer(root: Root, survey: Survey, snapshot: Snapshot, names: Collection[str] = ()) -> RescueFacts:

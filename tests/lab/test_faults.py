@@ -69,12 +69,12 @@ def test_a_full_disk_stops_a_rename_which_comes_back(small: Guest) -> None:
     """The room that was kept lets the journal say so, and lets the array get its name back."""
     disk = disk_names(small)[7]
     noise = bystander(small, disk)
-    [rows] = results(small, RENAME, "full_everywhere(case, runs.full_at_entry, range(1, 10))")
+    [rows] = results(small, RENAME, "full_everywhere(case, runs.full_at_entry, range(1, 11))")
     why = f"{FULL}; make room there, then resume the job"
     places = ["stopped before step 1", "step 1", *["stopped before step 2"] * 2]
-    places += ["step 2", *["stopped before step 3"] * 2, "step 3"]
-    assert [row[1:] for row in rows[:8]] == [["rolled back", f"{place}: {why}", ""] for place in places]
-    assert rows[8:] == [[9, "done", "", ""]]
+    places += ["step 2", *["stopped before step 3"] * 3, "step 3"]  # the start of the array is noted, too
+    assert [row[1:] for row in rows[:9]] == [["rolled back", f"{place}: {why}", ""] for place in places]
+    assert rows[9:] == [[10, "done", "", ""]]
     assert checksum(small, [disk]) == noise
 
 

@@ -185,8 +185,10 @@ def test_nothing_is_left_for_the_next_test(guest: Guest, round_: int) -> None:
     assert guest.run("lsblk -nro NAME,FSTYPE").stdout.split() == list(disk_names(guest))
     assert guest.run("mount | grep ^/dev/").status == 1
     assert guest.run("pgrep -x sleep").status == 1
+    assert guest.run("cat /sys/block/ubd*/ro | sort -u; ls /var/lib/raidtui").stdout == "0\n"
     slow(guest, 100)
     make_array(guest, "left", 5, disk_names(guest))
+    guest.run("blockdev --setro /dev/ubdb; mkdir -p /var/lib/raidtui/jobs/20260101-120000-stop")
     guest.run("echo ARRAY nonsense >>/etc/mdadm/mdadm.conf")
     guest.spawn("sleep 987")
     guest.terminal(["sleep", "987"])

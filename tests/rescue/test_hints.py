@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from raidtui.cli import run
 from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.roots.opening import open_root
 from raidtui.jobs.store import Job
 from raidtui.model.disk import Disk
 from raidtui.model.plan import Fact, FactKind, Plan, Step
@@ -17,7 +19,9 @@ from raidtui.rescue.hints import ArrayHint, read_hints, superblock_of
 from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
 from raidtui.rescue.search.hinted import with_hints
 from raidtui.rescue.search.outcome import SearchCandidate, SearchOutcome, SearchResult
+from raidtui.session.rescue import read_captured_hints, read_facts
 from tests.host.test_initramfs import archive, entry
+from tests.hosts.wrecks import WRECKED
 
 UUID = "01234567:89abcdef:01234567:89abcdef"
 EXAMINE = """\
@@ -178,3 +182,45 @@ def test_a_hint_does_not_stand_before_what_has_more_for_it() -> None:
     found = SearchResult(outcome=SearchOutcome.UNIQUE, candidates=(better, hinted), alike=1)
     assert with_hints(found, (HINT,)).candidates == (better, hinted)
     assert with_hints(found, ()) is found
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> str:
+    """A capture of a host with a RAID 5 of four, of which two members had dropped out."""
+    texts = json.loads((WRECKED / "r5-cable-two.json").read_text())
+    for path, text in texts.items():
+        file = tmp_path / "capture" / path.lstrip("/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return str(tmp_path / "capture")
+
+
+def test_a_capture_says_how_disks_lay_that_are_known_by_their_serial_numbers(capture: str) -> None:
+    then = read_facts(open_root(capture))
+    assert then is not None
+    serials = {name: device.disk.identity for name, device in then.survey.devices.items()}
+    now = [disk("sdx", serials["ubdb"]), disk("sdy", serials["ubda"]), disk("sdz", "other")]
+    (hint,) = read_captured_hints(capture, now)
+    assert hint.source == f"capture {capture}"
+    assert (hint.level, hint.raid_disks, hint.layout, hint.chunk_bytes) == (
+        "raid5",
+        4,
+        "left-symmetric",
+        65536,
+    )
+    assert (hint.data_offset_sectors, hint.slots) == (2048, {"sdx": 1, "sdy": 0})
+    (hashed,) = read_captured_hints(capture, [disk("sdz", "other")])
+    assert (hashed.slots, hashed.order, hashed.level) == ({}, (), "raid5")
+
+
+def test_a_search_shows_what_a_capture_records(
+    capture: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    image = tmp_path / "image"
+    image.write_bytes(b"LUKS\xba\xbe\0\1" + bytes(8 << 20))
+    run(["rescue", "search", str(image), "--capture", capture])
+    said = "".join(capsys.readouterr().out.split())  # lines may end within the path
+    assert f"capture{capture}:thearray" in said
+    assert ":raid5,4slots,left-symmetric,chunk64KiB,dataoffset2048sectors." in said
+    assert run(["rescue", "search", str(image), "--capture", str(tmp_path / "none")]) == 3
+    assert "no such file or folder" in capsys.readouterr().err

@@ -12,6 +12,7 @@ import fcntl
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import struct
@@ -29,6 +30,9 @@ SHARE = Path("/run/lab")
 JOBS = Path("/run/jobs")
 MARK = "LAB_JOB"  # in the environment of every process that a job started
 BLKFLSBUF = 0x1261
+BLKROSET = 0x125D
+DISKS = ("ubd", "vd", "sd", "nvme")
+STATE = Path("/var/lib/raidtui")
 SPEED_LIMITS = {"min": "1000", "max": "200000"}
 ZYGOTE = "tests.lab.guests.inside.zygote"
 ROOM = "LAB_ROOM"  # see there
@@ -279,7 +283,10 @@ class Agent:
                 os.kill(pid, number)
 
     def release(self) -> list[str]:
-        """End every job's processes, take down mounts and arrays; return arrays that still run."""
+        """End every job's processes, take down mounts and arrays; return arrays that still run.
+
+        A trial that is killed leaves its members read-only, and its job: the next test finds neither.
+        """
         for ident in list(self.jobs):
             self.jobs[ident].deadline = None
         if any(job.pid is None for job in self.jobs.values()):
@@ -298,6 +305,11 @@ class Agent:
         while (arrays := list_arrays()) and time.monotonic() < give_up:
             for array in arrays:
                 stop_array(array)
+        for file in Path("/sys/block").glob("*/ro"):
+            if file.parent.name.startswith(DISKS) and file.read_text() == "1\n":
+                with opened(f"/dev/{file.parent.name}", os.O_RDONLY) as number:
+                    fcntl.ioctl(number, BLKROSET, struct.pack("i", 0))
+        shutil.rmtree(STATE, ignore_errors=True)
         return arrays
 
     def forget(self, disks: list[str], flags: int = os.O_RDONLY) -> None:

@@ -103,8 +103,8 @@ $end
 # tunables, where the processor needs them, from a program in their place. Without them printf goes wrong,
 # libblkid finds signatures that are not there, and modules are not found.
 WRAPPERS = Template("""\
-for tool in /sbin/ldconfig /sbin/mdadm /sbin/wipefs /sbin/sfdisk /sbin/blkid /sbin/dmsetup /bin/lsblk \
-    /sbin/xfs_spaceman /sbin/xfs_db /sbin/xfs_io /sbin/xfs_growfs /sbin/xfs_repair /sbin/losetup \
+for tool in /sbin/ldconfig /sbin/mdadm /sbin/mdmon /sbin/wipefs /sbin/sfdisk /sbin/blkid /sbin/dmsetup \
+    /bin/lsblk /sbin/xfs_spaceman /sbin/xfs_db /sbin/xfs_io /sbin/xfs_growfs /sbin/xfs_repair /sbin/losetup \
     /sbin/blockdev /bin/btrfs /bin/rsync /bin/ddrescue /sbin/cryptsetup /sbin/lvm /sbin/mke2fs \
     /sbin/mkfs.xfs /sbin/tune2fs /sbin/fstrim /bin/mount /bin/umount /sbin/e2fsck /sbin/debugfs /sbin/dumpe2fs
 do
