@@ -194,7 +194,7 @@ def test_remembered_until_notified_or_mounts_change() -> None:
 
 def test_io() -> None:
     text = (
-        "   8       0 sda 10 1 2000 30 40 2 5000 60 0 70 90 0 0 0 0 0 0\n"
+        "   8       0 sda 10 1 2000 30 40 2 5000 60 3 70 90 0 0 0 0 0 0\n"
         "   8      16 sdb 1 2 3 4 5 6 7 8 9 10 11\n"
         "   8      32 sdc 1 2 3\n"
         "   8      48 sdd x 2 3 4 5 6 7 8 9 10 11\n"
@@ -211,6 +211,8 @@ def test_io() -> None:
             write_ms=60,
             busy_ms=70,
             discarded_sectors=0,
+            in_flight=3,
+            queued_ms=90,
         )
     }
     assert read_io(MemoryRoot({}), ["sda"]) == {}

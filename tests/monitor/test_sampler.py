@@ -106,6 +106,7 @@ COUNTERS = DiskIo(
     write_ms=8,
     busy_ms=10,
     discarded_sectors=0,
+    in_flight=9,
 )
 
 
