@@ -12,6 +12,7 @@ import time
 
 from raidtui.host.md.mdstat import MdstatArray, parse_mdstat
 from raidtui.host.regular_files import read_regular
+from raidtui.model.geometry import awaited_slots
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, layout_short, printed_layout
 from raidtui.model.verdict import Condition, sync_phase, sync_word, troubles, verdict
 from raidtui.view.array_row import Brief, brief_line
@@ -197,6 +198,7 @@ def _condition(entry: MdstatArray, action: str) -> Condition:
 def _look_closely(condition: Condition, entry: MdstatArray, folder: str) -> None:
     """Add values that are in sysfs alone, from as few files as the state requires."""
     if condition.level in PARITY_LEVELS:
+        condition.awaited = _awaited(condition, entry, folder)
         mismatches = _text(f"{folder}/mismatch_cnt")
         if mismatches.isdigit() and int(mismatches):
             condition.mismatches = int(mismatches)
@@ -220,6 +222,28 @@ def _look_closely(condition: Condition, entry: MdstatArray, folder: str) -> None
         condition.data_lost = condition.level in NO_REDUNDANCY
 
 
+def _awaited(condition: Condition, entry: MdstatArray, folder: str) -> tuple[int, ...]:
+    """Return ``Condition.awaited``."""
+    if not condition.not_up or condition.faulty or _text(f"{folder}/reshape_position") in {"", "none"}:
+        return ()
+    (count, *before), layouts = (_numbers(f"{folder}/{name}") or [0] for name in ("raid_disks", "layout"))
+    folders = (f"{folder}/dev-{member.name.replace('/', '!')}" for member in entry.members)
+    slots = (_numbers(f"{each}/slot") for each in folders if "spare" in _text(f"{each}/state"))
+    return awaited_slots(
+        condition.level,
+        (condition.layout, layouts[0]),
+        (before[0] if before else None, count),
+        condition.not_up,
+        {slot for found in slots for slot in found},
+    )
+
+
+def _numbers(path: str) -> list[int]:
+    """Return the numbers of ``4 (3)``."""
+    words = _text(path).replace("(", " ").replace(")", " ").split()
+    return [int(word) for word in words if word.isdigit() and len(word) < 9]
+
+
 def _has_bad_blocks(folder: str) -> bool:
     try:
         names = os.listdir(folder)
@@ -232,7 +256,7 @@ def _note(entry: MdstatArray, condition: Condition) -> str:
     up = entry.up or ""
     if entry.state == "inactive":
         return ""  # mdstat does not have the number of slots
-    if up.count("U") < len(up):
+    if condition.missing:
         return f"{up.count('U')} of {len(up)} in sync"
     waits = condition.phase and condition.phase != "running"
     return f"{condition.sync} waits" if waits else entry.read_only

@@ -19,6 +19,7 @@ from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Phase, container_words
 from raidtui.model.finding import Event, Finding, FindingCode, Health, Severity
 from raidtui.model.levels import layout_words
+from raidtui.model.reshape_words import change_words
 from raidtui.monitor.kernel_watch import KernelWatch
 from raidtui.session.watch import HostWatch, Report
 from raidtui.view.text import visible
@@ -219,6 +220,8 @@ def _sync_lines(report: Report, array: Array) -> Iterator[str]:
     if sync is None:
         return
     held = report.brakes.get(array.key)
+    if change := change_words(array):
+        yield visible(f"  Reshape: {change}.")
     if sync.phase is not Phase.RUNNING:
         why = f": {held.words}" if held else ""
         yield visible(f"  {sync.action.capitalize()} {sync.phase.value}{why}.")

@@ -13,6 +13,7 @@ from raidtui.model.finding import Finding
 from raidtui.model.geometry import set_letters
 from raidtui.model.levels import layout_words
 from raidtui.session.watch import Report
+from raidtui.view.units import SECTOR_BYTES
 
 FORMAT_VERSION = 1
 
@@ -73,6 +74,7 @@ def _array(report: Report, array: Array) -> dict[str, Any]:
         },
         "mismatch_count": array.mismatch_count,
         "sync": _sync(report, array),
+        "reshape": _reshape(array),
         "speed_limit": None
         if limit is None
         else {
@@ -86,6 +88,22 @@ def _array(report: Report, array: Array) -> dict[str, Any]:
         "active": array.active,
         "container": array.container,
         "stale_since_s": array.stale.since_s if array.stale else None,
+    }
+
+
+def _reshape(array: Array) -> dict[str, Any] | None:
+    reshape = array.reshape
+    if reshape is None:
+        return None
+    place, shift = reshape.position_sectors, reshape.shift_sectors
+    return {
+        "old_raid_disks": array.old_raid_disks,
+        "position_bytes": None if place is None else place * SECTOR_BYTES,
+        "backwards": reshape.backwards,
+        "new_layout": layout_words(array.level, reshape.layout),
+        "new_chunk_bytes": reshape.chunk_bytes,
+        "shift_bytes": None if shift is None else shift * SECTOR_BYTES,
+        "backup_file": reshape.backup or None,
     }
 
 

@@ -68,6 +68,26 @@ class Sync(Struct, frozen=True, kw_only=True):
         return f"{self.kernel_permille // 10}.{self.kernel_permille % 10} %"
 
 
+class Reshape(Struct, frozen=True, kw_only=True):
+    """A reshape that is not finished, by sysfs: whether it runs, is in ``Array.sync``.
+
+    Args:
+        position_sectors: how far it is, in sectors of the array; None where the kernel's word is no number.
+        layout, chunk_bytes: those afterwards, where they change; else None.
+        backwards: whether it goes from the end of the array to its start.
+        shift_sectors: by how much the data of each member move towards its end, negative towards its start;
+            0: in place; None where the kernel does not say.
+        backup: the path of the backup file that mdadm has noted in /run since the boot; "" for none.
+    """
+
+    position_sectors: int | None = None
+    layout: int | None = None
+    chunk_bytes: int | None = None
+    backwards: bool = False
+    shift_sectors: int | None = None
+    backup: str = ""
+
+
 class SpeedLimit(Struct, frozen=True, kw_only=True):
     """The limits in force for an array, KiB/s, and their scope: ``local`` or ``system``."""
 
@@ -149,6 +169,10 @@ class Array(Struct, frozen=True, kw_only=True):
         sync_action: ``md/sync_action`` verbatim, so also idle and frozen.
         sync_min_sectors: where the next check starts.
         container: the container's name, for a volume with external metadata.
+        reshape: what a reshape that is not finished does; None without one. ``layout`` and ``chunk_bytes``
+            are those before it, ``raid_disks`` is the number afterwards.
+        awaited_slots: slots that are not in sync because a reshape gives the array what it did not have: see
+            ``raidtui.model.geometry.awaited_slots``.
         understood: False where its lines in /proc/mdstat have never been understood.
         twin: whether another array of the snapshot has the same UUID (a mirror that came apart).
     """
@@ -181,6 +205,8 @@ class Array(Struct, frozen=True, kw_only=True):
     sync_min_sectors: int | None = None
     resync_start: str | None = None
     reshape_position: str | None = None
+    reshape: Reshape | None = None
+    awaited_slots: tuple[int, ...] = ()
     speed_limit: SpeedLimit | None = None
     members: tuple[Member, ...] = ()
     container: str | None = None
@@ -225,18 +251,29 @@ class Array(Struct, frozen=True, kw_only=True):
 
     @property
     def missing_slots(self) -> tuple[int, ...] | None:
-        """Slots without an in-sync member, from mdstat; None where mdstat does not say."""
+        """Slots without an in-sync member, from mdstat, but for ``awaited_slots``; None: it does not say."""
         if self.up is None:
             return None
-        return tuple(slot for slot, mark in enumerate(self.up) if mark != "U")
+        return tuple(slot for slot in self.not_up if slot not in self.awaited_slots)
+
+    @property
+    def not_up(self) -> tuple[int, ...]:
+        """Slots without an in-sync member, from mdstat."""
+        return tuple(slot for slot, mark in enumerate(self.up or "") if mark != "U")
+
+    @property
+    def as_raid4(self) -> bool:
+        """Whether this raid4 is a RAID 0 that gets more devices, as md shows it meanwhile."""
+        return self.level == "raid4" and bool(self.awaited_slots)
 
     @property
     def losses_left(self) -> int | None:
         """How many more members may fail, whichever they are; negative: too many are gone."""
-        missing = self.missing_slots
-        if missing is None or self.up is None:
+        if self.up is None:
             return None
-        return losses_left(self.level, self.layout, len(self.up), missing)
+        if self.as_raid4:
+            return losses_left("raid0", None, len(self.up) - 1, self.missing_slots or ())
+        return losses_left(self.level, self.layout, len(self.up), self.not_up)
 
     @property
     def parity_unfinished(self) -> bool:

@@ -5,7 +5,7 @@ Sources: mdadm's super1.c (validate_geometry1, choose_bm_space), drivers/md/raid
 
 from __future__ import annotations
 
-from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, Raid10Layout
+from raidtui.model.levels import NO_REDUNDANCY, PARITY_LAST, PARITY_LEVELS, SIX, Raid10Layout
 from raidtui.view.units import SECTOR_BYTES, joined
 
 TYPE_CHECKING = False  # as in raidtui/__main__.py: the first frame imports this
@@ -49,6 +49,40 @@ def losses_left(
             return None
         return min(sum(slot not in missing for slot in group) for group in groups) - 1
     return None
+
+
+def awaited_slots(
+    level: str | None,
+    layouts: tuple[int | None, int | None],
+    slots: tuple[int | None, int],
+    missing: Sequence[int],
+    filled: Collection[int],
+) -> tuple[int, ...]:
+    """Return slots that are not in sync because a reshape gives the array what it did not have.
+
+    md reshapes a RAID 0 as a raid4 with the parity last, whose parity device is not there: the last slot is
+    empty, and those before it that are new are not in sync until the end (raid45_takeover_raid0). A RAID 0
+    that becomes a RAID 5, and a RAID 5 that becomes a RAID 6, have all of the new parity on the last disk
+    first, and it is not in sync until the end.
+
+    Args:
+        level: the kernel's word, of an array that is being reshaped.
+        layouts: the kernel's numbers before and afterwards; None where it does not change.
+        slots: their number before, None where it does not change, and afterwards, as the kernel has it.
+        missing: slots without an in-sync member.
+        filled: those of them that have a member, none that failed.
+
+    Returns:
+        () where there are none, or others are not in sync, too.
+    """
+    (layout, new_layout), (before, count) = layouts, slots
+    last, gone = count - 1, set(missing)
+    if level == "raid4" and layout == PARITY_LAST and before is not None and 0 < before < count:
+        return tuple(missing) if gone == set(range(before - 1, count)) and gone - {*filled} == {last} else ()
+    if layout is None or new_layout in {None, layout} or gone != {last} or last not in filled:
+        return ()
+    gets = (level == "raid5" and layout == PARITY_LAST) or (level == "raid6" and layout >= SIX)
+    return (last,) if gets else ()
 
 
 def copy_groups(level: str | None, layout: int | None, raid_disks: int) -> tuple[tuple[int, ...], ...]:

@@ -25,6 +25,9 @@ PARITY_LAYOUTS = {
     19: "right-symmetric-6",
     20: "parity-first-6",
 }
+LEFT_SYMMETRIC, PARITY_LAST = 2, 5
+SIX = 16
+"""A RAID 6 layout of this number and more is that of a RAID 5, with the second parity on the last disk."""
 _PARITY_SHORT = {0: "la", 1: "ra", 2: "ls", 3: "rs", 4: "pf", 5: "pl"}
 PARITY_LEVELS = {"raid4": 1, "raid5": 1, "raid6": 2}
 NO_REDUNDANCY = frozenset({"raid0", "linear", "faulty"})

@@ -32,6 +32,7 @@ class Condition:
         broken: whether md says so: writes fail.
         faulty: whether a member that is no journal has failed.
         journal_lost: whether it has a journal and none of its devices works.
+        awaited: slots that a reshape fills with what the array did not have: see ``Array.awaited_slots``.
         frozen: whether ``sync_action`` says so.
         work_waits: whether there is something to sync, recover or reshape and nothing runs.
         sync: resync, recover, check, repair or reshape; "" for none.
@@ -45,9 +46,9 @@ class Condition:
     """
 
     __slots__ = (
-        "active", "bad_blocks", "broken", "container", "data_lost", "faulty", "frozen", "journal_lost",
-        "last_action", "layout", "level", "member_trouble", "mismatches", "phase", "same_uuid", "stale",
-        "sync", "understood", "up", "work_waits",
+        "active", "awaited", "bad_blocks", "broken", "container", "data_lost", "faulty", "frozen",
+        "journal_lost", "last_action", "layout", "level", "member_trouble", "mismatches", "phase",
+        "same_uuid", "stale", "sync", "understood", "up", "work_waits",
     )  # fmt: skip
 
     def __init__(
@@ -62,6 +63,7 @@ class Condition:
         self.stale = False
         self.broken = False
         self.faulty = False
+        self.awaited: tuple[int, ...] = ()
         self.journal_lost = False
         self.frozen = False
         self.work_waits = False
@@ -76,6 +78,11 @@ class Condition:
 
     @property
     def missing(self) -> tuple[int, ...]:
+        """The slots without a member in sync, but for those that a reshape fills."""
+        return tuple(slot for slot in self.not_up if slot not in self.awaited)
+
+    @property
+    def not_up(self) -> tuple[int, ...]:
         """The slots without a member in sync."""
         return tuple(slot for slot, mark in enumerate(self.up or "") if mark != "U")
 
@@ -84,7 +91,9 @@ class Condition:
         """How many more members may fail; negative where too many are gone, None where it is not known."""
         if self.up is None:
             return None
-        return losses_left(self.level, self.layout, len(self.up), self.missing)
+        if self.level == "raid4" and self.awaited:  # a RAID 0 that gets more devices
+            return losses_left("raid0", None, len(self.up) - 1, self.missing)
+        return losses_left(self.level, self.layout, len(self.up), self.not_up)
 
 
 def troubles(array: Condition) -> dict[str, int]:

@@ -174,7 +174,7 @@ def _sync_ended(new: Snapshot, action: str, old: Array, array: Array) -> Event:
         new,
         array,
         text,
-        Tone.WARN if array.degraded or (left and action not in {"check", "repair"}) else Tone.GOOD,
+        Tone.WARN if array.missing_slots or (left and action not in {"check", "repair"}) else Tone.GOOD,
     )
 
 

@@ -12,6 +12,7 @@ from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array, Member, Phase
 from raidtui.model.bad_blocks import bad_members, bad_sectors, lost, only_holders
 from raidtui.model.finding import Finding, FindingCode, Health, Severity
+from raidtui.model.reshape_words import waits_words
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.verdict import INFO, Condition, health_word, is_unread, troubles
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted, joined
@@ -112,6 +113,7 @@ def condition_of(array: Array) -> Condition:
     condition.journal_lost = (array.consistency_policy == "journal" or bool(journals)) and all(
         member.has("faulty") for member in journals
     )
+    condition.awaited = array.awaited_slots
     condition.frozen = array.sync_action == "frozen"
     condition.work_waits = array.work_waits
     condition.sync, condition.phase = (array.sync.action, array.sync.phase) if array.sync else ("", "")
@@ -165,6 +167,8 @@ def _judge_members(array: Array, found: _Troubles) -> Iterator[Finding]:
         yield _finding(array, FindingCode.MEMBER_FAULTY, text, remedy, found=found)
     if FindingCode.BAD_BLOCKS in found:
         yield from _judge_bad_blocks(array, found)
+    if array.awaited_slots:
+        yield _awaited(array)
     for member in array.members:
         if _is_in_trouble(member):
             text = f"member {member.name}: {'write errors' if member.has('write_error') else 'is blocked'}"
@@ -227,6 +231,19 @@ def _is_last(group: Sequence[int], slot: int, missing: Sequence[int]) -> bool:
     return [each for each in group if each not in missing] == [slot]
 
 
+def _awaited(array: Array) -> Finding:
+    if not array.as_raid4:
+        names = [member.name for member in array.members if member.slot in array.awaited_slots]
+        text = f"gets more redundancy by this reshape: {joined(names)} holds parity when it has ended"
+        return _finding(array, FindingCode.PARITY_AWAITED, text)
+    text = "is a RAID 0 that md shows as a raid4 without its parity device while it gets more devices"
+    remedy = "do not pause it: mdadm takes that for its end, and fails the new members"
+    if array.reshape is None:
+        text = "is a RAID 0 that got more devices, and md still shows it as a raid4 without its parity device"
+        remedy = f"mdadm makes it a raid0 again; if it does not run any more: mdadm --grow {array.path} -l 0"
+    return _finding(array, FindingCode.PHANTOM_PARITY, text, remedy)
+
+
 def _missing_words(array: Array, missing: Sequence[int], faulty: list[str]) -> str:
     total = len(array.up) if array.up is not None else array.raid_disks or len(array.members)
     rebuilding = [member.name for member in array.members if member.role == "rebuilding"]
@@ -272,6 +289,8 @@ def _judge_sync(array: Array, found: _Troubles) -> Iterator[Finding]:
         waits = _PENDING_WORDS[array.read_only] if array.read_only else "does not run"
         text = f"is in the middle of a reshape, which {waits}"
         remedy = f"mdadm --readwrite {array.path}" if array.read_only else ""
+        if cut := waits_words(array):
+            remedy = f"{remedy or 'let it go on'} before anything reads it. {cut}".removesuffix(".")
         yield _finding(array, FindingCode.RESHAPE_WAITS, text, remedy, found=found)
     elif sync is not None and sync.phase is Phase.PENDING:
         yield _finding(array, FindingCode.PENDING, f"its {sync.action} {_PENDING_WORDS[array.read_only]}")

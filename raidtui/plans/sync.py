@@ -168,7 +168,14 @@ def plan_pause(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
             steps=(array_step(array, "sync_action", "idle", "sync_min keeps the position, to a sixteenth"),),
             undo=(array_step(array, "sync_action", sync.action, "continue from there"),),
         )
-    lost = " The array stays degraded until then." if array.degraded else ""
+    if array.as_raid4:
+        return Refusal(
+            code=RefusalCode.WRONG_STATE,
+            why=f"{array.title} is a RAID 0 that gets more devices: mdadm takes a pause for the end, and"
+            " fails the new members",
+            remedy="lower its speed limit instead",
+        )
+    lost = " The array stays degraded until then." if array.missing_slots else ""
     return Plan(
         title=f"{sync.action} paused",
         subject=array.title,

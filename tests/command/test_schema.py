@@ -194,6 +194,7 @@ def test_the_values_of_one_array() -> None:
             "limited_by": "max_limit",
             "limited_by_words": "max limit",
         },
+        "reshape": None,
         "speed_limit": {
             "min_kib_s": 195_313,
             "max_kib_s": 488_281,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from raidtui.host.md.arrays import ArrayReader
 from raidtui.host.md.mdstat import parse_mdstat
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.model.array import Array, Bitmap, Member, Phase, SpeedLimit, Sync
+from raidtui.model.array import Array, Bitmap, Member, Phase, Reshape, SpeedLimit, Sync
 from tests.hosts.trees import (
     COMPONENT_KIB,
     ArraySpec,
@@ -243,6 +244,49 @@ def test_reshape() -> None:
     assert (array.raid_disks, array.old_raid_disks, array.up) == (4, 3, "UUUU")
     assert (array.reshape_position, array.sync and array.sync.action) == ("36864", "reshape")
     assert array.size_bytes == 2 * COMPONENT_KIB * 1024
+
+
+@pytest.mark.parametrize(
+    ("attributes", "shift", "found"),
+    [
+        (
+            {"layout": "2 (5)", "chunk_size": "131072 (65536)"},
+            -384,
+            Reshape(position_sectors=1920, layout=2, chunk_bytes=131072, shift_sectors=-384),
+        ),
+        (
+            {"reshape_direction": "backwards"},
+            256,
+            Reshape(position_sectors=1920, backwards=True, shift_sectors=256),
+        ),
+        ({}, 0, Reshape(position_sectors=1920, shift_sectors=0, backup="/root/backup")),
+        ({"reshape_position": "junk"}, None, Reshape()),
+    ],
+)
+def test_what_a_reshape_does(attributes: dict[str, str | None], shift: int | None, found: Reshape) -> None:
+    spec = raid5(reshape_position="1920", chunk_kib=64, shift=shift, attributes=attributes)
+    tree = host_tree(spec)
+    if found.backup:
+        tree.links["/run/mdadm/backup_file-md125"] = found.backup
+    [array] = tree.root().sampler().sample().arrays
+    assert array.reshape == found
+    assert (array.layout, array.chunk_bytes) == (5 if "layout" in attributes else 2, 65536)
+
+
+def test_a_raid0_that_was_reshaped_is_one_until_mdadm_says_so() -> None:
+    """It stays a raid4 for a moment, or for as long as no mdadm runs. Seen only then, it is a raid4."""
+    grown = raid5(level="raid4", layout="pl", members=("sdn", "sdo", "sdp", None))
+    reshaped = replace(grown, rebuilding=("sdp",), old_raid_disks=3, reshape_position="1920")
+    stage = host_tree(reshaped).root()
+    sampler = stage.sampler()
+    assert sampler.sample().arrays[0].awaited_slots == (2, 3)
+    stage.show(host_tree(grown))
+    [array] = sampler.sample().arrays
+    assert (array.awaited_slots, array.missing_slots, array.losses_left) == ((3,), (), 0)
+    stage.show(host_tree(replace(grown, failed=("sdp",))))
+    assert sampler.sample().arrays[0].missing_slots == (2, 3)
+    [fresh] = host_tree(grown).root().sampler().sample().arrays
+    assert (fresh.awaited_slots, fresh.missing_slots) == ((), (3,))
 
 
 def test_members_by_slot_the_replacement_after_the_replaced() -> None:

@@ -16,7 +16,7 @@ from raidtui.model.levels import PARITY_LEVELS, Raid10Layout
 COMPONENT_KIB = 220_200_960
 """210 GiB of each member."""
 
-_LAYOUTS = {"ls": 2, "la": 0, "ra": 1, "rs": 3}
+_LAYOUTS = {"ls": 2, "la": 0, "ra": 1, "rs": 3, "pl": 5, "ls6": 18}
 _PERSONALITIES = "[raid0] [raid1] [raid4] [raid5] [raid6] [raid10] "
 _HEX_LENGTH = 32
 
@@ -54,6 +54,7 @@ class ArraySpec(Struct, frozen=True, kw_only=True):
         frozen: ``sync_action`` is frozen and mdstat shows no sync.
         resync_start, reshape_position, mismatches, last_sync_action, sync_min: the attributes.
         old_raid_disks: during a reshape.
+        shift: by how many sectors it moves the data of each member; None where the kernel does not say.
         limits: (min, max) of this array alone, KiB/s; None is the system's.
         bitmap: (used, all) pages, or None.
         attributes: further or other attributes under md/, name -> text; None takes one away.
@@ -81,6 +82,7 @@ class ArraySpec(Struct, frozen=True, kw_only=True):
     last_sync_action: str = "none"
     sync_min: int = 0
     old_raid_disks: int | None = None
+    shift: int | None = None
     state: str = "active"
     array_state: str = ""
     read_only: str = ""
@@ -238,6 +240,23 @@ def raid0(
 ) -> ArraySpec:
     """Return a RAID-0."""
     return replace(ArraySpec(name=name, label=label, level="raid0", members=tuple(members)), **more)
+
+
+def growing_raid0(name: str = "md123", label: str = "scratch", **more: object) -> ArraySpec:
+    """Return a RAID-0 of two that gets a device, as Linux 6.1 shows ``mdadm --grow -n3 --add``."""
+    array = ArraySpec(
+        name=name,
+        label=label,
+        level="raid4",
+        layout="pl",
+        members=("sdn", "sdo", "sdp", None),
+        rebuilding=("sdp",),
+        old_raid_disks=3,
+        reshape_position="1920",
+        shift=-384,
+        sync=Syncing(action="reshape", done_kib=5),
+    )
+    return replace(array, **more)
 
 
 def inactive(array: ArraySpec) -> ArraySpec:

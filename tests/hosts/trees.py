@@ -22,6 +22,7 @@ from tests.hosts.specs import (
     ArraySpec,
     Syncing,
     container,
+    growing_raid0,
     inactive,
     mdstat_text,
     raid0,
@@ -33,8 +34,8 @@ from tests.hosts.specs import (
 
 __all__ = [
     "COMPONENT_KIB", "EPOCH_S", "ArraySpec", "Stage", "Syncing", "Tree", "container", "device_number",
-    "host_tree", "inactive", "mdstat_text", "raid0", "raid1", "raid5", "raid6", "raid10", "snapshot_of",
-    "whole_disk",
+    "growing_raid0", "host_tree", "inactive", "mdstat_text", "raid0", "raid1", "raid5", "raid6", "raid10",
+    "snapshot_of", "whole_disk",
 ]  # fmt: skip
 
 EPOCH_S = 1_795_209_900.0
@@ -237,6 +238,8 @@ def _md(files: dict[str, str], array: ArraySpec, limits: tuple[int, int]) -> Non
             files[f"{folder}/bad_blocks"] = array.bad_blocks[device]
         files[f"{folder}/size"] = f"{array.component_kib}\n"
         files[f"{folder}/offset"] = "264192\n"
+        if array.shift is not None:
+            files[f"{folder}/new_offset"] = f"{264192 + array.shift}\n"
 
 
 def _attributes(array: ArraySpec, limits: tuple[int, int]) -> dict[str, str]:

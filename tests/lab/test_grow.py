@@ -6,7 +6,7 @@ from tests.lab.guests.arrays import Made, disk_names, make_array
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import do
 
-FILLED_MIB = 24
+FILLED_MIB = 16
 
 
 def made_of(guest: Guest, level: int, count: int) -> Made:
@@ -18,7 +18,7 @@ def made_of(guest: Guest, level: int, count: int) -> Made:
         disk_names(guest)[:count],
         chunk=None if level == 1 else 64,
         bitmap="internal" if level in {5, 6, 10} else "none",
-        extra=("--assume-clean",) if level else (),
+        extra=("--assume-clean", f"--size={FILLED_MIB}M") if level else (),
     )
     filled = guest.run(
         f"dd if=/dev/urandom of={made.path} bs=1M count={FILLED_MIB} oflag=direct status=none"

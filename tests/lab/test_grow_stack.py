@@ -184,9 +184,9 @@ def test_a_partial_parity_log_comes_and_goes(wreck_guest: Guest) -> None:
         assert attribute(guest, made, "consistency_policy") == policy
 
 
-@pytest.mark.parametrize("number", [5, 9, 12, 15])
+@pytest.mark.parametrize("number", [5, 12])
 def test_a_chain_whose_worker_is_killed(wreck_guest: Guest, number: int) -> None:
-    """1 to 5 to 6, killed between two entries: resumed, no stage is done twice or too early."""
+    """1 to 5 to 6, killed between two entries: resumed, no stage is done twice (more: `make torture`)."""
     guest = wreck_guest
     names = disk_names(guest)
     made = made_of(guest, 1, 2)

@@ -453,6 +453,38 @@ STATES = (
         members=up(0, 1, 2, 3),
         sync="reshape running",
     ),
+    Row(
+        name="RAID 0 that gets a device",
+        make="create --level=0 --chunk=64 -n2 /dev/ram{0,1}; crawl\n"
+        "mdadm -q --grow $md --raid-devices=3 --add /dev/ram2; await 'shows reshape.*%'",
+        level="raid4",
+        codes=("phantom-parity",),
+        members=("ram0 0 in_sync", "ram1 1 in_sync", "ram2 2 spare"),
+        sync="reshape running",
+    ),
+    Row(
+        name="RAID 0 that becomes a RAID 5",
+        make="create --level=0 --chunk=64 -n2 /dev/ram{0,1}; crawl\n"
+        "mdadm -q --grow $md --level=5 --raid-devices=3 --add /dev/ram2; await 'shows reshape.*%'",
+        level="raid5",
+        layout="parity-last",
+        codes=("parity-awaited",),
+        members=("ram0 0 in_sync", "ram1 1 in_sync", "ram2 2 spare"),
+        sync="reshape running",
+    ),
+    Row(
+        name="reshape in place",
+        make="clean --level=5 --data-offset=72K -n3 -x1 /dev/ram{0..3}; crawl\n"
+        "mdadm -q --grow $md --raid-devices=4 --backup-file=/run/lab/backup2; await 'shows reshape.*%'\n"
+        "mdadm -q --action=frozen $md; await '! shows %'",
+        level="raid5",
+        layout=LS,
+        health="degraded",
+        status=1,
+        codes=("frozen-with-work",),
+        members=up(0, 1, 2, 3),
+        sync="reshape frozen",
+    ),
 )
 ROWS = LEVELS + MISSING + STATES
 

@@ -17,6 +17,7 @@ from tests.hosts.trees import (
     ArraySpec,
     Syncing,
     container,
+    growing_raid0,
     host_tree,
     inactive,
     raid0,
@@ -43,6 +44,13 @@ def result(spec: ArraySpec, **host: bool) -> tuple[str, list[tuple[Severity, str
     own = [(each.severity, each.code, each.sentence, each.remedy) for each in findings]
     return health_of(array, findings).word, own
 
+
+AWAITED = "gets more redundancy by this reshape: {} holds parity when it has ended"
+CUT = (
+    "It stands within a stripe: as long as it does not go on, a read between 960 KiB and 1 MiB of the array"
+    " waits for ever, and what reads cannot be killed (Linux 6.0 and newer)"
+)
+RAID0_GROWS = growing_raid0()
 
 QUIET = {
     "at rest": raid10(),
@@ -354,6 +362,121 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 "is frozen while a reshape waits: it does not resume by itself",
                 f"{RESUME}/dev/md125",
             )
+        ],
+    ),
+    "RAID 0 that gets a device": (
+        RAID0_GROWS,
+        "optimal",
+        [
+            (
+                INFO,
+                "phantom-parity",
+                "is a RAID 0 that md shows as a raid4 without its parity device while it gets more devices",
+                "do not pause it: mdadm takes that for its end, and fails the new members",
+            )
+        ],
+    ),
+    "RAID 0 that gets a device, which has failed": (
+        replace(RAID0_GROWS, failed=("sdp",), rebuilding=()),
+        "failed",
+        [(FAILED, "failed", "has failed: 2 of 4 members missing (slots 2, 3), sdp failed", KEEP_OFF)],
+    ),
+    "RAID 0 whose new device was taken away": (
+        replace(RAID0_GROWS, members=("sdn", "sdo", None, None), rebuilding=()),
+        "failed",
+        [(FAILED, "failed", "has failed: 2 of 4 members missing (slots 2, 3)", KEEP_OFF)],
+    ),
+    "RAID 0 that becomes a RAID 5": (
+        raid5(
+            layout="pl",
+            rebuilding=("sdi",),
+            reshape_position="0",
+            sync=Syncing(action="reshape", done_kib=5),
+            attributes={"layout": "2 (5)"},
+        ),
+        "optimal",
+        [
+            (
+                INFO,
+                "parity-awaited",
+                "gets more redundancy by this reshape: sdi holds parity when it has ended",
+                "",
+            )
+        ],
+    ),
+    "RAID 5 that becomes a RAID 6": (
+        raid6(
+            layout="ls6",
+            rebuilding=("sdm",),
+            reshape_position="0",
+            sync=Syncing(action="reshape", done_kib=5),
+            attributes={"layout": "2 (18)"},
+        ),
+        "optimal",
+        [
+            (
+                INFO,
+                "parity-awaited",
+                "gets more redundancy by this reshape: sdm holds parity when it has ended",
+                "",
+            )
+        ],
+    ),
+    "RAID 5 that becomes a RAID 6, and has lost a member": (
+        raid6(
+            layout="ls6",
+            members=("sdj", None, "sdl", "sdm"),
+            rebuilding=("sdm",),
+            reshape_position="0",
+            sync=Syncing(action="reshape", done_kib=5),
+            attributes={"layout": "2 (18)"},
+        ),
+        "degraded",
+        [
+            (
+                DEGRADED,
+                "degraded",
+                "is degraded: 2 of 4 members missing (slots 1, 3), sdm being rebuilt; no redundancy is left",
+                "add a disk: mdadm /dev/md124 --add DEVICE",
+            )
+        ],
+    ),
+    "reshape after a crash": (
+        raid5(
+            members=("sdg", "sdh", "sdi", "sdp"),
+            old_raid_disks=3,
+            chunk_kib=64,
+            reshape_position="182784",
+            read_only="auto-read-only",
+        ),
+        "attention",
+        [
+            (
+                ATTENTION,
+                "reshape-waits",
+                "is in the middle of a reshape, which waits until the first write (auto-read-only)",
+                "mdadm --readwrite /dev/md125",
+            ),
+            (INFO, "auto-read-only", "is auto-read-only: the first write makes it writable", ""),
+        ],
+    ),
+    "reshape after a crash, within a stripe": (
+        raid5(
+            members=("sdg", "sdh", "sdi", "sdp"),
+            old_raid_disks=3,
+            chunk_kib=64,
+            reshape_position="1920",
+            read_only="auto-read-only",
+        ),
+        "attention",
+        [
+            (
+                ATTENTION,
+                "reshape-waits",
+                "is in the middle of a reshape, which waits until the first write (auto-read-only)",
+                f"mdadm --readwrite /dev/md125 before anything reads it. {CUT}",
+            ),
+            (INFO, "auto-read-only", "is auto-read-only: the first write makes it writable", ""),
         ],
     ),
     "frozen replacement": (

@@ -19,7 +19,7 @@ from raidtui.plans.sync import (
     plan_resume,
 )
 from tests.hosts.kernel import Kernel
-from tests.hosts.specs import ArraySpec, Syncing, inactive, raid0, raid5, raid10
+from tests.hosts.specs import ArraySpec, Syncing, growing_raid0, inactive, raid0, raid5, raid10
 
 MD = "/sys/class/block/md127/md"
 CHECK = Syncing(action="check", done_kib=4096, speed_kib_s=100_000)
@@ -144,6 +144,16 @@ def test_pause_of_a_recovery_says_what_it_leaves() -> None:
     assert found.warning == (
         "While it is frozen, no failed member is rebuilt. The array stays degraded until then."
         " It is frozen until you resume it."
+    )
+
+
+def test_a_raid0_that_gets_devices_is_not_paused() -> None:
+    """Mdadm takes that for the end of the reshape, fails the new members, and the array is broken."""
+    found = plan(plan_pause, growing_raid0())
+    assert isinstance(found, Refusal)
+    assert found.sentence == (
+        "scratch is a RAID 0 that gets more devices: mdadm takes a pause for the end, and fails the new"
+        " members; lower its speed limit instead"
     )
 
 

@@ -103,6 +103,12 @@ def raid_disks_of(text: str | None) -> tuple[int | None, int | None]:
     return disk_count(integer(old.strip("()"))), disk_count(integer(new))
 
 
+def pair_of(text: str | None) -> tuple[int | None, int | None]:
+    """Return (before, afterwards) of ``2 (5)`` during a reshape, else (n, None)."""
+    new, _, old = (text or "").partition(" ")
+    return (integer(old.strip("()")), integer(new)) if old else (integer(new), None)
+
+
 def states_of_flags(flags: str, *, active: bool) -> tuple[str, ...] | None:
     """Return a member's state words by mdstat's flags; None where they are not enough.
 

@@ -21,6 +21,7 @@ from raidtui.host.md.array_attributes import (
     level_of,
     member_order,
     metadata_of,
+    pair_of,
     raid_disks_of,
     speed_limit_of,
     states_of_flags,
@@ -28,7 +29,8 @@ from raidtui.host.md.array_attributes import (
 from raidtui.host.md.array_names import ArrayName, read_array_name, sysfs_uuid
 from raidtui.host.md.mdstat import MdstatArray, MdstatSync
 from raidtui.host.roots.root import Root
-from raidtui.model.array import Array, Member, Phase, Sync
+from raidtui.model.array import Array, Member, Phase, Reshape, Sync
+from raidtui.model.geometry import awaited_slots
 from raidtui.model.verdict import sync_phase, sync_word
 
 _VOLATILE = (
@@ -38,6 +40,10 @@ _VOLATILE = (
 _REREAD_EVERY = 240
 # No other file shows a new bad block; of hundreds of arrays, a part is read at each sample.
 _BAD_BLOCKS_EVERY = 12
+
+
+_BACKUPS = "/run/mdadm/backup_file-"
+"""mdadm's links to backup files, by the kernel's name of the array (Grow.c, make_backup)."""
 
 
 class _Known(Struct):
@@ -103,7 +109,9 @@ class ArrayReader:
         further = self._moving(base, folders, texts[len(_VOLATILE) :])
         bad_blocks = self._bad_blocks(paths)
         paths, volatile = (*paths, *further), (*volatile, *self._root.read_many(further))
+        before = known.array if known is not None else None
         array = self._read_whole(entry, base, folders, texts, bad_blocks)
+        array = replace(array, awaited_slots=_awaited(array, before))
         # Arrays are read completely at different samples, not all at once.
         age = 0 if known is not None else len(self._known) % _REREAD_EVERY
         going = any(state is None for state in texts[len(_VOLATILE) :: 2])
@@ -141,14 +149,16 @@ class ArrayReader:
         old_disks, disks = raid_disks_of(text(f"{base}/raid_disks"))
         metadata = metadata_of(text(f"{base}/metadata_version"), entry)
         level = text(f"{base}/level")
+        layout, new_layout = pair_of(text(f"{base}/layout"))
+        chunk, new_chunk = pair_of(text(f"{base}/chunk_size"))
         array = Array(
             name=entry.name,
             path=f"/dev/{entry.name}",
             uuid=sysfs_uuid(uuid, metadata),
             level=level_of(level, entry),
             # Without a level (mdadm -I is still collecting members) the file reads 0.
-            layout=layout_of(integer(text(f"{base}/layout")) if level else None, entry),
-            chunk_bytes=integer(text(f"{base}/chunk_size")) or (entry.chunk_kib or 0) * 1024 or None,
+            layout=layout_of(layout if level else None, entry),
+            chunk_bytes=chunk or (entry.chunk_kib or 0) * 1024 or None,
             metadata=metadata,
             size_bytes=self._size_bytes(entry),
             component_kib=integer(text(f"{base}/component_size")),
@@ -174,8 +184,29 @@ class ArrayReader:
             if metadata and metadata.startswith(("external:/", "external:-"))
             else None,
         )
+        if array.reshape_position not in (None, "none"):
+            found = self._reshape(base, entry.name, folders, layout=new_layout, chunk_bytes=new_chunk)
+            array = replace(array, reshape=found)
         array = _named(array, read_array_name(self._root, array, use_mdadm=self._use_mdadm))
         return replace(array, sync=_sync(entry.sync, array))
+
+    def _reshape(
+        self, base: str, name: str, folders: tuple[str, ...], *, layout: int | None, chunk_bytes: int | None
+    ) -> Reshape:
+        """Read what is known of a reshape that is not finished."""
+        text = self._root.text
+        shifts: set[int | None] = set()
+        for folder in folders:
+            old, new = (integer(text(f"{base}/{folder}/{each}")) for each in ("offset", "new_offset"))
+            shifts.add(None if old is None or new is None else new - old)
+        return Reshape(
+            position_sectors=integer(text(f"{base}/reshape_position")),
+            layout=layout,
+            chunk_bytes=chunk_bytes,
+            backwards=text(f"{base}/reshape_direction") == "backwards",
+            shift_sectors=shifts.pop() if len(shifts) == 1 else None,
+            backup=self._root.link(f"{_BACKUPS}{name}") or "",
+        )
 
     def _size_bytes(self, entry: MdstatArray) -> int | None:
         if entry.state in {"inactive", ""}:
@@ -236,6 +267,19 @@ class ArrayReader:
             for listed in flags.values()
         ]
         return tuple(sorted(members, key=member_order))
+
+
+def _awaited(array: Array, before: Array | None) -> tuple[int, ...]:
+    """Return ``Array.awaited_slots``. mdadm makes a RAID 0 of a raid4 again a moment after its reshape."""
+    if array.up is None or any(member.has("faulty") for member in array.members):
+        return ()
+    count = len(array.up)
+    if array.reshape is not None:
+        filled = {each.slot for each in array.members if each.role == "rebuilding" and each.slot is not None}
+        layouts, slots = (array.layout, array.reshape.layout), (array.old_raid_disks, count)
+        return awaited_slots(array.level, layouts, slots, array.not_up, filled)
+    was = before is not None and before.as_raid4 and before.raid_disks == array.raid_disks
+    return array.not_up if was and array.level == "raid4" and array.not_up == (count - 1,) else ()
 
 
 def _plain(value: bytes) -> str:

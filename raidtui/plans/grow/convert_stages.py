@@ -9,10 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.model.array import Array
-from raidtui.model.levels import PARITY_LAYOUTS, Raid10Layout
+from raidtui.model.levels import LEFT_SYMMETRIC, PARITY_LAST, PARITY_LAYOUTS, SIX, Raid10Layout
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.plans.grow.grow_plan import grow_stages, refuse_level
-from raidtui.plans.grow.grow_shape import LEFT_SYMMETRIC, PARITY_LAST, SIX, GrowShape
+from raidtui.plans.grow.grow_shape import GrowShape
 from raidtui.plans.grow.grow_stages import GrowStage
 from raidtui.view.units import KIB, counted, joined
 

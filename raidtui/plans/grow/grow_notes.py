@@ -28,9 +28,12 @@ def reshape_warning(stages: Sequence[GrowStage], file: str) -> str:
         if file
         else ""
     )
+    held = "It can be paused and slowed"
+    if any(stage.shown is not None for stage in stages):
+        held = "It can be slowed, but must not be paused: mdadm would fail the new members"
     return (
-        "A reshape cannot be cancelled: it continues after a reboot. It can be paused and slowed; only a"
-        f" stopped array can be sent back.{lost}"
+        f"A reshape cannot be cancelled: it continues after a reboot. {held}; only a stopped array can be"
+        f" sent back.{lost}"
     )
 
 

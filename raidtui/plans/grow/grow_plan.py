@@ -14,14 +14,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.model.array import Array
-from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, Raid10Layout
+from raidtui.model.levels import NO_REDUNDANCY, PARITY_LAST, PARITY_LEVELS, Raid10Layout
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.contents import losses_of, wipe_steps
 from raidtui.plans.grow.backup_place import BackupPlace, refuse_backup
 from raidtui.plans.grow.grow_above import Above, geometry_notes, larger_above
 from raidtui.plans.grow.grow_notes import reshape_notes, reshape_warning
-from raidtui.plans.grow.grow_shape import PARITY_LAST, GrowShape, room_of, shape_of
+from raidtui.plans.grow.grow_shape import GrowShape, room_of, shape_of
 from raidtui.plans.grow.grow_stages import (
     GROW_S,
     GrowStage,

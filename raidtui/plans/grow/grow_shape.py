@@ -15,14 +15,10 @@ from msgspec import Struct
 
 from raidtui.model.array import Array
 from raidtui.model.geometry import capacity_kib, data_disks
-from raidtui.model.levels import PARITY_LEVELS, Raid10Layout
+from raidtui.model.levels import PARITY_LAST, PARITY_LEVELS, SIX, Raid10Layout
 from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode
 from raidtui.model.survey import Survey
 from raidtui.view.units import KIB, SECTOR_BYTES, counted
-
-LEFT_SYMMETRIC, PARITY_LAST = 2, 5
-SIX = 16
-"""A RAID 6 layout of this number and more is that of a RAID 5, with the second parity on the last disk."""
 
 
 class Towards(StrEnum):

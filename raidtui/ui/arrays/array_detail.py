@@ -11,6 +11,7 @@ from raidtui.model.array import Array, Member, Phase, container_words
 from raidtui.model.bad_blocks import only_holders
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.geometry import loss_sentence, set_letters, slots_words
+from raidtui.model.reshape_words import change_words, progress_words, waits_words
 from raidtui.session.watch import Report
 from raidtui.ui.commands import ADD, ASSEMBLE, PAUSE, REMOVE
 from raidtui.ui.frame.chart import bar, chart_rows, median_words, slices, spread_words
@@ -245,15 +246,12 @@ def _wrapped(text: str, width: int, role: str) -> list[Line]:
 
 
 def _reshape_lines(array: Array, width: int) -> list[Line]:
-    """Return the result of a reshape that changes the number of devices."""
-    old, new = array.old_raid_disks, array.raid_disks
-    if not old or not new or old == new:
-        return []
-    words = f"reshape: {old} → {new} devices"
-    then_bytes = array.reshaped_bytes
-    if array.size_bytes and then_bytes and then_bytes != array.size_bytes:
-        words += f"; {binary_size(array.size_bytes)} → {binary_size(then_bytes)} when it has ended"
-    return _wrapped(words, width, "plain")
+    """Return what a reshape changes, how far it is, and what it needs."""
+    change = change_words(array)
+    lines = _wrapped(f"reshape: {change}", width, "plain") if change else []
+    for text in progress_words(array):
+        lines += _wrapped(text, width, "warn" if text == waits_words(array) else "dim")
+    return lines
 
 
 _MEMBER_COLUMNS = {
