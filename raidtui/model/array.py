@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from raidtui.model.geometry import copy_groups, losses_left
+from raidtui.model.geometry import copy_groups, loss_sentence, losses_left
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, Raid10Layout
 from raidtui.view.units import counted
 
@@ -233,8 +233,9 @@ class Array(Struct, frozen=True, kw_only=True):
 
     @property
     def redundant(self) -> bool:
-        """Whether the level has redundancy at all."""
-        return self.level is not None and self.level not in NO_REDUNDANCY and self.level != "container"
+        """Whether the level has redundancy at all; a RAID 0 that md shows as a raid4 has none."""
+        known = self.level is not None and self.level not in NO_REDUNDANCY and self.level != "container"
+        return known and not self.as_raid4
 
     @property
     def why_not_redundant(self) -> str:
@@ -247,7 +248,7 @@ class Array(Struct, frozen=True, kw_only=True):
             return f"{self.title} is not started"
         if self.level is None:
             return f"the level of {self.title} is not known"
-        return f"{self.level} has no redundancy"
+        return f"{'raid0' if self.as_raid4 else self.level} has no redundancy"
 
     @property
     def missing_slots(self) -> tuple[int, ...] | None:
@@ -274,6 +275,15 @@ class Array(Struct, frozen=True, kw_only=True):
         if self.as_raid4:
             return losses_left("raid0", None, len(self.up) - 1, self.missing_slots or ())
         return losses_left(self.level, self.layout, len(self.up), self.not_up)
+
+    @property
+    def loss_words(self) -> str:
+        """The effect of the next failures in one line; "" where it is not known."""
+        if self.up is None:
+            return ""
+        if self.as_raid4:
+            return loss_sentence("raid0", None, len(self.up) - 1, self.missing_slots or ())
+        return loss_sentence(self.level, self.layout, len(self.up), self.not_up)
 
     @property
     def parity_unfinished(self) -> bool:

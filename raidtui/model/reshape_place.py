@@ -98,8 +98,11 @@ def waiting_words(found: ReshapePlace | None) -> str:
     if found is None or (span := found.waiting) is None:
         return ""
     start, end = (binary_size(each * SECTOR_BYTES) for each in span)
+    where = f"between {start} and {end}"
+    if start == end:
+        where = f"of the {binary_size((span[1] - span[0]) * SECTOR_BYTES)} at {start}"
     return (
-        f"It stands within a stripe: as long as it does not go on, a read between {start} and {end} of the"
+        f"It stands within a stripe: as long as it does not go on, a read {where} of the"
         " array waits for ever, and what reads cannot be killed (Linux 6.0 and newer)."
     )
 

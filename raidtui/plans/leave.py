@@ -55,7 +55,7 @@ def plan_fail(survey: Survey, array: Array, name: str) -> Plan | Refusal:
 
 def _after_loss(array: Array, member: Member) -> tuple[str, ...]:
     """Return what the next failure would do once this member is gone."""
-    gone = {*(array.missing_slots or ()), *(() if member.slot is None else (member.slot,))}
+    gone = {*array.not_up, *(() if member.slot is None else (member.slot,))}
     words = loss_sentence(array.level, array.layout, len(array.up or ()), gone)
     return (f"After this: {words}.",) if words else ()
 

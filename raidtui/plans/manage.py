@@ -91,10 +91,9 @@ def refuse_loss(array: Array, member: Member) -> Refusal | None:
         )
     if member.slot is None or not member.has("in_sync"):
         return None
-    missing = array.missing_slots
-    if array.up is None or missing is None:
+    if array.up is None:
         return Refusal(code=RefusalCode.UNKNOWN, why="which members are in sync is not known")
-    left = losses_left(array.level, array.layout, len(array.up), tuple({*missing, member.slot}))
+    left = losses_left(array.level, array.layout, len(array.up), tuple({*array.not_up, member.slot}))
     if left is None or left < 0:
         return Refusal(
             code=RefusalCode.NOT_REDUNDANT,

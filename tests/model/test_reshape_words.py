@@ -78,6 +78,14 @@ CASES = {
             CUT,
         ),
     ),
+    "it waits within a stripe far from the start": (
+        array(Reshape(position_sectors=88_082_304), old_raid_disks=3, sync=None),
+        "3 → 4 devices; 46 MiB → 69 MiB when it has ended",
+        (
+            "The first 42.0 GiB of the array are in the new shape.",
+            CUT.replace("between 960 KiB and 1 MiB", "of the 64 KiB at 42.0 GiB"),
+        ),
+    ),
     "not known": (array(Reshape()), "", ()),
 }
 

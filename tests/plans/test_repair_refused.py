@@ -18,7 +18,18 @@ from raidtui.plans.repair import (
     plan_re_add,
     plan_replace,
 )
-from tests.hosts.specs import COMPONENT_KIB, ArraySpec, Syncing, inactive, raid0, raid1, raid5, raid6, raid10
+from tests.hosts.specs import (
+    COMPONENT_KIB,
+    ArraySpec,
+    Syncing,
+    growing_raid0,
+    inactive,
+    raid0,
+    raid1,
+    raid5,
+    raid6,
+    raid10,
+)
 from tests.plans.new_array import MOUNT, device
 from tests.plans.running import BIG, first, former, host, refused
 
@@ -52,6 +63,18 @@ def replaced(survey: Survey, array: Array, name: str) -> Plan | Refusal:
         (raid5(resync_start="0"), "sdg", UNSYNCED),  # nothing runs, and nothing says that anything waits
         (raid6(sync=RESYNC), "sdj", UNSYNCED.replace("media", "backup")),
         (raid0(), "sdn", NO_REDUNDANCY),
+        (growing_raid0(), "sdn", NO_REDUNDANCY),
+        (
+            raid5(
+                layout="pl",
+                rebuilding=("sdi",),
+                reshape_position="0",
+                sync=Syncing(action="reshape", done_kib=5),
+                attributes={"layout": "2 (5)"},
+            ),
+            "sdg",
+            LAST.format("sdg", "media"),
+        ),
         (raid5(journal="sdx"), "sdx", "sdx is the journal of media, which is read-only without it"),
         (raid10(failed=("sdb",)), "sdb", "sdb has already failed; remove it"),
         (raid10(), "sdz", "sdz is not a member of data"),

@@ -10,7 +10,7 @@ from functools import lru_cache
 from raidtui.model.array import Array, Member, Phase, container_words
 from raidtui.model.bad_blocks import only_holders
 from raidtui.model.finding import Finding, Severity
-from raidtui.model.geometry import loss_sentence, set_letters, slots_words
+from raidtui.model.geometry import set_letters, slots_words
 from raidtui.model.reshape_words import change_words, progress_words, waits_words
 from raidtui.session.watch import Report
 from raidtui.ui.commands import ADD, ASSEMBLE, PAUSE, REMOVE
@@ -210,10 +210,7 @@ def body_lines(
     """
     width -= 1
     lines = [*_reshape_lines(array, width), *_members(report, array, width)]
-    sentence = ""
-    if array.up is not None and array.active:
-        missing = array.missing_slots or ()
-        sentence = loss_sentence(array.level, array.layout, len(array.up), missing)
+    sentence = array.loss_words if array.active else ""
     held = only_holders(array) if sentence else ()
     if array.parity_unfinished and not array.missing_slots:
         sentence = "until this resync ends, parity is incomplete: if one fails, data may be lost"

@@ -106,3 +106,10 @@ async def test_what_a_reshape_comes_to() -> None:
     async with running(Kernel(*ARRAYS["reshape"])) as pilot:
         words = "reshape: 3 → 4 devices; 420 GiB → 630 GiB when it has ended"
         assert words in lines_of(pilot, "#array-body")
+
+
+async def test_a_raid0_that_gets_a_device_has_no_redundancy() -> None:
+    async with running(Kernel(*ARRAYS["reshape-of-a-raid0"])) as pilot:
+        body = lines_of(pilot, "#array-body")
+        assert "no redundancy: if one fails, all is lost" in body
+        assert "missing" not in body
