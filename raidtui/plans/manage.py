@@ -147,10 +147,10 @@ def bad_block_notes(array: Array) -> tuple[str, ...]:
 
 def no_redundancy(array: Array, member: Member) -> Refusal:
     """Return that every member is needed."""
-    if array.level in NO_REDUNDANCY:
+    if array.level in NO_REDUNDANCY or array.as_raid4:
         return Refusal(
             code=RefusalCode.NOT_REDUNDANT,
-            why=f"{array.level} has no redundancy: without {member.name} all data is lost",
+            why=f"{array.why_not_redundant}: without {member.name} all data is lost",
         )
     return Refusal(
         code=RefusalCode.UNKNOWN,

@@ -85,7 +85,7 @@ def form_scope(verb: str, array: Array | None, snapshot: Snapshot) -> ReadingSco
         arrays = tuple(each.name for each in snapshot.arrays)  # they could join the new one's volume group
         return ReadingScope(everything=True, closely=arrays, digests=False, on_top=True, wear=True)
     scope = replace(scope_of(verb, array), digests=False)
-    return replace(scope, everything=True) if verb in {"add", "replace"} else scope
+    return replace(scope, everything=True) if verb in {"add", "grow", "replace"} else scope
 
 
 def reading_of(

@@ -17,6 +17,7 @@ from textual.screen import Screen
 
 from raidtui.config import Config
 from raidtui.host.roots.root import Root
+from raidtui.model.array import Array
 from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.plans.target import refuse_build
 from raidtui.session.session import Session
@@ -251,13 +252,17 @@ class RaidApp(DefectHooks, KeyOrderApp):
     # -- flows
 
     def on_arrays_pane_flow_wanted(self, message: ArraysPane.FlowWanted) -> None:
-        """Open the guide for an array that does not start, wipe a superblock, or compare members."""
+        """Open the guide for an array that does not start, wipe a superblock, compare members, or reshape."""
         message.stop()
         snapshot, array = message.snapshot, message.array
         if message.verb == "zero":
             from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
 
             self.run_flow(lambda: BuildFlow(self).zero(snapshot))
+        elif message.verb == "grow" and isinstance(array, Array):
+            from raidtui.ui.build.grow_flow import GrowFlow  # noqa: PLC0415
+
+            self.run_flow(lambda: GrowFlow(self).run(array, snapshot))
         elif message.verb == "mismatches":
             from raidtui.ui.rescue.mismatch_screen import show_mismatches  # noqa: PLC0415
 

@@ -123,6 +123,11 @@ REMOVE = Command(
     words="detach take out member",
     help="Remove a failed member or a spare from the array.",
 )  # fmt: skip
+GROW = Command(
+    id="arrays.grow", keys="G", action="repair('grow')", label="Grow", foot=False,
+    words="reshape convert shrink level layout chunk larger expand devices journal ppl bitmap migrate",
+    help="Give the array another shape: devices, level, layout, chunk, size; a journal or a bitmap.",
+)  # fmt: skip
 RENAME = Command(
     id="arrays.rename", keys="N", action="repair('rename')", label="Rename", words="name label homehost",
     help="Rename the array in its superblocks, mdadm.conf, the initramfs and fstab.",
@@ -153,7 +158,7 @@ DOWN = Command(
     id="arrays.down", keys="down,j", action="move(1)", label="Down", help="Choose the row below.", foot=False
 )  # fmt: skip
 ARRAYS = (
-    CHECK, CANCEL, PAUSE, LIMITS, SCOPE, GIVE_BACK, UNDO, REPLACE, ADD, FAIL, REMOVE, RENAME, STOP,
+    CHECK, CANCEL, PAUSE, LIMITS, SCOPE, GIVE_BACK, UNDO, REPLACE, ADD, FAIL, REMOVE, GROW, RENAME, STOP,
     LOCATE, MISMATCHES, ASSEMBLE, ZERO,
 )  # fmt: skip
 

@@ -19,7 +19,7 @@ from raidtui.ui.frame.screen_shell import ScreenShell
 
 _REPAIRS = frozenset(
     f"arrays.{verb}"
-    for verb in ("replace", "add", "fail", "remove", "rename", "stop", "locate", "mismatches")
+    for verb in ("replace", "add", "fail", "remove", "grow", "rename", "stop", "locate", "mismatches")
 )
 _OF_DEVICES = frozenset({"arrays.assemble", "arrays.zero"})
 

@@ -57,7 +57,7 @@ class ArraysPane(Pane):
         """A verb that a flow of another room carries out.
 
         Args:
-            verb: assemble, zero, mismatches.
+            verb: assemble, zero, mismatches, grow.
             snapshot: the host.
             array: the one that is chosen; for assemble, if it does not run or has failed.
         """
@@ -316,6 +316,9 @@ class ArraysPane(Pane):
             self.shell.begin_opening()
             down = self.absent or (array if array is not None and is_down(self.report, array) else None)
             self.post_message(self.FlowWanted(verb, snapshot, array if verb == "mismatches" else down))
+        elif verb == "grow":
+            self.shell.begin_opening()
+            self.post_message(self.FlowWanted(verb, snapshot, array))
         elif array is not None:
             from raidtui.ui.arrays.repair_flow import RepairFlow  # noqa: PLC0415
 
