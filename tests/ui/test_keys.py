@@ -150,7 +150,7 @@ async def test_help_lists_keys_and_reasons() -> None:
         repairs = ("Replace", "Add", "Fail", "Remove", "Rename", "Stop", "Start", "Zero")
         for key, label in zip("cxpsguRAFMNTaZm", (*labels, *repairs, "Mismatches"), strict=True):
             assert f" {key} {label} " in text
-        assert text.count("not now: needs root; run it as: sudo raidtui") == 15  # the guide opens without
+        assert text.count("not now: needs root; run it as: sudo raidtui") == 16  # the guide opens without
         await press(pilot, "escape")
         assert pilot.app.screen is main_of(pilot)
         await press(pilot, "6", "f1")
@@ -471,7 +471,7 @@ async def in_the_palette(pilot: Paces, query: str) -> list[str]:
         ("throttle", "Limits (l)"),
         ("scheduler", "Tune (4)"),
         ("create", "Build (b)"),
-        ("grow", "Grow an array: raidtui plan grow ARRAY --add DEVICE"),
+        ("grow", "Grow (G)"),
         ("smart", "Wear (3)"),
         ("fio", "Bench (5)"),
         ("scrub", "Check (c)"),
@@ -497,10 +497,10 @@ async def test_what_cannot_be_used_now_comes_last_in_the_palette() -> None:
 
 async def test_the_palette_says_what_only_the_command_line_does() -> None:
     async with running(Kernel(*ARRAYS["optimal"])) as pilot:
-        await press(pilot, "ctrl+p", *"grow")
+        await press(pilot, "ctrl+p", *"writable")
         listed = pilot.app.screen.query_one(OptionList)
         await until(
-            pilot, lambda: listed.option_count and "Grow" in str(listed.get_option_at_index(0).prompt)
+            pilot, lambda: listed.option_count and "Read-only" in str(listed.get_option_at_index(0).prompt)
         )
         await press(pilot, "enter")
-        await until(pilot, lambda: "raidtui plan grow ARRAY" in message_of(pilot))
+        await until(pilot, lambda: "raidtui plan read-only ARRAY" in message_of(pilot))
