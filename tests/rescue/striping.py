@@ -98,7 +98,7 @@ def write_members(
     *,
     level: int,
     slots: int,
-    order: Sequence[int],
+    order: Sequence[int] = (),
     layout: str = "",
     chunk: int = 64 << 10,
     offset: int = MIB,
@@ -106,6 +106,8 @@ def write_members(
     noise: int | None = None,
 ) -> list[Path]:
     """Write the members of an array; slot s is the file ``m<order[s]>``. Return the files by their number.
+
+    Without an order each member's number is its slot.
 
     ``content`` is the array's from its first byte; ``noise`` seeds what stands before the data.
     """
