@@ -198,6 +198,8 @@ class AbsentArrays:
         unread = tuple(name for name in self._scan.unread() if name not in used)
         at_rest = [each for group in free.values() for each in group]
         blocks = self._superblocks.read(at_rest, ask=not busy)
+        if any(self._lacks_members(uuid, group, blocks) for uuid, group in free.items()):
+            blocks |= self._overlooked(free, used, ask=not busy)
         found = list(self._gone(free, running, unread, udev_busy=busy))
         stopped = (self._not_started(uuid, group, blocks) for uuid, group in free.items())
         found += [
@@ -212,6 +214,28 @@ class AbsentArrays:
         young = any(self._is_young(seen) for seen in self._seen.values())
         self.unsettled = len(listed) < len(found) or udev_works or young or self._superblocks.reading
         return tuple(listed)
+
+    def _lacks_members(
+        self, uuid: str, group: Sequence[FoundMember], blocks: dict[str, Superblock | None]
+    ) -> bool:
+        absent = self._not_started(uuid, group, blocks)
+        return absent is not None and absent.complete is False
+
+    def _overlooked(
+        self, free: dict[str, list[FoundMember]], used: set[str], *, ask: bool
+    ) -> dict[str, Superblock | None]:
+        """Add members to their arrays that udev does not know as such; return their superblocks."""
+        empty = [each for each in self._scan.empty() if each.name not in used]
+        read = self._superblocks.read(empty, ask=ask)
+        found: dict[str, Superblock | None] = {}
+        for each in empty:
+            block = read.get(each.name)
+            if block is not None and block.uuid in free:
+                member = replace(each, uuid=block.uuid, device_uuid=block.device_uuid or "")
+                free[block.uuid].append(member)
+                free[block.uuid].sort(key=lambda one: (len(one.name), one.name))
+                found[each.name] = block
+        return found
 
     def _is_young(self, seen: _Seen) -> bool:
         return seen.died and self._taken_s - seen.at_s < _SETTLE_S

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from raidtui.host.md.superblock import NO_MEMBERS
 from raidtui.model.survey import Device, Superblock
 from raidtui.rescue.records import RescueFacts
 
 SECTOR_BYTES = 512
 _IN_USE = frozenset({"mount", "swap", "holder"})
 _USED = _IN_USE | {"partition"}
-_NO_MEMBERS = ("loop", "zram", "sr", "fd", "md", "nbd", "mtdblock")
 
 
 def hidden_superblock(name: str, facts: RescueFacts) -> Superblock | None:
@@ -83,7 +83,7 @@ def _is_taken(device: Device, used: frozenset[str] = _USED) -> bool:
     return (
         bool(uses & used)
         or bool(device.busy)
-        or device.disk.name.startswith(_NO_MEMBERS)
+        or device.disk.name.startswith(NO_MEMBERS)
         or not device.disk.size_bytes
     )
 

@@ -108,6 +108,17 @@ def test_a_complete_array_is_complete_whatever_udev_still_reads() -> None:
     assert (absent.complete, absent.awaits_udev) == (True, False)
 
 
+def test_a_member_that_udev_does_not_know_as_such_is_found() -> None:
+    """What udev has read of a disk may be older than its superblock: there is an entry, without contents."""
+    hidden = unread("sdb", 2) | {"/run/udev/data/b8:32": "I:5150\nE:ID_SERIAL_SHORT=B2\n"}
+    [absent] = found(
+        slot("sda", 1, 0) | slot("sdc", 3, 2) | hidden | examined("sdb", "Active device 1", events=3)
+    )
+    behind = "is not started: 2 of 3 members present (sda, sdb, sdc); sdb is behind the others"
+    assert report_of(absent) == ("not-started", behind, Health.FAILED)
+    assert {each.name: each.serial for each in absent.members}["sdb"] == "B2"
+
+
 def test_a_device_is_looked_at_again_until_udev_has_read_it() -> None:
     root = MemoryRoot(
         slot("sda", 1, 0) | slot("sdc", 3, 2) | unread("sdb", 2) | examined("sdb", "Active device 1")

@@ -111,6 +111,7 @@ def write_members(
 
     ``content`` is the array's from its first byte; ``noise`` seeds what stands before the data.
     """
+    order = order or range(slots)
     rows = (size - offset) // chunk
     areas = [bytearray(rows * chunk) for _ in range(slots)]
 
