@@ -203,7 +203,7 @@ class AbsentArrays:
         found = list(self._gone(free, running, unread, udev_busy=busy))
         stopped = (self._not_started(uuid, group, blocks) for uuid, group in free.items())
         found += [
-            _may_have_more(absent, unread) if udev_works or unread else absent
+            absent.maybe_more(unread) if udev_works or unread else absent
             for absent in stopped
             if absent is not None
         ]
@@ -322,6 +322,7 @@ class AbsentArrays:
                 present=True,
                 slot=block.slot if (block := known.get(each.name)) else None,
                 events_behind=most - (block.events or most) if block else 0,
+                dropped=block is not None and newest is not None and newest.takes_for_failed(block),
                 serial=each.serial,
             )
             for each in group
@@ -330,7 +331,7 @@ class AbsentArrays:
         if not known and seen is not None:
             return self._stopped(seen, group)
         all_read = len(known) == len(group)
-        slots = {member.slot for member in members if member.slot is not None and member.events_behind <= 1}
+        slots = {m.slot for m in members if m.slot is not None and m.events_behind <= 1 and not m.dropped}
         if all_read and newest is not None and newest.metadata != "0.90":
             if all(member.slot is None for member in members):
                 return None  # spares alone cannot be started
@@ -393,8 +394,3 @@ class AbsentArrays:
             if each.absence is Absence.GONE or passed_s >= wait_s:
                 listed.append(each)
         return listed
-
-
-def _may_have_more(absent: AbsentArray, unread: tuple[str, ...]) -> AbsentArray:
-    """Return an array of which udev may still find members: how many there are is not known."""
-    return absent if absent.complete else replace(absent, filled=None, awaits_udev=True, unread=unread)

@@ -89,8 +89,8 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
         return tuple(
             (one, other)
             for one, other in combinations(sorted(self.blocks), 2)
-            if _takes_for_failed(self.blocks[one], self.blocks[other])
-            and _takes_for_failed(self.blocks[other], self.blocks[one])
+            if self.blocks[one].takes_for_failed(self.blocks[other])
+            and self.blocks[other].takes_for_failed(self.blocks[one])
         )
 
     @property
@@ -181,11 +181,6 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
     def medium(self, name: str) -> MediumState:
         """Return what a device says of itself besides its superblock."""
         return self.facts.medium(name)
-
-
-def _takes_for_failed(block: Superblock, other: Superblock) -> bool:
-    roles, slot = block.roles, other.slot
-    return block.slot is not None and roles is not None and slot is not None and roles[slot : slot + 1] == "."
 
 
 def groups_of(facts: RescueFacts) -> tuple[MemberGroup, ...]:

@@ -154,13 +154,13 @@ class MemberScan:
         dev = self._root.text(f"{BLOCK}/{name}/dev")
         known = read_udev_entry(self._root, dev).properties
         self._unread.discard(name)
+        self._empty.pop(name, None)
         if not known and dev is not None and not has_udev_entry(self._root, dev):
             self._unread.add(name)
-        uuid = canonical_uuid(known.get("ID_FS_UUID"))
-        self._empty.pop(name, None)
-        if known and dev is not None and not known.keys() & _CONTENTS:
+        elif dev is not None and not known.keys() & _CONTENTS:
             serial = known.get("ID_SERIAL_SHORT")
             self._empty[name] = FoundMember(name=name.replace("!", "/"), dev=dev, uuid="", serial=serial)
+        uuid = canonical_uuid(known.get("ID_FS_UUID"))
         if known.get("ID_FS_TYPE") != "linux_raid_member" or uuid is None or dev is None:
             return None
         if any(known.get(key, "0") not in {"", "0"} for key in _HIDDEN):
