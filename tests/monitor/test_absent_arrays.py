@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from msgspec.structs import replace
 
@@ -9,7 +11,7 @@ from raidtui.host.md.configured import read_configured
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.finding import Health
-from raidtui.model.snapshot import Snapshot
+from raidtui.model.snapshot import Snapshot, TrialTrace
 from raidtui.monitor.absent_arrays import AbsentArrays
 from raidtui.monitor.events import diff
 from raidtui.monitor.health import exit_status, health_of_absent, judge, judge_absent
@@ -156,6 +158,28 @@ def test_that_no_more_members_are_found_is_an_event() -> None:
     words = "failed: is not started: 2 of 3 members present (sda, sdc)"
     assert [event.text for event in diff(first, second, judge(first), judge(second))] == [words]
     assert list(diff(second, first, judge(second), judge(first))) == []
+
+
+def test_a_rescue_trial_is_not_reported_as_the_array() -> None:
+    """It starts and ends, and holds the members one by one; the array itself does not start."""
+    [rests] = found(TWO)
+    [fewer] = found(slot("sda", 1, 0))
+    idle, tried = snapshot_of(host_tree()), snapshot_of(host_tree(raid5(members=("sdg", "sdh", None))))
+    trials = (TrialTrace(ident="ab12cd", array=tried.arrays[0].name),)
+    course = [
+        replace(idle, absent=(rests,)),
+        replace(idle, absent=(fewer,), trials=trials),
+        replace(tried, trials=trials),
+        replace(idle, trials=trials),
+    ]
+    happened = [
+        event.text for one, two in pairwise(course) for event in diff(one, two, judge(one), judge(two))
+    ]
+    assert happened == [
+        f"a rescue trial of it runs, as {tried.arrays[0].path}",
+        "its members are held by a rescue trial",
+        "the rescue trial has ended",
+    ]
 
 
 SPARE = {**member("sdx", 9), **examined("sdx", "spare")}
