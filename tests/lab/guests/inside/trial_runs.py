@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from raidtui.cli import run
 from raidtui.host.reading import read_survey
 from raidtui.host.roots.opening import open_root
 from raidtui.jobs import worker
@@ -41,6 +42,7 @@ from tests.lab.guests.inside.runs import (
     killed_at_entry,
     last_reason,
     sh,
+    start_workers_by,
     until,
     work,
 )
@@ -172,6 +174,7 @@ def vanished_real(names: list[str], goner: str, entry: int) -> Row:
     others = [name for name in names if name != goner]
     before = _state(others)
     job = job_of(load_plan(PLAN.read_bytes()))
+    worker._BACK_S = 1.0  # nobody has it open: what cannot be undone stays so
 
     def gone(_: Job) -> None:
         Path(f"/sys/block/{goner}/device/delete").write_text("1")
@@ -183,6 +186,15 @@ def vanished_real(names: list[str], goner: str, entry: int) -> Row:
         work(job, back=True)
     left = clean(open_root("/"), lambda _: None)
     return (status, why, job.state, last_reason(job), [*left, sh(LEFT)], _state(others) == before)
+
+
+def impatient(words: list[str], patience_s: float) -> int:
+    """Run the command line, whose workers try to undo for so long; return its exit status."""
+    start_workers_by(
+        "import sys\nfrom raidtui.cli import run\nfrom raidtui.jobs import worker\n"
+        f"worker._BACK_S = {patience_s}\nraise SystemExit(run(sys.argv[3:]))\n"
+    )
+    return run(words)
 
 
 def full_stores(names: list[str]) -> Row:
