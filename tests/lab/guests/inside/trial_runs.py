@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import signal
 import sys
@@ -32,6 +31,7 @@ from raidtui.rescue.trial.trial_record import TrialLooks, TrialOutcome, outcome_
 from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest
 from raidtui.rescue.trial.trial_worker import TrialWorker
 from raidtui.rescue.trial.trials import clean, make_trial_job, new_ident, read_trial_host
+from tests.lab.guests.inside.cases import digest
 from tests.lab.guests.inside.runs import (
     FILLER,
     PLAN,
@@ -295,10 +295,4 @@ def _work(job: Job, fault: Fault, number: int) -> int:
 
 def _state(names: list[str]) -> list[tuple[str, str]]:
     """The digest of each member, and whether it is read-only."""
-    return [
-        (
-            hashlib.sha256(Path(f"/dev/{name}").read_bytes()).hexdigest(),
-            Path(f"/sys/block/{name}/ro").read_text(),
-        )
-        for name in names
-    ]
+    return [(digest(f"/dev/{name}"), Path(f"/sys/block/{name}/ro").read_text()) for name in names]
