@@ -4,9 +4,10 @@ import os
 
 import pytest
 
+from tests.lab.guests.digests import digests
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.wrecks.asking import diagnosed, searched
-from tests.lab.guests.wrecks.making import digests, kernel_words, make, prove
+from tests.lab.guests.wrecks.making import kernel_words, make, prove
 from tests.lab.guests.wrecks.saving import saved
 from tests.lab.guests.wrecks.table import WRECKS
 from tests.lab.guests.wrecks.wreck import Wreck

@@ -49,7 +49,7 @@ def exports(path: str) -> dict[str, str]:
 
 
 def digest(path: str) -> str:
-    """Return the data of an array."""
+    """Return a digest of all of a device, read without a buffer of its size: page faults cost much here."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
