@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from raidtui.model.survey import Device, MemberRole, Superblock
 from raidtui.rescue.causes import causes_of
-from raidtui.rescue.groups import MemberGroup, groups_of, loose_devices
+from raidtui.rescue.groups import MemberGroup, groups_of
+from raidtui.rescue.loose_devices import loose_devices
 from raidtui.rescue.records import (
     Cause,
     CauseCode,

@@ -11,10 +11,10 @@ from tests.lab.guests.console import RAIDTUI
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.digests import digests
 from tests.lab.guests.guest import Guest
-from tests.lab.guests.jobs import PLAN, checksum, raidtui, states
+from tests.lab.guests.jobs import PLAN, checksum, last_job, raidtui, states
 from tests.lab.guests.wrecks.making import done, make
 from tests.lab.guests.wrecks.table import WRECKS
-from tests.lab.test_rescue_trial import applied, last_job, left, tried, two_kicked
+from tests.lab.test_rescue_trial import applied, left, tried, two_kicked
 
 # Ends itself as it reads a device for the Nth time, which is everything that a search does to one.
 KILLED = """

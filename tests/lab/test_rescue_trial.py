@@ -8,7 +8,7 @@ import pytest
 
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.guest import Guest
-from tests.lab.guests.jobs import PLAN, checksum, raidtui, states
+from tests.lab.guests.jobs import PLAN, checksum, last_job, raidtui, states
 
 SUMS = "/tmp/sums"
 LEFT = """
@@ -200,12 +200,6 @@ def test_an_array_that_was_written_to_is_not_taken_back(guest: Guest, level: int
         assert states(guest)[-1] == "done"
     again = guest.run("mount -o ro,noload /dev/md/data /tmp/place && cat /tmp/place/new && umount /tmp/place")
     assert (again.status, again.stdout) == (0, "new\n"), again.output
-
-
-def last_job(guest: Guest) -> str:
-    """The id of the newest job."""
-    found: str = json.loads(raidtui(guest, "jobs", "--json").stdout)["jobs"][-1]["id"]
-    return found
 
 
 def applied(guest: Guest, job: str, *words: str) -> None:

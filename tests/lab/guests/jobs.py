@@ -78,6 +78,12 @@ def do(guest: Guest, *words: str, confirm: str = "") -> str:
     return apply(guest, *((f"--confirm={confirm}",) if confirm else ()))
 
 
+def last_job(guest: Guest) -> str:
+    """The id of the newest job."""
+    found: str = json.loads(raidtui(guest, "jobs", "--json").stdout)["jobs"][-1]["id"]
+    return found
+
+
 def killed_worker(guest: Guest, number: int) -> tuple[str, int]:
     """Apply the saved plan by a worker that is killed before its Nth journal entry: (job, exit status)."""
     done = guest.run(_KILLED.format(plan=PLAN, number=number), interpreter="python", timeout=120)
