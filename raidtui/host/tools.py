@@ -54,9 +54,9 @@ def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOu
             )
             try:
                 process.communicate(stdin.encode(), timeout=timeout_s)
-            except BaseException:
-                end(process)
-                raise
+            finally:
+                if process.returncode is None:  # it did not answer, or this thread is being ended
+                    end(process)
             return ToolOutput(
                 argv=argv, status=process.returncode, stdout=_text_of(stdout), stderr=_text_of(stderr)
             )

@@ -16,7 +16,7 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -30,6 +30,7 @@ from raidtui.model.plan import Plan
 if TYPE_CHECKING:
     import psutil
 
+_Form = TypeVar("_Form")
 # Of a step's entries, with what the tools print, most take a tenth of that.
 _ROOM_BYTES, _STEP_BYTES = 32 << 10, 8 << 10
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -124,6 +125,24 @@ class Job:
             OSError: it cannot be written.
         """
         write_synced(self.folder / name, data)
+
+    def kept(self, name: str, form: type[_Form]) -> _Form:
+        """Return what a file beside the plan holds, as JSON.
+
+        Raises:
+            JobError: it cannot be read.
+        """
+        try:
+            return msgspec.json.decode((self.folder / name).read_bytes(), type=form)
+        except (OSError, msgspec.DecodeError) as error:
+            raise JobError(f"{name} of job {self.id} cannot be read: {error}") from error
+
+    def kept_or_none(self, name: str, form: type[_Form]) -> _Form | None:
+        """Return what a file beside the plan holds, as JSON; None where it cannot be read."""
+        try:
+            return self.kept(name, form)
+        except JobError:
+            return None
 
     def discard(self) -> None:
         """Remove the job. Its worker was never started."""

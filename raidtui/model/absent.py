@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from raidtui.view.units import counted
 
@@ -29,6 +30,7 @@ class AbsentMember(Struct, frozen=True, kw_only=True):
         slot: its slot in the array; None for spares and where it is not known.
         role: its role when the array was last seen: in_sync, rebuilding, faulty; "" where it was not seen.
         events_behind: how many events its superblock is behind the newest; above 1 its data are out of date.
+        dropped: whether the newest superblock counts it as failed or missing.
         serial: the serial number of its disk.
     """
 
@@ -37,6 +39,7 @@ class AbsentMember(Struct, frozen=True, kw_only=True):
     slot: int | None = None
     role: str = ""
     events_behind: int = 0
+    dropped: bool = False
     serial: str | None = None
 
 
@@ -92,6 +95,10 @@ class AbsentArray(Struct, frozen=True, kw_only=True):
         if self.filled is None or self.raid_disks is None:
             return None
         return self.filled >= self.raid_disks
+
+    def maybe_more(self, unread: tuple[str, ...]) -> AbsentArray:
+        """Return it with a number of members that is not known: udev may still find some."""
+        return self if self.complete else replace(self, filled=None, awaits_udev=True, unread=unread)
 
     @property
     def present(self) -> tuple[AbsentMember, ...]:

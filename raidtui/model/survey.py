@@ -159,6 +159,12 @@ class Superblock(Struct, frozen=True, kw_only=True):
         """Whether md writes to the members as it starts the array, also read-only: it replays a log."""
         return bool((self.features or 0) & _REPLAYED)
 
+    def takes_for_failed(self, other: Superblock) -> bool:
+        """Whether it records the slot of another member as failed or missing."""
+        if self.roles is None or other.slot is None:
+            return False
+        return self.roles[other.slot : other.slot + 1] == "."
+
     @property
     def label(self) -> str:
         """The name without the host, else the first part of the UUID."""

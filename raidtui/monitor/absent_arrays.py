@@ -198,10 +198,12 @@ class AbsentArrays:
         unread = tuple(name for name in self._scan.unread() if name not in used)
         at_rest = [each for group in free.values() for each in group]
         blocks = self._superblocks.read(at_rest, ask=not busy)
+        if any(self._lacks_members(uuid, group, blocks) for uuid, group in free.items()):
+            blocks |= self._overlooked(free, used, ask=not busy)
         found = list(self._gone(free, running, unread, udev_busy=busy))
         stopped = (self._not_started(uuid, group, blocks) for uuid, group in free.items())
         found += [
-            _may_have_more(absent, unread) if udev_works or unread else absent
+            absent.maybe_more(unread) if udev_works or unread else absent
             for absent in stopped
             if absent is not None
         ]
@@ -212,6 +214,28 @@ class AbsentArrays:
         young = any(self._is_young(seen) for seen in self._seen.values())
         self.unsettled = len(listed) < len(found) or udev_works or young or self._superblocks.reading
         return tuple(listed)
+
+    def _lacks_members(
+        self, uuid: str, group: Sequence[FoundMember], blocks: dict[str, Superblock | None]
+    ) -> bool:
+        absent = self._not_started(uuid, group, blocks)
+        return absent is not None and absent.complete is False
+
+    def _overlooked(
+        self, free: dict[str, list[FoundMember]], used: set[str], *, ask: bool
+    ) -> dict[str, Superblock | None]:
+        """Add members to their arrays that udev does not know as such; return their superblocks."""
+        empty = [each for each in self._scan.empty() if each.name not in used]
+        read = self._superblocks.read(empty, ask=ask)
+        found: dict[str, Superblock | None] = {}
+        for each in empty:
+            block = read.get(each.name)
+            if block is not None and block.uuid in free:
+                member = replace(each, uuid=block.uuid, device_uuid=block.device_uuid or "")
+                free[block.uuid].append(member)
+                free[block.uuid].sort(key=lambda one: (len(one.name), one.name))
+                found[each.name] = block
+        return found
 
     def _is_young(self, seen: _Seen) -> bool:
         return seen.died and self._taken_s - seen.at_s < _SETTLE_S
@@ -298,6 +322,7 @@ class AbsentArrays:
                 present=True,
                 slot=block.slot if (block := known.get(each.name)) else None,
                 events_behind=most - (block.events or most) if block else 0,
+                dropped=block is not None and newest is not None and newest.takes_for_failed(block),
                 serial=each.serial,
             )
             for each in group
@@ -306,7 +331,7 @@ class AbsentArrays:
         if not known and seen is not None:
             return self._stopped(seen, group)
         all_read = len(known) == len(group)
-        slots = {member.slot for member in members if member.slot is not None and member.events_behind <= 1}
+        slots = {m.slot for m in members if m.slot is not None and m.events_behind <= 1 and not m.dropped}
         if all_read and newest is not None and newest.metadata != "0.90":
             if all(member.slot is None for member in members):
                 return None  # spares alone cannot be started
@@ -369,8 +394,3 @@ class AbsentArrays:
             if each.absence is Absence.GONE or passed_s >= wait_s:
                 listed.append(each)
         return listed
-
-
-def _may_have_more(absent: AbsentArray, unread: tuple[str, ...]) -> AbsentArray:
-    """Return an array of which udev may still find members: how many there are is not known."""
-    return absent if absent.complete else replace(absent, filled=None, awaits_udev=True, unread=unread)

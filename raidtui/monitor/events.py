@@ -38,9 +38,15 @@ def _diff(
     for key, array in before.items():
         if key not in after and not _same_by_name(array, new.arrays):
             gone = new.absent_array(key)
-            if gone is None or gone.absence is not Absence.GONE:
+            if old.is_trial(array):
+                yield _event(new, array, "the rescue trial has ended", Tone.PLAIN)
+            elif gone is None or gone.absence is not Absence.GONE:
                 yield _event(new, array, "stopped", Tone.WARN)
     for key, array in after.items():
+        if new.is_trial(array):  # what its members lack is no news, and none of the real ones changes
+            if key not in before:
+                yield _event(new, array, f"a rescue trial of it runs, as {array.path}", Tone.PLAIN)
+            continue
         earlier = before.get(key) or _same_by_name(array, old.arrays)
         if earlier is None:
             yield _event(new, array, _appeared(array), Tone.PLAIN)
@@ -59,11 +65,15 @@ def _diff_absent(old: Snapshot, new: Snapshot, findings: dict[str, list[Finding]
     for absent in new.absent:
         before = old.absent_array(absent.key)
         is_known_now = before is not None and before.awaits_udev and not absent.awaits_udev
+        if new.trials and before is not None:
+            continue  # the trial holds its members one by one
         if before is None or is_known_now or (before.absence, before.count) != (absent.absence, absent.count):
             yield _absent_event(new, absent, findings)
     for absent in old.absent:
         if new.absent_array(absent.key) is None and new.array(absent.key) is None:
             text = "no longer has members" if absent.present else "is no longer named"
+            if new.trials and absent.present:
+                text = "its members are held by a rescue trial"
             yield Event(at_s=new.taken_s, kind=EventKind.KERNEL, subject=absent.title, text=text)
 
 

@@ -333,11 +333,16 @@ def judge_absent(absent: AbsentArray) -> Finding:
     health = health_of_absent(absent)
     lost = [member.name for member in absent.members if not member.present]
     there = [member.name for member in absent.present]
-    count = absent.count_words + (f" ({', '.join(there)})" if there else "")
+    whole = [member.name for member in absent.present if member.events_behind <= 1 and not member.dropped]
+    counted_ones = whole if absent.filled == len(whole) else there
+    count = absent.count_words + (f" ({', '.join(counted_ones)})" if counted_ones else "")
     names = "names" if len(absent.named_by) == 1 else "name"
     old = [member.name for member in absent.members if member.events_behind > 1]
     if old:
         count += f"; {joined(old)} {'is' if len(old) == 1 else 'are'} behind the others"
+    dropped = [member.name for member in absent.members if member.dropped and member.events_behind <= 1]
+    if dropped:
+        count += f"; the others count {joined(dropped)} as failed"
     if absent.absence is Absence.GONE:
         code, sentence = FindingCode.GONE, f"is gone: it ended without having been stopped, {count}"
         if lost:
@@ -359,7 +364,8 @@ def judge_absent(absent: AbsentArray) -> Finding:
             sentence = f"is not started: {count}; the number of its members is not known"
             remedy = f"run raidtui as root; {_ASSEMBLE}"
         elif health is Health.FAILED:
-            remedy = f"find the missing members, and {_NEVER_RE_CREATE}; {_RESCUE}"
+            find = "find the missing members, and " if len(there) < absent.raid_disks else ""
+            remedy = f"{find}{_NEVER_RE_CREATE}; {_RESCUE}"
         else:
             ignore = f"; ARRAY <ignore> UUID={absent.uuid} in mdadm.conf keeps it from being reported"
             remedy = _ASSEMBLE + ignore

@@ -24,8 +24,9 @@ def plan_stop(survey: Survey, array: Array) -> Plan | Refusal:
         )
     paths = tuple(f"/dev/{member.name}" for member in array.members if not member.has("faulty"))
     uuid = array.uuid or ""
+    assemble = ("mdadm", "--assemble", array.link or array.path, f"--uuid={uuid}", *paths)
     back = Step(
-        argv=("mdadm", "--assemble", array.link or array.path, f"--uuid={uuid}", *paths),
+        argv=("mdadm", "--incremental", f"/dev/{array.container}") if array.container else assemble,
         why="start it again",
         proves=(Fact(kind=FactKind.RUNNING, subject=uuid),),
     )
@@ -38,6 +39,8 @@ def plan_stop(survey: Survey, array: Array) -> Plan | Refusal:
         ),
         proves=(Fact(kind=FactKind.GONE, subject=array.name if array.twin or not uuid else uuid),),
         undo=(back,) if uuid and array.active else (),
+        # mdmon may stop a volume, or end with its container, after mdadm has given up with an error.
+        proof_decides=(array.metadata or "").startswith("external"),
     )
     return Plan(
         title=f"stop: {array.title}",

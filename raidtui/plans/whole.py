@@ -126,19 +126,15 @@ def _why_stale(block: Superblock, newest: Superblock, first: str) -> str:
     behind = (newest.events or 0) - (block.events or 0)
     if behind > MARGIN_EVENTS:
         return f"is {counted(behind, 'event')} behind"
-    if block is not newest and _is_out(block, newest.roles):
+    if block is not newest and newest.takes_for_failed(block):
         return f"is marked as failed by {first}"
-    if block is not newest and _is_out(newest, block.roles):
+    if block is not newest and block.takes_for_failed(newest):
         return f"marks {first}, which is newer, as failed"
     return ""
 
 
 def _up_to(sectors: int) -> str:
     return f", up to {binary_size(sectors * SECTOR_BYTES)}" if sectors else ""
-
-
-def _is_out(block: Superblock, roles: str | None) -> bool:
-    return roles is not None and block.slot is not None and roles[block.slot : block.slot + 1] == "."
 
 
 def refuse_start(blocks: Mapping[str, Superblock], *, run: bool) -> Refusal | None:

@@ -9,7 +9,8 @@ from raidtui.model.reshape_place import place_of, waiting_words
 from raidtui.model.survey import MemberRole, Superblock
 from raidtui.plans.whole import MARGIN_EVENTS
 from raidtui.rescue.gap_words import moment
-from raidtui.rescue.groups import SECTOR_BYTES, MemberGroup, is_too_small, needed_sectors
+from raidtui.rescue.groups import MemberGroup, is_too_small, needed_sectors
+from raidtui.rescue.loose_devices import SECTOR_BYTES
 from raidtui.rescue.mdadm_words import EXTERNAL
 from raidtui.rescue.records import Cause, CauseCode, RescueFacts
 from raidtui.rescue.reshape_backup import is_needed

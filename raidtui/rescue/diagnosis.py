@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from raidtui.model.survey import Device, MemberRole, Superblock
 from raidtui.rescue.causes import causes_of
-from raidtui.rescue.groups import MemberGroup, groups_of, loose_devices
+from raidtui.rescue.groups import MemberGroup, groups_of
+from raidtui.rescue.loose_devices import loose_devices, partitions_of, signed_devices
 from raidtui.rescue.records import (
     Cause,
     CauseCode,
@@ -117,18 +118,38 @@ def _without_superblocks(groups: tuple[MemberGroup, ...], facts: RescueFacts) ->
         sizes = [facts.survey.devices[name].disk.size_bytes for name in full]
         full = [name for name, size in zip(full, sizes, strict=True) if sizes.count(size) > 1]
         blank = []
-    if not full and not blank:
-        return []
-    return [
-        RescueArray(
-            uuid=None,
-            name="",
-            level=None,
-            members=tuple(_without(name, facts) for name in (*full, *blank)),
-            causes=tuple(_loose_causes(full, blank)),
-            ways=tuple(_loose_ways(full, facts)),
+    found = [_loose_array(full, blank, _loose_causes(full, blank), facts)] if full or blank else []
+    if disks := [name for name in _disks_of(full, facts) if name not in taken]:
+        text = (
+            f"{joined(disks)} have partitions in which nothing is known. If the whole disks were members,"
+            " their superblocks were overwritten as they were partitioned."
         )
+        cause = Cause(code=CauseCode.OVERWRITTEN, text=text, devices=tuple(disks))
+        found.append(_loose_array(disks, [], [cause], facts))
+    return found
+
+
+def _disks_of(parts: list[str], facts: RescueFacts) -> list[str]:
+    """Return the disks of one size that have none but these partitions."""
+    devices = facts.survey.devices
+    disks = [
+        name
+        for name in signed_devices(facts)
+        if (own := partitions_of(devices[name])) and all(part in parts for part in own)
     ]
+    sizes = [devices[name].disk.size_bytes for name in disks]
+    return [name for name, size in zip(disks, sizes, strict=True) if sizes.count(size) > 1]
+
+
+def _loose_array(full: list[str], blank: list[str], causes: list[Cause], facts: RescueFacts) -> RescueArray:
+    return RescueArray(
+        uuid=None,
+        name="",
+        level=None,
+        members=tuple(_without(name, facts) for name in (*full, *blank)),
+        causes=tuple(causes),
+        ways=tuple(_loose_ways(full, facts)),
+    )
 
 
 def _loose_causes(full: list[str], blank: list[str]) -> list[Cause]:

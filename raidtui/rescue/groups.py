@@ -13,15 +13,12 @@ from raidtui.model.array import Array
 from raidtui.model.geometry import copy_groups, losses_left, slots_words
 from raidtui.model.survey import Device, MemberRole, Superblock
 from raidtui.plans.whole import StaleMember, Standing, standing
+from raidtui.rescue.loose_devices import SECTOR_BYTES, hidden_superblock, loose_devices, signed_devices
 from raidtui.rescue.records import MediumState, RescueFacts
 from raidtui.rescue.reshape_backup import backup_of
 
-SECTOR_BYTES = 512
 _OLD_SUPERBLOCK_SECTORS = 128  # 0.90: 64 KiB at a multiple of 64 KiB (MD_RESERVED_SECTORS)
 _YOUNG_S, _YOUNG_EVENTS = 86_400.0, 100
-_IN_USE = frozenset({"mount", "swap", "holder"})
-_USED = _IN_USE | {"partition"}
-_NO_MEMBERS = ("loop", "zram", "sr", "fd", "md", "nbd", "mtdblock")
 
 
 class MemberGroup(Struct, frozen=True, kw_only=True):
@@ -92,8 +89,8 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
         return tuple(
             (one, other)
             for one, other in combinations(sorted(self.blocks), 2)
-            if _takes_for_failed(self.blocks[one], self.blocks[other])
-            and _takes_for_failed(self.blocks[other], self.blocks[one])
+            if self.blocks[one].takes_for_failed(self.blocks[other])
+            and self.blocks[other].takes_for_failed(self.blocks[one])
         )
 
     @property
@@ -186,11 +183,6 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
         return self.facts.medium(name)
 
 
-def _takes_for_failed(block: Superblock, other: Superblock) -> bool:
-    roles, slot = block.roles, other.slot
-    return block.slot is not None and roles is not None and slot is not None and roles[slot : slot + 1] == "."
-
-
 def groups_of(facts: RescueFacts) -> tuple[MemberGroup, ...]:
     """Return the arrays of which superblocks were found, in the order of their first device."""
     found: dict[str, dict[str, Superblock]] = {}
@@ -229,30 +221,6 @@ def _is_below(device: Device, block: Superblock, facts: RescueFacts) -> bool:
     holders = [devices.get(use.what) for use in device.disk.uses if use.kind == "holder"]
     blocks = [each.superblock for each in holders if each is not None and each.superblock is not None]
     return any(_is_same(block, each) for each in blocks)
-
-
-def hidden_superblock(name: str, facts: RescueFacts) -> Superblock | None:
-    """Return the superblock of a partition that is no longer there, found on its disk.
-
-    It is none where a partition, or a map, still has it, or where the disk has been put to another use. A
-    partition that begins with the data of the member is none: it shows half of what it seems to be.
-    """
-    devices, medium = facts.survey.devices, facts.medium(name)
-    hidden = medium.hidden
-    if hidden is None or hidden.device_uuid is None:
-        return None
-    data_bytes = (medium.hidden_sectors + (hidden.offset_sectors or 0)) * SECTOR_BYTES
-    for part in (devices[each] for each in partitions_of(devices[name]) if each in devices):
-        begins = part.start_bytes == data_bytes
-        if part.superblock is not None or part.disk.users or (signature_of(part) and not begins):
-            return None
-    own = {each.superblock.device_uuid for each in devices.values() if each.superblock is not None}
-    return None if hidden.device_uuid in own else hidden
-
-
-def partitions_of(device: Device) -> tuple[str, ...]:
-    """Return the kernel names of the partitions of a disk."""
-    return tuple(use.what for use in device.disk.uses if use.kind == "partition")
 
 
 def _is_unusable(name: str, block: Superblock, facts: RescueFacts, starts: Mapping[str, int]) -> bool:
@@ -311,84 +279,10 @@ def _is_same(one: Superblock, other: Superblock) -> bool:
 
 def _with_lost(groups: list[MemberGroup], facts: RescueFacts) -> Iterator[MemberGroup]:
     """Give each array the devices that may have been its members: those that fit where a member is absent."""
-    loose = dict.fromkeys((*loose_devices(facts), *_signed_devices(facts)))
+    loose = dict.fromkeys((*loose_devices(facts), *signed_devices(facts)))
     for group in groups:
         fits = [name for name in loose if group.absent and _fits(name, group)]
         yield replace(group, lost=tuple(fits))
-
-
-def loose_devices(facts: RescueFacts) -> tuple[str, ...]:
-    """Return the devices without a superblock that nothing uses and that no other system has signed."""
-    return tuple(
-        name
-        for name, device in facts.survey.devices.items()
-        if _may_be_member(name, facts)
-        and (name in facts.named or not _is_taken(device))
-        and (name in facts.named or not signature_of(device) or _has_kin(device, facts))
-    )
-
-
-def _may_be_member(name: str, facts: RescueFacts) -> bool:
-    device = facts.survey.devices[name]
-    return (
-        device.superblock is None
-        and hidden_superblock(name, facts) is None
-        and hidden_superblock(device.disk.disk, facts) is None
-        and name not in facts.survey.silent
-        and name not in facts.copied
-        and bool(facts.medium(name).blank is not None or facts.medium(name).error)
-        and not device.disk.users
-    )
-
-
-def _signed_devices(facts: RescueFacts) -> Iterator[str]:
-    """Yield the devices that another system has signed and that nothing uses, their partitions neither.
-
-    Where an array lacks a disk, this may be the one: mkfs, mkswap, an installer, or firmware that writes a
-    partition table overwrite the superblock.
-    """
-    for name, device in facts.survey.devices.items():
-        parts = [each for each in facts.survey.devices.values() if each.disk.disk == name != each.disk.name]
-        if (
-            _may_be_member(name, facts)
-            and signature_of(device)
-            and not _is_taken(device, _IN_USE)
-            and not any(each.superblock is not None or _is_taken(each, _IN_USE) for each in parts)
-        ):
-            yield name
-
-
-def _is_taken(device: Device, used: frozenset[str] = _USED) -> bool:
-    uses = {use.kind for use in device.disk.uses}
-    return (
-        bool(uses & used)
-        or bool(device.busy)
-        or device.disk.name.startswith(_NO_MEMBERS)
-        or not device.disk.size_bytes
-    )
-
-
-def signature_of(device: Device) -> str:
-    """Return what udev found on a device: ext4, swap, LVM2_member, gpt; "" for nothing."""
-    return next((use.what for use in device.disk.uses if use.kind == "signature"), "")
-
-
-def _has_kin(device: Device, facts: RescueFacts) -> bool:
-    """Whether a device with a signature may be a member of an array of which the data begin at its start.
-
-    The first member then shows the array's own signature, and parity may repeat it: there is another device
-    of the same size that has the same one, or none.
-    """
-    return any(
-        other is not device
-        and other.superblock is None
-        and other.disk.size_bytes == device.disk.size_bytes
-        and not _is_taken(other)
-        and not facts.medium(other.disk.name).blank
-        and facts.medium(other.disk.name).blank is not None
-        and signature_of(other) in {"", signature_of(device)}
-        for other in facts.survey.devices.values()
-    )
 
 
 def _fits(name: str, group: MemberGroup) -> bool:

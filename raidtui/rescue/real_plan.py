@@ -86,37 +86,39 @@ def plan_real(
     )
     if saved is None:
         lost = len(devices) < _slots(made, devices) or bool(replaying(survey, made.devices))
+        steps = (*map(let_go_of, waiting), start)
         return Plan(
             title=f"rescue: {label}",
             subject=label,
-            steps=(*map(let_go_of, waiting), start),
+            steps=steps,
             undo=start.undo,
             harm=Harm.REDUCES if lost else Harm.HARMLESS,
             notes=_notes(survey, trial, outcome),
-            grounds=_grounds(trial, outcome, job),
+            grounds=(*_grounds(trial, outcome, job), _main_step(steps, start)),
             devices=made.devices,
         )
     hold = _hold(trial.names.ident)
+    steps = (
+        Step(argv=("mkdir", "-p", "-m", "700", room.folder), why="where the members' ends are saved"),
+        Step(argv=("mkdir", "-p", "-m", "700", saved.folder), why="those of this plan"),
+        *saved.forth,
+        *hold.begin,
+        *map(let_go_of, waiting),
+        *_backup_steps(made, saved.folder),
+        start,
+        *hold.end,
+    )
     return Plan(
         title=f"rescue: {label}",
         subject=label,
-        steps=(
-            Step(argv=("mkdir", "-p", "-m", "700", room.folder), why="where the members' ends are saved"),
-            Step(argv=("mkdir", "-p", "-m", "700", saved.folder), why="those of this plan"),
-            *saved.forth,
-            *hold.begin,
-            *map(let_go_of, waiting),
-            *_backup_steps(made, saved.folder),
-            start,
-            *hold.end,
-        ),
+        steps=steps,
         harm=Harm.DESTROYS,
         warning=_MOVES
         if moves
         else f"Superblocks are written. What was there is saved in {saved.folder}, and rolling back"
         " restores it byte for byte. Once the array was written to, that is refused.",
         notes=(*_notes(survey, trial, outcome), saved.note),
-        grounds=_grounds(trial, outcome, job),
+        grounds=(*_grounds(trial, outcome, job), _main_step(steps, start)),
         confirm=label,
         rolls_back=not moves,
         stacked=True,
@@ -315,6 +317,12 @@ def _grounds(trial: TrialRecord, outcome: TrialOutcome, job: str) -> tuple[str, 
     names = joined(list(request.made.devices))
     same = f"Tried {METHOD_WORDS[request.method]}; both ends of {names} read as before it."
     return (words, *((request.tie,) if request.tie else ()), sure, same)
+
+
+def _main_step(steps: tuple[Step, ...], start: Step) -> str:
+    """Return which of the steps is the command that was tried."""
+    others = " The others save what it overwrites, and hold the members meanwhile." if start.undo[1:] else ""
+    return f"Step {steps.index(start) + 1} is the command that was tried: {start.command}.{others}"
 
 
 def _gaps(survey: Survey, made: Assembly) -> list[str]:

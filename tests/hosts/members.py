@@ -26,10 +26,13 @@ def member(name: str, number: int, uuid: str = UUID, *, more: str = "") -> dict[
     return {f"/sys/class/block/{name}/dev": f"{dev}\n", **udev(dev, uuid, number=number, more=more)}
 
 
-def examined(name: str, role: str, *, events: int = 17, disks: int = 3, uuid: str = UUID) -> dict[str, str]:
+def examined(
+    name: str, role: str, *, events: int = 17, disks: int = 3, uuid: str = UUID, roles: str = ""
+) -> dict[str, str]:
     """Return what mdadm says of a member's superblock."""
     export = f"MD_LEVEL=raid5\nMD_DEVICES={disks}\nMD_NAME=nas:old\nMD_UUID={uuid}\nMD_EVENTS={events}\n"
     words = f"          Version : 1.2\n   Device Role : {role}\n"
+    words += f"   Array State : {roles} ('A' == active, '.' == missing, 'R' == replacing)\n" if roles else ""
     return {
         output_path(("mdadm", "--examine", "--export", f"/dev/{name}")): f"exit 0\n{export}",
         output_path(("mdadm", "--examine", f"/dev/{name}")): f"exit 0\n{words}",

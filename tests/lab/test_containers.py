@@ -6,7 +6,7 @@ import pytest
 
 from tests.lab.guests.arrays import make_ram_disks
 from tests.lab.guests.guest import Guest
-from tests.lab.guests.jobs import do, raidtui, refusal
+from tests.lab.guests.jobs import do, last_job, raidtui, refusal
 
 
 @pytest.mark.parametrize("kind", ["imsm", "ddf"])
@@ -34,6 +34,11 @@ def test_a_container_and_its_volume(guest: Guest, kind: str) -> None:
     assert do(guest, "check", "vol").endswith("done\n")
     assert refusal(guest, "check", "box") == "box is a container of volumes; choose one of its volumes"
     assert refusal(guest, "stop", "box") == "box holds vol; stop that first"
-    assert (
-        guest.run("mdadm --wait /dev/md/vol; mdadm --stop /dev/md/vol; mdadm --stop /dev/md/box").status == 0
-    )
+    guest.run("mdadm --wait /dev/md/vol")
+    assert do(guest, "stop", "vol").endswith("done\n")
+    if kind == "ddf":  # imsm finds its disks by their serial numbers, which these have not
+        back = raidtui(guest, "jobs", "rollback", last_job(guest))
+        assert (back.status, "rolled back" in back.output) == (0, True), back.output
+        assert guest.run("mdadm --detail --export /dev/md/vol").stdout.count("MD_LEVEL=raid1") == 1
+        assert do(guest, "stop", "vol").endswith("done\n")
+    assert do(guest, "stop", "box").endswith("done\n")

@@ -34,7 +34,9 @@ def container(guest: Guest, kind: str, names: tuple[str, ...]) -> None:
     assert made.status == 0, made.output
     filled(guest, "/dev/md/vol")
     guest.run("mdadm --wait /dev/md/vol", env=options)
-    done = guest.run("mdadm --stop /dev/md/vol && mdadm --stop /dev/md/box && udevadm settle", env=options)
+    # mdmon may stop a volume after mdadm has given up: what counts is that both are gone.
+    stop = "until mdadm --stop /dev/md/{0} || [ ! -e /dev/md/{0} ]; do udevadm settle; done; udevadm settle;"
+    done = guest.run(f"{stop.format('vol')} {stop.format('box')} ! pgrep mdmon", env=options)
     assert done.status == 0, done.output
 
 

@@ -9,11 +9,12 @@ import pytest
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.console import RAIDTUI
 from tests.lab.guests.deadline import wait_until
+from tests.lab.guests.digests import digests
 from tests.lab.guests.guest import Guest
-from tests.lab.guests.jobs import PLAN, checksum, raidtui, states
-from tests.lab.guests.wrecks.making import digests, done, make
+from tests.lab.guests.jobs import PLAN, checksum, last_job, raidtui, states
+from tests.lab.guests.wrecks.making import done, make
 from tests.lab.guests.wrecks.table import WRECKS
-from tests.lab.test_rescue_trial import applied, last_job, left, tried, two_kicked
+from tests.lab.test_rescue_trial import applied, left, tried, two_kicked
 
 # Ends itself as it reads a device for the Nth time, which is everything that a search does to one.
 KILLED = """
@@ -104,40 +105,57 @@ def test_a_member_that_vanishes_in_the_real_step(
     assert sd in (why or reason)
 
 
-SLOW = """
-mkdir -p /run/udev/rules.d && cat >/run/udev/rules.d/99-slow.rules <<'END'
-ACTION!="remove", SUBSYSTEM=="block", KERNEL=="md*", PROGRAM="/bin/sh -c 'exec 3</dev/$name; sleep 8'"
+HELD = """
+cat >/tmp/hold <<'END'
+exec 3<"/dev/$1" && echo "$1" >>/tmp/held
+newest() { ls -d /var/lib/raidtui/jobs/2* | tail -n 1; }
+until grep -q '"undo failed"' "$(newest)/journal.jsonl"; do sleep 0.1; done
+END
+mkdir -p /run/udev/rules.d && cat >/run/udev/rules.d/99-hold.rules <<'END'
+ACTION!="remove", SUBSYSTEM=="block", KERNEL=="md*", PROGRAM="/bin/bash /tmp/hold $name"
 END
 udevadm control --reload
 """
-"""udev has arrays open for longer than mdadm is patient, as on a host under load."""
+"""udev has arrays open until the newest job has failed to undo a step: for longer than mdadm is patient."""
+LET_GO = (
+    "rm -f /run/udev/rules.d/99-hold.rules && udevadm control --reload && udevadm settle && rm -f /tmp/held"
+)
+FAILED = "grep -c '\"undo failed\"' $(ls -d /var/lib/raidtui/jobs/2* | tail -n 1)/journal.jsonl"
 
 
-def test_what_udev_has_open_for_long_is_taken_down(guest: Guest) -> None:
+def test_what_udev_has_open_for_long_is_taken_down(wreck_guest: Guest) -> None:
     """After the trial, and when the real step is taken back."""
+    guest = wreck_guest
     names = two_kicked(guest)
-    assert guest.run(SLOW).status == 0
+    assert guest.run(HELD).status == 0
     try:
         before = checksum(guest, names)
         outcome = tried(guest, "force", *names[:3])
         assert (outcome["proof"]["check"], checksum(guest, names)) == ("clean", before)
+        assert int(guest.run(FAILED).stdout) > 0
+        assert guest.run(LET_GO).status == 0
         applied(guest, outcome["job"], "--confirm=data")
+        array = guest.run(f"{HELD}readlink -f /dev/md/data").stdout.strip().removeprefix("/dev/")
+        assert guest.run(f"udevadm trigger --action=change /sys/block/{array}").status == 0
+        wait_until(lambda: guest.run(f"grep -x {array} /tmp/held").status == 0, 30, "udev has it open")
         back = raidtui(guest, "jobs", "rollback", last_job(guest))
         assert (back.status, checksum(guest, names), left(guest)) == (0, before, ""), back.output
+        assert int(guest.run(FAILED).stdout) > 0
     finally:
-        guest.run("rm /run/udev/rules.d/99-slow.rules && udevadm control --reload && udevadm settle")
+        guest.run(LET_GO)
 
 
-def test_what_a_trial_stands_on_stays_as_long_as_it_stands(guest: Guest) -> None:
+def test_what_a_trial_stands_on_stays_as_long_as_it_stands(wreck_guest: Guest) -> None:
     """Somebody has its array open: the members stay read-only, and nothing of them is shown to udev."""
+    guest = wreck_guest
     names = two_kicked(guest)[:3]
     before = checksum(guest, names)
     held = raidtui(guest, "rescue", "try", "force", *names, "--hold")
     assert held.status == 0, held.output
     opener = guest.spawn("exec 3</dev/md300 && echo open >/tmp/opened && sleep 1000")
     wait_until(lambda: guest.run("test -e /tmp/opened").status == 0, 30, "the opener")
-    back = raidtui(guest, "jobs", "rollback", last_job(guest), timeout=200)
-    assert (back.status, states(guest)[-1]) == (1, "stuck"), back.output
+    assert inside(guest, f"impatient(['jobs', 'rollback', {last_job(guest)!r}], 1.0)") == 1
+    assert states(guest)[-1] == "stuck"
     there = guest.run(
         f"cat {' '.join(f'/sys/block/{name}/ro' for name in names)}; ls /run/udev/rules.d | grep -c raidtui"
     )
@@ -152,14 +170,13 @@ def planned(guest: Guest, *words: str) -> None:
     tried = raidtui(guest, "rescue", "try", *words, "--json")
     assert tried.status == 0, tried.output
     job = json.loads(tried.stdout)["job"]
-    made = guest.run(f"{' '.join((*RAIDTUI, 'rescue', 'plan', job, '--json'))} >{PLAN}")
+    made = raidtui(guest, "rescue", "plan", job, "--json", into=PLAN)
     assert made.status == 0, made.output
 
 
-def inside(guest: Guest, call: str) -> list[Any]:
+def inside(guest: Guest, call: str) -> Any:
     """Call a function of ``trial_runs`` in the guest."""
     script = "import json\nfrom tests.lab.guests.inside import runs, trial_runs\n"
     done = guest.run(f"{script}print(json.dumps(trial_runs.{call}))", interpreter="python", timeout=600)
     assert done.status == 0, done.output
-    found: list[Any] = json.loads(done.stdout)
-    return found
+    return json.loads(done.stdout.splitlines()[-1])

@@ -1,16 +1,14 @@
 """Trials on the real kernel: what is tried, what is said of it, and that nothing of it is left."""
 
 import json
-import shlex
 import signal
 from typing import Any
 
 import pytest
 
 from tests.lab.guests.arrays import disk_names, make_array
-from tests.lab.guests.console import RAIDTUI
 from tests.lab.guests.guest import Guest
-from tests.lab.guests.jobs import checksum, raidtui, states
+from tests.lab.guests.jobs import PLAN, checksum, last_job, raidtui, states
 
 SUMS = "/tmp/sums"
 LEFT = """
@@ -19,6 +17,12 @@ ls -d /run/udev/rules.d/*raidtui* /run/raidtui-rescue* /var/tmp/raidtui-rescue* 
 grep ^md /proc/mdstat; for disk in /sys/block/ubd?; do [ "$(cat $disk/ro)" = 0 ] || echo $disk read-only; done
 """
 """Prints what is left of a trial: nothing."""
+
+
+@pytest.fixture
+def guest(wreck_guest: Guest) -> Guest:
+    """The one with small disks: a trial reads all of its members twice, and each test does once more."""
+    return wreck_guest
 
 
 def filled(guest: Guest, path: str, *, kind: str = "ext4") -> None:
@@ -176,8 +180,13 @@ def test_an_array_that_was_written_to_is_not_taken_back(guest: Guest, level: int
     assert wrote.status == 0, wrote.output
     job = last_job(guest)
     events = "more: the array was writable since"
+    # md notes that it is clean a moment after the last write
+    clean = f"until [ $(mdadm --examine {devices} | grep -c 'State : clean') = 2 ]; do sleep 0.1; done"
     for command, why in (
-        ("true", "were written to" if level else "it is not known whether it was written to"),
+        (
+            clean,
+            "were written to" if level else "it is not known whether it was written to",
+        ),
         ("mdadm --stop /dev/md/data", events if level else "does not run"),
         (
             f"mdadm --assemble --readonly /dev/md/data {devices}",
@@ -193,17 +202,11 @@ def test_an_array_that_was_written_to_is_not_taken_back(guest: Guest, level: int
     assert (again.status, again.stdout) == (0, "new\n"), again.output
 
 
-def last_job(guest: Guest) -> str:
-    """The id of the newest job."""
-    found: str = json.loads(raidtui(guest, "jobs", "--json").stdout)["jobs"][-1]["id"]
-    return found
-
-
 def applied(guest: Guest, job: str, *words: str) -> None:
     """Carry out the plan of what a trial has rehearsed."""
-    made = guest.run(f"{shlex.join((*RAIDTUI, 'rescue', 'plan', job, '--json'))} >/tmp/plan.json")
+    made = raidtui(guest, "rescue", "plan", job, "--json", into=PLAN)
     assert made.status == 0, made.output
-    done = raidtui(guest, "apply", "/tmp/plan.json", *words)
+    done = raidtui(guest, "apply", PLAN, *words)
     assert done.status == 0, done.output
 
 
@@ -246,7 +249,7 @@ def test_the_real_step_killed_anywhere_is_taken_back(guest: Guest) -> None:
     geometry = "level=1,offset=2048"
     words = ("rebuild-superblocks", *names, "--overlays", "--geometry", geometry, "--name", "data")
     outcome = tried(guest, *words)
-    made = guest.run(f"{shlex.join((*RAIDTUI, 'rescue', 'plan', outcome['job'], '--json'))} >/tmp/plan.json")
+    made = raidtui(guest, "rescue", "plan", outcome["job"], "--json", into=PLAN)
     assert made.status == 0, made.output
     *rows, last = inside(guest, f"killed_real({names!r}, 4)")
     assert last[1:] == [0, "rolled back", "", True]
@@ -291,10 +294,10 @@ def test_what_lies_in_partitions_and_volumes_is_found(guest: Guest) -> None:
     names = disk_names(guest)[:4]
     made = make_array(guest, "data", 6, names, chunk=64, extra=["--assume-clean"])
     done = guest.run(
-        f"printf 'label: gpt\\nsize=60M\\nsize=120M, type=E6D6D379-F507-44C2-A23C-238F2A3DF928\\n' |"
+        f"printf 'label: gpt\\nsize=30M\\nsize=60M, type=E6D6D379-F507-44C2-A23C-238F2A3DF928\\n' |"
         f" sfdisk --quiet {made.path} && udevadm settle && md=$(readlink -f {made.path}) &&"
         " mkfs.ext4 -q ${md}p1 && pvcreate -q ${md}p2 && vgcreate -q vg0 ${md}p2 &&"
-        " lvcreate -q -y -n first -L 20M vg0 && lvcreate -q -y -n data -L 40M vg0 &&"
+        " lvcreate -q -y -n first -L 8M vg0 && lvcreate -q -y -n data -L 32M vg0 &&"
         " mkfs.ext4 -q /dev/vg0/data && wipefs -qa /dev/vg0/first && vgchange -an vg0 && udevadm settle &&"
         f" mdadm --stop $md && mdadm --zero-superblock {' '.join(f'/dev/{name}' for name in names)}"
     )
@@ -337,16 +340,16 @@ def test_levels_by_the_least_that_can_do(
 
 def test_superblocks_that_suffice_are_used_on_the_members_themselves(guest: Guest) -> None:
     """XFS, whose log is not replayed; a member is absent; the inactive array of the others is let go."""
-    names = disk_names(guest)[:4]
+    names = disk_names(guest)[:6]  # mkfs.xfs wants 300 MB
     made = make_array(guest, "data", 5, names, chunk=64, extra=["--assume-clean"])
     filled(guest, str(made.path), kind="xfs")
     done = guest.run(
-        f"mdadm --stop {made.path} && mdadm --zero-superblock /dev/{names[3]} && udevadm settle;"
+        f"mdadm --stop {made.path} && mdadm --zero-superblock /dev/{names[5]} && udevadm settle;"
         f" mdadm --incremental /dev/{names[0]}; cat /proc/mdstat"
     )
     assert "inactive" in done.stdout, done.output
     before = checksum(guest, names)
-    outcome = tried(guest, "start-degraded", *names[:3], "--hashes", SUMS, "--verify")
+    outcome = tried(guest, "start-degraded", *names[:5], "--hashes", SUMS, "--verify")
     assert (outcome["proof"]["check"], outcome["proof"]["contents"]) == ("clean", "xfs")
     assert outcome["store_sectors"] == {}
     assert checksum(guest, names) == before

@@ -2,15 +2,14 @@
 
 import json
 import re
-import shlex
 from typing import Any
 
 import pytest
 
-from tests.lab.guests.console import RAIDTUI
+from tests.lab.guests.digests import digests
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import PLAN, raidtui
-from tests.lab.guests.wrecks.making import MANIFEST, digests, done, make
+from tests.lab.guests.wrecks.making import MANIFEST, done, make
 from tests.lab.guests.wrecks.saving import Words
 from tests.lab.guests.wrecks.table import WRECKS
 
@@ -34,7 +33,7 @@ def tried(guest: Guest, words: Words, *, check: str | None = "clean") -> dict[st
 
 def carried_out(guest: Guest, job: object) -> str:
     """Carry out the plan of what a trial has rehearsed; the path of the array."""
-    plan = guest.run(f"{shlex.join((*RAIDTUI, 'rescue', 'plan', str(job), '--json'))} >{PLAN} && cat {PLAN}")
+    plan = raidtui(guest, "rescue", "plan", str(job), "--json", into=PLAN)
     assert plan.status == 0, plan.output
     confirm = json.loads(plan.stdout)["plan"].get("confirm")
     ended = raidtui(guest, "apply", PLAN, *([f"--confirm={confirm}"] if confirm else []))

@@ -5,7 +5,7 @@ import re
 from tests.lab.guests.arrays import disk_names, make_array, make_ram_disks, mdstat
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
-from tests.lab.guests.jobs import apply, bystander, checksum, do, plan, raidtui, refusal, states
+from tests.lab.guests.jobs import apply, bystander, checksum, do, last_job, plan, raidtui, refusal, states
 
 _FILL = "mkfs.ext4 -q {0} && mount {0} /mnt && dd if=/dev/urandom of=/mnt/file bs=1M count=10 status=none"
 
@@ -24,11 +24,6 @@ def idle(guest: Guest, kernel: str) -> None:
 def read(guest: Guest, path: str) -> str:
     """A file's words."""
     return guest.run(f"cat {path}").stdout.strip()
-
-
-def last_job(guest: Guest) -> str:
-    """The id of the newest job."""
-    return raidtui(guest, "jobs").stdout.split("\n")[-2].split()[0]
 
 
 def test_read_only_and_back(guest: Guest) -> None:

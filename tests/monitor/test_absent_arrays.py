@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from msgspec.structs import replace
 
@@ -9,10 +11,10 @@ from raidtui.host.md.configured import read_configured
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.finding import Health
-from raidtui.model.snapshot import Snapshot
+from raidtui.model.snapshot import Snapshot, TrialTrace
 from raidtui.monitor.absent_arrays import AbsentArrays
 from raidtui.monitor.events import diff
-from raidtui.monitor.health import exit_status, health_of_absent, judge
+from raidtui.monitor.health import exit_status, health_of_absent, judge, judge_absent
 from raidtui.monitor.sampler import Sampler
 from tests.hosts.members import OTHER, THREE, TWO, UUID, examined, member, slot, udev
 from tests.hosts.trees import Stage, host_tree, inactive, raid1, raid5, snapshot_of
@@ -56,7 +58,7 @@ def test_all_members_are_there() -> None:
 
 def test_a_member_that_is_behind_does_not_count() -> None:
     [absent] = found(slot("sda", 1, 0) | slot("sdb", 2, 1, events=3) | slot("sdc", 3, 2, events=16))
-    words = "is not started: 2 of 3 members present (sda, sdb, sdc); sdb is behind the others"
+    words = "is not started: 2 of 3 members present (sda, sdc); sdb is behind the others"
     assert report_of(absent) == ("not-started", words, Health.FAILED)
 
 
@@ -64,6 +66,20 @@ def test_no_number_is_made_up_without_root() -> None:
     [absent] = found(THREE, may_ask=False)
     words = "is not started: 3 members present (sda, sdb, sdc); the number of its members is not known"
     assert report_of(absent) == ("not-started", words, Health.UNKNOWN)
+
+
+def test_a_member_that_the_others_count_as_failed_does_not_count() -> None:
+    """As one that md has failed when no more can be lost: its superblock is one event behind."""
+    [absent] = found(
+        member("sda", 1)
+        | examined("sda", "Active device 0", events=18, roles="A.A")
+        | slot("sdb", 2, 1)
+        | member("sdc", 3)
+        | examined("sdc", "Active device 2", events=18, roles="A.A")
+    )
+    words = "is not started: 2 of 3 members present (sda, sdc); the others count sdb as failed"
+    assert report_of(absent) == ("not-started", words, Health.FAILED)
+    assert judge_absent(absent).remedy.startswith("never re-create it;")
 
 
 def unread(name: str, number: int, *, size: int = 2048) -> dict[str, str]:
@@ -108,6 +124,19 @@ def test_a_complete_array_is_complete_whatever_udev_still_reads() -> None:
     assert (absent.complete, absent.awaits_udev) == (True, False)
 
 
+@pytest.mark.parametrize("serial", [None, "B2"])
+def test_a_member_that_udev_does_not_know_as_such_is_found(serial: str | None) -> None:
+    """What udev has read of a disk may be older than its superblock: there is an entry, without contents."""
+    known = f"E:ID_SERIAL_SHORT={serial}\n" if serial else ""
+    hidden = unread("sdb", 2) | {"/run/udev/data/b8:32": f"I:5150\n{known}"}
+    [absent] = found(
+        slot("sda", 1, 0) | slot("sdc", 3, 2) | hidden | examined("sdb", "Active device 1", events=3)
+    )
+    behind = "is not started: 2 of 3 members present (sda, sdc); sdb is behind the others"
+    assert report_of(absent) == ("not-started", behind, Health.FAILED)
+    assert {each.name: each.serial for each in absent.members}["sdb"] == serial
+
+
 def test_a_device_is_looked_at_again_until_udev_has_read_it() -> None:
     root = MemoryRoot(
         slot("sda", 1, 0) | slot("sdc", 3, 2) | unread("sdb", 2) | examined("sdb", "Active device 1")
@@ -129,6 +158,28 @@ def test_that_no_more_members_are_found_is_an_event() -> None:
     words = "failed: is not started: 2 of 3 members present (sda, sdc)"
     assert [event.text for event in diff(first, second, judge(first), judge(second))] == [words]
     assert list(diff(second, first, judge(second), judge(first))) == []
+
+
+def test_a_rescue_trial_is_not_reported_as_the_array() -> None:
+    """It starts and ends, and holds the members one by one; the array itself does not start."""
+    [rests] = found(TWO)
+    [fewer] = found(slot("sda", 1, 0))
+    idle, tried = snapshot_of(host_tree()), snapshot_of(host_tree(raid5(members=("sdg", "sdh", None))))
+    trials = (TrialTrace(ident="ab12cd", array=tried.arrays[0].name),)
+    course = [
+        replace(idle, absent=(rests,)),
+        replace(idle, absent=(fewer,), trials=trials),
+        replace(tried, trials=trials),
+        replace(idle, trials=trials),
+    ]
+    happened = [
+        event.text for one, two in pairwise(course) for event in diff(one, two, judge(one), judge(two))
+    ]
+    assert happened == [
+        f"a rescue trial of it runs, as {tried.arrays[0].path}",
+        "its members are held by a rescue trial",
+        "the rescue trial has ended",
+    ]
 
 
 SPARE = {**member("sdx", 9), **examined("sdx", "spare")}

@@ -264,6 +264,11 @@ EXPECTED = {
         ways="look:a,c,d start-degraded:a,c,d -start -search -force",
     ),
     "r5-table-over-all": _ALL_LOST,
+    "r5-partitions-over-all": Expected(
+        causes="superblock-lost:a1,b1,c1,d1 overwritten:a,b,c,d",
+        ways="search:a1,b1,c1,d1 search:a,b,c,d rebuild-superblocks:a,b,c,d -force -start",
+        verdict="search",
+    ),
     "r0-swap-over-one": Expected(
         causes="overwritten:b member-missing", ways="search:a,b,c -start -force -look", verdict="search"
     ),

@@ -98,7 +98,7 @@ def write_members(
     *,
     level: int,
     slots: int,
-    order: Sequence[int],
+    order: Sequence[int] = (),
     layout: str = "",
     chunk: int = 64 << 10,
     offset: int = MIB,
@@ -107,8 +107,11 @@ def write_members(
 ) -> list[Path]:
     """Write the members of an array; slot s is the file ``m<order[s]>``. Return the files by their number.
 
+    Without an order each member's number is its slot.
+
     ``content`` is the array's from its first byte; ``noise`` seeds what stands before the data.
     """
+    order = order or range(slots)
     rows = (size - offset) // chunk
     areas = [bytearray(rows * chunk) for _ in range(slots)]
 

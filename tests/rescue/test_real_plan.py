@@ -87,11 +87,14 @@ def test_what_is_left_out_is_never_called_up_to_date(roles: str, said: str) -> N
 
 def test_what_is_forgiven_is_said() -> None:
     plan = planned(members("sdd"), trial())
-    assert plan.grounds == (
+    *shown, main = plan.grounds
+    [start] = [number for number, step in enumerate(plan.steps, 1) if "--assemble" in step.argv]
+    assert main.startswith(f"Step {start} is the command that was tried: mdadm --assemble /dev/md/data ")
+    assert shown == [
         "Trial 20261122-trial: clean, ext4.",
         "How sure: e2fsck finds nothing wrong.",
         "Tried on copy-on-write overlays; both ends of sda, sdb and sdc read as before it.",
-    )
+    ]
     assert plan.notes == (
         (
             "sdc is 1 event behind, last updated 14 s before the newest: what was written in that time and"

@@ -54,15 +54,8 @@ def test_a_member_that_has_missed_writes(  # noqa: PLR0917
     begin: str,
     end: str,
 ) -> None:
-    paths = write_members(
-        tmp_path,
-        ext4(base),
-        level=level,
-        layout=layout,
-        slots=slots,
-        order=list(range(slots)),
-        size=(56 if level == 1 else 40) * MIB,
-    )
+    size = (56 if level == 1 else 40) * MIB
+    paths = write_members(tmp_path, ext4(base), level=level, layout=layout, slots=slots, size=size)
     missed_writes(paths[1], every=5)
     result = search([path for number, path in enumerate(paths) if number not in gone])
     first = result.candidates[0]

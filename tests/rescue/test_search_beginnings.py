@@ -107,15 +107,8 @@ def test_what_members_had_before_is_not_of_the_array(  # noqa: PLR0917
     base: Path, tmp_path: Path, label: str, level: int, layout: str, slots: int
 ) -> None:
     """Each disk was partitioned once, with a partition where the data begin now."""
-    paths = write_members(
-        tmp_path,
-        ext4(base),
-        level=level,
-        layout=layout,
-        slots=slots,
-        order=list(range(slots)),
-        size=(60 if level == 1 else 36) * MIB,
-    )
+    size = (60 if level == 1 else 36) * MIB
+    paths = write_members(tmp_path, ext4(base), level=level, layout=layout, slots=slots, size=size)
     for path in paths:
         partition(path, label)
     result = search(paths)

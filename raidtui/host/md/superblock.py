@@ -35,6 +35,9 @@ _SIZE = re.compile(r"([0-9]{1,15}) (B|KB|MB|GB)\b")
 
 
 # Paths of a multipath device, and what device-mapper keeps to itself (the origins of snapshots).
+NO_MEMBERS = ("loop", "zram", "sr", "fd", "md", "nbd", "mtdblock")
+"""Beginnings of the names of devices that are not looked at for members of which udev knows nothing."""
+_CONTENTS = frozenset({"ID_FS_TYPE", "ID_FS_USAGE", "ID_PART_TABLE_TYPE"})
 _HIDDEN = ("DM_MULTIPATH_DEVICE_PATH", "DM_UDEV_DISABLE_OTHER_RULES_FLAG")
 
 
@@ -104,19 +107,23 @@ class MemberScan:
         self._root = root
         self._known: dict[str, FoundMember | None] = {}
         self._unread: set[str] = set()
+        self._empty: dict[str, FoundMember] = {}
 
     def forget(self, name: str | None = None) -> None:
         """Read a device, or all, again next time."""
         if name is None:
             self._known.clear()
+            self._empty.clear()
         else:
             self._known.pop(name, None)
+            self._empty.pop(name, None)
 
     def read(self) -> tuple[FoundMember, ...]:
         """Return all devices with md's superblock, whether an array uses them or not."""
         names = self._root.names(BLOCK)
         for name in self._known.keys() - set(names):
             del self._known[name]
+            self._empty.pop(name, None)
         self._unread.intersection_update(names)
         for name in names:
             if name not in self._known or name in self._unread:
@@ -127,6 +134,17 @@ class MemberScan:
         """Return the devices, as of the last ``read``, that may be members and that udev has no entry of."""
         return tuple(name.replace("!", "/") for name in sorted(self._unread) if self._may_hold(name))
 
+    def empty(self) -> tuple[FoundMember, ...]:
+        """Return the devices, as of the last ``read``, on which udev has found nothing; their UUID is "".
+
+        A superblock that was written while udev read the device is not in its database.
+        """
+        return tuple(
+            found
+            for name, found in self._empty.items()
+            if not name.startswith(NO_MEMBERS) and self._may_hold(name)
+        )
+
     def _may_hold(self, name: str) -> bool:
         """Whether a device has a size, and nothing is on top of it."""
         node = f"{BLOCK}/{name}"
@@ -136,8 +154,12 @@ class MemberScan:
         dev = self._root.text(f"{BLOCK}/{name}/dev")
         known = read_udev_entry(self._root, dev).properties
         self._unread.discard(name)
+        self._empty.pop(name, None)
         if not known and dev is not None and not has_udev_entry(self._root, dev):
             self._unread.add(name)
+        elif dev is not None and not known.keys() & _CONTENTS:
+            serial = known.get("ID_SERIAL_SHORT")
+            self._empty[name] = FoundMember(name=name.replace("!", "/"), dev=dev, uuid="", serial=serial)
         uuid = canonical_uuid(known.get("ID_FS_UUID"))
         if known.get("ID_FS_TYPE") != "linux_raid_member" or uuid is None or dev is None:
             return None

@@ -66,18 +66,12 @@ def comparison_record(job: Job) -> ComparisonRecord:
     Raises:
         JobError: it cannot be read.
     """
-    try:
-        return msgspec.json.decode((job.folder / COMPARISON_FILE).read_bytes(), type=ComparisonRecord)
-    except (OSError, msgspec.DecodeError) as error:
-        raise JobError(f"the comparison {job.id} cannot be read: {error}") from error
+    return job.kept(COMPARISON_FILE, ComparisonRecord)
 
 
 def found_by(job: Job) -> MismatchResult | None:
     """Return what a comparison has found; None where it has not come to an end."""
-    try:
-        return msgspec.json.decode((job.folder / _FOUND_FILE).read_bytes(), type=MismatchResult)
-    except (OSError, msgspec.DecodeError):
-        return None
+    return job.kept_or_none(_FOUND_FILE, MismatchResult)
 
 
 class ComparisonProgress(Struct, frozen=True, kw_only=True):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from raidtui.jobs.lock import JobError
 from raidtui.jobs.store import TRIAL_FILE, Job, all_jobs
 from raidtui.rescue.proof import Proof
 from raidtui.rescue.search.moved import ReshapeForms
@@ -111,10 +110,7 @@ def record_of(job: Job) -> TrialRecord:
     Raises:
         JobError: it cannot be read.
     """
-    try:
-        return msgspec.json.decode((job.folder / TRIAL_FILE).read_bytes(), type=TrialRecord)
-    except (OSError, msgspec.DecodeError) as error:
-        raise JobError(f"the trial {job.id} cannot be read: {error}") from error
+    return job.kept(TRIAL_FILE, TrialRecord)
 
 
 def keep_outcome(job: Job, outcome: TrialOutcome) -> None:
@@ -128,10 +124,7 @@ def keep_outcome(job: Job, outcome: TrialOutcome) -> None:
 
 def outcome_of(job: Job) -> TrialOutcome | None:
     """Return what came of a trial; None where it has not come to its end."""
-    try:
-        return msgspec.json.decode((job.folder / _OUTCOME_FILE).read_bytes(), type=TrialOutcome)
-    except (OSError, msgspec.DecodeError):
-        return None
+    return job.kept_or_none(_OUTCOME_FILE, TrialOutcome)
 
 
 def keep_before(job: Job, digests: dict[str, str]) -> dict[str, str]:
@@ -148,10 +141,7 @@ def keep_before(job: Job, digests: dict[str, str]) -> dict[str, str]:
 
 def before_of(job: Job) -> dict[str, str] | None:
     """Return what the members held at the beginning; None where that was not noted."""
-    try:
-        return msgspec.json.decode((job.folder / _BEFORE_FILE).read_bytes(), type=dict[str, str])
-    except (OSError, msgspec.DecodeError):
-        return None
+    return job.kept_or_none(_BEFORE_FILE, dict[str, str])
 
 
 def all_trials() -> list[Job]:

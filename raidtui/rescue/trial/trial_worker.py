@@ -47,7 +47,6 @@ from raidtui.rescue.trial.trial_record import (
 )
 from raidtui.rescue.trial.trial_sweep import let_go
 
-_BLOCK_BYTES = 4 << 20
 _CANCEL_S = 120.0
 """How long a look may take to end when it is cancelled: a copy has a minute to note how far it is."""
 _SAME = frozenset({FactKind.SERIAL, FactKind.APPEARANCE, FactKind.SIZE})
@@ -324,9 +323,6 @@ def whole_digest(name: str) -> str | None:
     try:
         descriptor = os.open(f"/dev/{name}", os.O_RDONLY | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb", buffering=0) as file:
-            digest = hashlib.sha256()
-            while block := file.read(_BLOCK_BYTES):
-                digest.update(block)
-            return digest.hexdigest()
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None

@@ -125,25 +125,28 @@ _LEAST_GAP = 3
 def review_lines(plan: Plan, width: int, devices: Mapping[str, Device] | None = None) -> list[Line]:
     """Return the review of a plan in lines of at most ``width`` cells.
 
+    A plan that rests on a trial says what it means before its many steps: who confirms it has read that.
+
     Args:
         plan: the plan.
         width: cells of a line.
         devices: the devices, by kernel name.
     """
+    steps = _losses(plan, width, devices or {})
+    for number, step in enumerate(plan.steps, 1):
+        steps += step_lines(number, step, [text.rstrip() for text in content_changes(step)], width)
+    means: list[Line] = []
+    for text in (plan.warning, *plan.notes):
+        means += _wrapped(text, width, "warn" if text == plan.warning else "plain")
+    means += _wrapped(_end(plan), width, "warn" if plan.harm is Harm.DESTROYS else "plain")
+    for text in undo_sentences(plan):
+        means += _wrapped(text.strip(), width, "dim", "  ", "  ")
+    if not plan.grounds:
+        return [*steps, [], *means]
     lines: list[Line] = []
     for number, text in enumerate(plan.grounds):
         lines += _wrapped(text, width, "plain" if number else "strong", "" if not number else "  ")
-    lines += [[], [("The steps", "dim")]] if plan.grounds else []
-    lines += _losses(plan, width, devices or {})
-    for number, step in enumerate(plan.steps, 1):
-        lines += step_lines(number, step, [text.rstrip() for text in content_changes(step)], width)
-    lines.append([])
-    for text in (plan.warning, *plan.notes):
-        lines += _wrapped(text, width, "warn" if text == plan.warning else "plain")
-    lines += _wrapped(_end(plan), width, "warn" if plan.harm is Harm.DESTROYS else "plain")
-    for text in undo_sentences(plan):
-        lines += _wrapped(text.strip(), width, "dim", "  ", "  ")
-    return lines
+    return [*lines, [], *means, [], [("The steps", "dim")], *steps]
 
 
 def no_undo(plan: Plan) -> str:

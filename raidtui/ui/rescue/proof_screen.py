@@ -135,8 +135,10 @@ def proof_lines(trial: KnownTrial, real: Plan | Refusal, width: int) -> list[Lin
         for number, text in enumerate(outcome.said.strip().splitlines()):
             lines += _fact("" if number else "mdadm said", text.removeprefix("mdadm: "), width, "dim")
     if outcome.digests and not (trial.trouble or trial.left):
-        names = joined(sorted(outcome.digests))
-        lines += _fact("members", f"{names}: the same before and after (SHA-256)", width)
+        names = sorted({name.removesuffix(" whole") for name in outcome.digests})
+        what = "all of it is" if len(outcome.digests) > len(names) else "both ends are"
+        text = f"{joined(names)}: {what} the same before and after (SHA-256)"
+        lines += _fact("members", text, width)
     if outcome.store_sectors:
         most = max(outcome.store_sectors.values()) * SECTOR_BYTES
         lines += _fact("stored", f"{binary_size(most)} at most for each member", width)

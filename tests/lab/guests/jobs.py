@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tests.lab.guests.console import RAIDTUI
+from tests.lab.guests.digests import digests
 from tests.lab.guests.guest import Guest, Result
 
 PLAN = "/tmp/plan.json"
@@ -77,6 +78,12 @@ def do(guest: Guest, *words: str, confirm: str = "") -> str:
     return apply(guest, *((f"--confirm={confirm}",) if confirm else ()))
 
 
+def last_job(guest: Guest) -> str:
+    """The id of the newest job."""
+    found: str = json.loads(raidtui(guest, "jobs", "--json").stdout)["jobs"][-1]["id"]
+    return found
+
+
 def killed_worker(guest: Guest, number: int) -> tuple[str, int]:
     """Apply the saved plan by a worker that is killed before its Nth journal entry: (job, exit status)."""
     done = guest.run(_KILLED.format(plan=PLAN, number=number), interpreter="python", timeout=120)
@@ -104,8 +111,12 @@ def states(guest: Guest) -> list[str]:
 
 
 def checksum(guest: Guest, devices: Sequence[str]) -> str:
-    """Digests of whole devices."""
-    return guest.run(f"sha256sum {shlex.join([f'/dev/{name}' for name in devices])}").stdout
+    """Digests of whole devices: of disks as this machine has them, of others as the guest reads them."""
+    disks = [name for name in devices if name in guest.disks]
+    others = [f"/dev/{name}" for name in devices if name not in guest.disks]
+    read = guest.run(f"sha256sum {shlex.join(others)}") if others else None
+    assert read is None or read.status == 0, read.output
+    return "\n".join([*map(" ".join, digests(guest, disks).items()), read.stdout if read is not None else ""])
 
 
 def bystander(guest: Guest, name: str) -> str:

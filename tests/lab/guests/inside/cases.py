@@ -49,12 +49,17 @@ def exports(path: str) -> dict[str, str]:
 
 
 def digest(path: str, most: int | None = None) -> str:
-    """Return the data of an array; of one that has become larger, those of so many bytes."""
-    found = hashlib.sha256()
+    """Return a digest of a device, of its first ``most`` bytes where it has become larger.
+
+    It is read without a buffer of the device's size: page faults cost much here.
+    """
     with Path(path).open("rb") as file:
-        while piece := file.read(1 << 20 if most is None else min(1 << 20, most)):
+        if most is None:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+        found = hashlib.sha256()
+        while most > 0 and (piece := file.read(min(1 << 18, most))):
             found.update(piece)
-            most = None if most is None else most - len(piece)
+            most -= len(piece)
     return found.hexdigest()
 
 

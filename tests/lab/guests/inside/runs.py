@@ -372,11 +372,15 @@ def _front_end(number: int, signal_number: int, confirm: str) -> int:
 
 def end_me(number: int, signal_number: int) -> None:
     """Have the workers that this process starts end it as they begin their Nth step."""
+    os.environ["LAB_END"] = f"{os.getpid()} {number} {signal_number}"
+    start_workers_by("from tests.lab.guests.inside.runs import ending_worker\nending_worker()\n")
+
+
+def start_workers_by(program: str) -> None:
+    """Have the workers that this process starts run another program; its words are ``-m raidtui ...``."""
     starter = Path("/tmp/starter")
-    program = "from tests.lab.guests.inside.runs import ending_worker\nending_worker()\n"
     starter.write_text(f"#!{sys.executable}\n{program}")
     starter.chmod(0o755)
-    os.environ["LAB_END"] = f"{os.getpid()} {number} {signal_number}"
     sys.executable = str(starter)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import signal
 import sys
@@ -11,6 +10,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from raidtui.cli import run
 from raidtui.host.reading import read_survey
 from raidtui.host.roots.opening import open_root
 from raidtui.jobs import worker
@@ -31,6 +31,7 @@ from raidtui.rescue.trial.trial_record import TrialLooks, TrialOutcome, outcome_
 from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest
 from raidtui.rescue.trial.trial_worker import TrialWorker
 from raidtui.rescue.trial.trials import clean, make_trial_job, new_ident, read_trial_host
+from tests.lab.guests.inside.cases import digest
 from tests.lab.guests.inside.runs import (
     FILLER,
     PLAN,
@@ -41,6 +42,7 @@ from tests.lab.guests.inside.runs import (
     killed_at_entry,
     last_reason,
     sh,
+    start_workers_by,
     until,
     work,
 )
@@ -172,6 +174,7 @@ def vanished_real(names: list[str], goner: str, entry: int) -> Row:
     others = [name for name in names if name != goner]
     before = _state(others)
     job = job_of(load_plan(PLAN.read_bytes()))
+    worker._BACK_S = 1.0  # nobody has it open: what cannot be undone stays so
 
     def gone(_: Job) -> None:
         Path(f"/sys/block/{goner}/device/delete").write_text("1")
@@ -183,6 +186,15 @@ def vanished_real(names: list[str], goner: str, entry: int) -> Row:
         work(job, back=True)
     left = clean(open_root("/"), lambda _: None)
     return (status, why, job.state, last_reason(job), [*left, sh(LEFT)], _state(others) == before)
+
+
+def impatient(words: list[str], patience_s: float) -> int:
+    """Run the command line, whose workers try to undo for so long; return its exit status."""
+    start_workers_by(
+        "import sys\nfrom raidtui.cli import run\nfrom raidtui.jobs import worker\n"
+        f"worker._BACK_S = {patience_s}\nraise SystemExit(run(sys.argv[3:]))\n"
+    )
+    return run(words)
 
 
 def full_stores(names: list[str]) -> Row:
@@ -283,10 +295,4 @@ def _work(job: Job, fault: Fault, number: int) -> int:
 
 def _state(names: list[str]) -> list[tuple[str, str]]:
     """The digest of each member, and whether it is read-only."""
-    return [
-        (
-            hashlib.sha256(Path(f"/dev/{name}").read_bytes()).hexdigest(),
-            Path(f"/sys/block/{name}/ro").read_text(),
-        )
-        for name in names
-    ]
+    return [(digest(f"/dev/{name}"), Path(f"/sys/block/{name}/ro").read_text()) for name in names]

@@ -144,7 +144,8 @@ note_kernel() {  # what the kernel says of the array: the truth is compared with
 stop() {
     udevadm settle
     [ -e $KERNEL ] || note_kernel
-    until mdadm --quiet --stop $MD 2>/dev/null; do udevadm settle; done
+    # mdmon may stop a volume after mdadm has given up: what counts is that the array is gone.
+    until mdadm --quiet --stop $MD 2>/dev/null || [ ! -e $SYS ]; do udevadm settle; done
 }
 
 events() {  # DEVICE...: of its superblock on the disk

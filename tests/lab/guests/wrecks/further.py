@@ -140,6 +140,13 @@ WRITTEN_OVER = (
         search=Found.UNIQUE,
     ),
     Wreck(
+        id="r5-partitions-over-all",
+        make=f"{_R5}stop\nfor each in $D0 $D1 $D2 $D3; do label $each 2048,,linux; done",
+        truth=_r5("0123"),
+        given=named("0123"),
+        search=Found.UNIQUE,
+    ),
+    Wreck(
         id="r0-swap-over-one",
         make="create -e1.2 -l0 -n3 -c64 $D0 $D1 $D2\nfill\nstop\nmkswap --quiet $D1",
         truth=Truth(level=0, order=named("012")),

@@ -1,8 +1,5 @@
 """Making wrecks in a guest, and proving their truth there."""
 
-import contextlib
-import hashlib
-import os
 import shlex
 import sys
 
@@ -12,7 +9,6 @@ from tests.lab.guests.wrecks.wreck import MISSING, Truth, Wreck
 
 INSIDE = REPOSITORY / "tests/lab/guests/inside"
 MANIFEST = "/tmp/wrecks/manifest"
-_BLOCK = 1 << 16
 _TREE = f"""\
 if [ ! -e $MANIFEST ]; then
     rm -rf $TREE
@@ -88,29 +84,3 @@ def created(truth: Truth) -> str:
             + " 2>&1",
         ]
     )
-
-
-def digests(guest: Guest) -> dict[str, str]:
-    """A digest of each disk as the host sees it, below the guest's kernel and its caches.
-
-    Blocks of zeros count as holes, so that a sparse file is read where there is something in it.
-    """
-    guest.flush()
-    return {file.name: _digest(str(file)) for file in guest.disk_files}
-
-
-def _digest(path: str) -> str:
-    found, at = hashlib.sha256(), 0
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        with contextlib.suppress(OSError):  # ENXIO: from here on there is nothing but a hole
-            while True:
-                data = os.lseek(descriptor, at, os.SEEK_DATA)
-                for at in range(data // _BLOCK * _BLOCK, os.lseek(descriptor, data, os.SEEK_HOLE), _BLOCK):
-                    block = os.pread(descriptor, _BLOCK, at)
-                    if block.count(0) != len(block):
-                        found.update(at.to_bytes(8, "little") + block)
-                at += _BLOCK
-    finally:
-        os.close(descriptor)
-    return found.hexdigest()

@@ -4,10 +4,11 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from tests.lab.guests.digests import digests
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import PLAN, raidtui
 from tests.lab.guests.wrecks.asking import Asked
-from tests.lab.guests.wrecks.making import MANIFEST, digests, scripted
+from tests.lab.guests.wrecks.making import MANIFEST, scripted
 from tests.lab.guests.wrecks.wreck import Found, Wreck
 
 _STARTS = frozenset(
