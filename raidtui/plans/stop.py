@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from raidtui.model.array import Array
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey
+from raidtui.plans.sync import refuse_interrupting
 from raidtui.plans.target import needs_root, refuse_use
 
 WRITABLE = "clean|active|write-pending|active-idle"
@@ -14,7 +15,7 @@ WRITABLE = "clean|active|write-pending|active-idle"
 
 def plan_stop(survey: Survey, array: Array) -> Plan | Refusal:
     """Return the plan that stops an array."""
-    refusal = needs_root(survey.snapshot) or refuse_use(survey, array)
+    refusal = needs_root(survey.snapshot) or refuse_use(survey, array) or refuse_interrupting(array)
     if refusal:
         return refusal
     volumes = [each.title for each in survey.snapshot.arrays if each.container == array.name]
@@ -60,7 +61,7 @@ def plan_read_only(survey: Survey, array: Array) -> Plan | Refusal:
         return refusal
     if array.read_only == "read-only":
         return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} is already read-only")
-    if refusal := refuse_use(survey, array):
+    if refusal := refuse_use(survey, array) or refuse_interrupting(array):
         return refusal
     back = switch_step(array, "--readwrite", "as it was", WRITABLE)
     step = switch_step(array, "--readonly", "nothing is written to it, not even by md", "readonly")

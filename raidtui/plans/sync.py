@@ -168,13 +168,8 @@ def plan_pause(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
             steps=(array_step(array, "sync_action", "idle", "sync_min keeps the position, to a sixteenth"),),
             undo=(array_step(array, "sync_action", sync.action, "continue from there"),),
         )
-    if array.as_raid4:
-        return Refusal(
-            code=RefusalCode.WRONG_STATE,
-            why=f"{array.title} is a RAID 0 that gets more devices: mdadm takes a pause for the end, and"
-            " fails the new members",
-            remedy="lower its speed limit instead",
-        )
+    if refusal := refuse_interrupting(array):
+        return refusal
     lost = " The array stays degraded until then." if array.missing_slots else ""
     return Plan(
         title=f"{sync.action} paused",
@@ -183,6 +178,23 @@ def plan_pause(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
         undo=(array_step(array, "sync_action", "idle", "resume it"),),
         harm=Harm.REDUCES,
         warning=f"While it is frozen, no failed member is rebuilt.{lost} It is frozen until you resume it.",
+    )
+
+
+def refuse_interrupting(array: Array) -> Refusal | None:
+    """Return why a reshape must not be interrupted, or None.
+
+    mdadm waits for the end of the reshape of a RAID 0, to make it a RAID 0 again. It takes a pause for the
+    end, and fails the members that are not in sync yet: the array is broken, and is not assembled any more
+    (measured with mdadm 4.2 on Linux 6.1).
+    """
+    if not array.as_raid4 or array.reshape is None:
+        return None
+    return Refusal(
+        code=RefusalCode.WRONG_STATE,
+        why=f"{array.title} is a RAID 0 that gets more devices: mdadm takes a pause for the end, and fails"
+        " the new members",
+        remedy="lower its speed limit, or wait until it has ended",
     )
 
 

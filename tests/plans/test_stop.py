@@ -13,7 +13,7 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.assemble import plan_assemble
 from raidtui.plans.stop import plan_read_only, plan_read_write, plan_stop
-from tests.hosts.specs import ArraySpec, container, inactive, raid0, raid1, raid10
+from tests.hosts.specs import ArraySpec, container, growing_raid0, inactive, raid0, raid1, raid10
 from tests.plans.new_array import MOUNT, device
 from tests.plans.running import OTHER, fact, first, former, host, planned, refused
 
@@ -316,3 +316,12 @@ def test_assemble_without_a_newer_member() -> None:
         " then would be lost; name sdd too"
     )
     assert isinstance(plan_assemble(host(devices=members(17, 17, 17, 18)), NAMES[:3], run=True), Plan)
+
+
+@pytest.mark.parametrize("make", [plan_stop, plan_read_only])
+def test_a_raid0_that_gets_devices_is_not_interrupted(make: Any) -> None:
+    survey = host(growing_raid0())
+    assert refused(make(survey, first(survey))) == (
+        "scratch is a RAID 0 that gets more devices: mdadm takes a pause for the end, and fails the new"
+        " members; lower its speed limit, or wait until it has ended"
+    )

@@ -153,7 +153,7 @@ def test_a_raid0_that_gets_devices_is_not_paused() -> None:
     assert isinstance(found, Refusal)
     assert found.sentence == (
         "scratch is a RAID 0 that gets more devices: mdadm takes a pause for the end, and fails the new"
-        " members; lower its speed limit instead"
+        " members; lower its speed limit, or wait until it has ended"
     )
 
 
