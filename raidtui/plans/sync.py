@@ -185,7 +185,7 @@ def refuse_interrupting(array: Array) -> Refusal | None:
     """Return why a reshape must not be interrupted, or None.
 
     mdadm waits for the end of the reshape of a RAID 0, to make it a RAID 0 again. It takes a pause for the
-    end, and fails the members that are not in sync yet: the array is broken, and is not assembled any more
+    end, and fails the members that are not in sync yet: the array is broken, and is assembled only by force
     (measured with mdadm 4.2 on Linux 6.1).
     """
     if not array.as_raid4 or array.reshape is None:
