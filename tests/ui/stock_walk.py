@@ -23,7 +23,7 @@ async def walk() -> dict[str, str]:
             shown[name] = screen_text(pilot)
         await pilot.press("down", "up", "l", "right", "escape")
         shown["help"] = await dialog(pilot, "question_mark", "Esc back")
-        shown["palette"] = await dialog(pilot, "ctrl+p", "Which disk (i)")
+        shown["palette"] = await dialog(pilot, "ctrl+p", "Stop (T)")
         shown["jobs"] = await dialog(pilot, "J", "there are no jobs yet")
         shown["replace"] = await dialog(pilot, "R", "apt install mdadm")
         shown["rename"] = await dialog(pilot, "N", "name▏", *"name")
