@@ -40,7 +40,7 @@ def to_the_files(terminal: Terminal, guest: Guest, names: Sequence[str], name: s
     terminal.wait_for("nothing is written to the members")
     terminal.press("enter")
     terminal.wait_for("clean: the check found nothing wrong", timeout=OVER_S)
-    terminal.wait_for("the same before and after")
+    terminal.wait_for("read as before it")
     from_the_proof(terminal, guest, names, name, before)
 
 
