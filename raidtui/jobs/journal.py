@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from raidtui.jobs.state_files import check_folder, own_folder, sync_folder
+
+_STEPS = ("step", "of")
+_MOST_STEPS = 1 << 20
+_END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
 
 
 def journal_path() -> Path:
@@ -79,3 +86,19 @@ class Journal:
                 sync_folder(self._path.parent)
         except OSError as error:
             self.trouble = f"journal {self._path}: {error.strerror}"
+
+
+def entry_of(line: str) -> Mapping[str, Any] | None:
+    """Return the entry in a line of a job's journal; None where it is none, or damaged."""
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(entry, dict) or not isinstance(entry.get("event"), str):
+        return None
+    for key in _STEPS:
+        if key in entry and (not isinstance(entry[key], int) or not 0 <= entry[key] <= _MOST_STEPS):
+            return None
+    at_s = entry.get("at_s")
+    known = isinstance(at_s, int | float) and 0 <= at_s < _END_OF_TIME_S
+    return {**entry, "at_s": float(at_s) if known and at_s is not None else 0.0}

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from raidtui.jobs.journal import journal_path, who
+from raidtui.jobs.journal import entry_of, journal_path, who
 from raidtui.jobs.lock import JobError, process_of, refuse_folder, started_s, worker_of
 from raidtui.jobs.plan_file import load_plan, save_plan
 from raidtui.jobs.state_files import PRIVATE_MODE, own_folder, sync_folder, write_synced
@@ -35,10 +35,8 @@ _Form = TypeVar("_Form")
 _ROOM_BYTES, _STEP_BYTES = 32 << 10, 8 << 10
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _ENDS = ENDED | {JobState.GOES_ON}
-_STEPS = ("step", "of")
-_MOST_STEPS = 1 << 20
 NO_WAY_BACK = "cannot be rolled back: md has begun what cannot be undone"
-_END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
+_STAMP = len("20261123-070549")
 SCHEDULE_FILE = "bench.json"
 """A benchmark's job has no steps; this file beside its plan has what it measures (``raidtui.bench``)."""
 TRIAL_FILE = "trial.json"
@@ -238,7 +236,7 @@ class Job:
         found: list[Mapping[str, Any]] = []
         with contextlib.suppress(FileNotFoundError):
             text = (self.folder / "journal.jsonl").read_text(encoding="utf-8", errors="replace")
-            found += (entry for line in text.split("\n") if (entry := _entry(line)) is not None)
+            found += (entry for line in text.split("\n") if (entry := entry_of(line)) is not None)
         return found
 
     def since_work(self) -> list[Mapping[str, Any]]:
@@ -362,21 +360,6 @@ class Job:
             raise JobError(f"job {self.id} has done no step that can be undone")
 
 
-def _entry(line: str) -> Mapping[str, Any] | None:
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(entry, dict) or not isinstance(entry.get("event"), str):
-        return None
-    for key in _STEPS:
-        if key in entry and (not isinstance(entry[key], int) or not 0 <= entry[key] <= _MOST_STEPS):
-            return None
-    at_s = entry.get("at_s")
-    known = isinstance(at_s, int | float) and 0 <= at_s < _END_OF_TIME_S
-    return {**entry, "at_s": float(at_s) if known and at_s is not None else 0.0}
-
-
 def find_job(name: str, folder: Path | None = None) -> Job:
     """Return the job with this id, or the only one whose id begins or ends with it.
 
@@ -397,9 +380,13 @@ def find_job(name: str, folder: Path | None = None) -> Job:
 def all_jobs(folder: Path | None = None) -> list[Job]:
     """Return all jobs, oldest first."""
     parent = folder or jobs_folder()
+    made: list[tuple[str, int, Path]] = []
     with contextlib.suppress(OSError):
-        return [Job(place) for place in sorted(parent.iterdir()) if (place / "plan.json").is_file()]
-    return []
+        for place in parent.iterdir():
+            with contextlib.suppress(OSError):  # no job, or one that was just removed
+                # The name has the second; the plan, which is written once, says who was first in it.
+                made.append((place.name[:_STAMP], (place / "plan.json").stat().st_mtime_ns, place))
+    return [Job(place) for *_, place in sorted(made)]
 
 
 def _new_place(parent: Path, plan: Plan) -> Path:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from raidtui.host.block import BLOCK, read_identity
 from raidtui.host.md.array_names import canonical_uuid
@@ -23,6 +22,7 @@ from raidtui.model.geometry import losses_left
 from raidtui.model.snapshot import TrialTrace
 from raidtui.model.survey import Superblock
 from raidtui.monitor.configured_arrays import RunningArrays, with_names
+from raidtui.monitor.free_members import free_members
 
 _SETTLE_S = 2.0
 """How long an array may be between two states, stopped and assembled again, before it is listed."""
@@ -88,6 +88,7 @@ class AbsentArrays:
         changed = self._has_changed(arrays)
         if changed:
             self._remember(arrays)
+            self._superblocks.forget_empty()
         self._taken_s = taken_s
         if self.trials:
             self.trials = read_trials(self._root)  # its end may have no event
@@ -179,27 +180,22 @@ class AbsentArrays:
         self.trials = read_trials(self._root)
         members = self._scan.read()
         expected = read_configured(self._root)
-        ignored = [each for each in expected if each.ignored]
-        held = {each.name: self._scan.holders(each) for each in members}
         running = {array.uuid for array in arrays if array.uuid}
-        running |= {each.uuid for each in members if any(holder[:2] == "md" for holder in held[each.name])}
         used = {member.name for array in arrays for member in array.members}
-        free: dict[str, list[FoundMember]] = {}
-        for each in self._scan.without_twins(members):
-            if each.uuid in running or held[each.name] or each.name in used:
-                continue
-            if not any(
-                each.uuid == one.uuid or (each.full_name and each.full_name == one.full_name)
-                for one in ignored
-            ):
-                free.setdefault(each.uuid, []).append(each)
         udev_works = self._root.is_there(QUEUE)
         busy = udev_works and self._since is not None
         unread = tuple(name for name in self._scan.unread() if name not in used)
-        at_rest = [each for group in free.values() for each in group]
-        blocks = self._superblocks.read(at_rest, ask=not busy)
-        if any(self._lacks_members(uuid, group, blocks) for uuid, group in free.items()):
-            blocks |= self._overlooked(free, used, ask=not busy)
+        held = {each.name: self._scan.holders(each) for each in members}
+        running |= {each.uuid for each in members if any(holder[:2] == "md" for holder in held[each.name])}
+        taken = used | {name for name, holders in held.items() if holders}
+        free, blocks = free_members(
+            self._scan,
+            self._superblocks,
+            taken=taken,
+            running=running,
+            ignored=[each for each in expected if each.ignored],
+            ask=not busy,
+        )
         found = list(self._gone(free, running, unread, udev_busy=busy))
         stopped = (self._not_started(uuid, group, blocks) for uuid, group in free.items())
         found += [
@@ -214,28 +210,6 @@ class AbsentArrays:
         young = any(self._is_young(seen) for seen in self._seen.values())
         self.unsettled = len(listed) < len(found) or udev_works or young or self._superblocks.reading
         return tuple(listed)
-
-    def _lacks_members(
-        self, uuid: str, group: Sequence[FoundMember], blocks: dict[str, Superblock | None]
-    ) -> bool:
-        absent = self._not_started(uuid, group, blocks)
-        return absent is not None and absent.complete is False
-
-    def _overlooked(
-        self, free: dict[str, list[FoundMember]], used: set[str], *, ask: bool
-    ) -> dict[str, Superblock | None]:
-        """Add members to their arrays that udev does not know as such; return their superblocks."""
-        empty = [each for each in self._scan.empty() if each.name not in used]
-        read = self._superblocks.read(empty, ask=ask)
-        found: dict[str, Superblock | None] = {}
-        for each in empty:
-            block = read.get(each.name)
-            if block is not None and block.uuid in free:
-                member = replace(each, uuid=block.uuid, device_uuid=block.device_uuid or "")
-                free[block.uuid].append(member)
-                free[block.uuid].sort(key=lambda one: (len(one.name), one.name))
-                found[each.name] = block
-        return found
 
     def _is_young(self, seen: _Seen) -> bool:
         return seen.died and self._taken_s - seen.at_s < _SETTLE_S

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from raidtui.host.crew import Crew
-from raidtui.host.examine import LOOKED_AT_BYTES, may_have_superblock
+from raidtui.host.edges import LOOKED_AT_BYTES, may_have_superblock
 from raidtui.host.reading import Reading, ReadingScope, read_survey
 from raidtui.host.tools import ToolOutput
 from raidtui.model.survey import Survey

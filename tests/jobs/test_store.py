@@ -122,6 +122,14 @@ def test_jobs_of_the_same_second(tmp_path: Path) -> None:
     assert [job.id for job in all_jobs(tmp_path)] == ids
 
 
+def test_jobs_of_the_same_second_are_in_the_order_in_which_they_were_made(tmp_path: Path) -> None:
+    """Whatever their plans are called: what was changed last is put back first."""
+    titles = ("replace: data", "add: data", "replace: data", "bitmap: data")
+    plans = [Plan(title=title, subject="data", steps=STEPS[:1]) for title in titles]
+    ids = [Job.create(plan, host="nas", folder=tmp_path).id for plan in plans]
+    assert [job.id for job in all_jobs(tmp_path)] == ids
+
+
 def test_no_job_takes_anothers_place(tmp_path: Path) -> None:
     stem = "20261121-100000-create-data"
     named(tmp_path, stem, *(f"{stem}-{number}" for number in range(2, 100)))

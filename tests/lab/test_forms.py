@@ -28,7 +28,7 @@ LOOKS = """
 import json, sys
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.md.superblock import read_superblock
-from raidtui.host.examine import may_have_superblock, read_edges
+from raidtui.host.edges import may_have_superblock, read_edges
 
 root, found = DirRoot(), {}
 for name in sys.argv[1:]:

@@ -40,7 +40,7 @@ def to_the_files(terminal: Terminal, guest: Guest, names: Sequence[str], name: s
     terminal.wait_for("nothing is written to the members")
     terminal.press("enter")
     terminal.wait_for("clean: the check found nothing wrong", timeout=OVER_S)
-    terminal.wait_for("the same before and after")
+    terminal.wait_for("read as before it")
     from_the_proof(terminal, guest, names, name, before)
 
 
@@ -52,7 +52,7 @@ def from_the_proof(terminal: Terminal, guest: Guest, names: Sequence[str], name:
     assert "Tried on copy-on-write overlays" in terminal.screen()
     terminal.type(name)
     terminal.press("enter")
-    terminal.wait_for(lambda text: "Esc back" in text and "To continue" not in text, timeout=OVER_S)
+    terminal.wait_for("b undo it", timeout=OVER_S)  # the page of its job, when it is done
     terminal.press("escape")
     terminal.wait_for(f"rescue: {name}: done")
     assert guest.run("cat /sys/block/md*/md/array_state").stdout == "readonly\n"

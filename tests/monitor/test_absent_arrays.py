@@ -137,6 +137,17 @@ def test_a_member_that_udev_does_not_know_as_such_is_found(serial: str | None) -
     assert {each.name: each.serial for each in absent.members}["sdb"] == serial
 
 
+def test_an_array_of_which_udev_knows_no_member_is_found() -> None:
+    """It was created just now, and has failed or was stopped since; one that is ignored stays so."""
+    hidden = unread("sda", 1) | unread("sdb", 2) | unread("sdx", 9)
+    hidden |= {f"/run/udev/data/b8:{number * 16}": "I:5150\n" for number in (1, 2, 9)}
+    hidden |= examined("sda", "Active device 0") | examined("sdb", "Active device 1")
+    [absent] = found(hidden)
+    assert (absent.title, absent.level, absent.count) == ("old", "raid5", (2, 3))
+    assert found(hidden | {CONF: f"ARRAY <ignore> UUID={UUID}\n"}) == ()
+    assert found(hidden, may_ask=False) == ()
+
+
 def test_a_device_is_looked_at_again_until_udev_has_read_it() -> None:
     root = MemoryRoot(
         slot("sda", 1, 0) | slot("sdc", 3, 2) | unread("sdb", 2) | examined("sdb", "Active device 1")

@@ -118,6 +118,28 @@ def test_what_members_had_before_is_not_of_the_array(  # noqa: PLR0917
     assert (first.proof.contents, first.proof.check) == ("ext4", CheckResult.CLEAN)
 
 
+@pytest.mark.parametrize("layout", ["left-symmetric", "right-asymmetric"])
+def test_tables_over_the_start_of_the_array_are_not_of_it(base: Path, tmp_path: Path, layout: str) -> None:
+    """Metadata at the end, and each disk was partitioned anew: the copies say where the file system is."""
+    paths = write_members(
+        tmp_path,
+        ext4(base, mib=180),
+        level=5,
+        layout=layout,
+        slots=4,
+        order=[2, 1, 3, 0],
+        offset=0,
+        size=64 * MIB,
+    )
+    for path in paths:
+        partition(path, "gpt")
+    result = search(paths)
+    first = result.candidates[0]
+    assert result.outcome is SearchOutcome.UNIQUE, result.text
+    assert (first.geometry.layout, first.geometry.chunk_bytes) == (layout, 64 << 10)
+    assert (first.geometry.data_offset_sectors, first.proof.check) == (0, CheckResult.ERRORS)
+
+
 def test_a_table_that_may_be_of_either_is_a_tie(base: Path, tmp_path: Path) -> None:
     """It ends before the member does: an array with metadata at its end, or what the disk had before."""
     paths = write_members(tmp_path, ext4(base), level=1, slots=2, order=[0, 1], size=60 * MIB)

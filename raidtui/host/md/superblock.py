@@ -15,6 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.host.block import BLOCK
+from raidtui.host.edges import LOOKED_AT_BYTES, may_have_superblock, read_edges
 from raidtui.host.md.array_names import canonical_uuid
 from raidtui.host.md.mdadm import (
     MdadmError,
@@ -241,9 +242,22 @@ class Superblocks:
             self._reader.start()
         return {each.name: self._known[_key(each)] for each in members if _key(each) in self._known}
 
+    def forget_empty(self) -> None:
+        """Look again at the devices on which udev has found nothing."""
+        for key in [key for key in list(self._known) if not key[2]]:
+            del self._known[key]
+
     def _read(self, members: Collection[FoundMember]) -> None:
         for each in members:
-            self._known[_key(each)] = read_superblock(self._root, each.name)
+            self._known[_key(each)] = self._one(each)
+
+    def _one(self, found: FoundMember) -> Superblock | None:
+        if not found.uuid and not may_have_superblock(read_edges(self._root, found.name, LOOKED_AT_BYTES)):
+            return None
+        try:
+            return read_superblock(self._root, found.name)
+        except MdadmTimeoutError:
+            return None
 
 
 def _key(found: FoundMember) -> tuple[str, str, str]:

@@ -136,8 +136,8 @@ def proof_lines(trial: KnownTrial, real: Plan | Refusal, width: int) -> list[Lin
             lines += _fact("" if number else "mdadm said", text.removeprefix("mdadm: "), width, "dim")
     if outcome.digests and not (trial.trouble or trial.left):
         names = sorted({name.removesuffix(" whole") for name in outcome.digests})
-        what = "all of it is" if len(outcome.digests) > len(names) else "both ends are"
-        text = f"{joined(names)}: {what} the same before and after (SHA-256)"
+        what = "all of" if len(outcome.digests) > len(names) else "both ends of"
+        text = f"{what} {joined(names)} read as before it (SHA-256)"
         lines += _fact("members", text, width)
     if outcome.store_sectors:
         most = max(outcome.store_sectors.values()) * SECTOR_BYTES

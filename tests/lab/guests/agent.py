@@ -305,6 +305,9 @@ class Agent:
         while (arrays := list_arrays()) and time.monotonic() < give_up:
             for array in arrays:
                 stop_array(array)
+        while any(Path("/sys/block").glob("ram*")) and time.monotonic() < give_up:
+            run("udevadm", "settle", "--timeout=2")
+            run("modprobe", "-r", "brd")  # with all that is on them
         for file in Path("/sys/block").glob("*/ro"):
             if file.parent.name.startswith(DISKS) and file.read_text() == "1\n":
                 with opened(f"/dev/{file.parent.name}", os.O_RDONLY) as number:
@@ -420,8 +423,6 @@ def unmount_all() -> None:
         run("dmsetup", "remove_all", "--force")
     if any(Path("/sys/block").glob("loop*/loop/backing_file")):
         run("losetup", "-D")
-    if any(Path("/sys/block").glob("ram*")):
-        run("modprobe", "-r", "brd")
 
 
 if __name__ == "__main__":
