@@ -7,7 +7,8 @@ from msgspec.structs import replace
 from raidtui.host.roots.root import Root
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.runner import first_trouble, holds
-from raidtui.jobs.store import NO_WAY_BACK, Job
+from raidtui.jobs.states import NO_WAY_BACK
+from raidtui.jobs.store import Job
 from raidtui.model.plan import Fact, FactKind, Plan
 
 

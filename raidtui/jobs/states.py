@@ -55,6 +55,7 @@ _SENTENCES = {
     JobState.STUCK: "is stuck",
     JobState.NOT_BEGUN: "was not started: another job was running",
 }
+NO_WAY_BACK = "cannot be rolled back: md has begun what cannot be undone"
 
 
 def entry_text(entry: Mapping[str, Any]) -> str:

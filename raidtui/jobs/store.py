@@ -24,7 +24,7 @@ from raidtui.jobs.journal import entry_of, journal_path, who
 from raidtui.jobs.lock import JobError, process_of, refuse_folder, started_s, worker_of
 from raidtui.jobs.plan_file import load_plan, save_plan
 from raidtui.jobs.state_files import PRIVATE_MODE, own_folder, sync_folder, write_synced
-from raidtui.jobs.states import ENDED, JobState
+from raidtui.jobs.states import ENDED, NO_WAY_BACK, JobState
 from raidtui.model.plan import Plan
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ _Form = TypeVar("_Form")
 _ROOM_BYTES, _STEP_BYTES = 32 << 10, 8 << 10
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _ENDS = ENDED | {JobState.GOES_ON}
-NO_WAY_BACK = "cannot be rolled back: md has begun what cannot be undone"
 _STAMP = len("20261123-070549")
 SCHEDULE_FILE = "bench.json"
 """A benchmark's job has no steps; this file beside its plan has what it measures (``raidtui.bench``)."""

@@ -73,8 +73,8 @@ class ArrayRoot:
         """Yield what must be where in the array."""
         if self.file_system is not None:
             yield from self.file_system.facts(Stretch.whole(self.start, self.file_system.size_bytes))
-        if self.file_system is None or self._held:  # else a table there is one that a member has of its own
-            yield from head_facts(Stretch.whole())
+        if not self.start or self._held:
+            yield from head_facts(Stretch.whole(), tables=self.file_system is None or self._held)
 
     def moved(self, start: int) -> ArrayRoot:
         """Return the same file system at another place in the array."""

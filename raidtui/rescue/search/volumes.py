@@ -26,10 +26,19 @@ _MOST_VOLUMES = 32
 _LEAST_SUPERBLOCK = 8192  # before the end of a member: metadata 1.0, and 0.90 leaves more
 
 
-def head_facts(where: Stretch) -> Iterator[BlockFact]:
-    """Yield what is recognised at the start of an array or of a volume, whatever it is."""
+_TABLE = "partition table"
+
+
+def head_facts(where: Stretch, *, tables: bool = True) -> Iterator[BlockFact]:
+    """Yield what is recognised at the start of an array or of a volume, whatever it is.
+
+    Args:
+        where: the array or volume.
+        tables: whether a partition table there may be its own: in front of a file system that begins there,
+            one is what a member has of its own.
+    """
     for byte, length, kind in (
-        (0, HEAD_BYTES, "partition table"),
+        (0, HEAD_BYTES, _TABLE),
         (_SECTOR, _SECTOR, "LVM label"),
         (0, HEAD_BYTES, "LUKS header"),
         (1024, 1024, "file system"),
@@ -37,7 +46,7 @@ def head_facts(where: Stretch) -> Iterator[BlockFact]:
         (65536, HEAD_BYTES, "file system"),
     ):
         address = where.at(byte, length)
-        if address is not None:
+        if address is not None and (tables or kind != _TABLE):
             yield BlockFact(
                 address=address,
                 length=length,
