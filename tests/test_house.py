@@ -6,6 +6,7 @@ import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
 
@@ -44,6 +45,14 @@ def test_what_is_declared_is_imported_and_the_reverse() -> None:
     declared = {re.split(r"[<>=~! ;\[]", line, maxsplit=1)[0] for line in project["dependencies"]}
     imported = {name for tree in _modules().values() for name in _imported(tree)}
     assert imported - set(sys.stdlib_module_names) - {"raidtui"} == declared
+
+
+def test_every_folder_of_tests_is_collected(request: pytest.FixtureRequest) -> None:
+    """Pytest passes over folders by their names: without this, all that is in them is silently not run."""
+    passed_over = request.config.getini("norecursedirs")
+    folders = {path.parent for path in (HOUSE / "tests").rglob("test_*.py")}
+    parts = {part for folder in folders for part in folder.relative_to(HOUSE).parts}
+    assert not [part for part in parts if any(fnmatch(part, pattern) for pattern in passed_over)]
 
 
 def test_a_public_class_has_its_name_to_itself() -> None:
