@@ -29,7 +29,7 @@ from raidtui.plans.manage import (
     undo_replace,
 )
 from raidtui.plans.sync import at_least
-from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, duration, joined, short_binary
+from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, duration, joined, short_size
 
 _SUPERBLOCK_BYTES = 8 << 10
 """The least that any metadata takes of a member besides its data."""
@@ -45,7 +45,7 @@ def plan_re_add(survey: Survey, array: Array, name: str) -> Plan | Refusal:
             code=RefusalCode.NOT_FOUND, why=f"{name} was not a member of {array.title}", remedy="add it"
         )
     if array.bitmap is None:
-        whole = f" ({short_binary(array.component_kib * KIB)})" if array.component_kib else ""
+        whole = f" ({short_size(array.component_kib * KIB)})" if array.component_kib else ""
         return Refusal(
             code=RefusalCode.UNKNOWN,
             why=f"{array.title} has no bitmap, so what changed is not known",
@@ -116,7 +116,7 @@ def plan_add(survey: Survey, array: Array, name: str, *, destroys: Collection[st
     fills = _empty_slots(array) > 0
     option = "--add" if fills else "--add-spare"
     step = manage(array, (option, f"/dev/{name}"), "a new member", member_fact(array, name, "present"))
-    copied = short_binary(array.component_kib * KIB) if fills and array.component_kib else ""
+    copied = short_size(array.component_kib * KIB) if fills and array.component_kib else ""
     return Plan(
         title=f"add: {name}",
         subject=array.title,
@@ -218,7 +218,7 @@ def _bad_notes(array: Array, old: str) -> tuple[str, ...]:
 def _copy_time(survey: Survey, array: Array, new: str) -> tuple[str, ...]:
     if not array.component_kib:
         return ()
-    size = short_binary(array.component_kib * KIB)
+    size = short_size(array.component_kib * KIB)
     share = share_of_life(survey, array, new)
     return (f"The copy writes {size} to {new}{share} and takes {at_least(survey, array.component_kib)}.",)
 

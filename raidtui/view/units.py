@@ -43,6 +43,12 @@ def short_binary(size_bytes: int) -> str:
     return f"{size_bytes}B"
 
 
+def short_size(size_bytes: int) -> str:
+    """Return a size as lsblk writes it, in at most five cells: ``447G``, ``1.8T``."""
+    figure, _, unit = binary_size(size_bytes).partition(" ")
+    return figure + unit[0]
+
+
 def rate_mb_s(speed_kib_s: float) -> str:
     """Return a rate given in KiB/s in decimal MB/s: ``525 MB/s``; below 1 MB/s in KB/s."""
     return " ".join(rate_and_unit(speed_kib_s))

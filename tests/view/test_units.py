@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidtui.view.units import binary_size, counted, duration, rate_mb_s, short_binary, three_digits
+from raidtui.view.units import (
+    binary_size,
+    counted,
+    duration,
+    rate_mb_s,
+    short_binary,
+    short_size,
+    three_digits,
+)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +53,21 @@ def test_binary_size(size_bytes: int, words: str) -> None:
 )
 def test_short_binary(size_bytes: int, words: str) -> None:
     assert short_binary(size_bytes) == words
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "words"),
+    [
+        (480103981056, "447G"),
+        (4000787030016, "3.6T"),
+        (256 << 20, "256M"),
+        (1099511627776 - 1, "1.0T"),
+        (0, "0B"),
+    ],
+)
+def test_short_size(size_bytes: int, words: str) -> None:
+    """Disks are no round number of GiB."""
+    assert short_size(size_bytes) == words
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from raidtui.plans.wizard.wizard_draft import (
     plan_draft,
     usable,
 )
-from raidtui.view.units import KIB, binary_size, short_binary
+from raidtui.view.units import KIB, binary_size, short_size
 
 EMPTY = "empty slots"
 """The row below the devices."""
@@ -68,7 +68,7 @@ def _device(name: str, device: Device, survey: Survey) -> WizardChoice:
     missing = "not read yet" if survey.refuse_unread(name) is not None else "empty"
     words = used or has or missing
     short = used or short_contents(device, survey) or missing
-    size = short_binary(disk.size_bytes) if disk.size_bytes else "?"
+    size = short_size(disk.size_bytes) if disk.size_bytes else "?"
     note = (
         [] if device.aligned else [f"It starts at byte {device.start_bytes}: not aligned, which costs speed."]
     )

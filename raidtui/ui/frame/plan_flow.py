@@ -27,7 +27,7 @@ from raidtui.ui.frame.plan_view import SAVE, JobView, PlanView
 from raidtui.ui.frame.screen_shell import ScreenShell
 from raidtui.ui.frame.surveying import Surveying
 from raidtui.view.text import fit, tail
-from raidtui.view.units import short_binary
+from raidtui.view.units import short_size
 
 GOING = "continues; J shows it"
 Made = Plan | Refusal | None
@@ -255,7 +255,7 @@ def _device_words(name: str, device: Device | None, *, unread: bool) -> str:
     if device is None:
         return name
     disk = device.disk
-    size = short_binary(disk.size_bytes) if disk.size_bytes else "?"
+    size = short_size(disk.size_bytes) if disk.size_bytes else "?"
     has = device.superblock.label if device.superblock else ""
     uses = ", ".join(use.words for use in disk.uses) or ("superblock of " + has if has else "empty")
     if unread:

@@ -14,7 +14,7 @@ from raidtui.rescue.records import CauseCode, Presence, RescueArray, RescueMembe
 from raidtui.ui.rescue.guide_rows import GuideRow
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, tail, visible
-from raidtui.view.units import SECTOR_BYTES, binary_size, counted, short_binary
+from raidtui.view.units import SECTOR_BYTES, binary_size, counted, short_size
 
 _ROLES = {
     Presence.WHOLE: "ok",
@@ -163,7 +163,7 @@ def _data_at(member: RescueMember) -> str:
 
 
 def _device_size(member: RescueMember) -> str:
-    return "" if member.size_bytes is None else short_binary(member.size_bytes)
+    return "" if member.size_bytes is None else short_size(member.size_bytes)
 
 
 def _lack(member: RescueMember, why: str, sick: set[str]) -> str:
