@@ -146,6 +146,8 @@ def test_an_array_of_which_udev_knows_no_member_is_found() -> None:
     assert (absent.title, absent.level, absent.count) == ("old", "raid5", (2, 3))
     assert found(hidden | {CONF: f"ARRAY <ignore> UUID={UUID}\n"}) == ()
     assert found(hidden, may_ask=False) == ()
+    of_maps = unread("dm-0", 1) | {"/run/udev/data/b8:16": "I:5150\n"} | examined("dm-0", "Active device 0")
+    assert found(of_maps) == ()  # who removes a map must not find it open
 
 
 def test_a_device_is_looked_at_again_until_udev_has_read_it() -> None:

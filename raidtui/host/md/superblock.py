@@ -38,6 +38,8 @@ _SIZE = re.compile(r"([0-9]{1,15}) (B|KB|MB|GB)\b")
 # Paths of a multipath device, and what device-mapper keeps to itself (the origins of snapshots).
 NO_MEMBERS = ("loop", "zram", "sr", "fd", "md", "nbd", "mtdblock")
 """Beginnings of the names of devices that are not looked at for members of which udev knows nothing."""
+_NOT_OPENED = (*NO_MEMBERS, "dm-", "bcache", "drbd", "rbd")
+"""Nor these: a map that is open for a moment cannot be removed in that moment."""
 _CONTENTS = frozenset({"ID_FS_TYPE", "ID_FS_USAGE", "ID_PART_TABLE_TYPE"})
 _HIDDEN = ("DM_MULTIPATH_DEVICE_PATH", "DM_UDEV_DISABLE_OTHER_RULES_FLAG")
 
@@ -143,7 +145,7 @@ class MemberScan:
         return tuple(
             found
             for name, found in self._empty.items()
-            if not name.startswith(NO_MEMBERS) and self._may_hold(name)
+            if not name.startswith(_NOT_OPENED) and self._may_hold(name)
         )
 
     def _may_hold(self, name: str) -> bool:
