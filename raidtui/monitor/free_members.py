@@ -11,6 +11,7 @@ from raidtui.host.md.superblock import FoundMember, MemberScan, Superblocks
 from raidtui.model.survey import Superblock
 
 Blocks = dict[str, Superblock | None]
+_PUNCTUATION = str.maketrans("", "", "-:")
 
 
 def free_members(
@@ -48,11 +49,17 @@ def free_members(
             continue
         full_name = block.name or ""
         member = replace(each, uuid=block.uuid, device_uuid=block.device_uuid or "", full_name=full_name)
-        if not _is_ignored(member, ignored):
-            group = [*free.get(block.uuid, []), member]
-            free[block.uuid] = sorted(group, key=lambda one: (len(one.name), one.name))
+        group = free.get(block.uuid, [])
+        if not _is_ignored(member, ignored) and not any(_is_same(member, one) for one in group):
+            free[block.uuid] = sorted([*group, member], key=lambda one: (len(one.name), one.name))
             blocks[each.name] = block
     return free, blocks
+
+
+def _is_same(one: FoundMember, other: FoundMember) -> bool:
+    """Whether two devices show one superblock: a path of a multipath, a disk and its copy."""
+    first, second = (each.device_uuid.translate(_PUNCTUATION) for each in (one, other))
+    return bool(first) and first == second
 
 
 def _is_ignored(member: FoundMember, ignored: Sequence[ConfiguredArray]) -> bool:

@@ -150,6 +150,15 @@ def test_an_array_of_which_udev_knows_no_member_is_found() -> None:
     assert found(of_maps) == ()  # who removes a map must not find it open
 
 
+@pytest.mark.parametrize("more", ["", "E:DM_MULTIPATH_DEVICE_PATH=1\n"], ids=["a copy", "a path"])
+def test_a_second_look_at_a_member_is_no_second_member(more: str) -> None:
+    same = "MD_DEV_UUID=00000000:00000000:00000000:00000001\n"
+    hidden = unread("sdx", 9) | {"/run/udev/data/b8:144": f"I:5150\n{more}"}
+    hidden |= {path: text + same for path, text in examined("sdx", "Active device 0").items()}
+    [absent] = found(slot("sda", 1, 0) | slot("sdc", 3, 2) | hidden)
+    assert [each.name for each in absent.members] == ["sda", "sdc"]
+
+
 def test_a_device_is_looked_at_again_until_udev_has_read_it() -> None:
     root = MemoryRoot(
         slot("sda", 1, 0) | slot("sdc", 3, 2) | unread("sdb", 2) | examined("sdb", "Active device 1")

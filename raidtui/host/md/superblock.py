@@ -158,15 +158,17 @@ class MemberScan:
         known = read_udev_entry(self._root, dev).properties
         self._unread.discard(name)
         self._empty.pop(name, None)
-        if not known and dev is not None and not has_udev_entry(self._root, dev):
+        known_to_udev = bool(known) or (dev is not None and has_udev_entry(self._root, dev))
+        if dev is not None and not known_to_udev:
             self._unread.add(name)
-        elif dev is not None and not known.keys() & _CONTENTS:
+        hidden = any(known.get(key, "0") not in {"", "0"} for key in _HIDDEN)
+        if known_to_udev and dev is not None and not hidden and not known.keys() & _CONTENTS:
             serial = known.get("ID_SERIAL_SHORT")
             self._empty[name] = FoundMember(name=name.replace("!", "/"), dev=dev, uuid="", serial=serial)
         uuid = canonical_uuid(known.get("ID_FS_UUID"))
         if known.get("ID_FS_TYPE") != "linux_raid_member" or uuid is None or dev is None:
             return None
-        if any(known.get(key, "0") not in {"", "0"} for key in _HIDDEN):
+        if hidden:
             return None
         return FoundMember(
             name=name.replace("!", "/"),
