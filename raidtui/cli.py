@@ -101,7 +101,7 @@ def build_parser(*, whole: bool = False) -> argparse.ArgumentParser:
     """
     parser = _Parser(
         prog="raidtui",
-        description="Watch, build, repair, tune and benchmark Linux md arrays in a terminal.",
+        description="Watch, build, reshape, repair, rescue, tune and benchmark Linux md arrays.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
