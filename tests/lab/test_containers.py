@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.lab.guests.arrays import make_ram_disks
+from tests.lab.guests.arrays import make_container, make_ram_disks
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import do, last_job, raidtui, refusal
 
@@ -12,13 +12,8 @@ from tests.lab.guests.jobs import do, last_job, raidtui, refusal
 @pytest.mark.parametrize("kind", ["imsm", "ddf"])
 def test_a_container_and_its_volume(guest: Guest, kind: str) -> None:
     first, second = make_ram_disks(guest, 2, 128)
-    options = {"IMSM_NO_PLATFORM": "1", "IMSM_DEVNAME_AS_SERIAL": "1"}
-    made = guest.run(
-        f"mdadm --create /dev/md/box --run --metadata={kind} -n2 /dev/{first} /dev/{second}"
-        " && mdadm --create /dev/md/vol --run --level=1 -n2 /dev/md/box"
-        " && udevadm settle && mdadm --detail --export /dev/md/vol && cat /proc/mdstat",
-        env=options,
-    )
+    make_container(guest, kind, (first, second), "--level=1")
+    made = guest.run("mdadm --detail --export /dev/md/vol && cat /proc/mdstat")
     assert made.status == 0, made.output
     report = json.loads(raidtui(guest, "status", "--json").stdout)
     volume, container = sorted(report["arrays"], key=lambda array: array["label"] == "box")

@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from tests.lab.guests.arrays import disk_names
+from tests.lab.guests.arrays import disk_names, make_container
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import checksum, raidtui
 from tests.lab.test_rescue_trial import SUMS, filled, left, tried
@@ -24,14 +24,7 @@ chmod 755 /tmp/mdadm.* && mount --bind /tmp/mdadm.named $tool
 def container(guest: Guest, kind: str, names: tuple[str, ...]) -> None:
     """A container with a RAID 5 and files on it, stopped."""
     options = {"IMSM_NO_PLATFORM": "1", "IMSM_DEVNAME_AS_SERIAL": "1"}
-    devices = " ".join(f"/dev/{name}" for name in names)
-    made = guest.run(
-        f"mdadm --create /dev/md/box --run --metadata={kind} -n{len(names)} {devices} &&"
-        f" mdadm --create /dev/md/vol --run --level=5 -n{len(names)} --chunk=64 /dev/md/box &&"
-        " udevadm settle",
-        env=options,
-    )
-    assert made.status == 0, made.output
+    make_container(guest, kind, names, "--level=5", "--chunk=64")
     filled(guest, "/dev/md/vol")
     guest.run("mdadm --wait /dev/md/vol", env=options)
     # mdmon may stop a volume after mdadm has given up: what counts is that both are gone.

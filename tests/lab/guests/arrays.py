@@ -67,6 +67,27 @@ def make_ram_disks(guest: Guest, count: int, size_mib: int = 16) -> tuple[str, .
     return tuple(f"ram{index}" for index in range(count))
 
 
+def make_container(guest: Guest, kind: str, disks: Sequence[str], *options: str) -> None:
+    """A container "box" of these disks with the volume "vol", which mdmon serves.
+
+    mdmon ends with a fault now and then as it starts (under User Mode Linux, in the loader). The
+    volume stays read-only then, and whoever waits for it waits for ever: all is made again.
+    """
+    paths, count = " ".join(f"/dev/{disk}" for disk in disks), f"-n{len(disks)}"
+    made = guest.run(
+        f"""for attempt in 1 2 3 4 5; do
+    mdadm --create /dev/md/box --run --metadata={kind} {count} {paths} || exit
+    mdadm --create /dev/md/vol --run {shlex.join(options)} {count} /dev/md/box || exit
+    udevadm settle
+    ! pgrep mdmon >/dev/null || exit 0
+    echo "mdmon is gone"
+    mdadm --stop /dev/md/vol; mdadm --stop /dev/md/box; mdadm --zero-superblock {paths}; udevadm settle
+done; exit 1""",
+        env={"IMSM_NO_PLATFORM": "1", "IMSM_DEVNAME_AS_SERIAL": "1"},
+    )
+    assert made.status == 0, made.output
+
+
 def slow(guest: Guest, kib_s: int) -> None:
     """Limit every resync to about `kib_s`, so that it is seen moving; the test's end takes it back."""
     folder = "/proc/sys/dev/raid"
