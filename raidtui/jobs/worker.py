@@ -23,6 +23,7 @@ from raidtui.host.facts import kernel_name
 from raidtui.host.roots.root import Root
 from raidtui.jobs.blackbox import save_black_box
 from raidtui.jobs.lock import BusyError, JobError, only_worker
+from raidtui.jobs.reshape_pace import ReshapePace
 from raidtui.jobs.rollback import bound_to_start, is_final, is_lost, refuse_late
 from raidtui.jobs.runner import do_step, first_trouble, holds, reads_so
 from raidtui.jobs.states import CANCEL_EVENT, JobState
@@ -164,15 +165,19 @@ class Worker:
             ended, reason = self._has_ended(step), first_trouble(self._root, step.lasts)
             if self._works() != self._mine:
                 return JobState.GOES_ON
+            asked = any(entry.get("event") == CANCEL_EVENT for entry in self._job.since_work())
+            if asked and (ended or not step.paces):  # a reshape that nobody lets go on would halt
+                return self._end(JobState.CANCELLED, reason=f"cancelled before step {number + 2}; {step.why}")
             if ended:
                 return JobState.RUNNING
-            if any(entry.get("event") == CANCEL_EVENT for entry in self._job.since_work()):
-                return self._end(JobState.CANCELLED, reason=f"cancelled before step {number + 2}; {step.why}")
             # An array that is stopped and assembled again continues.
             lost_since_s = (lost_since_s or time.monotonic()) if reason else None
             if lost_since_s is not None and time.monotonic() - lost_since_s >= _LOST_S:
                 return self._end(JobState.FAILED, reason=_not_ended(step, reason))
-            time.sleep(_FOLLOW_PACE_S)
+            if step.paces and not reason:
+                ReshapePace(self._root, step.paces).keep_up(_FOLLOW_PACE_S)
+            else:
+                time.sleep(_FOLLOW_PACE_S)
         return JobState.GOES_ON
 
     def _works(self) -> int:
@@ -204,7 +209,7 @@ class Worker:
             if self._job.full:
                 return JobState.FAILED, f"stopped before step {number + 1}: {_make_room(self._job)}"
             if step.waits:
-                if not self._has_ended(step, _END_S):
+                if not self._has_ended(step, 0.0 if step.paces else _END_S):
                     return self._at_wait(plan, step)
                 self._job.note(event="step done", step=number)
                 continue

@@ -101,6 +101,8 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         ends: of a wait: facts that hold when what md does by itself has finished. ``why`` is a clause then:
             "md copies sda to sde". The steps after it are not begun before.
         lasts: of a wait: facts that hold as long as that can finish.
+        paces: of a wait: the kernel name of an array whose reshape md halts at ``sync_max``, which the job
+            moves on as far as a power cut loses nothing; "" where md needs no limit.
         volatile: whether a reboot takes it back: it is done again where its proofs do not hold and the next
             step that lasts has not been done.
         final: whether there is no way back once its proofs hold: the job is not rolled back any more.
@@ -123,6 +125,7 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     proof_decides: bool = False
     ends: tuple[Fact, ...] = ()
     lasts: tuple[Fact, ...] = ()
+    paces: str = ""
     volatile: bool = False
     final: bool = False
 
@@ -135,7 +138,7 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     def command(self) -> str:
         """The step as a shell user would type it."""
         if self.waits:
-            return "wait until md has finished"
+            return "wait until md has finished" + (", its sync_max moved on with it" if self.paces else "")
         if self.argv:
             words = shlex.join(self.argv)
             return f"{words} <<< {shlex.quote(self.stdin)}" if self.stdin else words

@@ -134,10 +134,30 @@ def shell_script(plan: Plan) -> str:
     return "\n".join(lines) + "\n"
 
 
+_PACED = """\
+move= step=
+for each in {base}/dev-*; do
+    read -r slot <"$each/slot"; read -r old <"$each/offset"; read -r new <"$each/new_offset"
+    shift_by=$((old > new ? old - new : new - old))
+    [ "$slot" = none ] || {{ [ -n "$move" ] && [ "$move" -le "$shift_by" ]; }} || move=$shift_by
+done
+for size in $(tr -d '()' <{base}/chunk_size); do [ "$size" -le "${{step:-0}}" ] || step=$size; done
+step=$((step / 512)) && move=$(((move - 2 * step) / step * step))
+[ "$move" -ge "$step" ] || move=$step
+while read -r place _ total <{base}/sync_completed && [ "$place" != none ]; do
+    if [ $((place + move)) -ge "$total" ]; then echo max >{base}/sync_max; break; fi
+    echo $((place + move)) >{base}/sync_max || :
+    sleep 0.05
+done
+"""
+"""What ``raidtui.jobs.reshape_pace`` does."""
+
+
 def _shell(step: Step) -> str:
     if step.waits:
         names = [fact.subject for fact in step.ends if fact.kind is FactKind.ARRAY]
-        return "; ".join(f"mdadm --wait /dev/{name} || :" for name in names) or ":"
+        waits = "; ".join(f"mdadm --wait /dev/{name} || :" for name in names) or ":"
+        return _PACED.format(base=f"/sys/class/block/{step.paces}/md") + waits if step.paces else waits
     if step.argv:
         words = shlex.join(step.argv)
         words += " || :" if step.may_fail or step.proof_decides else ""  # set -e would end the script

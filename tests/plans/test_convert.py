@@ -12,7 +12,7 @@ from raidtui.model.survey import Survey
 from raidtui.plans.grow.convert_plan import plan_convert
 from raidtui.plans.grow.convert_stages import ConvertRequest
 from raidtui.plans.grow.grow_plan import GrowOptions
-from raidtui.plans.shell_script import plan_sentences
+from raidtui.plans.shell_script import plan_sentences, shell_script
 from tests.hosts.specs import ArraySpec, Syncing, inactive, raid0, raid1, raid5, raid6, raid10
 from tests.plans.new_array import device
 from tests.plans.running import BIG, fact, first, planned, refused
@@ -29,11 +29,16 @@ def converted(survey: Survey, level: str = "", *names: str, **more: Any) -> Plan
 
 
 def in_short(found: Plan) -> list[str]:
-    """What is done: the options of ``mdadm --grow``, devices that are added, "…" where md is waited for."""
+    """What is done: options of ``mdadm --grow``, devices that are added, "…" where md is waited for.
+
+    "|" where md is halted before, and "|…" where its limit is moved on.
+    """
     words = []
     for step in found.steps:
         if step.waits:
-            words.append("…")
+            words.append("|…" if step.paces else "…")
+        elif step.path.endswith("/sync_max"):
+            words.append("|")
         elif step.argv[1] == "--grow":
             words.append(" ".join(step.argv[3:]))
         else:
@@ -63,11 +68,12 @@ def in_short(found: Plan) -> list[str]:
                 "--raid-devices=3",
                 "…",
                 "--add-spare /dev/sdz",
+                "|",
                 "--level=6 --raid-devices=4",
-                "…",
+                "|…",
             ],
         ),
-        (RAID5, "raid6", ("sdz",), {}, ["--add-spare /dev/sdz", "--level=6 --raid-devices=4", "…"]),
+        (RAID5, "raid6", ("sdz",), {}, ["--add-spare /dev/sdz", "|", "--level=6 --raid-devices=4", "|…"]),
         (
             RAID5,
             "raid6",
@@ -75,18 +81,18 @@ def in_short(found: Plan) -> list[str]:
             {"layout": "preserve"},
             ["--add-spare /dev/sdz", "--level=6 --raid-devices=4 --layout=preserve", "…"],
         ),
-        (raid6(), "raid5", (), {}, ["--layout=left-symmetric-6", "…", "--level=5"]),
+        (raid6(), "raid5", (), {}, ["|", "--layout=left-symmetric-6", "|…", "--level=5"]),
         (raid0(), "raid5", ("sdz",), {}, ["--level=5 --raid-devices={next} --add /dev/sdz", "…"]),
-        (RAID5, "raid0", (), {}, ["--layout=parity-last", "…", "--level=0"]),
+        (RAID5, "raid0", (), {}, ["|", "--layout=parity-last", "|…", "--level=0"]),
         (raid10(), "raid0", (), {}, ["--level=0"]),
-        (RAID5, "", (), {"layout": "right-symmetric"}, ["--layout=right-symmetric", "…"]),
+        (RAID5, "", (), {"layout": "right-symmetric"}, ["|", "--layout=right-symmetric", "|…"]),
         (raid10(), "", (), {"chunk_kib": 64}, ["--chunk=64", "…"]),
         (
             raid6(),
             "raid5",
             (),
             {"chunk_kib": 64},
-            ["--layout=left-symmetric-6", "…", "--level=5", "--chunk=64", "…"],
+            ["|", "--layout=left-symmetric-6", "|…", "--level=5", "|", "--chunk=64", "|…"],
         ),
     ],
 )
@@ -293,8 +299,32 @@ def test_what_can_be_undone_is_said() -> None:
     lines = plan_sentences(planned(converted(grown(raid1(), *NEW), "raid6", "sdy", "sdz")))
     assert lines[-1] == "Once step 1 is done, nothing can be undone any more."
     lines = plan_sentences(planned(converted(grown(RAID5, *NEW), "raid6", "sdz")))
-    assert lines[-3:] == [
-        "Once step 2 is done, nothing can be undone any more.",
+    assert lines[-4:] == [
+        "Once step 3 is done, nothing can be undone any more.",
+        f"  undo 2: echo max > /sys/class/block/{RAID5.name}/md/sync_max",
         f"  undo 1: mdadm --manage /dev/{RAID5.name} --remove /dev/sdz",
         "  undo 1: mdadm --zero-superblock /dev/sdz",
     ]
+
+
+def test_a_reshape_that_writes_over_what_it_moves_is_halted() -> None:
+    """Before it begins, at the first stripe of the larger chunk; the job moves the limit on."""
+    survey = grown(raid6(), *NEW)
+    array = first(survey)
+    steps = planned(converted(survey, chunk_kib=64)).steps
+    halt = steps[0]
+    assert (array.chunk_bytes or 0) > 64 << 10
+    assert halt.path == f"/sys/class/block/{array.name}/md/sync_max"
+    assert halt.text == str((array.chunk_bytes or 0) // 512)
+    assert halt.identity == (f"/sys/class/block/{array.name}/md/uuid", array.uuid)
+    assert [(step.path, step.text) for step in halt.undo] == [(halt.path, "max")]
+    assert halt.volatile
+    assert [step.paces for step in steps] == ["", "", array.name]
+
+
+def test_the_script_moves_the_limit_on() -> None:
+    survey = grown(RAID5, *NEW)
+    script = shell_script(planned(converted(survey, "raid6", "sdz")))
+    assert f"echo max >/sys/class/block/{first(survey).name}/md/sync_max" in script
+    preserved = shell_script(planned(converted(survey, "raid6", "sdz", layout="preserve")))
+    assert "sync_max" not in preserved

@@ -15,7 +15,7 @@ from raidtui.model.array import Array
 from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.contents import cleared_facts, device_facts
-from raidtui.plans.grow.grow_shape import GrowShape, Room, refuse_no_room
+from raidtui.plans.grow.grow_shape import GrowShape, Room, least_move, refuse_no_room
 from raidtui.plans.manage import (
     manage,
     member_fact,
@@ -25,7 +25,8 @@ from raidtui.plans.manage import (
     same_array,
 )
 from raidtui.plans.repair import candidate_for, cleared
-from raidtui.view.units import KIB, joined
+from raidtui.plans.target import array_step
+from raidtui.view.units import KIB, SECTOR_BYTES, joined
 
 GROW_S = 300.0
 _OLDEST_KERNEL, _OLDEST_MDADM = (3, 5), (3, 3)
@@ -57,6 +58,15 @@ class GrowStage(Struct, frozen=True, kw_only=True):
     drops: tuple[str, ...] = ()
     shown: GrowShape | None = None
     again: bool = False
+
+    @property
+    def overwrites(self) -> bool:
+        """Whether md writes over the old place of what it has moved all the time, not at first alone.
+
+        That is so where as many disks have data afterwards. A RAID 10 has a way of its own (raid10.c).
+        """
+        level_10 = "raid10" in {self.old.level, self.new.level}
+        return not level_10 and self.old.data == self.new.data and least_move(self.old, self.new) > 0
 
     def begun(self, array: Array) -> tuple[Fact, ...]:
         """Return the facts that show that it has begun."""
@@ -97,10 +107,15 @@ def stage_steps(
         step = _grow_step(array, stage, members, taken)
         if not room.fits(stage.old, stage.new):
             step = replace(step, argv=(*step.argv[:3], f"--backup-file={backup}", *step.argv[3:]))
+            paces = ""
+        else:
+            paces = array.name if stage.overwrites and stage.old.level != "raid0" else ""
+        if paces:
+            steps.append(_halt_step(array, stage))
         steps.append(step)
         members = [name for name in (*members, *new) if name not in stage.drops]
         if stage.moves:
-            steps.append(_wait_step(array, stage, new))
+            steps.append(replace(_wait_step(array, stage, new), paces=paces))
         room = room.moved(stage.old, stage.new)
     if larger and array.size_bytes is not None:
         more = Fact(kind=FactKind.LARGER, subject=array.name, value=str(array.size_bytes))
@@ -130,6 +145,21 @@ def _grow_step(array: Array, stage: GrowStage, members: Sequence[str], taken: Se
         proves=stage.begun(array),
         proof_decides=stage.again,
         final=True,
+    )
+
+
+def _halt_step(array: Array, stage: GrowStage) -> Step:
+    """Return the step before a reshape that makes md halt after the first stripes (jobs.reshape_pace)."""
+    limit = max(stage.old.chunk_bytes, stage.new.chunk_bytes) // SECTOR_BYTES
+    why = "md halts there, so that no power cut meets what is not recorded; the job moves it on"
+    step = array_step(array, "sync_max", str(limit), why)
+    back = array_step(array, "sync_max", "max", "md halts nowhere")
+    return replace(
+        step,
+        needs=(*same_array(array), Fact(kind=FactKind.RESHAPED, subject=array.name)),
+        proves=(Fact(kind=FactKind.TEXT, subject=step.path, value=str(limit)),),
+        undo=(back,),
+        volatile=True,
     )
 
 
