@@ -78,6 +78,7 @@ class Reshape(Struct, frozen=True, kw_only=True):
         shift_sectors: by how much the data of each member move towards its end, negative towards its start;
             0: in place; None where the kernel does not say.
         backup: the path of the backup file that mdadm has noted in /run since the boot; "" for none.
+        halts_at_sectors: where md halts (``sync_max``), in sectors of each member; None where it does not.
     """
 
     position_sectors: int | None = None
@@ -86,6 +87,7 @@ class Reshape(Struct, frozen=True, kw_only=True):
     backwards: bool = False
     shift_sectors: int | None = None
     backup: str = ""
+    halts_at_sectors: int | None = None
 
 
 class SpeedLimit(Struct, frozen=True, kw_only=True):

@@ -206,6 +206,7 @@ class ArrayReader:
             backwards=text(f"{base}/reshape_direction") == "backwards",
             shift_sectors=shifts.pop() if len(shifts) == 1 else None,
             backup=self._root.link(f"{_BACKUPS}{name}") or "",
+            halts_at_sectors=integer(text(f"{base}/sync_max")),
         )
 
     def _size_bytes(self, entry: MdstatArray) -> int | None:
