@@ -24,7 +24,7 @@ from raidtui.ui.frame.choose import Ask
 from raidtui.ui.frame.dialog import Question
 from raidtui.ui.frame.lines import ScrollLines
 from raidtui.ui.frame.surveying import Waiting
-from tests.bench.records import READ, record
+from tests.bench.records import READ, cache_samples, over_cache, record
 from tests.ui.bench.bench_pane_stage import StagedBench, log_of, looked, measured, opened, pane_of, tree
 from tests.ui.staging import (
     SIZES,
@@ -135,6 +135,15 @@ def test_nothing_was_measured(shows: Shows, size: tuple[int, int]) -> None:
 def test_live(shows: Shows, size: tuple[int, int]) -> None:
     runs = series(JOB, "random read 4K, depth 32", 101_700, id_=60, work=WORK)
     shows(measured(*OLD, *runs, progress=RUNNING)[0], size=size, prepare=pressing())
+
+
+@SIZES
+def test_live_over_a_cache(shows: Shows, size: tuple[int, int]) -> None:
+    cold, filled = over_cache(61, 31_000, 0.62, cold=True), over_cache(62, 88_000, 0.97, cold=False)
+    progress = replace(
+        RUNNING, title="hot-spots", record=cold, samples=cache_samples(cold, 0.05, 0.8, seconds=40)
+    )
+    shows(measured(*OLD, filled, progress=progress)[0], size=size, prepare=pressing())
 
 
 @SIZES
