@@ -81,11 +81,14 @@ class CacheRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def words(self) -> str:
         """What is known of it."""
         states = [self.before, *([self.after] if self.after is not None else [])]
-        used = [_used_words(state) for state in states]
+        used = [_used_percent(state) for state in states]
         dirty = [binary_size(state.dirty_bytes) for state in states if state.dirty_bytes is not None]
         modes = [state.mode for state in states if state.mode]
         parts = [self.kind, " → ".join(dict.fromkeys(modes)) or "mode not known"]
-        parts += [f"used {' → '.join(dict.fromkeys(used))}"] if all(used) else []
+        if self.before.total_bytes and all(used):
+            parts.append(
+                f"used {' → '.join(dict.fromkeys(used))} % of {binary_size(self.before.total_bytes)}"
+            )
         parts += [f"not written back {' → '.join(dict.fromkeys(dirty))}"] if dirty else []
         parts += [f"{self.promotions:,} promotions"] if self.promotions is not None else []
         parts += [self.before.trouble] if self.before.trouble else []
@@ -104,14 +107,19 @@ class CacheRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 def percent_words(ratio: float) -> str:
     """Return a ratio in percent: 87.3 %; what is not quite all is never 100 %."""
+    return f"{percent_number(ratio)} %"
+
+
+def percent_number(ratio: float) -> str:
+    """Return the same without the sign."""
     shown = f"{ratio * 100:.1f}"
-    return f"{'99.9' if shown == '100.0' and ratio < 1 else shown} %"
+    return "99.9" if shown == "100.0" and ratio < 1 else shown
 
 
-def _used_words(state: CacheState) -> str:
+def _used_percent(state: CacheState) -> str:
     if state.used_bytes is None or not state.total_bytes:
         return ""
-    return f"{100 * state.used_bytes / state.total_bytes:.1f} % of {binary_size(state.total_bytes)}"
+    return f"{100 * state.used_bytes / state.total_bytes:.1f}"
 
 
 def _more(before: int | None, after: int | None) -> int | None:

@@ -31,7 +31,10 @@ def list_runs(arguments: argparse.Namespace) -> int:
         at = time.strftime("%Y-%m-%d %H:%M", time.localtime(record.at_s))
         state = "" if record.state == WHOLE else f"{record.state}: {record.reason}"
         figures = NOT_STEADY if record.unsteady else record.figures
-        parts = (record.words, record.place, figures, state, record.short, record.note)
+        cache = record.cache
+        hits = cache.hits_words if cache is not None and cache.hit_ratio is not None else ""
+        cold = "began cold" if record.cold else ""
+        parts = (record.words, record.place, figures, hits, cold, state, record.short, record.note)
         print(visible(f"{f'#{record.id}':>5}  {at}  " + "  ".join(part for part in parts if part)))
     if not records:
         print("Nothing has been measured yet." if not arguments.words else "No run matches.")

@@ -89,7 +89,7 @@ def test_percent(ratio: float, words: str) -> None:
 def test_a_cache_in_a_line() -> None:
     (cache,) = over_cache(1, 10_000, 0.873, cold=True).caches
     assert cache.line == (
-        "vc/slow: lvm-cache, writeback, used 0.0 % of 4 GiB → 75.0 % of 4 GiB, not written back 0 B,"
+        "vc/slow: lvm-cache, writeback, used 0.0 → 75.0 % of 4 GiB, not written back 0 B,"
         " 49,000 promotions, hits 87.3 % of 600,000 requests, began cold"
     )
     bcache = CacheRun(name="bcache0", kind="bcache", hits=9, misses=1, by_requests=True)

@@ -109,9 +109,12 @@ def measure(
             caches.begin()
             looking.enter_context(caches.lookout)
         end = run_fio(_argv(record, place, folder), folder, take, stopped)
-    if record.caches and samples:
-        samples[-1] = caches.last(samples[-1])
-        record = replace(record, caches=with_hits(watch.end(record.caches), samples))
+    if record.caches:
+        rest = caches.rest(samples[-1].t_s if samples else 0.0)
+        if samples:
+            samples[-1] = replace(samples[-1], caches=(*samples[-1].caches, *rest))
+        counted = samples or [RunSample(t_s=0.0, caches=rest)]
+        record = replace(record, caches=with_hits(watch.end(record.caches), counted))
     written = measured_bytes(before, _written_sectors(root, place))
     surrounded = _surrounded(record, lookout.seen)
     writes = record.work is None or record.work.writes
@@ -154,10 +157,13 @@ class _CacheLook:
             found.append(self._pending.popleft())
         return replace(sample, caches=tuple(found)) if found else sample
 
-    def last(self, sample: RunSample) -> RunSample:
-        """Return the last sample with what was read since, and is read now."""
-        found = (*sample.caches, *self._pending)
-        return replace(sample, caches=(*found, self._watch.read(sample.t_s)))
+    def rest(self, t_s: float) -> tuple[CacheReading, ...]:
+        """Return what was read since the last sample, and is read now.
+
+        Args:
+            t_s: the second of the run.
+        """
+        return (*self._pending, self._watch.read(t_s))
 
 
 def _turned_read_only(place: Place, folder: Path) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from raidtui.bench.cache_figures import CacheRun, hit_points, percent_words
+from raidtui.bench.cache_figures import CacheRun, hit_points, percent_number
 from raidtui.bench.report.svg import short_number
 from raidtui.bench.results.comparison_verdict import spread
 from raidtui.bench.results.run_record import NOT_STEADY, RunRecord, RunSample, milliseconds, readings_of
@@ -118,7 +118,7 @@ def _hits(cache: CacheRun, samples: Sequence[RunSample], width: int, *, is_silen
     if points:  # the first point is of all the time until then, as the chart above it
         points.insert(0, (min(samples[0].t_s, points[0][0]), points[0][1]))
         last_s = samples[-1].t_s
-    now = percent_words(points[-1][1]).removesuffix(" %") if points and not is_silent else "–"
+    now = percent_number(points[-1][1]) if points and not is_silent else "–"
     words = " ".join(word for word in (visible(cache.title), cache.before.mode or "") if word)
     tail = (
         f"{fit_words(words, _TAIL - len(_COLD)).rstrip()}{_COLD}"

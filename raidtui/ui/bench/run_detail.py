@@ -74,6 +74,11 @@ def _surroundings(records: Sequence[RunRecord], width: int) -> list[Line]:
         if record.work is not None:
             found.setdefault("asked of fio", []).append(_asked(record.work))
     for record in records:
+        for each in record.caches:
+            found.setdefault(each.title, []).append(
+                (("", f"{each.words}{', began cold' if each.cold else ''}"),)
+            )
+    for record in records:
         for what, parts in environment_lines(record.environment):
             found.setdefault(what, []).append(parts)
     written: dict[str, int] = {}
@@ -85,11 +90,6 @@ def _surroundings(records: Sequence[RunRecord], width: int) -> list[Line]:
         found["written"] = [(*sizes, ("", "in total"))]
     if used := sum(record.cpu_s or 0.0 for record in records):
         found["CPU time"] = [(("", f"{used:.1f} s of fio"),)]
-    for record in records:
-        for each in record.caches:
-            found.setdefault(each.title, []).append(
-                (("", f"{each.words}{', began cold' if each.cold else ''}"),)
-            )
     if surroundings := span_words(merged([record.during for record in records])):
         found["meanwhile"] = [(("", surroundings),)]
     return [line for what, hows in found.items() for line in _labelled(what, _joined(hows), width)]

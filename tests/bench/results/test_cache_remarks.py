@@ -82,7 +82,7 @@ def test_reports() -> None:
     page = html_report([COLD, FILLED], samples)
     assert "<h2>Hit ratio of the cache over time</h2>" in page
     assert "hits, % over time" in page
-    assert "vc/slow: lvm-cache, writeback, used 0.0 % of 4 GiB" in page
+    assert "vc/slow: lvm-cache, writeback, used 0.0 → 75.0 % of 4 GiB" in page
     assert "#1 first began with a cold cache, #2 second did not" in page
     rows = csv_text([COLD, FILLED]).split("\n")
     assert rows[0].endswith(",cache,cache_kind,cache_mode,cache_cold,hit_ratio")

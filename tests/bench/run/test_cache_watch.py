@@ -156,6 +156,27 @@ def test_a_run_over_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert [len(each.caches) for each in added] == [1, 0]
 
 
+def test_a_run_that_is_over_before_its_first_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its hits are known all the same."""
+    monkeypatch.setattr("raidtui.bench.run.lookout.FIRST_S", 3600.0)
+    host = StackHost()
+
+    def short(argv: Any, folder: Path, take: Any, stopped: Any) -> FioEnd:
+        del argv, folder, take, stopped
+        host.change(STATUS_FILE, " 1651 82 ", " 1751 102 ")
+        return FioEnd(status=0, dump=None, raw=b"{}", said=())
+
+    monkeypatch.setattr(measure, "run_fio", short)
+    place = place_on(host, "dm-0")
+    watch = CacheWatch(host, place)
+    begun = record(caches=watch.begin(READ.total_bytes))
+    run, samples, _ = measure.measure(
+        host, begun, place, tmp_path, watch=watch, add=lambda _: None, add_surroundings=lambda _: None,
+        stopped=lambda: False,
+    )  # fmt: skip
+    assert (samples, run.caches[0].hits, run.caches[0].misses) == ([], 100, 20)
+
+
 def test_a_warm_up_is_no_part_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("raidtui.bench.run.lookout.FIRST_S", 3600.0)
     host = StackHost()
