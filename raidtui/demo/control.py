@@ -78,6 +78,12 @@ def _write_array(kernel: SimKernel, array: SimArray, attribute: str, word: str) 
     elif attribute == "sync_force_parallel":
         array.parallel = bool(_unsigned(word, 1))
         kernel.wake()
+    elif attribute == "reshape_direction":
+        if word not in {"forwards", "backwards"}:
+            raise _error(errno.EINVAL)
+        if array.reshape is not None:
+            raise _error(errno.EBUSY)
+        array.backwards = word == "backwards"
     elif attribute == "array_state":
         if word not in _STATES_OF_ARRAY:
             raise _error(errno.EINVAL)

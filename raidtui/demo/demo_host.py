@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Callable
 
-from raidtui.demo import control, sim_smart
+from raidtui.demo import control, sim_mdadm, sim_smart
 from raidtui.demo.kernel import SimKernel
 from raidtui.demo.sim_stack import tool_output
 from raidtui.demo.story import Story, begin
@@ -93,7 +93,9 @@ class DemoRoot(MemoryRoot):
             self._ticking = False
 
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """See ``Root.run``: there are smartctl, dmsetup and lvs."""
+        """See ``Root.run``: there are smartctl, dmsetup, lvs, and what another shape needs."""
+        if argv[0] in sim_mdadm.TOOLS:
+            return self._change(argv)
         if argv[0] in {"dmsetup", "lvs"}:
             self._catch_up(0.0)
             return ToolOutput(argv=argv, status=0, stdout=tool_output(self.simulated, argv), stderr="")
@@ -102,6 +104,16 @@ class DemoRoot(MemoryRoot):
         self._catch_up(0.0)
         status, text = sim_smart.smartctl(self.simulated, argv)
         return ToolOutput(argv=argv, status=status, stdout=text, stderr="")
+
+    def _change(self, argv: tuple[str, ...]) -> ToolOutput:
+        """Run a tool that may change the host."""
+        self._catch_up(0.0)
+        self._ticking = True
+        try:
+            return sim_mdadm.run_tool(self.simulated, argv)
+        finally:
+            self._ticking = False
+            self._publish()
 
     def read(self, path: str, *, keep: bool = False) -> bytes:
         """See ``Root.read``."""

@@ -219,10 +219,9 @@ class StoryStep(Struct, frozen=True, kw_only=True):
 def _fail_vm(slot: int) -> Act:
     def act(kernel: SimKernel) -> None:
         vm = kernel.array("vm")
-        if vm is None or vm.degraded or not any(member.is_spare for member in vm.members):
+        if vm is None or vm.degraded or vm.reshape or not any(member.is_spare for member in vm.members):
             return
-        device = next(member.device for member in vm.members if member.slot == slot)
-        fail_member(kernel, vm, device)
+        fail_member(kernel, vm, next(member.device for member in vm.members if member.slot == slot))
 
     return act
 
