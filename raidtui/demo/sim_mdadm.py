@@ -26,7 +26,9 @@ TOOLS = frozenset({"mdadm", "wipefs", *_LARGER})
 def is_played(argv: Sequence[str]) -> bool:
     """Whether a command that changes the host is carried out in the demo."""
     if argv[0] == "mdadm":
-        return argv[1] == "--grow" or (argv[1] == "--manage" and argv[3] in {"--add-spare", "--remove"})
+        return (argv[1] == "--grow" and "--add" not in argv) or (
+            argv[1] == "--manage" and argv[3] in {"--add-spare", "--remove"}
+        )
     return argv[0] in _LARGER
 
 

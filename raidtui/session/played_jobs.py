@@ -70,9 +70,7 @@ class PlayedJobs:
                 raise JobError(f"another job is running: {job.id}; wait for it, or cancel it")
         step = next((step for step in plan.steps if not _is_played(step)), None)
         if step is not None:
-            raise JobError(
-                f"the demo host is simulated: {step.command.split(' /', 1)[0]} is not played there"
-            )
+            raise JobError(f"the demo host is simulated, and does not play this: {step.command}")
         job = PlayedJob(id=f"{OF_DEMO}{len(self._jobs) + 1}", plan=plan, made_s=self._root.now_s())
         self._jobs[job.id] = job
         return job.id

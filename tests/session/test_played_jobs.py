@@ -182,6 +182,6 @@ def test_what_is_not_played_is_said_before_it_begins() -> None:
     scene = quiet()
     jobs = PlayedJobs(scene.root)
     plan = planned(scene, "root", lambda survey, array: plan_fail(survey, array, "sda1"))
-    with pytest.raises(JobError, match="is not played there"):
+    with pytest.raises(JobError, match="does not play this: mdadm"):
         jobs.start(plan)
     assert jobs.lines() == ()

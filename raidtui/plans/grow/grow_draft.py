@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.model.array import Array
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Survey
 from raidtui.plans.bitmap import plan_bitmap
 from raidtui.plans.grow.backup_place import BackupPlace, backup_trouble
@@ -18,6 +18,7 @@ from raidtui.plans.grow.convert_plan import plan_convert
 from raidtui.plans.grow.convert_stages import ConvertRequest
 from raidtui.plans.grow.grow_above import volumes_on
 from raidtui.plans.grow.grow_plan import GrowOptions, plan_grow, plan_grow_size
+from raidtui.plans.grow.grow_stages import refuse_reshape
 from raidtui.plans.grow.journal_plan import plan_journal, plan_policy
 from raidtui.plans.grow.shrink_plan import plan_shrink, plan_shrink_size
 from raidtui.plans.wizard.wizard_draft import WizardRow
@@ -262,6 +263,10 @@ def _made(survey: Survey, array: Array, draft: GrowDraft, destroys: Collection[s
     options = GrowOptions(destroys=destroys, backup=draft.backup, above=draft.above, volumes=volumes)
     if draft.aim is GrowAim.DEVICES:
         used = 0 if draft.kept is None else _spares(array) - draft.kept
+        if not draft.devices and not used and refuse_reshape(survey, array) is None:
+            return Refusal(
+                code=RefusalCode.INVALID, why="no device is chosen yet", remedy="take one with Space"
+            )
         slots = (array.raid_disks or 0) + len(draft.devices) + used
         return plan_grow(survey, array, draft.devices, slots=slots, options=options)
     if draft.aim is GrowAim.LESS:
