@@ -11,6 +11,7 @@ from raidtui.demo.control import SCHEDULERS
 from raidtui.demo.disks import SimDisk
 from raidtui.demo.kernel import SimKernel
 from raidtui.demo.sim_array import SimArray, SimMember, SimSync
+from raidtui.demo.sim_bcache import BACKING, CACHE, bcache_files, bcache_live_files, bcache_stat_line
 from raidtui.demo.sim_stack import PHYSICAL, stat_files, stat_lines, volume_files
 from raidtui.host.block import BLOCK
 from raidtui.host.md.array_attributes import RAID_SYSCTL
@@ -35,6 +36,7 @@ def live_files(kernel: SimKernel) -> Iterator[tuple[str, str]]:
     yield "/proc/mdstat", mdstat_text(kernel.arrays, kernel.now_s)
     yield "/proc/diskstats", _diskstats(kernel)
     yield from stat_files(kernel)
+    yield from bcache_live_files(kernel).items()
     for array in kernel.arrays:
         base = f"{BLOCK}/{array.name}/md"
         if not array.redundant:
@@ -88,7 +90,7 @@ def _diskstats(kernel: SimKernel) -> str:
             name = disk.partition_name(part.number)
             lines.append(kernel.counters[name].line((disk.dev[0], disk.dev[1] + part.number), name))
     lines += [kernel.counters[array.name].line(array.dev, array.name) for array in kernel.arrays]
-    return "\n".join((*lines, *stat_lines(kernel))) + "\n"
+    return "\n".join((*lines, *stat_lines(kernel), *bcache_stat_line(kernel))) + "\n"
 
 
 def still_files(kernel: SimKernel) -> tuple[dict[str, str], dict[str, str]]:
@@ -103,7 +105,8 @@ def still_files(kernel: SimKernel) -> tuple[dict[str, str], dict[str, str]]:
     for array in kernel.arrays:
         _array(files, links, array, kernel)
     more, inner = volume_files(kernel)
-    return files | more, links | inner
+    cached, to = bcache_files(kernel)
+    return files | more | cached, links | inner | to
 
 
 def _disk(files: dict[str, str], links: dict[str, str], disk: SimDisk, kernel: SimKernel) -> None:
@@ -188,6 +191,8 @@ def _udev_partition(disk: SimDisk, name: str, holder: SimArray | None) -> str:
             f"E:ID_FS_LABEL=demo:{holder.label}",
             "E:ID_FS_USAGE=raid",
         ]
+    elif name in {BACKING, CACHE}:
+        lines += ["E:ID_FS_TYPE=bcache", "E:ID_FS_USAGE=other"]
     return "\n".join(lines) + "\n"
 
 
