@@ -1,12 +1,10 @@
 """What stands on an array that gets another shape; journals; workers and mdadm, killed meanwhile."""
 
 import json
-import re
 
 import pytest
 
 from tests.lab.guests.arrays import Made, disk_names, fast, make_array, slow
-from tests.lab.guests.console import open_console, shows_row
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import apply, do, killed_worker, plan, raidtui, refusal, states
@@ -265,38 +263,4 @@ def test_no_room_beside_the_data(wreck_guest: Guest) -> None:
     assert do(guest, *words, "--backup-file=/srv/backup").endswith("done\n")
     assert guest.run("umount /srv").status == 0
     assert attribute(guest, made, "raid_disks") == "4"
-    intact(guest, str(made.path))
-
-
-def test_another_shape_by_keys(wreck_guest: Guest) -> None:
-    """From key G to the job's end: a device, a place for the backup file that will not do, one that will."""
-    guest = wreck_guest
-    made = made_of(guest, 5, 3, more=("--data-offset=72K",))
-    filled(guest, str(made.path))
-    before, new, other = room_kib(guest), disk_names(guest)[3], disk_names(guest)[7]
-    assert guest.run(f"mkfs.ext4 -q /dev/{other} && mkdir -p /srv && mount /dev/{other} /srv").status == 0
-    with open_console(guest, cols=80, rows=24) as terminal:
-        terminal.press("G")
-        terminal.wait_for(re.compile(rf"\[ +\] +{new}\b"))
-        terminal.press("down", "down", "space")
-        terminal.wait_for(re.compile(r"backup file  +/"))
-        terminal.press("up")
-        for path, said in (("/mnt/b", "/mnt is on 125 itself"), ("/srv/b", "grow: 3 → 4 devices")):
-            terminal.press("space", "ctrl+u")
-            terminal.type(path)
-            terminal.press("enter")
-            terminal.wait_for(said)
-        assert f"[ 1 ]  {new}" in terminal.screen()
-        terminal.press("enter")
-        terminal.wait_for("--backup-file=/srv/b")
-        terminal.press("y")
-        terminal.wait_for(re.compile(r"the file system at /mnt takes the new room[\s\S]*\bdone\b"))
-        terminal.press("escape")
-        terminal.wait_for(shows_row("125", "raid5"))
-        terminal.press("q")
-        assert terminal.wait_exit() == 0
-    names = "level raid_disks layout chunk_size degraded sync_action reshape_position"
-    found = guest.run(f"cd /sys/block/{made.kernel}/md && cat {names}; umount /srv")
-    assert found.output.split() == ["raid5", "4", "2", "65536", "0", "idle", "none"]
-    assert room_kib(guest) > before * 1.4
     intact(guest, str(made.path))
