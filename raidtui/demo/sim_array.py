@@ -137,6 +137,7 @@ class SimArray(Struct, kw_only=True):
         reshape: a reshape that is not finished; level, layout, chunk and slots are the new ones then.
         clip_kib: the size to which the array was limited (array_size); None for none.
         offset_sectors: where the data of each member begin.
+        left: members that mdadm has removed, and that still have their superblocks.
     """
 
     name: str
@@ -169,6 +170,7 @@ class SimArray(Struct, kw_only=True):
     backwards: bool = False
     clip_kib: int | None = None
     offset_sectors: int = 264192
+    left: dict[str, SimMember] = field(default_factory=dict)
 
     @property
     def dev(self) -> tuple[int, int]:

@@ -64,10 +64,15 @@ def _mdadm(kernel: SimKernel, argv: tuple[str, ...]) -> str:
         grow(kernel, _array(kernel, argv[2]), _words(argv[3:]))
         return ""
     if argv[1] == "--manage" and argv[3] == "--add-spare":
-        add_spare(kernel, _array(kernel, argv[2]), argv[4].removeprefix("/dev/"))
+        device = argv[4].removeprefix("/dev/")
+        add_spare(kernel, _array(kernel, argv[2]), device)
+        _array(kernel, argv[2]).left.pop(device, None)
         return f"mdadm: added {argv[4]}\n"
     if argv[1] == "--manage" and argv[3] == "--remove":
-        remove_member(kernel, _array(kernel, argv[2]), argv[4].removeprefix("/dev/"))
+        array, device = _array(kernel, argv[2]), argv[4].removeprefix("/dev/")
+        member = array.member(device)
+        remove_member(kernel, array, device)
+        array.left |= {device: member} if member is not None else {}
         return f"mdadm: hot removed {argv[4]} from {argv[2]}\n"
     raise SimRefusedError(f"the demo does not play {' '.join(argv[1:3])}")
 
@@ -97,7 +102,7 @@ def _words(options: Sequence[str]) -> GrowWords:
 
 def _examine(kernel: SimKernel, device: str, *, export: bool) -> str:
     for array in kernel.arrays:
-        member = array.member(device)
+        member = array.member(device) or array.left.get(device)
         if member is not None:
             return _exported(array, member) if export else _printed(array, member)
     raise SimRefusedError(f"No md superblock detected on /dev/{device}.")

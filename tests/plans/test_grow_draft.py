@@ -132,6 +132,30 @@ def test_spares_become_members() -> None:
     assert turned(survey, array, used, "kept", 1) == GrowDraft()
 
 
+def test_a_spare_that_is_kept() -> None:
+    """It is taken out right before md fills the new slots, and added again right after that."""
+    spec = raid5(spares=("sdj",))
+    survey = grown(spec, NEW, device("sdj", size_bytes=BIG))
+    array = first(survey)
+    made = plan_of_draft(survey, array, CHOSEN)
+    assert isinstance(made, Plan)
+    path = array.path
+    assert [" ".join(step.argv[2:]) for step in made.steps if step.argv] == [
+        f"{path} --add-spare /dev/sdz",
+        f"{path} --remove /dev/sdj",
+        f"{path} --raid-devices=4",
+        f"{path} --add-spare /dev/sdj",
+    ]
+    out, grow, back, wait = made.steps[1:]
+    assert out.undo == (back,)
+    assert [fact.value for fact in grow.needs if fact.subject == f"{array.name}/sdj"] == ["absent"]
+    assert wait.waits
+    assert "sdj stays a spare: taken out while md fills the new slots" in " ".join(made.notes)
+    both = plan_of_draft(survey, array, replace(CHOSEN, kept=0))
+    assert isinstance(both, Plan)
+    assert both.title == "grow: 3 → 5 devices"
+
+
 def test_the_volumes_of_lvm_that_may_grow() -> None:
     """Parts of volumes, and what is on a volume, are none."""
     plain = grown(RAID5, NEW)

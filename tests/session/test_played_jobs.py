@@ -14,7 +14,8 @@ from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Survey
 from raidtui.plans.grow.convert_plan import plan_convert
 from raidtui.plans.grow.convert_stages import ConvertRequest
-from raidtui.plans.grow.grow_plan import plan_grow
+from raidtui.plans.grow.grow_plan import GrowOptions, plan_grow
+from raidtui.plans.grow.kept_spares import plan_grow_keeping
 from raidtui.plans.grow.shrink_plan import plan_shrink
 from raidtui.plans.leave import plan_fail
 from raidtui.session.played_jobs import PlayedJobs
@@ -161,6 +162,26 @@ def test_fewer_devices() -> None:
     assert data is not None
     assert (data.raid_disks, data.degraded, data.clip_kib) == (4, 0, None)
     assert [member.device for member in data.members if member.is_spare] == ["sdg"]
+
+
+def test_a_spare_is_kept() -> None:
+    """It is out of the array for a moment, and a spare at the end."""
+    scene = quiet()
+    vm = scene.root.simulated.array("vm")
+    assert vm is not None
+    jobs = PlayedJobs(scene.root)
+    job_id = jobs.start(
+        planned(
+            scene,
+            "vm",
+            lambda survey, array: plan_grow_keeping(survey, array, ("sdg",), 1, GrowOptions()),
+        )
+    )
+    while (news := jobs.news(job_id, 0)).state is JobState.GOES_ON:
+        scene.go(500)
+    assert news.state is JobState.DONE, news.entries[-3:]
+    assert [member.device for member in vm.members if member.is_spare] == ["nvme3n1p1"]
+    assert {member.device: member.slot for member in vm.members}["sdg"] == 3
 
 
 def test_a_job_is_cancelled_and_goes_not_back() -> None:

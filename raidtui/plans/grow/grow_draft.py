@@ -17,9 +17,10 @@ from raidtui.plans.grow.backup_place import BackupPlace, backup_trouble
 from raidtui.plans.grow.convert_plan import plan_convert
 from raidtui.plans.grow.convert_stages import ConvertRequest
 from raidtui.plans.grow.grow_above import volumes_on
-from raidtui.plans.grow.grow_plan import GrowOptions, plan_grow, plan_grow_size
+from raidtui.plans.grow.grow_plan import GrowOptions, plan_grow_size
 from raidtui.plans.grow.grow_stages import refuse_reshape
 from raidtui.plans.grow.journal_plan import plan_journal, plan_policy
+from raidtui.plans.grow.kept_spares import plan_grow_keeping, spare_names
 from raidtui.plans.grow.shrink_plan import plan_shrink, plan_shrink_size
 from raidtui.plans.wizard.wizard_draft import WizardRow
 from raidtui.view.units import KIB, binary_size
@@ -60,6 +61,9 @@ _SIZE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?([KMGTkmgt])(?:i?[Bb])?")
 _MOVES = frozenset({GrowAim.DEVICES, GrowAim.LEVEL, GrowAim.LAYOUT, GrowAim.CHUNK})
 _TAKES = frozenset({GrowAim.DEVICES, GrowAim.LEVEL, GrowAim.JOURNAL})
 _ENLARGES = frozenset({GrowAim.DEVICES, GrowAim.SIZE, GrowAim.LEVEL})
+_NOTHING_CHOSEN = Refusal(
+    code=RefusalCode.INVALID, why="no device is chosen yet", remedy="take one with Space"
+)
 AIM = "aim"
 """The first row."""
 SIZE, BACKUP = "size", "backup"
@@ -127,7 +131,7 @@ def grow_rows(
         rows.append(WizardRow(key="preserve", words="data stay", value=_yes(draft.preserve), note=note))
     if spares := _spares(array) if draft.aim is GrowAim.DEVICES else 0:
         kept = spares if draft.kept is None else draft.kept
-        note = "Spares that are not kept become members. Which one, md would decide: all of them, or none."
+        note = "The others become members. A spare that is kept is taken out while md fills the new slots."
         rows.append(WizardRow(key="kept", words="spares kept", value=f"{kept} of {spares}", note=note))
     if draft.aim in _ENLARGES:
         note = "LVM's physical volume, an open LUKS device and a mounted file system become larger, too."
@@ -192,7 +196,7 @@ def _typed_kib(array: Array, text: str) -> int:
 
 
 def _spares(array: Array) -> int:
-    return sum(member.role == "spare" for member in array.members)
+    return len(spare_names(array))
 
 
 def turned(survey: Survey, array: Array, draft: GrowDraft, key: str, delta: int) -> GrowDraft:
@@ -216,7 +220,9 @@ def turned(survey: Survey, array: Array, draft: GrowDraft, key: str, delta: int)
         at = volumes.index(draft.volume) if draft.volume in volumes else 0
         return replace(draft, volume=volumes[(at + delta) % len(volumes)])
     if key == "kept":
-        return replace(draft, kept=0 if draft.kept is None else None)
+        spares = _spares(array)
+        kept = ((spares if draft.kept is None else draft.kept) + delta) % (spares + 1)
+        return replace(draft, kept=None if kept == spares else kept)
     if key == SIZE:
         return _sized(array, draft, delta)
     if key == "preserve":
@@ -262,13 +268,10 @@ def _made(survey: Survey, array: Array, draft: GrowDraft, destroys: Collection[s
     volumes = (draft.volume,) if draft.volume and draft.volume in volumes_on(survey, array) else ()
     options = GrowOptions(destroys=destroys, backup=draft.backup, above=draft.above, volumes=volumes)
     if draft.aim is GrowAim.DEVICES:
-        used = 0 if draft.kept is None else _spares(array) - draft.kept
-        if not draft.devices and not used and refuse_reshape(survey, array) is None:
-            return Refusal(
-                code=RefusalCode.INVALID, why="no device is chosen yet", remedy="take one with Space"
-            )
-        slots = (array.raid_disks or 0) + len(draft.devices) + used
-        return plan_grow(survey, array, draft.devices, slots=slots, options=options)
+        kept = _spares(array) if draft.kept is None else draft.kept
+        if not draft.devices and kept == _spares(array) and refuse_reshape(survey, array) is None:
+            return _NOTHING_CHOSEN
+        return plan_grow_keeping(survey, array, draft.devices, kept, options)
     if draft.aim is GrowAim.LESS:
         return plan_shrink_size(
             survey, array, _typed_kib(array, draft.size) if draft.size else array.component_kib or 0

@@ -13,6 +13,7 @@ from tests.hosts.specs import raid1, raid5
 from tests.plans.new_array import MOUNT, device
 from tests.plans.running import BIG, first
 from tests.plans.test_grow import NEW, RAID5, grown
+from tests.plans.test_grow_draft import under_lvm
 from tests.ui.build.test_forms_open import slow
 from tests.ui.build.test_wizard import pressing
 from tests.ui.staging import SIZES, SMALL, Shows, at, message_of, running, screen_text, staged, until
@@ -40,6 +41,14 @@ def test_more_devices(shows: Shows, size: tuple[int, int]) -> None:
     shown(shows, grown(RAID5, NEW, OTHER, USED), "down", "down", "space", size=size)
 
 
+@SIZES
+def test_a_spare_and_a_volume(shows: Shows, size: tuple[int, int]) -> None:
+    spec = raid5(spares=("sdj",))
+    survey = under_lvm(grown(spec, NEW, device("sdj", size_bytes=BIG)), "vg0-my--data")
+    keys = ("down", "down", "down", "right", "down", "space")
+    shows(staged(Kernel(spec)), size=size, prepare=pressing(lambda: page(survey), *keys))
+
+
 def test_nothing_is_chosen_yet(shows: Shows) -> None:
     shown(shows, grown(RAID5, NEW, USED))
 
@@ -47,7 +56,7 @@ def test_nothing_is_chosen_yet(shows: Shows) -> None:
 @SIZES
 def test_several_stages_as_one_plan(shows: Shows, size: tuple[int, int]) -> None:
     mirror = raid1(members=("sdg", "sdh"))
-    keys = ("right", "right", "down", "right", "right", "down", "down", "down", "space", "down", "space")
+    keys = ("right", "right", "down", "right", "right", *("down",) * 3, "space", "down", "space")
     shown(shows, grown(mirror, NEW, OTHER), *keys, size=size)
 
 
