@@ -101,12 +101,12 @@ class DemoRoot(MemoryRoot):
             self._ticking = False
 
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """See ``Root.run``: there are smartctl, dmsetup, lvs, and what another shape needs."""
-        if argv[0] in sim_mdadm.TOOLS:
-            return self._change(argv)
+        """See ``Root.run``: there are smartctl, dmsetup and lvs."""
         if argv[0] in {"dmsetup", "lvs"}:
             self._catch_up(0.0)
             return ToolOutput(argv=argv, status=0, stdout=tool_output(self.simulated, argv), stderr="")
+        if argv[0] in sim_mdadm.TOOLS:
+            return self._change(argv)
         if argv[0] != "smartctl":
             return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
         self._catch_up(0.0)
