@@ -1,10 +1,12 @@
 """What stands on an array that gets another shape; journals; workers and mdadm, killed meanwhile."""
 
 import json
+import re
 
 import pytest
 
 from tests.lab.guests.arrays import Made, disk_names, fast, make_array, slow
+from tests.lab.guests.console import open_console
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import apply, do, killed_worker, plan, raidtui, refusal, states
@@ -263,4 +265,45 @@ def test_no_room_beside_the_data(wreck_guest: Guest) -> None:
     assert do(guest, *words, "--backup-file=/srv/backup").endswith("done\n")
     assert guest.run("umount /srv").status == 0
     assert attribute(guest, made, "raid_disks") == "4"
+    intact(guest, str(made.path))
+
+
+def test_another_shape_by_keys(wreck_guest: Guest) -> None:
+    """From key G to the job's end: a device, a place for the backup file that will not do, one that will.
+
+    The array's spare stays one.
+    """
+    guest = wreck_guest
+    *disks, new, _, _, other = disk_names(guest)
+    more = ("--assume-clean", "--data-offset=72K", "--size=16M")
+    made = make_array(guest, "125", 5, disks, chunk=64, spares=1, extra=more)
+    filled(guest, str(made.path))
+    before = room_kib(guest)
+    assert guest.run(f"mkfs.ext4 -q /dev/{other} && mkdir -p /srv && mount /dev/{other} /srv").status == 0
+    with open_console(guest, cols=80, rows=24) as terminal:
+        terminal.press("G")
+        terminal.wait_for("no device is chosen yet")
+        terminal.press("down", "down", "down", "space")
+        terminal.wait_for(re.compile(rf"backup file  +/[\s\S]*\[ 1 \]  {new}"))
+        terminal.press("up")
+        for path, said in (("/mnt/b", "/mnt is on 125 itself"), ("/srv/b", "grow: 3 → 4 devices")):
+            terminal.press("space", "ctrl+u")
+            terminal.type(path)
+            terminal.press("enter")
+            terminal.wait_for(said)
+        assert f"[ 1 ]  {new}" in terminal.screen()
+        terminal.press("enter")
+        terminal.wait_for("--backup-file=/srv/b")
+        terminal.press("y")
+        terminal.wait_for(re.compile(r"resize2fs /dev/md125 [\s\S]*│ done +│"))
+        terminal.press("escape")
+        terminal.wait_for("grow: 3 → 4 devices: done")
+        terminal.press("q")
+        assert terminal.wait_exit() == 0
+    names = "level raid_disks layout chunk_size degraded sync_action reshape_position"
+    # After a reshape this short, mdadm 4.2 may wait for one that has ended, with the backup file open.
+    wait_until(lambda: guest.run("pkill -x mdadm; umount /srv").status == 0, what="the file is left")
+    found = guest.run(f"cd /sys/block/{made.kernel}/md && cat {names} dev-{{{disks[3]},{new}}}/state")
+    assert found.output.split() == ["raid5", "4", "2", "65536", "0", "idle", "none", "spare", "in_sync"]
+    assert room_kib(guest) > before * 1.4
     intact(guest, str(made.path))

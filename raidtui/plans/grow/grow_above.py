@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from raidtui.model.array import Array
 from raidtui.model.disk import Disk
@@ -16,11 +17,13 @@ from raidtui.model.geometry import data_disks
 from raidtui.model.plan import Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.create.create_request import BLOCK_KIB
+from raidtui.plans.create.lvm import is_reserved
 from raidtui.plans.grow.grow_shape import GrowShape
 from raidtui.view.units import KIB, SECTOR_BYTES
 
 _RESIZE_S = 3600.0
 _EXT = frozenset({"ext2", "ext3", "ext4"})
+_FREE = "The new room is free in LVM's volume group; --extend=GROUP/VOLUME gives it to a volume."
 
 
 class Above(Struct, frozen=True, kw_only=True):
@@ -46,6 +49,8 @@ def larger_above(survey: Survey, array: Array, volumes: Sequence[str] = ()) -> A
         volumes: of LVM, as group/volume, which take the free room of their group.
     """
     found = _on(survey, array.name, array.path, set())
+    if volumes:
+        found = replace(found, notes=tuple(note for note in found.notes if note != _FREE))
     for volume in volumes:
         node = _volume_of(survey, volume)
         if node is None:
@@ -72,8 +77,7 @@ def _on(survey: Survey, name: str, path: str, seen: set[str]) -> Above:
     kind = signature_of(disk)
     if kind == "LVM2_member":
         step = Step(argv=("pvresize", path), why="the physical volume takes the new room")
-        note = "The new room is free in LVM's volume group; --extend=GROUP/VOLUME gives it to a volume."
-        return Above(steps=(step,), notes=(note,), tools=("pvresize",))
+        return Above(steps=(step,), notes=(_FREE,), tools=("pvresize",))
     if kind == "crypto_LUKS":
         return _on_luks(survey, disk, seen)
     mount = next((use for use in disk.uses if use.kind == "mount"), None)
@@ -121,6 +125,39 @@ def _joined(*parts: Above) -> Above:
         notes=tuple(note for part in parts for note in part.notes),
         tools=tuple(tool for part in parts for tool in part.tools),
     )
+
+
+def volumes_on(survey: Survey, array: Array) -> tuple[str, ...]:
+    """Return the active volumes of LVM that stand on an array, as group/volume.
+
+    Args:
+        survey: the host, with what stands on the array.
+        array: the array.
+    """
+    found: dict[str, None] = {}
+    wanted, seen = [(array.name, False)], set[str]()
+    while wanted:
+        name, is_part = wanted.pop(0)
+        disk = survey.above.get(name)
+        if disk is None or name in seen:
+            continue
+        seen.add(name)
+        of_lvm = is_part or signature_of(disk) == "LVM2_member"
+        for use in disk.uses:
+            if use.kind != "holder":
+                continue
+            volume = _group_and_volume(use.detail) if of_lvm else ""
+            found |= {volume: None} if volume else {}
+            wanted.append((use.what, of_lvm and not volume))
+    return tuple(sorted(found))
+
+
+def _group_and_volume(mapped: str) -> str:
+    """Return group/volume of a name of the device mapper, which doubles a "-"; "" for parts of volumes."""
+    words = mapped.strip().replace("--", "\0").split("-")
+    if len(words) != 2 or is_reserved(words[1].replace("\0", "-")):
+        return ""
+    return "/".join(word.replace("\0", "-") for word in words)
 
 
 def _volume_of(survey: Survey, volume: str) -> str | None:
