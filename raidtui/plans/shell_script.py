@@ -6,7 +6,7 @@ import shlex
 from difflib import SequenceMatcher
 from itertools import takewhile
 
-from raidtui.model.plan import FactKind, Harm, Plan, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Step
 from raidtui.plans.persist import readable
 from raidtui.view.text import visible
 
@@ -134,10 +134,24 @@ def shell_script(plan: Plan) -> str:
     return "\n".join(lines) + "\n"
 
 
+_CACHES = frozenset({FactKind.CACHED, FactKind.TEXT})
+_DIRTY_FIELD = 14
+"""Where dmsetup status has the dirty blocks of a cache."""
+
+
+def _until(fact: Fact) -> str:
+    """Return what waits for a cache, or until a file reads so."""
+    if fact.kind is FactKind.CACHED:
+        field = f"dmsetup status --noflush {shlex.quote(fact.subject)} | cut -d' ' -f{_DIRTY_FIELD}"
+        return f'until [ "$({field})" = 0 ]; do sleep 1; done'
+    return f'until [ "$(cat {shlex.quote(fact.subject)})" = {shlex.quote(fact.value)} ]; do sleep 1; done'
+
+
 def _shell(step: Step) -> str:
     if step.waits:
         names = [fact.subject for fact in step.ends if fact.kind is FactKind.ARRAY]
-        return "; ".join(f"mdadm --wait /dev/{name} || :" for name in names) or ":"
+        waits = [f"mdadm --wait /dev/{name} || :" for name in names]
+        return "; ".join([*waits, *(_until(fact) for fact in step.ends if fact.kind in _CACHES)]) or ":"
     if step.argv:
         words = shlex.join(step.argv)
         words += " || :" if step.may_fail or step.proof_decides else ""  # set -e would end the script
