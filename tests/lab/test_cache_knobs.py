@@ -133,8 +133,9 @@ def test_bcache_by_keys(bcache: Guest) -> None:  # noqa: F811
         terminal.wait_for(re.compile("y do it"), WAIT_S)
         terminal.press("y")
         wait_until(lambda: "bcache/sequential_cutoff" in bcache.run(f"cat {RULES}").stdout, WAIT_S, RULES)
-        terminal.wait_for(re.compile("done", re.IGNORECASE), WAIT_S)
+        terminal.wait_for("b undo it", WAIT_S)
         terminal.press("escape")
+        terminal.wait_for(lambda text: "b undo it" not in text, WAIT_S)
         leave(terminal)
 
     ok(
