@@ -163,7 +163,8 @@ def _clean(cache: Subject) -> tuple[Step, ...]:
         if percent is not None and percent.text != "0":
             steps.append(_set(cache, "writeback_percent", "0", "bcache writes back as fast as it can"))
         state = Fact(kind=FactKind.TEXT, subject=f"{BLOCK}/{cache.name}/bcache/state", value="clean")
-        steps.append(_wait("bcache writes back what is dirty, after up to 30 s", state, cache.needs))
+        runs = Fact(kind=FactKind.TEXT, subject=f"{BLOCK}/{cache.name}/bcache/writeback_running", value="1")
+        steps.append(_wait("bcache writes back what is dirty, after up to 30 s", state, (*cache.needs, runs)))
     elif _mode(cache) != _BACK and _is_dirty(cache):
         steps.append(_set(cache, "cache_policy", "cleaner", "the kernel writes back what is dirty"))
         policy = Fact(kind=FactKind.CACHED, subject=cache.map, value="policy cleaner")

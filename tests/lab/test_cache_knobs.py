@@ -27,9 +27,10 @@ def opened(guest: Guest, name: str) -> Terminal:
     return terminal
 
 
-def applied(guest: Guest, *words: str) -> None:
-    """Make a plan and carry it out."""
+def applied(guest: Guest, *words: str, before: str = ":") -> None:
+    """Make a plan and carry it out, after a command."""
     plan(guest, *words)
+    ok(guest, before)
     done = raidtui(guest, "apply", PLAN)
     assert done.status == 0, done.output
 
@@ -140,11 +141,12 @@ def test_bcache_by_keys(bcache: Guest) -> None:  # noqa: F811
 
     ok(
         bcache,
+        f"echo 0 >{_FILES}/writeback_running\n"
         "dd if=/dev/urandom of=/dev/bcache0 bs=4k count=300 oflag=direct 2>&1\n"
         "md5sum </dev/bcache0 >/tmp/sum",
     )
     is_now("state", "dirty")
-    applied(bcache, "cache-flush", "bcache0")
+    applied(bcache, "cache-flush", "bcache0", before=f"echo 1 >{_FILES}/writeback_running")
     is_now("state", "clean")
     assert ok(bcache, f"cat {_FILES}/cache_mode {_FILES}/writeback_percent").split()[1::3] == [
         "[writeback]",

@@ -11,6 +11,7 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.caches import flush_and_detach, plan_detach, plan_flush
 from raidtui.plans.shell_script import shell_script
+from raidtui.plans.tune.findings import judge_tuning
 from raidtui.plans.tune.keep import KeepItem, plan_keep
 from raidtui.plans.tune.keep_files import UDEV
 from raidtui.plans.tune.now import AskedValue, plan_set
@@ -138,6 +139,10 @@ def test_writeback_on_one_disk_is_confirmed() -> None:
         " is on ubdf alone, which survives no lost disk, above what survives 1 lost disk: when the cache is"
         " lost, they are lost, and with them the file system."
     )
+    assert [each.code for each in judge_tuning(tuning)] == []
+    assert [(each.code, each.about) for each in judge_tuning(seen(CacheHost())[1])] == [
+        ("tune-cache-alone", (("dm-0", "cache_mode"),))
+    ]
     assert cache(tuning, "bcache0").alone == ""  # one disk above one disk
 
 

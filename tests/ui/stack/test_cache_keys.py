@@ -57,7 +57,7 @@ def test_the_plan(shows: Shows, size: tuple[int, int]) -> None:
 @SIZES
 def test_in_pane_4(shows: Shows, size: tuple[int, int]) -> None:
     """The row of LVM's cache is chosen; writeback on one disk is marked."""
-    shows(staged(host()), size=size, prepare=pictured(*["down"] * 30, "up"))
+    shows(staged(host()), size=size, prepare=pictured(*["down"] * 30))
 
 
 async def test_a_writecache_is_not_offered() -> None:
