@@ -202,7 +202,7 @@ def test_caches_have_rows() -> None:
         }
     assert [line for line in rows(tuning) if " mode " in line] == [
         " bcache0   mode  writeback      dirty  10%   cutoff     4 MiB   several",
-        " vc/slow   mode  writeback      policy  smq       threshold    2048   metadata",
+        " vc/slow   mode  writeback ▲    policy  smq       threshold    2048   metadata",
     ]
 
 
