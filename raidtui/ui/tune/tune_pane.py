@@ -250,6 +250,9 @@ class TunePane(KnobView):
         value = row.subject.values.get(self.knob) if row is not None else None
         if row is None or knobs is None or value is None:
             return
+        if row.subject.scope is KnobScope.CACHE:
+            self.say("a sweep does not change caches: set the value, and measure before and after", "warn")
+            return
         low, high = neighbours(value)
         other = low if high is None else high
         if other is None:

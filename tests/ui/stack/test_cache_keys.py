@@ -8,7 +8,7 @@ from raidtui.ui.stack.stack_screen import StackScreen
 from tests.hosts.stack_host import STATUS_FILE
 from tests.plans.test_caches import FILES, CacheHost
 from tests.ui.staging import SIZES, Paces, Prepares, Shows, at, running, screen_text, staged, until
-from tests.ui.tune.tune_stage import pictured
+from tests.ui.tune.tune_stage import opened, pictured
 
 
 def host() -> CacheHost:
@@ -82,3 +82,9 @@ async def test_without_caches() -> None:
         await pilot.press("c")
         assert pilot.app.screen is found
         assert "c caches" not in screen_text(pilot)
+
+
+async def test_no_sweep_changes_a_cache() -> None:
+    async with running(host()) as pilot:
+        await opened(pilot, *["down"] * 30, "t")
+        await until(pilot, lambda: "a sweep does not change caches" in screen_text(pilot))
