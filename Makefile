@@ -88,8 +88,8 @@ torture: system $(DEV_STAMP) ## hours of random trouble, seeded and resumable (A
 wrecks: system $(DEV_STAMP) ## each wreck of the laboratory saved by what raidtui offers (ARGS="-k r5-zero", "--lf")
 	@RAIDTUI_WRECKS=all $(PY) -m pytest tests/lab/test_rescue_wrecks.py tests/lab/test_rescue_screen.py $(ARGS)
 
-caches: system $(DEV_STAMP) ## benchmarks over caches in the laboratory, until bcache's own counters have all requests
-	@RAIDTUI_CACHES=all $(PY) -m pytest tests/lab/test_bench_caches.py $(ARGS)
+caches: system $(DEV_STAMP) ## what takes long of the laboratory's caches: detached with data compared, benchmarks until all is counted
+	@RAIDTUI_CACHES=all $(PY) -m pytest tests/lab/test_bench_caches.py tests/lab/test_cache_detach.py tests/lab/test_cache_knobs.py $(ARGS)
 
 snapshots: $(DEV_STAMP) ## accept the pictures as they are now; look at each of them afterwards
 	@$(PY) -m pytest tests/ui --snapshot-update $(ARGS)

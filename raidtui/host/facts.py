@@ -14,6 +14,7 @@ from raidtui.host.md.superblock import read_superblock
 from raidtui.host.mounts import read_mounts
 from raidtui.host.openers import open_words
 from raidtui.host.roots.root import Root
+from raidtui.host.stack import cache_facts
 from raidtui.model.disk import Disk
 from raidtui.model.plan import Fact, FactKind
 from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, counted
@@ -390,6 +391,7 @@ _READERS = {
     FactKind.LOOSE: _loose,
     **on_top.FACT_READERS,
     **maps.FACT_READERS,
+    **cache_facts.FACT_READERS,
     FactKind.UNWRITTEN: _unwritten,
     FactKind.EVENTS: _events,
 }

@@ -53,6 +53,10 @@ class FactKind(StrEnum):
     LINE = "line"  # a file has this line
     EXTENTS = "extents"  # an LVM physical volume (a path) has its data begin at a multiple of these bytes
     GROUP = "group"  # an LVM physical volume (a path) is in this volume group ("": in none)
+    CACHED = (
+        "cached"  # a map (its name) is a dm-cache with this: mode writeback, policy smq, dirty 0 (blocks),
+    )
+    # migration_threshold 2048; or "no": it is none
     VOLUME = "volume"  # an LVM volume (group/volume) is linear, or striped: 2x64 (KiB) ("": not there)
     GEOMETRY = "geometry"  # a file system (on a path) was created with: stride=8,stripe_width=16
     UNIT = "unit"  # a systemd unit is enabled, disabled, active or inactive
@@ -83,8 +87,8 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
 
     Args:
         why: a phrase.
-        path: absolute path that is written to.
-        text: the text to write in one write, for a kernel file.
+        path: absolute path that is written to; beside ``argv`` it names the setting that the tool changes.
+        text: the text to write in one write, for a kernel file; the value of the setting beside ``argv``.
         identity: (path, text) that must read so right before the write: the array is still the same one.
         content: the whole new content, if it is a configuration file; the old one is kept beside it.
         argv: the tool and its arguments; the tool is looked for in the system's folders.
@@ -138,6 +142,8 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     def command(self) -> str:
         """The step as a shell user would type it."""
         if self.waits:
+            if any(fact.kind is FactKind.CACHED or "/bcache/" in fact.subject for fact in self.ends):
+                return "wait until the cache is clean"
             return "wait until md has finished" + (", its sync_max moved on with it" if self.paces else "")
         if self.argv:
             words = shlex.join(self.argv)
