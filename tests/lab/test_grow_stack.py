@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.lab.guests.arrays import Made, disk_names, fast, make_array, slow
+from tests.lab.guests.arrays import Made, disk_names, fast, make_array, make_ram_disks, slow
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import apply, do, killed_worker, plan, raidtui, refusal, states
@@ -89,6 +89,31 @@ def test_larger_members_under_lvm(wreck_guest: Guest) -> None:
     assert room_kib(guest) > before * 2
     intact(guest, "/dev/vglab/home")
     assert guest.run("vgremove -q --force --yes vglab && pvremove -q --yes /dev/md/125").status == 0
+
+
+def test_members_are_replaced_by_larger_ones(wreck_guest: Guest) -> None:
+    """One after the other while the file system serves; with a bitmap, and what was there is there."""
+    guest = wreck_guest
+    small = make_ram_disks(guest, 3, size_mib=32)
+    made = make_array(
+        guest, "125", 5, small, chunk=64, bitmap="internal", extra=("--assume-clean", "--data-offset=2M")
+    )
+    filled(guest, str(made.path))
+    before = room_kib(guest)
+    names = disk_names(guest)[:3]
+    assert refusal(guest, "grow", "125", "--larger", *names[:2]) == (
+        "ram2 would stay, without room after the data; name 3 larger devices"
+    )
+    assert do(guest, "grow", "125", "--larger", *names).endswith("done\n")
+    found = [attribute(guest, made, name) for name in ("raid_disks", "degraded", "sync_action")]
+    assert found == ["3", "0", "idle"]
+    assert guest.run(f"cd /sys/block/{made.kernel}/slaves && echo *").stdout.split() == sorted(names)
+    assert room_kib(guest) > before * 1.4
+    intact(guest, str(made.path))
+    # the next start finds nothing of the old ones
+    again = guest.run(f"mdadm --stop {made.path} && mdadm --assemble --scan && udevadm settle")
+    assert again.output.endswith("has been started with 3 drives.\n"), again.output
+    assert guest.run(f"cd /sys/block/{made.kernel}/slaves && echo *").stdout.split() == sorted(names)
 
 
 def test_larger_members_under_encryption(wreck_guest: Guest) -> None:

@@ -247,7 +247,7 @@ def plan_grow_size(survey: Survey, array: Array, options: GrowOptions | None = N
         options: what else is wanted.
     """
     options = options or GrowOptions()
-    refusal = refuse_reshape(survey, array) or _refuse_size_level(array)
+    refusal = refuse_reshape(survey, array) or refuse_size_level(array)
     if refusal:
         return refusal
     before = array.component_kib or 0
@@ -264,6 +264,24 @@ def plan_grow_size(survey: Survey, array: Array, options: GrowOptions | None = N
     if isinstance(above, Refusal):
         return above
     shape = shape_of(array)
+    sizes = [shape.capacity_kib(kib) * KIB for kib in (before, after)]
+    return Plan(
+        title=f"grow: {binary_size(before * KIB)} → {binary_size(after * KIB)} of each member",
+        subject=array.title,
+        steps=size_steps(array, above),
+        harm=Harm.REDUCES,
+        notes=(
+            f"Capacity {binary_size(sizes[0])} → {binary_size(sizes[1])}, at once.",
+            f"{least} has the least room. The new part is synced: {at_least(survey, after - before)}.",
+            *above.notes,
+        ),
+        devices=tuple(member.name for member in array.members),
+        arrays=(array.name,),
+    )
+
+
+def size_steps(array: Array, above: Above) -> tuple[Step, ...]:
+    """Return the steps that let an array, and what stands on it, use all of each member."""
     same = same_array(array)
     more = Fact(kind=FactKind.LARGER, subject=array.name, value=str(array.size_bytes or 0))
     quiet = Fact(kind=FactKind.SYNCED, subject=array.name)
@@ -276,20 +294,7 @@ def plan_grow_size(survey: Survey, array: Array, options: GrowOptions | None = N
         final=True,
     )
     wait = Step(why="md syncs the new part", ends=(*same, quiet), lasts=(*same, more))
-    sizes = [shape.capacity_kib(kib) * KIB for kib in (before, after)]
-    return Plan(
-        title=f"grow: {binary_size(before * KIB)} → {binary_size(after * KIB)} of each member",
-        subject=array.title,
-        steps=(step, *above.steps, wait),
-        harm=Harm.REDUCES,
-        notes=(
-            f"Capacity {binary_size(sizes[0])} → {binary_size(sizes[1])}, at once.",
-            f"{least} has the least room. The new part is synced: {at_least(survey, after - before)}.",
-            *above.notes,
-        ),
-        devices=tuple(member.name for member in array.members),
-        arrays=(array.name,),
-    )
+    return step, *above.steps, wait
 
 
 def _most_kib(survey: Survey, array: Array) -> tuple[int | None, str]:
@@ -311,7 +316,8 @@ def _most_kib(survey: Survey, array: Array) -> tuple[int | None, str]:
     return kib - kib % step, name
 
 
-def _refuse_size_level(array: Array) -> Refusal | None:
+def refuse_size_level(array: Array) -> Refusal | None:
+    """Return why the members of a level cannot be used to another extent, or None."""
     if array.level in NO_REDUNDANCY or array.level not in {"raid1", "raid10", *PARITY_LEVELS}:
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
