@@ -348,15 +348,6 @@ def test_all_of_members_that_are_not_larger(array: ArraySpec, tail: int, sentenc
             "bad blocks are recorded on sdh: they would move with the data; replace sdh first",
         ),
         (
-            replace(RAID5, consistency_policy="ppl"),
-            ("sdz",),
-            {},
-            (
-                "media has consistency policy ppl: the kernel refuses to reshape it; raidtui plan journal"
-                " media --policy=resync, and give it back afterwards"
-            ),
-        ),
-        (
             replace(RAID5, read_only="auto-read-only"),
             ("sdz",),
             {},

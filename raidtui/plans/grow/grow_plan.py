@@ -31,6 +31,8 @@ from raidtui.plans.grow.grow_stages import (
     refuse_stages,
     stage_steps,
 )
+from raidtui.plans.grow.journal_plan import around_policy
+from raidtui.plans.grow.known_bugs import bug_notes
 from raidtui.plans.locate import which_disk_notes
 from raidtui.plans.manage import same_array
 from raidtui.plans.persist import count_steps
@@ -157,6 +159,9 @@ def reshape_plan(
     if refusal:
         return refusal
     old, new = shape_of(array), stages[-1].new
+    around = around_policy(survey, array, level=new.level, names=names)
+    if isinstance(around, Refusal):
+        return around
     component = array.component_kib or 0
     larger = new.capacity_kib(component) > old.capacity_kib(component)
     above: Above | Refusal = Above()
@@ -173,8 +178,10 @@ def reshape_plan(
         steps=(
             *wipes,
             *count_steps(survey, uuid=array.uuid or ""),
+            *around.before,
             *stage_steps(survey, array, stages, devices, room=room, backup=file, larger=larger),
             *above.steps,
+            *around.after,
         ),
         harm=Harm.DESTROYS if wipes else Harm.REDUCES,
         losses=losses_of(tuple(devices.values()), survey),
@@ -182,9 +189,11 @@ def reshape_plan(
         warning=reshape_warning(stages, file),
         notes=(
             *notes,
+            *around.notes,
             *reshape_notes(survey, array, stages, names, file=file),
             *above.notes,
             *geometry_notes(survey, array, new),
+            *bug_notes(survey, array),
             *which_disk_notes(survey, *names),
         ),
         devices=(*members, *names),
@@ -264,13 +273,17 @@ def plan_grow_size(survey: Survey, array: Array, options: GrowOptions | None = N
     if isinstance(above, Refusal):
         return above
     shape = shape_of(array)
+    around = around_policy(survey, array, level=shape.level)
+    if isinstance(around, Refusal):
+        return around
     sizes = [shape.capacity_kib(kib) * KIB for kib in (before, after)]
     return Plan(
         title=f"grow: {binary_size(before * KIB)} → {binary_size(after * KIB)} of each member",
         subject=array.title,
-        steps=size_steps(array, above),
+        steps=(*around.before, *size_steps(array, above), *around.after),
         harm=Harm.REDUCES,
         notes=(
+            *around.notes,
             f"Capacity {binary_size(sizes[0])} → {binary_size(sizes[1])}, at once.",
             f"{least} has the least room. The new part is synced: {at_least(survey, after - before)}.",
             *above.notes,

@@ -16,6 +16,7 @@ from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.contents import cleared_facts, device_facts
 from raidtui.plans.grow.grow_shape import GrowShape, Room, refuse_no_room
+from raidtui.plans.grow.known_bugs import refuse_known_bugs
 from raidtui.plans.manage import (
     manage,
     member_fact,
@@ -200,19 +201,7 @@ def refuse_reshape(survey: Survey, array: Array) -> Refusal | None:
         return Refusal(
             code=RefusalCode.WRONG_STATE, why=f"{broken} is marked as failed", remedy="remove it first"
         )
-    return _refuse_policy(array)
-
-
-def _refuse_policy(array: Array) -> Refusal | None:
-    policy = array.consistency_policy
-    if policy not in {"ppl", "journal"}:
-        return None
-    off = "--remove" if policy == "journal" else "--policy=resync"
-    return Refusal(
-        code=RefusalCode.UNSUPPORTED,
-        why=f"{array.title} has consistency policy {policy}: the kernel refuses to reshape it",
-        remedy=f"raidtui plan journal {array.title} {off}, and give it back afterwards",
-    )
+    return refuse_known_bugs(survey, array)
 
 
 def _refuse_versions(survey: Survey) -> Refusal | None:

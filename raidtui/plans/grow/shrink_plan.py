@@ -20,6 +20,8 @@ from raidtui.plans.grow.grow_notes import reshape_notes, reshape_warning
 from raidtui.plans.grow.grow_plan import refuse_level
 from raidtui.plans.grow.grow_shape import GrowShape, Room, least_move, room_of, shape_of
 from raidtui.plans.grow.grow_stages import GrowStage, refuse_reshape, stage_steps
+from raidtui.plans.grow.journal_plan import around_policy
+from raidtui.plans.grow.known_bugs import bug_notes
 from raidtui.plans.locate import which_disk_notes
 from raidtui.plans.manage import bound, manage, member_fact, same_array, zero_released
 from raidtui.plans.persist import count_steps
@@ -54,6 +56,9 @@ def plan_shrink(survey: Survey, array: Array, slots: int) -> Plan | Refusal:
     above = _smaller_above(survey, array, size_kib)
     if isinstance(above, Refusal):
         return above
+    around = around_policy(survey, array, level=new.level)
+    if isinstance(around, Refusal):
+        return around
     gone = [each.name for each in array.members if each.slot is not None and each.slot >= slots]
     stage = GrowStage(
         options=(f"--raid-devices={slots}",),
@@ -72,19 +77,23 @@ def plan_shrink(survey: Survey, array: Array, slots: int) -> Plan | Refusal:
         subject=array.title,
         steps=(
             *above,
+            *around.before,
             *sizes,
             *count_steps(survey, uuid=array.uuid or ""),
             _array_size(array, f"{size_kib}", size_kib),
             *((_backwards(array),) if parity else ()),
             *stage_steps(survey, array, (stage,), {}, room=enough),
             _array_size(array, "max", None),
+            *around.after,
         ),
         harm=Harm.REDUCES,
         warning=reshape_warning((stage,), ""),
         notes=(
             f"Capacity {binary_size(before)} → {binary_size(size_kib * KIB)}, at once.",
+            *around.notes,
             *reshape_notes(survey, array, (stage,), (), file="")[1:],
             f"{joined(gone)} {'become spares' if len(gone) > 1 else 'becomes a spare'}.",
+            *bug_notes(survey, array),
         ),
         devices=tuple(member.name for member in array.members),
         arrays=(array.name,),
@@ -177,12 +186,22 @@ def plan_shrink_size(survey: Survey, array: Array, kib: int) -> Plan | Refusal:
     above = _smaller_above(survey, array, size_kib)
     if isinstance(above, Refusal):
         return above
+    around = around_policy(survey, array, level=shape.level)
+    if isinstance(around, Refusal):
+        return around
     return Plan(
         title=f"shrink: {binary_size(before * KIB)} → {binary_size(kib * KIB)} of each member",
         subject=array.title,
-        steps=(*above, _array_size(array, f"{size_kib}", size_kib), *_size_steps(array, shape, kib)),
+        steps=(
+            *above,
+            *around.before,
+            _array_size(array, f"{size_kib}", size_kib),
+            *_size_steps(array, shape, kib),
+            *around.after,
+        ),
         harm=Harm.REDUCES,
         notes=(
+            *around.notes,
             f"Capacity {binary_size(array.size_bytes or 0)} → {binary_size(size_kib * KIB)}, at once.",
             "Nothing moves: what is beyond stays on the members, and is not protected any more.",
         ),

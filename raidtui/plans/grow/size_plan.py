@@ -20,6 +20,7 @@ from raidtui.plans.grow.grow_above import Above, larger_above
 from raidtui.plans.grow.grow_plan import GrowOptions, refuse_size_level, size_steps
 from raidtui.plans.grow.grow_shape import shape_of
 from raidtui.plans.grow.grow_stages import new_devices, refuse_reshape
+from raidtui.plans.grow.journal_plan import around_policy
 from raidtui.plans.locate import which_disk_notes
 from raidtui.plans.manage import bound, manage, member_fact, zero_released
 from raidtui.plans.repair import plan_replace, share_of_life
@@ -56,6 +57,9 @@ def plan_larger(
     above = larger_above(survey, array, options.volumes) if options.above else Above()
     if isinstance(above, Refusal):
         return above
+    around = around_policy(survey, array, level=array.level or "", names=names)
+    if isinstance(around, Refusal):
+        return around
     steps: list[Step] = []
     for old, new in pairs.items():
         found = _replaced(survey, array, old, new, options)
@@ -70,7 +74,7 @@ def plan_larger(
     return Plan(
         title=f"grow: {counted(len(names), 'larger member')}",
         subject=array.title,
-        steps=(*steps, *size_steps(array, above)),
+        steps=(*steps, *around.before, *size_steps(array, above), *around.after),
         harm=harm,
         losses=losses_of(tuple(devices.values()), survey),
         confirm=array.title if harm is Harm.DESTROYS else "",
@@ -80,6 +84,7 @@ def plan_larger(
             f"{binary_size(before * KIB)} are written to each of {shares}.",
             f"The copies take {copies}; syncing the new part then takes {at_least(survey, after - before)}.",
             f"{joined(list(pairs))} {'are' if len(pairs) > 1 else 'is'} free then, without a superblock.",
+            *around.notes,
             *above.notes,
             *which_disk_notes(survey, *(name for pair in pairs.items() for name in pair)),
         ),
