@@ -78,6 +78,7 @@ class Reshape(Struct, frozen=True, kw_only=True):
         shift_sectors: by how much the data of each member move towards its end, negative towards its start;
             0: in place; None where the kernel does not say.
         backup: the path of the backup file that mdadm has noted in /run since the boot; "" for none.
+        attended: whether a process of mdadm waits for its end; None where that is not known, or no matter.
     """
 
     position_sectors: int | None = None
@@ -86,6 +87,7 @@ class Reshape(Struct, frozen=True, kw_only=True):
     backwards: bool = False
     shift_sectors: int | None = None
     backup: str = ""
+    attended: bool | None = None
 
 
 class SpeedLimit(Struct, frozen=True, kw_only=True):

@@ -233,20 +233,33 @@ def test_a_chain_whose_worker_is_killed(wreck_guest: Guest, number: int) -> None
     intact(guest, str(made.path))
 
 
-def test_mdadm_is_killed_while_a_raid0_is_reshaped(wreck_guest: Guest) -> None:
-    """Nobody would make it a RAID 0 again: the plan does."""
+def test_a_raid0_is_paused_and_stopped_while_it_grows(wreck_guest: Guest) -> None:
+    """No mdadm is there that would take it for the end, and fail the new member: the plan has ended it."""
     guest = wreck_guest
     made = made_of(guest, 0, 2)
     filled(guest, str(made.path))
     slow(guest, 2000)
     plan(guest, "grow", "125", "--add", disk_names(guest)[2])
     assert raidtui(guest, "apply", "/tmp/plan.json", "--detach").status == 0
-    wait_until(lambda: states(guest)[-1] == "goes on", what="the job waits")
+    wait_until(lambda: states(guest)[0] == "goes on", what="the job waits")
     assert attribute(guest, made, "level") == "raid4"
-    assert guest.run("pkill -9 -x 'mdadm|mdadm.bin'; ! pgrep -x 'mdadm|mdadm.bin'").status == 0
+    assert guest.run("! pgrep -x 'mdadm|mdadm.bin'").status == 0
+    folder = f"/sys/block/{made.kernel}/md"
+    assert guest.run(f"echo frozen >{folder}/sync_action").status == 0
+    wait_until(lambda: attribute(guest, made, "sync_action") == "frozen", what="the pause")
+    assert "faulty" not in guest.run(f"cat {folder}/dev-*/state").stdout
+    assert guest.run("umount /mnt").status == 0
+    assert do(guest, "stop", "125").endswith("done\n")
+    wait_until(lambda: states(guest)[0] != "goes on", what="the job's end")
+    again = guest.run(f"mdadm --assemble --scan; udevadm settle; mdadm --readwrite {made.path}")
+    assert "has been started with 3 drives (out of 4)" in again.output
     fast(guest)
-    wait_until(lambda: states(guest)[-1] == "done", what="the job's end")
-    assert [attribute(guest, made, name) for name in ("level", "raid_disks")] == ["raid0", "3"]
+    job = json.loads(raidtui(guest, "jobs", "--json").stdout)["jobs"][0]["id"]
+    resumed = raidtui(guest, "jobs", "resume", job)
+    assert (resumed.status, states(guest)[0]) == (0, "done"), resumed.output
+    found = [attribute(guest, made, name) for name in ("level", "raid_disks")]
+    assert found == ["raid0", "3"]
+    assert guest.run(f"mount {made.path} /mnt").status == 0
     intact(guest, str(made.path))
 
 

@@ -6,6 +6,7 @@ back: its steps have no undo, and the job is not rolled back beyond them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
@@ -99,6 +100,8 @@ def stage_steps(
         if not room.fits(stage.old, stage.new):
             step = replace(step, argv=(*step.argv[:3], f"--backup-file={backup}", *step.argv[3:]))
         steps.append(step)
+        if stage.shown is not None and room.fits(stage.old, stage.new):
+            steps += end_mdadm(survey, array, step)
         members = [name for name in (*members, *new) if name not in stage.drops]
         if stage.moves:
             steps.append(_wait_step(array, stage, new))
@@ -112,6 +115,34 @@ def stage_steps(
             else replace(last, proves=(*last.proves, more))
         )
     return tuple(steps)
+
+
+def end_mdadm(survey: Survey, array: Array, step: Step) -> tuple[Step, ...]:
+    """Return the steps that end mdadm's process that waits for a reshape which the kernel does alone.
+
+    It takes a pause, or a shutdown, for the end of the reshape of a RAID 0, and fails the new members.
+
+    Args:
+        survey: the host.
+        array: the array.
+        step: the call of mdadm that leaves the process behind, with its command line.
+    """
+    if "pkill" in survey.missing:
+        return ()
+    own = re.escape(" ".join(step.argv[1:]))
+    proof = Fact(kind=FactKind.UNATTENDED, subject=array.name)
+    why = "mdadm waits for the end, and would take a pause or a shutdown for it"
+    unit = f"mdadm-grow-continue@{array.name}.service"
+    stop = Step(argv=("systemctl", "stop", unit), why=why, may_fail=True)
+    pattern = rf"(/\S*/)?mdadm(\.bin)? ({own}|--grow --continue /dev/{array.name}( .*)?)"
+    end = Step(
+        argv=("pkill", "--full", "--exact", pattern),
+        why="the kernel goes on alone" if survey.systemd else why,
+        needs=same_array(array),
+        proves=(proof,),
+        proof_decides=True,
+    )
+    return (stop, end) if survey.systemd else (end,)
 
 
 def _grow_step(array: Array, stage: GrowStage, members: Sequence[str], taken: Sequence[Fact]) -> Step:
