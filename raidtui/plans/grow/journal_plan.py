@@ -125,7 +125,7 @@ def _without(survey: Survey, array: Array, name: str) -> Plan | Refusal:
     )
 
 
-class Around(Struct, frozen=True, kw_only=True):
+class PolicySteps(Struct, frozen=True, kw_only=True):
     """What goes before a change of an array's shape, and what comes after it.
 
     Args:
@@ -141,7 +141,7 @@ class Around(Struct, frozen=True, kw_only=True):
 
 def around_policy(
     survey: Survey, array: Array, *, level: str, names: Collection[str] = ()
-) -> Around | Refusal:
+) -> PolicySteps | Refusal:
     """Return what takes a write journal or a partial parity log away for a reshape, and gives it back.
 
     Args:
@@ -155,7 +155,7 @@ def around_policy(
         return _around_ppl(array, level=level, names=names)
     own = next((member.name for member in array.members if member.has("journal")), "")
     if policy != "journal" and not own:
-        return Around()
+        return PolicySteps()
     if not own:
         return Refusal(
             code=RefusalCode.WRONG_STATE,
@@ -170,7 +170,7 @@ def around_policy(
         )
     before = _removal(array, own, survey.devices.get(own))
     if level not in PARITY_LEVELS:
-        return Around(before=before, notes=(f"The journal is taken away for good: a {level} has none.",))
+        return PolicySteps(before=before, notes=(f"The journal is taken away for good: a {level} has none.",))
     add = manage(
         array,
         ("--add-journal", f"/dev/{own}"),
@@ -182,22 +182,24 @@ def around_policy(
     empty = Fact(kind=FactKind.SUPERBLOCK, subject=own)
     add = bound(survey, replace(add, needs=(*add.needs, free, empty)), own)
     note = f"The journal {own} is taken away first and given back at the end. {_RESYNCED}"
-    return Around(before=before, after=(_read_only(array), add), notes=(note,))
+    return PolicySteps(before=before, after=(_read_only(array), add), notes=(note,))
 
 
-def _around_ppl(array: Array, *, level: str, names: Collection[str]) -> Around:
+def _around_ppl(array: Array, *, level: str, names: Collection[str]) -> PolicySteps:
     back = _policy_step(array, "ppl")
     before = (replace(_policy_step(array, "resync"), undo=(back,)),)
     if level != _PPL_LEVEL:
-        return Around(before=before, notes=(f"The partial parity log is taken away: a {level} has none.",))
+        return PolicySteps(
+            before=before, notes=(f"The partial parity log is taken away: a {level} has none.",)
+        )
     if names:
         note = (
             "The partial parity log is taken away, and does not come back: mdadm puts a log of bad blocks in"
             " its place on new members."
         )
-        return Around(before=before, notes=(note,))
+        return PolicySteps(before=before, notes=(note,))
     note = "The partial parity log is taken away first and given back at the end."
-    return Around(before=before, after=(replace(back, may_fail=True),), notes=(note,))
+    return PolicySteps(before=before, after=(replace(back, may_fail=True),), notes=(note,))
 
 
 def _removal(array: Array, name: str, device: Device | None) -> tuple[Step, ...]:
