@@ -55,7 +55,7 @@ outcome() { if [ "$${RAIDTUI_LAB:-}" = require ]; then echo fail; else echo "be 
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lab lab-qemu bench torture wrecks snapshots system kernel clean
+.PHONY: help run test check lab lab-qemu bench torture wrecks large snapshots system kernel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -87,6 +87,9 @@ torture: system $(DEV_STAMP) ## hours of random trouble, seeded and resumable (A
 
 wrecks: system $(DEV_STAMP) ## each wreck of the laboratory saved by what raidtui offers (ARGS="-k r5-zero", "--lf")
 	@RAIDTUI_WRECKS=all $(PY) -m pytest tests/lab/test_rescue_wrecks.py tests/lab/test_rescue_screen.py $(ARGS)
+
+large: system $(DEV_STAMP) ## grow and shrink what needs larger disks in the laboratory: XFS, btrfs, LVM
+	@$(PY) -m pytest tests/lab/large_grow.py $(ARGS)
 
 snapshots: $(DEV_STAMP) ## accept the pictures as they are now; look at each of them afterwards
 	@$(PY) -m pytest tests/ui --snapshot-update $(ARGS)

@@ -209,8 +209,9 @@ def test_spares_fill_the_slots() -> None:
 def test_what_stands_on_it_is_grown_afterwards() -> None:
     """When md has finished, not before; or not at all, where that is asked."""
     survey = grown(RAID5, NEW, mounts={RAID5.name: "/srv"})
-    *_, wait, resize = planned(plan(survey, "sdz")).steps
+    *_, wait, resize, tune = planned(plan(survey, "sdz")).steps
     assert (wait.waits, resize.argv) == (True, ("resize2fs", f"/dev/{RAID5.name}"))
+    assert tune.argv[0] == "tune2fs"
     assert planned(plan(survey, "sdz", above=False)).steps[-1].waits
 
 

@@ -19,7 +19,7 @@ from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode,
 from raidtui.model.survey import Survey
 from raidtui.plans.contents import losses_of, wipe_steps
 from raidtui.plans.grow.backup_place import BackupPlace, refuse_backup
-from raidtui.plans.grow.grow_above import Above, geometry_notes, larger_above
+from raidtui.plans.grow.grow_above import Above, geometry_above, larger_above
 from raidtui.plans.grow.grow_notes import reshape_notes, reshape_warning
 from raidtui.plans.grow.grow_shape import GrowShape, room_of, shape_of
 from raidtui.plans.grow.grow_stages import (
@@ -169,6 +169,7 @@ def reshape_plan(
         above = larger_above(survey, array, options.volumes)
     if isinstance(above, Refusal):
         return above
+    geometry = geometry_above(survey, array, old, new) if options.above else Above()
     wipes = [step for name in names for step in wipe_steps(devices[name], survey)]
     file = backup.path if backup is not None and needs_backup(stages, room) else ""
     members = tuple(member.name for member in array.members)
@@ -181,6 +182,7 @@ def reshape_plan(
             *around.before,
             *stage_steps(survey, array, stages, devices, room=room, backup=file, larger=larger),
             *above.steps,
+            *geometry.steps,
             *around.after,
         ),
         harm=Harm.DESTROYS if wipes else Harm.REDUCES,
@@ -192,7 +194,7 @@ def reshape_plan(
             *around.notes,
             *reshape_notes(survey, array, stages, names, file=file),
             *above.notes,
-            *geometry_notes(survey, array, new),
+            *geometry.notes,
             *bug_notes(survey, array),
             *which_disk_notes(survey, *names),
         ),

@@ -15,7 +15,7 @@ from raidtui.model.array import Array
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey
-from raidtui.plans.grow.grow_above import signature_of
+from raidtui.plans.grow.grow_above import geometry_above, signature_of
 from raidtui.plans.grow.grow_notes import reshape_notes, reshape_warning
 from raidtui.plans.grow.grow_plan import refuse_level
 from raidtui.plans.grow.grow_shape import GrowShape, Room, least_move, room_of, shape_of
@@ -59,6 +59,7 @@ def plan_shrink(survey: Survey, array: Array, slots: int) -> Plan | Refusal:
     around = around_policy(survey, array, level=new.level)
     if isinstance(around, Refusal):
         return around
+    geometry = geometry_above(survey, array, old, new)
     gone = [each.name for each in array.members if each.slot is not None and each.slot >= slots]
     stage = GrowStage(
         options=(f"--raid-devices={slots}",),
@@ -84,6 +85,7 @@ def plan_shrink(survey: Survey, array: Array, slots: int) -> Plan | Refusal:
             *((_backwards(array),) if parity else ()),
             *stage_steps(survey, array, (stage,), {}, room=enough),
             _array_size(array, "max", None),
+            *geometry.steps,
             *around.after,
         ),
         harm=Harm.REDUCES,
@@ -93,6 +95,7 @@ def plan_shrink(survey: Survey, array: Array, slots: int) -> Plan | Refusal:
             *around.notes,
             *reshape_notes(survey, array, (stage,), (), file="")[1:],
             f"{joined(gone)} {'become spares' if len(gone) > 1 else 'becomes a spare'}.",
+            *geometry.notes,
             *bug_notes(survey, array),
         ),
         devices=tuple(member.name for member in array.members),
