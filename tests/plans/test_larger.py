@@ -87,6 +87,14 @@ def test_what_is_on_the_new_devices_is_lost() -> None:
     assert found.steps[0].command == "wipefs --all /dev/sdw"
 
 
+def test_a_journal_or_log_is_away_before_the_first_copy() -> None:
+    """New members have no place for a partial parity log, so that it does not come back."""
+    survey = grown(replace(RAID5, consistency_policy="ppl"), *NEW)
+    found = planned(plan(survey, "sdx", "sdy", "sdz"))
+    assert found.steps[0].argv[-1] == "--consistency-policy=resync"
+    assert not any(step.argv[-1:] == ("--consistency-policy=ppl",) for step in found.steps)
+
+
 def test_only_those_without_room() -> None:
     """Members that were replaced before stay."""
     survey = grown(RAID5, *NEW, tail=4 << 21)

@@ -74,7 +74,7 @@ def plan_larger(
     return Plan(
         title=f"grow: {counted(len(names), 'larger member')}",
         subject=array.title,
-        steps=(*steps, *around.before, *size_steps(array, above), *around.after),
+        steps=(*around.before, *steps, *size_steps(array, above), *around.after),
         harm=harm,
         losses=losses_of(tuple(devices.values()), survey),
         confirm=array.title if harm is Harm.DESTROYS else "",
