@@ -55,7 +55,7 @@ outcome() { if [ "$${RAIDTUI_LAB:-}" = require ]; then echo fail; else echo "be 
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lab lab-qemu bench torture wrecks large snapshots system kernel clean
+.PHONY: help run test check lab lab-qemu bench torture wrecks snapshots system kernel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -88,9 +88,6 @@ torture: system $(DEV_STAMP) ## hours of random trouble, seeded and resumable (A
 wrecks: system $(DEV_STAMP) ## each wreck of the laboratory saved by what raidtui offers (ARGS="-k r5-zero", "--lf")
 	@RAIDTUI_WRECKS=all $(PY) -m pytest tests/lab/test_rescue_wrecks.py tests/lab/test_rescue_screen.py $(ARGS)
 
-large: system $(DEV_STAMP) ## grow and shrink what needs larger disks in the laboratory: XFS, btrfs, LVM
-	@$(PY) -m pytest tests/lab/large_grow.py $(ARGS)
-
 snapshots: $(DEV_STAMP) ## accept the pictures as they are now; look at each of them afterwards
 	@$(PY) -m pytest tests/ui --snapshot-update $(ARGS)
 
@@ -105,7 +102,7 @@ system:
 	for pair in linux.uml=user-mode-linux mdadm=mdadm udevadm=udev modprobe=kmod pivot_root=util-linux mount=mount pgrep=procps \
 	    pvcreate=lvm2 make-bcache=bcache-tools sfdisk=fdisk mkfs.ext4=e2fsprogs mkfs.xfs=xfsprogs systemd-tmpfiles=systemd fio=fio \
 	    qemu-system-x86_64=qemu-system-x86 smartctl=smartmontools \
-	    ddrescue=gddrescue rsync=rsync btrfs=btrfs-progs cryptsetup=cryptsetup-bin; do \
+	    ddrescue=gddrescue rsync=rsync btrfs=btrfs-progs cryptsetup=cryptsetup-bin iostat=sysstat; do \
 	    PATH="$(SBIN)" command -v "$${pair%%=*}" >/dev/null 2>&1 || missing="$$missing $${pair#*=}"; \
 	done; \
 	if [ -z "$$missing" ]; then exit 0; fi; \

@@ -1,4 +1,4 @@
-"""Grow and shrink what needs larger disks: XFS, btrfs, the geometry of ext4, LVM. Run by ``make large``."""
+"""Grow and shrink what needs larger disks: XFS, btrfs, the geometry of ext4, LVM."""
 
 from collections.abc import Iterator
 
