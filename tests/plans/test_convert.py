@@ -196,9 +196,8 @@ def test_what_is_said_of_it() -> None:
             (),
             {},
             (
-                "media is not made a raid1: md takes only 2 devices for that, and kernels may leave the array"
-                " frozen: whatever is read or written then waits for ever (mdadm's pull request 301); make a"
-                " new array and copy"
+                "media is not made a raid1: kernels may leave it frozen, all I/O with it (mdadm's pull"
+                " request 301); make a new array and copy"
             ),
         ),
         (
@@ -207,9 +206,8 @@ def test_what_is_said_of_it() -> None:
             (),
             {},
             (
-                "root is not made a raid0: md would keep one member alone, and the others would still have a"
-                " superblock of the same array: after a crash either may be started; make a new array and"
-                " copy"
+                "root is not made a raid0: the members that leave would still look like its own, and may be"
+                " started instead; make a new array and copy"
             ),
         ),
         (

@@ -37,12 +37,10 @@ _PATHS = {
     ("raid5", "raid0"): ("raid0",),
 }
 _UNSAFE = {
-    ("raid1", "raid0"): "md would keep one member alone, and the others would still have a superblock of the"
-    " same array: after a crash either may be started",
-    ("raid5", "raid1"): "md takes only 2 devices for that, and kernels may leave the array frozen: whatever"
-    " is read or written then waits for ever (mdadm's pull request 301)",
+    ("raid1", "raid0"): "the members that leave would still look like its own, and may be started instead",
+    ("raid5", "raid1"): "kernels may leave it frozen, all I/O with it (mdadm's pull request 301)",
 }
-"""What mdadm would do, and why it must not."""
+"""What mdadm does, and why it must not."""
 _NEAR_2 = 0x102
 _LEAST_CHUNK, _MOST_CHUNK = 4, 1 << 20
 _FIRST_CHUNKS = (64, 32, 16, 8, 4)
