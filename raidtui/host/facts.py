@@ -10,6 +10,7 @@ from raidtui.host.block import BLOCK, DiskReader, read_appearance
 from raidtui.host.examine import digest_of, why_busy
 from raidtui.host.md.array_names import canonical_uuid, read_uuid
 from raidtui.host.md.mdadm import MdadmError, MdadmTimeoutError, read_detail
+from raidtui.host.md.mdadm_waits import waiting_mdadm
 from raidtui.host.md.superblock import read_superblock
 from raidtui.host.mounts import read_mounts
 from raidtui.host.openers import open_words
@@ -258,6 +259,12 @@ def _shape(root: Root, name: str, value: str) -> str:
     return f"{name} is a {level} of {slots}" if level else f"{name} is not there"
 
 
+def _unattended(root: Root, name: str, value: str) -> str:
+    del value
+    found = waiting_mdadm(root, name)
+    return f"mdadm (pid {found[0]}) waits for the reshape of {name}" if found else ""
+
+
 def _policy(root: Root, name: str, value: str) -> str:
     found = _attribute(root, name, "consistency_policy")
     if found == value:
@@ -383,6 +390,7 @@ _READERS = {
     FactKind.SLOTS: _slots,
     FactKind.RESHAPED: _reshaped,
     FactKind.SHAPE: _shape,
+    FactKind.UNATTENDED: _unattended,
     FactKind.POLICY: _policy,
     FactKind.LARGER: _larger,
     FactKind.SYNCED: _synced,

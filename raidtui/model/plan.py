@@ -36,6 +36,7 @@ class FactKind(StrEnum):
     CHUNK = "chunk"  # the array (kernel name) has chunks of so many KiB, or is being reshaped to them
     SLOTS = "slots"  # the array (kernel name) has so many slots, or is being reshaped to them
     RESHAPED = "reshaped"  # no reshape of the array (kernel name) is under way, or waits half done
+    UNATTENDED = "unattended"  # no mdadm waits for the end of a reshape of the array (kernel name)
     SHAPE = "shape"  # the array (kernel name) has, or is being reshaped to, one of level/slots[/layout] (a|b)
     POLICY = "policy"  # the array (kernel name) has this consistency policy
     LARGER = "larger"  # a device (kernel name) has more than so many bytes

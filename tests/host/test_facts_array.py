@@ -62,6 +62,7 @@ FIVE = {"level": "raid5\n", "raid_disks": "4 (3)\n", "layout": "2 (18)\n"}
             "md127 is being reshaped",
         ),
         (FactKind.RESHAPED, {"array_state": "clean\n"}, "", ""),
+        (FactKind.UNATTENDED, {"array_state": "clean\n"}, "", ""),
         (FactKind.RESHAPED, {}, "", "md127 is not there"),
         (FactKind.BITMAP, {"bitmap/location": "none\n"}, "none", ""),
         (FactKind.BITMAP, {"bitmap/location": "+8\n"}, "internal", ""),

@@ -85,6 +85,46 @@ def in_short(found: Plan) -> list[str]:
         (raid0(), "raid5", ("sdz",), {}, ["--level=5 --raid-devices={next} --add /dev/sdz", "…"]),
         (RAID5, "raid0", (), {}, ["|", "--layout=parity-last", "|…", "--level=0"]),
         (raid10(), "raid0", (), {}, ["--level=0"]),
+        (RAID5, "raid4", (), {}, ["|", "--layout=parity-last", "|…", "--level=4"]),
+        (
+            raid6(),
+            "raid4",
+            (),
+            {},
+            [
+                "|",
+                "--layout=left-symmetric-6",
+                "|…",
+                "--level=5",
+                "|",
+                "--layout=parity-last",
+                "|…",
+                "--level=4",
+            ],
+        ),
+        (
+            raid6(),
+            "raid0",
+            (),
+            {},
+            [
+                "|",
+                "--layout=left-symmetric-6",
+                "|…",
+                "--level=5",
+                "|",
+                "--layout=parity-last",
+                "|…",
+                "--level=0",
+            ],
+        ),
+        (
+            raid0(),
+            "raid4",
+            ("sdy", "sdz"),
+            {},
+            ["--level=4 --add /dev/sdy", "…", "--add-spare /dev/sdz", "--raid-devices=4", "…"],
+        ),
         (RAID5, "", (), {"layout": "right-symmetric"}, ["|", "--layout=right-symmetric", "|…"]),
         (raid10(), "", (), {"chunk_kib": 64}, ["--chunk=64", "…"]),
         (
@@ -136,6 +176,16 @@ def test_a_stage_begins_when_the_one_before_has_ended() -> None:
     assert fact(FactKind.RESHAPED, name) in waits[0].ends
 
 
+def test_a_member_that_leaves_is_none_in_the_next_stage() -> None:
+    """A RAID 6 gives up its last member: the reshape after that does not wait for it."""
+    survey = grown(raid6())
+    found = planned(converted(survey, "raid4"))
+    last = fact(FactKind.MEMBER, f"{raid6().name}/sdm", "in_sync")
+    calls = [step for step in found.steps if step.argv[1:2] == ("--grow",)]
+    assert [last in step.needs for step in calls] == [True, True, False, False]
+    assert "sdm becomes a spare." in found.notes
+
+
 def test_what_is_said_of_it() -> None:
     found = planned(converted(grown(raid1(), *NEW), "raid6", "sdy", "sdz"))
     assert found.title == "convert: raid1 of 2 → raid6 of 4"
@@ -169,7 +219,34 @@ def test_what_is_said_of_it() -> None:
             "raid1",
             (),
             {},
-            "md cannot make a raid1 of a raid5 while it runs; make a new array and copy",
+            (
+                "media is not made a raid1: kernels may leave it frozen, all I/O with it (mdadm's pull"
+                " request 301); make a new array and copy"
+            ),
+        ),
+        (
+            raid1(),
+            "raid0",
+            (),
+            {},
+            (
+                "root is not made a raid0: the members that leave would still look like its own, and may be"
+                " started instead; make a new array and copy"
+            ),
+        ),
+        (
+            raid10(),
+            "raid1",
+            (),
+            {},
+            "md cannot make a raid1 of a raid10 while it runs; make a new array and copy",
+        ),
+        (
+            raid0(),
+            "raid4",
+            (),
+            {},
+            "1 device more is needed for the parity of a raid4; name free devices with --add",
         ),
         (RAID5, "raid5", (), {}, "media already has raid5"),
         (

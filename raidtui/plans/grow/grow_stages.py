@@ -6,6 +6,7 @@ back: its steps have no undo, and the job is not rolled back beyond them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
@@ -16,6 +17,7 @@ from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.contents import cleared_facts, device_facts
 from raidtui.plans.grow.grow_shape import GrowShape, Room, least_move, refuse_no_room
+from raidtui.plans.grow.known_bugs import refuse_known_bugs
 from raidtui.plans.manage import (
     manage,
     member_fact,
@@ -105,14 +107,15 @@ def stage_steps(
         new = (*stage.adds, *stage.takes)
         taken = [fact for name in stage.takes for fact in cleared_facts(devices[name], survey)]
         step = _grow_step(array, stage, members, taken)
-        if not room.fits(stage.old, stage.new):
+        fits = room.fits(stage.old, stage.new)
+        paces = array.name if fits and stage.overwrites and stage.old.level != "raid0" else ""
+        if not fits:
             step = replace(step, argv=(*step.argv[:3], f"--backup-file={backup}", *step.argv[3:]))
-            paces = ""
-        else:
-            paces = array.name if stage.overwrites and stage.old.level != "raid0" else ""
         if paces:
             steps.append(_halt_step(array, stage))
         steps.append(step)
+        if stage.shown is not None and fits:
+            steps += end_mdadm(survey, array, step)
         members = [name for name in (*members, *new) if name not in stage.drops]
         if stage.moves:
             steps.append(replace(_wait_step(array, stage, new), paces=paces))
@@ -126,6 +129,34 @@ def stage_steps(
             else replace(last, proves=(*last.proves, more))
         )
     return tuple(steps)
+
+
+def end_mdadm(survey: Survey, array: Array, step: Step) -> tuple[Step, ...]:
+    """Return the steps that end mdadm's process that waits for a reshape which the kernel does alone.
+
+    It takes a pause, or a shutdown, for the end of the reshape of a RAID 0, and fails the new members.
+
+    Args:
+        survey: the host.
+        array: the array.
+        step: the call of mdadm that leaves the process behind, with its command line.
+    """
+    if "pkill" in survey.missing:
+        return ()
+    own = re.escape(" ".join(step.argv[1:]))
+    proof = Fact(kind=FactKind.UNATTENDED, subject=array.name)
+    why = "mdadm waits for the end, and would take a pause or a shutdown for it"
+    unit = f"mdadm-grow-continue@{array.name}.service"
+    stop = Step(argv=("systemctl", "stop", unit), why=why, may_fail=True)
+    pattern = rf"(/\S*/)?mdadm(\.bin)? ({own}|--grow --continue /dev/{array.name}( .*)?)"
+    end = Step(
+        argv=("pkill", "--full", "--exact", pattern),
+        why="the kernel goes on alone" if survey.systemd else why,
+        needs=same_array(array),
+        proves=(proof,),
+        proof_decides=True,
+    )
+    return (stop, end) if survey.systemd else (end,)
 
 
 def _grow_step(array: Array, stage: GrowStage, members: Sequence[str], taken: Sequence[Fact]) -> Step:
@@ -230,19 +261,7 @@ def refuse_reshape(survey: Survey, array: Array) -> Refusal | None:
         return Refusal(
             code=RefusalCode.WRONG_STATE, why=f"{broken} is marked as failed", remedy="remove it first"
         )
-    return _refuse_policy(array)
-
-
-def _refuse_policy(array: Array) -> Refusal | None:
-    policy = array.consistency_policy
-    if policy not in {"ppl", "journal"}:
-        return None
-    off = "--remove" if policy == "journal" else "--policy=resync"
-    return Refusal(
-        code=RefusalCode.UNSUPPORTED,
-        why=f"{array.title} has consistency policy {policy}: the kernel refuses to reshape it",
-        remedy=f"raidtui plan journal {array.title} {off}, and give it back afterwards",
-    )
+    return refuse_known_bugs(survey, array)
 
 
 def _refuse_versions(survey: Survey) -> Refusal | None:
