@@ -1,4 +1,7 @@
-"""The power cut in the middle of a job: a few moments that are known; `make torture` tries others."""
+"""The power cut in the middle of a job: a few moments that are known.
+
+`make torture` and `make power-cuts` try others.
+"""
 
 from collections.abc import Iterator
 
@@ -6,7 +9,7 @@ import pytest
 
 from tests.lab.conftest import Laboratory
 from tests.lab.guests.uml import PowerGuest
-from tests.torture import power_cut
+from tests.torture import conversion_cut, power_cut
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +24,12 @@ def powered(bytecode: None) -> Iterator[PowerGuest]:
 def test_a_power_cut_in_a_reshape(powered: PowerGuest, kind: str, seed: int) -> None:
     """The array has all its data, before the job is resumed and afterwards; what is left follows."""
     power_cut.cut_in(powered, kind, seed=seed)
+
+
+@pytest.mark.parametrize(("name", "point"), [("5 to 4 devices", "50")])
+def test_a_power_cut_in_a_conversion(powered: PowerGuest, name: str, point: str) -> None:
+    """What was synced while md moved the data is there after the boot; the conversion comes to its end."""
+    conversion_cut.cut_in(powered, name, point, seed=1)
 
 
 @pytest.mark.parametrize("kind", ["zero-superblock", "create", "replace", "rescue-force", "rescue-create"])
