@@ -10,6 +10,7 @@ import json
 import os
 import secrets
 import shlex
+import signal
 import sys
 import time
 import traceback
@@ -106,6 +107,7 @@ def main(argv: list[str] | None = None) -> int:
         for at, cut in enumerate(all_cuts(names, tuple(chosen.points), seed))
         if at % shares == number - 1 and (cut.name, cut.point) not in done
     ]
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the guest does not stay
     say(f"seed {seed}: {len(left)} cuts, {len(done)} are recorded")
     failed = sum(bool(record["wrong"]) for record in records)
     end_s = time.monotonic() + 60 * chosen.minutes
