@@ -272,6 +272,7 @@ def plan_grow_size(survey: Survey, array: Array, options: GrowOptions | None = N
         why="uses all of each member",
         timeout_s=GROW_S,
         needs=same,
+        awaits=(quiet,),
         proves=(more,),
         final=True,
     )
