@@ -171,6 +171,7 @@ def _backup(arguments: argparse.Namespace, uuid: str, *, in_place: bool) -> str:
     """
     from raidtui.host.backup_files import find_backups  # noqa: PLC0415
     from raidtui.rescue.reshape_backup import backup_of, new_backup  # noqa: PLC0415
+    from raidtui.session.rescue import planned_backups  # noqa: PLC0415
 
     if arguments.way not in _RESHAPES:
         return ""
@@ -180,7 +181,7 @@ def _backup(arguments: argparse.Namespace, uuid: str, *, in_place: bool) -> str:
         return ""
     if arguments.way != _CONTINUE:
         return new_backup(uuid)
-    found = backup_of(find_backups(), uuid)
+    found = backup_of(find_backups(files=planned_backups()), uuid)
     if found is None:
         raise ValueError(f"its backup file was not found: --backup-file FILE, or {_WITHOUT}")
     return found.path

@@ -83,8 +83,8 @@ FURTHER = {
     "10 another chunk": Conversion(
         10, 4, ("convert", "125", "--chunk=128"), "raid10 4 258 131072 0 idle none"
     ),
-    "10 offset, another chunk": Conversion(
-        10, 4, ("convert", "125", "--chunk=128"), "raid10 4 66050 131072 0 idle none", ("--layout=o2",)
+    "10 offset to 5 devices": Conversion(
+        10, 4, ("grow", "125", "--add", "{4}"), "raid10 5 66049 65536 0 idle none", ("--layout=o2",)
     ),
     "1 larger": Conversion(1, 2, ("grow", "125", "--size=max"), "raid1 2 0 0 0 idle none"),
     "5 larger": Conversion(5, 3, ("grow", "125", "--size=max"), "raid5 3 2 65536 0 idle none"),
