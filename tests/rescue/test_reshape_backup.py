@@ -6,12 +6,14 @@ import struct
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from raidtui.host.backup_files import ReshapeBackup, find_backups, read_backup
 from raidtui.jobs.store import Job
 from raidtui.model.plan import Plan, Step
-from raidtui.model.survey import PendingReshape
-from raidtui.rescue.records import RescueArray, WayBack, WayCode
+from raidtui.model.survey import PendingReshape, Superblock
+from raidtui.rescue.mdadm_words import Assembly
+from raidtui.rescue.records import Presence, RescueArray, RescueMember, WayBack, WayCode
 from raidtui.rescue.reshape_backup import backup_of, is_needed, new_backup
 from raidtui.session.rescue import planned_backups
 from raidtui.ui.rescue.guide_rows import guide_rows
@@ -113,3 +115,26 @@ def test_the_guide_tries_a_reshape(code: WayCode, backup: str, words: tuple[str,
     made = row.trial
     assert (made.update, made.backup, made.invalid_backup, made.frozen) == words
     assert (made.devices, made.uuid, made.run, row.enters) == (("sda", "sdb"), UUID, True, "try it")
+
+
+def test_the_guide_tries_a_dirty_array_as_it_has_to_be_started() -> None:
+    names = ("sda", "sdb", "sdc")
+    block = Superblock(
+        uuid=UUID,
+        level="raid5",
+        raid_disks=3,
+        events=7,
+        roles="AAA",
+        dirty=True,
+        reshape=PendingReshape(position_kib=64, delta_disks=0),
+    )
+    blocks = [replace(block, slot=slot, recovery_sectors=128 if slot == 2 else None) for slot in range(3)]
+    members = tuple(
+        RescueMember(device=name, superblock=each, presence=Presence.WHOLE)
+        for name, each in zip(names, blocks, strict=True)
+    )
+    way = WayBack(code=WayCode.CONTINUE, text="x.", devices=names)
+    array = RescueArray(uuid=UUID, name="n", level="raid5", members=members, raid_disks=3, ways=(way,))
+    (row,) = guide_rows(array, survey())
+    assert isinstance(row.trial, Assembly)
+    assert row.trial.dirty
