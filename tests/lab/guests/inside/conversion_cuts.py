@@ -32,7 +32,7 @@ from raidtui.jobs.worker import work_on
 from tests.lab.guests.inside import runs
 from tests.lab.guests.inside.cases import exports, speed
 from tests.lab.guests.inside.conversion_table import BACKUP, TABLE, Conversion
-from tests.lab.guests.inside.power_runs import FAST_KIB_S, cut, inside_disks, mount_state
+from tests.lab.guests.inside.power_runs import FAST_KIB_S, SLOW_KIB_S, cut, inside_disks, mount_state
 from tests.lab.guests.inside.runs import job_of, planned, printed, sh
 
 KEPT, WRITTEN, MET = Path("/run/lab/kept.json"), Path("/run/lab/written"), Path("/run/lab/met")
@@ -245,6 +245,7 @@ class Looking:
         kernel = self._found()
         if kernel is None:
             return
+        speed(SLOW_KIB_S)
         if attribute(kernel, "array_state") in {"read-auto", "readonly"}:
             self.notes.append("read-write")
             self._carried_out("read-write", kernel)
@@ -304,16 +305,15 @@ class Looking:
         state = job.state
         self.notes.append(f"the job is {state}")
         if state in {"made", "interrupted", "failed"}:
-            self._ended(job)
+            self._ended(job, fast=True)
         elif state != "done":
             self.wrong.append(f"the job is {state}")
 
-    def _ended(self, job: Job) -> None:
-        """Work on a job to its end."""
+    def _ended(self, job: Job, *, fast: bool = False) -> None:
+        """Work on a job to its end; ``fast`` is md when the job waits for it."""
         before = len(job.entries())
-        slow = job.state != "made"
-        runs.work(job)
-        if slow:
+        runs.work(job)  # while md is slow: it may have to end a resync before a step
+        if fast:
             speed(FAST_KIB_S)
         until(lambda: job.state not in {"goes on", "running"}, "the job's end")
         if job.state != "done":
