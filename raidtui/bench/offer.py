@@ -17,11 +17,12 @@ from raidtui.bench.request import FieldRefusal, Request, refuse_number
 from raidtui.bench.results.comparison_verdict import fewest_runs
 from raidtui.bench.results.run_record import SHORT_S
 from raidtui.bench.results.steady import MOST_ROUNDS
+from raidtui.bench.run.cache_watch import CacheWatch
 from raidtui.bench.run.fio_process import read_fio_version, refuse_fio
 from raidtui.bench.run.quiet import noise
 from raidtui.bench.schedule import MOST_RUNS, ONE, Axis, AxisKind, Schedule, Scratch
 from raidtui.bench.sweep_knobs import find_knob, is_bitmap, knob_axis, of_arrays, scratch_axis
-from raidtui.bench.workload import PRESETS, find_preset, refuse_workload
+from raidtui.bench.workload import HOT_SPOTS, PRESETS, find_preset, refuse_workload
 from raidtui.host.roots.root import Root
 from raidtui.model.plan import Loss, Plan, Refusal, RefusalCode
 from raidtui.monitor.sampler import Sampler
@@ -360,9 +361,27 @@ def _notes(root: Root, schedule: Schedule) -> tuple[str, ...]:
             f"{schedule.repeats} repeat{'s'[: schedule.repeats != 1]} of each cannot decide which of"
             f" {len(schedule.points)} points is faster: at least {fewest_runs(compared)} are needed."
         )
+    notes += _cache_notes(root, schedule)
     if schedule.work is not None and not schedule.work.direct:
         notes.append("It goes through the page cache: memory is measured as well.")
     return tuple(notes)
+
+
+def _cache_notes(root: Root, schedule: Schedule) -> list[str]:
+    """Return what the caches below mean for the figures, a sentence each."""
+    work = schedule.work
+    caches = CacheWatch(root, schedule.place).begin(work.total_bytes if work is not None else 0)
+    notes = []
+    for cache in caches:
+        state = "cold: the first run fills it" if cache.cold else "not cold" if cache.cold is False else ""
+        kept = "its state and its hits are kept with each run"
+        words = ", ".join(word for word in (cache.kind, cache.before.mode or "", state) if word)
+        notes.append(f"{cache.title} is a cache ({words}); {kept}.")
+    if caches and schedule.preset != HOT_SPOTS:
+        notes.append(f"The preset {HOT_SPOTS} measures caches, and has published figures to compare with.")
+    if schedule.preset == HOT_SPOTS and not caches:
+        notes.append(f"{HOT_SPOTS} measures caches; none is known below {schedule.place.words}.")
+    return notes
 
 
 def _compared(schedule: Schedule) -> int:

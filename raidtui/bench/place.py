@@ -32,6 +32,7 @@ class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
         disks: kernel names of the whole disks below.
         members: kernel names of the devices directly below the lowest array, or of the device itself.
         arrays: kernel names of the arrays below, the uppermost first.
+        layers: kernel names of the maps and bcache devices below, the device itself included.
         needs: what must hold before a device is written to.
     """
 
@@ -43,6 +44,7 @@ class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     disks: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
     arrays: tuple[str, ...] = ()
+    layers: tuple[str, ...] = ()
     needs: tuple[Fact, ...] = ()
 
     @property
@@ -79,7 +81,13 @@ def find_directory(root: Root, directory: str) -> Place | Refusal:
     name = _block_name(root, f"{os.major(device)}:{os.minor(device)}") or _source_name(root, mount.source)
     disks, members, arrays = below(root, name) if name else ((), (), ())
     return Place(
-        directory=path, mount=mount.where, file_system=mount.kind, disks=disks, members=members, arrays=arrays
+        directory=path,
+        mount=mount.where,
+        file_system=mount.kind,
+        disks=disks,
+        members=members,
+        arrays=arrays,
+        layers=layers_below(root, name) if name else (),
     )
 
 
@@ -88,7 +96,7 @@ def find_device(root: Root, name: str) -> Place | Refusal:
     if root.text(f"{BLOCK}/{name.replace('/', '!')}/size") is None:
         return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no block device {name}")
     disks, members, arrays = below(root, name)
-    return Place(device=name, disks=disks, members=members, arrays=arrays)
+    return Place(device=name, disks=disks, members=members, arrays=arrays, layers=layers_below(root, name))
 
 
 def refuse_room(place: Place, total_bytes: int) -> Refusal | None:
@@ -132,6 +140,13 @@ def below(root: Root, name: str) -> tuple[tuple[str, ...], tuple[str, ...], tupl
     reader = DiskReader(root).read(set(ends))
     disks = tuple(dict.fromkeys(reader[end].disk if end in reader else end for end in ends))
     return disks, ends, arrays
+
+
+def layers_below(root: Root, name: str) -> tuple[str, ...]:
+    """Return the maps of the device mapper and the bcache devices below a device, itself included."""
+    chains = _chains(root, name, ())
+    found = (each for chain in chains for each in chain if each.startswith(("dm-", "bcache")))
+    return tuple(dict.fromkeys(found))
 
 
 def _chains(root: Root, name: str, seen: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

@@ -217,6 +217,8 @@ _CHUNKS = (
     " direct, 500 MB, trimmed before each run, three repeats"
 )
 _MIB = KIB * KIB
+HOT_SPOTS = "hot-spots"
+"""The preset for caches."""
 
 
 class Preset(Struct, frozen=True, kw_only=True):
@@ -260,7 +262,7 @@ PRESETS = (
         ),
     ),
     Preset(
-        name="hot-spots",
+        name=HOT_SPOTS,
         words="reads that come back to a few places (zipf 1.2), as caches like them",
         origin="a study of lvmcache and bcache (2017): two jobs, engine libaio, depth 8, 2 GB each, by time",
         work=Workload(

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     work.add_argument("--settle", action="store_true")
 
 
-_MEASURES = ("iops", "mb/s", "p50", "p99", "p99.9")
+_MEASURES = ("iops", "mb/s", "p50", "p99", "p99.9", "hits")
 _RUN = "Measure one workload. Several block sizes or depths are run one after another."
 _SWEEP = "Run each point once, then all again, so that drift affects all alike. Changes are put back."
 

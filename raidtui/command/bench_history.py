@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from raidtui.bench.report.export import KINDS, ExportError, export_bytes, json_bytes, write_export
+from raidtui.bench.results.cache_remarks import cache_remarks
 from raidtui.bench.results.compare import METRICS, curves, family_of, series_of, table, table_lines
 from raidtui.bench.results.heat import heat_lines, heat_maps
 from raidtui.bench.results.run_record import NOT_STEADY, WHOLE, RunRecord
@@ -30,7 +31,10 @@ def list_runs(arguments: argparse.Namespace) -> int:
         at = time.strftime("%Y-%m-%d %H:%M", time.localtime(record.at_s))
         state = "" if record.state == WHOLE else f"{record.state}: {record.reason}"
         figures = NOT_STEADY if record.unsteady else record.figures
-        parts = (record.words, record.place, figures, state, record.short, record.note)
+        cache = record.cache
+        hits = cache.hits_words if cache is not None and cache.hit_ratio is not None else ""
+        cold = "began cold" if record.cold else ""
+        parts = (record.words, record.place, figures, hits, cold, state, record.short, record.note)
         print(visible(f"{f'#{record.id}':>5}  {at}  " + "  ".join(part for part in parts if part)))
     if not records:
         print("Nothing has been measured yet." if not arguments.words else "No run matches.")
@@ -60,10 +64,12 @@ def compare_runs(arguments: argparse.Namespace) -> int:
                 "against": row.against,
                 "unsteady": row.series.unsteady,
                 "during": merged([run.during for run in row.series.runs]),
+                "cold": [run.cold for run in row.series.runs],
             }
             for row in rows
         ],
         "family": family_of(rows),
+        "remarks": list(cache_remarks(series)),
         "heat_maps": heat_maps(records),
         "curves": curves(series, samples),
     }
@@ -74,7 +80,9 @@ def compare_runs(arguments: argparse.Namespace) -> int:
 def print_comparison(records: Sequence[RunRecord], by: str) -> None:
     """Print a table of runs, the verdicts, and heat maps."""
     measure = METRICS[by]
-    lines = table_lines(table(series_of(records), measure), measure)
+    series = series_of(records)
+    lines = table_lines(table(series, measure), measure)
+    lines += cache_remarks(series)
     for heat in heat_maps(records):
         lines += ["", *heat_lines(heat)]
     print("\n".join(visible(line) for line in lines))

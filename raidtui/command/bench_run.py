@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from raidtui.bench.cache_figures import CacheReading, hit_points, percent_words
 from raidtui.bench.offer import Offer, make_offer
 from raidtui.bench.report.export import json_bytes
 from raidtui.bench.request import (
@@ -22,7 +23,7 @@ from raidtui.bench.request import (
     read_values,
     sweep_values,
 )
-from raidtui.bench.results.run_record import WHOLE, sample_words
+from raidtui.bench.results.run_record import WHOLE, RunSample, sample_words
 from raidtui.bench.results.run_store import Results
 from raidtui.bench.run.bench_jobs import begin, entry_words, find_bench, news, restore, settle
 from raidtui.bench.run.live_file import Line
@@ -189,6 +190,8 @@ class _Printer:
         self._quiet = quiet
         self._last_s = 0.0
         self._surroundings: Surroundings | None = None
+        self._cache = ""
+        self._readings: tuple[CacheReading, ...] = ()
 
     def entry(self, words: str) -> None:
         for line in words.split("\n"):
@@ -199,13 +202,24 @@ class _Printer:
         for line in lines:
             if line.begins is not None:
                 self._last_s, self._surroundings = 0.0, None
+                self._cache = line.begins.caches[0].name if line.begins.caches else ""
+                self._readings = ()
             elif line.surroundings is not None and self._says_more(line.surroundings) and not self._quiet:
                 self._surroundings = line.surroundings
                 if words := surroundings_words(line.surroundings):
                     print(visible(f"            {words}"), flush=True)
-            elif line.sample is not None and line.sample.t_s >= self._last_s + _EACH_S and not self._quiet:
-                self._last_s = line.sample.t_s
-                print(f"            {sample_words(line.sample)}", flush=True)
+            elif line.sample is not None:
+                self._sample(line.sample)
+
+    def _sample(self, sample: RunSample) -> None:
+        # The last two readings: what it did in about a second.
+        self._readings = (() if sample.anew else self._readings + sample.caches)[-2:]
+        if sample.t_s < self._last_s + _EACH_S or self._quiet:
+            return
+        self._last_s = sample.t_s
+        points = hit_points(self._readings, self._cache)
+        hits = f"  hits {percent_words(points[-1].ratio)}" if points else ""
+        print(f"            {sample_words(sample)}{hits}", flush=True)
 
     def _says_more(self, surroundings: Surroundings) -> bool:
         last = self._surroundings

@@ -58,7 +58,7 @@ class StackSegment(Struct, frozen=True, kw_only=True):
     options: tuple[str, ...] = ()
 
 
-class CacheState(Struct, frozen=True, kw_only=True):
+class CacheState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a cache says of itself. None is not known; counters begin when it was activated.
 
     Args:

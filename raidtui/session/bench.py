@@ -61,6 +61,15 @@ class BenchSession:
         what = "the demo host is simulated" if self.root.source == "demo" else "a capture is read-only"
         return f"{what}: nothing can be measured there"
 
+    @property
+    def _is_demo(self) -> bool:
+        return self.root.source == "demo"
+
+    def _demo_runs(self) -> Sequence[tuple[RunRecord, Sequence[RunSample]]]:
+        from raidtui.bench.results.demo_runs import demo_runs  # noqa: PLC0415
+
+        return demo_runs(self.root.now_s())
+
     async def look(self) -> BenchProgress | None:
         """Return the newest benchmark, from here or elsewhere."""
 
@@ -74,7 +83,7 @@ class BenchSession:
         return await self._work(work) if self.root.live else None
 
     async def history(self) -> BenchHistory:
-        """Return the history. Reading it does not create the file."""
+        """Return the history. Reading it does not create the file. The demo host remembers two runs."""
 
         def work() -> BenchHistory:
             from raidtui.bench.results.run_store import Results, ResultsError, results_path  # noqa: PLC0415
@@ -87,6 +96,8 @@ class BenchSession:
             except ResultsError as error:
                 return BenchHistory(trouble=str(error))
 
+        if self._is_demo:
+            return BenchHistory(records=tuple(record for record, _ in self._demo_runs()))
         return await self._work(work) if self.root.live else BenchHistory()
 
     async def samples(self, runs: Sequence[int]) -> Mapping[int, Sequence[RunSample]]:
@@ -102,6 +113,8 @@ class BenchSession:
             with Results() as results:
                 return {run: results.samples(run) for run in runs}
 
+        if self._is_demo:
+            return {record.id: samples for record, samples in self._demo_runs() if record.id in runs}
         return await self._work(work)
 
     async def known(self, snapshot: Snapshot) -> HostChoices:
@@ -206,7 +219,7 @@ class BenchSession:
                 return str(error)
             return ""
 
-        return await self._work(work)
+        return self.refusal if self._is_demo else await self._work(work)
 
     def note(self, text: str, tone: Tone = Tone.PLAIN) -> None:
         """Note something in the log."""

@@ -18,7 +18,7 @@ from raidtui.host.crew import Crew
 from raidtui.host.diskstats import read_io
 from raidtui.host.roots.root import Root
 from raidtui.host.smart.smart_names import has_smart
-from raidtui.host.stack.device_mapper import MapLine, parse_maps
+from raidtui.host.stack.device_mapper import STATUS, TABLE, MapLine, parse_maps
 from raidtui.host.stack.lvm_report import LVS, LvmVolume, parse_volumes
 from raidtui.host.stack.stack_nodes import MapFacts, read_nodes
 from raidtui.host.tools import ToolOutput
@@ -30,7 +30,6 @@ from raidtui.stack.cache_wear import cache_disks
 from raidtui.stack.load import StackMeter
 from raidtui.stack.stack_findings import StackFinding, stack_findings
 
-TABLE, STATUS = ("dmsetup", "table"), ("dmsetup", "status", "--noflush")
 TOOL_S = 5.0
 """A tool that takes longer is given up."""
 STATUS_EVERY_S, VOLUMES_EVERY_S, LIVES_EVERY_S = 4.0, 60.0, 600.0

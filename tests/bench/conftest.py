@@ -33,7 +33,7 @@ def fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeFio:
 def kept_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """Restore the signals; wait for no proofs, read no surroundings; keep everything in the test's folder."""
     monkeypatch.setattr(runner, "_PROOF_S", 0.0)
-    monkeypatch.setattr("raidtui.bench.run.measure.FIRST_S", 3600.0)
+    monkeypatch.setattr("raidtui.bench.run.lookout.FIRST_S", 3600.0)
     monkeypatch.setattr("raidtui.jobs.store.journal_path", lambda: tmp_path / "lib" / "journal.jsonl")
     monkeypatch.setattr(
         "raidtui.bench.results.run_store.journal_path", lambda: tmp_path / "lib" / "journal.jsonl"

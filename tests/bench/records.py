@@ -8,11 +8,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from raidtui.bench.cache_figures import CacheCount, CacheReading, CacheRun
 from raidtui.bench.environment import ArrayShape, Cpu, DiskSettings, Environment
 from raidtui.bench.results.heat import published_mb_s
 from raidtui.bench.results.run_record import Figures, Flow, RunRecord, RunSample
 from raidtui.bench.schedule import ONE
 from raidtui.bench.workload import Workload
+from raidtui.model.stack import CacheState
 
 READ = Workload(rw="randread", block_bytes=8192, size_bytes=8 << 20)
 JOB = "20261121-100000-bench"
@@ -198,6 +200,58 @@ def _course(run: RunRecord, seconds: int) -> tuple[RunSample, ...]:
         found.append(
             RunSample(t_s=t_s, write=flow) if run.main is run.write else RunSample(t_s=t_s, read=flow)
         )
+    return tuple(found)
+
+
+HOT_SPOTS = Workload(
+    rw="randread",
+    block_bytes=4096,
+    size_bytes=2 << 30,
+    depth=8,
+    jobs=2,
+    runtime_s=60,
+    engine="libaio",
+    distribution="zipf:1.2",
+)
+
+
+def over_cache(number: int, iops: float, ratio: float, *, cold: bool, **more: Any) -> RunRecord:
+    """Return a run of hot-spots over lvmcache, with so many hits."""
+    used = 0 if cold else 3 << 30
+    before = CacheState(
+        mode="writeback", policy="smq", block_bytes=65536, total_bytes=4 << 30, used_bytes=used,
+        dirty_bytes=0, hits=1000, misses=1000, promotions=10, devices=("dm-4", "dm-5"), backing="dm-6",
+    )  # fmt: skip
+    requests = int(iops * 60)
+    hits = int(requests * ratio)
+    after = replace(
+        before,
+        used_bytes=3 << 30,
+        hits=1000 + hits,
+        misses=1000 + requests - hits,
+        promotions=10 + (49_000 if cold else 1200),
+    )
+    cache = CacheRun(
+        name="dm-0", kind="lvm-cache", label="vc/slow", before=before, after=after, cold=cold,
+        hits=hits, misses=requests - hits,
+    )  # fmt: skip
+    given = {"id": number, "number": 0, "title": "hot-spots", "preset": "hot-spots", "place": "/srv"}
+    return measured(HOT_SPOTS, iops, **{**given, "job": f"job-{number}", "caches": (cache,), **more})
+
+
+def cache_samples(run: RunRecord, first: float, last: float, *, seconds: int = 60) -> tuple[RunSample, ...]:
+    """Return samples of a run whose hits go from one ratio to another, read once a second."""
+    hits = misses = 0
+    found = []
+    for place, sample in enumerate(_course(run, seconds)):
+        readings = []
+        if place % 4 == 0:
+            part = min(1.0, place / 120)
+            ratio = first + (last - first) * part
+            hits, misses = hits + int(run.iops * ratio), misses + int(run.iops * (1 - ratio))
+            count = CacheCount(name="dm-0", hits=hits, misses=misses)
+            readings.append(CacheReading(t_s=sample.t_s - 0.1, counts=(count,)))
+        found.append(replace(sample, caches=tuple(readings)))
     return tuple(found)
 
 

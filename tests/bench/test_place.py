@@ -65,6 +65,7 @@ def test_a_folder(tmp_path: Path) -> None:
         disks=("sda", "sdb", "sdc", "sdd"),
         members=("sda2", "sdb2", "sdc2", "sdd2"),
         arrays=("md127",),
+        layers=("dm-0",),
     )
 
 

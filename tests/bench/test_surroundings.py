@@ -10,7 +10,7 @@ import pytest
 from raidtui.bench.environment import ArrayShape
 from raidtui.bench.place import Place
 from raidtui.bench.results.run_record import RunSample
-from raidtui.bench.run.measure import SurroundingsThread
+from raidtui.bench.run.lookout import Lookout
 from raidtui.bench.surroundings import (
     NOTHING_SEEN,
     ArrayNow,
@@ -184,8 +184,8 @@ def test_what_came_over_an_array(
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """A lookout that pauses for as long as other threads want to run."""
-    monkeypatch.setattr("raidtui.bench.run.measure.FIRST_S", 0.0)
-    monkeypatch.setattr("raidtui.bench.run.measure.EACH_S", 0.0)
+    monkeypatch.setattr("raidtui.bench.run.lookout.FIRST_S", 0.0)
+    monkeypatch.setattr("raidtui.bench.run.lookout.EACH_S", 0.0)
 
 
 @pytest.mark.usefixtures("hasty")
@@ -198,7 +198,7 @@ def test_a_lookout_goes_by_the_samples_clock() -> None:
         if surroundings.t_s == 20.0:
             enough.set()
 
-    with SurroundingsThread(lambda t_s: Surroundings(t_s=t_s), report, clock=lambda: now_s) as lookout:
+    with Lookout(lambda t_s: Surroundings(t_s=t_s), report, clock=lambda: now_s) as lookout:
         now_s = 112.0
         lookout.sampled(RunSample(t_s=10.0))  # fio began 2 s after it was started
         now_s = 122.0
@@ -217,7 +217,7 @@ def test_what_was_before_fio_counted_anew_is_forgotten() -> None:
     def report(surroundings: Surroundings) -> None:
         (before if surroundings.t_s == 0.0 else after).set()
 
-    with SurroundingsThread(read, report) as lookout:
+    with Lookout(read, report) as lookout:
         assert before.wait(PATIENCE_S)
         number = 1.0
         assert after.wait(PATIENCE_S)
@@ -228,7 +228,7 @@ def test_what_was_before_fio_counted_anew_is_forgotten() -> None:
 @pytest.mark.usefixtures("hasty")
 def test_a_disk_that_does_not_answer_keeps_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it says when all is over is thrown away: the file it would go to is another's by then."""
-    monkeypatch.setattr("raidtui.bench.run.measure._JOIN_S", 0.0)
+    monkeypatch.setattr("raidtui.bench.run.lookout._JOIN_S", 0.0)
     asked, answers = threading.Event(), threading.Event()
     reported: list[Surroundings] = []
 
@@ -237,7 +237,7 @@ def test_a_disk_that_does_not_answer_keeps_nobody(monkeypatch: pytest.MonkeyPatc
         assert answers.wait(PATIENCE_S)
         return Surroundings(t_s=t_s)
 
-    with SurroundingsThread(read, reported.append) as lookout:
+    with Lookout(read, reported.append) as lookout:
         assert asked.wait(PATIENCE_S)
     assert lookout._thread.is_alive()
     answers.set()
@@ -255,6 +255,6 @@ def test_signals_are_left_to_others() -> None:
         looked.set()
         return Surroundings(t_s=t_s)
 
-    with SurroundingsThread(read, lambda _: None):
+    with Lookout(read, lambda _: None):
         assert looked.wait(PATIENCE_S)
     assert {signal.SIGTERM, signal.SIGINT, signal.SIGHUP} <= masks[0]

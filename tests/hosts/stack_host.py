@@ -10,8 +10,8 @@ from pathlib import Path
 from raidtui.host.diskstats import DISKSTATS
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.roots.root import captured_links
+from raidtui.host.stack.device_mapper import STATUS
 from raidtui.host.tools import output_path
-from raidtui.session.stack import STATUS
 
 CAPTURE = Path(__file__).parents[1] / "fixtures" / "stack" / "laboratory.json"
 STATUS_FILE = output_path(STATUS)

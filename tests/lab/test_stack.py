@@ -57,6 +57,11 @@ def stats():
         found[words[2]] = [int(word) for word in words[3:14]]
     return found
 
+def iostat():
+    said = subprocess.run(("iostat", "-d", "-k", "-o", "JSON"), capture_output=True, text=True, check=True)
+    disks = json.loads(said.stdout)["sysstat"]["hosts"][0]["statistics"][0]["disk"]
+    return {{each["disk_device"]: (each["kB_read"], each["kB_wrtn"]) for each in disks}}
+
 def settled():
     subprocess.run("sync; udevadm settle", shell=True, check=True)
 
@@ -65,13 +70,17 @@ arrays = {{array.name: array for array in Sampler(root).sample().arrays}}
 reader = StackReader(root)
 settled()
 reader.look(arrays, wait=True)
-before = stats()
+before, before_kb = stats(), iostat()
 subprocess.run({work!r}, shell=True, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 settled()
 look = reader.look(arrays, wait=True)
-after = stats()
+after, after_kb = stats(), iostat()
 status = subprocess.run(("dmsetup", "status", "--noflush"), capture_output=True, text=True).stdout
-json.dump({{"stack": stack_dict(look), "before": before, "after": after, "status": status}}, sys.stdout)
+iostats = {{
+    name: [new - old for new, old in zip(kb, before_kb.get(name, (0, 0)))] for name, kb in after_kb.items()
+}}
+found = {{"before": before, "after": after, "status": status, "iostat": iostats}}
+json.dump({{"stack": stack_dict(look), **found}}, sys.stdout)
 """
 
 
@@ -96,11 +105,17 @@ def sectors(found: dict[str, Any], name: str) -> tuple[int, int]:
     return after[2] - before[2], after[6] - before[6]
 
 
+def iostats_shares(found: dict[str, Any], *names: str) -> dict[str, float]:
+    """The share of each of these devices in what all of them wrote, by iostat(1)."""
+    written = {name: found["iostat"][name][1] for name in names}
+    return {name: each / sum(written.values()) for name, each in written.items()}
+
+
 _WRITE = "fio --name=w --filename=/dev/vc/{} --rw=write --bs=64k --size=8M --direct=1"
 
 
 def test_a_linear_volume(over_md: Guest) -> None:
-    """The load of each layer is what /proc/diskstats says; all of it is on one array."""
+    """The load of each layer is what /proc/diskstats and iostat say; all of it is on one array."""
     ok(
         over_md,
         "lvcreate -q -y -n lin -L16M vc /dev/md/slow; lvextend -q -y -L+16M vc/lin /dev/md/fast\n"
@@ -117,10 +132,14 @@ def test_a_linear_volume(over_md: Guest) -> None:
         assert (load["read_bytes"], load["written_bytes"]) == (read * 512, written * 512), name
     assert volume["load"]["written_bytes"] == 8 << 20
     assert volume["share"][slow]["writes"] > 0.98
+    by_iostat = iostats_shares(found, slow, fast)
+    assert {name: share["writes"] for name, share in volume["share"].items()} == pytest.approx(
+        by_iostat, abs=1e-3
+    )
 
 
 def test_a_striped_volume(over_md: Guest) -> None:
-    """The shares are what /proc/diskstats says of the two arrays; both have about a half."""
+    """The shares are what /proc/diskstats and iostat say of the two arrays; both have about a half."""
     ok(over_md, "lvcreate -q -y -n str -i2 -I64k -L32M vc /dev/md/slow /dev/md/fast; udevadm settle")
     found = measured(over_md, _WRITE.format("str"))
     slow, fast = node(found, "slow")["name"], node(found, "fast")["name"]
@@ -130,6 +149,10 @@ def test_a_striped_volume(over_md: Guest) -> None:
     written = {name: sectors(found, name)[1] for name in (slow, fast)}
     assert volume["share"][slow]["writes"] == pytest.approx(written[slow] / sum(written.values()))
     assert 0.4 < volume["share"][slow]["writes"] < 0.6
+    by_iostat = iostats_shares(found, slow, fast)
+    assert {name: share["writes"] for name, share in volume["share"].items()} == pytest.approx(
+        by_iostat, abs=1e-3
+    )
 
 
 def _words(found: dict[str, Any], name: str) -> list[str]:

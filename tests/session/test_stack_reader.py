@@ -7,9 +7,10 @@ from threading import Event
 import pytest
 
 from raidtui.host.roots.root import Root
+from raidtui.host.stack.device_mapper import STATUS, TABLE
 from raidtui.host.stack.lvm_report import LVS
 from raidtui.host.tools import ToolOutput
-from raidtui.session.stack import STATUS, TABLE, StackReader
+from raidtui.session.stack import StackReader
 from tests.hosts.stack_host import StackHost
 
 

@@ -22,6 +22,7 @@ COLUMNS = (
     "read_iops", "read_bytes_s", "read_p50_ns", "read_p99_ns", "read_p999_ns",
     "write_iops", "write_bytes_s", "write_p50_ns", "write_p99_ns", "write_p999_ns",
     "written_bytes", "kernel", "fio", "governor", "scheduler", "queue_depth", "array", "chunk_kib", "steady",
+    "cache", "cache_kind", "cache_mode", "cache_cold", "hit_ratio",
 )  # fmt: skip
 
 
@@ -69,6 +70,15 @@ def _row(record: RunRecord) -> dict[str, object]:
         "array": f"{array.level} {array.layout}".strip() if array is not None else "",
         "chunk_kib": array.chunk_kib if array is not None else "",
     }
+    if record.cache is not None:
+        cold = record.cache.cold
+        row |= {
+            "cache": record.cache.title,
+            "cache_kind": record.cache.kind,
+            "cache_mode": record.cache.before.mode or "",
+            "cache_cold": "" if cold is None else cold,
+            "hit_ratio": "" if record.cache.hit_ratio is None else round(record.cache.hit_ratio, 6),
+        }
     if record.unsteady or record.steady:
         row["steady"] = NOT_STEADY if record.unsteady else "steady"
     if work is not None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+from msgspec.structs import replace
+
 from raidtui.bench.environment import ArrayShape, DiskSettings, Environment
 from raidtui.bench.report.svg import bars_svg, curves_svg, heat_svg, text_of
+from raidtui.bench.results.cache_remarks import cache_remarks
 from raidtui.bench.results.compare import (
     METRICS,
     SeriesRow,
@@ -66,6 +69,14 @@ def html_report(
     shown = curves(series[:_MOST_CURVES], samples)
     if shown:
         parts += ["<h2>IOPS over time</h2>", _note(_drawn(len(shown), len(series))), curves_svg(shown)]
+    hits = [
+        replace(each, points=tuple((t_s, ratio * 100, 0.0, None) for t_s, ratio in each.hits))
+        for each in shown
+        if each.hits
+    ]
+    if hits:
+        parts += ["<h2>Hit ratio of the cache over time</h2>", curves_svg(hits, what="hits, %")]
+    parts += [_note(sentence) for sentence in cache_remarks(series)]
     parts += ["<h2>Runs</h2>", _runs(records), *_surroundings(records)]
     body = "\n".join(parts)
     return (
@@ -131,7 +142,10 @@ def _runs(records: Sequence[RunRecord]) -> str:
         surroundings = span_words(record.during)
         steady = NOT_STEADY if record.unsteady else ""
         cpu = f"fio used {record.cpu_s:.1f} s of CPU time" if record.cpu_s else ""
-        texts = (state, steady, record.short, surroundings, cpu, record.steady, *record.remarks, record.note)
+        texts = (
+            *(state, steady, record.short, surroundings, cpu, record.steady),
+            *(*(each.line for each in record.caches), *record.remarks, record.note),
+        )
         notes = "; ".join(text for text in texts if text)
         lines.append(
             _cells("td", *cells, binary_size(written) if record.written else "?", notes, numbers=False)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
+from raidtui.bench.cache_figures import hit_points, percent_words
 from raidtui.bench.results.comparison_verdict import (
     Spread,
     Verdict,
@@ -16,7 +17,15 @@ from raidtui.bench.results.comparison_verdict import (
     spread,
     too_few_words,
 )
-from raidtui.bench.results.run_record import FAILED, NOT_STEADY, WHOLE, RunRecord, RunSample, milliseconds
+from raidtui.bench.results.run_record import (
+    FAILED,
+    NOT_STEADY,
+    WHOLE,
+    RunRecord,
+    RunSample,
+    milliseconds,
+    readings_of,
+)
 from raidtui.bench.results.steady import WINDOW
 from raidtui.bench.schedule import labels_of, point_words
 from raidtui.view.units import three_digits
@@ -51,6 +60,14 @@ def _latency(name: str, field: str) -> Metric:
     )
 
 
+HITS = "hits"
+"""The measure that only runs over a cache have."""
+
+
+def _hit_ratio(record: RunRecord) -> float | None:
+    return record.cache.hit_ratio if record.cache is not None else None
+
+
 METRICS = {
     measure.name: measure
     for measure in (
@@ -71,6 +88,13 @@ METRICS = {
         _latency("p50", "p50_ns"),
         _latency("p99", "p99_ns"),
         _latency("p99.9", "p999_ns"),
+        Metric(
+            name=HITS,
+            more="higher in hit ratio",
+            less="lower in hit ratio",
+            value=_hit_ratio,
+            words=percent_words,
+        ),
     )
 }
 
@@ -245,11 +269,13 @@ class Curve(Struct, frozen=True, kw_only=True):
     Args:
         label: its series, and the run if there are several.
         run: the run's number in the history.
+        hits: (seconds, hit ratio 0 to 1) of the cache below; () without one.
     """
 
     label: str
     points: tuple[tuple[float, float, float, int | None], ...]
     run: int = 0
+    hits: tuple[tuple[float, float], ...] = ()
 
 
 def curves(series: Sequence[Series], samples: Mapping[int, Sequence[RunSample]]) -> tuple[Curve, ...]:
@@ -262,12 +288,28 @@ def curves(series: Sequence[Series], samples: Mapping[int, Sequence[RunSample]])
     found = []
     for each in series:
         run = middle_run(each.runs)
-        points = tuple(_point(sample) for sample in samples.get(run.id, ()))
+        seen = samples.get(run.id, ())
+        points = tuple(_point(sample) for sample in seen)
         if points:
-            found.append(
-                Curve(label=f"{each.label or run.words}: {which_run(each, run)}", points=points, run=run.id)
-            )
+            label = f"{each.label or run.words}: {which_run(each, run)}"
+            found.append(Curve(label=label, points=points, run=run.id, hits=hits_over_time(run, seen)))
     return tuple(found)
+
+
+def hits_over_time(run: RunRecord, samples: Sequence[RunSample]) -> tuple[tuple[float, float], ...]:
+    """Return (seconds, hit ratio 0 to 1) of the cache below a run; () without one."""
+    if run.cache is None:
+        return ()
+    return tuple((point.t_s, point.ratio) for point in hit_points(readings_of(samples), run.cache.name))
+
+
+def measures_of(series: Sequence[Series]) -> tuple[str, ...]:
+    """Return the names of the measures that these can be compared by: hits only where there are some."""
+    return tuple(
+        name
+        for name, measure in METRICS.items()
+        if name != HITS or any(each.values(measure) for each in series)
+    )
 
 
 def which_run(series: Series, run: RunRecord) -> str:

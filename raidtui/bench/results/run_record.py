@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
+from raidtui.bench.cache_figures import CacheReading, CacheRun, hits_of
 from raidtui.bench.environment import Environment
 from raidtui.bench.schedule import point_words
 from raidtui.bench.surroundings import NOTHING_SEEN, SurroundingsSpan
@@ -39,6 +41,7 @@ class RunSample(Struct, frozen=True, kw_only=True, omit_defaults=True):
         ios, size_bytes: totals since the run started: (read, write).
         anew: fio reset its counters before it, as after a ramp time; earlier samples are not part of the
             result.
+        caches: readings of the caches below since the sample before it, each with its own time.
     """
 
     t_s: float
@@ -47,6 +50,7 @@ class RunSample(Struct, frozen=True, kw_only=True, omit_defaults=True):
     ios: tuple[int, int] = (0, 0)
     size_bytes: tuple[int, int] = (0, 0)
     anew: bool = False
+    caches: tuple[CacheReading, ...] = ()
 
     @property
     def main(self) -> Flow:
@@ -93,6 +97,7 @@ class RunRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
         written: bytes that the kernel wrote to each member meanwhile.
         environment: the environment at its start.
         during: the range of the surroundings until it ended.
+        caches: those below, the uppermost first.
         steady: the result of the steady-state rule after this round, if it was requested.
         unsteady: whether the rounds of its point were not steady in the end.
         remarks: what else was noted, a sentence each.
@@ -119,6 +124,7 @@ class RunRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     written: dict[str, int] = {}
     environment: Environment = Environment()
     during: SurroundingsSpan = NOTHING_SEEN
+    caches: tuple[CacheRun, ...] = ()
     steady: str = ""
     unsteady: bool = False
     remarks: tuple[str, ...] = msgspec.field(default=(), name="told")
@@ -137,6 +143,18 @@ class RunRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def main(self) -> Figures:
         """The direction that did more: its latencies are the run's."""
         return self.write if self.write.ios > self.read.ios else self.read
+
+    @property
+    def cache(self) -> CacheRun | None:
+        """The cache whose hits are the run's: the uppermost of which they are known, else the uppermost."""
+        known = (each for each in self.caches if each.hit_ratio is not None)
+        return next(known, self.caches[0] if self.caches else None)
+
+    @property
+    def cold(self) -> bool | None:
+        """Whether a cache below was cold as it began; None without caches, or where it is not known."""
+        states = [each.cold for each in self.caches if each.cold is not None]
+        return any(states) if states else None
 
     @property
     def short(self) -> str:
@@ -203,6 +221,21 @@ def from_samples(samples: Sequence[RunSample]) -> tuple[Figures, Figures]:
         return Figures(ios=ios, size_bytes=size, iops=ios / last.t_s, bytes_s=size / last.t_s)
 
     return of(0), of(1)
+
+
+def readings_of(samples: Sequence[RunSample]) -> tuple[CacheReading, ...]:
+    """Return the readings of caches in samples, oldest first."""
+    return tuple(reading for sample in samples for reading in sample.caches)
+
+
+def with_hits(caches: Sequence[CacheRun], samples: Sequence[RunSample]) -> tuple[CacheRun, ...]:
+    """Return caches with the hits and misses of a run's samples."""
+    readings = readings_of(samples)
+    found = []
+    for each in caches:
+        hits, misses = hits_of(readings, each.name) or (None, None)
+        found.append(replace(each, hits=hits, misses=misses))
+    return tuple(found)
 
 
 def encode(record: RunRecord) -> bytes:

@@ -228,7 +228,10 @@ def entry_words(entry: Mapping[str, Any]) -> str:
         steady = "steady" if entry.get("steady") else NOT_STEADY
         parts = [figures, f"{state}: {reason}" if reason else "", str(entry.get("short", ""))]
         parts += [steady] if "steady" in entry else []
-        return " " * 12 + "  ".join(part for part in parts if part)
+        lines = ["  ".join(part for part in parts if part)]
+        caches = entry.get("caches")
+        lines += [str(each) for each in caches] if isinstance(caches, list) else []
+        return "\n".join(" " * 12 + line for line in lines)
     if event in {"change", "put back", "doing"}:
         word = {"change": "set: ", "put back": "put back: ", "doing": ""}[str(event)]
         return f"     {word}{entry.get('title', '')}"

@@ -20,6 +20,7 @@ from raidtui.bench.place import Place
 from raidtui.bench.results.run_record import NOT_STEADY, WHOLE, RunRecord, RunSample
 from raidtui.bench.results.run_store import Results, ResultsError
 from raidtui.bench.results.steady import steadiness
+from raidtui.bench.run.cache_watch import CacheWatch
 from raidtui.bench.run.changes import ChangeError, Changes, StuckError
 from raidtui.bench.run.fio_process import read_fio_version
 from raidtui.bench.run.live_file import LiveFile, last_run, read_live, surroundings_of_last
@@ -202,7 +203,10 @@ class BenchWorker:
         self, schedule: Schedule, stage: Stage, run: Run, place: Place, live: LiveFile
     ) -> tuple[RunRecord, list[RunSample], bytes]:
         """Run fio once; return its record, samples and JSON."""
-        record = begun_record(self._root, self._job.id, schedule, run, place=place, fio=self._fio)
+        watch = CacheWatch(self._root, place)
+        record = begun_record(
+            self._root, self._job.id, schedule, run, place=place, fio=self._fio, watch=watch
+        )
         if schedule.conditions.quiet_check and (found := noise(self._root, place, looks=1)):
             remarks = f"The machine was not quiet when the run started: {', '.join(found)}."
             self._job.note(event="output", text=remarks)
@@ -214,12 +218,14 @@ class BenchWorker:
             record,
             place,
             stage.folder,
+            watch=watch,
             add=live.add,
             add_surroundings=live.add_surroundings,
             stopped=self._stopped,
         )
 
     def _note_run(self, record: RunRecord) -> None:
+        caches = [each.line for each in record.caches]
         self._job.note(
             event="run done",
             run=record.number,
@@ -227,6 +233,7 @@ class BenchWorker:
             figures=record.figures,
             **({"steady": not record.unsteady, "round": record.steady} if record.steady else {}),
             **({"short": record.short} if record.short else {}),
+            **({"caches": caches} if caches else {}),
             **({"reason": record.reason} if record.reason else {}),
         )
 

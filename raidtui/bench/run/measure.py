@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
-import signal
-import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Self
 
 from msgspec.structs import replace
 
+from raidtui.bench.cache_figures import CacheReading
 from raidtui.bench.environment import read_environment
 from raidtui.bench.estimate import measured_bytes
 from raidtui.bench.place import Place
-from raidtui.bench.results.run_record import FAILED, PARTIAL, WHOLE, RunRecord, RunSample, from_samples
+from raidtui.bench.results.run_record import (
+    FAILED,
+    PARTIAL,
+    WHOLE,
+    RunRecord,
+    RunSample,
+    from_samples,
+    with_hits,
+)
+from raidtui.bench.run.cache_watch import CacheWatch
 from raidtui.bench.run.fio_process import FioEnd, fio_argv, fio_trouble, run_fio
 from raidtui.bench.run.fio_stream import figures
+from raidtui.bench.run.lookout import Lookout
 from raidtui.bench.schedule import Run, Schedule
 from raidtui.bench.surroundings import Surroundings, SurroundingsReader, array_changes, span_of
 from raidtui.bench.workload import workload_options
@@ -29,8 +39,11 @@ _PROBE = "raidtui-was-here"
 _RAMP = ", during its ramp time: nothing was measured"
 
 
-def begun_record(root: Root, job: str, schedule: Schedule, run: Run, *, place: Place, fio: str) -> RunRecord:
-    """Return the record of a run that starts now, with its environment."""
+def begun_record(
+    root: Root, job: str, schedule: Schedule, run: Run, *, place: Place, fio: str, watch: CacheWatch
+) -> RunRecord:
+    """Return the record of a run that starts now, with its environment and the caches below."""
+    work = schedule.work_at(run.point)
     return RunRecord(
         job=job,
         number=run.number,
@@ -41,10 +54,11 @@ def begun_record(root: Root, job: str, schedule: Schedule, run: Run, *, place: P
         note=schedule.note,
         place=place.words,
         point=run.point,
-        work=schedule.work_at(run.point),
+        work=work,
         job_file=schedule.job_file.text if schedule.job_file is not None else "",
         unsteady=schedule.conditions.steady,  # until five rounds are steady
         environment=read_environment(root, place, fio),
+        caches=watch.begin(work.total_bytes if work is not None else 0),
     )
 
 
@@ -54,6 +68,7 @@ def measure(
     place: Place,
     folder: Path,
     *,
+    watch: CacheWatch,
     add: Callable[[RunSample], None],
     add_surroundings: Callable[[Surroundings], None],
     stopped: Callable[[], bool],
@@ -65,6 +80,7 @@ def measure(
         record: as it began.
         place: where it runs.
         folder: where its files are.
+        watch: of the caches below, which the record has.
         add: called with new samples.
         add_surroundings: likewise what surrounds the run; called in another thread.
         stopped: whether it shall end.
@@ -75,23 +91,79 @@ def measure(
     samples: list[RunSample] = []
     arrays = record.environment.arrays
     reader = SurroundingsReader(root, place, {array.name: array.label for array in arrays})
-    lookout = SurroundingsThread(reader.read, add_surroundings)
+    lookout = Lookout(reader.read, add_surroundings)
+    caches = _CacheLook(watch, place)
 
     def take(sample: RunSample) -> None:
         if sample.anew:
             samples.clear()
+        sample = caches.sampled(sample)
         samples.append(sample)
         lookout.sampled(sample)
         add(sample)
 
     before = _written_sectors(root, place)
-    with lookout:
+    with contextlib.ExitStack() as looking:
+        looking.enter_context(lookout)
+        if record.caches:
+            caches.begin()
+            looking.enter_context(caches.lookout)
         end = run_fio(_argv(record, place, folder), folder, take, stopped)
+    if record.caches:
+        rest = caches.rest(samples[-1].t_s if samples else 0.0)
+        if samples:
+            samples[-1] = replace(samples[-1], caches=(*samples[-1].caches, *rest))
+        counted = samples or [RunSample(t_s=0.0, caches=rest)]
+        record = replace(record, caches=with_hits(watch.end(record.caches), counted))
     written = measured_bytes(before, _written_sectors(root, place))
     surrounded = _surrounded(record, lookout.seen)
     writes = record.work is None or record.work.writes
     trouble = _turned_read_only(place, folder) if writes and place.directory else ""
     return _finished(surrounded, end, samples, written, trouble), samples, end.raw
+
+
+class _CacheLook:
+    """Puts readings of the caches to the samples after them.
+
+    Args:
+        watch: reads them.
+        place: where the run is.
+    """
+
+    def __init__(self, watch: CacheWatch, place: Place) -> None:
+        self._watch = watch
+        self._lays_out = bool(place.directory)
+        self._pending: deque[CacheReading] = deque()
+        self._first = True
+        self.lookout = Lookout(watch.read, self._pending.append, eager=True)
+
+    def begin(self) -> None:
+        """Read them before fio is started."""
+        self._pending.append(self._watch.read(0.0))
+
+    def sampled(self, sample: RunSample) -> RunSample:
+        """Return a sample with the readings since the one before it.
+
+        Before the first sample fio may have written its files, and before a reset it ran to warm up: what
+        was read until then is not part of the run.
+        """
+        anew = sample.anew or (self._first and self._lays_out)
+        self._first = False
+        self.lookout.sampled(replace(sample, anew=anew))
+        if anew:
+            self._pending.clear()
+        found: list[CacheReading] = []
+        while self._pending:
+            found.append(self._pending.popleft())
+        return replace(sample, caches=tuple(found)) if found else sample
+
+    def rest(self, t_s: float) -> tuple[CacheReading, ...]:
+        """Return what was read since the last sample, and is read now.
+
+        Args:
+            t_s: the second of the run.
+        """
+        return (*self._pending, self._watch.read(t_s))
 
 
 def _turned_read_only(place: Place, folder: Path) -> str:
@@ -122,6 +194,7 @@ def partial_record(
     """Return the record of a run whose worker was killed, from its samples."""
     read, write = from_samples(samples)
     record = _surrounded(record, seen)
+    record = replace(record, caches=with_hits(record.caches, samples))
     if _in_ramp(record, samples):
         return replace(record, state=FAILED, reason=f"its worker was killed{_RAMP}")
     return replace(
@@ -180,68 +253,3 @@ def _argv(record: RunRecord, place: Place, folder: Path) -> tuple[str, ...]:
 def _written_sectors(root: Root, place: Place) -> dict[str, int]:
     names = (*place.members, *(name for name in place.disks if name not in place.members))
     return {name: io.written_sectors for name, io in read_io(root, names).items()}
-
-
-FIRST_S = 0.3  # before that processors and disks are as they were at rest
-EACH_S = 1.0
-_JOIN_S = 1.0
-
-
-class SurroundingsThread:
-    """Reads the surroundings within a ``with``, in a thread; after its end nothing more is passed on.
-
-    Args:
-        read: returns what surrounds the run at so many of its seconds.
-        notify: called with each reading.
-        clock: monotonic seconds.
-
-    Attributes:
-        seen: the readings since fio last reset its counters.
-    """
-
-    def __init__(
-        self,
-        read: Callable[[float], Surroundings],
-        notify: Callable[[Surroundings], None],
-        *,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._read = read
-        self._notify = notify
-        self._clock = clock
-        self._began_s = 0.0
-        self._over = threading.Event()
-        self._lock = threading.Lock()
-        self._thread = threading.Thread(target=self._look, name="lookout", daemon=True)
-        self.seen: list[Surroundings] = []
-
-    def __enter__(self) -> Self:
-        self._began_s = self._clock()
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._over.set()
-        # A disk that does not answer keeps nobody: what it says then is thrown away.
-        self._thread.join(_JOIN_S)
-
-    def sampled(self, sample: RunSample) -> None:
-        """Follow the clock of fio's samples; readings from before a reset are not part of the run."""
-        with self._lock:
-            self._began_s = self._clock() - sample.t_s
-            if sample.anew:
-                self.seen.clear()
-
-    def _look(self) -> None:
-        # Signals are for the main thread, which holds them back while something is changed.
-        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-        pause = FIRST_S
-        while not self._over.wait(pause):
-            surroundings = self._read(round(max(0.0, self._clock() - self._began_s), 3))
-            with self._lock:
-                if self._over.is_set():
-                    return
-                self.seen.append(surroundings)
-                self._notify(surroundings)
-            pause = EACH_S

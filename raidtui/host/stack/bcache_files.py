@@ -48,6 +48,23 @@ def read_bcache(root: Root, name: str, parents: Sequence[str]) -> CacheState:
     )
 
 
+def bcache_filled_percent(root: Root, cache: str) -> int | None:
+    """Return how much of a cache device holds data, in whole percents; None where the kernel does not say.
+
+    It is as of the last garbage collection. Reading it sorts all buckets in the kernel: not for every second.
+
+    Args:
+        root: the host.
+        cache: the cache device's kernel name.
+    """
+    shares = {}
+    for line in (root.text(f"{BLOCK}/{cache}/bcache/priority_stats") or "").split("\n"):
+        name, _, value = line.partition(":")
+        shares[name] = whole_number(value.strip().removesuffix("%"))
+    clean, dirty = shares.get("Clean"), shares.get("Dirty")
+    return None if clean is None or dirty is None else clean + dirty
+
+
 def bcache_bytes(text: str | None) -> int | None:
     """Return a size as bcache prints it: 512.0k, 1.9M, 7 (bytes); units are powers of 1024."""
     word = (text or "").strip()

@@ -14,6 +14,7 @@ from raidtui.host.roots.root import whole_number
 from raidtui.model.stack import CacheState, PoolState, StackKind, StackSegment
 from raidtui.view.units import SECTOR_BYTES
 
+TABLE, STATUS = ("dmsetup", "table"), ("dmsetup", "status", "--noflush")
 _FAILED = frozenset({"Fail", "Error"})
 _MODES = frozenset({"writethrough", "writeback", "passthrough"})
 _CACHE_FIELDS, _WRITECACHE_COUNTERS = 12, 10

@@ -9,10 +9,11 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from raidtui.bench.results.compare import METRICS, series_of, table
+from raidtui.bench.results.cache_remarks import cache_remarks
+from raidtui.bench.results.compare import HITS, METRICS, measures_of, series_of, table
 from raidtui.bench.results.heat import heat_maps
 from raidtui.bench.results.run_record import RunRecord, RunSample
-from raidtui.ui.bench.curves import MOST, curve_lines, drawn_of
+from raidtui.ui.bench.curves import MOST, curve_lines, drawn_of, two_charts
 from raidtui.ui.bench.export_page import Export
 from raidtui.ui.bench.heat_map import NO_MAP, Layer, Window, heat_map_lines, next_layer, window_of
 from raidtui.ui.bench.run_table import comparison_lines, head_of, paragraph
@@ -107,7 +108,11 @@ class Comparison(PageScreen[None]):
 
     def _table(self) -> list[Line]:
         measure = METRICS[self.measure]
-        return comparison_lines(table(self._series, measure), measure, self.inner_width - 1)
+        width = self.inner_width - 1
+        lines = comparison_lines(table(self._series, measure), measure, width)
+        for remark in cache_remarks(self._series):
+            lines += paragraph(remark, width)
+        return lines
 
     def _over_time(self) -> list[Line]:
         count = len(self._series)
@@ -120,6 +125,9 @@ class Comparison(PageScreen[None]):
             words = f"series {self._first + 1} to {self._first + len(shown)} of {count}: ↑↓ shows others"
             lines = paragraph(words, width, "accent")
         braille = os.environ.get("TERM", "") not in _NO_BRAILLE
+        if self.measure == "iops":
+            hits = drawn_of(series, self._samples, HITS, before=self._first)
+            return lines + two_charts(shown, hits, width, height - len(lines), braille=braille)
         return lines + curve_lines(shown, self.measure, width, height - len(lines), braille=braille)
 
     def _heat(self) -> list[Line]:
@@ -146,7 +154,7 @@ class Comparison(PageScreen[None]):
     def action_measure(self) -> None:
         """Compare by the next measure."""
         if self.view != "heat":
-            names = list(METRICS)
+            names = measures_of(self._series)
             self.measure = names[(names.index(self.measure) + 1) % len(names)]
             self.draw()
 

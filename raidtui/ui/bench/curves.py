@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from raidtui.bench.results.compare import Series, middle_run
+from raidtui.bench.cache_figures import percent_words
+from raidtui.bench.results.compare import HITS, Series, hits_over_time, middle_run
 from raidtui.bench.results.run_record import NOT_STEADY, RunSample, milliseconds
 from raidtui.ui.bench.run_table import count_words, cut_line, head_of, letter_of
 from raidtui.view.line import Line
@@ -74,14 +75,12 @@ def drawn_of(
         measure: one of ``MEASURES``.
         before: how many series come before these, and have the letters before theirs.
     """
-    value_of = _VALUES[measure]
     found = []
     for place, each in enumerate(series, before):
         kept = [run for run in each.runs if samples.get(run.id)]
         run = middle_run(kept or each.runs)
         seen = samples.get(run.id, ())
-        points = ((sample.t_s, value_of(sample)) for sample in seen)
-        known = tuple((t_s, value) for t_s, value in points if value is not None)
+        known = hits_over_time(run, seen) if measure == HITS else _points(seen, measure)
         name = f"#{run.id}" if kept and run.id else ""
         label = each.label or run.words
         found.append(
@@ -90,8 +89,22 @@ def drawn_of(
     return tuple(found)
 
 
+def _points(samples: Sequence[RunSample], measure: str) -> tuple[tuple[float, float], ...]:
+    value_of = _VALUES[measure]
+    points = ((sample.t_s, value_of(sample)) for sample in samples)
+    return tuple((t_s, value) for t_s, value in points if value is not None)
+
+
 def curve_lines(
-    drawn: Sequence[Drawn], measure: str, width: int, height: int, *, braille: bool = True
+    drawn: Sequence[Drawn],
+    measure: str,
+    width: int,
+    height: int,
+    *,
+    braille: bool = True,
+    last_s: float = 0.0,
+    margin: int = 0,
+    which: bool = True,
 ) -> list[Line]:
     """Return a chart with its axes and, below it, each curve's name and figures.
 
@@ -101,19 +114,24 @@ def curve_lines(
         width: cells of a line.
         height: how many lines there are.
         braille: whether the terminal's font has these signs.
+        last_s: the second at the right edge, unless a curve goes on for longer.
+        margin: how many cells the values at the left edge take at least.
+        which: whether to say which run is drawn.
     """
     known = [each for each in drawn if each.points]
     if not known:
         return [[(fit(f" {NO_SAMPLES}", width - 1), "warn")]]
-    low, high = _scale([value for each in known for _, value in each.points])
-    last_s = max(each.points[-1][0] for each in known)
-    below = WHICH if any(each.run for each in known) else ""
+    low, high = (
+        (0.0, 1.0) if measure == HITS else _scale([value for each in known for _, value in each.points])
+    )
+    last_s = max(last_s, *(each.points[-1][0] for each in known))
+    below = WHICH if which and any(each.run for each in known) else ""
     rows = max(_LEAST_ROWS, height - len(drawn) - 4 - bool(below))
     rows -= 1 - rows % 2  # so that one is in the middle
     names = {
         place: _word(high - (high - low) * place / (rows - 1), measure) for place in (0, rows // 2, rows - 1)
     }
-    margin = max(len(name) for name in names.values()) + 1
+    margin = max(margin, *(len(name) + 1 for name in names.values()))
     columns = max(_LEAST_COLUMNS, width - margin - 3)
     grid = Grid(columns, rows, low, high, last_s)
     for place, each in enumerate(drawn):
@@ -129,6 +147,32 @@ def curve_lines(
     lines += _legend(drawn, measure, width)
     lines += [[(f" {below}", "dim")]] if below else []
     return [cut_line(line, width) for line in lines]
+
+
+def two_charts(
+    drawn: Sequence[Drawn], hits: Sequence[Drawn], width: int, height: int, *, braille: bool = True
+) -> list[Line]:
+    """Return IOPS over time, and below them the hits of the cache over the same time.
+
+    Args:
+        drawn: the curves of IOPS.
+        hits: those of the hits, of the same runs.
+        width: cells of a line.
+        height: how many lines there are; where they do not suffice for both, there are IOPS alone.
+        braille: whether the terminal's font has these signs.
+    """
+    least = 2 * (len(drawn) + _LEAST_ROWS + 4)
+    if height < least or not any(each.points for each in drawn) or not any(each.points for each in hits):
+        return curve_lines(drawn, "iops", width, height, braille=braille)
+    last_s = max(each.points[-1][0] for each in (*drawn, *hits) if each.points)
+    lower = max(least // 2, height * 2 // 5)
+    margin = len(percent_words(1.0)) + 1
+    return [
+        *curve_lines(
+            drawn, "iops", width, height - lower, braille=braille, last_s=last_s, margin=margin, which=False
+        ),
+        *curve_lines(hits, HITS, width, lower, braille=braille, last_s=last_s, margin=margin),
+    ]
 
 
 def _scale(values: Sequence[float]) -> tuple[float, float]:
@@ -147,6 +191,8 @@ def _scale(values: Sequence[float]) -> tuple[float, float]:
 def _word(value: float, measure: str) -> str:
     if not value:
         return "0"
+    if measure == HITS:
+        return percent_words(value)
     if measure == "iops":
         return count_words(value)
     return three_digits(value / 1e6) if measure == "mb/s" else milliseconds(value)
@@ -178,7 +224,7 @@ def _legend(drawn: Sequence[Drawn], measure: str, width: int) -> list[Line]:
 
 def _figures(values: Sequence[float], measure: str) -> str:
     if not values:
-        return "no samples kept"
+        return "no hits known" if measure == HITS else "no samples kept"
     low, middle, high = (
         _word(value, measure) for value in (min(values), statistics.median(values), max(values))
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from raidtui.bench.cache_figures import CacheRun, hit_points, percent_number
 from raidtui.bench.report.svg import short_number
 from raidtui.bench.results.comparison_verdict import spread
-from raidtui.bench.results.run_record import NOT_STEADY, RunRecord, RunSample, milliseconds
+from raidtui.bench.results.run_record import NOT_STEADY, RunRecord, RunSample, milliseconds, readings_of
 from raidtui.bench.run.bench_progress import BenchProgress
 from raidtui.bench.surroundings import ArrayNow, Surroundings
 from raidtui.ui.frame.chart import chart_rows, slices
@@ -18,6 +19,7 @@ from raidtui.view.units import binary_size, counted, duration, three_digits
 _SAMPLE_S = 0.25
 _LABEL, _NUMBER, _TAIL = 8, 9, 33
 _TALL = 36
+_COLD = ", began cold"
 _RUN_STATES = {"made": "begins", "running": ""}
 
 
@@ -34,6 +36,8 @@ def live_lines(progress: BenchProgress, width: int, height: int, *, stop_key: st
     rows = 3 if height >= _TALL else 1
     is_silent = progress.silent_s is not None
     lines += _iops(progress.samples, width, rows, is_silent=is_silent)
+    if progress.record is not None and progress.record.caches:
+        lines.append(_hits(progress.record.caches[0], progress.samples, width, is_silent=is_silent))
     lines.append(_bandwidth(progress, width))
     lines.append(_latency(progress.samples, width, is_silent=is_silent))
     lines.append(_surroundings(progress.surroundings))
@@ -107,6 +111,23 @@ def _iops(samples: Sequence[RunSample], width: int, rows: int, *, is_silent: boo
     return [*lines, _row("IOPS", now, chart[-1], tail, role="strong")]
 
 
+def _hits(cache: CacheRun, samples: Sequence[RunSample], width: int, *, is_silent: bool) -> Line:
+    """Return the hits of the cache below, and what it is."""
+    points = [(each.t_s, each.ratio) for each in hit_points(readings_of(samples), cache.name)]
+    last_s = 0.0
+    if points:  # the first point is of all the time until then, as the chart above it
+        points.insert(0, (min(samples[0].t_s, points[0][0]), points[0][1]))
+        last_s = samples[-1].t_s
+    now = percent_number(points[-1][1]) if points and not is_silent else "–"
+    words = " ".join(word for word in (visible(cache.title), cache.before.mode or "") if word)
+    tail = (
+        f"{fit_words(words, _TAIL - len(_COLD)).rstrip()}{_COLD}"
+        if cache.cold
+        else fit_words(words, _TAIL).rstrip()
+    )
+    return _row("hits %", now, _chart(points, width, 1, last_s=last_s, top=1.0)[-1], tail)
+
+
 def _bandwidth(progress: BenchProgress, width: int) -> Line:
     left = progress.left
     end = f"{left.words} left" if left is not None and left.words and progress.works else ""
@@ -146,14 +167,28 @@ def _chart_width(width: int) -> int:
     return max(1, width - _LABEL - _NUMBER - 2 - _TAIL - 3)
 
 
-def _chart(points: Sequence[tuple[float, float]], width: int, rows: int) -> list[str]:
-    """Return the whole run: each cell is a slice of time that grows when all cells are full."""
+def _chart(
+    points: Sequence[tuple[float, float]],
+    width: int,
+    rows: int,
+    *,
+    last_s: float = 0.0,
+    top: float | None = None,
+) -> list[str]:
+    """Return the whole run: each cell is a slice of time that grows when all cells are full.
+
+    Args:
+        points: (seconds, value), oldest first.
+        width: of the line that it is in.
+        rows: how many rows it has.
+        last_s: the run's last second, if that is later than the last point.
+        top: the value of a full cell; None for the largest one.
+    """
     cells = _chart_width(width)
     if not points:
         return [" " * cells] * rows
-    last_s = points[-1][0]
-    slice_s = _SAMPLE_S * max(1, math.ceil(last_s / _SAMPLE_S / cells))
-    return chart_rows(slices(points, cells, slice_s), cells, rows)
+    slice_s = _SAMPLE_S * max(1, math.ceil(max(last_s, points[-1][0]) / _SAMPLE_S / cells))
+    return chart_rows(slices(points, cells, slice_s), cells, rows, top)
 
 
 def _surroundings(surroundings: Surroundings | None) -> Line:

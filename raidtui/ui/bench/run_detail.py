@@ -74,6 +74,11 @@ def _surroundings(records: Sequence[RunRecord], width: int) -> list[Line]:
         if record.work is not None:
             found.setdefault("asked of fio", []).append(_asked(record.work))
     for record in records:
+        for each in record.caches:
+            found.setdefault(each.title, []).append(
+                (("", f"{each.words}{', began cold' if each.cold else ''}"),)
+            )
+    for record in records:
         for what, parts in environment_lines(record.environment):
             found.setdefault(what, []).append(parts)
     written: dict[str, int] = {}

@@ -33,13 +33,15 @@ def slices(points: Sequence[tuple[float, float]], count: int, slice_s: float = S
     return values
 
 
-def chart_rows(values: Sequence[float], width: int, height: int) -> list[str]:
-    """Return ``height`` rows of exactly ``width`` cells, top first, scaled from zero to the largest value.
+def chart_rows(values: Sequence[float], width: int, height: int, top: float | None = None) -> list[str]:
+    """Return ``height`` rows of exactly ``width`` cells, top first, scaled from zero to ``top``.
+
+    Without one it is the largest value.
 
     The top eighth of a cell stays free: the line above is as solid.
     """
     shown = list(values)[-width:]
-    top = max(shown, default=0.0)
+    top = max(shown, default=0.0) if top is None else top
     rows: list[str] = []
     for row in range(height - 1, -1, -1):
         cells = []

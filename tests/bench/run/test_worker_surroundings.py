@@ -39,8 +39,8 @@ def slow(live: Path, died: Callable[[], None] = lambda: None) -> Callable[..., F
 @pytest.fixture
 def warm(host: Host, monkeypatch: pytest.MonkeyPatch) -> Host:
     """A host that is looked at all the time, while its array is checked."""
-    monkeypatch.setattr("raidtui.bench.run.measure.FIRST_S", 0.0)
-    monkeypatch.setattr("raidtui.bench.run.measure.EACH_S", 0.0)
+    monkeypatch.setattr("raidtui.bench.run.lookout.FIRST_S", 0.0)
+    monkeypatch.setattr("raidtui.bench.run.lookout.EACH_S", 0.0)
     host.put("/sys/devices/system/cpu/cpufreq/policy0/scaling_cur_freq", "2600000\n")
     host.put("/sys/class/hwmon/hwmon3/name", "drivetemp\n")
     host.put("/sys/class/hwmon/hwmon3/device/block/sdb/dev", "8:16\n")

@@ -42,6 +42,7 @@ GUEST_TOOLS = {
     "rsync": "rsync",
     "btrfs": "btrfs-progs",
     "cryptsetup": "cryptsetup-bin",
+    "iostat": "sysstat",
 }
 
 # First half, on the host's root, read-only: an overlay in memory becomes the root. (Not by chroot: udevadm

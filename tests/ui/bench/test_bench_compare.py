@@ -20,9 +20,11 @@ from tests.bench.records import (
     EPOCH_S,
     RANDOM,
     SCHEDULERS,
+    cache_samples,
     chunk_sweep,
     curve_samples,
     measured,
+    over_cache,
     record,
     sweep,
 )
@@ -47,6 +49,33 @@ def test_table(shows: Shows, size: tuple[int, int]) -> None:
 @SIZES
 def test_over_time(shows: Shows, size: tuple[int, int]) -> None:
     shown(shows, comparison, "tab", size=size)
+
+
+OVER_CACHE = (
+    over_cache(1, 31_000, 0.62, cold=True, note="first"),
+    over_cache(2, 88_000, 0.97, cold=False, note="second"),
+)
+
+
+def over_caches(**more: Any) -> Comparison:
+    """A run on a cold cache beside one on a filled one."""
+    first, second = OVER_CACHE
+    samples = {1: cache_samples(first, 0.05, 0.8), 2: cache_samples(second, 0.97, 0.97)}
+    return Comparison(OVER_CACHE, samples, "hot-spots", **more)
+
+
+@SIZES
+def test_caches(shows: Shows, size: tuple[int, int]) -> None:
+    shown(shows, over_caches, size=size)
+
+
+@SIZES
+def test_hits_beside_iops_over_time(shows: Shows, size: tuple[int, int]) -> None:
+    shown(shows, over_caches, "tab", size=size)
+
+
+def test_hits_alone_over_time(shows: Shows) -> None:
+    shown(shows, lambda: over_caches(by="hits"), "tab")
 
 
 @SIZES
@@ -141,6 +170,18 @@ async def shown_after(make: Callable[[], PageScreen[None]], *keys: str, size: tu
 async def test_views_and_measures(keys: tuple[str, ...], head: str) -> None:
     shown = await shown_after(comparison, *keys)
     assert " ".join(shown.split("\n")[2].split()) == head
+
+
+async def test_runs_over_caches_have_one_measure_more() -> None:
+    shown = await shown_after(over_caches, *["m"] * 5)
+    assert " ".join(shown.split("\n")[2].split()) == "hits from to runs difference"
+    shown = await shown_after(over_caches, *["m"] * 6)
+    assert " ".join(shown.split("\n")[2].split()) == "IOPS from to runs difference"
+
+
+async def test_a_small_window_has_iops_alone() -> None:
+    shown = await shown_after(over_caches, "tab", size=(60, 15))
+    assert "hits" not in shown.replace("m measure", "")
 
 
 @pytest.mark.parametrize(

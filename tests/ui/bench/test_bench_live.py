@@ -14,7 +14,7 @@ from raidtui.bench.surroundings import ArrayNow, Surroundings
 from raidtui.ui.bench.live_lines import live_lines
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width
-from tests.bench.records import READ, record
+from tests.bench.records import READ, cache_samples, over_cache, record
 
 WORK = replace(READ, block_bytes=4096, size_bytes=1 << 30, depth=32, jobs=2, runtime_s=60, engine="libaio")
 DATA = ArrayNow(name="md127", label="data", state="clean")
@@ -61,6 +61,28 @@ def test_a_run_under_way() -> None:
         " MB/s         419",
         " p99 ms      0.74  ▇▇▇▇                                     p50 0.21  p99.9 2.9",
         " CPU    4.2 GHz performance   sda 41 °C   sdb 39 °C   data clean, no sync",
+    ]
+
+
+def test_hits_of_a_cache() -> None:
+    """Beside IOPS, over the same time; a run that began with an empty cache is said to be cold."""
+    run = over_cache(7, 30_000, 0.5, cold=True)
+    seen = cache_samples(run, 0.1, 0.9, seconds=40)
+    way = replace(RUNNING, record=run, samples=seen)
+    lines = text(way)
+    assert lines[1].split()[0] == "IOPS"
+    assert lines[2].split()[:3] == ["hits", "%", "90.0"]
+    assert lines[2].endswith("vc/slow writeback, began cold")
+    charts = [line[19:44].rstrip() for line in lines[1:3]]
+    assert len(charts[0]) == len(charts[1])
+    assert charts[1][0] == "▁"
+    assert charts[1][-1] == "▆"  # 90 % of a full cell
+    warm = replace(run, caches=over_cache(7, 30_000, 0.5, cold=False).caches)
+    assert text(replace(way, record=warm))[2].endswith("  vc/slow writeback")
+    assert text(replace(way, samples=()))[2].split()[:3] == ["hits", "%", "–"]
+    assert [line.split()[0] for line in text(replace(way, record=replace(run, caches=())))[1:3]] == [
+        "IOPS",
+        "MB/s",
     ]
 
 

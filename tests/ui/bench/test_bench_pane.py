@@ -16,6 +16,7 @@ from raidtui.bench.results.run_record import PARTIAL, Flow, RunRecord, RunSample
 from raidtui.bench.run.bench_progress import BenchProgress
 from raidtui.bench.schedule import Schedule
 from raidtui.bench.surroundings import ArrayNow, Surroundings
+from raidtui.demo.demo_host import demo_root
 from raidtui.model.snapshot import Snapshot
 from raidtui.ui.bench.compare_page import Comparison
 from raidtui.ui.bench.export_page import Export
@@ -24,7 +25,7 @@ from raidtui.ui.frame.choose import Ask
 from raidtui.ui.frame.dialog import Question
 from raidtui.ui.frame.lines import ScrollLines
 from raidtui.ui.frame.surveying import Waiting
-from tests.bench.records import READ, record
+from tests.bench.records import READ, cache_samples, over_cache, record
 from tests.ui.bench.bench_pane_stage import StagedBench, log_of, looked, measured, opened, pane_of, tree
 from tests.ui.staging import (
     SIZES,
@@ -38,6 +39,7 @@ from tests.ui.staging import (
     message_of,
     running,
     says,
+    screen_text,
     staged,
     until,
 )
@@ -135,6 +137,15 @@ def test_nothing_was_measured(shows: Shows, size: tuple[int, int]) -> None:
 def test_live(shows: Shows, size: tuple[int, int]) -> None:
     runs = series(JOB, "random read 4K, depth 32", 101_700, id_=60, work=WORK)
     shows(measured(*OLD, *runs, progress=RUNNING)[0], size=size, prepare=pressing())
+
+
+@SIZES
+def test_live_over_a_cache(shows: Shows, size: tuple[int, int]) -> None:
+    cold, filled = over_cache(61, 31_000, 0.62, cold=True), over_cache(62, 88_000, 0.97, cold=False)
+    progress = replace(
+        RUNNING, title="hot-spots", record=cold, samples=cache_samples(cold, 0.05, 0.8, seconds=40)
+    )
+    shows(measured(*OLD, filled, progress=progress)[0], size=size, prepare=pressing())
 
 
 @SIZES
@@ -458,3 +469,21 @@ def test_nothing_of_it_is_loaded_before_the_pane_is_opened() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+async def test_the_demo_host_remembers_runs_over_its_cache() -> None:
+    """They can be looked at and compared; nothing can be begun or changed."""
+    async with running(demo_root()) as pilot:
+        pane = await opened(pilot)
+        text = screen_text(pilot)
+        assert "hot-spots · again" in text
+        assert "vg0/data" in text
+        await pilot.press("m", "down", "m", "c")
+        await until(pilot, lambda: "#1 cold cache began with a cold cache" in screen_text(pilot))
+        await pilot.press("tab")
+        await until(pilot, lambda: "100.0 % ┤" in screen_text(pilot))
+        await pilot.press("escape")
+        session = pane.session()
+        assert await session.change([1]) == session.refusal
+        await pilot.press("n")
+        await until(pilot, lambda: "the demo host is simulated" in screen_text(pilot))

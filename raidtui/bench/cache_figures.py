@@ -1,0 +1,186 @@
+"""Caches under a run: their state before and after it, and their hits over time. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from raidtui.model.stack import CacheState, hit_ratio
+from raidtui.view.units import binary_size
+
+COLD_SHARE = 0.1
+"""Of the smaller of cache and workload: with less than that in it, a cache is cold."""
+
+
+class CacheCount(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Counters of one cache; they only count on, from an arbitrary beginning."""
+
+    name: str
+    hits: int
+    misses: int
+
+
+class CacheReading(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The counters of all caches under a run at one moment.
+
+    Args:
+        t_s: seconds of the run, by the clock of its samples.
+        counts: the uppermost cache first; one that could not be read is left out.
+    """
+
+    t_s: float
+    counts: tuple[CacheCount, ...] = ()
+
+
+class CacheRun(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A cache under a run.
+
+    Args:
+        name, label: the kernel's name, and what people call it: vc/slow.
+        kind: lvm-cache, lvm-writecache or bcache.
+        before, after: its state as the run began and after it ended, with the kernel's own counters; those
+            of bcache lag by up to 23 s. ``after`` is None where the worker was killed, or nothing answered.
+        cold: whether it began with next to nothing in it, see ``is_cold``; None where that is not known.
+        hits, misses: of the time that was measured; None where that is not known.
+        by_requests: whether these are reads of the cached device and those of them that reached the backing
+            device, since the kernel's counters lag; else they are the kernel's counters.
+    """
+
+    name: str
+    kind: str
+    label: str = ""
+    before: CacheState = CacheState()
+    after: CacheState | None = None
+    cold: bool | None = None
+    hits: int | None = None
+    misses: int | None = None
+    by_requests: bool = False
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        return self.label or self.name
+
+    @property
+    def hit_ratio(self) -> float | None:
+        """The share of hits in the time that was measured, 0 to 1; None for no requests."""
+        return hit_ratio(self.hits, self.misses)
+
+    @property
+    def promotions(self) -> int | None:
+        """Blocks that were copied into it from before the run until after it."""
+        return _more(self.before.promotions, self.after.promotions if self.after is not None else None)
+
+    @property
+    def line(self) -> str:
+        """It and all about it: vc/slow: lvm-cache, writeback, used 3.0 % of 1 GiB, and so on."""
+        return f"{self.title}: {self.words}{', began cold' if self.cold else ''}"
+
+    @property
+    def words(self) -> str:
+        """What is known of it."""
+        states = [self.before, *([self.after] if self.after is not None else [])]
+        used = [_used_percent(state) for state in states]
+        dirty = [binary_size(state.dirty_bytes) for state in states if state.dirty_bytes is not None]
+        modes = [state.mode for state in states if state.mode]
+        parts = [self.kind, " → ".join(dict.fromkeys(modes)) or "mode not known"]
+        if self.before.total_bytes and all(used):
+            parts.append(
+                f"used {' → '.join(dict.fromkeys(used))} % of {binary_size(self.before.total_bytes)}"
+            )
+        parts += [f"not written back {' → '.join(dict.fromkeys(dirty))}"] if dirty else []
+        parts += [f"{self.promotions:,} promotions"] if self.promotions is not None else []
+        parts += [self.before.trouble] if self.before.trouble else []
+        return ", ".join((*parts, self.hits_words))
+
+    @property
+    def hits_words(self) -> str:
+        """The hits of the run in words."""
+        ratio = self.hit_ratio
+        if ratio is None:
+            return "hits not known" if self.hits is None else "no requests"
+        of = (self.hits or 0) + (self.misses or 0)
+        what = "reads, by those that did not reach the backing device" if self.by_requests else "requests"
+        return f"hits {percent_words(ratio)} of {of:,} {what}"
+
+
+def percent_words(ratio: float) -> str:
+    """Return a ratio in percent: 87.3 %; what is not quite all is never 100 %."""
+    return f"{percent_number(ratio)} %"
+
+
+def percent_number(ratio: float) -> str:
+    """Return the same without the sign."""
+    shown = f"{ratio * 100:.1f}"
+    return "99.9" if shown == "100.0" and ratio < 1 else shown
+
+
+def _used_percent(state: CacheState) -> str:
+    if state.used_bytes is None or not state.total_bytes:
+        return ""
+    return f"{100 * state.used_bytes / state.total_bytes:.1f}"
+
+
+def _more(before: int | None, after: int | None) -> int | None:
+    """Return how far a counter went on; None where it is not known, or began anew."""
+    return None if before is None or after is None or after < before else after - before
+
+
+def is_cold(used_bytes: int | None, total_bytes: int | None, work_bytes: int) -> bool | None:
+    """Whether so little is in a cache that it can serve next to nothing of a workload.
+
+    Args:
+        used_bytes: what is in it.
+        total_bytes: its size.
+        work_bytes: what the run works on; 0 where that is not known.
+
+    Returns:
+        None where it is not known. What else is in a cache is not known: one that is full of other data is
+        not cold, but of no use to the run.
+    """
+    if used_bytes is None or not total_bytes:
+        return None
+    return used_bytes < COLD_SHARE * (min(total_bytes, work_bytes) if work_bytes else total_bytes)
+
+
+class HitPoint(Struct, frozen=True, kw_only=True):
+    """The share of hits between two readings.
+
+    Args:
+        t_s: when the later one was made.
+        ratio: 0 to 1.
+        requests: how many there were.
+    """
+
+    t_s: float
+    ratio: float
+    requests: int
+
+
+def hit_points(readings: Sequence[CacheReading], name: str) -> tuple[HitPoint, ...]:
+    """Return the hits of a cache over time, oldest first; spans without requests are left out."""
+    found = []
+    for t_s, hits, misses in _steps(readings, name):
+        ratio = hit_ratio(hits, misses)
+        if ratio is not None:
+            found.append(HitPoint(t_s=t_s, ratio=ratio, requests=hits + misses))
+    return tuple(found)
+
+
+def hits_of(readings: Sequence[CacheReading], name: str) -> tuple[int, int] | None:
+    """Return hits and misses of a cache from the first to the last reading; None for fewer than two."""
+    steps = list(_steps(readings, name))
+    return (sum(hits for _, hits, _ in steps), sum(misses for _, _, misses in steps)) if steps else None
+
+
+def _steps(readings: Sequence[CacheReading], name: str) -> Iterator[tuple[float, int, int]]:
+    """Yield (seconds, hits, misses) between readings; where counters began anew, nothing is known."""
+    last: CacheCount | None = None
+    for reading in readings:
+        count = next((each for each in reading.counts if each.name == name), None)
+        if count is None:
+            continue
+        if last is not None and count.hits >= last.hits and count.misses >= last.misses:
+            yield reading.t_s, count.hits - last.hits, count.misses - last.misses
+        last = count
