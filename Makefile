@@ -55,7 +55,7 @@ outcome() { if [ "$${RAIDTUI_LAB:-}" = require ]; then echo fail; else echo "be 
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lab lab-qemu bench torture power-cuts wrecks snapshots system kernel clean
+.PHONY: help run test check lab lab-qemu bench torture wrecks snapshots system kernel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -85,6 +85,7 @@ bench: $(DEV_STAMP) ## measure start, quiet, cost (ARGS="--quick")
 torture: system $(DEV_STAMP) ## hours of random trouble, seeded and resumable (ARGS="power-cut --minutes 60 --state FILE")
 	@$(PY) -m tests.torture $(ARGS)
 
+.PHONY: power-cuts
 power-cuts: system $(DEV_STAMP) ## the power cut at ten points of each conversion (ARGS="--only '5 to 6' --points 20,95 --state FILE")
 	@$(PY) -m tests.torture.conversion_cut $(ARGS)
 

@@ -175,8 +175,7 @@ class Worker:
             if ended:
                 return JobState.RUNNING
             if any(entry.get("event") == CANCEL_EVENT for entry in self._job.since_work()):
-                left = f"cancelled before step {number + 1 + step.waits}; {step.why}"
-                return self._end(JobState.CANCELLED, reason=left)
+                return self._end(JobState.CANCELLED, reason=f"cancelled before step {number + 2}; {step.why}")
             # An array that is stopped and assembled again continues.
             lost_since_s = (lost_since_s or time.monotonic()) if reason else None
             if lost_since_s is not None and time.monotonic() - lost_since_s >= _LOST_S:
