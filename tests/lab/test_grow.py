@@ -4,7 +4,6 @@ import pytest
 
 from tests.lab.guests.arrays import Made, disk_names, make_array
 from tests.lab.guests.guest import Guest
-from tests.lab.guests.inside.conversion_table import CONVERSIONS
 from tests.lab.guests.jobs import do
 
 FILLED_MIB = 16
@@ -43,12 +42,65 @@ def shape(guest: Guest, made: Made) -> list[str]:
     return found.output.split()
 
 
+CONVERSIONS = {
+    "0 to 3 devices": (0, 2, ("grow", "125", "--add", "{2}"), "raid0 3 0 65536 none"),
+    "0 by two": (0, 2, ("grow", "125", "--add", "{2}", "{3}"), "raid0 4 0 65536 none"),
+    "1 to 3 devices": (1, 2, ("grow", "125", "--add", "{2}"), "raid1 3 0 0 0 idle none"),
+    "4 to 4 devices": (4, 3, ("grow", "125", "--add", "{3}"), "raid4 4 0 65536 0 idle none"),
+    "5 to 4 devices": (5, 3, ("grow", "125", "--add", "{3}"), "raid5 4 2 65536 0 idle none"),
+    "6 to 5 devices": (6, 4, ("grow", "125", "--add", "{4}"), "raid6 5 2 65536 0 idle none"),
+    "10 to 5 devices": (10, 4, ("grow", "125", "--add", "{4}"), "raid10 5 258 65536 0 idle none"),
+    "1 to 5": (1, 2, ("convert", "125", "--level=5", "--add", "{2}"), "raid5 3 2 65536 0 idle none"),
+    "1 to 5 of 2": (1, 2, ("convert", "125", "--level=5"), "raid5 2 2 65536 0 idle none"),
+    "5 to 6": (5, 3, ("convert", "125", "--level=6", "--add", "{3}"), "raid6 4 2 65536 0 idle none"),
+    "5 to 6, nothing moves": (
+        5,
+        3,
+        ("convert", "125", "--level=6", "--layout=preserve", "--add", "{3}"),
+        "raid6 4 18 65536 0 idle none",
+    ),
+    "6 to 5": (6, 4, ("convert", "125", "--level=5"), "raid5 3 2 65536 0 idle none"),
+    "1 to 5 to 6": (
+        1,
+        2,
+        ("convert", "125", "--level=6", "--add", "{2}", "{3}"),
+        "raid6 4 2 65536 0 idle none",
+    ),
+    "0 to 5": (0, 2, ("convert", "125", "--level=5", "--add", "{2}"), "raid5 3 2 65536 0 idle none"),
+    "0 to 5 to 6": (
+        0,
+        2,
+        ("convert", "125", "--level=6", "--add", "{2}", "{3}", "{4}"),
+        "raid6 5 2 65536 0 idle none",
+    ),
+    "5 to 0": (5, 3, ("convert", "125", "--level=0"), "raid0 2 0 65536 none"),
+    "0 to 10": (
+        0,
+        2,
+        ("convert", "125", "--level=10", "--add", "{2}", "{3}"),
+        "raid10 4 258 65536 0 idle none",
+    ),
+    "10 to 0": (10, 4, ("convert", "125", "--level=0"), "raid0 2 0 65536 none"),
+    "4 to 5": (4, 3, ("convert", "125", "--level=5"), "raid5 3 2 65536 0 idle none"),
+    "5 another layout": (
+        5,
+        3,
+        ("convert", "125", "--layout=right-asymmetric"),
+        "raid5 3 1 65536 0 idle none",
+    ),
+    "6 another chunk": (6, 4, ("convert", "125", "--chunk=128"), "raid6 4 2 131072 0 idle none"),
+    "5 to 3 devices": (5, 4, ("shrink", "125", "--devices=3"), "raid5 3 2 65536 0 idle none"),
+    "6 to 4 devices": (6, 5, ("shrink", "125", "--devices=4"), "raid6 4 2 65536 0 idle none"),
+    "10 to 4 devices": (10, 5, ("shrink", "125", "--devices=4"), "raid10 4 258 65536 0 idle none"),
+}
+
+
 @pytest.mark.parametrize("name", CONVERSIONS)
 def test_a_conversion(wreck_guest: Guest, name: str) -> None:
     """What was on the array is on it afterwards, and nothing is left to be synced."""
     guest = wreck_guest
-    conversion = CONVERSIONS[name]
-    made = made_of(guest, conversion.level, conversion.disks)
+    level, count, words, wanted = CONVERSIONS[name]
+    made = made_of(guest, level, count)
     names = disk_names(guest)
-    assert do(guest, *(word.format(*names) for word in conversion.words)).endswith("done\n")
-    assert shape(guest, made) == conversion.wanted.split()
+    assert do(guest, *(word.format(*names) for word in words)).endswith("done\n")
+    assert shape(guest, made) == wanted.split()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from tests.lab.test_grow import CONVERSIONS as UNDISTURBED
+
 BACKUP = "/var/lib/raidtui/kept/backup"
 """A folder in which nobody looks for backup files: the plan alone names it."""
 _CLOSE = "--data-offset=72K"
@@ -27,52 +29,8 @@ class Conversion(NamedTuple):
     extra: tuple[str, ...] = ()
 
 
-CONVERSIONS = {
-    "0 to 3 devices": Conversion(0, 2, ("grow", "125", "--add", "{2}"), "raid0 3 0 65536 none"),
-    "0 by two": Conversion(0, 2, ("grow", "125", "--add", "{2}", "{3}"), "raid0 4 0 65536 none"),
-    "1 to 3 devices": Conversion(1, 2, ("grow", "125", "--add", "{2}"), "raid1 3 0 0 0 idle none"),
-    "4 to 4 devices": Conversion(4, 3, ("grow", "125", "--add", "{3}"), "raid4 4 0 65536 0 idle none"),
-    "5 to 4 devices": Conversion(5, 3, ("grow", "125", "--add", "{3}"), "raid5 4 2 65536 0 idle none"),
-    "6 to 5 devices": Conversion(6, 4, ("grow", "125", "--add", "{4}"), "raid6 5 2 65536 0 idle none"),
-    "10 to 5 devices": Conversion(10, 4, ("grow", "125", "--add", "{4}"), "raid10 5 258 65536 0 idle none"),
-    "1 to 5": Conversion(
-        1, 2, ("convert", "125", "--level=5", "--add", "{2}"), "raid5 3 2 65536 0 idle none"
-    ),
-    "1 to 5 of 2": Conversion(1, 2, ("convert", "125", "--level=5"), "raid5 2 2 65536 0 idle none"),
-    "5 to 6": Conversion(
-        5, 3, ("convert", "125", "--level=6", "--add", "{3}"), "raid6 4 2 65536 0 idle none"
-    ),
-    "5 to 6, nothing moves": Conversion(
-        5,
-        3,
-        ("convert", "125", "--level=6", "--layout=preserve", "--add", "{3}"),
-        "raid6 4 18 65536 0 idle none",
-    ),
-    "6 to 5": Conversion(6, 4, ("convert", "125", "--level=5"), "raid5 3 2 65536 0 idle none"),
-    "1 to 5 to 6": Conversion(
-        1, 2, ("convert", "125", "--level=6", "--add", "{2}", "{3}"), "raid6 4 2 65536 0 idle none"
-    ),
-    "0 to 5": Conversion(
-        0, 2, ("convert", "125", "--level=5", "--add", "{2}"), "raid5 3 2 65536 0 idle none"
-    ),
-    "0 to 5 to 6": Conversion(
-        0, 2, ("convert", "125", "--level=6", "--add", "{2}", "{3}", "{4}"), "raid6 5 2 65536 0 idle none"
-    ),
-    "5 to 0": Conversion(5, 3, ("convert", "125", "--level=0"), "raid0 2 0 65536 none"),
-    "0 to 10": Conversion(
-        0, 2, ("convert", "125", "--level=10", "--add", "{2}", "{3}"), "raid10 4 258 65536 0 idle none"
-    ),
-    "10 to 0": Conversion(10, 4, ("convert", "125", "--level=0"), "raid0 2 0 65536 none"),
-    "4 to 5": Conversion(4, 3, ("convert", "125", "--level=5"), "raid5 3 2 65536 0 idle none"),
-    "5 another layout": Conversion(
-        5, 3, ("convert", "125", "--layout=right-asymmetric"), "raid5 3 1 65536 0 idle none"
-    ),
-    "6 another chunk": Conversion(6, 4, ("convert", "125", "--chunk=128"), "raid6 4 2 131072 0 idle none"),
-    "5 to 3 devices": Conversion(5, 4, ("shrink", "125", "--devices=3"), "raid5 3 2 65536 0 idle none"),
-    "6 to 4 devices": Conversion(6, 5, ("shrink", "125", "--devices=4"), "raid6 4 2 65536 0 idle none"),
-    "10 to 4 devices": Conversion(10, 5, ("shrink", "125", "--devices=4"), "raid10 4 258 65536 0 idle none"),
-}
-"""tests/lab/test_grow.py does each of them, undisturbed."""
+CONVERSIONS = {name: Conversion(*row) for name, row in UNDISTURBED.items()}
+"""Those that are also done without a cut."""
 
 FURTHER = {
     "5 by two": Conversion(5, 3, ("grow", "125", "--add", "{3}", "{4}"), "raid5 5 2 65536 0 idle none"),
