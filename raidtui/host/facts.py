@@ -23,7 +23,6 @@ from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, counted
 _PATIENCE_S, _PACE_S = 5.0, 0.1
 """How long a device may be open after a step: udev's handling of events ends within that."""
 
-
 _WRITTEN_AT = 6
 """Where /sys/block/NAME/stat has the sectors that were written (Documentation/block/stat.rst)."""
 
@@ -272,11 +271,17 @@ def _policy(root: Root, name: str, value: str) -> str:
     return f"{name} has consistency policy {found}" if found else f"{name} is not there"
 
 
+def _stands_still(root: Root, name: str) -> str:
+    """An array that does not run says nothing of what md has left to do."""
+    state = _attribute(root, name, "array_state")
+    return f"{name} is {state or 'not there'}" if state in {"", "clear", "inactive"} else ""
+
+
 def _synced(root: Root, name: str, value: str) -> str:
     del value
     action, start = _attribute(root, name, "sync_action"), _attribute(root, name, "resync_start")
-    if not _attribute(root, name, "array_state"):
-        return f"{name} is not there"
+    if why := _stands_still(root, name):
+        return why
     return "" if action in {"", "idle"} and start in {"", "none"} else f"{name} is being synced"
 
 
@@ -290,8 +295,8 @@ def _larger(root: Root, name: str, value: str) -> str:
 def _reshaped(root: Root, name: str, value: str) -> str:
     """reshape_position is a sector while a reshape runs, is frozen or interrupted (md.rst)."""
     del value
-    if not _attribute(root, name, "array_state"):
-        return f"{name} is not there"
+    if why := _stands_still(root, name):
+        return why
     position = _attribute(root, name, "reshape_position")
     return "" if position in {"", "none"} else f"{name} is being reshaped"
 

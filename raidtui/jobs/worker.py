@@ -109,7 +109,9 @@ class Worker:
     def _went_on(self, plan: Plan, followed: contextlib.ExitStack) -> JobState:
         """Do the steps after what was waited for; while another job runs, wait."""
         number = self._waiting(plan)
-        if number is not None and number + 1 == len(plan.steps):  # nothing is left to do: no lock
+        if (
+            number is not None and plan.steps[number].waits and number + 1 == len(plan.steps)
+        ):  # nothing is left to do: no lock
             self._job.note(event="step done", step=number)
             return self._end(JobState.DONE)
         with contextlib.suppress(BusyError), only_worker(self._job.folder.parent, self._job.id):
@@ -134,9 +136,9 @@ class Worker:
             return self._back(plan, "requested")
 
     def _has_ended(self, step: Step, patience_s: float = 0.0) -> bool:
-        """Whether md has finished what a step waits for."""
+        """Whether md has finished what a step waits for, or what has to end before it."""
         end_s = time.monotonic() + patience_s
-        while not holds(self._root, step.ends):
+        while not holds(self._root, step.ends or step.awaits):
             if time.monotonic() >= end_s:
                 return False
             time.sleep(_END_PACE_S)
@@ -151,7 +153,13 @@ class Worker:
         done, _ = self._job.done_steps()
         left = (number for number, step in enumerate(plan.steps) if number not in done)
         number = next(left, None)
-        return number if number is not None and plan.steps[number].waits else None
+        if number is None or not (plan.steps[number].waits or self._is_early(plan.steps[number])):
+            return None
+        return number
+
+    def _is_early(self, step: Step) -> bool:
+        """Whether md has to end something before a step that has not been begun."""
+        return bool(step.awaits) and not holds(self._root, step.awaits)
 
     def _follow(self, plan: Plan) -> JobState:
         """Wait until md has finished; return RUNNING then, else the state that the job is in.
@@ -216,6 +224,8 @@ class Worker:
             if number in begun and step.proves and holds(self._root, step.proves):
                 self._job.note(event="step done", step=number, found=True)
                 continue
+            if step.awaits and not self._has_ended(step, _END_S):
+                return self._at_wait(plan, step)
             if plan.harm is Harm.DESTROYS and not saved:
                 if reason := save_black_box(self._root, plan, self._job.folder / "blackbox"):
                     return JobState.FAILED, reason
@@ -241,7 +251,8 @@ class Worker:
         if reason := first_trouble(self._root, step.lasts):
             return JobState.FAILED, _not_ended(step, reason)
         waits = "".join(f"; {_WAITS.format(name)}" for name in plan.arrays if self._is_waiting(name))
-        return JobState.GOES_ON, f"{step.why}{waits}; other jobs can run meanwhile"
+        why = step.why if step.waits else first_trouble(self._root, step.awaits)
+        return JobState.GOES_ON, f"{why}{waits}; other jobs can run meanwhile"
 
     def _back(self, plan: Plan, why: str) -> JobState:
         if stuck := self._all_undone(plan):

@@ -96,6 +96,8 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         stdin: what the tool reads.
         timeout_s: how long the tool may take.
         needs: facts that are read again right before.
+        awaits: facts that are waited for right before: md may have to end something first, such as the resync
+            after a crash.
         proves: facts that must hold afterwards; if they hold already, a resumed job skips the step.
         undo: what puts it back, first to last.
         destroys: whether data that is there is gone after it.
@@ -122,6 +124,7 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     stdin: str = ""
     timeout_s: float = 120.0
     needs: tuple[Fact, ...] = ()
+    awaits: tuple[Fact, ...] = ()
     proves: tuple[Fact, ...] = ()
     undo: tuple[Step, ...] = ()
     destroys: bool = False

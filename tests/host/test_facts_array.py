@@ -64,6 +64,13 @@ FIVE = {"level": "raid5\n", "raid_disks": "4 (3)\n", "layout": "2 (18)\n"}
         (FactKind.RESHAPED, {"array_state": "clean\n"}, "", ""),
         (FactKind.UNATTENDED, {"array_state": "clean\n"}, "", ""),
         (FactKind.RESHAPED, {}, "", "md127 is not there"),
+        (
+            FactKind.RESHAPED,
+            {"array_state": "inactive\n", "reshape_position": "none\n"},
+            "",
+            "md127 is inactive",
+        ),
+        (FactKind.SYNCED, {"array_state": "inactive\n", "sync_action": "idle\n"}, "", "md127 is inactive"),
         (FactKind.BITMAP, {"bitmap/location": "none\n"}, "none", ""),
         (FactKind.BITMAP, {"bitmap/location": "+8\n"}, "internal", ""),
         (FactKind.BITMAP, {"bitmap/location": "+8\n"}, "none", "md127 has a bitmap"),

@@ -1,4 +1,7 @@
-"""The power cut in the middle of a job: a few moments that are known; `make torture` tries others."""
+"""The power cut in the middle of a job: a few moments that are known.
+
+`make torture` and `make power-cuts` try others.
+"""
 
 from collections.abc import Iterator
 
@@ -8,7 +11,7 @@ from tests.lab.conftest import Laboratory
 from tests.lab.guests.arrays import disk_names, make_array, slow
 from tests.lab.guests.jobs import apply, plan
 from tests.lab.guests.uml import PowerGuest
-from tests.torture import power_cut
+from tests.torture import conversion_cut, power_cut
 
 PART_KIB, SPEED_KIB_S = 40 << 10, 5_000
 CUT_AT = 2 * (24 << 10)
@@ -27,6 +30,12 @@ def powered(bytecode: None) -> Iterator[PowerGuest]:
 def test_a_power_cut_in_a_reshape(powered: PowerGuest, kind: str, seed: int) -> None:
     """The array has all its data, before the job is resumed and afterwards; what is left follows."""
     power_cut.cut_in(powered, kind, seed=seed)
+
+
+@pytest.mark.parametrize(("name", "point"), [("5 to 4 devices", "50")])
+def test_a_power_cut_in_a_conversion(powered: PowerGuest, name: str, point: str) -> None:
+    """What was synced while md moved the data is there after the boot; the conversion comes to its end."""
+    conversion_cut.cut_in(powered, name, point, seed=1)
 
 
 @pytest.mark.parametrize("kind", ["zero-superblock", "create", "replace", "rescue-force", "rescue-create"])

@@ -278,6 +278,16 @@ def test_what_is_said_of_it() -> None:
             "only a raid10 of the layout n2 on an even number of devices becomes a raid0: data is f2 on 4",
         ),
         (raid10(layout="f2"), "", (), {"chunk_kib": 64}, "a raid10 with far copies cannot be reshaped"),
+        (
+            raid10(layout="o2"),
+            "",
+            (),
+            {"chunk_kib": 64},
+            (
+                "Linux loses the data of a raid10 with offset copies as its chunk changes;"
+                " make a new array and copy"
+            ),
+        ),
         (raid0(), "", (), {"chunk_kib": 64}, "raidtui cannot change the chunk of a raid0"),
         (raid1(), "", (), {"chunk_kib": 64}, "raidtui cannot change the chunk of a raid1"),
         (raid10(), "", (), {"chunk_kib": 32}, "data already has chunks of 32 KiB"),

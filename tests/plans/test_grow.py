@@ -135,6 +135,7 @@ def test_grow() -> None:
             *members,
             fact(FactKind.MEMBER, f"{RAID5.name}/sdz", "spare"),
         ),
+        awaits=(fact(FactKind.SYNCED, RAID5.name),),  # after a crash, md resyncs first
         proves=(begun,),
         final=True,
     )

@@ -340,7 +340,7 @@ def _further(array: Array, old: GrowShape, request: ConvertRequest) -> _Found:
 def _refuse_chunk(array: Array, old: GrowShape, chunk_kib: int) -> Refusal | None:
     if old.level not in {"raid4", "raid5", "raid6", "raid10"}:
         return Refusal(code=RefusalCode.UNSUPPORTED, why=f"raidtui cannot change the chunk of a {old.level}")
-    if old.level == "raid10" and (refusal := refuse_level(array)):
+    if old.level == "raid10" and (refusal := refuse_level(array) or _refuse_offset_chunk(array)):
         return refusal
     if not _LEAST_CHUNK <= chunk_kib <= _MOST_CHUNK or chunk_kib & (chunk_kib - 1):
         return Refusal(
@@ -355,6 +355,18 @@ def _refuse_chunk(array: Array, old: GrowShape, chunk_kib: int) -> Refusal | Non
             remedy="choose a smaller chunk",
         )
     return None
+
+
+def _refuse_offset_chunk(array: Array) -> Refusal | None:
+    """Linux 6.1 gives other data afterwards (measured): its reshape mixes the copies of both chunks up."""
+    decoded = Raid10Layout.decode(array.layout) if array.layout is not None else None
+    if decoded is not None and not decoded.offset:
+        return None
+    return Refusal(
+        code=RefusalCode.UNSUPPORTED,
+        why="Linux loses the data of a raid10 with offset copies as its chunk changes",
+        remedy="make a new array and copy",
+    )
 
 
 def _layout_stage(old: GrowShape, layout: int) -> GrowStage:

@@ -305,6 +305,7 @@ def size_steps(array: Array, above: Above) -> tuple[Step, ...]:
         why="uses all of each member",
         timeout_s=GROW_S,
         needs=same,
+        awaits=(quiet,),
         proves=(more,),
         final=True,
     )

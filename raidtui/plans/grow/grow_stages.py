@@ -173,6 +173,7 @@ def _grow_step(array: Array, stage: GrowStage, members: Sequence[str], taken: Se
             *(member_fact(array, name, "spare") for name in stage.adds),
             *taken,
         ),
+        awaits=(Fact(kind=FactKind.SYNCED, subject=array.name),),
         proves=stage.begun(array),
         proof_decides=stage.again,
         final=True,

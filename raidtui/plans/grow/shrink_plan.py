@@ -224,6 +224,7 @@ def _component(array: Array, shape: GrowShape, kib: int, *, back: Step | None = 
         argv=("mdadm", "--grow", array.path, f"--size={kib}"),
         why="uses that much of each member",
         needs=same_array(array),
+        awaits=(Fact(kind=FactKind.SYNCED, subject=array.name),),
         proves=(_size(array, shape.capacity_kib(kib)),),
         undo=(back,) if back is not None else (),
     )
