@@ -175,7 +175,9 @@ class Worker:
                 return JobState.GOES_ON
             asked = any(entry.get("event") == CANCEL_EVENT for entry in self._job.since_work())
             if asked and (ended or not step.paces):  # a reshape that nobody lets go on would halt
-                return self._end(JobState.CANCELLED, reason=f"cancelled before step {number + 2}; {step.why}")
+                return self._end(
+                    JobState.CANCELLED, reason=f"cancelled before step {number + 1 + step.waits}; {step.why}"
+                )
             if ended:
                 return JobState.RUNNING
             # An array that is stopped and assembled again continues.
