@@ -86,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_cache_arguments(verb)
     bitmap = verb("bitmap", "add or remove the write-intent bitmap of an array")
     bitmap.add_argument("array", metavar="ARRAY")
-    bitmap.add_argument("bitmap", choices=("none", "internal"))
+    bitmap.add_argument("bitmap", choices=("none", "internal", "lockless"))
     locate = verb("locate", "switch the locate light of a disk's bay on or off")
     locate.add_argument("device", metavar="DEVICE")
     locate.add_argument("--off", action="store_true", help="switch it off")
