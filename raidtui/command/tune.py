@@ -37,7 +37,7 @@ from raidtui.view.text import visible
 NOT_DONE, REFUSED = 1, 2
 
 
-_WORDS = "disks, @ARRAY (all of its members), an array, cpu, system; then KNOB=VALUE"
+_WORDS = "disks, @ARRAY (all of its members), an array, a cache, cpu, system; then KNOB=VALUE"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         return made
 
     show = subcommand("show", "show knobs: value, default, and what has set it", form)
-    show.add_argument("words", metavar="WHAT", nargs="*", help="disks, @ARRAY, an array, cpu, system")
+    show.add_argument(
+        "words", metavar="WHAT", nargs="*", help="disks, @ARRAY, an array, a cache, cpu, system"
+    )
     show.add_argument(
         "--erc", action="store_true", help="also ask the disks for SCT ERC (smartctl; needs root)"
     )
@@ -67,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     keep.add_argument("words", metavar="WORD", nargs="*", help=f"{_WORDS}, or KNOB for its present value")
     forget = subcommand("forget", "stop keeping values: those named, or all", act)
     forget.add_argument(
-        "words", metavar="WORD", nargs="*", help="disks, @ARRAY, an array, cpu, system; then KNOB"
+        "words", metavar="WORD", nargs="*", help="disks, @ARRAY, an array, a cache, cpu, system; then KNOB"
     )
     subcommand("undo", "undo what was set last, by this run or another since the boot", act)
     profile = subcommand("profile", "set what differs from a profile; without a name, list the profiles", act)

@@ -80,8 +80,9 @@ def test_lvm_by_keys(cached: Guest) -> None:
         terminal.press("tab", "right")
         terminal.wait_for(_WHY, WAIT_S)
         terminal.press("escape")
-        terminal.wait_for("nothing was changed", WAIT_S)
+        terminal.wait_for(lambda text: "nothing was changed" in text and "y do it" not in text, WAIT_S)
         terminal.press("right")
+        terminal.wait_for("y do it", WAIT_S)
         terminal.wait_for(_WHY, WAIT_S)
         terminal.press("y")
         terminal.wait_for("cache_mode writethrough → writeback (vc/slow) · u undoes it", WAIT_S)
@@ -116,6 +117,7 @@ def test_bcache_by_keys(bcache: Guest) -> None:  # noqa: F811
     with opened(bcache, "bcache0") as terminal:
         terminal.press("right")
         terminal.wait_for(re.compile(rf"on\s+{disks[2]}\s+alone"), WAIT_S)
+        terminal.wait_for("y do it", WAIT_S)
         terminal.press("y")
         is_now("cache_mode", "writethrough [writeback] writearound none")
         terminal.wait_for("cache_mode writethrough → writeback (bcache0) · u undoes it", WAIT_S)
