@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable
 
-from raidtui.host.mounts import mount_of
 from raidtui.host.roots.root import Root
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Survey
-from raidtui.plans.grow.backup_place import BackupPlace
+from raidtui.session.backup_places import read_backup_place
 
 GROWING = frozenset({"convert", "grow", "grow-chunk", "journal", "shrink"})
 
@@ -34,6 +32,13 @@ def add_grow_arguments(verb: Callable[[str, str], argparse.ArgumentParser]) -> N
         default=0,
         metavar="N",
         help="slots afterwards (default: one more for each device that is added); spares fill what is left",
+    )
+    grow.add_argument(
+        "--larger",
+        nargs="+",
+        default=[],
+        metavar="DEVICE",
+        help="larger devices that replace the members, one after the other; then all of them is used",
     )
     grow.add_argument(
         "--size", choices=("max",), help="use all of each member, when all were replaced by larger ones"
@@ -135,7 +140,7 @@ def grow_plan_of(
         return plan_convert(survey, array, ConvertRequest(chunk_kib=arguments.chunk))
     options = GrowOptions(
         destroys=arguments.destroy,
-        backup=_backup_place(root, arguments.backup_file) if arguments.backup_file else None,
+        backup=read_backup_place(root, arguments.backup_file) if arguments.backup_file else None,
         above=not arguments.only_array,
         volumes=tuple(arguments.extend),
     )
@@ -149,28 +154,16 @@ def grow_plan_of(
             names=added,
         )
         return plan_convert(survey, array, request, options)
-    if arguments.size:
+    if arguments.size or arguments.larger:
         if added or arguments.slots:
             return Refusal(
                 code=RefusalCode.INVALID,
                 why="mdadm changes the size of each member and their number one after the other",
                 remedy="make two plans",
             )
-        return plan_grow_size(survey, array, options)
+        if not arguments.larger:
+            return plan_grow_size(survey, array, options)
+        from raidtui.plans.grow.size_plan import plan_larger  # noqa: PLC0415
+
+        return plan_larger(survey, array, tuple(names[word] for word in arguments.larger), options)
     return plan_grow(survey, array, added, slots=arguments.slots, options=options)
-
-
-def _backup_place(root: Root, path: str) -> BackupPlace:
-    """Return what is known of the place of a backup file."""
-    folder, _, name = path.rpartition("/")
-    why = ""
-    if not path.startswith("/"):
-        why = "it is no absolute path"
-    elif not name or root.is_there(path):
-        why = "it is there already" if name else "it is a folder"
-    elif folder and not root.is_there(folder):
-        why = f"there is no folder {folder}"
-    mount = None if why else mount_of(root, os.path.realpath(folder or "/"))
-    if mount is None:
-        return BackupPlace(path=path, why_not=why or f"it is not known what {folder} is on")
-    return BackupPlace(path=path, where=mount.where, kind=mount.kind)

@@ -10,6 +10,8 @@ import os
 
 from raidtui.demo.kernel import SimKernel
 from raidtui.demo.sim_array import SimArray, SimMember
+from raidtui.demo.sim_bcache import NAME as BCACHE
+from raidtui.demo.sim_bcache import write_bcache
 from raidtui.host.block import BLOCK
 from raidtui.host.md.array_attributes import RAID_SYSCTL
 
@@ -46,6 +48,8 @@ def write(kernel: SimKernel, path: str, text: str) -> None:
         array = kernel.array(name) if attribute.startswith("md/") else None
         if array is not None:
             _write_array(kernel, array, attribute.removeprefix("md/"), word)
+        elif name == BCACHE:
+            write_bcache(kernel, attribute, word)
         else:
             _write_knob(kernel.knobs, f"{name}/", attribute, word)
     else:
@@ -78,6 +82,12 @@ def _write_array(kernel: SimKernel, array: SimArray, attribute: str, word: str) 
     elif attribute == "sync_force_parallel":
         array.parallel = bool(_unsigned(word, 1))
         kernel.wake()
+    elif attribute == "reshape_direction":
+        if word not in {"forwards", "backwards"}:
+            raise _error(errno.EINVAL)
+        if array.reshape is not None:
+            raise _error(errno.EBUSY)
+        array.backwards = word == "backwards"
     elif attribute == "array_state":
         if word not in _STATES_OF_ARRAY:
             raise _error(errno.EINVAL)

@@ -7,8 +7,9 @@ import os
 import time
 from collections.abc import Callable
 
-from raidtui.demo import control, sim_smart
+from raidtui.demo import control, sim_mdadm, sim_smart
 from raidtui.demo.kernel import SimKernel
+from raidtui.demo.sim_bcache import account_bcache
 from raidtui.demo.sim_stack import tool_output
 from raidtui.demo.story import Story, begin
 from raidtui.demo.tree import live_files, still_files
@@ -20,8 +21,12 @@ KERNEL = "6.12.3"
 HOSTNAME = "demo"
 _SOON_S = 0.05  # the reads of one sample belong to one moment
 _AFTER_S = 0.001  # the end is an estimate: come just after it
-_MOUNTS = (("md126", "9:126", "/", "ext4"), ("mapper/vg0-data", "253:1", "/srv/data", "ext4"),
-           ("mapper/vg0-images", "253:0", "/var/lib/libvirt", "xfs"))  # fmt: skip
+_MOUNTS = (
+    ("md126", "9:126", "/", "ext4"),
+    ("mapper/vg0-data", "253:1", "/srv/data", "ext4"),
+    ("mapper/vg0-images", "253:0", "/var/lib/libvirt", "xfs"),
+    ("bcache0", "252:0", "/srv/backup", "ext4"),
+)
 
 
 class DemoRoot(MemoryRoot):
@@ -49,6 +54,7 @@ class DemoRoot(MemoryRoot):
         self._generation = -1
         self._still: dict[str, str] = {}
         self._ticking = False
+        account_bcache(kernel, 0.0)
         self._publish()
 
     @property
@@ -87,21 +93,35 @@ class DemoRoot(MemoryRoot):
             return
         self._ticking = True
         try:
+            since_s = self.simulated.now_s
             self._story.play(self.simulated, until_s)
+            account_bcache(self.simulated, self.simulated.now_s - since_s)
             self._publish()
         finally:
             self._ticking = False
 
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """See ``Root.run``: there are smartctl, dmsetup and lvs."""
-        if argv[0] in {"dmsetup", "lvs"}:
+        """See ``Root.run``: there are smartctl, dmsetup, lvs and lvchange."""
+        if argv[0] in {"dmsetup", "lvs", "lvchange"}:
             self._catch_up(0.0)
             return ToolOutput(argv=argv, status=0, stdout=tool_output(self.simulated, argv), stderr="")
+        if argv[0] in sim_mdadm.TOOLS:
+            return self._change(argv)
         if argv[0] != "smartctl":
             return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
         self._catch_up(0.0)
         status, text = sim_smart.smartctl(self.simulated, argv)
         return ToolOutput(argv=argv, status=status, stdout=text, stderr="")
+
+    def _change(self, argv: tuple[str, ...]) -> ToolOutput:
+        """Run a tool that may change the host."""
+        self._catch_up(0.0)
+        self._ticking = True
+        try:
+            return sim_mdadm.run_tool(self.simulated, argv)
+        finally:
+            self._ticking = False
+            self._publish()
 
     def read(self, path: str, *, keep: bool = False) -> bytes:
         """See ``Root.read``."""

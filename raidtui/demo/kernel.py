@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from raidtui.demo.disks import SimCounters, SimDisk, SimSelfTest
 from raidtui.demo.rates import account_load, account_sync, natural_kib_s, running, speed_kib_s
-from raidtui.demo.sim_array import SimArray, SimSync, activate_spares, place_spares
+from raidtui.demo.sim_array import SimArray, SimSync, activate_spares, end_reshape, place_spares
 from raidtui.host.roots.root import KernelEvent, Listener
 
 _MISMATCH_AT = 0.4
@@ -196,6 +196,8 @@ class SimKernel:
             self._start(array, action)
 
     def _wanted(self, array: SimArray) -> str | None:
+        if array.reshape is not None:
+            return "reshape"
         if array.recovery_cp is not None:
             return "resync"
         place_spares(array)
@@ -206,7 +208,9 @@ class SimKernel:
 
     def _start(self, array: SimArray, action: str) -> None:
         done = array.recovery_cp or 0
-        if action == "recover":
+        if action == "reshape":
+            done = array.reshape.done_sectors if array.reshape is not None else 0
+        elif action == "recover":
             done = min(member.recovered_sectors for member in array.members if member.is_target)
             array.requested = None
         elif action != "resync":
@@ -238,7 +242,10 @@ class SimKernel:
         sync, array.sync = array.sync, None
         if sync is None:
             return
-        if sync.action == "recover":
+        if sync.action == "reshape":
+            end_reshape(array)
+            self.emit(array.name, "change", source="uevent")
+        elif sync.action == "recover":
             activate_spares(array)
         elif sync.action == "resync":
             array.recovery_cp = None
@@ -258,7 +265,9 @@ class SimKernel:
         if sync is None:
             return
         done = int(sync.done_sectors)
-        if sync.action == "resync":
+        if sync.action == "reshape" and array.reshape is not None:
+            array.reshape.done_sectors = done
+        elif sync.action == "resync":
             array.recovery_cp = done
         elif sync.action == "recover":
             for member in array.members:

@@ -37,6 +37,9 @@ def io_of(array: SimArray) -> list[tuple[SimMember, bool]]:
     if array.sync is None:
         return []
     whole = [member for member in array.members if member.in_sync]
+    if array.sync.action == "reshape":
+        placed = [member for member in array.members if member.slot is not None and not member.faulty]
+        return [(member, False) for member in whole] + [(member, True) for member in placed]
     if array.sync.action != "recover":
         if array.level == "raid1" and array.sync.action == "resync":
             return [(member, member is not whole[0]) for member in whole]

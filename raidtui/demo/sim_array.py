@@ -6,8 +6,8 @@ from collections import deque
 
 from msgspec import Struct, field
 
-from raidtui.model.geometry import losses_left
-from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, Raid10Layout
+from raidtui.model.geometry import capacity_kib, losses_left
+from raidtui.model.levels import NO_REDUNDANCY, Raid10Layout
 
 _MARKS = 10
 _MARK_STEP_S = 3.0
@@ -107,6 +107,23 @@ class SimSync(Struct, kw_only=True):
         return max(0, int(self.done_sectors) - int(then)), max(1, int(now_s - at_s))
 
 
+class SimReshape(Struct, kw_only=True):
+    """A reshape that is not finished: the shape before, and how far it is.
+
+    Args:
+        done_sectors: of each member.
+        shift_sectors: by how much the data of each member move.
+        filled: numbers of the members that the reshape fills.
+    """
+
+    raid_disks: int
+    layout: int
+    chunk_kib: int
+    done_sectors: int = 0
+    shift_sectors: int = 0
+    filled: frozenset[int] = frozenset()
+
+
 class SimArray(Struct, kw_only=True):
     """One array.
 
@@ -117,6 +134,10 @@ class SimArray(Struct, kw_only=True):
         requested: a check or repair that has been requested and not started.
         latent_mismatches: sectors that the next check finds.
         knobs: attributes that are only stored (stripe_cache_size).
+        reshape: a reshape that is not finished; level, layout, chunk and slots are the new ones then.
+        clip_kib: the size to which the array was limited (array_size); None for none.
+        offset_sectors: where the data of each member begin.
+        left: members that mdadm has removed, and that still have their superblocks.
     """
 
     name: str
@@ -145,6 +166,11 @@ class SimArray(Struct, kw_only=True):
     last_action: str = "none"
     degraded_since_s: float | None = None
     knobs: dict[str, str] = field(default_factory=dict)
+    reshape: SimReshape | None = None
+    backwards: bool = False
+    clip_kib: int | None = None
+    offset_sectors: int = 264192
+    left: dict[str, SimMember] = field(default_factory=dict)
 
     @property
     def dev(self) -> tuple[int, int]:
@@ -166,9 +192,10 @@ class SimArray(Struct, kw_only=True):
 
     @property
     def array_kib(self) -> int:
-        """The array's size."""
-        data = self.raid_disks - PARITY_LEVELS.get(self.level, 0)
-        return self.component_kib * data // self.copies
+        """The array's size: it is larger when a reshape has ended, smaller before one begins."""
+        disks = self.raid_disks if self.reshape is None else min(self.raid_disks, self.reshape.raid_disks)
+        size_kib = capacity_kib(self.level, self.layout, self.component_kib, disks)
+        return size_kib if self.clip_kib is None else min(size_kib, self.clip_kib)
 
     @property
     def up(self) -> str:
@@ -190,7 +217,7 @@ class SimArray(Struct, kw_only=True):
 
     def counts_array(self, action: str) -> bool:
         """Whether progress counts the array's sectors."""
-        return self.level == "raid10" and action != "recover"
+        return self.level == "raid10" and action not in {"recover", "reshape"}
 
     def total_sectors(self, action: str) -> int:
         """Return the length of a sync of this kind."""
@@ -240,3 +267,22 @@ def activate_spares(array: SimArray) -> None:
 
 def _holders(array: SimArray, member: SimMember) -> list[SimMember]:
     return [each for each in array.members if each is not member and each.slot == member.slot]
+
+
+def end_reshape(array: SimArray) -> None:
+    """Complete a reshape: what it has filled is in sync, and members beyond the last slot are spares."""
+    reshape, array.reshape, array.backwards = array.reshape, None, False
+    if reshape is None:
+        return
+    array.offset_sectors += reshape.shift_sectors
+    for member in array.members:
+        if member.number in reshape.filled and member.slot is not None and not member.faulty:
+            member.in_sync, member.recovered_sectors = True, 0
+    release_slots(array)
+
+
+def release_slots(array: SimArray) -> None:
+    """Make spares of the members whose slots are no more."""
+    for member in array.members:
+        if member.slot is not None and member.slot >= array.raid_disks:
+            member.slot, member.in_sync = None, False

@@ -24,6 +24,7 @@ _FIRST_SECTORS = 195_299_328
 _DATA_KIB = 210 * _GIB_KIB
 _ROOT_KIB = 93 * _GIB_KIB
 _VM_KIB = 751_616_000
+_THIRD = SimPartition(number=3, start=635_969_536, sectors=293_601_280)
 _SERIALS = ("S2R5NX0H812345", "S2R5NX0H812346", "S2R5NX0H912001", "S2R5NX0H912002")
 SYSTEM_MIN_KIB_S, SYSTEM_MAX_KIB_S = 1000, 781_250
 LOCAL_MIN_KIB_S, LOCAL_MAX_KIB_S = 195_313, 488_281
@@ -47,7 +48,7 @@ def disks() -> tuple[SimDisk, ...]:
             read_kib_s=527_000 if letter != "d" else 498_000,
             write_kib_s=505_000 if letter != "d" else 430_000,
             request_ms=(0.4, 0.4, 0.5, 0.9)[index],
-            partitions=table,
+            partitions=(*table, _THIRD) if letter == "d" else table,
         )
         for index, letter in enumerate("abcd")
     )
@@ -62,7 +63,10 @@ def disks() -> tuple[SimDisk, ...]:
             read_kib_s=4_100_000,
             write_kib_s=960_000,
             request_ms=0.08,
-            partitions=(SimPartition(number=1, start=2048, sectors=1_503_496_192),),
+            partitions=(
+                SimPartition(number=1, start=2048, sectors=1_503_496_192),
+                *((SimPartition(number=2, start=1_503_498_240, sectors=335_544_320),) if index == 3 else ()),
+            ),
         )
         for index in range(4)
     )
@@ -219,10 +223,9 @@ class StoryStep(Struct, frozen=True, kw_only=True):
 def _fail_vm(slot: int) -> Act:
     def act(kernel: SimKernel) -> None:
         vm = kernel.array("vm")
-        if vm is None or vm.degraded or not any(member.is_spare for member in vm.members):
+        if vm is None or vm.degraded or vm.reshape or not any(member.is_spare for member in vm.members):
             return
-        device = next(member.device for member in vm.members if member.slot == slot)
-        fail_member(kernel, vm, device)
+        fail_member(kernel, vm, next(member.device for member in vm.members if member.slot == slot))
 
     return act
 

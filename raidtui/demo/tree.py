@@ -11,13 +11,13 @@ from raidtui.demo.control import SCHEDULERS
 from raidtui.demo.disks import SimDisk
 from raidtui.demo.kernel import SimKernel
 from raidtui.demo.sim_array import SimArray, SimMember, SimSync
+from raidtui.demo.sim_bcache import BACKING, CACHE, bcache_files, bcache_live_files, bcache_stat_line
 from raidtui.demo.sim_stack import PHYSICAL, stat_files, stat_lines, volume_files
 from raidtui.host.block import BLOCK
 from raidtui.host.md.array_attributes import RAID_SYSCTL
 from raidtui.host.udev import DATA
 from raidtui.model.levels import Raid10Layout
 
-_OFFSET_SECTORS = 264192
 _PARITY_KNOBS = {
     "stripe_cache_size": "256", "group_thread_cnt": "0", "preread_bypass_threshold": "1", "skip_copy": "0",
     "rmw_level": "1",
@@ -36,10 +36,13 @@ def live_files(kernel: SimKernel) -> Iterator[tuple[str, str]]:
     yield "/proc/mdstat", mdstat_text(kernel.arrays, kernel.now_s)
     yield "/proc/diskstats", _diskstats(kernel)
     yield from stat_files(kernel)
+    yield from bcache_live_files(kernel).items()
     for array in kernel.arrays:
-        if not array.redundant:
-            continue
         base = f"{BLOCK}/{array.name}/md"
+        if not array.redundant:
+            yield f"{base}/reshape_position", "none\n"
+            continue
+        yield f"{base}/reshape_position", _reshape_position(array)
         completed, speed = _progress(array, kernel.now_s)
         yield f"{base}/sync_completed", completed
         yield f"{base}/sync_speed", speed
@@ -57,6 +60,21 @@ def _progress(array: SimArray, now_s: float) -> tuple[str, str]:
     return f"{sync.completed_sectors} / {sync.total_sectors}\n", f"{moved // 2 // elapsed_s}\n"
 
 
+def _reshape_position(array: SimArray) -> str:
+    """How far a reshape is, in sectors of the array: backwards, that is where it comes from."""
+    if array.reshape is None:
+        return "none\n"
+    sync = array.sync
+    done = (
+        int(sync.done_sectors)
+        if sync is not None and sync.action == "reshape"
+        else array.reshape.done_sectors
+    )
+    at = done * array.array_kib // max(1, array.component_kib)
+    at -= at % (array.chunk_kib * 2 or 1)
+    return f"{array.array_kib * 2 - at if array.backwards else at}\n"
+
+
 def _resync_start(array: SimArray) -> str:
     if array.recovery_cp is None:
         return "none\n"
@@ -72,7 +90,7 @@ def _diskstats(kernel: SimKernel) -> str:
             name = disk.partition_name(part.number)
             lines.append(kernel.counters[name].line((disk.dev[0], disk.dev[1] + part.number), name))
     lines += [kernel.counters[array.name].line(array.dev, array.name) for array in kernel.arrays]
-    return "\n".join((*lines, *stat_lines(kernel))) + "\n"
+    return "\n".join((*lines, *stat_lines(kernel), *bcache_stat_line(kernel))) + "\n"
 
 
 def still_files(kernel: SimKernel) -> tuple[dict[str, str], dict[str, str]]:
@@ -87,7 +105,8 @@ def still_files(kernel: SimKernel) -> tuple[dict[str, str], dict[str, str]]:
     for array in kernel.arrays:
         _array(files, links, array, kernel)
     more, inner = volume_files(kernel)
-    return files | more, links | inner
+    cached, to = bcache_files(kernel)
+    return files | more | cached, links | inner | to
 
 
 def _disk(files: dict[str, str], links: dict[str, str], disk: SimDisk, kernel: SimKernel) -> None:
@@ -172,6 +191,8 @@ def _udev_partition(disk: SimDisk, name: str, holder: SimArray | None) -> str:
             f"E:ID_FS_LABEL=demo:{holder.label}",
             "E:ID_FS_USAGE=raid",
         ]
+    elif name in {BACKING, CACHE}:
+        lines += ["E:ID_FS_TYPE=bcache", "E:ID_FS_USAGE=other"]
     return "\n".join(lines) + "\n"
 
 
@@ -210,25 +231,32 @@ def _of_member(array: SimArray, member: SimMember) -> dict[str, str]:
         "state": member.state,
         "slot": "none" if member.slot is None else str(member.slot),
         "errors": "0",
-        "offset": str(_OFFSET_SECTORS),
+        "offset": str(array.offset_sectors),
+        "new_offset": str(array.offset_sectors + (array.reshape.shift_sectors if array.reshape else 0)),
         "size": str(array.component_kib),
         "recovery_start": "none" if member.in_sync else str(member.recovered_sectors),
         "bad_blocks": "",
     }
 
 
+def _changing(new: int, old: int | None) -> str:
+    """Return a value; while a reshape changes it, the old one behind it."""
+    return str(new) if old is None or old == new else f"{new} ({old})"
+
+
 def _of_array(array: SimArray, kernel: SimKernel) -> dict[str, str]:
+    old = array.reshape
     words = {
         "uuid": _dashed(array.uuid),
         "level": array.level,
-        "layout": str(array.layout),
-        "chunk_size": str(array.chunk_kib * 1024),
+        "layout": _changing(array.layout, old.layout if old else None),
+        "chunk_size": _changing(array.chunk_kib * 1024, old.chunk_kib * 1024 if old else None),
         "component_size": str(array.component_kib),
-        "array_size": "default",
+        "array_size": "default" if array.clip_kib is None else str(array.clip_kib),
         "metadata_version": "1.2",
-        "raid_disks": str(array.raid_disks),
+        "raid_disks": _changing(array.raid_disks, old.raid_disks if old else None),
         "array_state": _array_state(array),
-        "reshape_position": "none",
+        "reshape_direction": "backwards" if array.backwards else "forwards",
         "resync_start": "none",
         "safe_mode_delay": "0.204",
         "max_read_errors": array.knobs.get("max_read_errors", "20"),
@@ -319,12 +347,13 @@ def _mdstat_geometry(array: SimArray) -> str:
         return f" {array.chunk_kib}k chunks"
     if array.level == "raid1":
         return marks
+    before = array.reshape or array  # md prints chunk and layout of what has not been moved yet
     if array.level == "raid10":
         layout = Raid10Layout.decode(array.layout)
         near = layout.near if layout else 1
-        return f" {array.chunk_kib}K chunks" + (f" {near} near-copies" if near > 1 else "") + marks
+        return f" {before.chunk_kib}K chunks" + (f" {near} near-copies" if near > 1 else "") + marks
     level = array.level.removeprefix("raid")
-    return f" level {level}, {array.chunk_kib}k chunk, algorithm {array.layout}{marks}"
+    return f" level {level}, {before.chunk_kib}k chunk, algorithm {before.layout}{marks}"
 
 
 def _mdstat_sync(array: SimArray, now_s: float) -> str:

@@ -13,6 +13,7 @@ from raidtui.session.watch_loop import WatchLoop
 
 if TYPE_CHECKING:
     from raidtui.session.bench import BenchSession
+    from raidtui.session.played_jobs import PlayedJobs
     from raidtui.session.stack import StackSession
     from raidtui.session.tuning import TuneSession
     from raidtui.session.wear import WearSession
@@ -59,6 +60,11 @@ class Session:
         return TuneSession(self._shell, self.loop)
 
     @property
+    def plays(self) -> bool:
+        """Whether the host is simulated, so that its jobs are played."""
+        return self.root.source == "demo"
+
+    @property
     def tuned(self) -> TuneSession | None:
         """The same, where the knobs have been looked at."""
         return self.__dict__.get("tuning")
@@ -69,6 +75,13 @@ class Session:
         from raidtui.session.bench import BenchSession  # noqa: PLC0415
 
         return BenchSession(self._shell, self.loop)
+
+    @cached_property
+    def played(self) -> PlayedJobs:
+        """The jobs of a simulated host."""
+        from raidtui.session.played_jobs import PlayedJobs  # noqa: PLC0415
+
+        return PlayedJobs(self.root)
 
     @cached_property
     def stack(self) -> StackSession:

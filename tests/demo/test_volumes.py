@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from raidtui.demo.demo_host import demo_root
+from raidtui.host.block import candidate_names
 from raidtui.model.stack import StackKind
 from raidtui.monitor.sampler import Sampler
 from raidtui.session.stack import StackReader
@@ -31,10 +34,38 @@ def test_the_stack_of_the_demo() -> None:
         "vg0/images": ("/var/lib/libvirt",),
         "vg0/data": ("/srv/data",),
         "root": ("/",),
+        "bcache0": ("/srv/backup",),
     }
+    assert stack.nodes["bcache0"].kind is StackKind.BCACHE
     assert [(each.code, each.node) for each in look.findings] == [(StackCode.ONE_CARRIES_ALL, "dm-0")]
     delta = look.meter.cache("dm-1", MINUTES_S)
     assert delta is not None
     assert delta.hits > delta.misses > 0
     shares = look.meter.shares("dm-0", MINUTES_S)
     assert (shares["md125"].requests, shares["md124"].requests) == (1.0, 0.0)
+
+
+def test_the_bcache_of_the_demo() -> None:
+    """Its figures move with the time; it is a disk nowhere; its knobs are those of the kernel."""
+    now = [0.0]
+    root = demo_root(clock=lambda: now[0], now=lambda: 1_700_000_000 + now[0])
+    snapshot = Sampler(root).sample()
+    reader = StackReader(root)
+    first = reader.look({}).meter.now.nodes["bcache0"].cache
+    assert first is not None
+    assert (first.mode, first.backing, first.devices) == ("writeback", "sdd3", ("nvme3n1p2",))
+    now[0] = 60.0
+    later = reader.look({}).meter.now.nodes["bcache0"].cache
+    assert later is not None
+    assert (later.hits or 0) > (first.hits or 0) > (first.misses or 0) > 0
+    assert "bcache0" not in candidate_names(root)
+    assert "bcache0" not in snapshot.disks
+    folder = "/sys/class/block/bcache0/bcache"
+    root.write(f"{folder}/cache_mode", "writethrough")
+    assert root.text(f"{folder}/cache_mode") == "[writethrough] writeback writearound none"
+    assert root.text(f"{folder}/dirty_data") == "0.0k"
+    root.write(f"{folder}/sequential_cutoff", "1048576")
+    assert root.text(f"{folder}/sequential_cutoff") == "1.0M"
+    for attribute, word in (("cache_mode", "none at all"), ("writeback_percent", "41"), ("state", "clean")):
+        with pytest.raises(OSError, match=r"Invalid argument|Permission denied"):
+            root.write(f"{folder}/{attribute}", word)

@@ -1,12 +1,15 @@
 """What stands on what, on a real kernel: volumes and caches over md, with figures equal to the kernel's."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.lab.guests.arrays import disk_names, make_array
+from tests.lab.guests.console import open_console
+from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
 
 _UNDO = """\
@@ -143,6 +146,34 @@ def test_a_linear_volume(over_md: Guest) -> None:
     assert {name: share["writes"] for name, share in volume["share"].items()} == pytest.approx(
         by_iostat, abs=1e-3
     )
+
+
+def test_the_stack_by_keys(over_md: Guest) -> None:
+    """Key v on an array: what stands on it, and while it is written to, which array attends to that."""
+    ok(
+        over_md,
+        "lvcreate -q -y -n lin -L16M vc /dev/md/slow; lvextend -q -y -L+16M vc/lin /dev/md/fast\n"
+        "mkfs.ext4 -q /dev/vc/lin && mkdir -p /mnt/stack && mount /dev/vc/lin /mnt/stack; udevadm settle",
+    )
+    with open_console(over_md) as terminal:
+        terminal.press("v")
+        terminal.wait_for(
+            re.compile(r"/mnt/stack +ext4[\s\S]*vc/lin +linear [\s\S]*fast +raid1[\s\S]*slow +raid5")
+        )
+        terminal.press("a")
+        terminal.wait_for(re.compile(rf"{disk_names(over_md)[7]} +disk"))
+
+        def seen() -> bool:
+            """Whether the last seconds are in the balance, while it is written to."""
+            ok(over_md, _WRITE.format("lin").replace("/dev/vc/lin", "/mnt/stack/file"))
+            shares = r"(fast|slow) +[0-9.]+% r +[0-9.]+% w +[0-9.]+% r +[0-9.]+% w"
+            return re.search(rf"vc/lin, linear[\s\S]*{shares}", terminal.screen()) is not None
+
+        wait_until(seen, what="the share of each array")
+        terminal.press("escape")
+        terminal.wait_for(lambda text: "vc/lin" not in text and "in_sync" in text)
+        terminal.press("q")
+        assert terminal.wait_exit() == 0
 
 
 def test_a_striped_volume(over_md: Guest) -> None:

@@ -28,6 +28,11 @@ _RESERVED_PARTS = (
 )
 
 
+def is_reserved(volume: str) -> bool:
+    """Whether LVM keeps a name for its own parts of volumes (lvm(8), VALID NAMES)."""
+    return volume.startswith(_RESERVED_STARTS) or any(part in volume for part in _RESERVED_PARTS)
+
+
 def refuse_lvm(wanted: OnTop, survey: Survey, below: Below | None) -> Refusal | None:
     """Return why there cannot be such a group and volume, or None."""
     if not wanted.group:
@@ -65,7 +70,7 @@ def _refuse_names(wanted: OnTop, survey: Survey) -> Refusal | None:
                 remedy="use letters, digits, . _ + or -",
             )
     group, volume = wanted.group, wanted.volume
-    if volume.startswith(_RESERVED_STARTS) or any(part in volume for part in _RESERVED_PARTS):
+    if is_reserved(volume):
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
             why=f"LVM reserves names like {volume}",

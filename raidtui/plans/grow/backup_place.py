@@ -35,11 +35,7 @@ def refuse_backup(survey: Survey, array: Array, place: BackupPlace) -> Refusal |
         array: the array that is reshaped.
         place: where it is to lie.
     """
-    why = place.why_not
-    if not why and place.kind in _IN_MEMORY:
-        why = f"{place.where} is in memory: after a crash the file would be gone"
-    if not why and place.where in _mounted_from(survey, array.name, set()):
-        why = f"{place.where} is on {array.title} itself"
+    why = backup_trouble(survey, array, place)
     if not why:
         return None
     return Refusal(
@@ -47,6 +43,17 @@ def refuse_backup(survey: Survey, array: Array, place: BackupPlace) -> Refusal |
         why=f"the backup file cannot be {place.path}: {why}",
         remedy="name a file that is not there yet, on a disk that the array does not use",
     )
+
+
+def backup_trouble(survey: Survey, array: Array, place: BackupPlace) -> str:
+    """Return why a backup file cannot lie at a place, a clause; "" where it can. Arguments as above."""
+    if place.why_not:
+        return place.why_not
+    if place.kind in _IN_MEMORY:
+        return f"{place.where} is in memory: after a crash the file would be gone"
+    if place.where in _mounted_from(survey, array.name, set()):
+        return f"{place.where} is on {array.title} itself"
+    return ""
 
 
 def _mounted_from(survey: Survey, name: str, seen: set[str]) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from enum import StrEnum
 
@@ -9,16 +10,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.model.array import Array
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Survey
 from raidtui.plans.bitmap import plan_bitmap
+from raidtui.plans.grow.backup_place import BackupPlace, backup_trouble
 from raidtui.plans.grow.convert_plan import plan_convert
 from raidtui.plans.grow.convert_stages import ConvertRequest
-from raidtui.plans.grow.grow_plan import GrowOptions, plan_grow, plan_grow_size
+from raidtui.plans.grow.grow_above import volumes_on
+from raidtui.plans.grow.grow_plan import GrowOptions, plan_grow_size
+from raidtui.plans.grow.grow_stages import refuse_reshape
 from raidtui.plans.grow.journal_plan import plan_journal, plan_policy
-from raidtui.plans.grow.shrink_plan import plan_shrink
+from raidtui.plans.grow.kept_spares import plan_grow_keeping, spare_names
+from raidtui.plans.grow.shrink_plan import plan_shrink, plan_shrink_size
 from raidtui.plans.wizard.wizard_draft import WizardRow
-from raidtui.view.units import KIB
+from raidtui.view.units import KIB, binary_size
 
 
 class GrowAim(StrEnum):
@@ -30,6 +35,7 @@ class GrowAim(StrEnum):
     LAYOUT = "another layout"
     CHUNK = "another chunk"
     FEWER = "fewer devices"
+    LESS = "less of each member"
     JOURNAL = "write journal"
     POLICY = "partial parity log"
     BITMAP = "bitmap"
@@ -43,6 +49,7 @@ _NOTES = {
     GrowAim.LAYOUT: "Where data and parity lie on the members of a RAID 5 or 6.",
     GrowAim.CHUNK: "Every block is moved to its new place.",
     GrowAim.FEWER: "What stands on the array becomes smaller first; the last devices become spares.",
+    GrowAim.LESS: "What stands on the array becomes smaller first; the rest of each member is unused then.",
     GrowAim.JOURNAL: "Writes go to a device of their own first: no write hole. Without a device: taken away.",
     GrowAim.POLICY: "Parity is logged on the members before it is written: no write hole.",
     GrowAim.BITMAP: "Records what may be out of sync: after a crash only that is resynced.",
@@ -50,10 +57,18 @@ _NOTES = {
 _LEVELS = ("raid0", "raid5", "raid6", "raid10")
 _LAYOUTS = ("left-symmetric", "left-asymmetric", "right-symmetric", "right-asymmetric")
 _CHUNKS_KIB = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
+_SIZE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?([KMGTkmgt])(?:i?[Bb])?")
+_MOVES = frozenset({GrowAim.DEVICES, GrowAim.LEVEL, GrowAim.LAYOUT, GrowAim.CHUNK})
 _TAKES = frozenset({GrowAim.DEVICES, GrowAim.LEVEL, GrowAim.JOURNAL})
 _ENLARGES = frozenset({GrowAim.DEVICES, GrowAim.SIZE, GrowAim.LEVEL})
+_NOTHING_CHOSEN = Refusal(
+    code=RefusalCode.INVALID, why="no device is chosen yet", remedy="take one with Space"
+)
 AIM = "aim"
 """The first row."""
+SIZE, BACKUP = "size", "backup"
+TYPED = frozenset({SIZE, BACKUP})
+"""The rows of text."""
 
 
 class GrowDraft(Struct, frozen=True, kw_only=True):
@@ -64,6 +79,10 @@ class GrowDraft(Struct, frozen=True, kw_only=True):
         value: of the second row: a level, layout, chunk in KiB, number of devices, policy or kind of bitmap.
         preserve: whether a RAID 5 becomes a RAID 6 without moving its data.
         above: whether what stands on the array takes its new room.
+        volume: the volume of LVM that takes it, as group/volume; "" for none.
+        kept: how many spares remain spares; None for all.
+        size: how much of each member is used, as it was typed; "" for as much as now.
+        backup: where a backup file may lie; None before that was looked at.
     """
 
     aim: GrowAim = GrowAim.DEVICES
@@ -71,6 +90,10 @@ class GrowDraft(Struct, frozen=True, kw_only=True):
     value: str = ""
     preserve: bool = False
     above: bool = True
+    volume: str = ""
+    kept: int | None = None
+    size: str = ""
+    backup: BackupPlace | None = None
 
     @property
     def takes_devices(self) -> bool:
@@ -80,30 +103,107 @@ class GrowDraft(Struct, frozen=True, kw_only=True):
 
 def with_aim(array: Array, draft: GrowDraft, aim: GrowAim) -> GrowDraft:
     """Return the draft with another aim, and the first of its values."""
-    fresh = GrowDraft(aim=aim, devices=draft.devices, above=draft.above)
-    return replace(fresh, value=next(iter(_values(array, aim)), ""))
+    fresh = GrowDraft(aim=aim, devices=draft.devices, above=draft.above, volume=draft.volume)
+    return replace(fresh, value=next(iter(_values(array, aim)), ""), backup=draft.backup)
 
 
-def grow_rows(draft: GrowDraft) -> tuple[WizardRow, ...]:
-    """Return the rows with a value each, the aim first."""
+def grow_rows(
+    survey: Survey, array: Array, draft: GrowDraft, destroys: Collection[str] = ()
+) -> tuple[WizardRow, ...]:
+    """Return the rows with a value each, the aim first; ``TYPED`` are those of text.
+
+    Args:
+        survey: the host, so far.
+        array: the array.
+        draft: what has been chosen.
+        destroys: names of arrays that may be destroyed.
+    """
     rows = [WizardRow(key=AIM, words="What", value=draft.aim.value, note=_NOTES[draft.aim])]
     if draft.value:
         word = {GrowAim.FEWER: "devices", GrowAim.CHUNK: "chunk", GrowAim.LEVEL: "level"}.get(draft.aim, "to")
         unit = " KiB" if draft.aim is GrowAim.CHUNK else ""
         rows.append(WizardRow(key="value", words=word, value=f"{draft.value}{unit}", note=_NOTES[draft.aim]))
+    if draft.aim is GrowAim.LESS:
+        note = "How much of each member is used: a figure with K, M, G or T, 1024 each. ← → change it by 1 %."
+        rows.append(WizardRow(key=SIZE, words="of each", value=size_words(array, draft), note=note))
     if draft.aim is GrowAim.LEVEL and draft.value == "raid6":
         note = "Yes: only the disk with the second parity is written; the layout stays as an unusual one."
         rows.append(WizardRow(key="preserve", words="data stay", value=_yes(draft.preserve), note=note))
+    if spares := _spares(array) if draft.aim is GrowAim.DEVICES else 0:
+        kept = spares if draft.kept is None else draft.kept
+        note = "The others become members. A spare that is kept is taken out while md fills the new slots."
+        rows.append(WizardRow(key="kept", words="spares kept", value=f"{kept} of {spares}", note=note))
     if draft.aim in _ENLARGES:
         note = "LVM's physical volume, an open LUKS device and a mounted file system become larger, too."
         rows.append(WizardRow(key="above", words="what is on it", value=_grows(draft.above), note=note))
+        if draft.above and volumes_on(survey, array):
+            note = "This volume takes all that is free in its group then, and its file system grows with it."
+            value = draft.volume or "none: the room stays free in the group"
+            rows.append(WizardRow(key="volume", words="LVM volume", value=value, note=note))
+    if asks_backup(survey, array, draft, destroys):
+        path = draft.backup.path if draft.backup is not None else ""
+        note = (
+            "mdadm keeps what is being moved in it, because there is not enough room beside the data. It must"
+            " outlive a crash: on a disk that the array does not use."
+        )
+        rows.append(WizardRow(key=BACKUP, words="backup file", value=path, note=note))
     return tuple(rows)
 
 
-def turned(array: Array, draft: GrowDraft, key: str, delta: int) -> GrowDraft:
+def asks_backup(survey: Survey, array: Array, draft: GrowDraft, destroys: Collection[str] = ()) -> bool:
+    """Whether a plan of what is chosen needs a backup file, and can be made with one."""
+    if draft.aim not in _MOVES:
+        return False
+    without, somewhere = replace(draft, backup=None), replace(draft, backup=BackupPlace(path="/"))
+    return isinstance(_made(survey, array, without, destroys), Refusal) and isinstance(
+        _made(survey, array, somewhere, destroys), Plan
+    )
+
+
+def field_trouble(survey: Survey, array: Array, draft: GrowDraft, key: str) -> str:
+    """Return what is wrong with what was typed into a row, a clause; "" for nothing.
+
+    Args:
+        survey: the host.
+        array: the array.
+        draft: what has been chosen.
+        key: of the row.
+    """
+    if key == BACKUP and draft.backup is not None:
+        return backup_trouble(survey, array, draft.backup)
+    if key == SIZE and draft.size:
+        kib = _typed_kib(array, draft.size)
+        if not kib:
+            return "not a size: 900M and 1.5T are"
+        if kib >= (array.component_kib or 0):
+            return f"less than the {binary_size((array.component_kib or 0) * KIB)} that are used now"
+    return ""
+
+
+def size_words(array: Array, draft: GrowDraft) -> str:
+    """Return how much of each member is used, as it was typed, else as it is."""
+    return draft.size or (binary_size(array.component_kib * KIB) if array.component_kib else "?")
+
+
+def _typed_kib(array: Array, text: str) -> int:
+    """Return a typed size in whole chunks, KiB; 0 where it is none."""
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        return 0
+    kib = int(float(found[1]) * KIB ** "kmgt".index(found[2].lower()))
+    chunk = max(1, (array.chunk_bytes or 0) // KIB)
+    return kib - kib % chunk
+
+
+def _spares(array: Array) -> int:
+    return len(spare_names(array))
+
+
+def turned(survey: Survey, array: Array, draft: GrowDraft, key: str, delta: int) -> GrowDraft:
     """Return the draft with the value of a row changed.
 
     Args:
+        survey: the host.
         array: the array.
         draft: what has been chosen.
         key: of the row.
@@ -115,9 +215,28 @@ def turned(array: Array, draft: GrowDraft, key: str, delta: int) -> GrowDraft:
         values = _values(array, draft.aim)
         at = values.index(draft.value) + delta
         return replace(draft, value=values[at % len(values)], preserve=False)
+    if key == "volume":
+        volumes = ("", *volumes_on(survey, array))
+        at = volumes.index(draft.volume) if draft.volume in volumes else 0
+        return replace(draft, volume=volumes[(at + delta) % len(volumes)])
+    if key == "kept":
+        spares = _spares(array)
+        kept = ((spares if draft.kept is None else draft.kept) + delta) % (spares + 1)
+        return replace(draft, kept=None if kept == spares else kept)
+    if key == SIZE:
+        return _sized(array, draft, delta)
     if key == "preserve":
         return replace(draft, preserve=not draft.preserve)
     return replace(draft, above=not draft.above) if key == "above" else draft
+
+
+def _sized(array: Array, draft: GrowDraft, delta: int) -> GrowDraft:
+    """Return the draft with one per cent more or less of each member."""
+    most = array.component_kib or 0
+    chunk = max(1, (array.chunk_bytes or 0) // KIB)
+    step = max(chunk, most // 100 - most // 100 % chunk)
+    kib = (_typed_kib(array, draft.size) if draft.size else most) + delta * step
+    return replace(draft, size=f"{kib}K" if 0 < kib < most else "" if kib >= most else draft.size)
 
 
 def taken(draft: GrowDraft, name: str) -> GrowDraft:
@@ -139,9 +258,24 @@ def plan_of_draft(
         draft: what has been chosen.
         destroys: names of arrays that may be destroyed.
     """
-    options = GrowOptions(destroys=destroys, above=draft.above)
+    without = _made(survey, array, replace(draft, backup=None), destroys)
+    if isinstance(without, Plan) or draft.backup is None:
+        return without
+    return _made(survey, array, draft, destroys)
+
+
+def _made(survey: Survey, array: Array, draft: GrowDraft, destroys: Collection[str]) -> Plan | Refusal:
+    volumes = (draft.volume,) if draft.volume and draft.volume in volumes_on(survey, array) else ()
+    options = GrowOptions(destroys=destroys, backup=draft.backup, above=draft.above, volumes=volumes)
     if draft.aim is GrowAim.DEVICES:
-        return plan_grow(survey, array, draft.devices, options=options)
+        kept = _spares(array) if draft.kept is None else draft.kept
+        if not draft.devices and kept == _spares(array) and refuse_reshape(survey, array) is None:
+            return _NOTHING_CHOSEN
+        return plan_grow_keeping(survey, array, draft.devices, kept, options)
+    if draft.aim is GrowAim.LESS:
+        return plan_shrink_size(
+            survey, array, _typed_kib(array, draft.size) if draft.size else array.component_kib or 0
+        )
     if draft.aim is GrowAim.SIZE:
         return plan_grow_size(survey, array, options)
     if draft.aim is GrowAim.LEVEL:

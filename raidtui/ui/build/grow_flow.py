@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from raidtui.model.array import Array
 from raidtui.model.plan import Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
+from raidtui.plans.grow.backup_place import BackupPlace
 from raidtui.plans.grow.grow_draft import GrowDraft, plan_of_draft
 from raidtui.session import storage
+from raidtui.session.backup_places import propose_backup, read_backup_place
 from raidtui.ui.build.grow_screen import GrowScreen
 from raidtui.ui.frame.choose import Ask
 from raidtui.ui.frame.plan_flow import PlanFlow, labels_on
@@ -26,7 +30,7 @@ class GrowFlow(PlanFlow):
         draft: GrowDraft | None = None
         survey, said = Survey(snapshot=found.snapshot), ""
         while True:
-            screen = GrowScreen(survey, array, draft, said=said)
+            screen = GrowScreen(survey, array, draft, said=said, places=partial(self._place, array))
             chosen = await found.shown(
                 screen,
                 lambda survey, progress, screen=screen: screen.show_survey(  # type: ignore[misc]
@@ -56,3 +60,13 @@ class GrowFlow(PlanFlow):
                 said = made.sentence
             elif await self.offer(made, survey.devices):
                 return
+
+    async def _place(self, array: Array, path: str, survey: Survey) -> BackupPlace:
+        """Look at the place of a backup file, in a thread that monitoring does not wait for."""
+        loop, apart = self._shell.session.loop, self._shell.session.root.apart()
+        root = apart or self._shell.session.root
+
+        def look() -> BackupPlace:
+            return read_backup_place(root, path) if path else propose_backup(root, survey, array)
+
+        return await (loop.work(look) if apart is None else loop.aside(look))

@@ -109,7 +109,11 @@ class PlanFlow:
         shell, session = self._shell, self._shell.session
         try:
             with shell.writing():
-                job_id = await session.loop.aside(lambda: storage.start_job(session.root, plan))
+                job_id = await (
+                    session.loop.work(lambda: session.played.start(plan))
+                    if session.plays
+                    else session.loop.aside(lambda: storage.start_job(session.root, plan))
+                )
         except JobError as error:
             shell.say(str(error), "bad")
             return
@@ -133,13 +137,20 @@ class PlanFlow:
                     continue
             try:
                 with shell.writing():
-                    begun_after = await session.loop.aside(partial(_give, command, job_id))
+                    begun_after = await (
+                        session.loop.work(partial(session.played.give, command, job_id))
+                        if session.plays
+                        else session.loop.aside(partial(_give, command, job_id))
+                    )
             except JobError as error:
                 shell.say(str(error), "bad")
                 return
 
     async def _news(self, begun_after: int, job_id: str, since: int) -> storage.JobNews:
-        return await self._shell.session.loop.aside(lambda: storage.job_news(job_id, since, begun_after))
+        session = self._shell.session
+        if session.plays:
+            return await session.loop.work(partial(session.played.news, job_id, since))
+        return await session.loop.aside(lambda: storage.job_news(job_id, since, begun_after))
 
     async def jobs(self) -> None:
         """Show the last jobs, running and interrupted ones first, and follow the chosen one."""
@@ -150,7 +161,11 @@ class PlanFlow:
 
         async def fill() -> None:
             nonlocal found
-            found = await session.loop.aside(storage.recent_jobs)
+            found = await (
+                session.loop.work(session.played.lines)
+                if session.plays
+                else session.loop.aside(storage.recent_jobs)
+            )
             choice.show_options(tuple(Option(key=job.id, words=_job_words(job)) for job in found))
 
         filling = asyncio.ensure_future(fill())
