@@ -65,6 +65,9 @@ def iostat():
     disks = json.loads(said.stdout)["sysstat"]["hosts"][0]["statistics"][0]["disk"]
     return {{each["disk_device"]: (each["kB_read"], each["kB_wrtn"]) for each in disks}}
 
+def said():
+    return subprocess.run(("dmsetup", "status", "--noflush"), capture_output=True, text=True).stdout
+
 def settled():
     subprocess.run("sync; udevadm settle", shell=True, check=True)
 
@@ -76,9 +79,13 @@ reader.look(arrays, wait=True)
 before, before_kb = stats(), iostat()
 subprocess.run({work!r}, shell=True, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 settled()
-look = reader.look(arrays, wait=True)
+# A cache writes back on its own: what is compared is a moment at which it has not.
+status, then = said(), None
+while status != then:
+    then = status
+    look = reader.look(arrays, wait=True)
+    status = said()
 after, after_kb = stats(), iostat()
-status = subprocess.run(("dmsetup", "status", "--noflush"), capture_output=True, text=True).stdout
 iostats = {{
     name: [new - old for new, old in zip(kb, before_kb.get(name, (0, 0)))] for name, kb in after_kb.items()
 }}
