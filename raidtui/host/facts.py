@@ -8,9 +8,9 @@ import time
 from raidtui.host import maps, on_top
 from raidtui.host.block import BLOCK, DiskReader, read_appearance
 from raidtui.host.examine import digest_of, why_busy
+from raidtui.host.md import array_facts
 from raidtui.host.md.array_names import canonical_uuid, read_uuid
 from raidtui.host.md.mdadm import MdadmError, MdadmTimeoutError, read_detail
-from raidtui.host.md.mdadm_waits import waiting_mdadm
 from raidtui.host.md.superblock import read_superblock
 from raidtui.host.mounts import read_mounts
 from raidtui.host.openers import open_words
@@ -18,7 +18,7 @@ from raidtui.host.roots.root import Root
 from raidtui.host.stack import cache_facts
 from raidtui.model.disk import Disk
 from raidtui.model.plan import Fact, FactKind
-from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, counted
+from raidtui.view.units import SECTOR_BYTES, binary_size, counted
 
 _PATIENCE_S, _PACE_S = 5.0, 0.1
 """How long a device may be open after a step: udev's handling of events ends within that."""
@@ -224,110 +224,11 @@ def _line(root: Root, path: str, value: str) -> str:
     return "" if value in lines else f"{path} has no line {value!r}"
 
 
-def _attribute(root: Root, name: str, attribute: str) -> str:
-    return (root.text(f"{BLOCK}/{name}/md/{attribute}") or "").strip()
-
-
-def _state(root: Root, name: str, value: str) -> str:
-    found = _attribute(root, name, "array_state")
-    return "" if found in value.split("|") else f"{name} is {found or 'not there'}"
-
-
-def _chunk(root: Root, name: str, value: str) -> str:
-    """During a reshape, the new chunk size comes first: "65536 (131072)"."""
-    found = _attribute(root, name, "chunk_size").partition(" ")[0]
-    if found.isascii() and found.isdigit() and int(found) == int(value) * KIB:
-        return ""
-    return f"{name} has chunks of {found} bytes" if found else f"{name} is not there"
-
-
-def _slots(root: Root, name: str, value: str) -> str:
-    """During a reshape, the new number comes first: "4 (3)"."""
-    found = _attribute(root, name, "raid_disks").partition(" ")[0]
-    if found == value:
-        return ""
-    return f"{name} has {found} slots" if found else f"{name} is not there"
-
-
-def _shape(root: Root, name: str, value: str) -> str:
-    """During a reshape, the new number comes first: "4 (3)"; of a level there is only one."""
-    words = (_attribute(root, name, word).partition(" ")[0] for word in ("level", "raid_disks", "layout"))
-    level, slots, layout = words
-    if {f"{level}/{slots}", f"{level}/{slots}/{layout}"} & set(value.split("|")):
-        return ""
-    return f"{name} is a {level} of {slots}" if level else f"{name} is not there"
-
-
-def _unattended(root: Root, name: str, value: str) -> str:
-    del value
-    found = waiting_mdadm(root, name)
-    return f"mdadm (pid {found[0]}) waits for the reshape of {name}" if found else ""
-
-
-def _policy(root: Root, name: str, value: str) -> str:
-    found = _attribute(root, name, "consistency_policy")
-    if found == value:
-        return ""
-    return f"{name} has consistency policy {found}" if found else f"{name} is not there"
-
-
-def _stands_still(root: Root, name: str) -> str:
-    """An array that does not run says nothing of what md has left to do."""
-    state = _attribute(root, name, "array_state")
-    return f"{name} is {state or 'not there'}" if state in {"", "clear", "inactive"} else ""
-
-
-def _synced(root: Root, name: str, value: str) -> str:
-    del value
-    action, start = _attribute(root, name, "sync_action"), _attribute(root, name, "resync_start")
-    if why := _stands_still(root, name):
-        return why
-    return "" if action in {"", "idle"} and start in {"", "none"} else f"{name} is being synced"
-
-
 def _larger(root: Root, name: str, value: str) -> str:
     disk = _disk(root, name)
     if disk is None or disk.size_bytes is None:
         return f"{name} is gone"
     return "" if disk.size_bytes > int(value) else f"{name} has {disk.size_bytes} bytes"
-
-
-def _reshaped(root: Root, name: str, value: str) -> str:
-    """reshape_position is a sector while a reshape runs, is frozen or interrupted (md.rst)."""
-    del value
-    if why := _stands_still(root, name):
-        return why
-    position = _attribute(root, name, "reshape_position")
-    return "" if position in {"", "none"} else f"{name} is being reshaped"
-
-
-def _bitmap(root: Root, name: str, value: str) -> str:
-    found = _attribute(root, name, "bitmap/location")
-    if not found:
-        return f"{name} is not there, or has no place for a bitmap"
-    has = "none" if found == "none" else "internal"
-    return "" if has == value else f"{name} has {'no bitmap' if has == 'none' else 'a bitmap'}"
-
-
-def _serves(root: Root, subject: str, value: str) -> str:
-    """When a copy is complete, md fails the old member at once (raid10.c, raid10_spare_active)."""
-    array, _, old = subject.partition("/")
-    was, new = (
-        _attribute(root, array, f"dev-{name.replace('/', '!')}/state").split(",") for name in (old, value)
-    )
-    if "in_sync" in new:
-        return f"the copy is complete: {value} has replaced {old}"
-    return "" if "in_sync" in was else f"{old} is not in sync: it is {','.join(was) or 'no member'}"
-
-
-def _loose(root: Root, subject: str, value: str) -> str:
-    """The kernel removes a failed member from its slot once its I/O has ended, unless the array is frozen."""
-    del value
-    array, _, name = subject.partition("/")
-    if _attribute(root, array, "sync_action") == "frozen":
-        return f"{array} is frozen"
-    slot = _attribute(root, array, f"dev-{name.replace('/', '!')}/slot")
-    return "" if slot in {"", "none"} else f"{name} still has slot {slot}"
 
 
 def _unwritten(root: Root, uuid: str, value: str) -> str:
@@ -337,7 +238,7 @@ def _unwritten(root: Root, uuid: str, value: str) -> str:
     if name is None:
         known = f"the array {uuid} does not run: it is not known whether it was written to"
         return known if runs else ""
-    state = _attribute(root, name, "array_state")
+    state = array_facts.attribute(root, name, "array_state")
     if runs and state != "readonly":
         return f"{name} is {state}: it is not known whether it was written to"
     if runs and (not seen or read_appearance(root, name) != seen):  # the counter begins again with each start
@@ -390,18 +291,8 @@ _READERS = {
     FactKind.TEXT: _text,
     FactKind.DIGEST: _digest,
     FactKind.LINE: _line,
-    FactKind.STATE: _state,
-    FactKind.CHUNK: _chunk,
-    FactKind.SLOTS: _slots,
-    FactKind.RESHAPED: _reshaped,
-    FactKind.SHAPE: _shape,
-    FactKind.UNATTENDED: _unattended,
-    FactKind.POLICY: _policy,
     FactKind.LARGER: _larger,
-    FactKind.SYNCED: _synced,
-    FactKind.BITMAP: _bitmap,
-    FactKind.SERVES: _serves,
-    FactKind.LOOSE: _loose,
+    **array_facts.FACT_READERS,
     **on_top.FACT_READERS,
     **maps.FACT_READERS,
     **cache_facts.FACT_READERS,

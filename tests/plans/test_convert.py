@@ -82,7 +82,13 @@ def in_short(found: Plan) -> list[str]:
             ["--add-spare /dev/sdz", "--level=6 --raid-devices=4 --layout=preserve", "…"],
         ),
         (raid6(), "raid5", (), {}, ["|", "--layout=left-symmetric-6", "|…", "--level=5"]),
-        (raid0(), "raid5", ("sdz",), {}, ["--level=5 --raid-devices={next} --add /dev/sdz", "…"]),
+        (
+            raid0(),
+            "raid5",
+            ("sdz",),
+            {},
+            ["--level=4 --add /dev/sdz", "…", "--level=5", "|", "--layout=left-symmetric", "|…"],
+        ),
         (RAID5, "raid0", (), {}, ["|", "--layout=parity-last", "|…", "--level=0"]),
         (raid10(), "raid0", (), {}, ["--level=0"]),
         (RAID5, "raid4", (), {}, ["|", "--layout=parity-last", "|…", "--level=4"]),
@@ -246,7 +252,7 @@ def test_what_is_said_of_it() -> None:
             "raid4",
             (),
             {},
-            "1 device more is needed for the parity of a raid4; name free devices with --add",
+            "1 device more is needed for the parity; name free devices with --add",
         ),
         (RAID5, "raid5", (), {}, "media already has raid5"),
         (

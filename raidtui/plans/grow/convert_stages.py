@@ -116,12 +116,20 @@ _Maker = Callable[[Array, GrowShape, Sequence[str], ConvertRequest, int], _Found
 def _to_raid5(
     array: Array, old: GrowShape, names: Sequence[str], request: ConvertRequest, keep: int
 ) -> _Found:
-    """From RAID 0, 1, 4 or 6; further devices are added as RAID 5, but for those that are kept for later."""
+    """From RAID 0, 1, 4 or 6; further devices are added as RAID 5, but for those that are kept for later.
+
+    A RAID 0 becomes a RAID 4 first, of which nothing moves: md has no ``sync_max`` for a RAID 0, at which the
+    reshape that follows has to halt, and mdadm waits for no end.
+    """
     names = names[: len(names) - keep] if keep else names
     if old.level == "raid6":
         return _six_to_five(array, old)
+    stages: list[GrowStage] = []
     if old.level == "raid0":
-        return _zero_to_five(old, names)
+        found = _to_raid4(array, old, names[:1], request, keep)
+        if isinstance(found, Refusal):
+            return found
+        stages, old, names = found, found[-1].new, names[1:]
     layout = LEFT_SYMMETRIC if old.level == "raid1" else PARITY_LAST
     if old.level == "raid1":
         if old.disks != 2:
@@ -134,29 +142,12 @@ def _to_raid5(
         new = GrowShape(level="raid5", layout=layout, chunk_bytes=chunk_kib * KIB, disks=2)
     else:
         new = replace(old, level="raid5", layout=layout)
-    stages = [GrowStage(options=("--level=5",), old=old, new=new, why="another level; nothing moves")]
+    stages.append(GrowStage(options=("--level=5",), old=old, new=new, why="another level; nothing moves"))
     if names:
         stages += grow_stages(new, names, new.disks + len(names))
     if old.level == "raid4" and request.layout != "parity-last":
         stages.append(_layout_stage(stages[-1].new, LEFT_SYMMETRIC))
     return stages
-
-
-def _zero_to_five(old: GrowShape, names: Sequence[str]) -> _Found:
-    if not names:
-        return _needed(1, "for the parity of a raid5")
-    before = GrowShape(level="raid5", layout=PARITY_LAST, chunk_bytes=old.chunk_bytes, disks=old.disks + 1)
-    new = replace(before, layout=LEFT_SYMMETRIC)
-    stage = GrowStage(
-        options=("--level=5", f"--raid-devices={new.disks}"),
-        old=old,
-        new=new,
-        why="begins the reshape",
-        moves="md moves every block and computes the parity",
-        takes=tuple(names[:1]),
-    )
-    more = grow_stages(new, names[1:], new.disks + len(names) - 1) if names[1:] else ()
-    return [stage, *more]
 
 
 def _six_to_five(array: Array, old: GrowShape) -> _Found:
@@ -188,7 +179,7 @@ def _to_raid4(
     del array, request, keep
     if old.level == "raid0":
         if not names:
-            return _needed(1, "for the parity of a raid4")
+            return _needed(1, "for the parity")
         new = replace(old, level="raid4", layout=PARITY_LAST, disks=old.disks + 1)
         stage = GrowStage(
             options=("--level=4",),
