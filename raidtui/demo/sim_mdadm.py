@@ -18,7 +18,9 @@ VERSION = "mdadm - v4.3 - 2024-02-15"
 _SUPER_SECTORS = 8
 _LOG_SECTORS = 24
 _CHANGED_S = 1_750_000_000
-_LARGER = frozenset({"pvresize", "lvextend", "resize2fs", "xfs_growfs", "btrfs", "cryptsetup", "e2fsck"})
+_LARGER = frozenset(
+    {"pvresize", "lvextend", "resize2fs", "xfs_growfs", "btrfs", "cryptsetup", "e2fsck", "tune2fs"}
+)
 TOOLS = frozenset({"mdadm", "wipefs", *_LARGER})
 """The programs that are played here."""
 
