@@ -1,7 +1,7 @@
 # make help lists the targets. Only GNU make, a POSIX shell and Python >= 3.11 are needed to begin with.
 #
 # Variables:
-#   ARGS=...     what is passed on (run: to raidtui, test and snapshots: to pytest, bench and torture: to those)
+#   ARGS=...     what is passed on (run: to raidtui, test and snapshots: to pytest, bench, torture and power-cuts: to those)
 #   PYTHON=...   the Python to make .venv with
 #   APT=no       never install system packages, not even as root
 #   WORKERS=...  how many processes share the tests out, each with a guest of its own (2)
@@ -55,7 +55,7 @@ outcome() { if [ "$${RAIDTUI_LAB:-}" = require ]; then echo fail; else echo "be 
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lab lab-qemu bench torture wrecks snapshots system kernel clean
+.PHONY: help run test check lab lab-qemu bench torture wrecks caches snapshots system kernel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -85,8 +85,15 @@ bench: $(DEV_STAMP) ## measure start, quiet, cost (ARGS="--quick")
 torture: system $(DEV_STAMP) ## hours of random trouble, seeded and resumable (ARGS="power-cut --minutes 60 --state FILE")
 	@$(PY) -m tests.torture $(ARGS)
 
+.PHONY: power-cuts
+power-cuts: system $(DEV_STAMP) ## the power cut at ten points of each conversion (ARGS="--only '5 to 6' --points 20,95 --state FILE")
+	@$(PY) -m tests.torture.conversion_cut $(ARGS)
+
 wrecks: system $(DEV_STAMP) ## each wreck of the laboratory saved by what raidtui offers (ARGS="-k r5-zero", "--lf")
 	@RAIDTUI_WRECKS=all $(PY) -m pytest tests/lab/test_rescue_wrecks.py tests/lab/test_rescue_screen.py $(ARGS)
+
+caches: system $(DEV_STAMP) ## what takes long of the laboratory's caches: detached with data compared, benchmarks until all is counted
+	@RAIDTUI_CACHES=all $(PY) -m pytest tests/lab/test_bench_caches.py tests/lab/test_cache_detach.py tests/lab/test_cache_knobs.py $(ARGS)
 
 snapshots: $(DEV_STAMP) ## accept the pictures as they are now; look at each of them afterwards
 	@$(PY) -m pytest tests/ui --snapshot-update $(ARGS)

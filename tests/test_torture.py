@@ -6,7 +6,10 @@ from types import ModuleType
 
 import pytest
 
+from tests.lab.guests.inside.conversion_table import POINTS, TABLE
+from tests.lab.guests.uml import PowerGuest
 from tests.torture import __main__ as torture
+from tests.torture import conversion_cut
 
 
 class Kind(ModuleType):
@@ -65,3 +68,48 @@ def test_the_time_is_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_kind_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torture, "load", lambda _: None)
     assert torture.main(["storm", "--seed", "1"]) == 2
+
+
+def test_cuts_that_are_recorded_are_not_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where the last line was cut; one that has failed gets a guest of its own afterwards."""
+    done: list[tuple[str, str]] = []
+    guests: list[str] = []
+
+    class NoGuest:
+        def shutdown(self) -> None:
+            guests.append("off")
+
+    def boot() -> NoGuest:
+        guests.append("on")
+        return NoGuest()
+
+    def carried_out(guest: object, cut: conversion_cut.Cut) -> dict[str, object]:
+        del guest
+        done.append((cut.name, cut.point))
+        return {"wrong": ["a file differs"] if cut.point == "50" else [], "notes": [], "met": "0.5\n"}
+
+    monkeypatch.setattr(PowerGuest, "boot", boot)
+    monkeypatch.setattr(conversion_cut, "carried_out", carried_out)
+    state = tmp_path / "state"
+    words = ["--only", "5 to 6", "--only", "0 to 5", "--seed", "7", "--state", str(state)]
+    assert conversion_cut.main([*words, "--points", "20,50"]) == 1
+    assert sorted(done) == [("0 to 5", "20"), ("0 to 5", "50"), ("5 to 6", "20"), ("5 to 6", "50")]
+    assert guests[-1] == "off"
+    assert guests.count("on") == guests.count("off")
+    said = capsys.readouterr().out
+    assert '--only "5 to 6" --points 50 --seed 7' in said
+    assert "a file differs" in said
+
+    with state.open("a") as file:
+        file.write('{"name": "5 to 6", "point": "9')
+    done.clear()
+    assert conversion_cut.main([*words, "--points", "20,50,95", "--share", "1/1"]) == 1
+    assert sorted(done) == [("0 to 5", "95"), ("5 to 6", "95")]
+
+
+def test_each_conversion_is_cut_once_at_each_point() -> None:
+    cuts = conversion_cut.all_cuts(tuple(TABLE), POINTS, 1)
+    assert len({(cut.name, cut.point) for cut in cuts}) == len(cuts) == 10 * len(TABLE)
+    assert len({cut.seed for cut in cuts}) == len(cuts)

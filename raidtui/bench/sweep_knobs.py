@@ -109,6 +109,12 @@ def find_knob(name: str, root: Root, place: Place) -> SweepKnob | Refusal:
     if isinstance(knob, Refusal):
         return knob
     word = knob.name
+    if KnobScope.CACHE in knob.scopes:
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED,
+            why=f"{word} belongs to a cache, and a sweep does not change caches",
+            remedy=f"raidtui tune set CACHE {word}=VALUE between two runs",
+        )
     snapshot = Sampler(root).sample()
     if word == "bitmap":
         survey = read_survey(root, snapshot, ())

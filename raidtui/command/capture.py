@@ -39,6 +39,7 @@ from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.smart import SmartReading
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
+from raidtui.session.cached_nodes import CacheReader
 from raidtui.session.rescue import read_facts
 from raidtui.session.stack import StackReader
 from raidtui.wear.ledger import PATH
@@ -235,7 +236,7 @@ Part = Callable[[str, str], str]
 def knob_files(root: Root, snapshot: Snapshot) -> tuple[dict[str, bytes], dict[str, str]]:
     """Return the files and the links by which ``KnobReader`` reads the same of a capture as of the host."""
     noting = NotingRoot(root)
-    KnobReader(noting).read(snapshot)
+    KnobReader(noting).read(snapshot, caches=CacheReader(root).read(snapshot.arrays))
     files = {path: _taken(path, data) for path, data in noting.files.items()}
     return {path: data for path, data in files.items() if data is not None}, noting.links
 

@@ -7,7 +7,7 @@ import argparse
 from raidtui.host.roots.root import Root
 from raidtui.plans.create.create_request import MISSING
 
-_MANY = ("devices", "spare", "write_mostly", "pv")
+_MANY = ("devices", "larger", "spare", "write_mostly", "pv")
 _ONE = ("device", "other", "write_journal")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from raidtui.command.device_names import kernel_names
+from raidtui.command.plan_caches import CACHES, add_cache_arguments, cache_plan_of
 from raidtui.command.plan_growing import GROWING, add_destroy, add_grow_arguments, grow_plan_of
 from raidtui.command.plan_output import add_forms, print_plan
 from raidtui.host.reading import ReadingScope
@@ -82,9 +83,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     replace.add_argument("--with", dest="other", metavar="NEW", required=True)
     add_destroy(replace)
     add_grow_arguments(verb)
+    add_cache_arguments(verb)
     bitmap = verb("bitmap", "add or remove the write-intent bitmap of an array")
     bitmap.add_argument("array", metavar="ARRAY")
-    bitmap.add_argument("bitmap", choices=("none", "internal"))
+    bitmap.add_argument("bitmap", choices=("none", "internal", "lockless"))
     locate = verb("locate", "switch the locate light of a disk's bay on or off")
     locate.add_argument("device", metavar="DEVICE")
     locate.add_argument("--off", action="store_true", help="switch it off")
@@ -172,6 +174,8 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     array = find_array(snapshot, arguments.array) if hasattr(arguments, "array") else None
     if isinstance(array, Refusal):
         return array
+    if verb in CACHES:
+        return cache_plan_of(root, arguments, snapshot)
     if verb == "self-test":
         from raidtui.wear.self_tests import read_self_test_plan  # noqa: PLC0415  (other plans need none of it)
 

@@ -34,6 +34,13 @@ def add_grow_arguments(verb: Callable[[str, str], argparse.ArgumentParser]) -> N
         help="slots afterwards (default: one more for each device that is added); spares fill what is left",
     )
     grow.add_argument(
+        "--larger",
+        nargs="+",
+        default=[],
+        metavar="DEVICE",
+        help="larger devices that replace the members, one after the other; then all of them is used",
+    )
+    grow.add_argument(
         "--size", choices=("max",), help="use all of each member, when all were replaced by larger ones"
     )
     _add_reshape(grow)
@@ -147,12 +154,16 @@ def grow_plan_of(
             names=added,
         )
         return plan_convert(survey, array, request, options)
-    if arguments.size:
+    if arguments.size or arguments.larger:
         if added or arguments.slots:
             return Refusal(
                 code=RefusalCode.INVALID,
                 why="mdadm changes the size of each member and their number one after the other",
                 remedy="make two plans",
             )
-        return plan_grow_size(survey, array, options)
+        if not arguments.larger:
+            return plan_grow_size(survey, array, options)
+        from raidtui.plans.grow.size_plan import plan_larger  # noqa: PLC0415
+
+        return plan_larger(survey, array, tuple(names[word] for word in arguments.larger), options)
     return plan_grow(survey, array, added, slots=arguments.slots, options=options)

@@ -11,7 +11,7 @@ from raidtui.host.roots.root import Root
 
 if TYPE_CHECKING:
     from raidtui.jobs.store import Job
-    from raidtui.model.survey import Survey
+    from raidtui.model.survey import Superblock, Survey
     from raidtui.rescue.mdadm_words import Assembly, Recreation
     from raidtui.rescue.trial.trial_record import TrialLooks
     from raidtui.rescue.trial.trial_request import TrialRequest
@@ -128,7 +128,7 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
     """
     from raidtui.rescue.container_back import container_of  # noqa: PLC0415
     from raidtui.rescue.geometry_words import read_geometry  # noqa: PLC0415
-    from raidtui.rescue.mdadm_words import Assembly, Recreation  # noqa: PLC0415
+    from raidtui.rescue.mdadm_words import Assembly, Recreation, starts_dirty  # noqa: PLC0415
     from raidtui.session.storage import new_uuid  # noqa: PLC0415
 
     if arguments.way == _CREATE:
@@ -141,6 +141,7 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
             raise ValueError(f"a container is tried with {_START} or {_DEGRADED}")
         return container
     uuid = next((block.uuid for block in blocks if block.uuid), "")
+    found = {name: block for name in names if (block := _superblock(survey, name)) is not None}
     short = len(names) < max((block.raid_disks or 0 for block in blocks), default=0)
     in_place = any(block.reshape is not None and block.reshape.in_place for block in blocks)
     backup = _backup(arguments, uuid, in_place=in_place)
@@ -153,7 +154,13 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
         backup=backup,
         invalid_backup=bool(backup) and arguments.way != _CONTINUE,
         frozen=arguments.way == _REVERT and not backup,
+        dirty=arguments.way in _RESHAPES and starts_dirty(found),
     )
+
+
+def _superblock(survey: Survey, name: str) -> Superblock | None:
+    device = survey.devices.get(name)
+    return device.superblock if device is not None else None
 
 
 def _backup(arguments: argparse.Namespace, uuid: str, *, in_place: bool) -> str:
@@ -164,6 +171,7 @@ def _backup(arguments: argparse.Namespace, uuid: str, *, in_place: bool) -> str:
     """
     from raidtui.host.backup_files import find_backups  # noqa: PLC0415
     from raidtui.rescue.reshape_backup import backup_of, new_backup  # noqa: PLC0415
+    from raidtui.session.rescue import planned_backups  # noqa: PLC0415
 
     if arguments.way not in _RESHAPES:
         return ""
@@ -173,7 +181,7 @@ def _backup(arguments: argparse.Namespace, uuid: str, *, in_place: bool) -> str:
         return ""
     if arguments.way != _CONTINUE:
         return new_backup(uuid)
-    found = backup_of(find_backups(), uuid)
+    found = backup_of(find_backups(files=planned_backups()), uuid)
     if found is None:
         raise ValueError(f"its backup file was not found: --backup-file FILE, or {_WITHOUT}")
     return found.path

@@ -22,7 +22,7 @@ from raidtui.config import config_folder
 from raidtui.host.roots.root import Root
 from raidtui.jobs.plan_file import save_plan
 from raidtui.model.knob import KnobScope, Tuning
-from raidtui.model.plan import NothingToDo, Plan, Refusal, RefusalCode
+from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.shell_script import plan_sentences
@@ -208,6 +208,10 @@ def _carry_out(request: _TuneRequest, plan: Plan | Refusal) -> int:
         return _refused(request, plan)
     if request.arguments.dry_run:
         return _print_plan(request, plan)
+    if plan.harm is not Harm.HARMLESS:
+        again = "add --dry-run --json >plan.json, and then: raidtui apply plan.json"
+        danger = Refusal(code=RefusalCode.NEEDS_CONFIRMATION, why=plan.warning.rstrip("."), remedy=again)
+        return _refused(request, danger)
     result = request.tuner.carry_out(plan, request.snapshot, request.tuning)
     return _refused(request, result) if isinstance(result, Refusal) else _report(request, result, plan)
 

@@ -42,6 +42,10 @@ def table_lines(tuning: Tuning) -> list[str]:
         words = [f"{name} {value.text}" for name, value in array.values.items()]
         by = set_by_words([array], array.values)
         lines.append(f"{fit(array.title, 9)} {', '.join(words) or 'no knobs'}   set by: {by}")
+    for cache in tuning.of(KnobScope.CACHE):
+        words = [_with_unit(name, value) for name, value in cache.values.items()]
+        by = set_by_words([cache], cache.values)
+        lines.append(f"{fit(cache.title, 9)} {', '.join(words) or 'no knobs'}   set by: {by}")
     system = tuning.subject("system")
     if system is not None and system.values:
         words = [f"{name} {value.text} KiB/s" for name, value in system.values.items()]
@@ -50,6 +54,11 @@ def table_lines(tuning: Tuning) -> list[str]:
         )
     lines += [f"  {lack}" for lack in tuning.lacks]
     return [*lines, *_finding_lines(findings)]
+
+
+def _with_unit(name: str, value: Value) -> str:
+    unit = KNOBS[name].unit if value.text.isdigit() else ""
+    return f"{name} {value.text}{f' {unit}' if unit else ''}"
 
 
 def _finding_lines(findings: Sequence[TuneFinding]) -> list[str]:
@@ -212,6 +221,7 @@ def _subject(subject: Subject) -> dict[str, Any]:
         "erc_write_s": erc.write_ds / 10 if erc is not None and erc.write_ds is not None else None,
         "knobs": {name: _value(name, value) for name, value in subject.values.items()},
         "absent": dict(subject.absent),
+        "alone": subject.alone or None,
     }
 
 
@@ -228,7 +238,7 @@ def _value(name: str, value: Value) -> dict[str, Any]:
         "at_boot": value.at_boot,
         "survives": value.survives,
         "kept": value.kept,
-        "path": value.path or None,
+        "path": value.path if value.path and not value.path.startswith("/dev/") else None,
     }
 
 

@@ -101,8 +101,8 @@ class DemoRoot(MemoryRoot):
             self._ticking = False
 
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """See ``Root.run``: there are smartctl, dmsetup and lvs."""
-        if argv[0] in {"dmsetup", "lvs"}:
+        """See ``Root.run``: there are smartctl, dmsetup, lvs and lvchange."""
+        if argv[0] in {"dmsetup", "lvs", "lvchange"}:
             self._catch_up(0.0)
             return ToolOutput(argv=argv, status=0, stdout=tool_output(self.simulated, argv), stderr="")
         if argv[0] in sim_mdadm.TOOLS:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
 from msgspec import Struct
 
@@ -23,6 +24,9 @@ _IMAGES, _MORE, _CACHE, _META, _DATA = 1200 * _GIB, 180 * _GIB, 100 * _GIB, 1638
 _BLOCK_SECTORS = 128
 _GROUP = "Xv0dQmG2ePq7sT4uWzB1cE5fH8jK3nR6"
 _FAST = "Lc9QBrZzyLK5whpJfssWPftwtsRQfy45"
+_KNOBS = {"--cachemode": "dm-1/mode", "--cachepolicy": "dm-1/policy"}
+_FIRST = ("writeback", "smq")
+_THRESHOLD, _FIRST_THRESHOLD = "dm-1/migration_threshold", "2048"
 _SHARE = 0.3
 """How much of what goes through the array under the cache is the cache's."""
 _HITS = 0.9
@@ -182,14 +186,41 @@ def stat_files(kernel: SimKernel) -> Iterator[tuple[str, str]]:
 
 
 def tool_output(kernel: SimKernel, argv: tuple[str, ...]) -> str:
-    """Return what dmsetup or lvs prints."""
+    """Return what dmsetup, lvs or lvchange prints; what lvchange sets is the cache's from then on."""
     maps = MAPS if has_volumes(kernel) else ()
+    if argv[0] == "lvchange":
+        _change(kernel, argv)
+        return f"  Logical volume {argv[-1]} changed.\n"
     if argv[0] == "lvs":
         rows = [_row(each) for each in maps]
         return json.dumps({"report": [{"lv": rows}]})
     if "table" in argv:
-        return "".join(f"{line}\n" for each in maps for line in each.lines())
+        return "".join(f"{line}\n" for each in maps for line in _table(each, kernel))
+    one = next((each for each in maps if each.name == argv[-1]), None)
+    if one is not None:
+        return "".join(f"{line.partition(': ')[2]}\n" for line in _status(one, kernel))
     return "".join(f"{line}\n" for each in maps for line in _status(each, kernel))
+
+
+def _change(kernel: SimKernel, argv: tuple[str, ...]) -> None:
+    """Take the cache's settings from the arguments of lvchange: --cachemode writeback."""
+    for option, value in pairwise(argv):
+        if option == "--cachesettings":
+            kernel.knobs[_THRESHOLD] = value.rpartition("=")[2]
+        elif option in _KNOBS:
+            kernel.knobs[_KNOBS[option]] = value
+
+
+def _settings(kernel: SimKernel) -> tuple[str, str, str]:
+    """Return mode, policy and migration threshold of the cache."""
+    mode, policy = (kernel.knobs.get(key, text) for key, text in zip(_KNOBS.values(), _FIRST, strict=True))
+    return mode, policy, kernel.knobs.get(_THRESHOLD, _FIRST_THRESHOLD)
+
+
+def _table(each: SimMap, kernel: SimKernel) -> Iterator[str]:
+    mode, policy, _ = _settings(kernel)
+    for line in each.lines():
+        yield line.replace(" writeback smq ", f" {mode} {policy} ")
 
 
 def _row(each: SimMap) -> Mapping[str, str]:
@@ -203,6 +234,7 @@ def _status(each: SimMap, kernel: SimKernel) -> Iterator[str]:
             head, _, _ = line.partition(" linear")
             yield f"{head} linear "
         return
+    mode, policy, threshold = _settings(kernel)
     counters = map_counters(kernel)
     reads, writes = counters[3].reads, counters[3].writes
     blocks = (_CACHE - _META) // _BLOCK_SECTORS
@@ -214,9 +246,10 @@ def _status(each: SimMap, kernel: SimKernel) -> Iterator[str]:
         int(writes * (1 - _HITS)),
         int(writes) // 900,
         int(writes) // 300,
-        4096 + int(writes) % 1000,
+        4096 + int(writes) % 1000 if mode == "writeback" and policy != "cleaner" else 0,
     )
     yield (
         f"{each.name}: 0 {each.sectors} cache 8 611/2048 {_BLOCK_SECTORS} {used}/{blocks}"
-        f" {' '.join(map(str, numbers))} 2 metadata2 writeback 2 migration_threshold 2048 smq 0 rw - "
+        f" {' '.join(map(str, numbers))} 2 metadata2 {mode}"
+        f" 2 migration_threshold {threshold} {policy} 0 rw - "
     )

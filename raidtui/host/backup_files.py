@@ -45,17 +45,24 @@ class ReshapeBackup(Struct, frozen=True, kw_only=True):
     parts: tuple[tuple[int, int], ...] = ()
 
 
-def read_backups(root: Root) -> tuple[ReshapeBackup, ...]:
-    """Return the backup files of a host, or of the host of a capture."""
+def read_backups(root: Root, files: tuple[str, ...] = ()) -> tuple[ReshapeBackup, ...]:
+    """Return the backup files of a host, or of the host of a capture.
+
+    Args:
+        root: the host.
+        files: paths at which one was to be made, wherever that is.
+    """
     if root.live:
-        return find_backups()
+        return find_backups(files=files)
     return msgspec.json.decode(root.text(BACKUPS) or "[]", type=tuple[ReshapeBackup, ...])
 
 
-def find_backups(places: tuple[str, ...] = (LINKED, *PLACES)) -> tuple[ReshapeBackup, ...]:
-    """Return the backup files in some folders of the live host; they are only read."""
+def find_backups(
+    places: tuple[str, ...] = (LINKED, *PLACES), files: tuple[str, ...] = ()
+) -> tuple[ReshapeBackup, ...]:
+    """Return the backup files in some folders of the live host, and among some files; they are only read."""
     found: dict[str, ReshapeBackup] = {}
-    for path in _files(places):
+    for path in (*files, *_files(places)):
         real = os.path.realpath(path)
         if real not in found and (backup := read_backup(real)) is not None:
             found[real] = backup

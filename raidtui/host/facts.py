@@ -10,17 +10,18 @@ from raidtui.host.block import BLOCK, DiskReader, read_appearance
 from raidtui.host.examine import digest_of, why_busy
 from raidtui.host.md.array_names import canonical_uuid, read_uuid
 from raidtui.host.md.mdadm import MdadmError, MdadmTimeoutError, read_detail
+from raidtui.host.md.mdadm_waits import waiting_mdadm
 from raidtui.host.md.superblock import read_superblock
 from raidtui.host.mounts import read_mounts
 from raidtui.host.openers import open_words
 from raidtui.host.roots.root import Root
+from raidtui.host.stack import cache_facts
 from raidtui.model.disk import Disk
 from raidtui.model.plan import Fact, FactKind
 from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, counted
 
 _PATIENCE_S, _PACE_S = 5.0, 0.1
 """How long a device may be open after a step: udev's handling of events ends within that."""
-
 
 _WRITTEN_AT = 6
 """Where /sys/block/NAME/stat has the sectors that were written (Documentation/block/stat.rst)."""
@@ -257,6 +258,12 @@ def _shape(root: Root, name: str, value: str) -> str:
     return f"{name} is a {level} of {slots}" if level else f"{name} is not there"
 
 
+def _unattended(root: Root, name: str, value: str) -> str:
+    del value
+    found = waiting_mdadm(root, name)
+    return f"mdadm (pid {found[0]}) waits for the reshape of {name}" if found else ""
+
+
 def _policy(root: Root, name: str, value: str) -> str:
     found = _attribute(root, name, "consistency_policy")
     if found == value:
@@ -264,11 +271,17 @@ def _policy(root: Root, name: str, value: str) -> str:
     return f"{name} has consistency policy {found}" if found else f"{name} is not there"
 
 
+def _stands_still(root: Root, name: str) -> str:
+    """An array that does not run says nothing of what md has left to do."""
+    state = _attribute(root, name, "array_state")
+    return f"{name} is {state or 'not there'}" if state in {"", "clear", "inactive"} else ""
+
+
 def _synced(root: Root, name: str, value: str) -> str:
     del value
     action, start = _attribute(root, name, "sync_action"), _attribute(root, name, "resync_start")
-    if not _attribute(root, name, "array_state"):
-        return f"{name} is not there"
+    if why := _stands_still(root, name):
+        return why
     return "" if action in {"", "idle"} and start in {"", "none"} else f"{name} is being synced"
 
 
@@ -282,8 +295,8 @@ def _larger(root: Root, name: str, value: str) -> str:
 def _reshaped(root: Root, name: str, value: str) -> str:
     """reshape_position is a sector while a reshape runs, is frozen or interrupted (md.rst)."""
     del value
-    if not _attribute(root, name, "array_state"):
-        return f"{name} is not there"
+    if why := _stands_still(root, name):
+        return why
     position = _attribute(root, name, "reshape_position")
     return "" if position in {"", "none"} else f"{name} is being reshaped"
 
@@ -382,6 +395,7 @@ _READERS = {
     FactKind.SLOTS: _slots,
     FactKind.RESHAPED: _reshaped,
     FactKind.SHAPE: _shape,
+    FactKind.UNATTENDED: _unattended,
     FactKind.POLICY: _policy,
     FactKind.LARGER: _larger,
     FactKind.SYNCED: _synced,
@@ -390,6 +404,7 @@ _READERS = {
     FactKind.LOOSE: _loose,
     **on_top.FACT_READERS,
     **maps.FACT_READERS,
+    **cache_facts.FACT_READERS,
     FactKind.UNWRITTEN: _unwritten,
     FactKind.EVENTS: _events,
 }

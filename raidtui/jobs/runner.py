@@ -42,7 +42,14 @@ class PlanOutcome(Struct, frozen=True, kw_only=True):
         """What was done, or why it was not, in one line."""
         if self.failed is None:
             return self.plan.title
-        return f"not done: {self.reason} ({self.plan.title}; {self.failed.path})"
+        return f"not done: {self.reason} ({self.plan.title}; {self._where})"
+
+    @property
+    def _where(self) -> str:
+        """What failed: a tool's command, or the file that was written to."""
+        if self.failed is None:
+            return ""
+        return self.failed.command if self.failed.argv else self.failed.path
 
 
 def run_plan(root: Root, plan: Plan, journal: Journal) -> PlanOutcome:

@@ -40,8 +40,9 @@ def wait_of(root: Root, job: Job) -> JobWait | None:
     with contextlib.suppress(JobError):
         plan, (done, _) = job.plan, job.done_steps()
         step = next((step for number, step in enumerate(plan.steps) if number not in done), None)
-        if step is not None and step.waits:
+        if step is not None and (step.waits or step.awaits):
             texts = (root.text(f"/sys/class/block/{name}/md/sync_completed") or "" for name in plan.arrays)
             percent = next(filter(None, map(sync_percent, texts)), None)
-            return JobWait(why=step.why, percent=percent, more=len(done) + 1 < len(plan.steps))
+            why = step.why if step.waits else f"md ends first what it does, then: {step.why}"
+            return JobWait(why=why, percent=percent, more=len(done) + step.waits < len(plan.steps))
     return None

@@ -23,6 +23,7 @@ from raidtui.host.facts import kernel_name
 from raidtui.host.roots.root import Root
 from raidtui.jobs.blackbox import save_black_box
 from raidtui.jobs.lock import BusyError, JobError, only_worker
+from raidtui.jobs.reshape_pace import ReshapePace
 from raidtui.jobs.rollback import bound_to_start, is_final, is_lost, refuse_late
 from raidtui.jobs.runner import do_step, first_trouble, holds, reads_so
 from raidtui.jobs.states import CANCEL_EVENT, JobState
@@ -108,7 +109,9 @@ class Worker:
     def _went_on(self, plan: Plan, followed: contextlib.ExitStack) -> JobState:
         """Do the steps after what was waited for; while another job runs, wait."""
         number = self._waiting(plan)
-        if number is not None and number + 1 == len(plan.steps):  # nothing is left to do: no lock
+        if (
+            number is not None and plan.steps[number].waits and number + 1 == len(plan.steps)
+        ):  # nothing is left to do: no lock
             self._job.note(event="step done", step=number)
             return self._end(JobState.DONE)
         with contextlib.suppress(BusyError), only_worker(self._job.folder.parent, self._job.id):
@@ -133,9 +136,9 @@ class Worker:
             return self._back(plan, "requested")
 
     def _has_ended(self, step: Step, patience_s: float = 0.0) -> bool:
-        """Whether md has finished what a step waits for."""
+        """Whether md has finished what a step waits for, or what has to end before it."""
         end_s = time.monotonic() + patience_s
-        while not holds(self._root, step.ends):
+        while not holds(self._root, step.ends or step.awaits):
             if time.monotonic() >= end_s:
                 return False
             time.sleep(_END_PACE_S)
@@ -150,7 +153,13 @@ class Worker:
         done, _ = self._job.done_steps()
         left = (number for number, step in enumerate(plan.steps) if number not in done)
         number = next(left, None)
-        return number if number is not None and plan.steps[number].waits else None
+        if number is None or not (plan.steps[number].waits or self._is_early(plan.steps[number])):
+            return None
+        return number
+
+    def _is_early(self, step: Step) -> bool:
+        """Whether md has to end something before a step that has not been begun."""
+        return bool(step.awaits) and not holds(self._root, step.awaits)
 
     def _follow(self, plan: Plan) -> JobState:
         """Wait until md has finished; return RUNNING then, else the state that the job is in.
@@ -164,15 +173,19 @@ class Worker:
             ended, reason = self._has_ended(step), first_trouble(self._root, step.lasts)
             if self._works() != self._mine:
                 return JobState.GOES_ON
+            asked = any(entry.get("event") == CANCEL_EVENT for entry in self._job.since_work())
+            if asked and (ended or not step.paces):  # a reshape that nobody lets go on would halt
+                return self._end(JobState.CANCELLED, reason=f"cancelled before step {number + 2}; {step.why}")
             if ended:
                 return JobState.RUNNING
-            if any(entry.get("event") == CANCEL_EVENT for entry in self._job.since_work()):
-                return self._end(JobState.CANCELLED, reason=f"cancelled before step {number + 2}; {step.why}")
             # An array that is stopped and assembled again continues.
             lost_since_s = (lost_since_s or time.monotonic()) if reason else None
             if lost_since_s is not None and time.monotonic() - lost_since_s >= _LOST_S:
                 return self._end(JobState.FAILED, reason=_not_ended(step, reason))
-            time.sleep(_FOLLOW_PACE_S)
+            if step.paces and not reason:
+                ReshapePace(self._root, step.paces).keep_up(_FOLLOW_PACE_S)
+            else:
+                time.sleep(_FOLLOW_PACE_S)
         return JobState.GOES_ON
 
     def _works(self) -> int:
@@ -204,13 +217,15 @@ class Worker:
             if self._job.full:
                 return JobState.FAILED, f"stopped before step {number + 1}: {_make_room(self._job)}"
             if step.waits:
-                if not self._has_ended(step, _END_S):
+                if not self._has_ended(step, 0.0 if step.paces else _END_S):
                     return self._at_wait(plan, step)
                 self._job.note(event="step done", step=number)
                 continue
             if number in begun and step.proves and holds(self._root, step.proves):
                 self._job.note(event="step done", step=number, found=True)
                 continue
+            if step.awaits and not self._has_ended(step, _END_S):
+                return self._at_wait(plan, step)
             if plan.harm is Harm.DESTROYS and not saved:
                 if reason := save_black_box(self._root, plan, self._job.folder / "blackbox"):
                     return JobState.FAILED, reason
@@ -236,7 +251,8 @@ class Worker:
         if reason := first_trouble(self._root, step.lasts):
             return JobState.FAILED, _not_ended(step, reason)
         waits = "".join(f"; {_WAITS.format(name)}" for name in plan.arrays if self._is_waiting(name))
-        return JobState.GOES_ON, f"{step.why}{waits}; other jobs can run meanwhile"
+        why = step.why if step.waits else first_trouble(self._root, step.awaits)
+        return JobState.GOES_ON, f"{why}{waits}; other jobs can run meanwhile"
 
     def _back(self, plan: Plan, why: str) -> JobState:
         if stuck := self._all_undone(plan):

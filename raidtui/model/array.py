@@ -78,6 +78,8 @@ class Reshape(Struct, frozen=True, kw_only=True):
         shift_sectors: by how much the data of each member move towards its end, negative towards its start;
             0: in place; None where the kernel does not say.
         backup: the path of the backup file that mdadm has noted in /run since the boot; "" for none.
+        halts_at_sectors: where md halts (``sync_max``), in sectors of each member; None where it does not.
+        attended: whether a process of mdadm waits for its end; None where that is not known, or no matter.
     """
 
     position_sectors: int | None = None
@@ -86,6 +88,8 @@ class Reshape(Struct, frozen=True, kw_only=True):
     backwards: bool = False
     shift_sectors: int | None = None
     backup: str = ""
+    halts_at_sectors: int | None = None
+    attended: bool | None = None
 
 
 class SpeedLimit(Struct, frozen=True, kw_only=True):

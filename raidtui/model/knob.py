@@ -9,6 +9,7 @@ from msgspec import Struct, field
 
 from raidtui.model.plan import Fact
 from raidtui.model.smart import ErrorRecovery
+from raidtui.model.stack import CacheState
 
 
 class KnobScope(StrEnum):
@@ -18,6 +19,7 @@ class KnobScope(StrEnum):
     POLICY = "policy"  # the processors that share a frequency: cpufreq's policy0, policy1, ...
     CPU = "cpu"  # the driver of all of them
     ARRAY = "array"
+    CACHE = "cache"  # a bcache, or a volume of LVM with a cache
     SYSTEM = "system"
 
 
@@ -28,6 +30,7 @@ class By(StrEnum):
     COMMAND_LINE = "command-line"
     MODPROBE = "modprobe"
     MDADM = "mdadm.conf"
+    METADATA = "metadata"  # of the cache itself: it lasts
     UDEV = "udev"
     SYSCTL = "sysctl"
     TMPFILES = "tmpfiles"
@@ -84,6 +87,8 @@ class Setting(Struct, frozen=True, kw_only=True):
     @property
     def sentence(self) -> str:
         """Who sets it and where, a phrase: ``tuned (profile mine)``."""
+        if self.by is By.METADATA:
+            return "the cache's own metadata"
         if self.by in _BY_FILE and self.where:
             return f"{self.where}, kept by raidtui" if self.ours else self.where
         return f"{self.words} ({self.where})" if self.where else self.words
@@ -127,7 +132,8 @@ class Value(Struct, frozen=True, kw_only=True):
 
     Args:
         text: the kernel's value, as it would be written.
-        path: the file that it is read from and written to; "" where a tool does that.
+        path: the file that it is read from and written to; "" where a tool does that. Of a setting of LVM,
+            a path below that of its map that only names it.
         choices: the words that can be written; empty for numbers.
         low, high: the range, where it is a number; None where the kernel shows no bound.
         multiple: numbers are multiples of this.
@@ -167,9 +173,10 @@ class Subject(Struct, frozen=True, kw_only=True):
     """What has knobs: a whole disk, a cpufreq policy, the processors' driver, an array, the system.
 
     Args:
-        name: the kernel's: sda, policy0, md127; or cpu, system.
+        name: the kernel's: sda, policy0, md127, bcache0, dm-1; or cpu, system.
         title: the name to show.
-        kind: of a disk sata, scsi, usb, nvme, virtio or other; of a policy its driver; of an array its level.
+        kind: of a disk sata, scsi, usb, nvme, virtio or other; of a policy its driver; of an array its level;
+            of a cache bcache, lvm-cache, lvm-writecache.
         key: an array's key.
         arrays: the keys of the arrays that a disk is a member of.
         cpus: the processors of a policy: "0-7".
@@ -186,6 +193,11 @@ class Subject(Struct, frozen=True, kw_only=True):
         erc_asked: whether the disk was asked.
         values: by the knob's name.
         absent: why a knob is missing, by its name, a phrase each.
+        map: of a cache of LVM, the name of its map: vc-slow.
+        volume: of a cache of LVM, the volume that the cache is on: vc/fast; "" where it is not known.
+        pooled: of a cache of LVM, whether that is a cache pool.
+        cache: of a cache, what it says of itself.
+        alone: of a cache, why writeback endangers data, a clause; "" where it does not.
     """
 
     scope: KnobScope
@@ -209,13 +221,18 @@ class Subject(Struct, frozen=True, kw_only=True):
     erc_asked: bool = False
     values: Mapping[str, Value] = field(default_factory=dict)
     absent: Mapping[str, str] = field(default_factory=dict)
+    map: str = ""
+    volume: str = ""
+    pooled: bool = False
+    cache: CacheState | None = None
+    alone: str = ""
 
 
 class Tuning(Struct, frozen=True, kw_only=True):
     """All knobs of a host.
 
     Args:
-        subjects: the disks (members first, by array), the policies, "cpu", the arrays, "system".
+        subjects: the disks (members first, by array), the policies, "cpu", the arrays, the caches, "system".
         lacks: what the host does not have, a sentence each.
         no_cpufreq: why nothing is known of the processors; "" if it is known.
         texts: raidtui's own files, by path; without missing ones. Bytes as characters, as in Survey.texts.

@@ -1,7 +1,8 @@
 """Every knob: its file, what it does, what it risks (a sentence each), and how it is kept over reboots.
 
 Sources: Documentation/ABI/stable/sysfs-block, block/blk-wbt.c, Documentation/admin-guide/pm/{cpufreq,
-intel_pstate,amd-pstate}.rst, Documentation/admin-guide/md.rst, drivers/md/raid5.c.
+intel_pstate,amd-pstate}.rst, Documentation/admin-guide/{md,bcache}.rst, drivers/md/raid5.c,
+Documentation/admin-guide/device-mapper/{cache,cache-policies}.rst, lvmcache(7).
 """
 
 from __future__ import annotations
@@ -248,6 +249,62 @@ _ARRAY = (
         risk="A low one leaves the array without its redundancy for longer.",
     ),
 )
+_CACHE = (
+    Knob(
+        name="cache_mode",
+        scopes=(KnobScope.CACHE,),
+        file="bcache/cache_mode",
+        keep="",
+        no_keep="the cache has its mode in its own metadata, so that it lasts over reboots by itself",
+        what="Where a write ends: writethrough on both devices, writeback on the cache first, writearound"
+        " beneath it alone; passthrough and none serve nothing from the cache.",
+        risk="In writeback mode data lie on the cache device alone until they are written back: without it"
+        " they are lost, and with them the file system.",
+    ),
+    Knob(
+        name="cache_policy",
+        scopes=(KnobScope.CACHE,),
+        choices=("smq", "cleaner"),
+        keep="",
+        no_keep="LVM has the policy in its metadata, so that it lasts over reboots by itself",
+        what="What is promoted into the cache: smq what is used often, cleaner nothing: it writes back what"
+        " is dirty.",
+        risk="Under cleaner the cache fills no more.",
+    ),
+    Knob(
+        name="migration_threshold",
+        scopes=(KnobScope.CACHE,),
+        unit="sectors",
+        keep="",
+        no_keep="LVM has the threshold in its metadata, so that it lasts over reboots by itself",
+        low=0,
+        what="How many sectors may be on their way between cache and origin at a time.",
+        risk="With many, promotions and writing back take the disks from other requests; with few the cache"
+        " fills slowly.",
+    ),
+    Knob(
+        name="writeback_percent",
+        scopes=(KnobScope.CACHE,),
+        file="bcache/writeback_percent",
+        unit="%",
+        low=0,
+        high=40,
+        what="How much of the cache bcache lets be dirty in writeback mode; 0 writes back as fast as it can.",
+        risk="A high one leaves more on the cache device alone; a low one writes back more often.",
+    ),
+    Knob(
+        name="sequential_cutoff",
+        scopes=(KnobScope.CACHE,),
+        file="bcache/sequential_cutoff",
+        unit="bytes",
+        low=0,
+        high=2**32 - 1,
+        what="What is read or written in order for longer than this goes around the cache; 0 caches"
+        " everything.",
+        risk="With 0, a backup or a copy of large files takes the cache from what is used often, and wears"
+        " its SSD.",
+    ),
+)
 _SYSTEM = (
     Knob(
         name="speed_limit_min",
@@ -273,7 +330,7 @@ _SYSTEM = (
         risk="A low one leaves arrays without their redundancy for longer.",
     ),
 )
-KNOBS = {knob.name: knob for knob in (*_DISK, *_CPU, *_ARRAY, *_SYSTEM)}
+KNOBS = {knob.name: knob for knob in (*_DISK, *_CPU, *_ARRAY, *_CACHE, *_SYSTEM)}
 """By name, in the order in which they are written: a new scheduler sets nr_requests anew."""
 
 OUR_FILES = {

@@ -36,6 +36,7 @@ class FactKind(StrEnum):
     CHUNK = "chunk"  # the array (kernel name) has chunks of so many KiB, or is being reshaped to them
     SLOTS = "slots"  # the array (kernel name) has so many slots, or is being reshaped to them
     RESHAPED = "reshaped"  # no reshape of the array (kernel name) is under way, or waits half done
+    UNATTENDED = "unattended"  # no mdadm waits for the end of a reshape of the array (kernel name)
     SHAPE = "shape"  # the array (kernel name) has, or is being reshaped to, one of level/slots[/layout] (a|b)
     POLICY = "policy"  # the array (kernel name) has this consistency policy
     LARGER = "larger"  # a device (kernel name) has more than so many bytes
@@ -53,6 +54,10 @@ class FactKind(StrEnum):
     LINE = "line"  # a file has this line
     EXTENTS = "extents"  # an LVM physical volume (a path) has its data begin at a multiple of these bytes
     GROUP = "group"  # an LVM physical volume (a path) is in this volume group ("": in none)
+    CACHED = (
+        "cached"  # a map (its name) is a dm-cache with this: mode writeback, policy smq, dirty 0 (blocks),
+    )
+    # migration_threshold 2048; or "no": it is none
     VOLUME = "volume"  # an LVM volume (group/volume) is linear, or striped: 2x64 (KiB) ("": not there)
     GEOMETRY = "geometry"  # a file system (on a path) was created with: stride=8,stripe_width=16
     UNIT = "unit"  # a systemd unit is enabled, disabled, active or inactive
@@ -83,14 +88,16 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
 
     Args:
         why: a phrase.
-        path: absolute path that is written to.
-        text: the text to write in one write, for a kernel file.
+        path: absolute path that is written to; beside ``argv`` it names the setting that the tool changes.
+        text: the text to write in one write, for a kernel file; the value of the setting beside ``argv``.
         identity: (path, text) that must read so right before the write: the array is still the same one.
         content: the whole new content, if it is a configuration file; the old one is kept beside it.
         argv: the tool and its arguments; the tool is looked for in the system's folders.
         stdin: what the tool reads.
         timeout_s: how long the tool may take.
         needs: facts that are read again right before.
+        awaits: facts that are waited for right before: md may have to end something first, such as the resync
+            after a crash.
         proves: facts that must hold afterwards; if they hold already, a resumed job skips the step.
         undo: what puts it back, first to last.
         destroys: whether data that is there is gone after it.
@@ -101,6 +108,8 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         ends: of a wait: facts that hold when what md does by itself has finished. ``why`` is a clause then:
             "md copies sda to sde". The steps after it are not begun before.
         lasts: of a wait: facts that hold as long as that can finish.
+        paces: of a wait: the kernel name of an array whose reshape md halts at ``sync_max``, which the job
+            moves on as far as a power cut loses nothing; "" where md needs no limit.
         volatile: whether a reboot takes it back: it is done again where its proofs do not hold and the next
             step that lasts has not been done.
         final: whether there is no way back once its proofs hold: the job is not rolled back any more.
@@ -115,6 +124,7 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     stdin: str = ""
     timeout_s: float = 120.0
     needs: tuple[Fact, ...] = ()
+    awaits: tuple[Fact, ...] = ()
     proves: tuple[Fact, ...] = ()
     undo: tuple[Step, ...] = ()
     destroys: bool = False
@@ -123,6 +133,7 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     proof_decides: bool = False
     ends: tuple[Fact, ...] = ()
     lasts: tuple[Fact, ...] = ()
+    paces: str = ""
     volatile: bool = False
     final: bool = False
 
@@ -135,7 +146,9 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     def command(self) -> str:
         """The step as a shell user would type it."""
         if self.waits:
-            return "wait until md has finished"
+            if any(fact.kind is FactKind.CACHED or "/bcache/" in fact.subject for fact in self.ends):
+                return "wait until the cache is clean"
+            return "wait until md has finished" + (", its sync_max moved on with it" if self.paces else "")
         if self.argv:
             words = shlex.join(self.argv)
             return f"{words} <<< {shlex.quote(self.stdin)}" if self.stdin else words

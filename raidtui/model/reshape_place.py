@@ -81,7 +81,7 @@ def place(
         data_disks: before and after.
         backwards: whether it goes from the end of the array to its start.
     """
-    if min(*chunks, *data_disks) <= 0:
+    if min(chunks) < SECTOR_BYTES or min(data_disks) <= 0:
         return None
     return ReshapePlace(
         position=position,

@@ -73,6 +73,8 @@ class CacheState(Struct, frozen=True, kw_only=True, omit_defaults=True):
         trouble: why it does not work, in the kernel's word: Fail, Error, needs_check, an error number.
         written_bytes: what was written to the cache device: by bcache since it was made, else since the
             map was activated.
+        migration_threshold: of dm-cache, how many sectors may be on their way at a time.
+        set_uuid: of bcache, the UUID of the set of its cache device.
     """
 
     mode: str | None = None
@@ -94,6 +96,8 @@ class CacheState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     state: str = ""
     trouble: str = ""
     written_bytes: int | None = None
+    migration_threshold: int | None = None
+    set_uuid: str = ""
 
     @property
     def hit_ratio(self) -> float | None:

@@ -20,6 +20,8 @@ PACKAGES = {
     "ledctl": "ledmon",
     "fstrim": "util-linux",
     "resize2fs": "e2fsprogs",
+    "tune2fs": "e2fsprogs",
+    "pkill": "procps",
     "xfs_growfs": "xfsprogs",
     "pvresize": "lvm2",
     "cryptsetup": "cryptsetup-bin",

@@ -30,6 +30,7 @@ class Brake(StrEnum):
     PENDING = "pending"
     FROZEN = "frozen"
     SLOW_MEMBER = "slow_member"
+    HALTED = "halted"
 
 
 class HeldBack(Struct, frozen=True, kw_only=True):
@@ -64,7 +65,7 @@ def held_back_by(
     if _sleeps_off(array, sync):
         return HeldBack(brake=Brake.MAX_LIMIT, words="max limit: md waits until its mean speed is below it")
     if not speed_kib_s:
-        return None
+        return _by_halt(array, sync)
     return _by_limit(array, speed_kib_s) or _by_member(array, busy or {}) or _by_load(array, speed_kib_s)
 
 
@@ -100,6 +101,14 @@ def _sleeps_off(array: Array, sync: Sync) -> bool:
     """
     ceiling = array.speed_limit.ceiling_kib_s if array.speed_limit else None
     return bool(ceiling) and (sync.kernel_speed_kib_s or 0) > _OVER_LIMIT * (ceiling or 0)
+
+
+def _by_halt(array: Array, sync: Sync) -> HeldBack | None:
+    """Return that a reshape stands where md is to halt: the job that lets it on does not run."""
+    halt = array.reshape.halts_at_sectors if array.reshape is not None else None
+    if halt is None or sync.done_kib is None or 2 * sync.done_kib < halt:
+        return None
+    return HeldBack(brake=Brake.HALTED, words="its limit, sync_max: resume its job (raidtui jobs)")
 
 
 def _by_limit(array: Array, speed_kib_s: float) -> HeldBack | None:

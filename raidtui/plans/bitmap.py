@@ -22,6 +22,13 @@ def plan_bitmap(survey: Survey, array: Array, wanted: str) -> Plan | Refusal:
     if refusal := refuse_array(survey, array):
         return refusal
     has = "none" if array.bitmap is None else "internal"
+    if wanted == "lockless":
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED,
+            why="a lockless bitmap is only made with the array: mdadm 4.6 reports success for one that runs,"
+            " and gives it an ordinary bitmap",
+            remedy="choose internal, or make a new array and copy",
+        )
     if wanted not in {"none", "internal"}:
         return Refusal(
             code=RefusalCode.INVALID,

@@ -261,6 +261,20 @@ def undo_replace(array: Array, old: str, new: str, *, spare: bool) -> tuple[Step
     )
 
 
+def zero_released(survey: Survey, array: Array, name: str) -> Step:
+    """Return the step that zeroes the superblock of a member that was released: udev would add it again."""
+    step = Step(
+        argv=("mdadm", "--zero-superblock", f"/dev/{name}"),
+        why="with its superblock, udev would add it again",
+        needs=(
+            Fact(kind=FactKind.FREE, subject=name),
+            Fact(kind=FactKind.SUPERBLOCK, subject=name, value=array.uuid or ""),
+        ),
+        proves=(Fact(kind=FactKind.SUPERBLOCK, subject=name),),
+    )
+    return bound(survey, step, name)
+
+
 def _remove(array: Array, old: str, new: str, why: str) -> Step:
     remove = manage(array, ("--remove", f"/dev/{new}"), why, member_fact(array, new, "absent"))
     return replace(remove, needs=(*remove.needs, _serves(array, old, new)))

@@ -6,7 +6,7 @@ import shlex
 from difflib import SequenceMatcher
 from itertools import takewhile
 
-from raidtui.model.plan import FactKind, Harm, Plan, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Step
 from raidtui.plans.persist import readable
 from raidtui.view.text import visible
 
@@ -134,10 +134,43 @@ def shell_script(plan: Plan) -> str:
     return "\n".join(lines) + "\n"
 
 
+_PACED = """\
+move= step=
+for each in {base}/dev-*; do
+    read -r slot <"$each/slot"; read -r old <"$each/offset"; read -r new <"$each/new_offset"
+    shift_by=$((old > new ? old - new : new - old))
+    [ "$slot" = none ] || {{ [ -n "$move" ] && [ "$move" -le "$shift_by" ]; }} || move=$shift_by
+done
+for size in $(tr -d '()' <{base}/chunk_size); do [ "$size" -le "${{step:-0}}" ] || step=$size; done
+step=$((step / 512)) && move=$(((move - 2 * step) / step * step))
+[ "$move" -ge "$step" ] || move=$step
+while read -r place _ total <{base}/sync_completed && [ "$place" != none ]; do
+    if [ $((place + move)) -ge "$total" ]; then echo max >{base}/sync_max; break; fi
+    echo $((place + move)) >{base}/sync_max || :
+    sleep 0.05
+done
+"""
+"""What ``raidtui.jobs.reshape_pace`` does."""
+_CACHES = frozenset({FactKind.CACHED, FactKind.TEXT})
+_DIRTY_FIELD = 14
+"""Where dmsetup status has the dirty blocks of a cache."""
+
+
+def _until(fact: Fact) -> str:
+    """Return what waits for a cache, or until a file reads so."""
+    if fact.kind is FactKind.CACHED:
+        field = f"dmsetup status --noflush {shlex.quote(fact.subject)} | cut -d' ' -f{_DIRTY_FIELD}"
+        return f'until [ "$({field})" = 0 ]; do sleep 1; done'
+    return f'until [ "$(cat {shlex.quote(fact.subject)})" = {shlex.quote(fact.value)} ]; do sleep 1; done'
+
+
 def _shell(step: Step) -> str:
     if step.waits:
         names = [fact.subject for fact in step.ends if fact.kind is FactKind.ARRAY]
-        return "; ".join(f"mdadm --wait /dev/{name} || :" for name in names) or ":"
+        waits = [f"mdadm --wait /dev/{name} || :" for name in names]
+        waits += [_until(fact) for fact in step.ends if fact.kind in _CACHES]
+        paced = _PACED.format(base=f"/sys/class/block/{step.paces}/md") if step.paces else ""
+        return paced + ("; ".join(waits) or ":")
     if step.argv:
         words = shlex.join(step.argv)
         words += " || :" if step.may_fail or step.proof_decides else ""  # set -e would end the script

@@ -186,9 +186,9 @@ def refuse_interrupting(array: Array) -> Refusal | None:
 
     mdadm waits for the end of the reshape of a RAID 0, to make it a RAID 0 again. It takes a pause for the
     end, and fails the members that are not in sync yet: the array is broken, and is assembled only by force
-    (measured with mdadm 4.2 on Linux 6.1).
+    (measured with mdadm 4.2 on Linux 6.1). Where that process was ended, the reshape is like any other.
     """
-    if not array.as_raid4 or array.reshape is None:
+    if not array.as_raid4 or array.reshape is None or array.reshape.attended is False:
         return None
     return Refusal(
         code=RefusalCode.WRONG_STATE,

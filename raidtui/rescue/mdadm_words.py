@@ -10,13 +10,19 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
+from raidtui.model.plan import Step
+from raidtui.model.survey import Superblock
 from raidtui.plans.create.create_request import MISSING
+from raidtui.plans.whole import standing
 from raidtui.rescue.proof import RescueGeometry
 
 _STRIPED = frozenset({0, 4, 5, 6, 10})
 _WITH_LAYOUT = frozenset({5, 6, 10})
 EXTERNAL: Mapping[str, str] = {"ddf": "DDF", "imsm": "Intel"}
 """External metadata as mdadm calls them, and for people."""
+
+DIRTY = "/sys/module/md_mod/parameters/start_dirty_degraded"
+"""Whether the kernel starts an array of which parity may not fit and members are not whole (md.rst)."""
 
 Path = Callable[[str], str]
 """Returns the path of a member, by its kernel name: the device itself, or its overlay."""
@@ -34,6 +40,7 @@ class Assembly(Struct, frozen=True, kw_only=True, tag=True):
         backup: the backup file of a reshape; "" for none.
         invalid_backup: what the backup file holds is not used.
         frozen: a reshape that is under way does not continue.
+        dirty: the kernel is told to start it although its parity may not fit and members are not whole.
         external: the metadata of a container, ddf or imsm; "" for none.
         volumes: the names of a container's volumes, by their number in it.
     """
@@ -46,6 +53,7 @@ class Assembly(Struct, frozen=True, kw_only=True, tag=True):
     backup: str = ""
     invalid_backup: bool = False
     frozen: bool = False
+    dirty: bool = False
     external: str = ""
     volumes: tuple[str, ...] = ()
 
@@ -81,6 +89,32 @@ def mdadm_words(array: str, made: Assembly | Recreation, path: Path) -> tuple[st
     if isinstance(made, Assembly):
         return _assemble(array, made, path)
     return _create(array, made, path)
+
+
+def dirty_steps(made: Assembly | Recreation, start: Step) -> tuple[Step, ...]:
+    """Return the step that starts an array, between those without which the kernel refuses it.
+
+    Args:
+        made: what from.
+        start: the step.
+    """
+    if isinstance(made, Recreation) or not made.dirty:
+        return (start,)
+    off = Step(path=DIRTY, text="0", why="no other array is started so")
+    on = Step(path=DIRTY, text="1", why="the kernel starts it although its parity may not fit", undo=(off,))
+    return on, start, off
+
+
+def starts_dirty(blocks: Mapping[str, Superblock]) -> bool:
+    """Whether the kernel has to be told to start an array in the middle of its reshape (raid5_run).
+
+    A crash leaves it dirty, and a new member is not whole before the reshape ends.
+
+    Args:
+        blocks: the superblocks of the members that are given, by the names of their devices.
+    """
+    found = standing(blocks) if blocks else None
+    return found is not None and found.newest.reshape is not None and found.unwritten
 
 
 def volume_words(array: str, made: Assembly, conf: str) -> tuple[str, ...]:

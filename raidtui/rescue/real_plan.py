@@ -17,7 +17,7 @@ from raidtui.model.survey import Device, Superblock, Survey
 from raidtui.plans.assemble import let_go_of
 from raidtui.plans.contents import device_facts
 from raidtui.plans.target import needs_root, refuse_name, refuse_taken
-from raidtui.rescue.mdadm_words import Assembly, Recreation, mdadm_words
+from raidtui.rescue.mdadm_words import Assembly, Recreation, dirty_steps, mdadm_words
 from raidtui.rescue.proof import CheckResult
 from raidtui.rescue.saved_ends import SavingRoom, saved_ends, still_unwritten
 from raidtui.rescue.trial.trial_members import replaying, waiting_arrays
@@ -86,12 +86,14 @@ def plan_real(
     )
     if saved is None:
         lost = len(devices) < _slots(made, devices) or bool(replaying(survey, made.devices))
-        steps = (*map(let_go_of, waiting), start)
+        started = dirty_steps(made, start)
+        steps = (*map(let_go_of, waiting), *started)
         return Plan(
             title=f"rescue: {label}",
             subject=label,
             steps=steps,
             undo=start.undo,
+            rolls_back=len(started) > 1,
             harm=Harm.REDUCES if lost else Harm.HARMLESS,
             notes=_notes(survey, trial, outcome),
             grounds=(*_grounds(trial, outcome, job), _main_step(steps, start)),
@@ -105,7 +107,7 @@ def plan_real(
         *hold.begin,
         *map(let_go_of, waiting),
         *_backup_steps(made, saved.folder),
-        start,
+        *dirty_steps(made, start),
         *hold.end,
     )
     return Plan(

@@ -21,6 +21,7 @@ from raidtui.rescue.records import Cause, CauseCode, WayBack, WayCode
 from raidtui.rescue.reshape_backup import is_needed, new_backup
 from raidtui.view.units import SECTOR_BYTES, binary_size, joined
 
+_DIRTY = " The kernel is told to start it although its parity may not fit (start_dirty_degraded)."
 _SUPERBLOCKS = "the superblocks of its members"
 _REBUILT = {CauseCode.SUPERBLOCK_LOST, CauseCode.OVERWRITTEN, CauseCode.NOT_ENOUGH}
 
@@ -221,7 +222,8 @@ def _reshape(group: MemberGroup) -> Iterator[WayBack]:
     yield WayBack(
         code=WayCode.CONTINUE,
         text=f"Continue the reshape with {joined(names)}"
-        + (", with the backup file that was given to mdadm --grow (--backup-file)." if needs else "."),
+        + (", with the backup file that was given to mdadm --grow (--backup-file)." if needs else ".")
+        + (_DIRTY if group.standing.unwritten else ""),
         writes="the data of all members, moved to their new places",
         possible=not why and not filed,
         why_not=why or filed,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Iterable
 from functools import partial
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
@@ -15,6 +17,8 @@ from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import Root
 from raidtui.host.smart.smart_names import has_smart
 from raidtui.host.surface import SURFACES, Surface, read_surface
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.store import all_jobs
 from raidtui.model.disk import Disk
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
@@ -30,6 +34,7 @@ from raidtui.wear.readings import WearReader
 
 _SMART_S = 5.0
 _LOOK_S = 5.0
+_BACKUP = "--backup-file="
 
 
 class RescueReport(Struct, frozen=True, kw_only=True):
@@ -119,13 +124,27 @@ def look_closer(root: Root, survey: Survey, snapshot: Snapshot, names: Collectio
     blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
     moved = any(block.reshape is not None and block.reshape.in_place for block in blocks)
     return RescueFacts(
-        backups=read_backups(root) if moved else (),
+        backups=read_backups(root, planned_backups()) if moved else (),
         survey=survey,
         media=media,
         surfaces=tuple(surfaces.values()),
         named=tuple(names),
         copies=known_copies(root, survey) if root.live else {},
     )
+
+
+def planned_backups(folder: Path | None = None) -> tuple[str, ...]:
+    """Return where the plans of jobs have mdadm keep the backup file of a reshape.
+
+    Args:
+        folder: of the jobs; None for this host's.
+    """
+    found: list[str] = []
+    for job in reversed(all_jobs(folder)):
+        with contextlib.suppress(JobError):
+            words = (word for step in job.plan.steps if step.argv[:1] == ("mdadm",) for word in step.argv)
+            found += (word.removeprefix(_BACKUP) for word in words if word.startswith(_BACKUP))
+    return tuple(dict.fromkeys(found))
 
 
 def read_surfaces(root: Root, survey: Survey, snapshot: Snapshot) -> tuple[Surface, ...]:

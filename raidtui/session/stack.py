@@ -61,13 +61,22 @@ class StackReader:
         root: the host.
         clock: seconds; None for a clock that only counts on, of a live host, and for the host's time else.
         limit_s: how long a tool is waited for.
+        only_maps: whether to ask for maps alone: not for volumes, rooms of file systems and SMART.
     """
 
-    def __init__(self, root: Root, clock: Callable[[], float] | None = None, limit_s: float = TOOL_S) -> None:
+    def __init__(
+        self,
+        root: Root,
+        clock: Callable[[], float] | None = None,
+        limit_s: float = TOOL_S,
+        *,
+        only_maps: bool = False,
+    ) -> None:
         apart = root.apart()
         self._root = apart or root
         self._clock = clock or (time.monotonic if root.live else root.now_s)
         self._limit_s = limit_s
+        self._only_maps = only_maps
         self._threads = apart is not None
         self._crew = Crew(threads=self._threads, limit_s=limit_s)
         self._asked_s: dict[str, float] = {}
@@ -94,7 +103,8 @@ class StackReader:
         if wait or not self._threads:
             self._crew.wait(lambda: not self._crew.open)
         stack = self._stack()
-        if wait and self._mounts_of(stack) != self._mounts:  # sizes of what is mounted: now it is known
+        rooms = wait and not self._only_maps
+        if rooms and self._mounts_of(stack) != self._mounts:  # sizes of what is mounted: now it is known
             self._mounts = self._mounts_of(stack)
             self._put(_ROOMS, 0.0, self._read_rooms)
             self._crew.wait(lambda: not self._crew.open)
@@ -132,11 +142,13 @@ class StackReader:
             self._maps = maps
             self._put(_TABLE, 0.0 if changed else VOLUMES_EVERY_S, self._read_tables)
             self._put(_STATUS, 0.0 if changed or fresh else STATUS_EVERY_S, self._read_statuses)
-            if any(
+            if not self._only_maps and any(
                 (self._root.text(f"/sys/class/block/{name}/dm/uuid") or "").startswith("LVM-")
                 for name in maps
             ):
                 self._put(_VOLUMES, VOLUMES_EVERY_S, self._read_volumes)
+        if self._only_maps:
+            return
         if self._cache_disks:
             self._put(_LIVES, LIVES_EVERY_S, self._read_lives)
         if self._mounts:

@@ -19,7 +19,7 @@ from raidtui.host.regular_files import read_regular
 from raidtui.host.roots.root import Root
 from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.model.knob import Tuning, same_value
-from raidtui.model.plan import Plan, Refusal, RefusalCode
+from raidtui.model.plan import Plan, Refusal, RefusalCode, Step
 from raidtui.model.smart import ErrorRecovery
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.tune.now import Readback, read_back
@@ -88,8 +88,10 @@ class Tuner:
         from raidtui.host.knobs.knob_reader import KnobReader  # noqa: PLC0415
         from raidtui.jobs.journal import Journal, journal_path  # noqa: PLC0415
         from raidtui.jobs.undo_record import open_record  # noqa: PLC0415
+        from raidtui.session.cached_nodes import CacheReader  # noqa: PLC0415
 
         self._root = root
+        self._caches = CacheReader(root)
         self._reader = KnobReader(root)
         self.record = record or open_record(root)
         self.journal = journal or Journal(journal_path() if root.live else None)
@@ -108,6 +110,7 @@ class Tuner:
     def forget(self) -> None:
         """Read rules, profiles and configuration files afresh next time."""
         self._reader.forget()
+        self._caches.forget()
 
     def read(self, snapshot: Snapshot, erc: Mapping[str, ErrorRecovery | None] | None = None) -> Tuning:
         """Return all knobs, with who has set them.
@@ -116,7 +119,11 @@ class Tuner:
             snapshot: the present state.
             erc: by the disk's name, the timeouts (SCT ERC) of the disks that were asked; None: it has none.
         """
-        return self._reader.read(snapshot, self.record.changed(), erc)
+        caches = self._caches.read(snapshot.arrays)
+        tuning = self._reader.read(snapshot, self.record.changed(), erc, caches)
+        return (
+            replace(tuning, lacks=(*tuning.lacks, *self._caches.unknown)) if self._caches.unknown else tuning
+        )
 
     def carry_out(self, plan: Plan, snapshot: Snapshot, before: Tuning) -> TuneResult | Refusal:
         """Carry a plan out, record how it is undone, and read the values again.
@@ -126,7 +133,7 @@ class Tuner:
             snapshot: the state that it was made from.
             before: the values that it was made from.
         """
-        if not self._root.live and any(step.argv or step.content is not None for step in plan.steps):
+        if not self._root.live and any(_is_beyond(step) for step in plan.steps):
             return Refusal(
                 code=RefusalCode.NOT_HERE,
                 why="this needs a real host: a simulated one has neither files nor tools",
@@ -135,6 +142,8 @@ class Tuner:
         from raidtui.jobs.undo_record import UndoPlace  # noqa: PLC0415
 
         outcome = run_plan(self._root, plan, self.journal)
+        if outcome.failed is not None:
+            self._take_back(outcome.failed)
         undo = partly_undone(outcome)
         if undo is not None:
             originals = [step for step in undo.steps if step.text]
@@ -142,6 +151,14 @@ class Tuner:
         self.forget()
         after = self.read(snapshot, {disk.name: disk.erc for disk in before.subjects if disk.erc_asked})
         return TuneResult(outcome=outcome, readbacks=read_back(outcome.plan, before, after), tuning=after)
+
+    def _take_back(self, failed: Step) -> None:
+        """Undo a tool's setting that the kernel did not take: LVM has noted it nevertheless."""
+        from raidtui.jobs.runner import do_step  # noqa: PLC0415
+
+        if failed.argv and failed.text:
+            for step in failed.undo:
+                do_step(self._root, step, lambda _: None)
 
     def last(self) -> UndoEntry | Refusal:
         """Return what any run has set last since the boot, in pane 4 or by ``raidtui tune``."""
@@ -312,6 +329,11 @@ def partly_undone(outcome: PlanOutcome) -> Plan | None:
     others = {step.path for step in outcome.done if not step.undo}
     steps = (*own, *(step for step in undo.steps if step.text and step.path in others))
     return replace(undo, steps=steps, undo=outcome.done) if steps else None
+
+
+def _is_beyond(step: Step) -> bool:
+    """Whether a simulated host cannot do a step: it has no files, and of tools only what sets a knob."""
+    return step.content is not None or (bool(step.argv) and not step.text)
 
 
 def _writes(outcome: PlanOutcome, before: Tuning) -> tuple[WrittenValue, ...]:

@@ -160,36 +160,57 @@ def _of_cache(node: StackNode, survival: Survival) -> Iterator[StackFinding]:
             text=f"the cache of {node.title} does not work: the kernel says {cache.trouble or cache.state}",
             remedy="see the kernel log",
         )
-    if not cache.devices or not cache.backing:
+    thin = thinner_cache(node, survival)
+    if thin is None:
         return
-    front, back = survival.losses(*cache.devices), survival.losses(cache.backing)
-    if front is None or back is None or front >= back:
-        return
-    disks = survival.disks(cache.devices)
-    where = f"on {joined(disks)} alone" if len(disks) == 1 else f"on {joined(disks)}"
     if not cache.keeps_writes:
         yield StackFinding(
             code=StackCode.CACHE_ALONE,
             role="plain",
             node=node.name,
-            text=f"the cache of {node.title} is {where}; in {cache.mode or 'unknown'} mode no data are lost"
-            " with it",
+            text=f"the cache of {node.title} is {thin.where}; in {cache.mode or 'unknown'} mode no data are"
+            " lost with it",
         )
         return
     now = (
         f"now {binary_size(cache.dirty_bytes)}" if cache.dirty_bytes is not None else "how much is not known"
     )
-    survives = "no lost disk" if front <= 0 else counted(front, "lost disk")
-    beneath = f"{MOST_LOST} or more lost disks" if back >= MOST_LOST else counted(back, "lost disk")
     yield StackFinding(
         code=StackCode.CACHE_ALONE,
         role="bad",
         node=node.name,
-        text=f"{node.title} is cached in {cache.mode or 'unknown'} mode {where}, which survives {survives},"
-        f" above what survives {beneath}: when the cache is lost, what was not written back ({now}), and with"
-        " it the file system, is lost",
+        text=f"{node.title} is cached in {cache.mode or 'unknown'} mode {thin.words}: when the cache is lost,"
+        f" what was not written back ({now}), and with it the file system, is lost",
         remedy=_safer(node),
     )
+
+
+class ThinCache(Struct, frozen=True, kw_only=True):
+    """A cache that fewer lost disks destroy than what is beneath it.
+
+    Args:
+        where: the disks it is on: on sdf alone.
+        words: the same, and what both survive.
+    """
+
+    where: str
+    words: str
+
+
+def thinner_cache(node: StackNode, survival: Survival) -> ThinCache | None:
+    """Return what is said of a cache that survives less than what is beneath it; None for another one."""
+    cache = node.cache
+    if cache is None or not cache.devices or not cache.backing:
+        return None
+    front, back = survival.losses(*cache.devices), survival.losses(cache.backing)
+    if front is None or back is None or front >= back:
+        return None
+    disks = survival.disks(cache.devices)
+    where = f"on {joined(disks)} alone" if len(disks) == 1 else f"on {joined(disks)}"
+    survives = "no lost disk" if front <= 0 else counted(front, "lost disk")
+    beneath = f"{MOST_LOST} or more lost disks" if back >= MOST_LOST else counted(back, "lost disk")
+    words = f"{where}, which survives {survives}, above what survives {beneath}"
+    return ThinCache(where=where, words=words)
 
 
 def _safer(node: StackNode) -> str:

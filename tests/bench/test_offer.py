@@ -8,13 +8,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.bench.offer import Offer, make_offer
+from raidtui.bench.offer import Offer, _cache_notes, make_offer
+from raidtui.bench.place import Place, find_device
 from raidtui.bench.request import FieldRefusal, Request, sweep_values
 from raidtui.bench.schedule import Conditions, Schedule
-from raidtui.bench.workload import Workload
+from raidtui.bench.workload import Workload, find_preset
 from raidtui.model.plan import Refusal
 from tests.bench.host import DISKS, Host, put_free_disks
 from tests.bench.records import asking
+from tests.hosts.stack_host import STATUS_FILE, StackHost
 from tests.hosts.trees import Syncing, host_tree, raid10
 
 MIB = 1 << 20
@@ -349,3 +351,26 @@ def test_what_files_take(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyP
 )
 def test_values_with_commas_and_from_to(text: str, values: tuple[str, ...]) -> None:
     assert sweep_values(text) == values
+
+
+def test_caches_below_are_named() -> None:
+    """With what they mean for the figures; the preset for caches is offered, or there is none below."""
+    host = StackHost()
+
+    def notes(device: str, preset: str = "") -> list[str]:
+        place = find_device(host, device)
+        assert isinstance(place, Place)
+        work = find_preset("hot-spots")
+        assert work is not None
+        return _cache_notes(host, Schedule(title="x", place=place, preset=preset, work=work.work))
+
+    offered = "The preset hot-spots measures caches, and has published figures to compare with."
+    kept = "its state and its hits are kept with each run."
+    assert notes("dm-0") == [f"vc/slow is a cache (lvm-cache, writeback, not cold); {kept}", offered]
+    assert notes("dm-0", "hot-spots") == [f"vc/slow is a cache (lvm-cache, writeback, not cold); {kept}"]
+    assert notes("dm-1")[0] == f"vc/wslow is a cache (lvm-writecache, writeback); {kept}"
+    assert notes("md20") == []
+    assert notes("md20", "hot-spots") == ["hot-spots measures caches; none is known below /dev/md20."]
+    host.change(STATUS_FILE, " 295/384 ", " 3/384 ")
+    words = "vc/slow is a cache (lvm-cache, writeback, cold: the first run fills it)"
+    assert notes("dm-0", "hot-spots") == [f"{words}; {kept}"]

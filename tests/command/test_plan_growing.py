@@ -60,6 +60,16 @@ ADD = "mdadm --manage /dev/md127 --add-spare /dev/sdo"
         ("grow data --add sdo", [ADD, f"{GROW} --raid-devices=5"]),
         ("grow data --devices 5 --add /dev/sdo", [ADD, f"{GROW} --raid-devices=5"]),
         ("grow data --size=max", [f"{GROW} --size=max"]),
+        (
+            "grow data --larger sdo",
+            [
+                ADD,
+                "mdadm --manage /dev/md127 --replace /dev/sda --with /dev/sdo",
+                "mdadm --manage /dev/md127 --remove /dev/sda",
+                "mdadm --zero-superblock /dev/sda",
+                f"{GROW} --size=max",
+            ],
+        ),
         ("convert data --level=0", [f"{GROW} --level=0"]),
         ("convert data --level raid0", [f"{GROW} --level=0"]),
         ("convert data --chunk=64", [f"{GROW} --chunk=64"]),
@@ -73,6 +83,10 @@ def test_the_words_reach_the_planner(host: Host, words: str, expected: list[str]
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
+        (
+            "grow data --larger sdp --add sdo",
+            "mdadm changes the size of each member and their number one after the other; make two plans",
+        ),
         (
             "grow data --size=max --add sdo",
             "mdadm changes the size of each member and their number one after the other; make two plans",

@@ -73,6 +73,8 @@ def test_dm_cache() -> None:
         "state": "",
         "trouble": "",
         "written_bytes": None,
+        "migration_threshold": 2048,
+        "set_uuid": "",
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from raidtui.host.block import UsageTables
@@ -257,6 +257,19 @@ def test_sample_never_raises(data: st.DataObject) -> None:
     _everything_that_looks_at(before, after)
     fresh = stage.sampler().sample()
     _everything_that_looks_at(after, fresh)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.sampled_from(["chunk_size", "raid_disks", "reshape_position", "level", "layout"]), _ODD)
+@example("chunk_size", b"100")
+def test_an_odd_array_whose_reshape_waits_hides_no_other(name: str, odd: bytes) -> None:
+    """Where it stands is computed from what sysfs says."""
+    grows = raid5("md3", "grows", members=("sdg1", "sdh1", "sdi1"), reshape_position="36864")
+    stage = Stage(host_tree(grows, raid1("md9", "other", frozen=True, resync_start="0")))
+    stage.put(f"/sys/class/block/md3/md/{name}", odd)
+    snapshot = stage.sampler().sample()
+    assert len(snapshot.arrays) == 2
+    assert any(finding.name == "other" for finding in judge(snapshot))
 
 
 @settings(max_examples=25, deadline=None)

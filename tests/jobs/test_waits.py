@@ -236,3 +236,33 @@ def test_a_failure_after_what_has_no_way_back(chain: Chain) -> None:
     host.fails[f"{B} 1"] = 22
     assert Worker(host, job).work() == "failed"
     assert (host.state, "going back" in journal(job)) == ("100", False)
+
+
+EARLY = replace(CHAIN, steps=(up(A), replace(up(B), awaits=(reads(SHAPE, "new"),)), up(C)))
+
+
+def test_a_step_is_begun_when_md_has_ended_what_it_does(chain: Chain) -> None:
+    """After a crash it is a resync, of which no plan knows: mdadm refuses to reshape meanwhile."""
+    seen: list[tuple[str, str, str]] = []
+
+    def look(host: Host, job: Job) -> None:
+        found = wait_of(host, job)
+        seen.append((host.state, job.state, found.words if found is not None else ""))
+
+    host, job, _ = chain(look, shaped, plan=EARLY)
+    assert Worker(host, job).work() == "done"
+    assert seen == [("100", "goes on", f"md ends first what it does, then: {EARLY.steps[1].why}")]
+    assert (host.state, host.did) == ("111", [f"{path} 1" for path in (A, B, C)])
+
+
+def test_the_last_step_is_done_after_what_md_does(chain: Chain) -> None:
+    """It is no wait itself, with whose end the job would be done."""
+    host, job, _ = chain(nothing, shaped, plan=replace(EARLY, steps=EARLY.steps[:2]))
+    assert Worker(host, job).work() == "done"
+    assert host.did == [f"{A} 1", f"{B} 1"]
+
+
+def test_a_job_is_cancelled_while_md_ends_what_it_does(chain: Chain) -> None:
+    host, job, _ = chain(nothing, lambda _, job: cancel(job), plan=EARLY)
+    assert Worker(host, job).work() == "cancelled"
+    assert (host.state, host.did) == ("100", [f"{A} 1"])

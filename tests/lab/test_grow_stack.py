@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.lab.guests.arrays import Made, disk_names, fast, make_array, slow
+from tests.lab.guests.arrays import Made, disk_names, fast, make_array, make_ram_disks, slow
 from tests.lab.guests.console import open_console
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
@@ -93,6 +93,31 @@ def test_larger_members_under_lvm(wreck_guest: Guest) -> None:
     assert guest.run("vgremove -q --force --yes vglab && pvremove -q --yes /dev/md/125").status == 0
 
 
+def test_members_are_replaced_by_larger_ones(wreck_guest: Guest) -> None:
+    """One after the other while the file system serves; with a bitmap, and what was there is there."""
+    guest = wreck_guest
+    small = make_ram_disks(guest, 3, size_mib=32)
+    made = make_array(
+        guest, "125", 5, small, chunk=64, bitmap="internal", extra=("--assume-clean", "--data-offset=2M")
+    )
+    filled(guest, str(made.path))
+    before = room_kib(guest)
+    names = disk_names(guest)[:3]
+    assert refusal(guest, "grow", "125", "--larger", *names[:2]) == (
+        "ram2 would stay, without room after the data; name 3 larger devices"
+    )
+    assert do(guest, "grow", "125", "--larger", *names).endswith("done\n")
+    found = [attribute(guest, made, name) for name in ("raid_disks", "degraded", "sync_action")]
+    assert found == ["3", "0", "idle"]
+    assert guest.run(f"cd /sys/block/{made.kernel}/slaves && echo *").stdout.split() == sorted(names)
+    assert room_kib(guest) > before * 1.4
+    intact(guest, str(made.path))
+    # the next start finds nothing of the old ones
+    again = guest.run(f"mdadm --stop {made.path} && mdadm --assemble --scan && udevadm settle")
+    assert again.output.endswith("has been started with 3 drives.\n"), again.output
+    assert guest.run(f"cd /sys/block/{made.kernel}/slaves && echo *").stdout.split() == sorted(names)
+
+
 def test_larger_members_under_encryption(wreck_guest: Guest) -> None:
     guest = wreck_guest
     made = made_of(guest, 1, 2, more=("--size=32M",))
@@ -142,13 +167,15 @@ def test_a_journal_comes_and_goes(wreck_guest: Guest) -> None:
     assert do(guest, "journal", "125", "--add", names[3]).endswith("done\n")
     assert attribute(guest, made, "consistency_policy") == "journal"
     assert attribute(guest, made, "array_state") in {"clean", "active"}
-    reported = refusal(guest, "grow", "125", "--add", names[4])
-    assert reported.startswith("125 has consistency policy journal: the kernel refuses to reshape it")
+    # it is away during a reshape, and there again afterwards
+    assert do(guest, "grow", "125", "--add", names[4]).endswith("done\n")
+    found = [attribute(guest, made, name) for name in ("raid_disks", "degraded", "consistency_policy")]
+    assert found == ["4", "0", "journal"]
     assert do(guest, "journal", "125", "--remove").endswith("done\n")
     assert attribute(guest, made, "consistency_policy") == "resync"
     assert guest.run(f"mdadm --examine /dev/{names[3]}").status != 0
     again = guest.run(f"mdadm --stop {made.path} && mdadm --assemble --scan && udevadm settle")
-    assert again.output.endswith("has been started with 3 drives.\n"), again.output
+    assert again.output.endswith("has been started with 4 drives.\n"), again.output
     assert guest.run(f"mount {made.path} /mnt").status == 0
     intact(guest, str(made.path))
 
@@ -181,7 +208,12 @@ def test_a_partial_parity_log_comes_and_goes(wreck_guest: Guest) -> None:
         f" && mdadm --readwrite {made.path} && udevadm settle"
     )
     assert again.status == 0, again.output
-    for policy in ("ppl", "resync"):
+    filled(guest, str(made.path))
+    assert do(guest, "journal", "125", "--policy=ppl").endswith("done\n")
+    assert do(guest, "convert", "125", "--layout=right-symmetric").endswith("done\n")
+    assert [attribute(guest, made, name) for name in ("layout", "consistency_policy")] == ["3", "ppl"]
+    intact(guest, str(made.path))
+    for policy in ("resync", "ppl"):
         assert do(guest, "journal", "125", f"--policy={policy}").endswith("done\n")
         assert attribute(guest, made, "consistency_policy") == policy
 
@@ -203,20 +235,33 @@ def test_a_chain_whose_worker_is_killed(wreck_guest: Guest, number: int) -> None
     intact(guest, str(made.path))
 
 
-def test_mdadm_is_killed_while_a_raid0_is_reshaped(wreck_guest: Guest) -> None:
-    """Nobody would make it a RAID 0 again: the plan does."""
+def test_a_raid0_is_paused_and_stopped_while_it_grows(wreck_guest: Guest) -> None:
+    """No mdadm is there that would take it for the end, and fail the new member: the plan has ended it."""
     guest = wreck_guest
     made = made_of(guest, 0, 2)
     filled(guest, str(made.path))
     slow(guest, 2000)
     plan(guest, "grow", "125", "--add", disk_names(guest)[2])
     assert raidtui(guest, "apply", "/tmp/plan.json", "--detach").status == 0
-    wait_until(lambda: states(guest)[-1] == "goes on", what="the job waits")
+    wait_until(lambda: states(guest)[0] == "goes on", what="the job waits")
     assert attribute(guest, made, "level") == "raid4"
-    assert guest.run("pkill -9 -x 'mdadm|mdadm.bin'; ! pgrep -x 'mdadm|mdadm.bin'").status == 0
+    assert guest.run("! pgrep -x 'mdadm|mdadm.bin'").status == 0
+    folder = f"/sys/block/{made.kernel}/md"
+    assert guest.run(f"echo frozen >{folder}/sync_action").status == 0
+    wait_until(lambda: attribute(guest, made, "sync_action") == "frozen", what="the pause")
+    assert "faulty" not in guest.run(f"cat {folder}/dev-*/state").stdout
+    assert guest.run("umount /mnt").status == 0
+    assert do(guest, "stop", "125").endswith("done\n")
+    wait_until(lambda: states(guest)[0] != "goes on", what="the job's end")
+    again = guest.run(f"mdadm --assemble --scan; udevadm settle; mdadm --readwrite {made.path}")
+    assert "has been started with 3 drives (out of 4)" in again.output
     fast(guest)
-    wait_until(lambda: states(guest)[-1] == "done", what="the job's end")
-    assert [attribute(guest, made, name) for name in ("level", "raid_disks")] == ["raid0", "3"]
+    job = json.loads(raidtui(guest, "jobs", "--json").stdout)["jobs"][0]["id"]
+    resumed = raidtui(guest, "jobs", "resume", job)
+    assert (resumed.status, states(guest)[0]) == (0, "done"), resumed.output
+    found = [attribute(guest, made, name) for name in ("level", "raid_disks")]
+    assert found == ["raid0", "3"]
+    assert guest.run(f"mount {made.path} /mnt").status == 0
     intact(guest, str(made.path))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.model.reshape_place import ReshapePlace, is_cut, place_of, reading_note
+from raidtui.model.reshape_place import ReshapePlace, is_cut, place, place_of, reading_note
 from raidtui.model.survey import PendingReshape, Superblock
 
 
@@ -60,3 +60,11 @@ def test_levels_without_parity_have_no_such_place(level: str | None) -> None:
     assert place_of(block) is None
     assert not is_cut(block)
     assert not is_cut(None)
+
+
+@pytest.mark.parametrize(
+    ("chunks", "disks"), [((511, 4096), (2, 3)), ((4096, 1), (2, 3)), ((4096, 4096), (0, 3))]
+)
+def test_numbers_of_no_array(chunks: tuple[int, int], disks: tuple[int, int]) -> None:
+    """A chunk has at least a sector; what sysfs says otherwise is not computed with."""
+    assert place(position=5, chunks=chunks, data_disks=disks, backwards=False) is None

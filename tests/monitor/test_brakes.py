@@ -100,7 +100,7 @@ def test_delayed() -> None:
 
 def test_words_for_machines() -> None:
     assert [str(brake) for brake in Brake] == [
-        "max_limit", "min_limit", "other_io", "delayed", "pending", "frozen", "slow_member"
+        "max_limit", "min_limit", "other_io", "delayed", "pending", "frozen", "slow_member", "halted"
     ]  # fmt: skip
     assert HeldBack(brake=Brake.FROZEN, words="x") != HeldBack(brake=Brake.PENDING, words="x")
 
@@ -113,3 +113,16 @@ def test_a_limit_that_was_lowered() -> None:
         spec = raid1(sync=was_fast, limits=(None, 5_000))
         assert braked(spec, speed_kib_s=speed_kib_s) == (Brake.MAX_LIMIT, words)
     assert braked(raid1(sync=was_fast, limits=(None, 900_000)), speed_kib_s=0) is None
+
+
+@pytest.mark.parametrize(
+    ("limit", "speed_kib_s", "halted"),
+    [("10", 0, True), ("10", None, True), ("12", 0, False), ("10", 500, False), ("max", 0, False)],
+)
+def test_a_reshape_that_nobody_lets_on(limit: str, speed_kib_s: float | None, *, halted: bool) -> None:
+    """It stands at the limit that its job moves on."""
+    spec = raid5(
+        sync=Syncing(action="reshape", done_kib=5), reshape_position="1920", attributes={"sync_max": limit}
+    )
+    expected = (Brake.HALTED, "its limit, sync_max: resume its job (raidtui jobs)") if halted else None
+    assert braked(spec, speed_kib_s=speed_kib_s) == expected

@@ -61,6 +61,14 @@ def test_bitmap_less() -> None:
     [
         (raid10(), "none", "data already has no bitmap"),
         (raid10(bitmap=(1, 8)), "internal", "data already has a bitmap"),
+        (
+            raid10(),
+            "lockless",
+            (
+                "a lockless bitmap is only made with the array: mdadm 4.6 reports success for one that runs,"
+                " and gives it an ordinary bitmap; choose internal, or make a new array and copy"
+            ),
+        ),
         (raid10(), "/file", "'/file' is not a kind of bitmap; choose none or internal"),
         (raid0(), "internal", "raid0 has no redundancy: nothing is synced, so it has no bitmap"),
         (raid10(sync=CHECK), "internal", "a check is in progress; wait until it is done"),

@@ -12,7 +12,7 @@ from raidtui.model.survey import Survey
 from raidtui.plans.grow.convert_plan import plan_convert
 from raidtui.plans.grow.convert_stages import ConvertRequest
 from raidtui.plans.grow.grow_plan import GrowOptions
-from raidtui.plans.shell_script import plan_sentences
+from raidtui.plans.shell_script import plan_sentences, shell_script
 from tests.hosts.specs import ArraySpec, Syncing, inactive, raid0, raid1, raid5, raid6, raid10
 from tests.plans.new_array import device
 from tests.plans.running import BIG, fact, first, planned, refused
@@ -29,11 +29,16 @@ def converted(survey: Survey, level: str = "", *names: str, **more: Any) -> Plan
 
 
 def in_short(found: Plan) -> list[str]:
-    """What is done: the options of ``mdadm --grow``, devices that are added, "…" where md is waited for."""
+    """What is done: options of ``mdadm --grow``, devices that are added, "…" where md is waited for.
+
+    "|" where md is halted before, and "|…" where its limit is moved on.
+    """
     words = []
     for step in found.steps:
         if step.waits:
-            words.append("…")
+            words.append("|…" if step.paces else "…")
+        elif step.path.endswith("/sync_max"):
+            words.append("|")
         elif step.argv[1] == "--grow":
             words.append(" ".join(step.argv[3:]))
         else:
@@ -63,11 +68,12 @@ def in_short(found: Plan) -> list[str]:
                 "--raid-devices=3",
                 "…",
                 "--add-spare /dev/sdz",
+                "|",
                 "--level=6 --raid-devices=4",
-                "…",
+                "|…",
             ],
         ),
-        (RAID5, "raid6", ("sdz",), {}, ["--add-spare /dev/sdz", "--level=6 --raid-devices=4", "…"]),
+        (RAID5, "raid6", ("sdz",), {}, ["--add-spare /dev/sdz", "|", "--level=6 --raid-devices=4", "|…"]),
         (
             RAID5,
             "raid6",
@@ -75,18 +81,58 @@ def in_short(found: Plan) -> list[str]:
             {"layout": "preserve"},
             ["--add-spare /dev/sdz", "--level=6 --raid-devices=4 --layout=preserve", "…"],
         ),
-        (raid6(), "raid5", (), {}, ["--layout=left-symmetric-6", "…", "--level=5"]),
+        (raid6(), "raid5", (), {}, ["|", "--layout=left-symmetric-6", "|…", "--level=5"]),
         (raid0(), "raid5", ("sdz",), {}, ["--level=5 --raid-devices={next} --add /dev/sdz", "…"]),
-        (RAID5, "raid0", (), {}, ["--layout=parity-last", "…", "--level=0"]),
+        (RAID5, "raid0", (), {}, ["|", "--layout=parity-last", "|…", "--level=0"]),
         (raid10(), "raid0", (), {}, ["--level=0"]),
-        (RAID5, "", (), {"layout": "right-symmetric"}, ["--layout=right-symmetric", "…"]),
+        (RAID5, "raid4", (), {}, ["|", "--layout=parity-last", "|…", "--level=4"]),
+        (
+            raid6(),
+            "raid4",
+            (),
+            {},
+            [
+                "|",
+                "--layout=left-symmetric-6",
+                "|…",
+                "--level=5",
+                "|",
+                "--layout=parity-last",
+                "|…",
+                "--level=4",
+            ],
+        ),
+        (
+            raid6(),
+            "raid0",
+            (),
+            {},
+            [
+                "|",
+                "--layout=left-symmetric-6",
+                "|…",
+                "--level=5",
+                "|",
+                "--layout=parity-last",
+                "|…",
+                "--level=0",
+            ],
+        ),
+        (
+            raid0(),
+            "raid4",
+            ("sdy", "sdz"),
+            {},
+            ["--level=4 --add /dev/sdy", "…", "--add-spare /dev/sdz", "--raid-devices=4", "…"],
+        ),
+        (RAID5, "", (), {"layout": "right-symmetric"}, ["|", "--layout=right-symmetric", "|…"]),
         (raid10(), "", (), {"chunk_kib": 64}, ["--chunk=64", "…"]),
         (
             raid6(),
             "raid5",
             (),
             {"chunk_kib": 64},
-            ["--layout=left-symmetric-6", "…", "--level=5", "--chunk=64", "…"],
+            ["|", "--layout=left-symmetric-6", "|…", "--level=5", "|", "--chunk=64", "|…"],
         ),
     ],
 )
@@ -130,6 +176,16 @@ def test_a_stage_begins_when_the_one_before_has_ended() -> None:
     assert fact(FactKind.RESHAPED, name) in waits[0].ends
 
 
+def test_a_member_that_leaves_is_none_in_the_next_stage() -> None:
+    """A RAID 6 gives up its last member: the reshape after that does not wait for it."""
+    survey = grown(raid6())
+    found = planned(converted(survey, "raid4"))
+    last = fact(FactKind.MEMBER, f"{raid6().name}/sdm", "in_sync")
+    calls = [step for step in found.steps if step.argv[1:2] == ("--grow",)]
+    assert [last in step.needs for step in calls] == [True, True, False, False]
+    assert "sdm becomes a spare." in found.notes
+
+
 def test_what_is_said_of_it() -> None:
     found = planned(converted(grown(raid1(), *NEW), "raid6", "sdy", "sdz"))
     assert found.title == "convert: raid1 of 2 → raid6 of 4"
@@ -163,7 +219,34 @@ def test_what_is_said_of_it() -> None:
             "raid1",
             (),
             {},
-            "md cannot make a raid1 of a raid5 while it runs; make a new array and copy",
+            (
+                "media is not made a raid1: kernels may leave it frozen, all I/O with it (mdadm's pull"
+                " request 301); make a new array and copy"
+            ),
+        ),
+        (
+            raid1(),
+            "raid0",
+            (),
+            {},
+            (
+                "root is not made a raid0: the members that leave would still look like its own, and may be"
+                " started instead; make a new array and copy"
+            ),
+        ),
+        (
+            raid10(),
+            "raid1",
+            (),
+            {},
+            "md cannot make a raid1 of a raid10 while it runs; make a new array and copy",
+        ),
+        (
+            raid0(),
+            "raid4",
+            (),
+            {},
+            "1 device more is needed for the parity of a raid4; name free devices with --add",
         ),
         (RAID5, "raid5", (), {}, "media already has raid5"),
         (
@@ -195,6 +278,16 @@ def test_what_is_said_of_it() -> None:
             "only a raid10 of the layout n2 on an even number of devices becomes a raid0: data is f2 on 4",
         ),
         (raid10(layout="f2"), "", (), {"chunk_kib": 64}, "a raid10 with far copies cannot be reshaped"),
+        (
+            raid10(layout="o2"),
+            "",
+            (),
+            {"chunk_kib": 64},
+            (
+                "Linux loses the data of a raid10 with offset copies as its chunk changes;"
+                " make a new array and copy"
+            ),
+        ),
         (raid0(), "", (), {"chunk_kib": 64}, "raidtui cannot change the chunk of a raid0"),
         (raid1(), "", (), {"chunk_kib": 64}, "raidtui cannot change the chunk of a raid1"),
         (raid10(), "", (), {"chunk_kib": 32}, "data already has chunks of 32 KiB"),
@@ -293,8 +386,32 @@ def test_what_can_be_undone_is_said() -> None:
     lines = plan_sentences(planned(converted(grown(raid1(), *NEW), "raid6", "sdy", "sdz")))
     assert lines[-1] == "Once step 1 is done, nothing can be undone any more."
     lines = plan_sentences(planned(converted(grown(RAID5, *NEW), "raid6", "sdz")))
-    assert lines[-3:] == [
-        "Once step 2 is done, nothing can be undone any more.",
+    assert lines[-4:] == [
+        "Once step 3 is done, nothing can be undone any more.",
+        f"  undo 2: echo max > /sys/class/block/{RAID5.name}/md/sync_max",
         f"  undo 1: mdadm --manage /dev/{RAID5.name} --remove /dev/sdz",
         "  undo 1: mdadm --zero-superblock /dev/sdz",
     ]
+
+
+def test_a_reshape_that_writes_over_what_it_moves_is_halted() -> None:
+    """Before it begins, at the first stripe of the larger chunk; the job moves the limit on."""
+    survey = grown(raid6(), *NEW)
+    array = first(survey)
+    steps = planned(converted(survey, chunk_kib=64)).steps
+    halt = steps[0]
+    assert (array.chunk_bytes or 0) > 64 << 10
+    assert halt.path == f"/sys/class/block/{array.name}/md/sync_max"
+    assert halt.text == str((array.chunk_bytes or 0) // 512)
+    assert halt.identity == (f"/sys/class/block/{array.name}/md/uuid", array.uuid)
+    assert [(step.path, step.text) for step in halt.undo] == [(halt.path, "max")]
+    assert halt.volatile
+    assert [step.paces for step in steps] == ["", "", array.name]
+
+
+def test_the_script_moves_the_limit_on() -> None:
+    survey = grown(RAID5, *NEW)
+    script = shell_script(planned(converted(survey, "raid6", "sdz")))
+    assert f"echo max >/sys/class/block/{first(survey).name}/md/sync_max" in script
+    preserved = shell_script(planned(converted(survey, "raid6", "sdz", layout="preserve")))
+    assert "sync_max" not in preserved

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -134,6 +135,7 @@ def test_grow() -> None:
             *members,
             fact(FactKind.MEMBER, f"{RAID5.name}/sdz", "spare"),
         ),
+        awaits=(fact(FactKind.SYNCED, RAID5.name),),  # after a crash, md resyncs first
         proves=(begun,),
         final=True,
     )
@@ -208,8 +210,9 @@ def test_spares_fill_the_slots() -> None:
 def test_what_stands_on_it_is_grown_afterwards() -> None:
     """When md has finished, not before; or not at all, where that is asked."""
     survey = grown(RAID5, NEW, mounts={RAID5.name: "/srv"})
-    *_, wait, resize = planned(plan(survey, "sdz")).steps
+    *_, wait, resize, tune = planned(plan(survey, "sdz")).steps
     assert (wait.waits, resize.argv) == (True, ("resize2fs", f"/dev/{RAID5.name}"))
+    assert tune.argv[0] == "tune2fs"
     assert planned(plan(survey, "sdz", above=False)).steps[-1].waits
 
 
@@ -227,19 +230,41 @@ def test_mdadm_conf_fits_the_array_all_the_time() -> None:
 
 
 def test_raid0_is_a_raid4_meanwhile() -> None:
-    """Mdadm makes it a RAID 0 again at the end, if it still runs; else the plan does."""
+    """Mdadm, which takes a pause for the end, is ended; the plan makes it a RAID 0 again."""
     array = raid0()
     survey = grown(array, NEW)
     before = first(survey).raid_disks or 0
-    grow, wait, back = planned(plan(survey, "sdz")).steps
+    grow, end, wait, back = planned(plan(survey, "sdz")).steps
     path = f"/dev/{array.name}"
     assert grow.argv == (*("mdadm", "--grow", path, f"--raid-devices={before + 1}", "--add", "/dev/sdz"),)
     assert grow.proves == (fact(FactKind.SHAPE, array.name, f"raid4/{before + 2}|raid0/{before + 1}"),)
+    pattern = end.argv[-1]
+    assert end.argv[:-1] == ("pkill", "--full", "--exact")
+    words = " ".join(grow.argv[1:])
+    for line in (f"mdadm {words}", f"/usr/sbin/mdadm {words}", f"/sbin/mdadm.bin --grow --continue {path}"):
+        assert re.fullmatch(pattern, line), line
+    for line in (f"mdadm {words} /dev/sdy", f"mdadm --grow --continue {path}0", f"vi mdadm {words}"):
+        assert not re.fullmatch(pattern, line), line
+    assert (end.proves, end.proof_decides) == ((fact(FactKind.UNATTENDED, array.name),), True)
     assert wait.waits
     assert back.argv == ("mdadm", "--grow", path, "--level=0")
     assert fact(FactKind.SHAPE, array.name, f"raid4/{before + 2}") in back.needs
     assert back.proves[0] == fact(FactKind.SHAPE, array.name, f"raid0/{before + 1}")
     assert back.proof_decides
+    assert "It can be paused and slowed" in planned(plan(survey, "sdz")).warning
+
+
+def test_mdadm_of_a_raid0_is_not_ended_where_it_is_needed() -> None:
+    """It moves the data through the backup file; and without pkill nothing is ended."""
+    place = BackupPlace(path="/var/lib/backup", where="/", kind="ext4")
+    found = planned(plan(grown(raid0(), NEW, room=0), "sdz", backup=place))
+    assert not any(step.argv[:1] == ("pkill",) for step in found.steps)
+    assert "must not be paused" in found.warning
+    found = planned(plan(grown(raid0(), NEW, missing=("pkill",)), "sdz"))
+    assert not any(step.argv[:1] == ("pkill",) for step in found.steps)
+    service = planned(plan(grown(raid0(), NEW, systemd=True), "sdz")).steps[1]
+    assert service.command == f"systemctl stop mdadm-grow-continue@{raid0().name}.service"
+    assert service.may_fail
 
 
 def test_a_backup_file_where_there_is_no_room() -> None:
@@ -346,15 +371,6 @@ def test_all_of_members_that_are_not_larger(array: ArraySpec, tail: int, sentenc
             ("sdz",),
             {},
             "bad blocks are recorded on sdh: they would move with the data; replace sdh first",
-        ),
-        (
-            replace(RAID5, consistency_policy="ppl"),
-            ("sdz",),
-            {},
-            (
-                "media has consistency policy ppl: the kernel refuses to reshape it; raidtui plan journal"
-                " media --policy=resync, and give it back afterwards"
-            ),
         ),
         (
             replace(RAID5, read_only="auto-read-only"),

@@ -8,13 +8,15 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.disk import Disk, Use
-from raidtui.model.plan import Refusal
+from raidtui.model.plan import FactKind, Refusal
 from raidtui.model.survey import Survey
-from raidtui.plans.grow.grow_above import Above, geometry_notes, larger_above
+from raidtui.plans.grow.grow_above import Above, geometry_above, larger_above
+from raidtui.plans.grow.grow_plan import GrowOptions, plan_grow
 from raidtui.plans.grow.grow_shape import GrowShape
 from raidtui.plans.grow.grow_stages import refuse_reshape
 from tests.hosts.specs import raid5
-from tests.plans.running import first, refused
+from tests.plans.new_array import device
+from tests.plans.running import BIG, fact, first, planned, refused
 from tests.plans.test_grow import grown
 
 RAID5 = raid5()
@@ -123,21 +125,68 @@ def test_a_tool_that_is_missing() -> None:
     assert found.sentence == "xfs_growfs is not installed; apt install xfsprogs"
 
 
+OLD = GrowShape(level="raid5", layout=2, chunk_bytes=1 << 16, disks=3)
+NEW_SHAPE = replace(OLD, disks=4)
+
+
 @pytest.mark.parametrize(
-    ("kind", "notes"),
+    ("uses", "path"),
     [
-        (
-            "ext4",
-            (f"The file system keeps the old geometry; for ext4 the new one is tune2fs -E {STRIDE}.",),
-        ),
-        ("xfs", ("XFS takes the new geometry by mount options: sunit=128,swidth=384.",)),
-        ("btrfs", ()),
+        ((signed("ext4"), mounted("ext4")), PATH),
+        ((signed("ext4"),), PATH),
+        ((LUKS, Use(kind="holder", what="dm-0", detail="safe\n")), "/dev/mapper/safe"),
     ],
 )
-def test_the_geometry(kind: str, notes: tuple[str, ...]) -> None:
-    survey = standing(signed(kind), mounted(kind))
-    shape = GrowShape(level="raid5", layout=2, chunk_bytes=1 << 16, disks=4)
-    assert geometry_notes(survey, first(survey), shape) == notes
+def test_ext_takes_the_new_geometry(uses: tuple[Use, ...], path: str) -> None:
+    """Mounted or not; what proves it is in its superblock, and it can be undone."""
+    survey = standing(*uses, dm_0=(signed("ext4"), mounted("ext4", "/home")))
+    [step] = geometry_above(survey, first(survey), OLD, NEW_SHAPE).steps
+    assert step.argv == ("tune2fs", "-E", STRIDE, path)
+    assert step.proves == (fact(FactKind.GEOMETRY, path, STRIDE),)
+    assert step.undo[0].argv == ("tune2fs", "-E", "stride=16,stripe_width=32", path)
+
+
+def test_the_geometry_comes_after_the_size() -> None:
+    new = device("sdz", size_bytes=BIG)
+    survey = grown(raid5(chunk_kib=64), new, mounts={RAID5.name: "/srv"})
+    steps = planned(plan_grow(survey, first(survey), ("sdz",))).steps
+    assert [step.argv[0] for step in steps[-2:]] == ["resize2fs", "tune2fs"]
+    left = planned(plan_grow(survey, first(survey), ("sdz",), options=GrowOptions(above=False)))
+    assert not any(step.argv[:1] == ("tune2fs",) for step in left.steps)
+
+
+def test_a_mirror_has_no_geometry_to_go_back_to() -> None:
+    survey = standing(signed("ext4"))
+    mirror = GrowShape(level="raid1", layout=0, chunk_bytes=0, disks=2)
+    [step] = geometry_above(survey, first(survey), mirror, NEW_SHAPE).steps
+    assert step.undo[0].argv[2] == "stride=0,stripe_width=0"
+    assert geometry_above(survey, first(survey), NEW_SHAPE, mirror) == Above()
+    assert geometry_above(survey, first(survey), OLD, OLD) == Above()
+
+
+NOT_KNOWN = f"The file system keeps the old geometry; with blocks of 4 KiB the new one is {STRIDE}."
+
+
+@pytest.mark.parametrize(
+    ("kind", "size_bytes", "missing", "notes"),
+    [
+        ("ext4", 1 << 28, (), (NOT_KNOWN,)),
+        ("ext4", 1 << 40, ("tune2fs",), (NOT_KNOWN,)),
+        (
+            "xfs",
+            1 << 40,
+            (),
+            ("XFS keeps the old geometry, unless it is mounted with sunit=128,swidth=384.",),
+        ),
+        ("btrfs", 1 << 40, (), ()),
+    ],
+)
+def test_the_geometry_is_said(
+    kind: str, size_bytes: int, missing: tuple[str, ...], notes: tuple[str, ...]
+) -> None:
+    survey = replace(standing(signed(kind), mounted(kind)), missing=missing)
+    array = replace(first(survey), size_bytes=size_bytes)
+    assert geometry_above(survey, array, OLD, NEW_SHAPE) == Above(notes=notes)
 
 
 @pytest.mark.parametrize(

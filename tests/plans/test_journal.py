@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
 from raidtui.model.disk import Use
-from raidtui.model.plan import FactKind, Harm
+from raidtui.model.plan import FactKind, Harm, Plan, Refusal
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.grow.journal_plan import plan_journal, plan_policy
+from raidtui.plans.grow.convert_plan import plan_convert
+from raidtui.plans.grow.convert_stages import ConvertRequest
+from raidtui.plans.grow.grow_plan import plan_grow, plan_grow_size
+from raidtui.plans.grow.journal_plan import around_policy, plan_journal, plan_policy
+from raidtui.plans.grow.shrink_plan import plan_shrink
 from tests.hosts.specs import ArraySpec, Syncing, raid1, raid5, raid6
 from tests.plans.new_array import device
-from tests.plans.running import fact, first, former, host, planned, refused
+from tests.plans.running import BIG, fact, first, former, host, planned, refused
 
 RAID5 = raid5()
 SMALL = device("sdz", size_bytes=1 << 30)
@@ -55,6 +61,87 @@ def test_what_is_in_the_way_is_removed_first() -> None:
     found = planned(plan_journal(survey, first(survey), "sdz"))
     assert (found.harm, found.confirm) == (Harm.DESTROYS, "media")
     assert found.steps[1].undo[0].command == f"mdadm --grow {path} --bitmap=internal"
+
+
+def shaped(array: ArraySpec, plan: str, *names: str, **more: Any) -> Plan:
+    """A plan for another shape of an array that has a journal or a partial parity log."""
+    block = former(array.array_uuid, f"nas:{array.label}", spare_sectors=1 << 18, tail_sectors=1 << 18)
+    members = tuple(device(name, size_bytes=BIG, superblock=block) for name in array.members if name)
+    new = tuple(device(name, size_bytes=BIG) for name in names)
+    survey = host(array, devices=(*members, *new, SMALL), **more)
+    own = first(survey)
+    if plan == "grow":
+        return planned(plan_grow(survey, own, names))
+    if plan == "size":
+        return planned(plan_grow_size(survey, own))
+    if plan == "shrink":
+        return planned(plan_shrink(survey, own, 3))
+    return planned(plan_convert(survey, own, ConvertRequest(layout="", level=plan, names=names)))
+
+
+FOUR = raid5(members=("sdg", "sdh", "sdi", "sdj"))
+
+
+@pytest.mark.parametrize(
+    ("plan", "names"), [("grow", ("sdx",)), ("size", ()), ("shrink", ()), ("raid6", ("sdx",))]
+)
+def test_a_journal_is_away_during_a_reshape(plan: str, names: tuple[str, ...]) -> None:
+    """And given back at the end: to the same disk, which must be empty and free."""
+    array = replace(FOUR, consistency_policy="journal", journal="sdz")
+    found = shaped(array, plan, *names)
+    commands = [step.command for step in found.steps]
+    path = f"/dev/{array.name}"
+    away, back = (
+        removal(array.name),
+        [f"mdadm --readonly {path}", f"mdadm --manage {path} --add-journal /dev/sdz"],
+    )
+    begins = commands.index(away[0])
+    assert commands[begins : begins + len(away)] == away
+    assert commands[-2:] == back
+    calls = [
+        place for place, command in enumerate(commands) if "--raid-devices" in command or "--size" in command
+    ]
+    assert all(place >= begins + len(away) for place in calls)
+    assert fact(FactKind.SUPERBLOCK, "sdz") in found.steps[-1].needs
+    assert "The journal sdz is taken away first and given back at the end." in " ".join(found.notes)
+
+
+def test_a_level_without_parity_gets_no_journal_back() -> None:
+    array = replace(RAID5, consistency_policy="journal", journal="sdz")
+    found = shaped(array, "raid0")
+    assert found.steps[-1].command.endswith("--level=0")
+    assert "The journal is taken away for good: a raid0 has none." in found.notes
+
+
+def test_a_journal_of_an_array_in_use() -> None:
+    array = replace(RAID5, consistency_policy="journal", journal="sdz")
+    survey = host(array, devices=(SMALL,), mounts={array.name: "/srv"})
+    members = {name: device(name, size_bytes=BIG) for name in array.members if name}
+    survey = replace(survey, devices={**survey.devices, **members})
+    around = around_policy(survey, first(survey), level="raid5")
+    assert isinstance(around, Refusal)
+    assert around.sentence == (
+        "media has a journal, which is taken away for a reshape while nothing is written; media is in use:"
+        " ext4 mounted at /srv; unmount or release it first"
+    )
+
+
+@pytest.mark.parametrize(("plan", "names"), [("size", ()), ("shrink", ())])
+def test_a_partial_parity_log_is_away_during_a_reshape(plan: str, names: tuple[str, ...]) -> None:
+    found = shaped(replace(FOUR, consistency_policy="ppl"), plan, *names)
+    path = f"/dev/{FOUR.name}"
+    assert found.steps[0].command == f"mdadm --grow {path} --consistency-policy=resync"
+    assert found.steps[-1].command == f"mdadm --grow {path} --consistency-policy=ppl"
+
+
+def test_new_members_have_no_place_for_a_partial_parity_log() -> None:
+    """Mdadm gives them a log of bad blocks there."""
+    found = shaped(replace(FOUR, consistency_policy="ppl"), "grow", "sdx")
+    path = f"/dev/{FOUR.name}"
+    commands = [step.command for step in found.steps]
+    assert commands[0] == f"mdadm --grow {path} --consistency-policy=resync"
+    assert f"mdadm --grow {path} --consistency-policy=ppl" not in commands
+    assert found.notes[0].startswith("The partial parity log is taken away, and does not come back: mdadm")
 
 
 def removal(name: str) -> list[str]:

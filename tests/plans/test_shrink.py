@@ -128,10 +128,10 @@ def test_what_cannot_be_made_smaller(uses: tuple[Use, ...], sentence: str) -> No
 @pytest.mark.parametrize(
     ("array", "slots", "sentence"),
     [
-        (FOUR, 4, "a raid5 of 4 devices cannot have 4; choose 3 to 3"),
-        (FOUR, 2, "a raid5 of 4 devices cannot have 2; choose 3 to 3"),
-        (raid6(), 3, "a raid6 of 4 devices cannot have 3; choose 4 to 3"),
-        (raid1(), 1, "raidtui cannot take slots from a raid1; fail and remove a mirror first"),
+        (FOUR, 4, "a raid5 of 4 devices cannot have 4; choose 3"),
+        (FOUR, 2, "a raid5 of 4 devices cannot have 2; choose 3"),
+        (raid6(), 3, "a raid6 of 4 devices cannot have 3; it has no more than it needs"),
+        (raid1(), 1, "a raid1 of 2 devices cannot have 1; it has no more than it needs"),
         (raid0(), 1, "raidtui cannot take slots from a raid0; make a new array and copy"),
         (raid10(layout="f2"), 3, "a raid10 with far copies cannot be reshaped"),
         (replace(FOUR, spares=("sdy",)), 3, "media has spares (sdy); remove the spares first"),
@@ -141,6 +141,33 @@ def test_what_cannot_be_made_smaller(uses: tuple[Use, ...], sentence: str) -> No
 def test_refused(array: ArraySpec, slots: int, sentence: str) -> None:
     survey = grown(array, tail=256)
     assert refused(plan_shrink(survey, first(survey), slots)) == sentence
+
+
+def test_fewer_mirrors() -> None:
+    """The last ones leave, one after the other, as long as those that stay serve; then the slots."""
+    array = raid1(members=("sde", "sdf", "sdg", "sdh"))
+    survey = grown(array)
+    path = f"/dev/{array.name}"
+    found = planned(plan_shrink(survey, first(survey), 2))
+    assert [step.command for step in found.steps] == [
+        f"mdadm --manage {path} --fail /dev/sdg",
+        f"mdadm --manage {path} --remove /dev/sdg",
+        "mdadm --zero-superblock /dev/sdg",
+        f"mdadm --manage {path} --fail /dev/sdh",
+        f"mdadm --manage {path} --remove /dev/sdh",
+        "mdadm --zero-superblock /dev/sdh",
+        f"mdadm --grow {path} --raid-devices=2",
+    ]
+    for name in ("sde", "sdf"):
+        stays = fact(FactKind.MEMBER, f"{array.name}/{name}", "in_sync")
+        assert all(stays in step.needs for step in found.steps if "--fail" in step.command)
+    assert [step.undo[0].command for step in found.steps if step.undo] == [
+        f"mdadm --manage {path} --add /dev/sdg",
+        f"mdadm --manage {path} --add /dev/sdh",
+        f"mdadm --grow {path} --raid-devices=4",
+    ]
+    assert found.warning == "sdg and sdh leave root at once."
+    assert found.notes[0] == "It can lose 1 member then, now 3; its capacity stays."
 
 
 def test_room_that_is_not_known() -> None:

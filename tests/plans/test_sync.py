@@ -157,6 +157,17 @@ def test_a_raid0_that_gets_devices_is_not_paused() -> None:
     )
 
 
+def test_a_raid0_that_mdadm_does_not_wait_for_is_paused() -> None:
+    """A plan that adds devices ends mdadm's process: nothing takes the pause for the end then."""
+    snapshot = Kernel(growing_raid0()).sampler().sample()
+    (array,) = snapshot.arrays
+    assert array.reshape is not None
+    free = replace(array, reshape=replace(array.reshape, attended=False))
+    assert isinstance(plan_pause(replace(snapshot, arrays=(free,)), free.key), Plan)
+    held = replace(array, reshape=replace(array.reshape, attended=True))
+    assert isinstance(plan_pause(replace(snapshot, arrays=(held,)), held.key), Refusal)
+
+
 def test_resume() -> None:
     assert plan(plan_resume, raid10(frozen=True)) == Plan(
         title="resumed",

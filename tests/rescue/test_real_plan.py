@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from raidtui.model.plan import FactKind, Harm, Plan, Refusal
 from raidtui.model.survey import Superblock, Survey
 from raidtui.plans.shell_script import plan_sentences
-from raidtui.rescue.mdadm_words import Assembly, Recreation
+from raidtui.rescue.mdadm_words import DIRTY, Assembly, Recreation
 from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
 from raidtui.rescue.real_plan import plan_real
 from raidtui.rescue.saved_ends import SavingRoom
@@ -239,3 +239,18 @@ def test_an_array_that_waits_is_let_go_and_one_that_runs_is_not() -> None:
         number for number, text in enumerate(commands) if text.startswith("mdadm --assemble")
     )
     assert "is in use: a member of" in refused(survey(*devices, arrays=(raid10(),)), trial())
+
+
+def test_a_dirty_array_is_started_in_the_middle_of_its_reshape() -> None:
+    """What the kernel is told for it is taken back, also where the start fails."""
+    plan = planned(members(), trial(Assembly(devices=NAMES, uuid=UUID, dirty=True)))
+    on, start, off = plan.steps
+    assert [on.command, off.command] == [f"echo {text} > {DIRTY}" for text in (1, 0)]
+    assert "--force" not in start.argv
+    assert (on.undo, plan.rolls_back) == ((off,), True)
+    assert not planned(members(), trial(Assembly(devices=NAMES, uuid=UUID))).rolls_back
+    file = Assembly(devices=NAMES, uuid=UUID, dirty=True, backup="/root/b")
+    commands = [step.command for step in planned(members(), trial(file)).steps]
+    at = commands.index(on.command)
+    assert "--backup-file=/root/b" in commands[at + 1]
+    assert commands[at + 2] == off.command

@@ -6,11 +6,16 @@ import struct
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from raidtui.host.backup_files import ReshapeBackup, find_backups, read_backup
-from raidtui.model.survey import PendingReshape
-from raidtui.rescue.records import RescueArray, WayBack, WayCode
+from raidtui.jobs.store import Job
+from raidtui.model.plan import Plan, Step
+from raidtui.model.survey import PendingReshape, Superblock
+from raidtui.rescue.mdadm_words import Assembly
+from raidtui.rescue.records import Presence, RescueArray, RescueMember, WayBack, WayCode
 from raidtui.rescue.reshape_backup import backup_of, is_needed, new_backup
+from raidtui.session.rescue import planned_backups
 from raidtui.ui.rescue.guide_rows import guide_rows
 from tests.plans.new_array import survey
 
@@ -45,6 +50,23 @@ def test_only_backup_files_are_found_and_each_once(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "folder/deeper")
     places = (str(tmp_path), str(tmp_path / "none"), f"{tmp_path}/")
     assert [each.path for each in find_backups(places)] == [str(tmp_path / "backup")]
+
+
+def test_one_where_the_plan_of_a_job_has_put_it(tmp_path: Path) -> None:
+    """However deep: after a boot, nothing else knows of it."""
+    place = tmp_path / "some/where/backup"
+    place.parent.mkdir(parents=True)
+    place.write_bytes(header())
+    grow = Step(argv=("mdadm", "--grow", "/dev/md/1", f"--backup-file={place}", "--level=6"), why="begins")
+    other = Step(argv=("cp", f"--backup-file={tmp_path}/other", "x"), why="no reshape")
+    for plan in (Plan(title="convert: 5 to 6", subject="1", steps=(other, grow)),) * 2:
+        Job.create(plan, host="lab", folder=tmp_path / "jobs")
+    (tmp_path / "jobs/20260101-000000-odd").mkdir()
+    (tmp_path / "jobs/20260101-000000-odd/plan.json").write_text("{")
+    files = planned_backups(tmp_path / "jobs")
+    assert files == (str(place),)
+    assert [each.path for each in find_backups((), files)] == [str(place)]
+    assert find_backups((), (f"{place}-gone",)) == ()
 
 
 def test_the_newest_of_the_array() -> None:
@@ -93,3 +115,26 @@ def test_the_guide_tries_a_reshape(code: WayCode, backup: str, words: tuple[str,
     made = row.trial
     assert (made.update, made.backup, made.invalid_backup, made.frozen) == words
     assert (made.devices, made.uuid, made.run, row.enters) == (("sda", "sdb"), UUID, True, "try it")
+
+
+def test_the_guide_tries_a_dirty_array_as_it_has_to_be_started() -> None:
+    names = ("sda", "sdb", "sdc")
+    block = Superblock(
+        uuid=UUID,
+        level="raid5",
+        raid_disks=3,
+        events=7,
+        roles="AAA",
+        dirty=True,
+        reshape=PendingReshape(position_kib=64, delta_disks=0),
+    )
+    blocks = [replace(block, slot=slot, recovery_sectors=128 if slot == 2 else None) for slot in range(3)]
+    members = tuple(
+        RescueMember(device=name, superblock=each, presence=Presence.WHOLE)
+        for name, each in zip(names, blocks, strict=True)
+    )
+    way = WayBack(code=WayCode.CONTINUE, text="x.", devices=names)
+    array = RescueArray(uuid=UUID, name="n", level="raid5", members=members, raid_disks=3, ways=(way,))
+    (row,) = guide_rows(array, survey())
+    assert isinstance(row.trial, Assembly)
+    assert row.trial.dirty

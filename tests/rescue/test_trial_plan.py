@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from raidtui.model.disk import Use
 from raidtui.model.plan import FactKind, Harm, Refusal, Step
-from raidtui.model.survey import ContainerVolume, Superblock, Survey
+from raidtui.model.survey import ContainerVolume, PendingReshape, Superblock, Survey
 from raidtui.rescue.container_back import container_of
-from raidtui.rescue.mdadm_words import Assembly, Recreation, mdadm_words
+from raidtui.rescue.mdadm_words import DIRTY, Assembly, Recreation, mdadm_words, starts_dirty
 from raidtui.rescue.proof import RescueGeometry
 from raidtui.rescue.trial.maps_table import MapsRefusal, array_table, data_sectors
 from raidtui.rescue.trial.trial_members import least_method
@@ -360,3 +360,29 @@ def test_a_reshape_with_a_backup_file_gets_a_copy_of_it() -> None:
     found = plan_trial(members(), HOST, request(TrialMethod.OVERLAYS, new))
     assert isinstance(found, TrialPlan)
     assert found.plan.steps[-2].command == "truncate --size=0 /var/tmp/raidtui-rescue-abc/backup"
+
+
+def test_a_dirty_array_in_the_middle_of_its_reshape() -> None:
+    """The kernel starts it only when it is told to, and is told otherwise as soon as it has."""
+    made = Assembly(devices=NAMES, uuid=UUID, dirty=True)
+    found = planned(TrialMethod.OVERLAYS, made)
+    *_, on, start, off = found.plan.steps
+    assert [on.command, off.command] == [f"echo {text} > {DIRTY}" for text in (1, 0)]
+    assert on.undo == (off,)
+    assert found.plan.steps[found.start] == start
+    assert start == planned(TrialMethod.OVERLAYS, replace(made, dirty=False)).plan.steps[-1]
+
+
+def test_which_array_is_started_so() -> None:
+    """The new member is not whole before the reshape ends (measured: 5 to 6, cut at 60 percent)."""
+    reshape = PendingReshape(position_kib=32768, delta_disks=0)
+    whole = Superblock(
+        uuid=UUID, level="raid6", raid_disks=4, events=7, roles="AAAA", dirty=True, reshape=reshape
+    )
+    blocks = {name: replace(whole, slot=slot) for slot, name in enumerate(("sda", "sdb", "sdc", "sdd"))}
+    assert not starts_dirty(blocks)
+    blocks["sdd"] = replace(blocks["sdd"], recovery_sectors=20480)
+    assert starts_dirty(blocks)
+    assert not starts_dirty({name: replace(block, dirty=False) for name, block in blocks.items()})
+    assert not starts_dirty({name: replace(block, reshape=None) for name, block in blocks.items()})
+    assert not starts_dirty({})

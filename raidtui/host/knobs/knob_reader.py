@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from raidtui.host.block import BLOCK, STACKED, DiskReader, candidate_names
+from raidtui.host.knobs.cache_knobs import FoundCache, read_cache
 from raidtui.host.knobs.cpufreq import NO_CPUFREQ, read_policies
 from raidtui.host.knobs.disk_knobs import DiskKnobs, default_read_ahead
 from raidtui.host.knobs.setters import Setters, dead_words
@@ -48,6 +49,7 @@ class KnobReader:
         snapshot: Snapshot,
         changed: Mapping[str, ChangedValue] | None = None,
         erc: Mapping[str, ErrorRecovery | None] | None = None,
+        caches: Sequence[FoundCache] = (),
     ) -> Tuning:
         """Return all knobs.
 
@@ -55,18 +57,20 @@ class KnobReader:
             snapshot: the present state.
             changed: what raidtui has written for now, by path.
             erc: by the disk's name, the timeouts (SCT ERC) of the disks that were asked; None: it has none.
+            caches: the caches.
         """
         root, since = self._root, dict(changed or {})
         setters = self._known(snapshot)
         disks = self._disks(snapshot, setters, since, erc or {})
         policies = read_policies(root, setters, since)
         arrays = tuple(_array(root, array, setters, since) for array in snapshot.arrays if array.active)
+        cached = tuple(read_cache(root, each, setters, since) for each in caches)
         no_cpufreq = "" if policies else NO_CPUFREQ
         lacks = (() if disks else (NO_DISKS,), sentence(no_cpufreq), dead_words(root))
         texts = {path: text for path in OUR_FILES.values() if (text := root.byte_text(path)) is not None}
         folders = {path.rpartition("/")[0] for path in OUR_FILES.values()}
         return Tuning(
-            subjects=(*disks, *policies, *arrays, _system(root, setters, since)),
+            subjects=(*disks, *policies, *arrays, *cached, _system(root, setters, since)),
             lacks=tuple(each for part in lacks for each in part),
             no_cpufreq=no_cpufreq,
             texts=texts,

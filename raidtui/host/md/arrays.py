@@ -27,6 +27,7 @@ from raidtui.host.md.array_attributes import (
     states_of_flags,
 )
 from raidtui.host.md.array_names import ArrayName, read_array_name, sysfs_uuid
+from raidtui.host.md.mdadm_waits import waiting_mdadm
 from raidtui.host.md.mdstat import MdstatArray, MdstatSync
 from raidtui.host.roots.root import Root
 from raidtui.model.array import Array, Member, Phase, Reshape, Sync
@@ -186,6 +187,8 @@ class ArrayReader:
         )
         if array.reshape_position not in (None, "none"):
             found = self._reshape(base, entry.name, folders, layout=new_layout, chunk_bytes=new_chunk)
+            if array.level == "raid4" and self._root.live:  # it may be a RAID 0, which mdadm waits for
+                found = replace(found, attended=bool(waiting_mdadm(self._root, entry.name)))
             array = replace(array, reshape=found)
         array = _named(array, read_array_name(self._root, array, use_mdadm=self._use_mdadm))
         return replace(array, sync=_sync(entry.sync, array))
@@ -206,6 +209,7 @@ class ArrayReader:
             backwards=text(f"{base}/reshape_direction") == "backwards",
             shift_sectors=shifts.pop() if len(shifts) == 1 else None,
             backup=self._root.link(f"{_BACKUPS}{name}") or "",
+            halts_at_sectors=integer(text(f"{base}/sync_max")),
         )
 
     def _size_bytes(self, entry: MdstatArray) -> int | None:

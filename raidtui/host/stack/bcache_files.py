@@ -13,6 +13,7 @@ from raidtui.host.roots.root import Root, whole_number
 from raidtui.model.stack import CacheState
 
 _UNITS = "kMGTPE"
+_MOST_DIGITS = 1000
 _STATS = "stats_total"
 _NO_CACHE = "no cache"
 
@@ -32,6 +33,7 @@ def read_bcache(root: Root, name: str, parents: Sequence[str]) -> CacheState:
     devices = tuple(each for each in parents if each != backing) if backing else ()
     # The cache device is in the list of what it stands on for as long as it is attached.
     cache = f"{BLOCK}/{devices[0]}/bcache" if devices else ""
+    cache_set = (root.link(f"{folder}/cache") or "").rpartition("/")[2]
     bucket = bcache_bytes(root.text(f"{cache}/bucket_size")) if cache else None
     buckets = whole_number(root.text(f"{cache}/nbuckets")) if cache else None
     return CacheState(
@@ -45,6 +47,7 @@ def read_bcache(root: Root, name: str, parents: Sequence[str]) -> CacheState:
         misses=misses,
         state=state,
         written_bytes=bcache_bytes(root.text(f"{cache}/written")) if cache else None,
+        set_uuid=cache_set,
     )
 
 
@@ -75,6 +78,14 @@ def bcache_bytes(text: str | None) -> int | None:
     if not (whole.isascii() and whole.isdigit()) or (tenths and not (tenths.isascii() and tenths.isdigit())):
         return None
     return int(float(f"{whole[:20]}.{tenths[:3] or 0}") * 1024**power)
+
+
+def bcache_text(number: int) -> str:
+    """Return a size as bcache prints it (drivers/md/bcache/util.c, bch_hprint)."""
+    unit, rest = 0, 0
+    while not unit or number >= _MOST_DIGITS:
+        number, rest, unit = number >> 10, number & 1023, unit + 1
+    return f"{number}.{rest * 10 // 1024}{_UNITS[unit - 1]}"
 
 
 def _chosen(text: str) -> str | None:

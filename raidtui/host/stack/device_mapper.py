@@ -136,6 +136,15 @@ def cache_of(table: StackSegment, status: list[str]) -> CacheState | None:
     known = CacheState(devices=tuple(devices[:2]), backing=devices[2])
     if not status or status[0] in _FAILED:
         return replace(known, mode=_mode_in(table.options), trouble=status[0] if status else "")
+    return _with_status(known, status)
+
+
+def cache_said(status: list[str]) -> CacheState:
+    """Return what the status of a dm-cache says, without its devices."""
+    return _with_status(CacheState(), status)
+
+
+def _with_status(known: CacheState, status: list[str]) -> CacheState:
     numbers = [whole_number(word) for word in status[4:11]]
     block, total_used = whole_number(status[2]) if len(status) > 2 else None, status[3:4]
     if len(status) < _CACHE_FIELDS or block is None or None in numbers:
@@ -143,7 +152,8 @@ def cache_of(table: StackSegment, status: list[str]) -> CacheState | None:
     used, total = _pair(total_used[0])
     read_hits, read_misses, write_hits, write_misses, demotions, promotions, dirty = (n or 0 for n in numbers)
     features, rest = _counted(status[11:])
-    _, rest = _counted(rest)
+    core, rest = _counted(rest)
+    settings = dict(zip(core[::2], core[1::2], strict=False))
     policy = rest[0] if rest else ""
     _, ends = _counted(rest[1:])
     trouble = "needs_check" if "needs_check" in ends else "ro" if ends[:1] == ["ro"] else ""
@@ -165,6 +175,7 @@ def cache_of(table: StackSegment, status: list[str]) -> CacheState | None:
         promotions=promotions,
         demotions=demotions,
         trouble=trouble,
+        migration_threshold=whole_number(settings.get("migration_threshold")),
     )
 
 

@@ -1,8 +1,9 @@
 """Another level, layout or chunk for an array that runs: what md can do in one stage, and chains of them.
 
 Measured on Linux 6.1 with mdadm 4.2, data compared before and after: 1 to 5, 5 to 6 and back, 0 to 5 and
-back, 0 to 10 and back, 4 to 5. A RAID 6 becomes a RAID 5 in two calls, so that nothing has to run in between:
-first a reshape to the layout whose last disk has the second parity, then the other level.
+back, 0 to 10 and back, 4 to 5 and back, 0 to 4 and back, and chains of them. A RAID 6 becomes a RAID 5 in two
+calls, so that nothing has to run in between: first a reshape to the layout whose last disk has the second
+parity, then the other level.
 """
 
 from __future__ import annotations
@@ -74,11 +75,13 @@ def _left_over(array: Array, old: GrowShape, new: GrowShape) -> tuple[str, ...]:
             else f"raidtui plan bitmap {array.title} internal adds one"
         )
         return (f"It has no bitmap, so that all parity is resynced after a crash: {more}.",)
-    if (old.level, new.level) == ("raid6", "raid5"):
+    if old.level == "raid6" and new.level in {"raid4", "raid5"}:
         last = next((each.name for each in array.members if each.slot == old.disks - 1), "the last member")
         return (f"{last} becomes a spare.",)
     if (old.level, new.level) == ("raid10", "raid0"):
         return ("One member of each pair leaves the array: which, md decides. Its superblock remains.",)
-    if (old.level, new.level) == ("raid5", "raid0"):
+    if (old.level, new.level) == ("raid6", "raid0"):
+        return ("The two members that hold the parity leave the array; their superblocks remain.",)
+    if new.level == "raid0":
         return ("The member that holds the parity at the end leaves the array; its superblock remains.",)
     return ()

@@ -20,16 +20,27 @@ _LEVELS = ("raid0", "raid1", "raid4", "raid5", "raid6", "raid10")
 _PATHS = {
     ("raid1", "raid5"): ("raid5",),
     ("raid1", "raid6"): ("raid5", "raid6"),
+    ("raid1", "raid4"): ("raid5", "raid4"),
     ("raid4", "raid5"): ("raid5",),
     ("raid4", "raid6"): ("raid5", "raid6"),
+    ("raid4", "raid0"): ("raid0",),
+    ("raid5", "raid4"): ("raid4",),
     ("raid5", "raid6"): ("raid6",),
     ("raid6", "raid5"): ("raid5",),
+    ("raid6", "raid4"): ("raid5", "raid4"),
+    ("raid6", "raid0"): ("raid5", "raid0"),
     ("raid0", "raid10"): ("raid10",),
     ("raid10", "raid0"): ("raid0",),
+    ("raid0", "raid4"): ("raid4",),
     ("raid0", "raid5"): ("raid5",),
     ("raid0", "raid6"): ("raid5", "raid6"),
     ("raid5", "raid0"): ("raid0",),
 }
+_UNSAFE = {
+    ("raid1", "raid0"): "the members that leave would still look like its own, and may be started instead",
+    ("raid5", "raid1"): "kernels may leave it frozen, all I/O with it (mdadm's pull request 301)",
+}
+"""What mdadm does, and why it must not."""
 _NEAR_2 = 0x102
 _LEAST_CHUNK, _MOST_CHUNK = 4, 1 << 20
 _FIRST_CHUNKS = (64, 32, 16, 8, 4)
@@ -65,9 +76,12 @@ def convert_stages(array: Array, old: GrowShape, request: ConvertRequest) -> tup
         )
     path = _PATHS.get((old.level, wanted), ()) if wanted != old.level else ()
     if wanted != old.level and not path:
+        unsafe = _UNSAFE.get((old.level, wanted), "")
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=f"md cannot make a {wanted} of a {old.level} while it runs",
+            why=f"{array.title} is not made a {wanted}: {unsafe}"
+            if unsafe
+            else f"md cannot make a {wanted} of a {old.level} while it runs",
             remedy="make a new array and copy",
         )
     stages: list[GrowStage] = []
@@ -105,7 +119,7 @@ def _to_raid5(
     """From RAID 0, 1, 4 or 6; further devices are added as RAID 5, but for those that are kept for later."""
     names = names[: len(names) - keep] if keep else names
     if old.level == "raid6":
-        return _six_to_five(old)
+        return _six_to_five(array, old)
     if old.level == "raid0":
         return _zero_to_five(old, names)
     layout = LEFT_SYMMETRIC if old.level == "raid1" else PARITY_LAST
@@ -145,7 +159,7 @@ def _zero_to_five(old: GrowShape, names: Sequence[str]) -> _Found:
     return [stage, *more]
 
 
-def _six_to_five(old: GrowShape) -> _Found:
+def _six_to_five(array: Array, old: GrowShape) -> _Found:
     layout = old.layout if old.layout is not None else LEFT_SYMMETRIC
     if layout % SIX > 3:
         return Refusal(
@@ -161,9 +175,34 @@ def _six_to_five(old: GrowShape) -> _Found:
                 level="raid5", layout=layout % SIX, chunk_bytes=old.chunk_bytes, disks=old.disks - 1
             ),
             why="another level; nothing moves",
+            drops=tuple(each.name for each in array.members if each.slot == old.disks - 1),
         )
     )
     return stages
+
+
+def _to_raid4(
+    array: Array, old: GrowShape, names: Sequence[str], request: ConvertRequest, keep: int
+) -> _Found:
+    """From RAID 0, which gets a parity, or RAID 5, whose parity moves to the last device."""
+    del array, request, keep
+    if old.level == "raid0":
+        if not names:
+            return _needed(1, "for the parity of a raid4")
+        new = replace(old, level="raid4", layout=PARITY_LAST, disks=old.disks + 1)
+        stage = GrowStage(
+            options=("--level=4",),
+            old=old,
+            new=new,
+            why="another level; the parity is empty",
+            moves="md computes the parity",
+            takes=tuple(names[:1]),
+        )
+        return [stage, *(grow_stages(new, names[1:], new.disks + len(names) - 1) if names[1:] else ())]
+    stages = [_layout_stage(old, PARITY_LAST)] if old.layout != PARITY_LAST else []
+    flat = stages[-1].new if stages else old
+    new = replace(flat, level="raid4")
+    return [*stages, GrowStage(options=("--level=4",), old=flat, new=new, why="another level; nothing moves")]
 
 
 def _to_raid6(
@@ -237,7 +276,7 @@ def _to_raid10(
 def _to_raid0(
     array: Array, old: GrowShape, names: Sequence[str], request: ConvertRequest, keep: int
 ) -> _Found:
-    """From RAID 10 near 2, or RAID 5: what is redundant leaves the array."""
+    """From RAID 10 near 2, RAID 4 or RAID 5: what is redundant leaves the array."""
     del names, request, keep
     if old.level == "raid10":
         decoded = Raid10Layout.decode(old.layout) if old.layout is not None else None
@@ -249,7 +288,8 @@ def _to_raid0(
             )
         new = GrowShape(level="raid0", layout=0, chunk_bytes=old.chunk_bytes, disks=old.disks // 2)
         return [GrowStage(options=("--level=0",), old=old, new=new, why="another level; nothing moves")]
-    stages = [_layout_stage(old, PARITY_LAST)] if old.layout != PARITY_LAST else []
+    moved = old.level == "raid5" and old.layout != PARITY_LAST
+    stages = [_layout_stage(old, PARITY_LAST)] if moved else []
     flat = stages[-1].new if stages else old
     new = GrowShape(level="raid0", layout=0, chunk_bytes=old.chunk_bytes, disks=old.disks - 1)
     last = GrowStage(
@@ -259,6 +299,7 @@ def _to_raid0(
 
 
 _STEPS: dict[str, _Maker] = {
+    "raid4": _to_raid4,
     "raid5": _to_raid5,
     "raid6": _to_raid6,
     "raid10": _to_raid10,
@@ -299,7 +340,7 @@ def _further(array: Array, old: GrowShape, request: ConvertRequest) -> _Found:
 def _refuse_chunk(array: Array, old: GrowShape, chunk_kib: int) -> Refusal | None:
     if old.level not in {"raid4", "raid5", "raid6", "raid10"}:
         return Refusal(code=RefusalCode.UNSUPPORTED, why=f"raidtui cannot change the chunk of a {old.level}")
-    if old.level == "raid10" and (refusal := refuse_level(array)):
+    if old.level == "raid10" and (refusal := refuse_level(array) or _refuse_offset_chunk(array)):
         return refusal
     if not _LEAST_CHUNK <= chunk_kib <= _MOST_CHUNK or chunk_kib & (chunk_kib - 1):
         return Refusal(
@@ -314,6 +355,18 @@ def _refuse_chunk(array: Array, old: GrowShape, chunk_kib: int) -> Refusal | Non
             remedy="choose a smaller chunk",
         )
     return None
+
+
+def _refuse_offset_chunk(array: Array) -> Refusal | None:
+    """Linux 6.1 gives other data afterwards (measured): its reshape mixes the copies of both chunks up."""
+    decoded = Raid10Layout.decode(array.layout) if array.layout is not None else None
+    if decoded is not None and not decoded.offset:
+        return None
+    return Refusal(
+        code=RefusalCode.UNSUPPORTED,
+        why="Linux loses the data of a raid10 with offset copies as its chunk changes",
+        remedy="make a new array and copy",
+    )
 
 
 def _layout_stage(old: GrowShape, layout: int) -> GrowStage:

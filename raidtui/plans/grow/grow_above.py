@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from raidtui.model.array import Array
 from raidtui.model.disk import Disk
 from raidtui.model.geometry import data_disks
-from raidtui.model.plan import Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.create.create_request import BLOCK_KIB
 from raidtui.plans.create.lvm import is_reserved
@@ -24,6 +24,8 @@ from raidtui.view.units import KIB, SECTOR_BYTES
 _RESIZE_S = 3600.0
 _EXT = frozenset({"ext2", "ext3", "ext4"})
 _FREE = "The new room is free in LVM's volume group; --extend=GROUP/VOLUME gives it to a volume."
+_SMALL_BYTES = 512 << 20
+"""Below that, mke2fs makes blocks of 1 KiB."""
 
 
 class Above(Struct, frozen=True, kw_only=True):
@@ -174,22 +176,62 @@ def signature_of(disk: Disk) -> str:
     return next((use.what for use in disk.uses if use.kind == "signature" and use.what not in tables), "")
 
 
-def geometry_notes(survey: Survey, array: Array, shape: GrowShape) -> tuple[str, ...]:
-    """Return a note on the geometry of the file system that is mounted from an array.
+def geometry_above(survey: Survey, array: Array, old: GrowShape, new: GrowShape) -> Above:
+    """Return what gives the file system on an array the new geometry: ext's can be changed, XFS's cannot.
+
+    The figures are hints for the placing of data. An ext file system has blocks of 4 KiB, but for small ones
+    (mke2fs.conf(5)): of those, what is to be done is only said.
 
     Args:
         survey: the host.
         array: the array.
-        shape: the new one.
+        old: its shape.
+        new: the new one.
     """
-    disk = survey.above.get(array.name) or survey.snapshot.disks.get(array.name)
-    mount = next((use for use in disk.uses if use.kind == "mount"), None) if disk is not None else None
-    if mount is None or not shape.chunk_bytes or mount.detail not in _EXT | {"xfs"}:
-        return ()
-    data = data_disks(shape.level, shape.layout, shape.disks)
-    if mount.detail == "xfs":
-        sectors = shape.chunk_bytes // SECTOR_BYTES
-        return (f"XFS takes the new geometry by mount options: sunit={sectors},swidth={sectors * data}.",)
-    stride = shape.chunk_bytes // KIB // BLOCK_KIB
-    new = f"stride={stride},stripe_width={stride * data}"
-    return (f"The file system keeps the old geometry; for ext4 the new one is tune2fs -E {new}.",)
+    before, after = _stripe(old), _stripe(new)
+    if before == after or not after[0]:
+        return Above()
+    kind, path = _file_system(survey, array.name, array.path, set())
+    if kind == "xfs":
+        sectors, width = after[0] * KIB // SECTOR_BYTES, after[1] * KIB // SECTOR_BYTES
+        options = f"sunit={sectors},swidth={width}"
+        return Above(notes=(f"XFS keeps the old geometry, unless it is mounted with {options}.",))
+    if kind not in _EXT:
+        return Above()
+    words, back = _hints(after), _hints(before)
+    if (array.size_bytes or 0) < _SMALL_BYTES or "tune2fs" in survey.missing:
+        note = f"The file system keeps the old geometry; with blocks of 4 KiB the new one is {words}."
+        return Above(notes=(note,))
+    step = Step(
+        argv=("tune2fs", "-E", words, path),
+        why="the file system places its data by the new stripes",
+        proves=(Fact(kind=FactKind.GEOMETRY, subject=path, value=words),),
+        undo=(Step(argv=("tune2fs", "-E", back, path), why="as it was"),),
+    )
+    return Above(steps=(step,))
+
+
+def _stripe(shape: GrowShape) -> tuple[int, int]:
+    """Return the chunk, and the data of a stripe, in KiB; (0, 0) where there are none."""
+    chunk = shape.chunk_bytes // KIB
+    return (chunk, chunk * data_disks(shape.level, shape.layout, shape.disks)) if chunk else (0, 0)
+
+
+def _hints(stripe: tuple[int, int]) -> str:
+    return f"stride={stripe[0] // BLOCK_KIB},stripe_width={stripe[1] // BLOCK_KIB}"
+
+
+def _file_system(survey: Survey, name: str, path: str, seen: set[str]) -> tuple[str, str]:
+    """Return the type and path of the file system on a device, or in the open LUKS device on it."""
+    disk = survey.above.get(name) or survey.snapshot.disks.get(name)
+    if disk is None or name in seen:
+        return "", ""
+    seen.add(name)
+    kind = signature_of(disk)
+    if kind == "crypto_LUKS":
+        holder = next((use for use in disk.uses if use.kind == "holder" and use.detail), None)
+        if holder is None:
+            return "", ""
+        return _file_system(survey, holder.what, f"/dev/mapper/{holder.detail.strip()}", seen)
+    mount = next((use for use in disk.uses if use.kind == "mount"), None)
+    return (mount.detail if mount is not None else kind), path

@@ -29,7 +29,7 @@ def reshape_warning(stages: Sequence[GrowStage], file: str) -> str:
         else ""
     )
     held = "It can be paused and slowed"
-    if any(stage.shown is not None for stage in stages):
+    if file and any(stage.shown is not None for stage in stages):
         held = "It can be slowed, but must not be paused: mdadm would fail the new members"
     return (
         f"A reshape cannot be cancelled: it continues after a reboot. {held}; only a stopped array can be"

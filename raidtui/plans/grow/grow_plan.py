@@ -19,7 +19,7 @@ from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode,
 from raidtui.model.survey import Survey
 from raidtui.plans.contents import losses_of, wipe_steps
 from raidtui.plans.grow.backup_place import BackupPlace, refuse_backup
-from raidtui.plans.grow.grow_above import Above, geometry_notes, larger_above
+from raidtui.plans.grow.grow_above import Above, geometry_above, larger_above
 from raidtui.plans.grow.grow_notes import reshape_notes, reshape_warning
 from raidtui.plans.grow.grow_shape import GrowShape, room_of, shape_of
 from raidtui.plans.grow.grow_stages import (
@@ -31,6 +31,8 @@ from raidtui.plans.grow.grow_stages import (
     refuse_stages,
     stage_steps,
 )
+from raidtui.plans.grow.journal_plan import around_policy
+from raidtui.plans.grow.known_bugs import bug_notes
 from raidtui.plans.locate import which_disk_notes
 from raidtui.plans.manage import same_array
 from raidtui.plans.persist import count_steps
@@ -157,6 +159,9 @@ def reshape_plan(
     if refusal:
         return refusal
     old, new = shape_of(array), stages[-1].new
+    around = around_policy(survey, array, level=new.level, names=names)
+    if isinstance(around, Refusal):
+        return around
     component = array.component_kib or 0
     larger = new.capacity_kib(component) > old.capacity_kib(component)
     above: Above | Refusal = Above()
@@ -164,6 +169,7 @@ def reshape_plan(
         above = larger_above(survey, array, options.volumes)
     if isinstance(above, Refusal):
         return above
+    geometry = geometry_above(survey, array, old, new) if options.above else Above()
     wipes = [step for name in names for step in wipe_steps(devices[name], survey)]
     file = backup.path if backup is not None and needs_backup(stages, room) else ""
     members = tuple(member.name for member in array.members)
@@ -173,8 +179,11 @@ def reshape_plan(
         steps=(
             *wipes,
             *count_steps(survey, uuid=array.uuid or ""),
+            *around.before,
             *stage_steps(survey, array, stages, devices, room=room, backup=file, larger=larger),
             *above.steps,
+            *geometry.steps,
+            *around.after,
         ),
         harm=Harm.DESTROYS if wipes else Harm.REDUCES,
         losses=losses_of(tuple(devices.values()), survey),
@@ -182,9 +191,11 @@ def reshape_plan(
         warning=reshape_warning(stages, file),
         notes=(
             *notes,
+            *around.notes,
             *reshape_notes(survey, array, stages, names, file=file),
             *above.notes,
-            *geometry_notes(survey, array, new),
+            *geometry.notes,
+            *bug_notes(survey, array),
             *which_disk_notes(survey, *names),
         ),
         devices=(*members, *names),
@@ -247,7 +258,7 @@ def plan_grow_size(survey: Survey, array: Array, options: GrowOptions | None = N
         options: what else is wanted.
     """
     options = options or GrowOptions()
-    refusal = refuse_reshape(survey, array) or _refuse_size_level(array)
+    refusal = refuse_reshape(survey, array) or refuse_size_level(array)
     if refusal:
         return refusal
     before = array.component_kib or 0
@@ -264,6 +275,28 @@ def plan_grow_size(survey: Survey, array: Array, options: GrowOptions | None = N
     if isinstance(above, Refusal):
         return above
     shape = shape_of(array)
+    around = around_policy(survey, array, level=shape.level)
+    if isinstance(around, Refusal):
+        return around
+    sizes = [shape.capacity_kib(kib) * KIB for kib in (before, after)]
+    return Plan(
+        title=f"grow: {binary_size(before * KIB)} → {binary_size(after * KIB)} of each member",
+        subject=array.title,
+        steps=(*around.before, *size_steps(array, above), *around.after),
+        harm=Harm.REDUCES,
+        notes=(
+            *around.notes,
+            f"Capacity {binary_size(sizes[0])} → {binary_size(sizes[1])}, at once.",
+            f"{least} has the least room. The new part is synced: {at_least(survey, after - before)}.",
+            *above.notes,
+        ),
+        devices=tuple(member.name for member in array.members),
+        arrays=(array.name,),
+    )
+
+
+def size_steps(array: Array, above: Above) -> tuple[Step, ...]:
+    """Return the steps that let an array, and what stands on it, use all of each member."""
     same = same_array(array)
     more = Fact(kind=FactKind.LARGER, subject=array.name, value=str(array.size_bytes or 0))
     quiet = Fact(kind=FactKind.SYNCED, subject=array.name)
@@ -272,24 +305,12 @@ def plan_grow_size(survey: Survey, array: Array, options: GrowOptions | None = N
         why="uses all of each member",
         timeout_s=GROW_S,
         needs=same,
+        awaits=(quiet,),
         proves=(more,),
         final=True,
     )
     wait = Step(why="md syncs the new part", ends=(*same, quiet), lasts=(*same, more))
-    sizes = [shape.capacity_kib(kib) * KIB for kib in (before, after)]
-    return Plan(
-        title=f"grow: {binary_size(before * KIB)} → {binary_size(after * KIB)} of each member",
-        subject=array.title,
-        steps=(step, *above.steps, wait),
-        harm=Harm.REDUCES,
-        notes=(
-            f"Capacity {binary_size(sizes[0])} → {binary_size(sizes[1])}, at once.",
-            f"{least} has the least room. The new part is synced: {at_least(survey, after - before)}.",
-            *above.notes,
-        ),
-        devices=tuple(member.name for member in array.members),
-        arrays=(array.name,),
-    )
+    return step, *above.steps, wait
 
 
 def _most_kib(survey: Survey, array: Array) -> tuple[int | None, str]:
@@ -311,7 +332,8 @@ def _most_kib(survey: Survey, array: Array) -> tuple[int | None, str]:
     return kib - kib % step, name
 
 
-def _refuse_size_level(array: Array) -> Refusal | None:
+def refuse_size_level(array: Array) -> Refusal | None:
+    """Return why the members of a level cannot be used to another extent, or None."""
     if array.level in NO_REDUNDANCY or array.level not in {"raid1", "raid10", *PARITY_LEVELS}:
         return Refusal(
             code=RefusalCode.UNSUPPORTED,

@@ -6,6 +6,7 @@ back: its steps have no undo, and the job is not rolled back beyond them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
@@ -15,7 +16,8 @@ from raidtui.model.array import Array
 from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.contents import cleared_facts, device_facts
-from raidtui.plans.grow.grow_shape import GrowShape, Room, refuse_no_room
+from raidtui.plans.grow.grow_shape import GrowShape, Room, least_move, refuse_no_room
+from raidtui.plans.grow.known_bugs import refuse_known_bugs
 from raidtui.plans.manage import (
     manage,
     member_fact,
@@ -25,7 +27,8 @@ from raidtui.plans.manage import (
     same_array,
 )
 from raidtui.plans.repair import candidate_for, cleared
-from raidtui.view.units import KIB, joined
+from raidtui.plans.target import array_step
+from raidtui.view.units import KIB, SECTOR_BYTES, joined
 
 GROW_S = 300.0
 _OLDEST_KERNEL, _OLDEST_MDADM = (3, 5), (3, 3)
@@ -57,6 +60,15 @@ class GrowStage(Struct, frozen=True, kw_only=True):
     drops: tuple[str, ...] = ()
     shown: GrowShape | None = None
     again: bool = False
+
+    @property
+    def overwrites(self) -> bool:
+        """Whether md writes over the old place of what it has moved all the time, not at first alone.
+
+        That is so where as many disks have data afterwards. A RAID 10 has a way of its own (raid10.c).
+        """
+        level_10 = "raid10" in {self.old.level, self.new.level}
+        return not level_10 and self.old.data == self.new.data and least_move(self.old, self.new) > 0
 
     def begun(self, array: Array) -> tuple[Fact, ...]:
         """Return the facts that show that it has begun."""
@@ -95,12 +107,18 @@ def stage_steps(
         new = (*stage.adds, *stage.takes)
         taken = [fact for name in stage.takes for fact in cleared_facts(devices[name], survey)]
         step = _grow_step(array, stage, members, taken)
-        if not room.fits(stage.old, stage.new):
+        fits = room.fits(stage.old, stage.new)
+        paces = array.name if fits and stage.overwrites and stage.old.level != "raid0" else ""
+        if not fits:
             step = replace(step, argv=(*step.argv[:3], f"--backup-file={backup}", *step.argv[3:]))
+        if paces:
+            steps.append(_halt_step(array, stage))
         steps.append(step)
+        if stage.shown is not None and fits:
+            steps += end_mdadm(survey, array, step)
         members = [name for name in (*members, *new) if name not in stage.drops]
         if stage.moves:
-            steps.append(_wait_step(array, stage, new))
+            steps.append(replace(_wait_step(array, stage, new), paces=paces))
         room = room.moved(stage.old, stage.new)
     if larger and array.size_bytes is not None:
         more = Fact(kind=FactKind.LARGER, subject=array.name, value=str(array.size_bytes))
@@ -111,6 +129,34 @@ def stage_steps(
             else replace(last, proves=(*last.proves, more))
         )
     return tuple(steps)
+
+
+def end_mdadm(survey: Survey, array: Array, step: Step) -> tuple[Step, ...]:
+    """Return the steps that end mdadm's process that waits for a reshape which the kernel does alone.
+
+    It takes a pause, or a shutdown, for the end of the reshape of a RAID 0, and fails the new members.
+
+    Args:
+        survey: the host.
+        array: the array.
+        step: the call of mdadm that leaves the process behind, with its command line.
+    """
+    if "pkill" in survey.missing:
+        return ()
+    own = re.escape(" ".join(step.argv[1:]))
+    proof = Fact(kind=FactKind.UNATTENDED, subject=array.name)
+    why = "mdadm waits for the end, and would take a pause or a shutdown for it"
+    unit = f"mdadm-grow-continue@{array.name}.service"
+    stop = Step(argv=("systemctl", "stop", unit), why=why, may_fail=True)
+    pattern = rf"(/\S*/)?mdadm(\.bin)? ({own}|--grow --continue /dev/{array.name}( .*)?)"
+    end = Step(
+        argv=("pkill", "--full", "--exact", pattern),
+        why="the kernel goes on alone" if survey.systemd else why,
+        needs=same_array(array),
+        proves=(proof,),
+        proof_decides=True,
+    )
+    return (stop, end) if survey.systemd else (end,)
 
 
 def _grow_step(array: Array, stage: GrowStage, members: Sequence[str], taken: Sequence[Fact]) -> Step:
@@ -127,9 +173,25 @@ def _grow_step(array: Array, stage: GrowStage, members: Sequence[str], taken: Se
             *(member_fact(array, name, "spare") for name in stage.adds),
             *taken,
         ),
+        awaits=(Fact(kind=FactKind.SYNCED, subject=array.name),),
         proves=stage.begun(array),
         proof_decides=stage.again,
         final=True,
+    )
+
+
+def _halt_step(array: Array, stage: GrowStage) -> Step:
+    """Return the step before a reshape that makes md halt after the first stripes (jobs.reshape_pace)."""
+    limit = max(stage.old.chunk_bytes, stage.new.chunk_bytes) // SECTOR_BYTES
+    why = "md halts there, so that no power cut meets what is not recorded; the job moves it on"
+    step = array_step(array, "sync_max", str(limit), why)
+    back = array_step(array, "sync_max", "max", "md halts nowhere")
+    return replace(
+        step,
+        needs=(*same_array(array), Fact(kind=FactKind.RESHAPED, subject=array.name)),
+        proves=(Fact(kind=FactKind.TEXT, subject=step.path, value=str(limit)),),
+        undo=(back,),
+        volatile=True,
     )
 
 
@@ -200,19 +262,7 @@ def refuse_reshape(survey: Survey, array: Array) -> Refusal | None:
         return Refusal(
             code=RefusalCode.WRONG_STATE, why=f"{broken} is marked as failed", remedy="remove it first"
         )
-    return _refuse_policy(array)
-
-
-def _refuse_policy(array: Array) -> Refusal | None:
-    policy = array.consistency_policy
-    if policy not in {"ppl", "journal"}:
-        return None
-    off = "--remove" if policy == "journal" else "--policy=resync"
-    return Refusal(
-        code=RefusalCode.UNSUPPORTED,
-        why=f"{array.title} has consistency policy {policy}: the kernel refuses to reshape it",
-        remedy=f"raidtui plan journal {array.title} {off}, and give it back afterwards",
-    )
+    return refuse_known_bugs(survey, array)
 
 
 def _refuse_versions(survey: Survey) -> Refusal | None:

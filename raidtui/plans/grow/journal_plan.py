@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.model.array import Array
@@ -17,8 +18,10 @@ from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode,
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.bitmap import bitmap_step
 from raidtui.plans.contents import device_facts, losses_of, wipe_steps
+from raidtui.plans.grow.known_bugs import bug_notes, refuse_known_bugs
 from raidtui.plans.locate import which_disk_notes
 from raidtui.plans.manage import (
+    bound,
     manage,
     member_fact,
     refuse_array,
@@ -52,7 +55,7 @@ def plan_journal(
         destroys: names of arrays that may be destroyed, as typed.
     """
     refusal = _refuse_level(survey, array) or refuse_now(array) or refuse_read_only(array)
-    refusal = refusal or refuse_use(survey, array)
+    refusal = refusal or refuse_use(survey, array) or (refuse_known_bugs(survey, array) if name else None)
     if refusal:
         return refusal
     own = next((member.name for member in array.members if member.has("journal")), "")
@@ -96,7 +99,8 @@ def _with(survey: Survey, array: Array, device: Device) -> Plan:
         notes=(
             "All that is written to the array is written to the journal, too: its disk wears accordingly.",
             *(("The bitmap is removed: the journal replaces it.",) if bitmap else ()),
-            "An array with a journal cannot be reshaped.",
+            "For a reshape it is taken away: nothing may use the array then.",
+            *bug_notes(survey, array),
             *which_disk_notes(survey, name),
         ),
         rolls_back=True,
@@ -119,6 +123,83 @@ def _without(survey: Survey, array: Array, name: str) -> Plan | Refusal:
         devices=(name,),
         arrays=(array.name,),
     )
+
+
+class PolicySteps(Struct, frozen=True, kw_only=True):
+    """What goes before a change of an array's shape, and what comes after it.
+
+    Args:
+        before: steps that take away what the kernel does not reshape with.
+        after: steps that give it back.
+        notes: what is said of it, a sentence each.
+    """
+
+    before: tuple[Step, ...] = ()
+    after: tuple[Step, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def around_policy(
+    survey: Survey, array: Array, *, level: str, names: Collection[str] = ()
+) -> PolicySteps | Refusal:
+    """Return what takes a write journal or a partial parity log away for a reshape, and gives it back.
+
+    Args:
+        survey: the host, with the array's members.
+        array: the array.
+        level: of the array afterwards.
+        names: devices that become members.
+    """
+    policy = array.consistency_policy
+    if policy == "ppl":
+        return _around_ppl(array, level=level, names=names)
+    own = next((member.name for member in array.members if member.has("journal")), "")
+    if policy != "journal" and not own:
+        return PolicySteps()
+    if not own:
+        return Refusal(
+            code=RefusalCode.WRONG_STATE,
+            why=f"the journal of {array.title} is missing: the kernel refuses to reshape it",
+            remedy=f"add one, or set the consistency policy of {array.title} to resync first",
+        )
+    if refusal := refuse_use(survey, array):
+        return replace(
+            refusal,
+            why=f"{array.title} has a journal, which is taken away for a reshape while nothing is written;"
+            f" {refusal.why}",
+        )
+    before = _removal(array, own, survey.devices.get(own))
+    if level not in PARITY_LEVELS:
+        return PolicySteps(before=before, notes=(f"The journal is taken away for good: a {level} has none.",))
+    add = manage(
+        array,
+        ("--add-journal", f"/dev/{own}"),
+        "every write goes there first, as before",
+        member_fact(array, own, "journal"),
+        Fact(kind=FactKind.POLICY, subject=array.name, value="journal"),
+    )
+    free = Fact(kind=FactKind.FREE, subject=own)
+    empty = Fact(kind=FactKind.SUPERBLOCK, subject=own)
+    add = bound(survey, replace(add, needs=(*add.needs, free, empty)), own)
+    note = f"The journal {own} is taken away first and given back at the end. {_RESYNCED}"
+    return PolicySteps(before=before, after=(_read_only(array), add), notes=(note,))
+
+
+def _around_ppl(array: Array, *, level: str, names: Collection[str]) -> PolicySteps:
+    back = _policy_step(array, "ppl")
+    before = (replace(_policy_step(array, "resync"), undo=(back,)),)
+    if level != _PPL_LEVEL:
+        return PolicySteps(
+            before=before, notes=(f"The partial parity log is taken away: a {level} has none.",)
+        )
+    if names:
+        note = (
+            "The partial parity log is taken away, and does not come back: mdadm puts a log of bad blocks in"
+            " its place on new members."
+        )
+        return PolicySteps(before=before, notes=(note,))
+    note = "The partial parity log is taken away first and given back at the end."
+    return PolicySteps(before=before, after=(replace(back, may_fail=True),), notes=(note,))
 
 
 def _removal(array: Array, name: str, device: Device | None) -> tuple[Step, ...]:

@@ -15,18 +15,21 @@ from raidtui.model.array import Array
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey
-from raidtui.plans.grow.grow_above import signature_of
+from raidtui.plans.grow.grow_above import geometry_above, signature_of
 from raidtui.plans.grow.grow_notes import reshape_notes, reshape_warning
 from raidtui.plans.grow.grow_plan import refuse_level
 from raidtui.plans.grow.grow_shape import GrowShape, Room, least_move, room_of, shape_of
 from raidtui.plans.grow.grow_stages import GrowStage, refuse_reshape, stage_steps
-from raidtui.plans.manage import same_array
+from raidtui.plans.grow.journal_plan import around_policy
+from raidtui.plans.grow.known_bugs import bug_notes
+from raidtui.plans.locate import which_disk_notes
+from raidtui.plans.manage import bound, manage, member_fact, same_array, zero_released
 from raidtui.plans.persist import count_steps
 from raidtui.plans.target import array_step
-from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, joined
+from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, counted, joined
 
 _CHECK_S = 6 * 3600.0
-_LEAST = {"raid4": 3, "raid5": 3, "raid6": 4, "raid10": 2}
+_LEAST = {"raid1": 2, "raid4": 3, "raid5": 3, "raid6": 4, "raid10": 2}
 _EXT = frozenset({"ext2", "ext3", "ext4"})
 
 
@@ -41,6 +44,8 @@ def plan_shrink(survey: Survey, array: Array, slots: int) -> Plan | Refusal:
     refusal = refuse_level(array) or refuse_reshape(survey, array) or _refuse_slots(array, slots)
     if refusal:
         return refusal
+    if array.level == "raid1":
+        return _fewer_mirrors(survey, array, slots)
     old = shape_of(array)
     new = replace(old, disks=slots)
     room = room_of(survey, array)
@@ -51,6 +56,10 @@ def plan_shrink(survey: Survey, array: Array, slots: int) -> Plan | Refusal:
     above = _smaller_above(survey, array, size_kib)
     if isinstance(above, Refusal):
         return above
+    around = around_policy(survey, array, level=new.level)
+    if isinstance(around, Refusal):
+        return around
+    geometry = geometry_above(survey, array, old, new)
     gone = [each.name for each in array.members if each.slot is not None and each.slot >= slots]
     stage = GrowStage(
         options=(f"--raid-devices={slots}",),
@@ -69,22 +78,75 @@ def plan_shrink(survey: Survey, array: Array, slots: int) -> Plan | Refusal:
         subject=array.title,
         steps=(
             *above,
+            *around.before,
             *sizes,
             *count_steps(survey, uuid=array.uuid or ""),
             _array_size(array, f"{size_kib}", size_kib),
             *((_backwards(array),) if parity else ()),
             *stage_steps(survey, array, (stage,), {}, room=enough),
             _array_size(array, "max", None),
+            *geometry.steps,
+            *around.after,
         ),
         harm=Harm.REDUCES,
         warning=reshape_warning((stage,), ""),
         notes=(
             f"Capacity {binary_size(before)} → {binary_size(size_kib * KIB)}, at once.",
+            *around.notes,
             *reshape_notes(survey, array, (stage,), (), file="")[1:],
             f"{joined(gone)} {'become spares' if len(gone) > 1 else 'becomes a spare'}.",
+            *geometry.notes,
+            *bug_notes(survey, array),
         ),
         devices=tuple(member.name for member in array.members),
         arrays=(array.name,),
+    )
+
+
+def _fewer_mirrors(survey: Survey, array: Array, slots: int) -> Plan:
+    """Return the plan of a RAID 1: md takes only slots that nothing fills any more."""
+    old = shape_of(array)
+    stay = tuple(
+        member_fact(array, each.name, "in_sync")
+        for each in array.members
+        if each.slot is not None and each.slot < slots
+    )
+    gone = [each.name for each in array.members if each.slot is not None and each.slot >= slots]
+    steps = [step for name in gone for step in _without_mirror(survey, array, name, stay)]
+    argv = ("mdadm", "--grow", array.path)
+    back = Step(argv=(*argv, f"--raid-devices={old.disks}"), why="as it was", proves=(old.fact(array),))
+    fewer = Step(
+        argv=(*argv, f"--raid-devices={slots}"),
+        why="fewer slots",
+        needs=(*same_array(array), *stay, *(member_fact(array, name, "absent") for name in gone)),
+        proves=(replace(old, disks=slots).fact(array),),
+        undo=(back,),
+    )
+    return Plan(
+        title=f"shrink: {old.disks} → {slots} mirrors",
+        subject=array.title,
+        steps=(*count_steps(survey, uuid=array.uuid or ""), *steps, fewer),
+        harm=Harm.REDUCES,
+        warning=f"{joined(gone)} {'leave' if len(gone) > 1 else 'leaves'} {array.title} at once.",
+        notes=(
+            f"It can lose {counted(slots - 1, 'member')} then, now {old.disks - 1}; its capacity stays.",
+            *which_disk_notes(survey, *gone),
+        ),
+        devices=tuple(member.name for member in array.members),
+        arrays=(array.name,),
+    )
+
+
+def _without_mirror(survey: Survey, array: Array, name: str, stay: Sequence[Fact]) -> tuple[Step, Step, Step]:
+    """Return the steps that take a mirror out of service, as long as those that stay serve."""
+    path, words = f"/dev/{name}", "faulty|absent"
+    fail = manage(array, ("--fail", path), "it is not written any more", member_fact(array, name, words))
+    remove = manage(array, ("--remove", path), "release it", member_fact(array, name, "absent"))
+    add = manage(array, ("--add", path), "a mirror again", member_fact(array, name, "present"))
+    return (
+        bound(survey, replace(fail, needs=(*fail.needs, *stay)), name),
+        bound(survey, replace(remove, undo=(add,)), name),
+        zero_released(survey, array, name),
     )
 
 
@@ -127,12 +189,22 @@ def plan_shrink_size(survey: Survey, array: Array, kib: int) -> Plan | Refusal:
     above = _smaller_above(survey, array, size_kib)
     if isinstance(above, Refusal):
         return above
+    around = around_policy(survey, array, level=shape.level)
+    if isinstance(around, Refusal):
+        return around
     return Plan(
         title=f"shrink: {binary_size(before * KIB)} → {binary_size(kib * KIB)} of each member",
         subject=array.title,
-        steps=(*above, _array_size(array, f"{size_kib}", size_kib), *_size_steps(array, shape, kib)),
+        steps=(
+            *above,
+            *around.before,
+            _array_size(array, f"{size_kib}", size_kib),
+            *_size_steps(array, shape, kib),
+            *around.after,
+        ),
         harm=Harm.REDUCES,
         notes=(
+            *around.notes,
             f"Capacity {binary_size(array.size_bytes or 0)} → {binary_size(size_kib * KIB)}, at once.",
             "Nothing moves: what is beyond stays on the members, and is not protected any more.",
         ),
@@ -152,6 +224,7 @@ def _component(array: Array, shape: GrowShape, kib: int, *, back: Step | None = 
         argv=("mdadm", "--grow", array.path, f"--size={kib}"),
         why="uses that much of each member",
         needs=same_array(array),
+        awaits=(Fact(kind=FactKind.SYNCED, subject=array.name),),
         proves=(_size(array, shape.capacity_kib(kib)),),
         undo=(back,) if back is not None else (),
     )
@@ -248,9 +321,10 @@ def _smaller_ext(survey: Survey, array: Array, kib: int, *, mounted: str) -> tup
 def _refuse_slots(array: Array, slots: int) -> Refusal | None:
     now, level = array.raid_disks or 0, array.level or ""
     if level not in _LEAST:
-        remedy = "fail and remove a mirror first" if level == "raid1" else "make a new array and copy"
         return Refusal(
-            code=RefusalCode.UNSUPPORTED, why=f"raidtui cannot take slots from a {level}", remedy=remedy
+            code=RefusalCode.UNSUPPORTED,
+            why=f"raidtui cannot take slots from a {level}",
+            remedy="make a new array and copy",
         )
     spares: Sequence[str] = [each.name for each in array.members if each.role == "spare"]
     if spares:
@@ -259,10 +333,12 @@ def _refuse_slots(array: Array, slots: int) -> Refusal | None:
             why=f"{array.title} has spares ({joined(spares)})",
             remedy="remove the spares first",
         )
-    if not _LEAST[level] <= slots < now:
+    least, most = _LEAST[level], now - 1
+    if not least <= slots <= most:
+        fewer = f"choose {least} to {most}" if least < most else f"choose {least}"
         return Refusal(
             code=RefusalCode.INVALID,
             why=f"a {level} of {now} devices cannot have {slots}",
-            remedy=f"choose {_LEAST[level]} to {now - 1}",
+            remedy=fewer if least <= most else "it has no more than it needs",
         )
     return None

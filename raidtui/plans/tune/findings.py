@@ -42,6 +42,7 @@ class TuneCode(StrEnum):
     UNEVEN = "tune-uneven"
     NO_NCQ = "tune-no-ncq"
     POWERSAVE = "tune-powersave"
+    CACHE_ALONE = "tune-cache-alone"
 
 
 class TuneFinding(Finding, frozen=True, kw_only=True):
@@ -105,6 +106,7 @@ def judge_tuning(tuning: Tuning) -> tuple[TuneFinding, ...]:
         *_uneven(tuning),
         *_without_ncq(tuning),
         *_powersave(tuning),
+        *_alone(tuning),
     ]
     return tuple(sorted(found, key=lambda finding: -finding.severity))
 
@@ -375,3 +377,20 @@ def _powersave(tuning: Tuning) -> Iterator[TuneFinding]:
             about=tuple((policy.name, "governor") for policy in policies),
             with_risk=True,
         )
+
+
+def _alone(tuning: Tuning) -> Iterator[TuneFinding]:
+    """Data are on a cache alone that survives fewer lost disks than what it caches."""
+    for cache in tuning.of(KnobScope.CACHE):
+        mode = cache.values.get("cache_mode")
+        if cache.alone and mode is not None and mode.text == "writeback":
+            yield _finding(
+                Severity.FAILED,
+                TuneCode.CACHE_ALONE,
+                [(cache, "cache_mode")],
+                ("", cache.title),
+                (
+                    f"{cache.title} is in writeback mode, and {cache.alone}: with the cache, data are lost.",
+                    f"raidtui tune set {cache.title} cache_mode=writethrough",
+                ),
+            )

@@ -25,6 +25,10 @@ from raidtui.plans.tune.now import LIMITS, AskedValue, changes_of, names_of, pla
 _RELOAD = Step(argv=("udevadm", "control", "--reload"), why="udev reads its rules again", may_fail=True)
 
 
+_ONCE = frozenset({KnobScope.ARRAY, KnobScope.CACHE})
+"""What udev sets values of once, when it notes that."""
+
+
 class KeepItem(Struct, frozen=True, kw_only=True):
     """A value to keep or to forget: ("sda", "scheduler"). "" is the present value."""
 
@@ -203,11 +207,11 @@ def _file_steps(snapshot: Snapshot, tuning: Tuning, texts: Mapping[str, str]) ->
 
 
 def _arrays(kept: Sequence[KeptValue]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each.subject.name for each in kept if each.subject.scope is KnobScope.ARRAY))
+    return tuple(dict.fromkeys(each.subject.name for each in kept if each.subject.scope in _ONCE))
 
 
 def _looked_at(name: str) -> Step:
-    """Udev sets an array's values once: it notes that now, or its next event would set them again."""
+    """Udev sets these values once: it notes that now, or its next event would set them again."""
     return Step(
         argv=("udevadm", "trigger", "--action=change", "--settle", f"/sys/class/block/{name}"),
         why=f"udev notes that the values of {name} are set, and sets them again only when it starts",

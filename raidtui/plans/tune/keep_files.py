@@ -5,7 +5,7 @@ Lines that raidtui did not write stay as they are.
 - udev (60-raidtui-io.rules): identifies disks by serial number or WWN, never by sdX, and arrays by UUID. It
   sets a disk's values when the disk appears ("add"), and not at every "change", so that a value that was set
   for now stays. It sets an array's values when the array starts, which is a "change"; ``RAIDTUI_KEPT`` in
-  udev's database makes that happen once.
+  udev's database makes that happen once. A bcache, identified by the UUID of what it caches, likewise.
 - sysctl.d (90-raidtui.conf): md's system-wide limits.
 - tmpfiles.d (raidtui.conf): the processors.
 
@@ -31,13 +31,18 @@ UDEV_HEAD = """\
 SYSCTL_HEAD = """\
 # Written by raidtui. raidtui tune forget takes these values out again.
 """
-_CHANGES = 'ACTION=="add|change", SUBSYSTEM=="block", KERNEL=="md*"'
-_ONCE = f'{_CHANGES}, IMPORT{{db}}="RAIDTUI_KEPT"'
-_MATCH = re.compile(r'(ENV\{ID_[A-Z_]+\}|ATTR\{(?:serial|wwid|device/wwid|md/uuid)\})=="([^"]*)"')
+_ARRAY, _BCACHE = "ATTR{md/uuid}", "ATTR{bcache/backing_dev_uuid}"
+_CHANGES = {
+    key: f'ACTION=="add|change", SUBSYSTEM=="block", KERNEL=="{names}"'
+    for key, names in ((_ARRAY, "md*"), (_BCACHE, "bcache*"))
+}
+_ONCE = {key: f'{changes}, IMPORT{{db}}="RAIDTUI_KEPT"' for key, changes in _CHANGES.items()}
+_MATCH = re.compile(
+    r'(ENV\{ID_[A-Z_]+\}|ATTR\{(?:serial|wwid|device/wwid|md/uuid|bcache/backing_dev_uuid)\})=="([^"]*)"'
+)
 _SETS = re.compile(r'ATTR\{([^}]+)\}="([^"]*)"')
 _TMPFILES = re.compile(r"w (/\S+) - - - - (\S+)")
 _SYSCTL = re.compile(r"([a-z_.]+) = (\S+)")
-_ARRAY = "ATTR{md/uuid}"
 _REDUNDANT = "md/sync_speed_"
 
 
@@ -73,7 +78,7 @@ def udev_entries(text: str) -> tuple[list[KeptEntry], list[str]]:
         if comment:
             others.append(comment)
         comment = line if line.startswith("# ") else ""
-        if not comment and line not in {"", _ONCE}:
+        if not comment and line not in {"", *_ONCE.values()}:
             others.append(line)
     if comment:
         others.append(comment)
@@ -86,23 +91,25 @@ def udev_text(entries: Iterable[KeptEntry], others: Iterable[str] = ()) -> str:
     kept = [entry for entry in entries if entry.values]
     lines = [*others]
     for entry in kept:
-        if entry.match[0] != _ARRAY:
+        if entry.match[0] not in _ONCE:
             lines += [f"# {entry.comment}", _rule(entry)]
-    arrays = [entry for entry in kept if entry.match[0] == _ARRAY]
-    if arrays:
-        lines.append(_ONCE)
-    for entry in arrays:
-        lines += [f"# {entry.comment}", _rule(entry)]
+    for key, once in _ONCE.items():
+        noted = [entry for entry in kept if entry.match[0] == key]
+        lines += [once] if noted else []
+        for entry in noted:
+            lines += [f"# {entry.comment}", _rule(entry)]
     return UDEV_HEAD + "\n".join(lines) + "\n" if lines else ""
 
 
 def _rule(entry: KeptEntry) -> str:
     key, text = entry.match
     sets = [f'ATTR{{{file}}}="{value}"' for file, value in entry.values.items()]
-    if key != _ARRAY:
+    if key not in _ONCE:
         asks = ['ACTION=="add"', 'SUBSYSTEM=="block"', 'ENV{DEVTYPE}=="disk"', f'{key}=="{text}"']
         return ", ".join((*asks, *sets))
-    asks = [_CHANGES, f'{key}=="{text}"', 'ATTR{md/array_state}!="clear|inactive"']
+    asks = [_CHANGES[key], f'{key}=="{text}"']
+    if key == _ARRAY:
+        asks.append('ATTR{md/array_state}!="clear|inactive"')
     if any(file.startswith(_REDUNDANT) for file in entry.values):
         asks.append('TEST=="md/sync_action"')  # these files come last, when an array starts
     once = ['ENV{RAIDTUI_KEPT}!="1"', 'ENV{RAIDTUI_KEPT}="1"']
@@ -240,7 +247,9 @@ def _in_order(values: Mapping[str, str]) -> dict[str, str]:
 
 def _comment(subject: Subject) -> str:
     words = (
-        [subject.model, subject.identity] if subject.scope is KnobScope.DISK else [f"array {subject.title}"]
+        [subject.model, subject.identity]
+        if subject.scope is KnobScope.DISK
+        else [f"{subject.scope} {subject.title}"]
     )
     text = ", ".join(word.strip() for word in words if word.strip()) or subject.name
     return "".join(char if char.isascii() and char.isprintable() else "?" for char in text)

@@ -20,6 +20,7 @@ from raidtui.model.survey import Survey
 from raidtui.plans.bitmap import plan_bitmap
 from raidtui.plans.sync_speed import plan_give_back, plan_limits
 from raidtui.plans.target import needs_root
+from raidtui.plans.tune.cache_steps import danger_of, lvm_step
 from raidtui.plans.tune.check import refuse_together, refuse_value, tune_notes
 
 LIMITS = frozenset({"sync_speed_min", "sync_speed_max", "speed_limit_min", "speed_limit_max"})
@@ -27,7 +28,9 @@ LIMITS = frozenset({"sync_speed_min", "sync_speed_max", "speed_limit_min", "spee
 
 _SCOPES = {
     scope: place
-    for place, scope in enumerate((KnobScope.CPU, KnobScope.POLICY, KnobScope.DISK, KnobScope.ARRAY))
+    for place, scope in enumerate(
+        (KnobScope.CPU, KnobScope.POLICY, KnobScope.DISK, KnobScope.ARRAY, KnobScope.CACHE)
+    )
 }
 
 
@@ -67,7 +70,7 @@ def plan_set(snapshot: Snapshot, tuning: Tuning, asked: Sequence[AskedValue]) ->
     if isinstance(changes, Refusal):
         return changes
     if not changes:
-        return _so_already(asked)
+        return _so_already(tuning, asked)
     if any(each.knob == "bitmap" for each in changes):
         return _bitmap(snapshot, changes)
     plans = _limit_plans(snapshot, changes)
@@ -81,6 +84,10 @@ def plan_set(snapshot: Snapshot, tuning: Tuning, asked: Sequence[AskedValue]) ->
         subject=subject_of(tuning, [each.subject for each in changes]),
         steps=steps,
         undo=undo,
+        harm=Harm.REDUCES
+        if (danger := danger_of((each.subject, each.knob, each.after) for each in changes))
+        else Harm.HARMLESS,
+        warning=danger,
         notes=tune_notes([(each.subject, each.knob, each.after) for each in changes]),
     )
 
@@ -151,6 +158,8 @@ def ordered(tuning: Tuning, changes: Iterable[KnobChange]) -> list[KnobChange]:
 def write_step(subject: Subject, knob: str, text: str, why: str = "") -> Step:
     """Return a write to a knob, bound to the identity of its disk or array: names may change before it."""
     value = subject.values[knob]
+    if subject.map:
+        return lvm_step(subject, knob, text, why)
     return Step(
         path=value.path,
         text=text,
@@ -263,10 +272,12 @@ def _bitmap(snapshot: Snapshot, changes: Sequence[KnobChange]) -> Plan | Refusal
     return plan
 
 
-def _so_already(asked: Sequence[AskedValue]) -> NothingToDo:
+def _so_already(tuning: Tuning, asked: Sequence[AskedValue]) -> NothingToDo:
     if len(asked) == 1:
         one = asked[0]
-        return NothingToDo(why=f"{one.knob} of {one.subject} is already {one.value}")
+        known = tuning.subject(one.subject)
+        title = known.title if known is not None else one.subject
+        return NothingToDo(why=f"{one.knob} of {title} is already {one.value}")
     return NothingToDo(why="all values are already so")
 
 

@@ -22,6 +22,7 @@ _WHOSE = {
     KnobScope.POLICY: "the processors (cpu)",
     KnobScope.CPU: "the processors (cpu)",
     KnobScope.ARRAY: "an array",
+    KnobScope.CACHE: "a cache (bcache, or a volume of LVM)",
     KnobScope.SYSTEM: "the system",
 }
 
@@ -131,6 +132,9 @@ class TargetReader:
         for name in (word, kernel, disk.disk if disk is not None else ""):
             if name and (subject := tuning.subject(name)) is not None:
                 return TuneTarget(word=word, subjects=(subject,))
+        cache = next((each for each in tuning.of(KnobScope.CACHE) if each.title == word), None)
+        if cache is not None:
+            return TuneTarget(word=word, subjects=(cache,))
         array = find_array(self._snapshot, word)
         own = None if isinstance(array, Refusal) else tuning.array(array.key)
         if own is not None:
@@ -138,6 +142,8 @@ class TargetReader:
         known = ", ".join(subject.name for subject in tuning.of(KnobScope.DISK)) or "none"
         arrays = ", ".join(f"@{subject.title}" for subject in tuning.of(KnobScope.ARRAY))
         more = f"; arrays: {arrays}" if arrays else ""
+        caches = ", ".join(subject.title for subject in tuning.of(KnobScope.CACHE))
+        more += f"; caches: {caches}" if caches else ""
         return Refusal(
             code=RefusalCode.NOT_FOUND,
             why=f"there is no disk or array {word!r}",

@@ -13,7 +13,7 @@ from raidtui.model.reshape_place import is_cut
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.assemble import let_go_of
 from raidtui.plans.contents import device_facts
-from raidtui.rescue.mdadm_words import Assembly, Recreation, mdadm_words
+from raidtui.rescue.mdadm_words import Assembly, Recreation, dirty_steps, mdadm_words
 from raidtui.rescue.search.moved import ReshapeForms, forms_of
 from raidtui.rescue.trial.maps_table import MapsRefusal, array_table, data_sectors
 from raidtui.rescue.trial.trial_container import contained, volumes_of
@@ -113,8 +113,9 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
             overlays = {device.disk.name: names.map(device.disk.name) for device in devices}
             steps += _overlaid(request, host, names, devices)
         steps += _backed_up(request, names)
-        steps.append(_started(request, names, devices, overlays))
-        start = len(steps) - 1
+        started = _started(request, names, devices, overlays)
+        steps += dirty_steps(request.made, started)
+        start = steps.index(started)
         if isinstance(request.made, Assembly) and request.made.external:
             steps[start:] = contained(request.made, names, steps[start], _held(devices, overlays))
             start += 1  # the first one writes a file

@@ -11,7 +11,7 @@ from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Survey
 from raidtui.plans.assemble import start_methods, stopped_arrays
 from raidtui.rescue.container_back import container_of
-from raidtui.rescue.mdadm_words import Assembly
+from raidtui.rescue.mdadm_words import Assembly, starts_dirty
 from raidtui.rescue.records import RescueArray, WayBack, WayCode
 from raidtui.rescue.trial.trial_members import needs_overlays
 from raidtui.rescue.trial.trial_request import TrialMethod
@@ -146,6 +146,8 @@ def _tried(row: GuideRow, array: RescueArray) -> GuideRow:
 def _reshaped(way: WayBack, array: RescueArray) -> Assembly:
     """Return how a reshape is continued or reverted, as raidtui rescue try does it."""
     revert = way.code is WayCode.REVERT
+    blocks = {each.device: each.superblock for each in array.members if each.superblock is not None}
+    blocks = {name: block for name, block in blocks.items() if name in way.devices}
     return Assembly(
         devices=way.devices,
         uuid=array.uuid or "",
@@ -154,6 +156,7 @@ def _reshaped(way: WayBack, array: RescueArray) -> Assembly:
         backup=way.backup,
         invalid_backup=bool(way.backup) and way.code is not WayCode.CONTINUE,
         frozen=revert and not way.backup,
+        dirty=starts_dirty(blocks),
     )
 
 

@@ -30,6 +30,7 @@ class StackScreen(PageScreen[None]):
         Binding("k", "scroll(-1)", show=False),
         Binding("j", "scroll(1)", show=False),
         Binding("a", "all", show=False),
+        Binding("c", "caches", show=False),
         Binding("v,q", "back", show=False),
     ]
 
@@ -39,7 +40,7 @@ class StackScreen(PageScreen[None]):
         self._session = session
         self._focus = focus
         self._all = not focus
-        self._reading = False
+        self._reading = self._asking = False
         self.look: StackLook | None = None
 
     def on_mount(self) -> None:
@@ -66,10 +67,11 @@ class StackScreen(PageScreen[None]):
     def draw(self) -> None:
         """Draw everything."""
         of = "" if self._all else f" of {visible(self._focus)}"
-        self.show_head(f"Stack{of}", "nothing is changed here")
+        self.show_head(f"Stack{of}", "read every second")
         self.show_body(self._lines(min(_WIDEST, self.inner_width - 1)))
         other = (("a", f"only {self._focus}" if self._all else "all devices"),) if self._focus else ()
-        self.show_keys(("↑↓", "scroll"), ("PgUp PgDn", "pages"), *other, ("Esc", "back"))
+        caches = (("c", "caches"),) if self._has_caches() else ()
+        self.show_keys(("↑↓", "scroll"), ("PgUp PgDn", "pages"), *other, *caches, ("Esc", "back"))
 
     def _lines(self, width: int) -> list[Line]:
         look = self.look
@@ -83,6 +85,23 @@ class StackScreen(PageScreen[None]):
         if self._focus:
             self._all = not self._all
             self.draw()
+
+    def _has_caches(self) -> bool:
+        return self.look is not None and any(node.cache for node in self.look.meter.now.nodes.values())
+
+    def action_caches(self) -> None:
+        """Offer to write a cache back, or to detach it."""
+        if self._has_caches() and not self._asking:
+            self._asking = True
+            later(self, self._offer)
+
+    async def _offer(self) -> None:
+        from raidtui.ui.stack.cache_flow import offer_caches  # noqa: PLC0415
+
+        try:
+            await offer_caches(self._shell)
+        finally:
+            self._asking = False
 
 
 async def show_stack(shell: ScreenShell, focus: str) -> None:

@@ -1,4 +1,4 @@
-"""Pane 4's table: a row for each disk, for processors with equal values, for each array, for the system."""
+"""Pane 4's table: a row for each disk, processors with equal values, each array and cache, the system."""
 
 from __future__ import annotations
 
@@ -15,13 +15,9 @@ from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.units import binary_size
 
-WIDE = 100
-MARK = "▲"
-_NAME = 10
-_KHZ = 1_000_000
-_SLACK_KHZ = 50_000
-_DIGITS = 4
-_SEVERAL = "several"
+WIDE, MARK = 100, "▲"
+_NAME, _KHZ = 10, 1_000_000
+_SLACK_KHZ, _DIGITS = 50_000, 4
 
 
 class KnobColumn(Struct, frozen=True, kw_only=True):
@@ -30,8 +26,7 @@ class KnobColumn(Struct, frozen=True, kw_only=True):
     Args:
         knob: its name.
         title: at the head of the column, or before the value.
-        room: width of the value in cells; three more are for brackets and the mark. 0 is as wide as needed,
-            below the rule.
+        room: width of the value in cells, without brackets and mark; 0 is as wide as needed, below the rule.
         left: whether values are aligned left, as words are; figures are aligned right.
         unit: after the value.
     """
@@ -75,6 +70,13 @@ _ARRAY_MORE = (
     KnobColumn(knob="preread_bypass_threshold", title="preread"),
     KnobColumn(knob="sync_speed_min", title="sync min"),
     KnobColumn(knob="sync_speed_max", title="sync max"),
+)
+_CACHE = (
+    KnobColumn(knob="cache_mode", title="mode", room=12, left=True),
+    KnobColumn(knob="cache_policy", title="policy", room=7, left=True),
+    KnobColumn(knob="migration_threshold", title="threshold", room=6),
+    KnobColumn(knob="writeback_percent", title="dirty", room=3, unit="%"),
+    KnobColumn(knob="sequential_cutoff", title="cutoff", room=8),
 )
 _SYSTEM = (
     KnobColumn(knob="speed_limit_min", title="sync min", room=10),
@@ -143,7 +145,7 @@ class KnobCell(Struct, frozen=True, kw_only=True):
 
 
 def rows_of(tuning: Tuning, width: int, *, apart: bool = False) -> tuple[KnobRow, ...]:
-    """Return the rows: disks, processors, arrays with something to set, the system.
+    """Return the rows: disks, processors, arrays and caches with something to set, the system.
 
     Args:
         tuning: all values.
@@ -157,8 +159,10 @@ def rows_of(tuning: Tuning, width: int, *, apart: bool = False) -> tuple[KnobRow
     driver = tuning.subject("cpu")
     rows += [_of_processors(group, driver) for group in _alike(tuning, apart=apart)]
     of_arrays = _ARRAY_WIDE if wide else _ARRAY
-    rows += [_row(array, of_arrays, _ARRAY_MORE) for array in tuning.of(KnobScope.ARRAY)]
-    rows += [_row(system, _SYSTEM, ()) for system in tuning.of(KnobScope.SYSTEM)]
+    lower = {KnobScope.ARRAY: of_arrays, KnobScope.CACHE: _CACHE, KnobScope.SYSTEM: _SYSTEM}
+    for scope, columns in lower.items():
+        more = _ARRAY_MORE if scope is KnobScope.ARRAY else ()
+        rows += [_row(each, columns, more) for each in tuning.of(scope)]
     return tuple(_narrowed(row, width) for row in rows if row.columns)
 
 
@@ -353,7 +357,7 @@ def _set_by(row: KnobRow, chosen: str, room: int) -> str:
     words = who_set_words(setters)
     if cell_width(words) <= room or (len(setters) == 1 and setters[0].by is not By.UNKNOWN):
         return words
-    return _SEVERAL if len(setters) > 1 else "?"
+    return "several" if len(setters) > 1 else "?"
 
 
 def more_line(row: KnobRow, marks: frozenset[tuple[str, str]], width: int, cell: KnobCell) -> Line:

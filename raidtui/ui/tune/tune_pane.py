@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.timer import Timer
 
 from raidtui.model.knob import KnobScope, neighbours
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import Harm, Plan, Refusal
 from raidtui.plans.target import needs_root
 from raidtui.plans.tune.now import AskedValue, plan_same, plan_set
 from raidtui.ui.commands import TUNE, Command
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _SETTLE_S = 0.3
 _NOT_ALIKE = {
     KnobScope.ARRAY: "= is for the members of an array and for processors, not for arrays",
+    KnobScope.CACHE: "= is for the members of an array and for processors, not for caches",
     KnobScope.SYSTEM: "= is for the members of an array and for processors; there is only one system",
     KnobScope.CPU: "all processors share one driver: the value is already the same",
 }
@@ -158,11 +159,15 @@ class TunePane(KnobView):
         try:
             if knobs is None or report is None or tuning is None or flow is None:
                 return
-            if any(step.argv for step in plan.steps):
+            if any(step.argv and not step.text for step in plan.steps):
                 await flow.offer(plan)  # a tool such as mdadm does it: not at a single key
                 return
-            if any(step.path in self._weighty() for step in plan.steps) and not await flow.confirm(plan):
+            weighty = any(step.path in self._weighty() for step in plan.steps)
+            if (weighty or plan.harm is not Harm.HARMLESS) and not await flow.confirm(plan):
                 return
+            tool = next((step.command for step in plan.steps if step.argv), "")
+            if tool:  # it may take a while: LVM writes back what is dirty
+                self.say(f"{tool} …", "dim")
             result = await knobs.carry_out(plan, report.snapshot, tuning)
         finally:
             self.acting = False
@@ -244,6 +249,9 @@ class TunePane(KnobView):
         row, knobs = self._may("tune.test"), self.knobs()
         value = row.subject.values.get(self.knob) if row is not None else None
         if row is None or knobs is None or value is None:
+            return
+        if row.subject.scope is KnobScope.CACHE:
+            self.say("a sweep does not change caches: set the value, and measure before and after", "warn")
             return
         low, high = neighbours(value)
         other = low if high is None else high

@@ -282,7 +282,7 @@ async def test_what_was_set_is_offered_back() -> None:
 async def limited(pilot: Paces, kernel: TuneHost) -> None:
     """Set a limit in pane 1."""
     await pilot.press("l", *"300", "enter")
-    await until(pilot, lambda: len(kernel.writes) == 1)
+    await until(pilot, lambda: len(kernel.writes) == 1 and message_of(pilot).endswith("u undoes it"))
     await pilot.press("escape")
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from raidtui.model.knob import Tuning
-from raidtui.model.knob_table import KNOBS
+from raidtui.model.knob import KnobScope, Tuning
+from raidtui.model.knob_table import KNOBS, knobs_of
 from raidtui.model.smart import ErrorRecovery
 from raidtui.ui.tune.tune_detail import body_lines
 from raidtui.ui.tune.tune_lines import (
@@ -24,6 +24,7 @@ from raidtui.ui.tune.tune_lines import (
 from raidtui.view.text import cell_width
 from tests.hosts.specs import raid5, raid10
 from tests.hosts.tune_host import ACPI, AMD, BLOCK, CPUS, FOUR, INTEL, POLICIES, RULES, TuneHost
+from tests.plans.test_caches import CacheHost, seen
 from tests.ui.drawn import text
 from tests.ui.tune.tune_stage import FAST, VM
 
@@ -191,12 +192,27 @@ def test_what_drivers_have(cpus: dict[str, str], line: str) -> None:
     assert more(tuning, "policy0") == line
 
 
+def test_caches_have_rows() -> None:
+    """All their knobs have columns at 80 cells; who has set them is the cache's metadata."""
+    tuning = seen(CacheHost())[1]
+    for width in (80, 120):
+        of_caches = [row for row in rows_of(tuning, width) if row.subject.scope is KnobScope.CACHE]
+        assert {column.knob for row in of_caches for column in row.columns} == {
+            knob.name for knob in knobs_of(KnobScope.CACHE)
+        }
+    assert [line for line in rows(tuning) if " mode " in line] == [
+        " bcache0   mode  writeback      dirty  10%   cutoff     4 MiB   several",
+        " vc/slow   mode  writeback ▲    policy  smq       threshold    2048   metadata",
+    ]
+
+
 def test_every_knob_of_the_table_is_in_a_row() -> None:
     files = {f"{CPUS}/intel_pstate/hwp_dynamic_boost": "0"}
     tuning = TuneHost(FOUR, VM, cpus=INTEL, files=files).tuning()
     for width in (80, 120):
         rows = rows_of(tuning, width)
-        assert {knob for row in rows for knob in row.knobs} == set(KNOBS)
+        of_caches = {knob.name for knob in knobs_of(KnobScope.CACHE)}
+        assert {knob for row in rows for knob in row.knobs} == set(KNOBS) - of_caches
         for row in rows:
             assert len(set(row.knobs)) == len(row.knobs)
             assert (

@@ -1,0 +1,35 @@
+"""Processes of mdadm that wait for the end of a reshape, by their command line in /proc.
+
+``mdadm --grow`` leaves one behind, or systemd runs ``mdadm --grow --continue`` in its place
+(mdadm-grow-continue@.service). It takes a pause, or a stopped array, for the end (Grow.c, wait_reshape).
+"""
+
+from __future__ import annotations
+
+from raidtui.host.roots.root import Root
+
+_COMM = "mdadm"
+
+
+def waiting_mdadm(root: Root, name: str) -> tuple[int, ...]:
+    """Return the process IDs of mdadm that wait for a reshape of an array.
+
+    Args:
+        root: the host.
+        name: the array's kernel name, md127.
+    """
+    found = []
+    for folder in root.names("/proc"):
+        if not folder.isdigit() or not (root.text(f"/proc/{folder}/comm") or "").startswith(_COMM):
+            continue
+        words = (root.text(f"/proc/{folder}/cmdline") or "").split("\0")
+        if "--grow" in words and any(_is_node(root, word, name) for word in words[1:]):
+            found.append(int(folder))
+    return tuple(found)
+
+
+def _is_node(root: Root, path: str, name: str) -> bool:
+    """Whether a path is the array's node, or udev's link to it."""
+    if path in {name, f"/dev/{name}"}:
+        return True
+    return path.startswith("/dev/md/") and (root.link(path) or "").rpartition("/")[2] == name

@@ -1,0 +1,36 @@
+"""The dialog of key c in the stack: a cache is written back or detached, by a job."""
+
+from __future__ import annotations
+
+from raidtui.model.knob import KnobScope
+from raidtui.model.plan import Plan, Refusal
+from raidtui.plans.caches import flush_and_detach
+from raidtui.ui.frame.choose import Choice, Option
+from raidtui.ui.frame.plan_flow import PlanFlow
+from raidtui.ui.frame.screen_shell import ScreenShell
+
+
+async def offer_caches(shell: ScreenShell) -> None:
+    """Ask what to do with which cache, show the plan, and carry it out if it is confirmed.
+
+    Args:
+        shell: the app.
+    """
+    report = shell.report
+    if report is None:
+        return
+    snapshot = report.snapshot
+    choice = Choice("Caches", nothing="no cache is known here")
+    choice.show_options((), "reading the caches …")
+    tuning = await shell.session.tuning.read(snapshot, afresh=True)
+    made: dict[str, Plan | Refusal] = {}
+    options = []
+    for cache in tuning.of(KnobScope.CACHE):
+        for key, words, planner in flush_and_detach(cache):
+            name = f"{key} {cache.name}"
+            plan = made[name] = planner(snapshot, cache)
+            refusal = plan.sentence if isinstance(plan, Refusal) else ""
+            options.append(Option(key=name, words=words, refusal=refusal))
+    choice.show_options(tuple(options))
+    chosen = await shell.ask(choice)
+    await PlanFlow(shell).end(made.get(chosen) if chosen else None, {})

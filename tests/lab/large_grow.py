@@ -1,0 +1,111 @@
+"""Grow and shrink what needs larger disks: XFS, btrfs, the geometry of ext4, LVM."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.lab.conftest import Laboratory, clean
+from tests.lab.guests.arrays import Made, disk_names, make_array
+from tests.lab.guests.guest import Guest
+from tests.lab.guests.jobs import do, refusal
+from tests.lab.guests.uml import UmlGuest
+
+PLACE = "/mnt/file"
+CHECKS = {"ext4": "fsck.ext4 -fn", "xfs": "xfs_repair -n", "btrfs": "btrfs check"}
+
+
+@pytest.fixture(scope="module")
+def large_laboratory(bytecode: None) -> Iterator[Laboratory[UmlGuest]]:
+    """The holder of a guest with four disks of 512 MiB, nothing booted yet."""
+    holder = Laboratory(lambda: UmlGuest.boot(disks=4, size_mib=512))
+    yield holder
+    holder.close()
+
+
+@pytest.fixture
+def large_guest(large_laboratory: Laboratory[UmlGuest]) -> Iterator[Guest]:
+    """The guest, all of its disks empty; cleaned after the test."""
+    yield from clean(large_laboratory)
+
+
+def made_of(guest: Guest, count: int) -> Made:
+    """A RAID 5 of the first disks, nothing on it."""
+    names = disk_names(guest)[:count]
+    return make_array(guest, "125", 5, names, chunk=64, bitmap="internal", extra=("--assume-clean",))
+
+
+def filled(guest: Guest, device: str, kind: str) -> None:
+    """Make a file system, mount it, and write a file whose digest is kept."""
+    done = guest.run(
+        f"mkfs.{kind} -q {device} && mount {device} /mnt"
+        f" && dd if=/dev/urandom of={PLACE} bs=1M count=32 status=none && sha256sum {PLACE} >/tmp/sum"
+    )
+    assert done.status == 0, done.output
+
+
+def room_kib(guest: Guest) -> int:
+    """How large the mounted file system is."""
+    return int(guest.run("df --output=size /mnt | tail -n 1").stdout)
+
+
+def intact(guest: Guest, device: str, kind: str) -> None:
+    """The file is what it was, and so is the file system."""
+    done = guest.run(
+        f"echo 3 >/proc/sys/vm/drop_caches; sha256sum -c /tmp/sum && umount /mnt && {CHECKS[kind]} {device}",
+        timeout=300,
+    )
+    assert done.status == 0, done.output
+
+
+@pytest.mark.parametrize("kind", CHECKS)
+def test_a_file_system_takes_the_room(large_guest: Guest, kind: str) -> None:
+    """Mounted, when the reshape has ended; ext4 also takes the new geometry."""
+    guest = large_guest
+    made = made_of(guest, 3)
+    filled(guest, str(made.path), kind)
+    before = room_kib(guest)
+    assert do(guest, "grow", "125", "--add", disk_names(guest)[3]).endswith("done\n")
+    assert room_kib(guest) > before * 1.4
+    if kind == "ext4":
+        listed = guest.run(f"tune2fs -l {made.path} | grep RAID").stdout.split()
+        assert listed == ["RAID", "stride:", "16", "RAID", "stripe", "width:", "48"]
+    intact(guest, str(made.path), kind)
+
+
+def test_btrfs_is_made_smaller_first(large_guest: Guest) -> None:
+    guest = large_guest
+    made = made_of(guest, 4)
+    filled(guest, str(made.path), "btrfs")
+    before = room_kib(guest)
+    assert do(guest, "shrink", "125", "--devices=3").endswith("done\n")
+    assert room_kib(guest) < before
+    intact(guest, str(made.path), "btrfs")
+
+
+def test_xfs_is_never_made_smaller(large_guest: Guest) -> None:
+    guest = large_guest
+    made = made_of(guest, 4)
+    filled(guest, str(made.path), "xfs")
+    assert "XFS never becomes smaller" in refusal(guest, "shrink", "125", "--devices=3")
+    intact(guest, str(made.path), "xfs")
+
+
+@pytest.mark.parametrize("words", [("--devices=3",), ("--size=262144",)])
+def test_lvm_is_made_smaller_first(large_guest: Guest, words: tuple[str, ...]) -> None:
+    """The physical volume, where its volumes fit; then the array, in service."""
+    guest = large_guest
+    made = made_of(guest, 4)
+    built = guest.run(
+        f"pvcreate -q --yes {made.path} && vgcreate -q vglab {made.path}"
+        " && lvcreate -q --yes -L 256M -n home vglab"
+    )
+    assert built.status == 0, built.output
+    filled(guest, "/dev/vglab/home", "ext4")
+    assert do(guest, "shrink", "125", *words).endswith("done\n")
+    intact(guest, "/dev/vglab/home", "ext4")
+    sizes = guest.run(
+        f"pvs --noheadings --units b --nosuffix -o pv_size {made.path}; blockdev --getsize64 {made.path}"
+    )
+    volume, array = (float(word) for word in sizes.stdout.split())
+    assert volume <= array, sizes.output
+    assert guest.run("vgremove -q --force --yes vglab && pvremove -q --yes /dev/md/125").status == 0
