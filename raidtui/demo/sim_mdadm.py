@@ -18,7 +18,9 @@ VERSION = "mdadm - v4.3 - 2024-02-15"
 _SUPER_SECTORS = 8
 _LOG_SECTORS = 24
 _CHANGED_S = 1_750_000_000
-_LARGER = frozenset({"pvresize", "lvextend", "resize2fs", "xfs_growfs", "btrfs", "cryptsetup", "e2fsck"})
+_LARGER = frozenset(
+    {"pvresize", "lvextend", "resize2fs", "xfs_growfs", "btrfs", "cryptsetup", "e2fsck", "tune2fs"}
+)
 TOOLS = frozenset({"mdadm", "wipefs", *_LARGER})
 """The programs that are played here."""
 
@@ -35,7 +37,7 @@ def is_played(argv: Sequence[str]) -> bool:
 def run_tool(kernel: SimKernel, argv: tuple[str, ...]) -> ToolOutput:
     """Return what a tool prints; what it changes has changed in the kernel then."""
     try:
-        text = _mdadm(kernel, argv) if argv[0] == "mdadm" else _other(argv)
+        text = _mdadm(kernel, argv) if argv[0] == "mdadm" else _other(kernel, argv)
     except SimRefusedError as refusal:
         return _output(argv, 1, stderr=f"mdadm: {refusal}\n")
     except OSError as error:
@@ -47,12 +49,25 @@ def _output(argv: tuple[str, ...], status: int, *, stdout: str = "", stderr: str
     return ToolOutput(argv=argv, status=status, stdout=stdout, stderr=stderr)
 
 
-def _other(argv: tuple[str, ...]) -> str:
+def _other(kernel: SimKernel, argv: tuple[str, ...]) -> str:
     """Nothing is left to clear on the free disks of the demo; its file systems have no size of their own."""
+    if argv[0] == "tune2fs":
+        return _tune2fs(kernel, argv)
     words = {"resize2fs": f"The filesystem on {argv[-1]} is larger now.\n"}
     words["pvresize"] = f'  Physical volume "{argv[-1]}" changed\n'
     words["lvextend"] = f"  Logical volume {argv[-1]} successfully resized.\n"
     return words.get(argv[0], "")
+
+
+def _tune2fs(kernel: SimKernel, argv: tuple[str, ...]) -> str:
+    """Note a file system's stripes, or print them."""
+    key = f"{argv[-1]}/stripes"
+    if argv[1] == "-E":
+        kernel.knobs[key] = argv[2]
+        return ""
+    stride, _, width = kernel.knobs.get(key, "=,=").partition(",")
+    rows = {"RAID stride": stride.partition("=")[2], "RAID stripe width": width.partition("=")[2]}
+    return "".join(f"{name + ':':<26}{figure}\n" for name, figure in rows.items() if figure)
 
 
 def _mdadm(kernel: SimKernel, argv: tuple[str, ...]) -> str:

@@ -166,7 +166,7 @@ def test_the_stack_by_keys(over_md: Guest) -> None:
         def seen() -> bool:
             """Whether the last seconds are in the balance, while it is written to."""
             ok(over_md, _WRITE.format("lin").replace("/dev/vc/lin", "/mnt/stack/file"))
-            shares = r"(fast|slow) +[0-9.]+% r +[0-9.]+% w +[0-9.]+% r +[0-9.]+% w"
+            shares = r"(fast|slow) +[0-9.]+% r +[0-9.]+% w"
             return re.search(rf"vc/lin, linear[\s\S]*{shares}", terminal.screen()) is not None
 
         wait_until(seen, what="the share of each array")

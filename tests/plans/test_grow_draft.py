@@ -172,3 +172,18 @@ def test_the_volumes_of_lvm_that_may_grow() -> None:
     assert not any("--extend" in note for note in made.notes)
     assert turned(survey, first(survey), chosen, "volume", 1) == CHOSEN
     assert "volume" not in keys(survey, replace(chosen, above=False))
+
+
+def test_larger_devices() -> None:
+    """Each replaces a member; without one, that is said."""
+    large = [device(f"sd{letter}", size_bytes=2 * BIG) for letter in "xyz"]
+    survey = grown(RAID5, *large)
+    array = first(survey)
+    draft = with_aim(array, GrowDraft(), GrowAim.LARGER)
+    assert draft.takes_devices
+    none = plan_of_draft(survey, array, draft)
+    assert isinstance(none, Refusal)
+    assert none.sentence == "no device is chosen yet; take one with Space"
+    made = plan_of_draft(survey, array, replace(draft, devices=("sdx", "sdy", "sdz")))
+    assert isinstance(made, Plan)
+    assert made.title == "grow: 3 larger members"

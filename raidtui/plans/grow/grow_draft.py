@@ -22,6 +22,7 @@ from raidtui.plans.grow.grow_stages import refuse_reshape
 from raidtui.plans.grow.journal_plan import plan_journal, plan_policy
 from raidtui.plans.grow.kept_spares import plan_grow_keeping, spare_names
 from raidtui.plans.grow.shrink_plan import plan_shrink, plan_shrink_size
+from raidtui.plans.grow.size_plan import plan_larger
 from raidtui.plans.wizard.wizard_draft import WizardRow
 from raidtui.view.units import KIB, binary_size
 
@@ -30,6 +31,7 @@ class GrowAim(StrEnum):
     """What is to become of the array."""
 
     DEVICES = "more devices"
+    LARGER = "larger devices"
     SIZE = "all of larger members"
     LEVEL = "another level"
     LAYOUT = "another layout"
@@ -44,6 +46,7 @@ class GrowAim(StrEnum):
 _AIMS = tuple(GrowAim)
 _NOTES = {
     GrowAim.DEVICES: "Free devices become members; md moves the data while the array serves.",
+    GrowAim.LARGER: "Each replaces a member, copied while the array serves; then all of each is used.",
     GrowAim.SIZE: "When all members were replaced by larger ones (R): the array uses all of each.",
     GrowAim.LEVEL: "Also in several stages, as one plan: RAID 1 to 5 to 6.",
     GrowAim.LAYOUT: "Where data and parity lie on the members of a RAID 5 or 6.",
@@ -59,8 +62,8 @@ _LAYOUTS = ("left-symmetric", "left-asymmetric", "right-symmetric", "right-asymm
 _CHUNKS_KIB = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048)
 _SIZE = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?) ?([KMGTkmgt])(?:i?[Bb])?")
 _MOVES = frozenset({GrowAim.DEVICES, GrowAim.LEVEL, GrowAim.LAYOUT, GrowAim.CHUNK})
-_TAKES = frozenset({GrowAim.DEVICES, GrowAim.LEVEL, GrowAim.JOURNAL})
-_ENLARGES = frozenset({GrowAim.DEVICES, GrowAim.SIZE, GrowAim.LEVEL})
+_TAKES = frozenset({GrowAim.DEVICES, GrowAim.LARGER, GrowAim.LEVEL, GrowAim.JOURNAL})
+_ENLARGES = frozenset({GrowAim.DEVICES, GrowAim.LARGER, GrowAim.SIZE, GrowAim.LEVEL})
 _NOTHING_CHOSEN = Refusal(
     code=RefusalCode.INVALID, why="no device is chosen yet", remedy="take one with Space"
 )
@@ -272,6 +275,8 @@ def _made(survey: Survey, array: Array, draft: GrowDraft, destroys: Collection[s
         if not draft.devices and kept == _spares(array) and refuse_reshape(survey, array) is None:
             return _NOTHING_CHOSEN
         return plan_grow_keeping(survey, array, draft.devices, kept, options)
+    if draft.aim is GrowAim.LARGER:
+        return plan_larger(survey, array, draft.devices, options) if draft.devices else _NOTHING_CHOSEN
     if draft.aim is GrowAim.LESS:
         return plan_shrink_size(
             survey, array, _typed_kib(array, draft.size) if draft.size else array.component_kib or 0

@@ -56,7 +56,7 @@ def test_nothing_is_chosen_yet(shows: Shows) -> None:
 @SIZES
 def test_several_stages_as_one_plan(shows: Shows, size: tuple[int, int]) -> None:
     mirror = raid1(members=("sdg", "sdh"))
-    keys = ("right", "right", "down", "right", "right", *("down",) * 3, "space", "down", "space")
+    keys = ("right", "right", "right", "down", "right", "right", *("down",) * 3, "space", "down", "space")
     shown(shows, grown(mirror, NEW, OTHER), *keys, size=size)
 
 
