@@ -189,6 +189,7 @@ def _halt_step(array: Array, stage: GrowStage) -> Step:
     return replace(
         step,
         needs=(*same_array(array), Fact(kind=FactKind.RESHAPED, subject=array.name)),
+        awaits=(Fact(kind=FactKind.SYNCED, subject=array.name),),  # the kernel takes it from no resync
         proves=(Fact(kind=FactKind.TEXT, subject=step.path, value=str(limit)),),
         undo=(back,),
         volatile=True,
