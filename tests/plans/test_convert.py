@@ -408,6 +408,7 @@ def test_a_reshape_that_writes_over_what_it_moves_is_halted() -> None:
     halt = steps[0]
     assert (array.chunk_bytes or 0) > 64 << 10
     assert halt.path == f"/sys/class/block/{array.name}/md/sync_max"
+    assert [each.kind for each in halt.awaits] == [FactKind.SYNCED]  # the kernel is busy in a resync
     assert halt.text == str((array.chunk_bytes or 0) // 512)
     assert halt.identity == (f"/sys/class/block/{array.name}/md/uuid", array.uuid)
     assert [(step.path, step.text) for step in halt.undo] == [(halt.path, "max")]
