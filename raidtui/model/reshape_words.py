@@ -62,7 +62,16 @@ def _needs(array: Array, reshape: Reshape) -> str:
     if reshape.shift_sectors:
         size = binary_size(abs(reshape.shift_sectors) * SECTOR_BYTES)
         where = "end" if reshape.shift_sectors > 0 else "start"
-        return f"The data of each member move by {size} towards its {where}: there is no critical section."
+        moves = f"The data of each member move by {size} towards its {where}"
+        if array.old_raid_disks is not None or array.level == "raid10":
+            return f"{moves}: there is no critical section."
+        # As many disks have data as before: raidtui.jobs.reshape_pace says what that means.
+        if reshape.halts_at_sectors is not None:
+            return f"{moves}, and md halts where its place is not recorded."
+        return (
+            f"{moves}. Unless the array was started since it began, a power cut can lose what it has moved in"
+            " the last ten seconds."
+        )
     old, new = array.old_raid_disks or array.raid_disks or 0, array.raid_disks or 0
     part = "all of it" if old == new else "its beginning" if new > old else "its end"
     file = f"the backup file is {reshape.backup}" if reshape.backup else "mdadm notes no backup file"

@@ -20,7 +20,11 @@ def array(reshape: Reshape, **more: object) -> Array:
     return Array(name="md9", path="/dev/md9", reshape=reshape, **(words | more))  # type: ignore[arg-type]
 
 
-MOVES = "The data of each member move by 192 KiB towards its start: there is no critical section."
+SHIFT = "The data of each member move by 192 KiB towards its start"
+MOVES = f"{SHIFT}: there is no critical section."
+SINCE = "Unless the array was started since it began"
+LOSES = f"{SINCE}, a power cut can lose what it has moved in the last ten seconds."
+HALTED = Reshape(position_sectors=1920, layout=0, shift_sectors=-384, halts_at_sectors=2048)
 PLACE = "The first 960 KiB of the array are in the new shape."
 CUT = (
     "It stands within a stripe: as long as it does not go on, a read between 960 KiB and 1 MiB of the array"
@@ -68,6 +72,24 @@ CASES = {
         (
             "The array is in its new shape from 40 MiB on, and it goes on towards the start.",
             "The data of each member move by 128 KiB towards its end: there is no critical section.",
+        ),
+    ),
+    "another layout, halted": (
+        array(
+            Reshape(position_sectors=1920, layout=0, shift_sectors=-384, halts_at_sectors=2048), raid_disks=3
+        ),
+        "layout left-symmetric → left-asymmetric",
+        (
+            PLACE,
+            f"{SHIFT}, and md halts where its place is not recorded.",
+        ),
+    ),
+    "another layout, as mdadm alone begins it": (
+        array(Reshape(position_sectors=1920, layout=0, shift_sectors=-384), raid_disks=3),
+        "layout left-symmetric → left-asymmetric",
+        (
+            PLACE,
+            f"{SHIFT}. {LOSES}",
         ),
     ),
     "it waits within a stripe": (

@@ -79,7 +79,7 @@ class Going:
         self._conversion = conversion
         self._point = point
         self._rng = rng
-        self._disks = inside_disks()
+        self._disks = tuple(f"{name}1" for name in inside_disks())
         self._seen = False
 
     def go(self) -> None:
@@ -110,6 +110,8 @@ class Going:
 
     def _make(self) -> None:
         conversion = self._conversion
+        for name in inside_disks():
+            sh(f"echo 2048,{2 * conversion.part_kib} | sfdisk --quiet /dev/{name}; udevadm settle")
         devices = self._disks[: conversion.disks]
         bitmap = "internal" if conversion.level in {5, 6, 10} else "none"
         words = [f"--level={conversion.level}", f"--raid-devices={len(devices)}"]
@@ -136,9 +138,10 @@ class Going:
 
     def _slow(self) -> None:
         """Let all that moves take some seconds."""
-        kib = FILLED_MIB << 10 if self._conversion.level else 110 << 10
+        filled = FILLED_MIB << 10
+        kib = filled if self._conversion.level else self._conversion.part_kib
         if "--size=max" in self._conversion.words:
-            kib = 90 << 10
+            kib = self._conversion.part_kib - filled
         speed(int(kib / self._rng.uniform(5.0, 12.0)))
 
     def _cut_at_event(self, steps: int) -> None:

@@ -8,8 +8,8 @@ from tests.lab.test_grow import CONVERSIONS as UNDISTURBED
 
 BACKUP = "/var/lib/raidtui/kept/backup"
 """A folder in which nobody looks for backup files: the plan alone names it."""
-_CLOSE = "--data-offset=72K"
-"""There is no room before the data: mdadm wants a backup file."""
+_CLOSE, _CLOSE_KIB = "--data-offset=72K", (16 << 10) + 128
+"""There is no room before the data, and none after them: mdadm wants a backup file."""
 
 
 class Conversion(NamedTuple):
@@ -20,6 +20,8 @@ class Conversion(NamedTuple):
         words: of ``raidtui plan``; {2} is the third disk.
         wanted: level, slots, layout, chunk, missing members, action and place of a reshape afterwards.
         extra: further words for its creation.
+        part_kib: the size of a disk's partition, of which 16 MiB are used. Little is free behind the data, so
+            that md writes over what it has moved soon.
     """
 
     level: int
@@ -27,6 +29,7 @@ class Conversion(NamedTuple):
     words: tuple[str, ...]
     wanted: str
     extra: tuple[str, ...] = ()
+    part_kib: int = 24 << 10
 
 
 CONVERSIONS = {name: Conversion(*row) for name, row in UNDISTURBED.items()}
@@ -52,6 +55,7 @@ FURTHER = {
         ("grow", "125", "--add", "{3}", f"--backup-file={BACKUP}"),
         "raid5 4 2 65536 0 idle none",
         (_CLOSE,),
+        _CLOSE_KIB,
     ),
     "5 to 6, file": Conversion(
         5,
@@ -59,6 +63,7 @@ FURTHER = {
         ("convert", "125", "--level=6", "--add", "{3}", f"--backup-file={BACKUP}"),
         "raid6 4 2 65536 0 idle none",
         (_CLOSE,),
+        _CLOSE_KIB,
     ),
     "5 another chunk, file": Conversion(
         5,
@@ -66,6 +71,7 @@ FURTHER = {
         ("convert", "125", "--chunk=128", f"--backup-file={BACKUP}"),
         "raid5 3 2 131072 0 idle none",
         (_CLOSE,),
+        _CLOSE_KIB,
     ),
 }
 """These only have the power cut."""
