@@ -92,6 +92,7 @@ _USAGE_LINES = 8
 _PROOF_S = 15.0
 _PROOF_PACE_S = 0.05
 _COUNT_S = 2.0
+_PATIENCE_S = 15.0
 
 Say = Callable[[str], None]
 """Receives the output of a tool."""
@@ -120,6 +121,11 @@ def do_step(root: Root, step: Step, say: Say, *, backup: str = "") -> str:
         return reason
     if step.argv:
         reason = _run(root, step, say)
+        end_s = time.monotonic() + _PATIENCE_S
+        while reason and step.patient and time.monotonic() < end_s and holds(root, step.needs):
+            root.run("udevadm", "settle", "--timeout=5")
+            time.sleep(_PROOF_PACE_S)
+            reason = _run(root, step, say)
         if reason and step.may_fail:
             if not step.counts:  # with counters, their result is the output
                 say(f"{reason}; the plan continues, since this step may fail")

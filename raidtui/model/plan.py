@@ -102,6 +102,8 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         undo: what puts it back, first to last.
         destroys: whether data that is there is gone after it.
         counts: kernel names of members whose discards are counted over the step and reported: a test of TRIM.
+        patient: whether a tool that fails is called again for some seconds: udev may have the device open
+            at that moment.
         may_fail: whether a failure of the tool is only reported: its proofs are skipped, the plan continues.
         proof_decides: whether a tool that fails has nevertheless done its work where its proofs hold: mdadm
             crashes after it has continued a reshape.
@@ -129,6 +131,7 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     undo: tuple[Step, ...] = ()
     destroys: bool = False
     counts: tuple[str, ...] = ()
+    patient: bool = False
     may_fail: bool = False
     proof_decides: bool = False
     ends: tuple[Fact, ...] = ()

@@ -117,4 +117,5 @@ def switch_step(array: Array, option: str, why: str, states: str) -> Step:
         why=why,
         needs=(Fact(kind=FactKind.ARRAY, subject=array.name, value=array.uuid),) if array.uuid else (),
         proves=(Fact(kind=FactKind.STATE, subject=array.name, value=states),),
+        patient=option == "--readonly",  # md refuses it while anybody has the array open
     )

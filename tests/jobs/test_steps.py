@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput
@@ -250,3 +251,36 @@ def test_what_failed_proves_nothing(pauses: list[float]) -> None:
     step = Step(argv=("mdadm",), why="x", proves=(CHECK,))
     assert do_step(Host(status=1), step, lambda _: None) == "mdadm failed (1)"
     assert pauses == []
+
+
+class BusyAtFirst(Host):
+    """A host on which udev has the array open for the first calls of a tool."""
+
+    def __init__(self, *, busy: int) -> None:
+        super().__init__()
+        self.busy = busy
+
+    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+        calls = sum(did[0] == STOP.argv for did in self.did)
+        if argv == STOP.argv and calls <= self.busy:
+            return ToolOutput(argv=argv, status=1, stdout="", stderr="mdadm: busy")
+        return ToolOutput(argv=argv, status=0, stdout="", stderr="")
+
+
+def test_a_patient_step(pauses: list[float], said: list[str]) -> None:
+    """It is tried again while what it needs holds, and udev settles in between."""
+    host = BusyAtFirst(busy=2)
+    assert do_step(host, replace(STOP, patient=True, needs=(IDLE,)), said.append) == ""
+    settle = ("udevadm", "settle", "--timeout=5")
+    assert [did[0] for did in host.did] == [STOP.argv, settle, STOP.argv, settle, STOP.argv]
+    assert (said, len(pauses)) == (["mdadm: busy"] * 2, 2)
+
+
+def test_patience_has_an_end(pauses: list[float], said: list[str]) -> None:
+    host = BusyAtFirst(busy=10_000)
+    assert do_step(host, replace(STOP, patient=True), said.append) == "mdadm failed (1): mdadm: busy"
+    assert sum(pauses) >= 15.0
+    gone = BusyAtFirst(busy=10_000)
+    assert do_step(gone, STOP, said.append) == "mdadm failed (1): mdadm: busy"
+    assert [did[0] for did in gone.did] == [STOP.argv]

@@ -123,6 +123,7 @@ def switch(option: str, why: str, states: str) -> Step:
         why=why,
         needs=(fact(FactKind.ARRAY, "md127", UUID),),
         proves=(fact(FactKind.STATE, "md127", states),),
+        patient=option == "--readonly",
     )
 
 
