@@ -37,6 +37,9 @@ LATER = {
     *("r5-spare-half-promoted", "r5-spare-half-promoted-one-absent", "r5-old-member-returns"),
     *("r5-replacement-cut-two-absent", "r5-heads-of-two-zeroed", "linear-one-absent", "disks-of-two-hosts"),
     *("r5-metadata-0.90-cable-two", "r5-metadata-1.0-cable-two", "r5-bad-block-list"),
+    *("r5-la-128k", "r5-six", "r5-offset", "r5-metadata-1.0", "r5-and-a-spare", "r5-one-behind"),
+    *("r5-of-another-host", "r5-table-over-one", "r5-added-as-a-spare", "r5-two-blank-two-zeroed"),
+    *("r1-partition-moved", "r5-behind-by-one"),
 }
 """Wrecks much like others, which only make wrecks makes."""
 MADE = [wreck for wreck in WRECKS if ALL or wreck.id not in LATER]
