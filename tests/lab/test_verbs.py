@@ -115,7 +115,8 @@ def test_a_new_chunk(guest: Guest) -> None:
         path = f"/sys/block/{made.kernel}/md/chunk_size"
         assert guest.run(f"{_FILL.format(made.path)} && sha256sum /mnt/file >/tmp/sum").status == 0
         reported = plan(guest, "grow-chunk", "125", str(chunk))
-        assert reported["steps"][0]["argv"] == ["mdadm", "--grow", f"/dev/{made.kernel}", f"--chunk={chunk}"]
+        commands = [step["argv"] for step in reported["steps"] if "argv" in step]
+        assert commands == [["mdadm", "--grow", f"/dev/{made.kernel}", f"--chunk={chunk}"]]
         assert apply(guest).endswith("done\n")
         idle(guest, made.kernel)
         assert read(guest, path) == str(chunk * 1024)

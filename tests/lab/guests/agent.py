@@ -33,6 +33,8 @@ BLKFLSBUF = 0x1261
 BLKROSET = 0x125D
 DISKS = ("ubd", "vd", "sd", "nvme")
 STATE = Path("/var/lib/raidtui")
+CHANGES = "/run/raidtui"  # what raidtui may undo until the next boot
+KEPT = ("/etc/udev/rules.d", "/etc/sysctl.d", "/etc/tmpfiles.d")  # what it keeps over boots
 SPEED_LIMITS = {"min": "1000", "max": "200000"}
 ZYGOTE = "tests.lab.guests.inside.zygote"
 ROOM = "LAB_ROOM"  # see there
@@ -285,7 +287,8 @@ class Agent:
     def release(self) -> list[str]:
         """End every job's processes, take down mounts and arrays; return arrays that still run.
 
-        A trial that is killed leaves its members read-only, and its job: the next test finds neither.
+        A trial that is killed leaves its members read-only, and its job: the next test finds neither. Nor
+        does it find what raidtui has noted to undo, or kept over boots.
         """
         for ident in list(self.jobs):
             self.jobs[ident].deadline = None
@@ -312,7 +315,11 @@ class Agent:
             if file.parent.name.startswith(DISKS) and file.read_text() == "1\n":
                 with opened(f"/dev/{file.parent.name}", os.O_RDONLY) as number:
                     fcntl.ioctl(number, BLKROSET, struct.pack("i", 0))
-        shutil.rmtree(STATE, ignore_errors=True)
+        for folder in (STATE, CHANGES):
+            shutil.rmtree(folder, ignore_errors=True)
+        for place in KEPT:
+            for file in Path(place).glob("*raidtui*"):
+                file.unlink()
         return arrays
 
     def forget(self, disks: list[str], flags: int = os.O_RDONLY) -> None:

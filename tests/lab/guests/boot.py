@@ -71,7 +71,7 @@ START = Template("""\
 $tunables
 $begin
 cd /
-export PATH=$path HOME=/root LANG=C.UTF-8 PYTHONPATH=$repository PYTHONDONTWRITEBYTECODE=1
+export PATH=$path HOME=/root LANG=C.UTF-8 LANGUAGE=C PYTHONPATH=$repository PYTHONDONTWRITEBYTECODE=1
 unset LC_ALL
 $wrappers
 echo 1 >/proc/sys/kernel/printk
