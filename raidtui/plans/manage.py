@@ -20,6 +20,9 @@ from raidtui.plans.contents import device_facts, same_disk
 from raidtui.plans.target import array_step, base_of, needs_root
 from raidtui.view.units import joined
 
+SPARE_AGAIN = "with its superblock, udev would add it as a spare again"
+"""Why a spare that was released loses its superblock."""
+
 
 def refuse_array(survey: Survey, array: Array) -> Refusal | None:
     """Return why an array's members cannot be changed at all, or None."""
@@ -215,18 +218,8 @@ def undo_add_spare(array: Array, old: str, new: str, same: tuple[Fact, ...] = ()
         new: the device; it was free before.
         same: facts that say that it still is the same disk.
     """
-    uuid = array.uuid or ""
-    zero = Step(
-        argv=("mdadm", "--zero-superblock", f"/dev/{new}"),
-        why="with its superblock, udev would add it as a spare again",
-        needs=(
-            *same,
-            Fact(kind=FactKind.FREE, subject=new),
-            Fact(kind=FactKind.SUPERBLOCK, subject=new, value=uuid),
-        ),
-        proves=(Fact(kind=FactKind.SUPERBLOCK, subject=new),),
-    )
-    return (_settle(new), _remove(array, old, new, "release it"), *((zero,) if uuid else ()))
+    zero = zero_step(array, new, same, SPARE_AGAIN)
+    return (_settle(new), _remove(array, old, new, "release it"), *((zero,) if array.uuid else ()))
 
 
 def undo_replace(array: Array, old: str, new: str, *, spare: bool) -> tuple[Step, ...]:
@@ -263,16 +256,28 @@ def undo_replace(array: Array, old: str, new: str, *, spare: bool) -> tuple[Step
 
 def zero_released(survey: Survey, array: Array, name: str) -> Step:
     """Return the step that zeroes the superblock of a member that was released: udev would add it again."""
-    step = Step(
+    return bound(survey, zero_step(array, name, (), "with its superblock, udev would add it again"), name)
+
+
+def zero_step(array: Array, name: str, same: tuple[Fact, ...], why: str) -> Step:
+    """Return the step that zeroes the superblock of a former member.
+
+    Args:
+        array: the array.
+        name: its former member.
+        same: facts that say that it still is the same disk.
+        why: what would happen else.
+    """
+    return Step(
         argv=("mdadm", "--zero-superblock", f"/dev/{name}"),
-        why="with its superblock, udev would add it again",
+        why=why,
         needs=(
+            *same,
             Fact(kind=FactKind.FREE, subject=name),
             Fact(kind=FactKind.SUPERBLOCK, subject=name, value=array.uuid or ""),
         ),
         proves=(Fact(kind=FactKind.SUPERBLOCK, subject=name),),
     )
-    return bound(survey, step, name)
 
 
 def _remove(array: Array, old: str, new: str, why: str) -> Step:

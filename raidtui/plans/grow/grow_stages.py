@@ -19,12 +19,14 @@ from raidtui.plans.contents import cleared_facts, device_facts
 from raidtui.plans.grow.grow_shape import GrowShape, Room, least_move, refuse_no_room
 from raidtui.plans.grow.known_bugs import refuse_known_bugs
 from raidtui.plans.manage import (
+    SPARE_AGAIN,
     manage,
     member_fact,
     refuse_array,
     refuse_now,
     refuse_read_only,
     same_array,
+    zero_step,
 )
 from raidtui.plans.repair import candidate_for, cleared
 from raidtui.plans.target import array_step
@@ -216,16 +218,7 @@ def add_step(survey: Survey, array: Array, device: Device) -> Step:
     add = manage(array, ("--add-spare", f"/dev/{name}"), "a new member", member_fact(array, name, "spare"))
     loose = Fact(kind=FactKind.LOOSE, subject=f"{array.name}/{name}")
     remove = manage(array, ("--remove", f"/dev/{name}"), "release it", member_fact(array, name, "absent"))
-    zero = Step(
-        argv=("mdadm", "--zero-superblock", f"/dev/{name}"),
-        why="with its superblock, udev would add it as a spare again",
-        needs=(
-            *device_facts(device, free=False, untouched=False),
-            Fact(kind=FactKind.FREE, subject=name),
-            Fact(kind=FactKind.SUPERBLOCK, subject=name, value=array.uuid or ""),
-        ),
-        proves=(Fact(kind=FactKind.SUPERBLOCK, subject=name),),
-    )
+    zero = zero_step(array, name, device_facts(device, free=False, untouched=False), SPARE_AGAIN)
     back = (replace(remove, needs=(*remove.needs, loose)), zero)
     return replace(cleared(survey, add, device), undo=back)
 

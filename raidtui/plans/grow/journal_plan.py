@@ -28,6 +28,7 @@ from raidtui.plans.manage import (
     refuse_now,
     refuse_read_only,
     same_array,
+    zero_step,
 )
 from raidtui.plans.repair import candidate_for, cleared
 from raidtui.plans.stop import WRITABLE, switch_step
@@ -213,16 +214,7 @@ def _removal(array: Array, name: str, device: Device | None) -> tuple[Step, ...]
     remove = manage(array, ("--remove", path), "release it", member_fact(array, name, "absent"))
     policy = Fact(kind=FactKind.POLICY, subject=array.name, value="resync")
     forget = array_step(array, "consistency_policy", "resync", "else it could not be assembled without it")
-    zero = Step(
-        argv=("mdadm", "--zero-superblock", path),
-        why="with its superblock, it would be looked for at the next boot",
-        needs=(
-            *same_device,
-            Fact(kind=FactKind.FREE, subject=name),
-            Fact(kind=FactKind.SUPERBLOCK, subject=name, value=array.uuid or ""),
-        ),
-        proves=(Fact(kind=FactKind.SUPERBLOCK, subject=name),),
-    )
+    zero = zero_step(array, name, same_device, "with its superblock, it would be looked for at the next boot")
     return (
         flush,
         replace(_read_only(array), proves=(Fact(kind=FactKind.STATE, subject=array.name, value="readonly"),)),

@@ -21,10 +21,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import raidtui.host.roots.dir_root
 from raidtui.host.facts import kernel_name
 from raidtui.host.roots.opening import open_root
-from raidtui.host.tools import ToolOutput, run_tool
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.plan_file import load_plan
 from raidtui.jobs.store import Job, all_jobs
@@ -40,23 +38,15 @@ FILLED_MIB = 16
 SHAPE = ("level", "raid_disks", "layout", "chunk_size", "degraded", "sync_action", "reshape_position")
 PLACE = Path("/srv")
 _PATIENCE_S = 400.0
-_STEPS_EVENTS = 8
+_STEPS_EVENTS = 10
 """How many events a step has, about: entries of the journal that are synced, and tools."""
 _PERCENT = re.compile(r"= *([0-9.]+)%")
 _MOST_FILES = 24
 
 
 def until(predicate: Callable[[], object], what: str) -> None:
-    """Wait for a state, as long as a loaded machine may take.
-
-    Raises:
-        TimeoutError: it did not come.
-    """
-    end_s = time.monotonic() + _PATIENCE_S
-    while not predicate():
-        if time.monotonic() > end_s:
-            raise TimeoutError(f"{what} did not come: {sh('cat /proc/mdstat')}")
-        time.sleep(0.01)
+    """Wait for a state, as long as a loaded machine may take; see ``runs.until``."""
+    runs.until(predicate, what, _PATIENCE_S)
 
 
 def attribute(kernel: str, name: str) -> str:
@@ -146,7 +136,7 @@ class Going:
 
     def _cut_at_event(self, steps: int) -> None:
         """Nothing moves: cut at an event of the job, which is as far in it as the point says."""
-        number, happenings, real_sync = max(1, int(self._point) * steps * _STEPS_EVENTS // 100), 0, os.fsync
+        number, happenings = max(1, int(self._point) * steps * _STEPS_EVENTS // 100), 0
         parent = os.getpid()
 
         def happens() -> None:
@@ -155,18 +145,7 @@ class Going:
             if happenings == number:
                 self._meet(f"event {number}")
 
-        def fsync(descriptor: int) -> None:
-            real_sync(descriptor)
-            happens()
-
-        def tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOutput:
-            happens()
-            output = run_tool(argv, timeout_s, stdin)
-            happens()
-            return output
-
-        vars(os)["fsync"] = fsync
-        vars(raidtui.host.roots.dir_root)["run_tool"] = tool
+        runs.at_each_event(happens)
 
     def _is_met(self, job: Job, waits: list[int]) -> bool:
         if job.state in {"done", "failed"}:

@@ -11,10 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-import raidtui.host.roots.dir_root
 from raidtui.host.facts import kernel_name
 from raidtui.host.roots.opening import open_root
-from raidtui.host.tools import ToolOutput, run_tool
 from raidtui.jobs import blackbox
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.plan_file import PlanFile, load_plan
@@ -23,7 +21,7 @@ from raidtui.jobs.worker import work_on
 from raidtui.model.plan import Harm
 from tests.lab.guests.inside import runs
 from tests.lab.guests.inside.cases import Data, clear, digest, speed
-from tests.lab.guests.inside.runs import job_of, planned, printed, sh, until
+from tests.lab.guests.inside.runs import at_each_event, job_of, planned, printed, sh, until
 
 CUT, KEPT = Path("/run/lab/cut"), Path("/run/lab/kept.json")
 KINDS = (
@@ -133,7 +131,7 @@ def carry_out(kind: str, seed: int) -> None:
     file = prepared(kind, rng)
     number, after_s = rng.randrange(1, MOST), rng.choice((0.0, 0.0, rng.uniform(0.0, 0.3)))
     job = job_of(file)
-    happenings, real_sync = 0, os.fsync
+    happenings = 0
 
     def happens() -> None:
         nonlocal happenings
@@ -143,19 +141,7 @@ def carry_out(kind: str, seed: int) -> None:
         elif happenings == number:
             cut()
 
-    def fsync(descriptor: int) -> None:
-        happens()
-        real_sync(descriptor)
-        happens()
-
-    def tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOutput:
-        happens()
-        output = run_tool(argv, timeout_s, stdin)
-        happens()
-        return output
-
-    vars(os)["fsync"] = fsync
-    vars(raidtui.host.roots.dir_root)["run_tool"] = tool
+    at_each_event(happens)
     pid = os.fork()
     if pid == 0:
         os._exit(work_on(open_root("/"), job.folder))

@@ -67,13 +67,13 @@ def sh(script: str) -> str:
     return done.stdout
 
 
-def until(predicate: Callable[[], object], what: str) -> None:
+def until(predicate: Callable[[], object], what: str, patience_s: float = _PATIENCE_S) -> None:
     """Wait for a state.
 
     Raises:
         TimeoutError: it did not come.
     """
-    end_s = time.monotonic() + _PATIENCE_S
+    end_s = time.monotonic() + patience_s
     while not predicate():
         if time.monotonic() > end_s:
             raise TimeoutError(f"{what} did not come: {sh('cat /proc/mdstat')}")
@@ -174,6 +174,25 @@ def before_entry(number: int, happening: Callable[[Job], object]) -> None:
         real(self, **entry)
 
     Job.note = note  # type: ignore[method-assign]
+
+
+def at_each_event(happens: Callable[[], None]) -> None:
+    """Call something before and after each sync of a file and each tool, here and in children."""
+    real_sync, real_tool = os.fsync, run_tool
+
+    def fsync(descriptor: int) -> None:
+        happens()
+        real_sync(descriptor)
+        happens()
+
+    def tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOutput:
+        happens()
+        output = real_tool(argv, timeout_s, stdin)
+        happens()
+        return output
+
+    vars(os)["fsync"] = fsync
+    vars(raidtui.host.roots.dir_root)["run_tool"] = tool
 
 
 def killed_in_tool(number: int) -> None:
