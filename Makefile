@@ -55,7 +55,7 @@ outcome() { if [ "$${RAIDTUI_LAB:-}" = require ]; then echo fail; else echo "be 
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lab lab-qemu bench torture wrecks caches snapshots system kernel clean
+.PHONY: help run test check lab lab-qemu bench torture whole wrecks snapshots system kernel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -89,11 +89,11 @@ torture: system $(DEV_STAMP) ## hours of random trouble, seeded and resumable (A
 power-cuts: system $(DEV_STAMP) ## the power cut at ten points of each conversion (ARGS="--only '5 to 6' --points 20,95 --state FILE")
 	@$(PY) -m tests.torture.conversion_cut $(ARGS)
 
-wrecks: system $(DEV_STAMP) ## each wreck of the laboratory saved by what raidtui offers (ARGS="-k r5-zero", "--lf")
-	@RAIDTUI_WRECKS=all $(PY) -m pytest tests/lab/test_rescue_wrecks.py tests/lab/test_rescue_screen.py $(ARGS)
+whole: system kernel $(DEV_STAMP) ## the laboratory with all that make test leaves out: every place, every wreck; hours (ARGS="-k killed", "--lf")
+	@RAIDTUI_WHOLE=yes $(PY) -m pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder tests/lab $(ARGS)
 
-caches: system $(DEV_STAMP) ## what takes long of the laboratory's caches: detached with data compared, benchmarks until all is counted
-	@RAIDTUI_CACHES=all $(PY) -m pytest tests/lab/test_bench_caches.py tests/lab/test_cache_detach.py tests/lab/test_cache_knobs.py $(ARGS)
+wrecks: system $(DEV_STAMP) ## of it, each wreck saved by what raidtui offers (ARGS="-k r5-zero", "--lf")
+	@RAIDTUI_WHOLE=yes $(PY) -m pytest tests/lab/test_rescue_wrecks.py tests/lab/test_rescue_screen.py $(ARGS)
 
 snapshots: $(DEV_STAMP) ## accept the pictures as they are now; look at each of them afterwards
 	@$(PY) -m pytest tests/ui --snapshot-update $(ARGS)

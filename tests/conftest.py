@@ -5,6 +5,8 @@ fails a run of the whole of tests/ui, and goes with ``--snapshot-update``.
 
 Several workers (``-n``) share the files out: a file goes to one of them, and so do all tests with the guest
 that has hardware, which is slow to boot. A file that takes long names groups of its own, in place of it.
+
+Tests marked ``later`` are left out, unless the whole is asked for (``tests.extent``).
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ import pytest_textual_snapshot  # type: ignore[import-untyped]
 from hypothesis import HealthCheck, settings
 from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
+
+from tests.extent import WHOLE
 
 HERE = Path(__file__).parent
 PICTURES = HERE.parent / "snapshots"
@@ -71,7 +75,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> object
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    later = [] if WHOLE else [item for item in items if item.get_closest_marker("later")]
+    if later:
+        items[:] = [item for item in items if item not in later]
+        config.hook.pytest_deselected(items=later)
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             together = "qemu" if "qemu_laboratory" in getattr(item, "fixturenames", ()) else str(item.path)

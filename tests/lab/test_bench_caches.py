@@ -1,12 +1,12 @@
 """Benchmarks over caches: their state and hits are kept, and equal to what the kernel and fio say."""
 
 import json
-import os
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from tests.extent import WHOLE
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.benches import done, kept, read
 from tests.lab.guests.deadline import wait_until
@@ -15,8 +15,6 @@ from tests.lab.guests.guest import Guest
 pytestmark = pytest.mark.usefixtures("no_benchmarks")
 # Twice the same requests, until the size is done: how fast this machine is plays no part.
 _HOT_SPOTS = ("run", "--preset=hot-spots", "--size=12m", "--runtime=0", "--repeats=2")
-ALL = os.environ.get("RAIDTUI_CACHES") == "all"
-"""Whether bcache's own counters, which lag by up to 23 s, are waited for: make caches."""
 _STATS = ("cache_hits", "cache_misses", "cache_bypass_hits", "cache_bypass_misses")
 _STOP_BCACHE = """\
 for each in /sys/block/bcache*/bcache/stop; do echo 1 >$each; done
@@ -104,7 +102,7 @@ def test_hot_spots_on_bcache(slow: tuple[Guest, str]) -> None:
     )
     backing = ok(guest, "basename $(readlink -f /dev/md/slow)").strip()
     reads = int(read(guest, f"/sys/class/block/{backing}/stat").split()[0])
-    own = by_bcache(guest) if ALL else []
+    own = by_bcache(guest) if WHOLE else []
     said = done(guest, *_HOT_SPOTS, "--device=/dev/bcache0").stdout
     reached = int(read(guest, f"/sys/class/block/{backing}/stat").split()[0]) - reads
     first, second = kept(guest)
@@ -122,7 +120,7 @@ def test_hot_spots_on_bcache(slow: tuple[Guest, str]) -> None:
     assert counted(first)[1] + counted(second)[1] <= reached
     assert first["caches"][0]["cold"] is True
     assert "bcache0 is a cache (bcache, writethrough, cold: the first run fills it)" in said
-    if ALL:
+    if WHOLE:
         own = [new - old for new, old in zip(by_bcache(guest), own, strict=True)]
         assert own == [sum(each) for each in zip(counted(first), counted(second), strict=True)]
 

@@ -1,11 +1,11 @@
 """The guide by keyboard on the real kernel: from a dead array to its files, and no byte before the plan."""
 
-import os
 import re
 from collections.abc import Callable, Sequence
 
 import pytest
 
+from tests.extent import WHOLE
 from tests.lab.guests.console import RAIDTUI
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import checksum
@@ -14,8 +14,6 @@ from tests.lab.test_rescue_trial import SUMS, left, lost_superblocks, two_kicked
 
 READ = "Ways back"
 OVER_S = 90.0
-ALL = os.environ.get("RAIDTUI_WRECKS") == "all"
-"""Whether the longer way is gone, too: make wrecks."""
 
 
 def on_row(terminal: Terminal, wanted: str) -> None:
@@ -143,6 +141,6 @@ def searched(guest: Guest) -> None:
         to_the_files(terminal, guest, order, "rescued")
 
 
-@pytest.mark.parametrize("way", [forced, held, searched] if ALL else [forced], ids=lambda way: way.__name__)
+@pytest.mark.parametrize("way", [forced, held, searched] if WHOLE else [forced], ids=lambda way: way.__name__)
 def test_a_dead_array_comes_back_by_keys(guest: Guest, way: Callable[[Guest], None]) -> None:
     way(guest)

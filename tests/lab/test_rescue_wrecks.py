@@ -1,9 +1,8 @@
 """Wrecks: each is made on the kernel and diagnosed, and not one of its bytes is changed."""
 
-import os
-
 import pytest
 
+from tests.extent import WHOLE
 from tests.lab.guests.digests import digests
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.wrecks.asking import diagnosed, searched
@@ -13,8 +12,6 @@ from tests.lab.guests.wrecks.table import WRECKS
 from tests.lab.guests.wrecks.wreck import Wreck
 from tests.rescue.expected import EXPECTED
 
-ALL = os.environ.get("RAIDTUI_WRECKS") == "all"
-"""Whether each wreck is made, proven, and saved to the end: make wrecks."""
 CARRIED_OUT = {
     *("r10-far", "r1", "r0", "r5-metadata-0.90", "r5-zero-two", "r6-one-gone", "lvm-in-md"),
     *("r5-one-absent", "r5-one-absent-and-dirty", "r5-cable-two", "r5-behind-by-20000", "r5-recovery-cut"),
@@ -41,8 +38,8 @@ LATER = {
     *("r5-of-another-host", "r5-table-over-one", "r5-added-as-a-spare", "r5-two-blank-two-zeroed"),
     *("r1-partition-moved", "r5-behind-by-one"),
 }
-"""Wrecks much like others, which only make wrecks makes."""
-MADE = [wreck for wreck in WRECKS if ALL or wreck.id not in LATER]
+"""Wrecks much like others, which make wrecks alone makes."""
+MADE = [wreck for wreck in WRECKS if WHOLE or wreck.id not in LATER]
 COME_BACK = [wreck for wreck in MADE if wreck.provable and wreck.listed and not wreck.unproven]
 """Those whose files come back with their hashes: in a trial, and where they are carried out, in the array."""
 PARTS = 4
@@ -70,13 +67,13 @@ def test_a_wreck(wreck_guest: Guest, wreck: Wreck) -> None:
     if wreck.truth is not None:
         assert wreck.truth.kernel_words <= kernel_words(wreck_guest)
     before = digests(wreck_guest)
-    asked = diagnosed(wreck_guest, wreck, captured=ALL or wreck.id in CAPTURED)
+    asked = diagnosed(wreck_guest, wreck, captured=WHOLE or wreck.id in CAPTURED)
     assert digests(wreck_guest) == before, "it was written to"
     if wreck.search is not None:
         asked = searched(wreck_guest, wreck, asked)
         assert digests(wreck_guest) == before, "the search has written"
-    if ALL and wreck.provable:
+    if WHOLE and wreck.provable:
         prove(wreck_guest, wreck)
         assert digests(wreck_guest) == before
     assert asked.wrong == []
-    assert saved(wreck_guest, wreck, asked, carried_out=ALL or wreck.id in CARRIED_OUT) == []
+    assert saved(wreck_guest, wreck, asked, carried_out=WHOLE or wreck.id in CARRIED_OUT) == []

@@ -31,7 +31,7 @@ COMMANDS = (
 FACTS = """
 import os
 from pathlib import Path
-folder = Path("/proc/{pid}")
+folder = Path(f"/proc/{pid}")
 words = (folder / "cmdline").read_bytes().rstrip(b"\\0").split(b"\\0")
 variables = [each for each in (folder / "environ").read_bytes().split(b"\\0") if each]
 given = [each for each in variables if not each.startswith((b"_=", b"PWD=", b"OLDPWD=", b"SHLVL="))]
@@ -44,9 +44,16 @@ for line in (folder / "status").read_text().splitlines():
     if line.startswith(("Umask", "Uid", "Gid", "Groups", "Threads", "Sig", "Cap", "NoNewPrivs")):
         print(line)
 print(*((folder / name).read_text() for name in ("limits", "comm", "oom_score_adj")))
-print("alone in its session", os.getsid({pid}) == os.getpgid({pid}) == {pid})
+print("alone in its session", os.getsid(pid) == os.getpgid(pid) == pid)
 mark = next(each for each in given if each.startswith(b"LAB_JOB="))
-print("marked", mark.removeprefix(b"LAB_JOB=").isdigit(), *sorted({{*given}} - {{mark}}), sep="\\n")
+print("marked", mark.removeprefix(b"LAB_JOB=").isdigit(), *sorted({*given} - {mark}), sep="\\n")
+"""
+_WORKER = """
+import subprocess
+pid = None
+while pid is None:
+    said = subprocess.run(["pgrep", "-f", "[-]m raidtui .* work "], capture_output=True, text=True).stdout
+    pid = int(said) if said else None
 """
 
 
@@ -77,6 +84,20 @@ def test_the_process_is_that_of_a_start(array: Guest) -> None:
         assert program.status is None
         program.kill(signal.SIGTERM)
     assert programs[0].wait(60).status == programs[1].wait(60).status
+
+
+def test_a_worker_is_that_of_a_start(array: Guest) -> None:
+    """Looked at as soon as it is there; /proc shows the zygote's variables of it."""
+    found = []
+    for run in (raidtui, started):
+        plan(array, "read-only" if run is raidtui else "read-write", "data")
+        look = array.spawn(_WORKER + FACTS, interpreter="python", timeout=60)
+        assert run(array, "apply", PLAN).status == 0
+        facts = look.wait(80)
+        assert facts.status == 0, facts.output
+        found.append(re.sub(r"jobs/[^']+|b'(LC_ALL|SUDO_USER)=.*'\n", "", facts.stdout))
+    forked, real = found
+    assert forked == real
 
 
 def test_a_signal_is_a_negative_status(guest: Guest) -> None:
@@ -134,7 +155,7 @@ def _has_begun(guest: Guest, program: Program) -> bool:
 
 
 def _facts(guest: Guest, pid: int) -> str:
-    result = guest.run(FACTS.format(pid=pid), interpreter="python")
+    result = guest.run(f"pid = {pid}\n{FACTS}", interpreter="python")
     assert result.status == 0, result.output
     return result.stdout
 

@@ -9,9 +9,12 @@ A command has a process and a session of its own, only these files and /dev/null
 every job with its mark, and the modules as they were imported: this process runs nothing of raidtui, has one
 thread, and opens nothing but LINE. What a command reads, writes or breaks ends with it. That raidtui starts
 by itself is not shown by it: a test about that starts it anew.
+
+A worker that a command starts is a fork of this process, too, which hears of it at DOOR.
 """
 
 import atexit
+import contextlib
 import gc
 import importlib
 import io
@@ -20,16 +23,22 @@ import os
 import runpy
 import select
 import socket
+import subprocess
 import sys
 import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import BinaryIO
 
 import raidtui
+import raidtui.jobs.spawn
 
 MARK = "LAB_JOB"
 ROOM = "LAB_ROOM"  # in the environment, as long as a mark at least: nobody looks for it by this name
 # What no command loads: the console, and what only stands beside the command line.
 NOT_LOADED = ("raidtui.__main__", "raidtui.demo", "raidtui.first_frame", "raidtui.ui")
+DOOR = "\0raidtui-zygote"
 MOST_BYTES = 1 << 17
 FILES = 3
 
@@ -45,7 +54,7 @@ def load() -> None:
         importlib.import_module(name)
 
 
-def check(line: int) -> None:
+def check(*open_files: int) -> None:
     """Whether a fork inherits nothing but modules.
 
     Raises:
@@ -53,38 +62,55 @@ def check(line: int) -> None:
     """
     threads = len(os.listdir("/proc/self/task"))
     files = {int(name) for name in os.listdir("/proc/self/fd") if Path("/proc/self/fd", name).exists()}
-    if threads != 1 or threading.active_count() != 1 or files != {0, 1, 2, line}:
+    if threads != 1 or threading.active_count() != 1 or files != {0, 1, 2, *open_files}:
         raise RuntimeError(f"{threads} threads, files {sorted(files)}: a command would inherit them")
 
 
-def serve(line: socket.socket) -> list[str]:
+def serve(line: socket.socket, door: socket.socket) -> list[str]:
     """Fork for each request; returns, in the child alone, the words of its command.
 
     Raises:
         SystemExit: the agent has ended.
     """
-    running: dict[int, tuple[int, int]] = {}  # a file that says that it ended: its process, its answers' file
+    running: dict[int, tuple[int, int | None]] = {}  # a file that says that it ended: process, answers' file
     while True:
         poll = select.poll()
-        poll.register(line, select.POLLIN)
-        for pidfd in running:
-            poll.register(pidfd, select.POLLIN)
+        for number in (line.fileno(), door.fileno(), *running):
+            poll.register(number, select.POLLIN)
         ready = {number for number, _ in poll.poll()}
         for pidfd in ready & running.keys():
             pid, answers = running.pop(pidfd)
-            os.write(answers, b"%d" % os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-            os.close(answers)
+            status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
             os.close(pidfd)
+            if answers is not None:
+                os.write(answers, b"%d" % status)
+                os.close(answers)
+        if door.fileno() in ready:
+            caller, _ = door.accept()
+            text, files, *_ = socket.recv_fds(caller, MOST_BYTES, 1)
+            if not text:  # who asked was killed
+                caller.close()
+                continue
+            pid = os.fork()
+            if not pid:
+                request = json.loads(text)
+                os.environ.clear()
+                os.environ.update(request["env"])
+                os.chdir(request["cwd"])
+                return begin(request["env"][MARK], request["argv"], files[0], files[0])
+            os.close(files[0])
+            with caller, contextlib.suppress(BrokenPipeError):
+                caller.send(b"%d" % pid)
+            running[os.pidfd_open(pid)] = (pid, None)
         if line.fileno() not in ready:
             continue
         text, files, *_ = socket.recv_fds(line, MOST_BYTES, FILES)
         if not text:
             raise SystemExit(0)
-        request = json.loads(text)
         out, err, answers = files
         pid = os.fork()
         if not pid:
-            line.detach()
+            request = json.loads(text)
             return begin(str(request["ident"]), request["argv"], out, err)
         os.close(out)
         os.close(err)
@@ -92,8 +118,30 @@ def serve(line: socket.socket) -> list[str]:
         running[os.pidfd_open(pid)] = (pid, answers)
 
 
+def start_worker(
+    argv: Sequence[str],
+    *,
+    stdin: int,
+    stdout: BinaryIO,
+    stderr: BinaryIO,
+    cwd: str,
+    env: Mapping[str, str],
+    start_new_session: bool,
+) -> int:
+    """Start a worker as ``subprocess.Popen`` does it for ``raidtui.jobs.spawn``; returns its process id."""
+    assert (stdin, stdout, start_new_session) == (subprocess.DEVNULL, stderr, True)
+    assert tuple(argv[:3]) == (sys.executable, "-m", "raidtui")
+    request = json.dumps({"argv": argv[3:], "cwd": cwd, "env": dict(env)}).encode()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as line:
+        line.connect(DOOR)
+        socket.send_fds(line, [request], [stdout.fileno()])
+        return int(line.recv(32))
+
+
 def begin(ident: str, argv: list[str], out: int, err: int) -> list[str]:
     """Make this process what a start of its own would have made; returns the words of the command."""
+    started_by = SimpleNamespace(DEVNULL=subprocess.DEVNULL, Popen=start_worker)
+    vars(raidtui.jobs.spawn)["subprocess"] = started_by
     os.setsid()
     os.dup2(out, 1)
     os.dup2(err, 2)
@@ -102,7 +150,7 @@ def begin(ident: str, argv: list[str], out: int, err: int) -> list[str]:
         renewed = stream(number, getattr(sys, name))
         for each in (name, f"__{name}__"):
             setattr(sys, each, renewed)
-    del os.environ[ROOM]
+    os.environ.pop(ROOM, None)  # a worker's has none
     show(ident, argv)
     os.environ[MARK] = ident
     sys.orig_argv[1:] = ["-m", "raidtui", *argv]
@@ -135,13 +183,17 @@ def show(ident: str, argv: list[str]) -> None:
 
 
 def main() -> None:
-    """Serve the line; in each child, run raidtui as `python -m raidtui` does."""
-    line = socket.socket(fileno=int(sys.argv[1]))
+    """Serve the line and the door; in each child, run raidtui as `python -m raidtui` does."""
+    line, door = socket.socket(fileno=int(sys.argv[1])), socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     load()
-    check(line.fileno())
+    door.bind(DOOR)
+    door.listen()
+    check(line.fileno(), door.fileno())
     gc.collect()
     gc.freeze()  # else each child's first collection copies all that was imported
-    sys.argv[1:] = serve(line)
+    sys.argv[1:] = serve(line, door)
+    for each in (line, door):  # closed already
+        each.detach()
     try:
         runpy.run_module("raidtui", run_name="__main__", alter_sys=True)
     except SystemExit as end:

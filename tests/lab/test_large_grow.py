@@ -10,6 +10,7 @@ from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import do, refusal
 from tests.lab.guests.uml import UmlGuest
 
+pytestmark = pytest.mark.later
 PLACE = "/mnt/file"
 CHECKS = {"ext4": "fsck.ext4 -fn", "xfs": "xfs_repair -n", "btrfs": "btrfs check"}
 
