@@ -268,10 +268,14 @@ def last_reason(job: Job) -> str:
     return str(job.entries()[-1].get("reason", ""))
 
 
-def everywhere(case: Case, fault: Fault, order: str) -> list[Row]:
-    """Kill a worker at every place; resume each job, or roll it back: (job, state, exit, state, wrong)."""
+def everywhere(case: Case, fault: Fault, order: str, step: int = 1) -> list[Row]:
+    """Kill a worker at every place, or each `step`th; resume each job, or roll it back.
+
+    Returns:
+        a row each: (place, state, exit status, state, what is wrong).
+    """
     rows: list[Row] = []
-    for number in range(1, 100):
+    for number in range(1, 100, step):
         case.prepare()
         job = job_of(case.plan())
         status = work(job, lambda number=number: fault(number))  # type: ignore[misc]
