@@ -205,6 +205,7 @@ def test_spares_fill_the_slots() -> None:
     survey = grown(replace(RAID5, spares=("sdz",)), NEW)
     found = planned(plan(survey, slots=4))
     assert [step.argv[1:2] for step in found.steps] == [("--grow",), ()]
+    assert "210 GiB are written to each of sdg, sdh, sdi and sdz." in found.notes
 
 
 def test_what_stands_on_it_is_grown_afterwards() -> None:

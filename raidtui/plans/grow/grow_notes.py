@@ -55,7 +55,10 @@ def reshape_notes(
     notes = [_capacity(old, new, kib), _meanwhile(old, stages)]
     if kib and (moved or copied):
         written = [member.name for member in array.members if member.slot is not None] if moved else []
-        shares = joined([f"{name}{share_of_life(survey, array, name)}" for name in (*written, *names)])
+        # All of them become members: a plan is refused where md would have a choice.
+        spares = [each.name for each in array.members if each.role == "spare" and new.disks > old.disks]
+        taken = (*written, *(each for each in spares if each not in names), *names)
+        shares = joined([f"{name}{share_of_life(survey, array, name)}" for name in taken])
         times = "" if len(moved) < 2 else f" {len(moved)} times"
         if shares:
             notes.append(f"{binary_size(kib * KIB)} are written to each of {shares}{times}.")
