@@ -52,6 +52,7 @@ def test_the_figure_that_is_kept_is_fios_own(guest: Guest) -> None:
     assert guest.run("ls /mnt").stdout.split() == ["lost+found"]
 
 
+@pytest.mark.later
 def test_chunks_against_blocks(guest: Guest) -> None:
     """Arrays are made, measured and removed; nothing else is touched, and nothing before it was typed."""
     disks = disk_names(guest)

@@ -86,6 +86,7 @@ def test_a_device_that_is_only_read_is_not_written_to(guest: Guest) -> None:
     assert titles(guest) == []
 
 
+@pytest.mark.later
 def test_a_device_is_trimmed_before_each_run(guest: Guest, sd: str) -> None:
     noise(guest, sd, mib=4)
     result = refused(guest, *WRITE, f"--device={sd}", "--write")

@@ -24,6 +24,7 @@ def nothing_left(guest: Guest, disks: tuple[str, ...]) -> bool:
     return "active" not in mdstat(guest) and guest.run(f"wipefs --noheadings {paths}").output == ""
 
 
+@pytest.mark.later
 def test_levels_that_sync_before_they_are_measured(guest: Guest) -> None:
     disks = disk_names(guest)
     before = bystander(guest, disks[7])

@@ -188,6 +188,7 @@ def test_chunks_against_blocks_end_in_a_heat_map(guest: Guest) -> None:
     assert guest.run(f"wipefs --noheadings {' '.join(f'/dev/{disk}' for disk in two)}").stdout == ""
 
 
+@pytest.mark.later
 def test_a_knob_of_pane_4_is_measured(guest: Guest, sd: str) -> None:
     """From the scheduler in pane 4 to a verdict in pane 5; then it is as it was."""
     path = f"/sys/block/{sd}/queue/scheduler"

@@ -143,6 +143,7 @@ def test_a_knob_that_is_read_only_is_refused_before_fio(guest: Guest, sd: str) -
     done(guest, *READ, f"--device={sd}")
 
 
+@pytest.mark.later
 def test_a_knob_that_refuses_its_old_value_is_refused_before_fio(guest: Guest, stripes: str) -> None:
     """It would take 1, and never 200 again."""
     folder = f"/sys/block/{stripes}/md"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.extent import each
+from tests.extent import each, later
 from tests.lab.guests.arrays import disk_names
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.inside.cases import CREATE, RENAME, REPLACE
@@ -26,7 +26,7 @@ def broken(guest: Guest) -> Iterator[Guest]:
 
 @pytest.mark.parametrize(
     ("case", "calls"),
-    [(RENAME, ["--stop", "--assemble"]), (REPLACE, ["--manage", "--manage"])],
+    [later(RENAME, ["--stop", "--assemble"]), (REPLACE, ["--manage", "--manage"])],
     ids=["rename", "replace"],
 )
 def test_mdadm_fails_and_all_is_taken_back(broken: Guest, case: str, calls: list[str]) -> None:

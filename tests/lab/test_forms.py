@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.extent import later
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.console import open_console
 from tests.lab.guests.deadline import wait_until
@@ -148,7 +149,7 @@ def test_a_plan_reads_what_it_concerns(slow_mdadm: Guest) -> None:
     assert examined(guest) >= set(disks[:4])
 
 
-@pytest.mark.parametrize("metadata", ["0.90", "1.0", "1.1", "1.2", "ddf", "imsm"])
+@pytest.mark.parametrize("metadata", [later("0.90"), "1.0", later("1.1"), "1.2", later("ddf"), "imsm"])
 def test_where_mdadm_finds_a_superblock_it_is_asked(guest: Guest, metadata: str) -> None:
     """Its magic number is in the first or the last MiB, whatever the format and the size of the device."""
     first, second, blank = list(disk_names(guest))[:3]

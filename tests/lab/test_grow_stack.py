@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from tests.extent import later
 from tests.lab.guests.arrays import Made, disk_names, fast, make_array, make_ram_disks, slow
 from tests.lab.guests.console import open_console
 from tests.lab.guests.deadline import wait_until
@@ -218,7 +219,7 @@ def test_a_partial_parity_log_comes_and_goes(wreck_guest: Guest) -> None:
         assert attribute(guest, made, "consistency_policy") == policy
 
 
-@pytest.mark.parametrize("number", [5, 12])
+@pytest.mark.parametrize("number", [later(5), 12])
 def test_a_chain_whose_worker_is_killed(wreck_guest: Guest, number: int) -> None:
     """1 to 5 to 6, killed between two entries: resumed, no stage is done twice (more: `make torture`)."""
     guest = wreck_guest

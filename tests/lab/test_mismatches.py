@@ -235,6 +235,7 @@ print(others(0))
     assert (asked.status, asked.stdout.split()) == (0, ["False", "True", "False"]), asked.output
 
 
+@pytest.mark.later
 def test_most_of_three_copies_below_lvm_and_xfs(guest: Guest, unmounted: None) -> None:
     disks = disk_names(guest)[:3]
     array = make_array(guest, "data", 1, disks, extra=["--size=80M"])
@@ -308,6 +309,7 @@ def test_two_copies_and_partitions_cannot_be_known(guest: Guest, unmounted: None
     assert (refused.status, refused.stdout) == (2, "")
 
 
+@pytest.mark.later
 def test_far_copies(guest: Guest, unmounted: None) -> None:
     disks = disk_names(guest)[:4]
     array = make_array(guest, "data", 10, disks, layout="f2", chunk=64, extra=["--size=16M"])

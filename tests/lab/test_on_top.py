@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.extent import later
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import JOBS, PLAN, apply, plan, raidtui, refusal, states
@@ -178,7 +179,7 @@ def test_a_device_that_changed_before_it_joined(tidy: Guest) -> None:
     assert shown(tidy, f"blkid -o value -s TYPE /dev/{disks[2]}") == [["ext4"]]
 
 
-@pytest.mark.parametrize("safely", ["N", "Y"])
+@pytest.mark.parametrize("safely", [later("N"), "Y"])
 def test_trim_through_raid5(tidy: Guest, safely: str) -> None:
     """The members' counters decide; that it does not pass is a finding, and the job is done."""
     disks = loops(tidy, 3, 64)
@@ -199,7 +200,7 @@ def test_trim_through_raid5(tidy: Guest, safely: str) -> None:
         ) in said
 
 
-@pytest.mark.parametrize("command", ["vgcreate", "lvcreate"])
+@pytest.mark.parametrize("command", [later("vgcreate"), "lvcreate"])
 def test_killed_right_after(tidy: Guest, command: str) -> None:
     """What the tool did is found: resumed, the job does it no second time, and ends whole."""
     disks = loops(tidy, 2, 64)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.extent import later
 from tests.lab.conftest import Laboratory
 from tests.lab.guests.arrays import disk_names, make_array, slow
 from tests.lab.guests.jobs import apply, plan
@@ -26,7 +27,7 @@ def powered(bytecode: None) -> Iterator[PowerGuest]:
     holder.close()
 
 
-@pytest.mark.parametrize(("kind", "seed"), [("convert", 3), ("convert", 8), ("grow", 3)])
+@pytest.mark.parametrize(("kind", "seed"), [("convert", 3), later("convert", 8), ("grow", 3)])
 def test_a_power_cut_in_a_reshape(powered: PowerGuest, kind: str, seed: int) -> None:
     """The array has all its data, before the job is resumed and afterwards; what is left follows."""
     power_cut.cut_in(powered, kind, seed=seed)
@@ -38,7 +39,9 @@ def test_a_power_cut_in_a_conversion(powered: PowerGuest, name: str, point: str)
     conversion_cut.cut_in(powered, name, point, seed=1)
 
 
-@pytest.mark.parametrize("kind", ["zero-superblock", "create", "replace", "rescue-force", "rescue-create"])
+@pytest.mark.parametrize(
+    "kind", [later("zero-superblock"), "create", "replace", "rescue-force", later("rescue-create")]
+)
 def test_a_power_cut(powered: PowerGuest, kind: str) -> None:
     """Data and black box are whole, the job is found as what it was, and continues or is taken back."""
     power_cut.cut_in(powered, kind, seed=3)
@@ -60,7 +63,7 @@ def digest(guest: PowerGuest, name: str) -> str:
 
 @pytest.mark.parametrize(
     ("level", "count", "words"),
-    [(5, 3, ("--level=6", "--add", "{3}")), (6, 4, ("--level=5",))],
+    [(5, 3, ("--level=6", "--add", "{3}")), later(6, 4, ("--level=5",))],
 )
 def test_a_power_cut_within_ten_seconds(
     powered: PowerGuest, level: int, count: int, words: tuple[str, ...]

@@ -4,6 +4,8 @@ import json
 import shlex
 import signal
 
+import pytest
+
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.console import RAIDTUI
 from tests.lab.guests.guest import Guest
@@ -86,6 +88,7 @@ def test_a_passphrase_is_seen_nowhere(guest: Guest) -> None:
     assert left(guest) == ""
 
 
+@pytest.mark.later
 def test_a_trial_that_is_killed_while_it_opens_what_is_encrypted_is_cleaned(guest: Guest) -> None:
     names = disk_names(guest)[:1]
     encrypted(guest, 1, disk_names(guest)[:2])

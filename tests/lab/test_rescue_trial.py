@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.extent import each
+from tests.extent import each, later
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import PLAN, checksum, last_job, raidtui, states
@@ -156,7 +156,7 @@ def test_the_forced_start_is_carried_out_as_it_was_tried_and_taken_back(guest: G
     assert (checksum(guest, names), left(guest)) == (before, "")
 
 
-@pytest.mark.parametrize("level", [1, 0])
+@pytest.mark.parametrize("level", [later(1), 0])
 def test_an_array_that_was_written_to_is_not_taken_back(guest: Guest, level: int) -> None:
     """Running or stopped; of RAID 0, that was stopped, nothing says whether it was."""
     names = disk_names(guest)[:2]
@@ -278,7 +278,7 @@ def test_a_store_that_fills_makes_the_trial_void(guest: Guest) -> None:
     assert void == f"the store of {names[0]} is full, and its overlay is void"
 
 
-@pytest.mark.parametrize("entry", [12, 30])
+@pytest.mark.parametrize("entry", [later(12), 30])
 def test_a_member_that_vanishes_makes_the_trial_void(guest: Guest, sd: str, entry: int) -> None:
     """Before its overlay is there, and when the array is."""
     names = [disk_names(guest)[0], sd]
@@ -320,7 +320,13 @@ def test_what_lies_in_partitions_and_volumes_is_found(guest: Guest) -> None:
 
 @pytest.mark.parametrize(
     ("level", "layout", "members", "stored"),
-    [(10, "n2", 4, False), (10, "f2", 4, True), (10, "o2", 3, True), (0, "", 3, False), (4, "", 4, False)],
+    [
+        later(10, "n2", 4, False),
+        (10, "f2", 4, True),
+        later(10, "o2", 3, True),
+        (0, "", 3, False),
+        later(4, "", 4, False),
+    ],
 )
 def test_levels_by_the_least_that_can_do(
     guest: Guest, level: int, layout: str, members: int, *, stored: bool

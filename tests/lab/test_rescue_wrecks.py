@@ -36,7 +36,9 @@ LATER = {
     *("r5-metadata-0.90-cable-two", "r5-metadata-1.0-cable-two", "r5-bad-block-list"),
     *("r5-la-128k", "r5-six", "r5-offset", "r5-metadata-1.0", "r5-and-a-spare", "r5-one-behind"),
     *("r5-of-another-host", "r5-table-over-one", "r5-added-as-a-spare", "r5-two-blank-two-zeroed"),
-    *("r1-partition-moved", "r5-behind-by-one"),
+    *("r1-partition-moved", "r5-behind-by-one", "r5-checksum-two", "r5-behind-by-20", "r5-shorter-disk"),
+    *("r0-swap-over-one", "two-of-one-name", "r5-replacement-cut", "r5-zero-one"),
+    *("r10-recreated-partly-resynced", "r5-recovery-cut-one-absent", "reshape-chunk-cut-backup-lost"),
 }
 """Wrecks much like others, which make wrecks alone makes."""
 MADE = [wreck for wreck in WRECKS if WHOLE or wreck.id not in LATER]

@@ -238,6 +238,8 @@ class Looking:
         speed(FAST_KIB_S)
         until(lambda: is_at_rest(kernel), "the end of all that moves")
         found = [word for name in SHAPE for word in attribute(kernel, name).split()]
+        if found[0] == "raid0" and found[2] == "-1":
+            found[2] = "0"  # its superblock has no layout, which only zones of unequal members need
         if found != self._conversion.wanted.split():
             self.wrong.append(f"it is {' '.join(found)}")
         self._compared(kernel, "at the end", keep=False)
