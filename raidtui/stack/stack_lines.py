@@ -26,7 +26,7 @@ def stack_lines(
     focus: str = "",
     lives: Mapping[str, int] | None = None,
 ) -> list[Line]:
-    """Return everything that is known, at most ``width`` cells wide.
+    """Return everything that is known, at most ``width`` cells wide; what is wrong comes first.
 
     Args:
         meter: the readings.
@@ -40,7 +40,8 @@ def stack_lines(
     shown = {row.node.name for row in rows}
     # Rows of inner volumes may be left out of the tree, their findings are not.
     shown |= {name for row in rows for name in stack.below(row.node.name)}
-    lines = [_head(width), *(_row(meter, row, width) for row in rows)]
+    lines = _finding_lines([each for each in findings if not each.node or each.node in shown], width)
+    lines += [_head(width), *(_row(meter, row, width) for row in rows)]
     parts = [_cache_lines(meter, node, lives or {}) for node in stack.nodes.values() if node.name in shown]
     told = [line for part in parts for line in part]
     if told:
@@ -51,15 +52,17 @@ def stack_lines(
     shares = [line for node in balance for line in _balance_lines(meter, node, width)]
     if shares:
         lines += [[], [("Balance", "strong")], *shares]
-    said = [each for each in findings if not each.node or each.node in shown]
-    if said:
-        lines += [[], [("Findings", "strong")]]
-    for finding in said:
+    return lines
+
+
+def _finding_lines(findings: list[StackFinding], width: int) -> list[Line]:
+    lines: list[Line] = []
+    for finding in findings:
         sign = GLYPHS.get(finding.role, "·")
         lines += _wrapped(f"{sign} {finding.text}", width, finding.role, indent=2)
         if finding.remedy:
             lines += _wrapped(f"  {finding.remedy}", width, "plain", indent=4)
-    return lines
+    return [*lines, []] if lines else []
 
 
 def _wrapped(text: str, width: int, role: str, *, indent: int) -> list[Line]:

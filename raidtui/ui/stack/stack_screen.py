@@ -68,7 +68,7 @@ class StackScreen(PageScreen[None]):
         """Draw everything."""
         of = "" if self._all else f" of {visible(self._focus)}"
         self.show_head(f"Stack{of}", "read every second")
-        self.show_body(self._lines(min(_WIDEST, self.inner_width - 1)))
+        self.show_body(self._lines(min(_WIDEST, self.inner_width - 2)))  # one before the scroll bar
         other = (("a", f"only {self._focus}" if self._all else "all devices"),) if self._focus else ()
         caches = (("c", "caches"),) if self._has_caches() else ()
         self.show_keys(("↑↓", "scroll"), ("PgUp PgDn", "pages"), *other, *caches, ("Esc", "back"))

@@ -92,7 +92,7 @@ def test_all_devices(shows: Shows) -> None:
 
 async def test_there_and_back() -> None:
     host = StackHost()
-    async with running(host, size=SMALL) as pilot:
+    async with running(host, size=WIDE) as pilot:
         shown = await page(pilot)
         assert "Stack of md20" in screen_text(pilot)
         assert "/mnt/s" in screen_text(pilot)
