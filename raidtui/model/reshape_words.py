@@ -51,6 +51,23 @@ def progress_words(array: Array) -> tuple[str, ...]:
     return tuple(text for text in said if text)
 
 
+def stands_unguarded(array: Array) -> bool:
+    """Whether a reshape in place stands still, and nobody would save what md moves once it can be written to.
+
+    md records its place now and then only. What it has moved since is in mdadm's backup file alone, and comes
+    back when the array is assembled with that file; without it, md moves again what it has moved already. md
+    starts such an array read-only for that reason, and leaves the rest to user space (raid5.c, raid5_run).
+    """
+    reshape = array.reshape
+    return (
+        reshape is not None
+        and reshape.shift_sectors == 0
+        and not reshape.attended
+        and bool(array.read_only)
+        and array.old_raid_disks in {None, array.raid_disks}
+    )
+
+
 def waits_words(array: Array) -> str:
     """Return what cannot be read of an array whose reshape stands still, a sentence; "" for nothing."""
     return _waiting(array, array.reshape) if array.reshape is not None else ""

@@ -12,7 +12,7 @@ from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array, Member, Phase
 from raidtui.model.bad_blocks import bad_members, bad_sectors, lost, only_holders
 from raidtui.model.finding import Finding, FindingCode, Health, Severity
-from raidtui.model.reshape_words import waits_words
+from raidtui.model.reshape_words import stands_unguarded, waits_words
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.verdict import INFO, Condition, health_word, is_unread, troubles
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted, joined
@@ -289,7 +289,13 @@ def _judge_sync(array: Array, found: _Troubles) -> Iterator[Finding]:
         waits = _PENDING_WORDS[array.read_only] if array.read_only else "does not run"
         text = f"is in the middle of a reshape, which {waits}"
         remedy = f"mdadm --readwrite {array.path}" if array.read_only else ""
-        if cut := waits_words(array):
+        if stands_unguarded(array):
+            text = "is in the middle of a reshape in place, and no mdadm saves what moves: a write loses data"
+            remedy = (
+                f"do not mount it; stop it (mdadm --stop {array.path}), then let it go on with its backup"
+                " file: raidtui rescue, or key a"
+            )
+        elif cut := waits_words(array):
             remedy = f"{remedy or 'let it go on'} before anything reads it. {cut}".removesuffix(".")
         yield _finding(array, FindingCode.RESHAPE_WAITS, text, remedy, found=found)
     elif sync is not None and sync.phase is Phase.PENDING:

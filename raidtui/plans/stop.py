@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from raidtui.model.array import Array
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.reshape_words import stands_unguarded
 from raidtui.model.survey import Survey
 from raidtui.plans.sync import refuse_interrupting
 from raidtui.plans.target import needs_root, refuse_use
@@ -82,6 +83,13 @@ def plan_read_write(survey: Survey, array: Array) -> Plan | Refusal:
         return refusal
     if not array.read_only:
         return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} is already read-write")
+    if stands_unguarded(array):
+        return Refusal(
+            code=RefusalCode.WRONG_STATE,
+            why=f"{array.title} is in the middle of a reshape in place, and no mdadm saves what moves: what"
+            " was moved last is in its backup file alone, and a write now loses it",
+            remedy="stop it, then let it go on with its backup file: raidtui rescue (a in the console)",
+        )
     back = switch_step(array, "--readonly", "as it was", "readonly")
     step = switch_step(array, "--readwrite", "allows writes; a pending resync starts", WRITABLE)
     return Plan(

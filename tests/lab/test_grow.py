@@ -114,3 +114,9 @@ def test_a_conversion(wreck_guest: Guest, name: str) -> None:
     names = disk_names(guest)
     assert do(guest, *(word.format(*names) for word in words)).endswith("done\n")
     assert shape(guest, made) == wanted.split()
+    # What looks like one of its members is one: else udev may start that instead at the next boot.
+    marked = (
+        f"for name in {' '.join(names)}; do mdadm --examine /dev/$name >/dev/null 2>&1 && echo $name; done"
+    )
+    members = f"ls -d /sys/block/{made.kernel}/md/dev-* | sed 's/.*dev-//'"
+    assert guest.run(f"{marked}; true").stdout.split() == sorted(guest.run(members).stdout.split())

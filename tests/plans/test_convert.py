@@ -28,6 +28,11 @@ def converted(survey: Survey, level: str = "", *names: str, **more: Any) -> Plan
     return plan_convert(survey, first(survey), ConvertRequest(level=level, names=names, **more), options)
 
 
+def released(name: str) -> list[str]:
+    """What takes a member away, so that nothing starts it in place of the others."""
+    return [f"{option} /dev/{name}" for option in ("--fail", "--remove", "--zero-superblock")]
+
+
 def in_short(found: Plan) -> list[str]:
     """What is done: options of ``mdadm --grow``, devices that are added, "…" where md is waited for.
 
@@ -39,10 +44,8 @@ def in_short(found: Plan) -> list[str]:
             words.append("|…" if step.paces else "…")
         elif step.path.endswith("/sync_max"):
             words.append("|")
-        elif step.argv[1] == "--grow":
-            words.append(" ".join(step.argv[3:]))
         else:
-            words.append(" ".join(step.argv[3:]))
+            words.append(" ".join(step.argv[1 if step.argv[1] == "--zero-superblock" else 3 :]))
     return words
 
 
@@ -89,8 +92,8 @@ def in_short(found: Plan) -> list[str]:
             {},
             ["--level=4 --add /dev/sdz", "…", "--level=5", "|", "--layout=left-symmetric", "|…"],
         ),
-        (RAID5, "raid0", (), {}, ["|", "--layout=parity-last", "|…", "--level=0"]),
-        (raid10(), "raid0", (), {}, ["--level=0"]),
+        (RAID5, "raid0", (), {}, ["|", "--layout=parity-last", "|…", *released("sdi"), "--level=0"]),
+        (raid10(), "raid0", (), {}, [*released("sdb"), *released("sdd"), "--level=0"]),
         (RAID5, "raid4", (), {}, ["|", "--layout=parity-last", "|…", "--level=4"]),
         (
             raid6(),
@@ -121,6 +124,8 @@ def in_short(found: Plan) -> list[str]:
                 "|",
                 "--layout=parity-last",
                 "|…",
+                *released("sdm"),
+                *released("sdl"),
                 "--level=0",
             ],
         ),

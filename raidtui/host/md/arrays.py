@@ -187,7 +187,8 @@ class ArrayReader:
         )
         if array.reshape_position not in (None, "none"):
             found = self._reshape(base, entry.name, folders, layout=new_layout, chunk_bytes=new_chunk)
-            if array.level == "raid4" and self._root.live:  # it may be a RAID 0, which mdadm waits for
+            # It may be a RAID 0, which mdadm waits for; or mdadm saves in a file what md moves next.
+            if (array.level == "raid4" or not found.shift_sectors) and self._root.live:
                 found = replace(found, attended=bool(waiting_mdadm(self._root, entry.name)))
             array = replace(array, reshape=found)
         array = _named(array, read_array_name(self._root, array, use_mdadm=self._use_mdadm))

@@ -1,7 +1,8 @@
 """Processes of mdadm that wait for the end of a reshape, by their command line in /proc.
 
-``mdadm --grow`` leaves one behind, or systemd runs ``mdadm --grow --continue`` in its place
-(mdadm-grow-continue@.service). It takes a pause, or a stopped array, for the end (Grow.c, wait_reshape).
+``mdadm --grow`` leaves one behind, and ``mdadm --assemble`` of an array in the middle of one; or systemd runs
+``mdadm --grow --continue`` in its place (mdadm-grow-continue@.service). It takes a pause, or a stopped array,
+for the end (Grow.c, wait_reshape).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from raidtui.host.roots.root import Root
 
 _COMM = "mdadm"
+_MODES = frozenset({"--grow", "--assemble", "-G", "-A"})
 
 
 def waiting_mdadm(root: Root, name: str) -> tuple[int, ...]:
@@ -23,7 +25,7 @@ def waiting_mdadm(root: Root, name: str) -> tuple[int, ...]:
         if not folder.isdigit() or not (root.text(f"/proc/{folder}/comm") or "").startswith(_COMM):
             continue
         words = (root.text(f"/proc/{folder}/cmdline") or "").split("\0")
-        if "--grow" in words and any(_is_node(root, word, name) for word in words[1:]):
+        if not _MODES.isdisjoint(words) and any(_is_node(root, word, name) for word in words[1:]):
             found.append(int(folder))
     return tuple(found)
 

@@ -8,6 +8,8 @@ parity, then the other level.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from raidtui.model.array import Array
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Plan, Refusal, RefusalCode
@@ -45,7 +47,7 @@ def plan_convert(
         request.names,
         title=words,
         options=options or GrowOptions(),
-        notes=_left_over(array, old, new),
+        notes=_left_over(array, old, new, stages[-1].frees),
     )
 
 
@@ -66,7 +68,7 @@ def _refuse_spares(array: Array) -> Refusal | None:
     )
 
 
-def _left_over(array: Array, old: GrowShape, new: GrowShape) -> tuple[str, ...]:
+def _left_over(array: Array, old: GrowShape, new: GrowShape, freed: Sequence[str]) -> tuple[str, ...]:
     """Return what becomes of members that are not needed any more, and what a new level lacks."""
     if new.level in PARITY_LEVELS and old.level not in PARITY_LEVELS and array.bitmap is None:
         more = (
@@ -78,10 +80,8 @@ def _left_over(array: Array, old: GrowShape, new: GrowShape) -> tuple[str, ...]:
     if old.level == "raid6" and new.level in {"raid4", "raid5"}:
         last = next((each.name for each in array.members if each.slot == old.disks - 1), "the last member")
         return (f"{last} becomes a spare.",)
-    if (old.level, new.level) == ("raid10", "raid0"):
-        return ("One member of each pair leaves the array: which, md decides. Its superblock remains.",)
-    if (old.level, new.level) == ("raid6", "raid0"):
-        return ("The two members that hold the parity leave the array; their superblocks remain.",)
     if new.level == "raid0":
-        return ("The member that holds the parity at the end leaves the array; its superblock remains.",)
+        return (
+            f"{joined(freed)} {'leaves' if len(freed) == 1 else 'leave'} the array, and can be used anew.",
+        )
     return ()

@@ -8,7 +8,7 @@ from itertools import pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.model.array import Array
+from raidtui.model.array import Array, Member
 from raidtui.model.levels import LEFT_SYMMETRIC, PARITY_LAST, PARITY_LAYOUTS, SIX, Raid10Layout
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.plans.grow.grow_plan import grow_stages, refuse_level
@@ -264,6 +264,10 @@ def _to_raid10(
     ]
 
 
+def _by_slot(array: Array) -> list[Member]:
+    return sorted((each for each in array.members if each.slot is not None), key=lambda each: each.slot or 0)
+
+
 def _to_raid0(
     array: Array, old: GrowShape, names: Sequence[str], request: ConvertRequest, keep: int
 ) -> _Found:
@@ -278,13 +282,25 @@ def _to_raid0(
                 f" {array.title} is {decoded.short if decoded is not None else 'not known'} on {old.disks}",
             )
         new = GrowShape(level="raid0", layout=0, chunk_bytes=old.chunk_bytes, disks=old.disks // 2)
-        return [GrowStage(options=("--level=0",), old=old, new=new, why="another level; nothing moves")]
+        frees = tuple(each.name for each in _by_slot(array) if each.slot is not None and each.slot % 2)
+        return [
+            GrowStage(
+                options=("--level=0",), old=old, new=new, why="another level; nothing moves", frees=frees
+            )
+        ]
     moved = old.level == "raid5" and old.layout != PARITY_LAST
     stages = [_layout_stage(old, PARITY_LAST)] if moved else []
     flat = stages[-1].new if stages else old
     new = GrowShape(level="raid0", layout=0, chunk_bytes=old.chunk_bytes, disks=old.disks - 1)
+    # Of a RAID 6, the member with the second parity is a spare by now; it goes first, or md would use it.
+    frees = tuple(each.name for each in reversed(_by_slot(array)) if (each.slot or 0) >= new.disks)
     last = GrowStage(
-        options=("--level=0",), old=flat, new=new, why="another level; nothing moves", again=True
+        options=("--level=0",),
+        old=flat,
+        new=new,
+        why="another level; nothing moves",
+        frees=frees,
+        again=True,
     )
     return [*stages, last]
 

@@ -48,6 +48,7 @@ class GrowStage(Struct, frozen=True, kw_only=True):
         adds: names of devices that are added as spares before.
         takes: names of devices that the call itself adds.
         drops: names of members that are none afterwards, or spares.
+        frees: names of members that leave the array before, spares first: what is redundant.
         shown: the shape that the array has meanwhile, where that is neither of the two.
         again: whether mdadm may do it by itself at the end of the stage before.
     """
@@ -60,6 +61,7 @@ class GrowStage(Struct, frozen=True, kw_only=True):
     adds: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
     drops: tuple[str, ...] = ()
+    frees: tuple[str, ...] = ()
     shown: GrowShape | None = None
     again: bool = False
 
@@ -106,6 +108,8 @@ def stage_steps(
     members = [member.name for member in array.members if member.slot is not None]
     for stage in stages:
         steps += [add_step(survey, array, devices[name]) for name in stage.adds]
+        steps += [step for name in stage.frees for step in _free_steps(survey, array, name)]
+        members = [name for name in members if name not in stage.frees]
         new = (*stage.adds, *stage.takes)
         taken = [fact for name in stage.takes for fact in cleared_facts(devices[name], survey)]
         step = _grow_step(array, stage, members, taken)
@@ -131,6 +135,21 @@ def stage_steps(
             else replace(last, proves=(*last.proves, more))
         )
     return tuple(steps)
+
+
+def _free_steps(survey: Survey, array: Array, name: str) -> tuple[Step, ...]:
+    """Return the steps that take what is redundant from an array which becomes a RAID 0.
+
+    mdadm would do that by itself, and leave the superblock: at the next boot, udev may meet that member
+    first, and start nothing (measured: an inactive array of it, and the others are refused).
+    """
+    path = f"/dev/{name}"
+    fail = manage(array, ("--fail", path), "a raid0 has no place for it", member_fact(array, name, "faulty"))
+    remove = manage(array, ("--remove", path), "release it", member_fact(array, name, "absent"))
+    device = survey.devices.get(name)
+    same = device_facts(device, free=False, untouched=False) if device is not None else ()
+    zero = zero_step(array, name, same, "with its superblock, it might be started in place of the others")
+    return replace(fail, final=True), replace(remove, patient=True), zero
 
 
 def end_mdadm(survey: Survey, array: Array, step: Step) -> tuple[Step, ...]:
