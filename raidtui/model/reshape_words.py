@@ -52,16 +52,17 @@ def progress_words(array: Array) -> tuple[str, ...]:
 
 
 def stands_unguarded(array: Array) -> bool:
-    """Whether a reshape in place stands still, and nobody would save what md moves once it can be written to.
+    """Whether a reshape in place stands at its recorded beginning, and nobody saves what md moves.
 
-    md records its place now and then only. What it has moved since is in mdadm's backup file alone, and comes
-    back when the array is assembled with that file; without it, md moves again what it has moved already. md
-    starts such an array read-only for that reason, and leaves the rest to user space (raid5.c, raid5_run).
+    md may have moved data since it recorded that place. They are in mdadm's backup file alone, and come back
+    when the array is assembled with that file; without it, md moves again what it has moved already. udev
+    starts such an array, read-only at first; from any later place, mdadm does not start it without the file,
+    and with the file it has put the data back (measured with mdadm 4.2 on Linux 6.1).
     """
     reshape = array.reshape
     return (
         reshape is not None
-        and reshape.shift_sectors == 0
+        and (reshape.shift_sectors, reshape.position_sectors) == (0, 0)
         and not reshape.attended
         and bool(array.read_only)
         and array.old_raid_disks in {None, array.raid_disks}

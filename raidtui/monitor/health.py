@@ -290,7 +290,7 @@ def _judge_sync(array: Array, found: _Troubles) -> Iterator[Finding]:
         text = f"is in the middle of a reshape, which {waits}"
         remedy = f"mdadm --readwrite {array.path}" if array.read_only else ""
         if stands_unguarded(array):
-            text = "is in the middle of a reshape in place, and no mdadm saves what moves: a write loses data"
+            text = "is at the start of a reshape in place, and no mdadm saves what moves: a write loses data"
             remedy = (
                 f"do not mount it; stop it (mdadm --stop {array.path}), then let it go on with its backup"
                 " file: raidtui rescue, or key a"

@@ -86,8 +86,8 @@ def plan_read_write(survey: Survey, array: Array) -> Plan | Refusal:
     if stands_unguarded(array):
         return Refusal(
             code=RefusalCode.WRONG_STATE,
-            why=f"{array.title} is in the middle of a reshape in place, and no mdadm saves what moves: what"
-            " was moved last is in its backup file alone, and a write now loses it",
+            why=f"{array.title} is at the beginning of a reshape in place, and no mdadm saves what moves:"
+            " what was moved already is in its backup file alone, and a write now loses it",
             remedy="stop it, then let it go on with its backup file: raidtui rescue (a in the console)",
         )
     back = switch_step(array, "--readonly", "as it was", "readonly")

@@ -18,6 +18,7 @@ from raidtui.host.roots.dir_root import DirRoot
         ("mdadm.bin", ("mdadm", "--grow", "/dev/md/data", "-n", "3"), True),
         ("mdadm", ("mdadm", "--grow", "--continue", "/dev/md1270"), False),
         ("mdadm", ("mdadm", "--grow", "/dev/md/other", "-n", "3"), False),
+        ("mdadm", ("mdadm", "--assemble", "--backup-file=/x", "/dev/md127", "/dev/sda"), True),
         ("mdadm", ("mdadm", "--monitor", "/dev/md127"), False),
         ("vi", ("vi", "--grow", "/dev/md127"), False),
     ],

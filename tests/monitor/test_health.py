@@ -46,6 +46,10 @@ def result(spec: ArraySpec, **host: bool) -> tuple[str, list[tuple[Severity, str
 
 
 AWAITED = "gets more redundancy by this reshape: {} holds parity when it has ended"
+UNGUARDED = (
+    "do not mount it; stop it (mdadm --stop /dev/md125), then let it go on with its backup file:"
+    " raidtui rescue, or key a"
+)
 CUT = (
     "It stands within a stripe: as long as it does not go on, a read between 960 KiB and 1 MiB of the array"
     " waits for ever, and what reads cannot be killed (Linux 6.0 and newer)"
@@ -475,6 +479,19 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 "reshape-waits",
                 "is in the middle of a reshape, which waits until the first write (auto-read-only)",
                 f"mdadm --readwrite /dev/md125 before anything reads it. {CUT}",
+            ),
+            (INFO, "auto-read-only", "is auto-read-only: the first write makes it writable", ""),
+        ],
+    ),
+    "reshape in place that nobody guards": (
+        raid5(shift=0, reshape_position="0", read_only="auto-read-only"),
+        "attention",
+        [
+            (
+                ATTENTION,
+                "reshape-waits",
+                "is at the start of a reshape in place, and no mdadm saves what moves: a write loses data",
+                UNGUARDED,
             ),
             (INFO, "auto-read-only", "is auto-read-only: the first write makes it writable", ""),
         ],

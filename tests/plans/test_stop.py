@@ -13,7 +13,7 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.assemble import plan_assemble
 from raidtui.plans.stop import plan_read_only, plan_read_write, plan_stop
-from tests.hosts.specs import ArraySpec, container, growing_raid0, inactive, raid0, raid1, raid10
+from tests.hosts.specs import ArraySpec, container, growing_raid0, inactive, raid0, raid1, raid5, raid10
 from tests.plans.new_array import MOUNT, device
 from tests.plans.running import OTHER, fact, first, former, host, planned, refused
 
@@ -159,6 +159,16 @@ def test_read_only_and_back() -> None:
     [
         (plan_read_only, raid10(read_only="read-only"), {}, "data is already read-only"),
         (plan_read_write, raid10(), {}, "data is already read-write"),
+        (
+            plan_read_write,
+            raid5(shift=0, reshape_position="0", read_only="auto-read-only"),
+            {},
+            (
+                "media is at the beginning of a reshape in place, and no mdadm saves what moves: what was"
+                " moved already is in its backup file alone, and a write now loses it; stop it, then let it go on"
+                " with its backup file: raidtui rescue (a in the console)"
+            ),
+        ),
         (plan_read_only, inactive(raid10()), {}, "md127 is inactive; assemble it first"),
         (plan_read_write, raid10(), {"writable": False}, "needs root; run it as: sudo raidtui"),
         (

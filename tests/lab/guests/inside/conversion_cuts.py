@@ -230,7 +230,15 @@ class Looking:
         speed(SLOW_KIB_S)
         if attribute(kernel, "array_state") in {"read-auto", "readonly"}:
             self.notes.append("read-write")
-            self._carried_out("read-write", kernel)
+            try:
+                self._carried_out("read-write", kernel)
+            except RuntimeError as error:  # refused: what it says is done
+                self.notes.append(str(error))
+                self._carried_out("stop", kernel)
+                if (kernel := self._found()) is None:
+                    return
+                if attribute(kernel, "array_state") in {"read-auto", "readonly"}:
+                    self._carried_out("read-write", kernel)
         self._compared(kernel, "after the boot", keep=True)
         for job in [each for each in all_jobs() if each.command != "rescue" and each.plan.arrays]:
             self._resumed(job)
