@@ -164,9 +164,9 @@ def test_read_only_and_back() -> None:
             raid5(shift=0, reshape_position="0", read_only="auto-read-only"),
             {},
             (
-                "media is at the beginning of a reshape in place, and no mdadm saves what moves: what was"
-                " moved already is in its backup file alone, and a write now loses it; stop it, then let it go on"
-                " with its backup file: raidtui rescue (a in the console)"
+                "media is at the beginning of a reshape in place, and no mdadm saves what moves: what"
+                " was moved already is in its backup file alone, and a write now loses it; stop it, then"
+                " let it go on with its backup file: raidtui rescue (a in the console)"
             ),
         ),
         (plan_read_only, inactive(raid10()), {}, "md127 is inactive; assemble it first"),
