@@ -235,6 +235,7 @@ class Looking:
             except RuntimeError as error:  # refused: what it says is done
                 self.notes.append(str(error))
                 self._carried_out("stop", kernel)
+                sh("udevadm settle")
                 if (kernel := self._found()) is None:
                     return
                 if attribute(kernel, "array_state") in {"read-auto", "readonly"}:
@@ -287,6 +288,8 @@ class Looking:
         outcome = json.loads(printed_anyhow("rescue", "try", way["code"], *way["devices"], "--json"))
         if "job" not in outcome:
             raise RuntimeError(f"refused: {outcome}")
+        if outcome["proof"]["check"] != "clean":  # nobody goes on with what the trial has shown to be damaged
+            raise RuntimeError(f"not clean: {outcome['proof']}")
         file = load_plan(printed("rescue", "plan", outcome["job"], "--json"))
         self._ended(job_of(file))
 
