@@ -51,6 +51,15 @@ def calls(host: Host, words: str) -> list[str]:
 
 
 GROW = "mdadm --grow /dev/md127"
+LEAVING = [
+    command
+    for name in ("sdb", "sdd")
+    for command in (
+        f"mdadm --manage /dev/md127 --fail /dev/{name}",
+        f"mdadm --manage /dev/md127 --remove /dev/{name}",
+        f"mdadm --zero-superblock /dev/{name}",
+    )
+]
 ADD = "mdadm --manage /dev/md127 --add-spare /dev/sdo"
 
 
@@ -70,8 +79,8 @@ ADD = "mdadm --manage /dev/md127 --add-spare /dev/sdo"
                 f"{GROW} --size=max",
             ],
         ),
-        ("convert data --level=0", [f"{GROW} --level=0"]),
-        ("convert data --level raid0", [f"{GROW} --level=0"]),
+        ("convert data --level=0", [*LEAVING, f"{GROW} --level=0"]),
+        ("convert data --level raid0", [*LEAVING, f"{GROW} --level=0"]),
         ("convert data --chunk=64", [f"{GROW} --chunk=64"]),
         ("grow-chunk data 64", [f"{GROW} --chunk=64"]),
     ],
