@@ -154,7 +154,7 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
         backup=backup,
         invalid_backup=bool(backup) and arguments.way != _CONTINUE,
         frozen=arguments.way == _REVERT and not backup,
-        dirty=arguments.way in _RESHAPES and starts_dirty(found),
+        dirty=arguments.way in {*_RESHAPES, _FORCE} and starts_dirty(found, forced=arguments.way == _FORCE),
     )
 
 

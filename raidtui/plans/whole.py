@@ -83,6 +83,12 @@ class Standing(Struct, frozen=True, kw_only=True):
         return newest.level in PARITY_LEVELS and bool(newest.dirty) and not whole
 
     @property
+    def lacks_parity_alone(self) -> bool:
+        """Whether it is a RAID 4 whose data are whole, as a RAID 0 is while it gets more devices."""
+        count = self.newest.raid_disks or 0
+        return self.newest.level == "raid4" and set(range(count)) - self.whole.keys() == {count - 1}
+
+    @property
     def complete(self) -> bool:
         """Whether all are there that the newest superblock counts on: then mdadm starts it without --run."""
         roles = self.newest.roles

@@ -105,16 +105,20 @@ def dirty_steps(made: Assembly | Recreation, start: Step) -> tuple[Step, ...]:
     return on, start, off
 
 
-def starts_dirty(blocks: Mapping[str, Superblock]) -> bool:
-    """Whether the kernel has to be told to start an array in the middle of its reshape (raid5_run).
+def starts_dirty(blocks: Mapping[str, Superblock], *, forced: bool = False) -> bool:
+    """Whether the kernel has to be told to start an array that a crash has left dirty (raid5_run).
 
-    A crash leaves it dirty, and a new member is not whole before the reshape ends.
+    In the middle of a reshape, a new member is not whole before it ends. And a RAID 4 without its parity is
+    whole for mdadm, which does not mark it as clean, also with --force; but not for the kernel.
 
     Args:
         blocks: the superblocks of the members that are given, by the names of their devices.
+        forced: whether mdadm is given --force, which marks as clean what it takes for too little.
     """
     found = standing(blocks) if blocks else None
-    return found is not None and found.newest.reshape is not None and found.unwritten
+    if found is None or not found.unwritten:
+        return False
+    return found.lacks_parity_alone or (found.newest.reshape is not None and not forced)
 
 
 def volume_words(array: str, made: Assembly, conf: str) -> tuple[str, ...]:

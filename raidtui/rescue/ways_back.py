@@ -283,7 +283,9 @@ def _force(group: MemberGroup) -> Iterator[WayBack]:
             writes=f"{_SUPERBLOCKS}: it is marked as clean",
             possible=not blocked(group),
             why_not=blocked(group),
-            forgives="the stripes that were being written when it stopped: their parity may not fit",
+            forgives="nothing of the data, which need no parity: it is a RAID 0 that got more devices"
+            if group.standing.lacks_parity_alone
+            else "the stripes that were being written when it stopped: their parity may not fit",
             devices=whole,
         )
     elif group.standing.enough and _journal_refusal(group):

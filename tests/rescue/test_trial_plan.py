@@ -386,3 +386,13 @@ def test_which_array_is_started_so() -> None:
     assert not starts_dirty({name: replace(block, dirty=False) for name, block in blocks.items()})
     assert not starts_dirty({name: replace(block, reshape=None) for name, block in blocks.items()})
     assert not starts_dirty({})
+
+
+def test_a_raid0_that_a_crash_left_as_a_raid4_is_started_so() -> None:
+    """It is whole for mdadm, which does not mark it as clean (measured: RAID 0 of 2 to 3, cut at its end)."""
+    whole = Superblock(uuid=UUID, level="raid4", raid_disks=4, events=7, roles="AAA.", dirty=True)
+    blocks = {name: replace(whole, slot=slot) for slot, name in enumerate(("sda", "sdb", "sdc"))}
+    assert starts_dirty(blocks)
+    assert starts_dirty(blocks, forced=True)
+    assert not starts_dirty({name: replace(block, dirty=False) for name, block in blocks.items()})
+    assert not starts_dirty({name: block for name, block in blocks.items() if name != "sdb"})

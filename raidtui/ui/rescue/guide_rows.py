@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.model.plan import Plan, Refusal, RefusalCode
-from raidtui.model.survey import Survey
+from raidtui.model.survey import Superblock, Survey
 from raidtui.plans.assemble import start_methods, stopped_arrays
 from raidtui.rescue.container_back import container_of
 from raidtui.rescue.mdadm_words import Assembly, starts_dirty
@@ -136,6 +136,7 @@ def _tried(row: GuideRow, array: RescueArray) -> GuideRow:
         uuid=array.uuid or "",
         run=True,
         force=row.way.code is WayCode.FORCE,
+        dirty=row.way.code is WayCode.FORCE and starts_dirty(_blocks_of(row.way, array), forced=True),
         update="no-bitmap" if row.way.code is WayCode.NO_BITMAP else "",
     )
     stored = any(needs_overlays(each.superblock) for each in array.members)
@@ -143,11 +144,14 @@ def _tried(row: GuideRow, array: RescueArray) -> GuideRow:
     return replace(row, trial=made, method=TrialMethod.READ_ONLY if read_only else TrialMethod.OVERLAYS)
 
 
+def _blocks_of(way: WayBack, array: RescueArray) -> dict[str, Superblock]:
+    blocks = {each.device: each.superblock for each in array.members if each.superblock is not None}
+    return {name: block for name, block in blocks.items() if name in way.devices}
+
+
 def _reshaped(way: WayBack, array: RescueArray) -> Assembly:
     """Return how a reshape is continued or reverted, as raidtui rescue try does it."""
     revert = way.code is WayCode.REVERT
-    blocks = {each.device: each.superblock for each in array.members if each.superblock is not None}
-    blocks = {name: block for name, block in blocks.items() if name in way.devices}
     return Assembly(
         devices=way.devices,
         uuid=array.uuid or "",
@@ -156,7 +160,7 @@ def _reshaped(way: WayBack, array: RescueArray) -> Assembly:
         backup=way.backup,
         invalid_backup=bool(way.backup) and way.code is not WayCode.CONTINUE,
         frozen=revert and not way.backup,
-        dirty=starts_dirty(blocks),
+        dirty=starts_dirty(_blocks_of(way, array)),
     )
 
 
