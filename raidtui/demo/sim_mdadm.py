@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from raidtui.demo.control import remove_member
+from raidtui.demo.control import fail_member, remove_member
 from raidtui.demo.kernel import SimKernel
 from raidtui.demo.sim_array import SimArray, SimMember
 from raidtui.demo.sim_grow import GrowWords, SimRefusedError, add_spare, grow
@@ -28,8 +28,10 @@ TOOLS = frozenset({"mdadm", "wipefs", *_LARGER})
 def is_played(argv: Sequence[str]) -> bool:
     """Whether a command that changes the host is carried out in the demo."""
     if argv[0] == "mdadm":
-        return (argv[1] == "--grow" and "--add" not in argv) or (
-            argv[1] == "--manage" and argv[3] in {"--add-spare", "--remove"}
+        return (
+            (argv[1] == "--grow" and "--add" not in argv)
+            or (argv[1] == "--manage" and argv[3] in {"--add-spare", "--fail", "--remove"})
+            or argv[1] == "--zero-superblock"
         )
     return argv[0] in _LARGER
 
@@ -83,6 +85,13 @@ def _mdadm(kernel: SimKernel, argv: tuple[str, ...]) -> str:
         add_spare(kernel, _array(kernel, argv[2]), device)
         _array(kernel, argv[2]).left.pop(device, None)
         return f"mdadm: added {argv[4]}\n"
+    if argv[1] == "--manage" and argv[3] == "--fail":
+        fail_member(kernel, _array(kernel, argv[2]), argv[4].removeprefix("/dev/"))
+        return f"mdadm: set {argv[4]} faulty in {argv[2]}\n"
+    if argv[1] == "--zero-superblock":
+        for array in kernel.arrays:
+            array.left.pop(argv[2].removeprefix("/dev/"), None)
+        return ""
     if argv[1] == "--manage" and argv[3] == "--remove":
         array, device = _array(kernel, argv[2]), argv[4].removeprefix("/dev/")
         member = array.member(device)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from raidtui.demo.kernel import SimKernel
 from raidtui.jobs.lock import JobError
@@ -203,6 +204,7 @@ def test_what_is_not_played_is_said_before_it_begins() -> None:
     scene = quiet()
     jobs = PlayedJobs(scene.root)
     plan = planned(scene, "root", lambda survey, array: plan_fail(survey, array, "sda1"))
-    with pytest.raises(JobError, match="does not play this: mdadm"):
+    plan = replace(plan, steps=(replace(plan.steps[0], argv=("mdadm", "--stop", "/dev/md126")),))
+    with pytest.raises(JobError, match="does not play this: mdadm --stop"):
         jobs.start(plan)
     assert jobs.lines() == ()
