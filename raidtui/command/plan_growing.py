@@ -96,6 +96,11 @@ def _add_reshape(parser: argparse.ArgumentParser) -> None:
         help="where mdadm keeps what is being moved, if there is no room beside the data: on another disk",
     )
     parser.add_argument(
+        "--unguarded",
+        action="store_true",
+        help="reshape in place, with a backup file, although a power cut meanwhile loses data",
+    )
+    parser.add_argument(
         "--only-array", action="store_true", help="leave LVM, encryption and file system as large as they are"
     )
     parser.add_argument(
@@ -141,6 +146,7 @@ def grow_plan_of(
     options = GrowOptions(
         destroys=arguments.destroy,
         backup=read_backup_place(root, arguments.backup_file) if arguments.backup_file else None,
+        unguarded=arguments.unguarded,
         above=not arguments.only_array,
         volumes=tuple(arguments.extend),
     )

@@ -10,12 +10,33 @@ from raidtui.model.snapshot import TrialTrace
 PREFIX = "raidtui-rescue-"
 """All that a trial makes has a name that begins so, and then the trial's own letters."""
 RUN, RULES = "/run", "/run/udev/rules.d"
+_ARRAY_RULES = "63-md-raid-arrays.rules"
+_VENDORS = ("/usr/local/lib/udev/rules.d", "/usr/lib/udev/rules.d", "/lib/udev/rules.d")
+SHADOW = f"{RULES}/{_ARRAY_RULES}"
+"""While a trial continues a reshape, this goes before mdadm's own file of that name."""
+SHADOW_MARK = (
+    "# A rescue trial of raidtui is under way; raidtui rescue clean removes this file, which shadows mdadm's."
+)
 _ARRAY = re.compile(r'KERNEL=="(md\d+)\|')
 
 
 def rules_path(ident: str) -> str:
     """Return the file of udev's rules of a trial."""
     return f"{RULES}/01-{PREFIX}{ident}.rules"
+
+
+def read_array_rules(root: Root) -> str:
+    """Return mdadm's rules of udev for arrays; "" where there are none, or an admin's file replaces them."""
+    if root.is_there(f"/etc/udev/rules.d/{_ARRAY_RULES}") or (
+        root.is_there(SHADOW) and not is_shadowed(root)
+    ):
+        return ""
+    return next((text for folder in _VENDORS if (text := root.text(f"{folder}/{_ARRAY_RULES}"))), "")
+
+
+def is_shadowed(root: Root) -> bool:
+    """Whether a trial's file goes before mdadm's rules."""
+    return (root.text(SHADOW) or "").startswith(SHADOW_MARK)
 
 
 def read_trials(root: Root) -> tuple[TrialTrace, ...]:

@@ -6,27 +6,21 @@ leave harmless ones there). Faults: a failed, missing or degraded array, judged 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array, Member, Phase
 from raidtui.model.bad_blocks import bad_members, bad_sectors, lost, only_holders
 from raidtui.model.finding import Finding, FindingCode, Health, Severity
-from raidtui.model.reshape_words import stands_unguarded, waits_words
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.verdict import INFO, Condition, health_word, is_unread, troubles
+from raidtui.monitor.sync_health import Troubles, finding_of, judge_awaited, judge_sync, resume_words
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted, joined
 
-_Troubles = Mapping[str, int]
 _HEALTHS = {health.word: health for health in Health}
 _NEVER_RE_CREATE = "never re-create it"
 _ASSEMBLE = "assemble it: a in the console, or mdadm --assemble"
 _RESCUE = "raidtui rescue (a in the console) says what happened and how it comes back"
-_PENDING_WORDS = {
-    "auto-read-only": "waits until the first write (auto-read-only)",
-    "read-only": "waits until the array is made writable",
-    "": "has not started yet",
-}
 
 
 def judge(
@@ -132,63 +126,63 @@ def judge_array(array: Array) -> Iterator[Finding]:
     if array.stale is not None and not array.understood:
         text = f"is there, but its lines in /proc/mdstat are not understood: {array.stale.reason}"
         remedy = f"mdadm --detail {array.path} shows its state; please report it: raidtui capture FILE"
-        yield _finding(array, FindingCode.NOT_UNDERSTOOD, text, remedy)
+        yield finding_of(array, FindingCode.NOT_UNDERSTOOD, text, remedy)
     elif array.stale is not None:
-        yield _finding(array, FindingCode.STALE, f"cannot be read now: {array.stale.reason}", found=found)
+        yield finding_of(array, FindingCode.STALE, f"cannot be read now: {array.stale.reason}", found=found)
     if not array.active:
         if FindingCode.INACTIVE in found:
             yield _inactive(array, found)
         return
     yield from _judge_members(array, found)
-    yield from _judge_sync(array, found)
+    yield from judge_sync(array, found)
     yield from _judge_rest(array, found)
 
 
-def _judge_members(array: Array, found: _Troubles) -> Iterator[Finding]:
+def _judge_members(array: Array, found: Troubles) -> Iterator[Finding]:
     missing = array.missing_slots or ()
     faulty = [m.name for m in array.members if m.has("faulty") and not m.has("journal")]
     if FindingCode.FAILED in found:
         text = f"has failed: {_missing_words(array, missing, faulty)}"
         remedy = f"do not write to it and {_NEVER_RE_CREATE}; {_RESCUE}"
-        yield _finding(array, FindingCode.FAILED, text, remedy, found=found)
+        yield finding_of(array, FindingCode.FAILED, text, remedy, found=found)
         return
     if FindingCode.BROKEN in found:
         # MD_BROKEN of a mirror stays set until the array is stopped (drivers/md/raid1.c, raid10.c: error).
         # Every write ends in EIO, whatever members are added; mdadm --detail says "clean" (4.2, Linux 6.1).
         text = "is broken: every write fails since its last good member was reported as failed; reads work"
         remedy = f"stop it and assemble it again: mdadm --stop {array.path}, then mdadm --assemble"
-        yield _finding(array, FindingCode.BROKEN, text, remedy, found=found)
+        yield finding_of(array, FindingCode.BROKEN, text, remedy, found=found)
     if FindingCode.DEGRADED in found:
         yield _degraded(array, missing, faulty, found)
     elif FindingCode.MEMBER_FAULTY in found:
         verb, them = ("has", "it") if len(faulty) == 1 else ("have", "them")
         text = f"{joined(faulty)} {verb} failed; all slots are filled without {them}"
         remedy = f"mdadm {array.path} --remove failed, then replace the disk"
-        yield _finding(array, FindingCode.MEMBER_FAULTY, text, remedy, found=found)
+        yield finding_of(array, FindingCode.MEMBER_FAULTY, text, remedy, found=found)
     if FindingCode.BAD_BLOCKS in found:
         yield from _judge_bad_blocks(array, found)
     if array.awaited_slots:
-        yield _awaited(array)
+        yield judge_awaited(array)
     for member in array.members:
         if _is_in_trouble(member):
             text = f"member {member.name}: {'write errors' if member.has('write_error') else 'is blocked'}"
-            yield _finding(array, FindingCode.MEMBER_TROUBLE, text, "look at its SMART data", found=found)
+            yield finding_of(array, FindingCode.MEMBER_TROUBLE, text, "look at its SMART data", found=found)
         if member.errors:
             text = f"member {member.name}: {counted(member.errors, 'corrected read error')}"
-            yield _finding(array, FindingCode.READ_ERRORS, text, "a check (c) shows whether there are more")
+            yield finding_of(array, FindingCode.READ_ERRORS, text, "a check (c) shows whether there are more")
 
 
 def _is_in_trouble(member: Member) -> bool:
     return member.has("write_error") or (member.has("blocked") and not member.has("faulty"))
 
 
-def _judge_bad_blocks(array: Array, found: _Troubles) -> Iterator[Finding]:
+def _judge_bad_blocks(array: Array, found: Troubles) -> Iterator[Finding]:
     bad = bad_members(array)
     if FindingCode.BAD_BLOCKS_LOST in found:
         gone = lost(array)
         text = f"has {gone.size} that cannot be read: all copies are bad there ({joined(gone.names)})"
         remedy = "read what is still readable; what lay there has to come from a backup"
-        yield _finding(array, FindingCode.BAD_BLOCKS_LOST, text, remedy, found=found)
+        yield finding_of(array, FindingCode.BAD_BLOCKS_LOST, text, remedy, found=found)
     sizes = joined([f"{each.name} ({binary_size(bad_sectors(each) * SECTOR_BYTES)})" for each in bad])
     holders = only_holders(array)
     text = f"bad blocks are recorded on {sizes}"
@@ -197,14 +191,14 @@ def _judge_bad_blocks(array: Array, found: _Troubles) -> Iterator[Finding]:
         verb = "hold" if len(holders) > 1 else "holds"
         text += f": {joined([member.name for member, _ in holders])} alone {verb} {most.size} there"
     remedy = f"replace {joined([each.name for each in bad])} (R); fail no other member before"
-    yield _finding(array, FindingCode.BAD_BLOCKS, text, remedy, found=found)
+    yield finding_of(array, FindingCode.BAD_BLOCKS, text, remedy, found=found)
 
 
-def _degraded(array: Array, missing: Sequence[int], faulty: list[str], found: _Troubles) -> Finding:
+def _degraded(array: Array, missing: Sequence[int], faulty: list[str], found: Troubles) -> Finding:
     recovering = array.sync is not None and array.sync.action == "recover"
     spare = any(member.role == "spare" for member in array.members)
     if array.sync is not None and array.sync.phase is Phase.FROZEN:
-        remedy = f"nothing is rebuilt while it is frozen; {_resume(array)}"
+        remedy = f"nothing is rebuilt while it is frozen; {resume_words(array)}"
     elif recovering and array.sync is not None and array.sync.phase is Phase.RUNNING:
         remedy = "a recovery runs; leave the other members alone until it is done"
     elif recovering or spare:
@@ -224,24 +218,11 @@ def _degraded(array: Array, missing: Sequence[int], faulty: list[str], found: _T
             else "; no redundancy is left"
         )
     text = f"is degraded: {_missing_words(array, missing, faulty)}{risk}"
-    return _finding(array, FindingCode.DEGRADED, text, remedy, found=found)
+    return finding_of(array, FindingCode.DEGRADED, text, remedy, found=found)
 
 
 def _is_last(group: Sequence[int], slot: int, missing: Sequence[int]) -> bool:
     return [each for each in group if each not in missing] == [slot]
-
-
-def _awaited(array: Array) -> Finding:
-    if not array.as_raid4:
-        names = [member.name for member in array.members if member.slot in array.awaited_slots]
-        text = f"gets more redundancy by this reshape: {joined(names)} holds parity when it has ended"
-        return _finding(array, FindingCode.PARITY_AWAITED, text)
-    text = "is a RAID 0 that md shows as a raid4 without its parity device while it gets more devices"
-    remedy = "do not pause it: mdadm takes that for its end, and fails the new members"
-    if array.reshape is None:
-        text = "is a RAID 0 that got more devices, and md still shows it as a raid4 without its parity device"
-        remedy = f"mdadm makes it a raid0 again; if it does not run any more: mdadm --grow {array.path} -l 0"
-    return _finding(array, FindingCode.PHANTOM_PARITY, text, remedy)
 
 
 def _missing_words(array: Array, missing: Sequence[int], faulty: list[str]) -> str:
@@ -258,7 +239,7 @@ def _missing_words(array: Array, missing: Sequence[int], faulty: list[str]) -> s
     return words
 
 
-def _inactive(array: Array, found: _Troubles) -> Finding:
+def _inactive(array: Array, found: Troubles) -> Finding:
     slots = {member.slot for member in array.members if member.slot is not None and not member.has("faulty")}
     there = len(slots) or sum(not member.has("journal") for member in array.members)
     wanted = f" of {array.raid_disks}" if array.raid_disks else ""
@@ -269,69 +250,37 @@ def _inactive(array: Array, found: _Troubles) -> Finding:
     else:
         remedy = f"{command} starts it, or says what keeps it from starting"
     text = f"is inactive: not started, with {there}{wanted} {noun}"
-    return _finding(array, FindingCode.INACTIVE, text, f"{remedy}; {_NEVER_RE_CREATE}", found=found)
+    return finding_of(array, FindingCode.INACTIVE, text, f"{remedy}; {_NEVER_RE_CREATE}", found=found)
 
 
-def _resume(array: Array) -> str:
-    return f"resume it: p in the console, or mdadm --action=idle {array.path}"
-
-
-def _judge_sync(array: Array, found: _Troubles) -> Iterator[Finding]:
-    sync = array.sync
-    if FindingCode.FROZEN_WITH_WORK in found:
-        what = sync.action if sync else "recover"
-        text = f"is frozen while a {what} waits: it does not resume by itself"
-        yield _finding(array, FindingCode.FROZEN_WITH_WORK, text, _resume(array), found=found)
-    elif FindingCode.FROZEN in found:
-        text = "is frozen: a failed disk would not be rebuilt"
-        yield _finding(array, FindingCode.FROZEN, text, _resume(array), found=found)
-    elif FindingCode.RESHAPE_WAITS in found:
-        waits = _PENDING_WORDS[array.read_only] if array.read_only else "does not run"
-        text = f"is in the middle of a reshape, which {waits}"
-        remedy = f"mdadm --readwrite {array.path}" if array.read_only else ""
-        if stands_unguarded(array):
-            text = "is at the start of a reshape in place, and no mdadm saves what moves: a write loses data"
-            remedy = (
-                f"do not mount it; stop it (mdadm --stop {array.path}), then let it go on with its backup"
-                " file: raidtui rescue, or key a"
-            )
-        elif cut := waits_words(array):
-            remedy = f"{remedy or 'let it go on'} before anything reads it. {cut}".removesuffix(".")
-        yield _finding(array, FindingCode.RESHAPE_WAITS, text, remedy, found=found)
-    elif sync is not None and sync.phase is Phase.PENDING:
-        yield _finding(array, FindingCode.PENDING, f"its {sync.action} {_PENDING_WORDS[array.read_only]}")
-    elif sync is not None and sync.phase is Phase.DELAYED:
-        yield _finding(array, FindingCode.DELAYED, f"its {sync.action} waits for another array's")
-
-
-def _judge_rest(array: Array, found: _Troubles) -> Iterator[Finding]:
+def _judge_rest(array: Array, found: Troubles) -> Iterator[Finding]:
     if array.read_only == "auto-read-only":
-        yield _finding(
+        yield finding_of(
             array, FindingCode.AUTO_READ_ONLY, "is auto-read-only: the first write makes it writable"
         )
     elif array.read_only:
-        yield _finding(array, FindingCode.READ_ONLY, "is read-only", f"mdadm --readwrite {array.path}")
+        yield finding_of(array, FindingCode.READ_ONLY, "is read-only", f"mdadm --readwrite {array.path}")
     if FindingCode.JOURNAL_MISSING in found:
         text = "has lost its journal device and accepts no writes until it has a new one, or another policy"
         remedy = f"mdadm --readonly {array.path}, then mdadm {array.path} --add-journal DEVICE"
-        yield _finding(array, FindingCode.JOURNAL_MISSING, text, remedy, found=found)
+        yield finding_of(array, FindingCode.JOURNAL_MISSING, text, remedy, found=found)
     if array.mismatch_count:
         yield from _judge_mismatches(array, counted(array.mismatch_count, "mismatched sector"), found)
     if FindingCode.SAME_UUID in found:
         text = "has the UUID of another array: a split mirror, or a copied disk"
         remedy = f"use only one of them; mdadm --detail {array.path} shows when it was written last"
-        yield _finding(array, FindingCode.SAME_UUID, text, remedy, found=found)
+        yield finding_of(array, FindingCode.SAME_UUID, text, remedy, found=found)
 
 
-def _judge_mismatches(array: Array, sectors: str, found: _Troubles) -> Iterator[Finding]:
+def _judge_mismatches(array: Array, sectors: str, found: Troubles) -> Iterator[Finding]:
     """The counter is of the last check, repair or resync; what the latter two met they have rewritten."""
     if array.last_sync_action == "repair":
-        yield _finding(array, FindingCode.MISMATCHES, f"the last repair rewrote {sectors}")
+        yield finding_of(array, FindingCode.MISMATCHES, f"the last repair rewrote {sectors}")
     elif array.last_sync_action != "resync":
         text = f"the last check found {sectors}"
         remedy = f"raidtui rescue mismatches {array.name} says where; a repair rewrites parity, not the data"
         parity = FindingCode.MISMATCHES in found
-        yield _finding(array, FindingCode.MISMATCHES, text, remedy if parity else "", found=found)
+        yield finding_of(array, FindingCode.MISMATCHES, text, remedy if parity else "", found=found)
 
 
 def judge_absent(absent: AbsentArray) -> Finding:
@@ -385,16 +334,6 @@ def judge_absent(absent: AbsentArray) -> Finding:
         name=absent.title,
         sentence=sentence,
         remedy=remedy,
-    )
-
-
-def _finding(
-    array: Array, code: FindingCode, sentence: str, remedy: str = "", *, found: _Troubles | None = None
-) -> Finding:
-    """Return a finding with the severity that the verdict gives its code; INFO where it has none."""
-    severity = Severity((found or {}).get(code, Severity.INFO))
-    return Finding(
-        severity=severity, code=code, subject=array.key, name=array.title, sentence=sentence, remedy=remedy
     )
 
 

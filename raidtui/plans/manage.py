@@ -167,6 +167,23 @@ def manage(array: Array, options: tuple[str, ...], why: str, *proves: Fact) -> S
     return Step(argv=argv, why=why, needs=same_array(array), proves=proves)
 
 
+def fail_and_remove(array: Array, name: str, why: str) -> tuple[Step, Step]:
+    """Return the steps that take a member out of service, and out of the array.
+
+    After a power cut between them md has not started the array with it ("kicking non-fresh"), and mdadm finds
+    nothing to fail, or to remove: that is done then.
+
+    Args:
+        array: the array.
+        name: its member.
+        why: it has to leave, a clause.
+    """
+    path = f"/dev/{name}"
+    fail = manage(array, ("--fail", path), why, member_fact(array, name, "faulty|absent"))
+    remove = manage(array, ("--remove", path), "release it", member_fact(array, name, "absent"))
+    return replace(fail, proof_decides=True), replace(remove, proof_decides=True, patient=True)
+
+
 def bound(
     survey: Survey, step: Step, name: str, device: Device | None = None, *, untouched: bool = True
 ) -> Step:

@@ -9,10 +9,10 @@ from tests.extent import later
 from tests.lab.guests.arrays import Made, disk_names, fast, make_array, make_ram_disks, slow
 from tests.lab.guests.console import open_console
 from tests.lab.guests.deadline import wait_until
+from tests.lab.guests.filled import PLACE, filled, intact, room_kib
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import apply, do, killed_worker, plan, raidtui, refusal, states
 
-PLACE = "/mnt/file"
 KEY = "/tmp/key"
 
 
@@ -28,28 +28,6 @@ def made_of(
         chunk=chunk if level != 1 else None,
         extra=("--assume-clean", *more) if level else more,
     )
-
-
-def filled(guest: Guest, device: str) -> None:
-    """Make a file system, mount it, and write a file whose digest is kept."""
-    done = guest.run(
-        f"mkfs.ext4 -q {device} && mount {device} /mnt"
-        f" && dd if=/dev/urandom of={PLACE} bs=1M count=8 status=none && sha256sum {PLACE} >/tmp/sum"
-    )
-    assert done.status == 0, done.output
-
-
-def room_kib(guest: Guest) -> int:
-    """How large the mounted file system is."""
-    return int(guest.run("df --output=size /mnt | tail -n 1").stdout)
-
-
-def intact(guest: Guest, device: str) -> None:
-    """The file is what it was, and so is the file system."""
-    done = guest.run(
-        f"echo 3 >/proc/sys/vm/drop_caches; sha256sum -c /tmp/sum && umount /mnt && fsck.ext4 -fn {device}"
-    )
-    assert done.status == 0, done.output
 
 
 def attribute(guest: Guest, made: Made, name: str) -> str:
@@ -313,6 +291,23 @@ def test_no_room_beside_the_data(wreck_guest: Guest) -> None:
     assert do(guest, *words, "--backup-file=/srv/backup").endswith("done\n")
     assert guest.run("umount /srv").status == 0
     assert attribute(guest, made, "raid_disks") == "4"
+    intact(guest, str(made.path))
+
+
+def test_no_room_for_another_chunk(wreck_guest: Guest) -> None:
+    """In place it is refused, and named so; with less used of each member there is room, as is said."""
+    guest = wreck_guest
+    made = made_of(guest, 5, 3, more=("--data-offset=72K",))
+    filled(guest, str(made.path))
+    for words in ((), ("--backup-file=/srv/backup",)):
+        said = refusal(guest, "convert", "125", "--chunk=128", *words)
+        assert "in place, a power cut at any moment loses data" in said
+        assert "raidtui plan shrink --size" in said
+    assert guest.run("umount /mnt").status == 0
+    assert do(guest, "shrink", "125", "--size=61440").endswith("done\n")
+    assert guest.run(f"mount {made.path} /mnt").status == 0
+    assert do(guest, "convert", "125", "--chunk=128").endswith("done\n")
+    assert attribute(guest, made, "chunk_size") == str(128 << 10)
     intact(guest, str(made.path))
 
 

@@ -6,13 +6,12 @@ import pytest
 
 from tests.lab.conftest import Laboratory, clean
 from tests.lab.guests.arrays import Made, disk_names, make_array
+from tests.lab.guests.filled import CHECKS, filled, intact, room_kib
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import do, refusal
 from tests.lab.guests.uml import UmlGuest
 
 pytestmark = pytest.mark.later
-PLACE = "/mnt/file"
-CHECKS = {"ext4": "fsck.ext4 -fn", "xfs": "xfs_repair -n", "btrfs": "btrfs check"}
 
 
 @pytest.fixture(scope="module")
@@ -35,35 +34,12 @@ def made_of(guest: Guest, count: int) -> Made:
     return make_array(guest, "125", 5, names, chunk=64, bitmap="internal", extra=("--assume-clean",))
 
 
-def filled(guest: Guest, device: str, kind: str) -> None:
-    """Make a file system, mount it, and write a file whose digest is kept."""
-    done = guest.run(
-        f"mkfs.{kind} -q {device} && mount {device} /mnt"
-        f" && dd if=/dev/urandom of={PLACE} bs=1M count=32 status=none && sha256sum {PLACE} >/tmp/sum"
-    )
-    assert done.status == 0, done.output
-
-
-def room_kib(guest: Guest) -> int:
-    """How large the mounted file system is."""
-    return int(guest.run("df --output=size /mnt | tail -n 1").stdout)
-
-
-def intact(guest: Guest, device: str, kind: str) -> None:
-    """The file is what it was, and so is the file system."""
-    done = guest.run(
-        f"echo 3 >/proc/sys/vm/drop_caches; sha256sum -c /tmp/sum && umount /mnt && {CHECKS[kind]} {device}",
-        timeout=300,
-    )
-    assert done.status == 0, done.output
-
-
 @pytest.mark.parametrize("kind", CHECKS)
 def test_a_file_system_takes_the_room(large_guest: Guest, kind: str) -> None:
     """Mounted, when the reshape has ended; ext4 also takes the new geometry."""
     guest = large_guest
     made = made_of(guest, 3)
-    filled(guest, str(made.path), kind)
+    filled(guest, str(made.path), kind, mib=32)
     before = room_kib(guest)
     assert do(guest, "grow", "125", "--add", disk_names(guest)[3]).endswith("done\n")
     assert room_kib(guest) > before * 1.4
@@ -76,7 +52,7 @@ def test_a_file_system_takes_the_room(large_guest: Guest, kind: str) -> None:
 def test_btrfs_is_made_smaller_first(large_guest: Guest) -> None:
     guest = large_guest
     made = made_of(guest, 4)
-    filled(guest, str(made.path), "btrfs")
+    filled(guest, str(made.path), "btrfs", mib=32)
     before = room_kib(guest)
     assert do(guest, "shrink", "125", "--devices=3").endswith("done\n")
     assert room_kib(guest) < before
@@ -86,7 +62,7 @@ def test_btrfs_is_made_smaller_first(large_guest: Guest) -> None:
 def test_xfs_is_never_made_smaller(large_guest: Guest) -> None:
     guest = large_guest
     made = made_of(guest, 4)
-    filled(guest, str(made.path), "xfs")
+    filled(guest, str(made.path), "xfs", mib=32)
     assert "XFS never becomes smaller" in refusal(guest, "shrink", "125", "--devices=3")
     intact(guest, str(made.path), "xfs")
 
@@ -101,7 +77,7 @@ def test_lvm_is_made_smaller_first(large_guest: Guest, words: tuple[str, ...]) -
         " && lvcreate -q --yes -L 256M -n home vglab"
     )
     assert built.status == 0, built.output
-    filled(guest, "/dev/vglab/home", "ext4")
+    filled(guest, "/dev/vglab/home", mib=32)
     assert do(guest, "shrink", "125", *words).endswith("done\n")
     intact(guest, "/dev/vglab/home", "ext4")
     sizes = guest.run(

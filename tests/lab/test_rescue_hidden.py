@@ -30,7 +30,9 @@ def test_nothing_takes_what_a_trial_has_made(guest: Guest) -> None:
     done = guest.run(
         f"pvcreate -q {held.path} && vgcreate -q beside {held.path} && lvcreate -q -y -n one -L 20M beside &&"
         " mkfs.ext4 -q /dev/beside/one && vgchange -q -an beside && udevadm settle &&"
-        f" mdadm --stop {held.path} && mdadm --stop {other.path} && udevadm settle"
+        f" mdadm --stop {held.path} && mdadm --stop {other.path} && udevadm settle &&"
+        # as after a boot: pvscan takes a volume that is noted with another array's number for a duplicate
+        " rm -f /run/lvm/pvs_online/* /run/lvm/vgs_online/*"
     )
     assert done.status == 0, done.output
     assert guest.run(RULES).stdout == ""

@@ -26,10 +26,10 @@ def guest(wreck_guest: Guest) -> Guest:
     return wreck_guest
 
 
-def filled(guest: Guest, path: str, *, kind: str = "ext4") -> None:
-    """Make a file system with files on it; their sums go to a list."""
+def filled(guest: Guest, path: str, *, kind: str = "ext4", size: str = "") -> None:
+    """Make a file system with files on it, whose sums go to a list. ``size``: all of the array, or "200M"."""
     made = guest.run(
-        f"mkfs.{kind} -q {path} && mkdir -p /tmp/place && mount {path} /tmp/place && cd /tmp/place &&"
+        f"mkfs.{kind} -q {path} {size} && mkdir -p /tmp/place && mount {path} /tmp/place && cd /tmp/place &&"
         " for n in 1 2 3 4 5 6; do dd if=/dev/urandom of=file$n bs=1M count=3 status=none || exit 1; done;"
         f" sha256sum file* >{SUMS} && cd / && umount /tmp/place"
     )

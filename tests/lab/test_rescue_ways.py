@@ -14,6 +14,10 @@ from tests.lab.guests.wrecks.making import MANIFEST, done, make
 from tests.lab.guests.wrecks.saving import Words
 from tests.lab.guests.wrecks.table import WRECKS
 
+PROBED = "udevadm info --query=property /dev/md300 | grep -E '^(ANACONDA|MD_LEVEL|ID_FS_TYPE)='"
+"""What says whether udev reads an array: only the first, if it does not."""
+SHADOWS = "ls /run/udev/rules.d/63* 2>/dev/null"
+
 
 def made(guest: Guest, wreck: str) -> dict[str, str]:
     """Make a wreck; the digests of the disks."""
@@ -70,7 +74,11 @@ def test_a_reshape_goes_on_with_its_backup_file(wreck_guest: Guest) -> None:
 
 def test_a_reshape_goes_on_without_a_backup_file_where_nothing_is_lost(wreck_guest: Guest) -> None:
     before = made(wreck_guest, "reshape-chunk-halted")
-    tried(wreck_guest, ("revert-reshape", *MEMBERS))
+    tried(wreck_guest, ("revert-reshape", *MEMBERS, "--hold"))
+    seen = wreck_guest.run(f"udevadm trigger --settle --action=change /dev/md300; {PROBED}; {SHADOWS}")
+    assert seen.stdout == "ANACONDA=raidtui\n/run/udev/rules.d/63-md-raid-arrays.rules\n"
+    assert raidtui(wreck_guest, "rescue", "clean").status == 0
+    assert wreck_guest.run(SHADOWS).stdout == ""
     outcome = tried(wreck_guest, ("continue-reshape-without-backup", *MEMBERS))
     assert digests(wreck_guest) == before
     array = carried_out(wreck_guest, outcome["job"])

@@ -47,7 +47,7 @@ def ok(guest: Guest, script: str) -> str:
 # Reads the layers twice with the product's reader, does some work in between, and reads what the kernel says
 # in the same moments: nothing else uses these devices.
 _MEASURED = """
-import json, subprocess, sys
+import json, subprocess, sys, time
 from raidtui.host.roots.opening import open_root
 from raidtui.command.stack import stack_dict
 from raidtui.monitor.sampler import Sampler
@@ -69,7 +69,12 @@ def said():
     return subprocess.run(("dmsetup", "status", "--noflush"), capture_output=True, text=True).stdout
 
 def settled():
+    # md notes in the superblocks that an array is clean 0.2 s after its last write: that is a write, too.
     subprocess.run("sync; udevadm settle", shell=True, check=True)
+    then, rounds = None, 0
+    while then != (now := stats()) and rounds < 20:
+        then, rounds = now, rounds + 1
+        time.sleep(0.5)
 
 root = open_root("/")
 arrays = {{array.name: array for array in Sampler(root).sample().arrays}}

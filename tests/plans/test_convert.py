@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from raidtui.model.plan import FactKind, Plan, Refusal
 from raidtui.model.survey import Survey
+from raidtui.plans.grow.backup_place import BackupPlace
 from raidtui.plans.grow.convert_plan import plan_convert
 from raidtui.plans.grow.convert_stages import ConvertRequest
-from raidtui.plans.grow.grow_plan import GrowOptions
+from raidtui.plans.grow.grow_plan import GrowOptions, plan_grow
 from raidtui.plans.shell_script import plan_sentences, shell_script
 from tests.hosts.specs import ArraySpec, Syncing, inactive, raid0, raid1, raid5, raid6, raid10
 from tests.plans.new_array import device
@@ -21,6 +22,11 @@ from tests.plans.test_grow import grown
 NEW = tuple(device(name, size_bytes=BIG) for name in ("sdv", "sdw", "sdx", "sdy", "sdz"))
 CHECK = Syncing(action="check", done_kib=1)
 RAID5 = raid5()
+UNGUARDED = (
+    "in place, a power cut at any moment loses data, because mdadm does not hold md back until its backup"
+    " file is written; use less of each member first (raidtui plan shrink --size), which makes room after"
+    " the data; or give --backup-file=PATH and --unguarded, with a backup of all data"
+)
 
 
 def converted(survey: Survey, level: str = "", *names: str, **more: Any) -> Plan | Refusal:
@@ -363,7 +369,7 @@ def test_a_chunk_that_does_not_divide_the_members() -> None:
 
 @pytest.mark.parametrize("room", [None, 100, 127])
 def test_a_chunk_without_room(room: int | None) -> None:
-    """A RAID 10 takes no backup file; of other levels the place of one is asked for."""
+    """A RAID 10 takes no backup file; others would be reshaped in place, which the file does not guard."""
     has = "not known" if room is None else f"{room} sectors"
     text = f"there is not enough room before or after the data of {{}} ({has}, {{}} needed)"
     survey = grown(raid10(), room=room)
@@ -371,10 +377,29 @@ def test_a_chunk_without_room(room: int | None) -> None:
         f"{text.format('sda', 128)}, and a raid10 is not reshaped without it; make a new array and copy"
     )
     survey = grown(raid5(chunk_kib=64), room=room)
-    assert refused(converted(survey, chunk_kib=128)) == (
-        f"{text.format('sdg', 256)}: mdadm needs a backup file; give --backup-file=PATH on another device, or"
-        " make a new array and copy"
-    )
+    assert refused(converted(survey, chunk_kib=128)) == (f"{text.format('sdg', 256)}: {UNGUARDED}")
+
+
+def test_in_place_only_as_one_who_knows() -> None:
+    """The file alone does not do, nor does the word alone; with both the array's name is typed."""
+    survey = grown(raid5(chunk_kib=64), room=0)
+    array, request = first(survey), ConvertRequest(chunk_kib=128)
+    place = BackupPlace(path="/var/lib/backup", where="/", kind="ext4")
+    for options in (GrowOptions(backup=place), GrowOptions(unguarded=True)):
+        assert UNGUARDED in refused(plan_convert(survey, array, request, options))
+    found = planned(plan_convert(survey, array, request, GrowOptions(backup=place, unguarded=True)))
+    assert found.confirm == array.title
+    assert "/var/lib/backup does not guard it" in found.warning
+    assert any("--backup-file=/var/lib/backup" in step.argv for step in found.steps)
+
+
+def test_growing_without_room_moves_past_what_the_file_has() -> None:
+    """Only its first stripes are in place: no name is typed for it."""
+    survey = grown(raid5(chunk_kib=64), *NEW, room=0)
+    place = BackupPlace(path="/var/lib/backup", where="/", kind="ext4")
+    found = planned(plan_grow(survey, first(survey), ["sdz"], options=GrowOptions(backup=place)))
+    assert not found.confirm
+    assert "does not guard" not in found.warning
 
 
 @pytest.mark.parametrize(("room", "tail"), [(128, 0), (0, 128)])
@@ -427,3 +452,12 @@ def test_the_script_moves_the_limit_on() -> None:
     assert f"echo max >/sys/class/block/{first(survey).name}/md/sync_max" in script
     preserved = shell_script(planned(converted(survey, "raid6", "sdz", layout="preserve")))
     assert "sync_max" not in preserved
+
+
+def test_a_power_cut_amid_a_departure() -> None:
+    """Md starts the array without the member that has failed: mdadm finds none, and that will do."""
+    found = planned(converted(grown(raid10()), "raid0"))
+    leaves = [step for step in found.steps if {"--fail", "--remove"} & set(step.argv)]
+    assert len(leaves) == 4
+    assert all(step.proof_decides for step in leaves)
+    assert {fact.value for step in leaves for fact in step.proves} == {"faulty|absent", "absent"}

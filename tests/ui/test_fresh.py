@@ -58,13 +58,21 @@ def settled(pilot: Paces) -> bool:
     )
 
 
+def sized(pilot: Paces) -> bool:
+    """Whether each list scrolls over as many lines as it has, or is high."""
+    return all(
+        box.virtual_size.height == max(len(box.lines), box.size.height)
+        for box in main_of(pilot).query(ScrollLines)
+        if box.size.height
+    )
+
+
 async def check(pilot: Paces, terminal: Terminal, after: object) -> None:
     """Compare the terminal with the screen drawn anew."""
     await pilot.pause()
     await until(pilot, partial(settled, pilot), "all is drawn")
-    for box in main_of(pilot).query(ScrollLines):
-        if box.size.height:
-            assert box.virtual_size.height == max(len(box.lines), box.size.height), (after, box)
+    # A widget hears of its new size by a message, which may still be on its way then.
+    await until(pilot, partial(sized, pilot), f"all lines have room after {after}")
     shown = [list(row) for row in terminal.grid]
     fresh = anew(pilot)
     assert text_of(shown) == text_of(fresh), after

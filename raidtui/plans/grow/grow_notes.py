@@ -13,12 +13,13 @@ from raidtui.plans.sync import at_least
 from raidtui.view.units import KIB, binary_size, counted, joined
 
 
-def reshape_warning(stages: Sequence[GrowStage], file: str) -> str:
+def reshape_warning(stages: Sequence[GrowStage], file: str, *, unguarded: bool = False) -> str:
     """Return what must be known before a reshape is begun; "" where nothing moves.
 
     Args:
         stages: of the plan.
         file: the path of the backup file; "" without one.
+        unguarded: whether it is in place, where the file guards nothing.
     """
     if not any(least_move(stage.old, stage.new) for stage in stages):
         return ""
@@ -28,6 +29,11 @@ def reshape_warning(stages: Sequence[GrowStage], file: str) -> str:
         if file
         else ""
     )
+    if unguarded:
+        lost = (
+            f" It is in place: {file} does not guard it, because mdadm does not hold md back until it is"
+            " written. A power cut, a crash or a lost disk until the end can lose data."
+        )
     held = "It can be paused and slowed"
     if file and any(stage.shown is not None for stage in stages):
         held = "It can be slowed, but must not be paused: mdadm would fail the new members"

@@ -48,12 +48,14 @@ class GrowOptions(Struct, frozen=True, kw_only=True):
     Args:
         destroys: names of arrays that may be destroyed, as typed.
         backup: where a backup file may lie, if one is needed.
+        unguarded: whether a reshape in place may be begun, of which a power cut loses data.
         above: whether what stands on the array takes the new room.
         volumes: of LVM, as group/volume, which take the free room of their group.
     """
 
     destroys: Collection[str] = ()
     backup: BackupPlace | None = None
+    unguarded: bool = False
     above: bool = True
     volumes: tuple[str, ...] = ()
 
@@ -155,7 +157,8 @@ def reshape_plan(
         return devices
     room, backup = room_of(survey, array), options.backup
     refusal = refuse_backup(survey, array, backup) if backup is not None else None
-    refusal = refusal or refuse_stages(stages, room, backup=backup.path if backup is not None else "")
+    path = backup.path if backup is not None else ""
+    refusal = refusal or refuse_stages(stages, room, backup=path, unguarded=options.unguarded)
     if refusal:
         return refusal
     old, new = shape_of(array), stages[-1].new
@@ -171,7 +174,8 @@ def reshape_plan(
         return above
     geometry = geometry_above(survey, array, old, new) if options.above else Above()
     wipes = [step for name in names for step in wipe_steps(devices[name], survey)]
-    file = backup.path if backup is not None and needs_backup(stages, room) else ""
+    file = path if path and needs_backup(stages, room) else ""
+    unguarded = bool(file) and refuse_stages(stages, room, backup=file) is not None
     members = tuple(member.name for member in array.members)
     return Plan(
         title=title,
@@ -187,8 +191,8 @@ def reshape_plan(
         ),
         harm=Harm.DESTROYS if wipes else Harm.REDUCES,
         losses=losses_of(tuple(devices.values()), survey),
-        confirm=array.title if wipes else "",
-        warning=reshape_warning(stages, file),
+        confirm=array.title if wipes or unguarded else "",
+        warning=reshape_warning(stages, file, unguarded=unguarded),
         notes=(
             *notes,
             *around.notes,

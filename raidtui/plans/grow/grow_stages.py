@@ -20,6 +20,7 @@ from raidtui.plans.grow.grow_shape import GrowShape, Room, least_move, refuse_no
 from raidtui.plans.grow.known_bugs import refuse_known_bugs
 from raidtui.plans.manage import (
     SPARE_AGAIN,
+    fail_and_remove,
     manage,
     member_fact,
     refuse_array,
@@ -143,13 +144,11 @@ def _free_steps(survey: Survey, array: Array, name: str) -> tuple[Step, ...]:
     mdadm would do that by itself, and leave the superblock: at the next boot, udev may meet that member
     first, and start nothing (measured: an inactive array of it, and the others are refused).
     """
-    path = f"/dev/{name}"
-    fail = manage(array, ("--fail", path), "a raid0 has no place for it", member_fact(array, name, "faulty"))
-    remove = manage(array, ("--remove", path), "release it", member_fact(array, name, "absent"))
+    fail, remove = fail_and_remove(array, name, "a raid0 has no place for it")
     device = survey.devices.get(name)
     same = device_facts(device, free=False, untouched=False) if device is not None else ()
     zero = zero_step(array, name, same, "with its superblock, it might be started in place of the others")
-    return replace(fail, final=True), replace(remove, patient=True), zero
+    return replace(fail, final=True), remove, zero
 
 
 def end_mdadm(survey: Survey, array: Array, step: Step) -> tuple[Step, ...]:
@@ -242,10 +241,12 @@ def add_step(survey: Survey, array: Array, device: Device) -> Step:
     return replace(cleared(survey, add, device), undo=back)
 
 
-def refuse_stages(stages: Sequence[GrowStage], room: Room, *, backup: str) -> Refusal | None:
-    """Return why one of the stages lacks room, or None."""
+def refuse_stages(
+    stages: Sequence[GrowStage], room: Room, *, backup: str, unguarded: bool = False
+) -> Refusal | None:
+    """Return why one of the stages lacks room, or None; see ``refuse_no_room``."""
     for stage in stages:
-        if refusal := refuse_no_room(room, stage.old, stage.new, backup=backup):
+        if refusal := refuse_no_room(room, stage.old, stage.new, backup=backup, unguarded=unguarded):
             return refusal
         room = room.moved(stage.old, stage.new)
     return None

@@ -22,6 +22,7 @@ from raidtui.plans.grow.known_bugs import bug_notes, refuse_known_bugs
 from raidtui.plans.locate import which_disk_notes
 from raidtui.plans.manage import (
     bound,
+    fail_and_remove,
     manage,
     member_fact,
     refuse_array,
@@ -205,13 +206,9 @@ def _around_ppl(array: Array, *, level: str, names: Collection[str]) -> PolicySt
 
 def _removal(array: Array, name: str, device: Device | None) -> tuple[Step, ...]:
     """Return the steps that take a journal away, first to last."""
-    path = f"/dev/{name}"
     same_device = device_facts(device, free=False, untouched=False) if device is not None else ()
     flush = array_step(array, "journal_mode", "write-through", "nothing stays in the journal alone")
-    fail = manage(
-        array, ("--fail", path), "the journal is not used any more", member_fact(array, name, "faulty")
-    )
-    remove = manage(array, ("--remove", path), "release it", member_fact(array, name, "absent"))
+    fail, remove = fail_and_remove(array, name, "the journal is not used any more")
     policy = Fact(kind=FactKind.POLICY, subject=array.name, value="resync")
     forget = array_step(array, "consistency_policy", "resync", "else it could not be assembled without it")
     zero = zero_step(array, name, same_device, "with its superblock, it would be looked for at the next boot")

@@ -23,7 +23,7 @@ from raidtui.plans.grow.grow_stages import GrowStage, refuse_reshape, stage_step
 from raidtui.plans.grow.journal_plan import around_policy
 from raidtui.plans.grow.known_bugs import bug_notes
 from raidtui.plans.locate import which_disk_notes
-from raidtui.plans.manage import bound, manage, member_fact, same_array, zero_released
+from raidtui.plans.manage import bound, fail_and_remove, manage, member_fact, same_array, zero_released
 from raidtui.plans.persist import count_steps
 from raidtui.plans.target import array_step
 from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, counted, joined
@@ -139,10 +139,8 @@ def _fewer_mirrors(survey: Survey, array: Array, slots: int) -> Plan:
 
 def _without_mirror(survey: Survey, array: Array, name: str, stay: Sequence[Fact]) -> tuple[Step, Step, Step]:
     """Return the steps that take a mirror out of service, as long as those that stay serve."""
-    path, words = f"/dev/{name}", "faulty|absent"
-    fail = manage(array, ("--fail", path), "it is not written any more", member_fact(array, name, words))
-    remove = manage(array, ("--remove", path), "release it", member_fact(array, name, "absent"))
-    add = manage(array, ("--add", path), "a mirror again", member_fact(array, name, "present"))
+    fail, remove = fail_and_remove(array, name, "it is not written any more")
+    add = manage(array, ("--add", f"/dev/{name}"), "a mirror again", member_fact(array, name, "present"))
     return (
         bound(survey, replace(fail, needs=(*fail.needs, *stay)), name),
         bound(survey, replace(remove, undo=(add,)), name),

@@ -28,6 +28,7 @@ from raidtui.rescue.trial.trial_request import (
     TrialRequest,
     map_path,
 )
+from raidtui.rescue.trial.trial_rules import hiding_rules, shadow_steps
 from raidtui.view.units import SECTOR_BYTES, binary_size
 
 _MODULES = {
@@ -100,7 +101,7 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
     if stored and len(host.loops) < len(devices):
         return Refusal(code=RefusalCode.BUSY, why="there are not enough free loop devices")
     waiting = waiting_arrays(survey, request.made.devices)
-    steps = [*_begin(request, names, devices, waiting)]
+    steps = [*_begin(request, host, names, devices, waiting)]
     overlays: dict[str, str] = {}
     if request.method is TrialMethod.MAPPED:
         made = _mapped(request, names, devices)
@@ -176,7 +177,11 @@ def _folder(host: TrialHost, request: TrialRequest, members: int) -> str | Refus
 
 
 def _begin(
-    request: TrialRequest, names: TrialNames, devices: Sequence[Device], waiting: Sequence[Array]
+    request: TrialRequest,
+    host: TrialHost,
+    names: TrialNames,
+    devices: Sequence[Device],
+    waiting: Sequence[Array],
 ) -> list[Step]:
     """Hide what the trial makes, hold off automatic assembly, and make the members read-only."""
     modules = _MODULES[request.method]
@@ -193,11 +198,17 @@ def _begin(
                 Step(argv=("udevadm", "control", "--reload"), why="udev reads its rules"),
             ),
         ),
+        *(shadow_steps(host.array_rules) if _continues(request) else ()),
         Step(argv=("udevadm", "control", "--reload"), why="udev reads its rules"),
         _made(names.place, "a private place"),
         *map(let_go_of, waiting),
         *(_set_read_only(device) for device in devices),
     ]
+
+
+def _continues(request: TrialRequest) -> bool:
+    """Whether mdadm itself continues a reshape: with a backup file."""
+    return isinstance(request.made, Assembly) and bool(request.made.backup)
 
 
 def _made(folder: str, why: str) -> Step:
@@ -345,7 +356,7 @@ def _started(
     array = f"/dev/{names.array}"
     held = _held(devices, overlays)
     made = request.made
-    watched = isinstance(made, Assembly) and bool(made.backup)
+    watched = _continues(request)
     if isinstance(made, Assembly) and made.backup:
         made = replace(made, backup=_backup(names))
     why = "new superblocks" if isinstance(request.made, Recreation) else "by its superblocks"
@@ -377,20 +388,3 @@ def _started(
 def _held(devices: Sequence[Device], overlays: Mapping[str, str]) -> str:
     """What the array stands on, as the value of a fact."""
     return "|".join(overlays.get(device.disk.name, device.disk.name) for device in devices)
-
-
-def hiding_rules(names: TrialNames) -> str:
-    """The rule of udev while a trial lasts; 64-md-raid-assembly.rules leaves alone what has ANACONDA set."""
-    hidden = (
-        'ENV{SYSTEMD_READY}="0", ENV{UDISKS_IGNORE}="1", ENV{DM_UDEV_DISABLE_DISK_RULES_FLAG}="1",'
-        ' ENV{DM_UDEV_DISABLE_OTHER_RULES_FLAG}="1", ENV{UDEV_DISABLE_PERSISTENT_STORAGE_RULES_FLAG}="1"'
-    )
-    map_name = f'KERNEL=="dm-[0-9]*", ATTR{{dm/name}}=="{names.own}-*"'
-    array_name = f'KERNEL=="{"|".join(f"{array}|{array}p[0-9]*" for array in names.arrays)}"'
-    lines = [
-        "# A rescue trial of raidtui is under way; raidtui rescue clean removes this file.",
-        'SUBSYSTEM=="block", ENV{ANACONDA}="raidtui"',
-        f'SUBSYSTEM=="block", {map_name}, {hidden}, SYMLINK:="mapper/$attr{{dm/name}}"',
-        f'SUBSYSTEM=="block", {array_name}, {hidden}, SYMLINK:=""',
-    ]
-    return "".join(f"{line}\n" for line in lines)

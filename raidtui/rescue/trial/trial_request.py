@@ -62,11 +62,13 @@ class TrialHost(Struct, frozen=True, kw_only=True):
         loops: numbers of loop devices that are free.
         array: a kernel name that no array has: md300; nor has one those after it, for volumes.
         rooms: folders for stores, the best first, with the free bytes of each.
+        array_rules: mdadm's rules of udev for arrays, whole; "" where none in /run would go before them.
     """
 
     loops: tuple[int, ...]
     array: str
     rooms: tuple[tuple[str, int], ...]
+    array_rules: str = ""
 
 
 class TrialNames(Struct, frozen=True, kw_only=True):

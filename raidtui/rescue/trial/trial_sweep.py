@@ -9,7 +9,7 @@ from raidtui.host.block import BLOCK
 from raidtui.host.maps import read_loops, read_maps, stands_on
 from raidtui.host.mounts import read_mounts
 from raidtui.host.roots.root import Root
-from raidtui.host.trial_traces import PREFIX, RULES, RUN
+from raidtui.host.trial_traces import PREFIX, RULES, RUN, SHADOW, is_shadowed
 from raidtui.jobs.runner import Say
 from raidtui.rescue.trial.trial_request import CONF, ROOMS, TrialNames
 
@@ -68,9 +68,9 @@ def sweep(root: Root, say: Say) -> tuple[str, ...]:
             _tool(root, say, "losetup", "--detach", f"/dev/{loop}")
     for folder in sorted(folders):
         _tool(root, say, "rm", "--recursive", "--force", "--one-file-system", folder)
-    rules = [name for name in root.names(RULES) if name.startswith(f"01-{PREFIX}")]
-    for name in rules:
-        _tool(root, say, "rm", "-f", f"{RULES}/{name}")
+    rules = _rules(root)
+    for path in rules:
+        _tool(root, say, "rm", "-f", path)
     if rules:
         _tool(root, say, "udevadm", "control", "--reload")
     for name in root.names(RUN):
@@ -83,12 +83,17 @@ def _is_volume(root: Root, array: str) -> bool:
     return (root.text(f"{BLOCK}/{array}/md/metadata_version") or "").startswith("external:/")
 
 
+def _rules(root: Root) -> tuple[str, ...]:
+    mine = tuple(f"{RULES}/{name}" for name in root.names(RULES) if name.startswith(f"01-{PREFIX}"))
+    return (*mine, SHADOW) if is_shadowed(root) else mine
+
+
 def remains(root: Root) -> tuple[str, ...]:
     """Return what is there of trials: maps, loop devices, rules, folders, arrays."""
     return (
         *(name for name in read_maps(root) if name.startswith(PREFIX)),
         *(f"{loop} on {file}" for loop, file in read_loops(root).items() if f"/{PREFIX}" in file),
-        *(f"{RULES}/{name}" for name in root.names(RULES) if name.startswith(f"01-{PREFIX}")),
+        *_rules(root),
         *(f"{room}/{name}" for room in (RUN, *ROOMS) for name in root.names(room) if name.startswith(PREFIX)),
     )
 

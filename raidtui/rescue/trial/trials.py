@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from raidtui.host.block import BLOCK
 from raidtui.host.maps import read_loops
 from raidtui.host.roots.root import Root
-from raidtui.host.trial_traces import PREFIX
+from raidtui.host.trial_traces import PREFIX, read_array_rules
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import cancel, follow, refuse_busy, start_worker
 from raidtui.jobs.states import JobState
@@ -66,6 +66,7 @@ def read_trial_host(root: Root, store: str = "") -> TrialHost:
         loops=tuple(free + more),
         array=array,
         rooms=tuple((folder, room) for folder, room in rooms if room is not None),
+        array_rules=read_array_rules(root),
     )
 
 

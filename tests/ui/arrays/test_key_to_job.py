@@ -121,7 +121,7 @@ class Fake:
         del root
         self.starting.set()
         if self.answers is not None:
-            assert self.answers.wait(30)
+            assert self.answers.wait(120)  # the pilot may wait 30 s for widgets of a page that was closed
         if self.busy:
             raise JobError(self.busy)
         self.begun.append(plan)

@@ -23,7 +23,6 @@ from raidtui.ui.bench.export_page import Export
 from raidtui.ui.bench.form_page import BenchForm
 from raidtui.ui.frame.choose import Ask
 from raidtui.ui.frame.dialog import Question
-from raidtui.ui.frame.lines import ScrollLines
 from raidtui.ui.frame.surveying import Waiting
 from tests.bench.records import READ, cache_samples, over_cache, record
 from tests.ui.bench.bench_pane_stage import StagedBench, log_of, looked, measured, opened, pane_of, tree
@@ -223,7 +222,7 @@ async def test_while_the_host_is_read_a_dialog_waits_and_escape_leaves_it() -> N
     async with app.run_test(size=SMALL) as pilot:
         await opened(pilot, "n")
         await until(pilot, lambda: isinstance(app.screen, Waiting), "the dialog")
-        await until(pilot, lambda: "reading what can be measured …" in app.screen.query_one(ScrollLines).text)
+        await until(pilot, lambda: "reading what can be measured …" in screen_text(pilot))
         await pilot.press("escape")
         await says(pilot, "nothing was started")
         await pilot.press("n")

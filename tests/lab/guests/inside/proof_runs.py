@@ -10,9 +10,9 @@ from raidtui.rescue.trial import trial_replay
 from raidtui.rescue.trial.trial_checks import Checker
 from raidtui.rescue.trial.trial_key import TrialKey
 from raidtui.rescue.trial.trial_look import mount_read_only
-from raidtui.rescue.trial.trial_plan import hiding_rules
 from raidtui.rescue.trial.trial_record import TrialFinding
 from raidtui.rescue.trial.trial_request import TrialNames
+from raidtui.rescue.trial.trial_rules import hiding_rules
 from raidtui.rescue.trial.trial_sweep import let_go, remains
 from tests.lab.guests.inside.runs import sh
 

@@ -7,6 +7,7 @@ SYS=/sys/block/md100/md
 TREE=/tmp/wrecks/tree MANIFEST=/tmp/wrecks/manifest KERNEL=/tmp/wrecks/kernel LATER=/tmp/wrecks/later
 UUID=14141414-1414-4141-8141-141414141414
 MASK=/run/udev/rules.d/64-md-raid-assembly.rules
+HUSH=/run/udev/rules.d/63-md-raid-arrays.rules
 RULES=${BASH_SOURCE[0]%/*}
 
 mask() {  # no assembly by udev
@@ -15,9 +16,15 @@ mask() {  # no assembly by udev
     udevadm control --reload
 }
 
+hush() {  # masked, and udev reads no array: mdadm, a reshape and that read can wait for each other
+    mask
+    ln -sfn /dev/null $HUSH
+    udevadm control --reload
+}
+
 unmask() {
     udevadm settle
-    rm -f $MASK
+    rm -f $MASK $HUSH
     udevadm control --reload
 }
 
@@ -53,8 +60,7 @@ begin_reshape() {  # OPTION...: frozen as it has begun, and nobody watches it
     mdadm --grow $MD "$@" >/dev/null 2>&1 &
     until [ "$(cat $SYS/sync_action)" = reshape ]; do :; done
     until freeze 2>/dev/null; do :; done
-    pkill -KILL -x 'mdadm.*' || true
-    while pgrep -x 'mdadm.*' >/dev/null; do :; done
+    while pkill -KILL -x 'mdadm.*'; do :; done  # it forks as the reshape begins: one pkill can miss the child
     echo 0 >$SYS/suspend_hi || true
     rm -f /run/mdadm/backup_file-md100
 }

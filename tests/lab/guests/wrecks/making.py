@@ -42,7 +42,7 @@ def make(guest: Guest, wreck: Wreck) -> None:
     Raises:
         AssertionError: it could not be made.
     """
-    done(guest, f"mask\n{_TREE}rm -rf $KERNEL $LATER\n{wreck.make}\nunmask\n")
+    done(guest, f"hush\n{_TREE}rm -rf $KERNEL $LATER\n{wreck.make}\nunmask\n")
 
 
 def prove(guest: Guest, wreck: Wreck) -> None:
@@ -54,7 +54,7 @@ def prove(guest: Guest, wreck: Wreck) -> None:
     assert wreck.provable, f"nothing can be proven of {wreck.id}"
     again = created(wreck.truth) if wreck.truth is not None else ""
     proof = wreck.proof or "check_ext4 $MD"
-    done(guest, f"mask\ntrap 'drop; unmask' EXIT\n{again}\n{proof}\n", timeout=180)
+    done(guest, f"hush\ntrap 'drop; unmask' EXIT\n{again}\n{proof}\n", timeout=180)
 
 
 def kernel_words(guest: Guest) -> frozenset[str]:
