@@ -20,7 +20,15 @@ from raidtui.view.glyphs import to_cells
 from raidtui.view.line import RANKS, Line, counts_line, header_line, tab_line
 from raidtui.view.palette import choose_theme, colours_in, theme_folders
 
-TABS = (("1", "Arrays"), ("2", "Build"), ("3", "Wear"), ("4", "Tune"), ("5", "Bench"), ("6", "Log"))
+TABS = (
+    ("1", "Arrays"),
+    ("2", "Build"),
+    ("3", "Wear"),
+    ("4", "Tune"),
+    ("5", "Bench"),
+    ("6", "Log"),
+    ("7", "Advice"),
+)
 SMALLEST = (60, 15)
 # In-band resize, bracketed paste, mouse reporting (four modes), focus, line wrap, keyboard protocol.
 _MODES_OFF = b"\x1b[?2048l\x1b[?2004l\x1b[?1006l\x1b[?1015l\x1b[?1003l\x1b[?1000l\x1b[?1004l\x1b[?7h\x1b[<u"

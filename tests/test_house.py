@@ -16,6 +16,7 @@ HOUSE = Path(__file__).parents[1]
 PRODUCT = HOUSE / "raidtui"
 
 SAME_NAME = {
+    "advice": "what it is made from in session/, the subcommand in command/",
     "bench": "pane 5 in session/ and command/",
     "plan": "the record in model/, the subcommand in command/",
     "rescue": "what a rescue reads in session/, the subcommand in command/",

@@ -53,6 +53,7 @@ def metric_lines(report: Report) -> Iterator[str]:
     for name, text, samples in families:
         yield from _family(name, text, samples)
     yield from _absent_lines(report)
+    yield from _advice_lines(report)
 
 
 def _absent_lines(report: Report) -> Iterator[str]:
@@ -86,6 +87,21 @@ def _absent_lines(report: Report) -> Iterator[str]:
             yield f"# HELP {name} {text}"
             yield f"# TYPE {name} gauge"
             yield from lines
+
+
+def _advice_lines(report: Report) -> Iterator[str]:
+    """Yield how much advice there was when the host was last looked at."""
+    count = report.advice
+    if count is None:
+        return
+    name = "raidtui_advice"
+    yield f"# HELP {name} Pieces of advice that are not ignored, when the host was last looked at."
+    yield f"# TYPE {name} gauge"
+    for severity in ("attention", "degraded", "failed"):
+        yield f'{name}{{severity="{severity}"}} {getattr(count, severity)}'
+    yield f"# HELP {name}_time_seconds When that was, seconds since 1970."
+    yield f"# TYPE {name}_time_seconds gauge"
+    yield f"{name}_time_seconds {count.at_s:.0f}"
 
 
 def _speeds(report: Report) -> Iterator[_Sample]:

@@ -157,6 +157,10 @@ def report_lines(report: Report) -> Iterator[str]:
         yield from _array_lines(report, array)
     for absent in snapshot.absent:
         yield from _absent_lines(report, absent)
+    if report.advice is not None and report.advice.total:
+        total, stamp = report.advice.total, time.localtime(report.advice.at_s)
+        pieces = f"{total} piece{'' if total == 1 else 's'} of advice"
+        yield f"Advice: {pieces} on {time.strftime('%Y-%m-%d at %H:%M', stamp)}. To read: raidtui advice."
     for lack in snapshot.lacks:
         yield visible(f"Not known: {lack.sentence}.")
 

@@ -38,6 +38,14 @@ def report_dict(report: Report) -> dict[str, Any]:
         "arrays": [_array(report, array) for array in snapshot.arrays],
         "absent": [_absent(report, absent) for absent in snapshot.absent],
         "findings": [_finding(report, finding) for finding in report.findings],
+        "advice": None
+        if report.advice is None
+        else {
+            "at_s": round(report.advice.at_s, 3),
+            "attention": report.advice.attention,
+            "degraded": report.advice.degraded,
+            "failed": report.advice.failed,
+        },
         "lacks": [
             {"part": lack.part, "reason": lack.reason, "remedy": lack.remedy or None}
             for lack in snapshot.lacks

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from raidtui.jobs.state_files import check_folder, own_folder, sync_folder
+from raidtui.jobs.state_files import check_folder, own_folder, state_folder, sync_folder
 
 _STEPS = ("step", "of")
 _MOST_STEPS = 1 << 20
@@ -19,10 +19,7 @@ _END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
 
 def journal_path() -> Path:
     """Return the path of the journal: in /var/lib/raidtui for root, else in the user's state folder."""
-    if os.geteuid() == 0:
-        return Path("/var/lib/raidtui/journal.jsonl")
-    state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
-    return Path(state).expanduser() / "raidtui" / "journal.jsonl"
+    return state_folder() / "journal.jsonl"
 
 
 def state_trouble() -> str:

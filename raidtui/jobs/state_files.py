@@ -21,6 +21,14 @@ PRIVATE_MODE = 0o700
 _OTHERS_WRITE = 0o022
 
 
+def state_folder() -> Path:
+    """Return the folder of raidtui's state: /var/lib/raidtui for root, else one of the user."""
+    if os.geteuid() == 0:
+        return Path("/var/lib/raidtui")
+    state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    return Path(state).expanduser() / "raidtui"
+
+
 def write_synced(path: Path, data: bytes) -> None:
     """Write a file of mode 0600 atomically; return when it is on disk.
 

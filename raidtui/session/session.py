@@ -12,6 +12,7 @@ from raidtui.session.watch import Report
 from raidtui.session.watch_loop import WatchLoop
 
 if TYPE_CHECKING:
+    from raidtui.session.advice import AdviceSession
     from raidtui.session.bench import BenchSession
     from raidtui.session.played_jobs import PlayedJobs
     from raidtui.session.stack import StackSession
@@ -89,3 +90,10 @@ class Session:
         from raidtui.session.stack import StackSession  # noqa: PLC0415
 
         return StackSession(self.loop)
+
+    @cached_property
+    def advice(self) -> AdviceSession:
+        """What reads what could be better."""
+        from raidtui.session.advice import AdviceSession  # noqa: PLC0415
+
+        return AdviceSession(self.loop)

@@ -15,7 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.host.roots.root import KernelEvent, Root
+from raidtui.jobs.last_look import LastLook
 from raidtui.model.absent import AbsentArray
+from raidtui.model.advice_count import AdviceCount
 from raidtui.model.array import Array, Phase
 from raidtui.model.finding import Event, EventKind, Finding, Health, Tone
 from raidtui.model.plan import Plan
@@ -46,6 +48,7 @@ class Report(Struct, frozen=True, kw_only=True):
         next_s: seconds until the next sample, if no event comes before.
         speeds: (clock_s, KiB/s) per array, for the chart.
         latency_ms: per disk, while something happens on it.
+        advice: how much there was when the host was last looked at; None where that is not known.
     """
 
     snapshot: Snapshot
@@ -58,6 +61,7 @@ class Report(Struct, frozen=True, kw_only=True):
     new_events: tuple[Event, ...]
     next_s: float
     exit_status: int
+    advice: AdviceCount | None = None
 
     def of(self, array: Array | AbsentArray) -> tuple[Finding, ...]:
         """Return the findings about an array, the worst first."""
@@ -70,7 +74,8 @@ class Report(Struct, frozen=True, kw_only=True):
             for each in (self.snapshot, other.snapshot)
         )
         moves = self.new_events or now.syncing or self.estimates or other.estimates
-        return not moves and (now, self.findings, self.brakes) == (then, other.findings, other.brakes)
+        shown = now, self.findings, self.brakes, self.advice
+        return not moves and shown == (then, other.findings, other.brakes, other.advice)
 
 
 class HostWatch:
@@ -96,6 +101,7 @@ class HostWatch:
         self._record: UndoRecord | None = None
         self._record_lock = threading.Lock()  # pane 4 uses it in another thread
         self._heard: list[Uevent] = []
+        self._last_look = LastLook() if root.live else None
         self._unsubscribe = root.subscribe(self._hear)
 
     @property
@@ -193,6 +199,7 @@ class HostWatch:
             new_events=events,
             next_s=pace_s if until is None else max(0.05, min(pace_s, until)),
             exit_status=exit_status(snapshot, findings),
+            advice=self._last_look.read(snapshot.taken_s) if self._last_look is not None else None,
         )
 
     def take_uevents(self, uevents: tuple[Uevent, ...]) -> None:

@@ -300,6 +300,24 @@ BENCH = (
     RESTORE_BENCH, READ_BENCH,
 )  # fmt: skip
 
+MEND = Command(
+    id="advice.plan", keys="enter", action="mend", label="Plan", words="mend repair fix",
+    help="Show the plan that mends what the chosen advice is about.",
+)  # fmt: skip
+IGNORE = Command(
+    id="advice.ignore", keys="i", action="ignore", label="Ignore", words="silence dismiss hide heed",
+    help="Do not say the chosen advice any more, for good or for a while; or say it again.",
+)  # fmt: skip
+IGNORED = Command(
+    id="advice.ignored", keys="a", action="ignored", label="All", words="ignored hidden",
+    help="Show what is ignored, too, with who has said so and why.",
+)  # fmt: skip
+READ_ADVICE = Command(
+    id="advice.read", keys="r", action="read", label="Read again", words="refresh",
+    help="Look at the host again; that is done every ten minutes while the pane is in view.",
+)  # fmt: skip
+ADVICE = (MEND, IGNORE, IGNORED, READ_ADVICE)
+
 FILTER = Command(
     id="app.filter", keys="slash", action="filter", label="Filter", foot=False, first=True,
     words="search find",
@@ -365,11 +383,16 @@ TO_LOG = Command(
     id="app.log", keys="6", action="pane('log')", label="Log", words="events timeline history journal",
     help="Show what happened.", foot=False
 )  # fmt: skip
+TO_ADVICE = Command(
+    id="app.advice", keys="7", action="pane('advice')", label="Advice", foot=False,
+    words="recommendations better findings hints check",
+    help="Show what could be better on this host, and what mends it.",
+)  # fmt: skip
 
 
 EVERYWHERE = (
-    HELP, PALETTE, TO_ARRAYS, TO_WEAR, TO_TUNE, TO_BENCH, TO_LOG, FILTER, HOLD, BUILD, STACK, JOBS, DEMO,
-    QUIT,
+    HELP, PALETTE, TO_ARRAYS, TO_WEAR, TO_TUNE, TO_BENCH, TO_LOG, TO_ADVICE, FILTER, HOLD, BUILD, STACK, JOBS,
+    DEMO, QUIT,
 )  # fmt: skip
 FURTHER = (SCOPE, GIVE_BACK, UNDO, REMOVE, STOP, BUILD, JOBS, LOCATE, ASSEMBLE, CANCEL, ZERO, HOLD, QUIT)
 """What the footer shows besides in windows wider than 80 columns, the most useful first."""

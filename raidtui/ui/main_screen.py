@@ -16,7 +16,7 @@ from textual.reactive import Reactive
 from textual.widget import Widget
 
 from raidtui.first_frame import SMALLEST, TABS
-from raidtui.model.finding import Event, EventKind, Tone
+from raidtui.model.finding import Event, EventKind, Severity, Tone
 from raidtui.session.watch import Report
 from raidtui.ui.arrays.array_rows import counts_of
 from raidtui.ui.arrays.arrays_pane import ArraysPane
@@ -37,7 +37,17 @@ from raidtui.ui.frame.painting import PaintingScreen
 from raidtui.ui.frame.pane import Pane
 from raidtui.ui.frame.screen_shell import ScreenShell, shell_of
 from raidtui.ui.frame.stock import STOCK
-from raidtui.view.line import FOOTER_NARROW, FooterItem, Line, counts_line, footer_line, header_line, tab_line
+from raidtui.view.line import (
+    FOOTER_NARROW,
+    GLYPHS,
+    FooterItem,
+    Line,
+    Span,
+    counts_line,
+    footer_line,
+    header_line,
+    tab_line,
+)
 from raidtui.view.text import fit, fit_words, visible
 
 if TYPE_CHECKING:
@@ -226,10 +236,18 @@ class MainScreen(PaintingScreen):
             self._top.show([[(fit(words, width), "warn")], []])
             return
         header = [(" raidtui", "strong")] if self.report is None else self._header(self.report, width)
-        self._top.show([header, tab_line(TABS, self.pane.capitalize(), width)])
+        self._top.show([header, tab_line(TABS, self.pane.capitalize(), width, self._marks())])
         said = self._message or self._standing_message()
         message = [line for text, role in said for line in _message_lines(text, role, width, height // 3)]
         self._bottom.show([*(message or [[]]), self._footer(width)])
+
+    def _marks(self) -> dict[str, Span]:
+        """Return how much advice there was at the last look, for its tab."""
+        count = self.report.advice if self.report is not None else None
+        if count is None or not count.total:
+            return {}
+        role = "warn" if count.worst is Severity.ATTENTION else "bad"
+        return {"Advice": (f"{GLYPHS[role]}{count.total}", role)}
 
     def _standing_message(self) -> Line:
         """Return the sentence that is shown while there is no other: that the state is stale, or an offer."""
@@ -328,11 +346,18 @@ def _log_pane() -> type[Pane]:
     return LogPane
 
 
+def _advice_pane() -> type[Pane]:
+    from raidtui.ui.advice.advice_pane import AdvicePane  # noqa: PLC0415
+
+    return AdvicePane
+
+
 _PANES: Mapping[str, Callable[[], type[Pane]]] = {
     "wear": _wear_pane,
     "tune": _tune_pane,
     "bench": _bench_pane,
     "log": _log_pane,
+    "advice": _advice_pane,
 }
 """Import the panes that are opened later."""
 

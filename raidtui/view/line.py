@@ -11,7 +11,7 @@ from raidtui.view.text import cell_width, fit_words, visible
 
 TYPE_CHECKING = False  # as in raidtui/__main__.py: the first frame imports this
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 RANKS = {"bad": 0, "warn": 1, "unknown": 2, "ok": 3}
 """The order of rows by role; rows of one role keep the kernel's order."""
@@ -21,6 +21,7 @@ Span = tuple[str, str]
 Line = list[Span]
 FooterItem = tuple[str, str, bool]
 """(key as the footer writes it, label, whether it can be used now)."""
+_NO_MARKS: Mapping[str, Span] = {}
 FOOTER_NARROW = 80
 """Up to this width, only the first commands are shown."""
 
@@ -60,12 +61,28 @@ def counts_line(counts: dict[tuple[str, str], int]) -> Line:
     return spans
 
 
-def tab_line(tabs: tuple[tuple[str, str], ...], chosen: str, width: int) -> Line:
-    """Return the line of tabs from (key, title) pairs; the chosen one has the role ``tab``."""
+def tab_line(
+    tabs: tuple[tuple[str, str], ...], chosen: str, width: int, marks: Mapping[str, Span] = _NO_MARKS
+) -> Line:
+    """Return the line of tabs; the chosen one has the role ``tab``.
+
+    Args:
+        tabs: (key, title) pairs.
+        chosen: a title.
+        width: of the window.
+        marks: what a title is followed by, where there is room for all of them.
+    """
     spans: Line = []
+    room = width - sum(len(key) + len(title) + 3 for key, title in tabs)
+    shown = marks if sum(len(text) + 1 for text, _ in marks.values()) <= room else _NO_MARKS
     for key, title in tabs:
         spans.append((f" {key} {title} ", "tab" if title == chosen else "dim"))
+        if title in shown:
+            text, role = shown[title]
+            spans.append((f"{text} ", role))
     used = sum(len(text) for text, _ in spans)
+    if used == width + 1:  # the blank after the last one
+        spans[-1] = (spans[-1][0][:-1], spans[-1][1])
     spans.append((" " * max(0, width - used), "plain"))
     return spans
 

@@ -16,7 +16,8 @@ async def walk() -> dict[str, str]:
     shown: dict[str, str] = {}
     kernel = Kernel(*ARRAYS["optimal"])
     async with running(kernel, size=(100, 36)) as pilot:
-        for name, key in (("wear", "3"), ("tune", "4"), ("bench", "5"), ("log", "6"), ("arrays", "1")):
+        panes = {"wear": "3", "tune": "4", "bench": "5", "log": "6", "advice": "7", "arrays": "1"}
+        for name, key in panes.items():
             await pilot.press(key)
             await until(pilot, lambda name=name: main_of(pilot).pane == name)  # type: ignore[misc]
             await pilot.pause()

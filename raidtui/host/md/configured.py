@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from raidtui.host.md.array_names import canonical_uuid
 from raidtui.host.mounts import unescape
@@ -23,7 +24,8 @@ class ConfiguredArray(Struct, frozen=True, kw_only=True):
     """An array that a file names.
 
     Args:
-        where: the file and the line, "/etc/fstab, line 3".
+        file: the file.
+        line: of the file, from 1.
         path: the node under /dev; "" where the line has none.
         uuid: in mdadm's form.
         full_name: the name in the superblock, "host:name" or "name"; "" where the line has none.
@@ -33,7 +35,8 @@ class ConfiguredArray(Struct, frozen=True, kw_only=True):
         ignored: whether it must not be assembled (``ARRAY <ignore>``).
     """
 
-    where: str
+    file: str
+    line: int
     path: str = ""
     uuid: str | None = None
     full_name: str = ""
@@ -41,6 +44,11 @@ class ConfiguredArray(Struct, frozen=True, kw_only=True):
     level: str = ""
     at_boot: bool = True
     ignored: bool = False
+
+    @property
+    def where(self) -> str:
+        """The file and the line, for people: "/etc/fstab, line 3"."""
+        return f"{self.file}, line {self.line}"
 
     @property
     def label(self) -> str:
@@ -52,18 +60,27 @@ class ConfiguredArray(Struct, frozen=True, kw_only=True):
 
 def read_configured(root: Root) -> tuple[ConfiguredArray, ...]:
     """Return the arrays that the host's files name."""
-    found: list[ConfiguredArray] = []
+    found = [entry for path, text in _conf_texts(root) for entry in _array_lines(path, text)]
+    found += _mounted("/etc/fstab", root.text("/etc/fstab") or "", device=0, options=3)
+    found += _mounted("/etc/crypttab", root.text("/etc/crypttab") or "", device=1, options=3)
+    return tuple(found)
+
+
+def conf_entries(root: Root) -> tuple[str, tuple[tuple[str, ...], ...]]:
+    """Return the path of mdadm.conf, "" for none, and the words of each entry in it and in its folder."""
+    texts = _conf_texts(root)
+    words = (tuple(words) for path, text in texts for _, words in _entries(text))
+    return (texts[0][0] if texts else "", tuple(words))
+
+
+def _conf_texts(root: Root) -> tuple[tuple[str, str], ...]:
+    """Return mdadm.conf and the files in its folder, each with its text."""
     for conf, folder in _CONFS:
         text = root.text(conf)
         paths = [f"{folder}/{name}" for name in root.names(folder) if name.endswith(".conf")]
         if text is not None or paths:
-            found += _array_lines(conf, text or "")
-            for path in paths:
-                found += _array_lines(path, root.text(path) or "")
-            break
-    found += _mounted("/etc/fstab", root.text("/etc/fstab") or "", device=0, options=3)
-    found += _mounted("/etc/crypttab", root.text("/etc/crypttab") or "", device=1, options=3)
-    return tuple(found)
+            return ((conf, text or ""), *((path, root.text(path) or "") for path in paths))
+    return ()
 
 
 def configured_in(path: str, text: str) -> tuple[ConfiguredArray, ...]:
@@ -77,19 +94,25 @@ def configured_in(path: str, text: str) -> tuple[ConfiguredArray, ...]:
 
 
 def _array_lines(path: str, text: str) -> Iterator[ConfiguredArray]:
-    """Yield the ARRAY entries; a line that starts with white space continues the one before it."""
+    for number, words in _entries(text):
+        if (found := _array_entry(path, number, words)) is not None:
+            yield found
+
+
+def _entries(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield line and words of each entry; a line that starts with white space continues the one before it."""
     number, entry = 0, list[str]()
     for index, line in enumerate([*text.split("\n"), "end"], start=1):
         words = _words(line)
         if line[:1] in {" ", "\t"} and entry:
             entry += words
         elif words:
-            if entry and (found := _array_entry(f"{path}, line {number}", entry)) is not None:
-                yield found
+            if entry:
+                yield number, entry
             number, entry = index, words
 
 
-def _array_entry(where: str, words: list[str]) -> ConfiguredArray | None:
+def _array_entry(file: str, line: int, words: list[str]) -> ConfiguredArray | None:
     keyword = words[0].lower()
     if len(keyword) < 3 or not _KEYWORD.startswith(keyword):
         return None
@@ -110,7 +133,8 @@ def _array_entry(where: str, words: list[str]) -> ConfiguredArray | None:
         return None  # volumes and containers of external metadata are assembled together, by other identities
     disks = values.get("num-devices") or values.get("disks") or ""
     found = ConfiguredArray(
-        where=where,
+        file=file,
+        line=line,
         path=path,
         uuid=canonical_uuid(values.get("uuid")),
         full_name=values.get("name", ""),
@@ -143,11 +167,11 @@ def _mounted(path: str, text: str, *, device: int, options: int) -> Iterator[Con
         if _PATH.fullmatch(node) is None:
             continue
         asked = words[options].split(",") if len(words) > options else []
-        found = ConfiguredArray(where=f"{path}, line {number}", path=node, at_boot="noauto" not in asked)
+        found = ConfiguredArray(file=path, line=number, path=node, at_boot="noauto" not in asked)
         if node.startswith(f"{_BY_ID}md-uuid-"):
             uuid = canonical_uuid(node.removeprefix(f"{_BY_ID}md-uuid-").partition("-part")[0])
-            found = ConfiguredArray(where=found.where, path=node, uuid=uuid, at_boot=found.at_boot)
+            found = replace(found, uuid=uuid)
         elif node.startswith(f"{_BY_ID}md-name-"):
             name = node.removeprefix(f"{_BY_ID}md-name-").partition("-part")[0]
-            found = ConfiguredArray(where=found.where, path=node, full_name=name, at_boot=found.at_boot)
+            found = replace(found, full_name=name)
         yield found

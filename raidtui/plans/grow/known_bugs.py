@@ -110,7 +110,7 @@ def refuse_known_bugs(survey: Survey, array: Array) -> Refusal | None:
         survey: the host.
         array: the array.
     """
-    kernel, exact = _release(survey)
+    kernel, exact = _release(survey.snapshot.host.kernel)
     bug = next((each for each in _known(array, kernel) if each.refuses), None)
     if bug is None or kernel is None or not exact:
         return None
@@ -128,10 +128,20 @@ def bug_notes(survey: Survey, array: Array) -> tuple[str, ...]:
         survey: the host.
         array: the array.
     """
-    kernel, exact = _release(survey)
+    return tuple(f"{clause}." for _, clause, _ in met_bugs(survey.snapshot.host.kernel, array))
+
+
+def met_bugs(release: str | None, array: Array) -> tuple[tuple[str, str, bool], ...]:
+    """Return the bugs of a kernel that an array can meet: number, a clause, and whether it is certain.
+
+    Args:
+        release: of the kernel; None where it is not known.
+        array: the array.
+    """
+    kernel, exact = _release(release)
     has = "has" if exact else "has, unless the distribution has mended it,"
     return tuple(
-        f"Linux {survey.snapshot.host.kernel} {has} {bug.number}: {bug.effect}."
+        (bug.number, f"Linux {release} {has} {bug.number}: {bug.effect}", exact)
         for bug in _known(array, kernel)
     )
 
@@ -142,9 +152,9 @@ def _known(array: Array, kernel: Version | None) -> tuple[KnownBug, ...]:
     return tuple(bug for bug in KNOWN_BUGS if array.level in bug.levels and bug.has(kernel))
 
 
-def _release(survey: Survey) -> tuple[Version | None, bool]:
+def _release(release: str | None) -> tuple[Version | None, bool]:
     """Return the kernel's version, and whether that is the whole of its release."""
-    found = _RELEASE.match(survey.snapshot.host.kernel or "")
+    found = _RELEASE.match(release or "")
     if found is None:
         return None, False
     major, minor, patch, suffix = found.groups()

@@ -1,0 +1,33 @@
+"""Which storage controllers hide disks, or serve them in a legacy mode: what PCI devices say in sysfs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from raidtui.host.block import BLOCK
+from raidtui.host.roots.root import Root, whole_number
+
+_AHCI = "/sys/bus/pci/drivers/ahci"
+_PCI = "/sys/bus/pci/devices"
+_BEHIND = re.compile(r"/([0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])/ata[0-9]+/")
+_IDE_CLASS = "0x0101"
+
+
+def read_hidden_nvme(root: Root) -> dict[str, int]:
+    """Return how many NVMe devices each AHCI controller hides, by its PCI address: those that hide any.
+
+    Source: ``remapped_nvme`` of drivers/ata/ahci.c.
+    """
+    counts = {name: whole_number(root.text(f"{_AHCI}/{name}/remapped_nvme")) for name in root.names(_AHCI)}
+    return {name: count for name, count in counts.items() if count}
+
+
+def read_ide_disks(root: Root, disks: Iterable[str]) -> tuple[str, ...]:
+    """Return the SATA disks whose controller is in IDE mode, by its PCI class (0101)."""
+    found = []
+    for disk in disks:
+        behind = _BEHIND.search(root.link(f"{BLOCK}/{disk}") or "")
+        if behind and (root.text(f"{_PCI}/{behind[1]}/class") or "").startswith(_IDE_CLASS):
+            found.append(disk)
+    return tuple(found)

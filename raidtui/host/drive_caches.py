@@ -1,0 +1,31 @@
+"""Reads what disks and the kernel say of write caches.
+
+Source: ``queue/write_cache`` of Documentation/ABI/stable/sysfs-block, ``cache_type`` of drivers/scsi/sd.c.
+The first is the kernel's belief alone and can be written; that changes nothing in the disk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from raidtui.host.block import BLOCK
+from raidtui.host.roots.root import Root
+from raidtui.model.drive_cache import DriveCache
+
+_WORDS = {"write back": True, "write through": False}
+_TYPES = {**_WORDS, "none": False, "write back, no read (daft)": True}
+
+
+def read_drive_caches(root: Root, disks: Iterable[str]) -> tuple[DriveCache, ...]:
+    """Return what is known of the write caches of whole disks."""
+    return tuple(_read(root, name) for name in disks)
+
+
+def _read(root: Root, name: str) -> DriveCache:
+    folder = f"{BLOCK}/{name}/device/scsi_disk"
+    kinds = [(root.text(f"{folder}/{each}/cache_type") or "").strip() for each in root.names(folder)]
+    return DriveCache(
+        name=name,
+        flushed=_WORDS.get((root.text(f"{BLOCK}/{name}/queue/write_cache") or "").strip()),
+        caches=_TYPES.get(kinds[0]) if kinds else None,
+    )

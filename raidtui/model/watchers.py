@@ -1,0 +1,41 @@
+"""Who would be told that a member fails, and what reads arrays before one does."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Monitor(Struct, frozen=True, kw_only=True):
+    """An ``mdadm --monitor`` that runs.
+
+    Args:
+        pid: its process.
+        tells: whether its own command line names an address or a program.
+    """
+
+    pid: int
+    tells: bool = False
+
+
+class Watchers(Struct, frozen=True, kw_only=True):
+    """What runs and what is arranged on a host, by its processes and files.
+
+    Args:
+        monitors: each mdadm that monitors.
+        conf: the configuration file that they read; "" for none.
+        mail_to: the address in it; "" for none.
+        program: the program in it; "" for none.
+        mailer: whether there is a sendmail, by which mdadm sends mail.
+        checks: what has arrays checked regularly, by its name: "/etc/cron.d/mdadm", "raid-check.timer".
+        all_seen: whether all places where such a check may be arranged could be read.
+        kept: where the kernel's messages outlive a restart: "/var/log/journal"; "" for nowhere.
+    """
+
+    monitors: tuple[Monitor, ...] = ()
+    conf: str = ""
+    mail_to: str = ""
+    program: str = ""
+    mailer: bool = False
+    checks: tuple[str, ...] = ()
+    all_seen: bool = True
+    kept: str = ""

@@ -1,0 +1,1 @@
+"""Pane 7: what could be better on a host that works."""

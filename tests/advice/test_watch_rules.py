@@ -1,0 +1,98 @@
+"""Who is told, what checks, which controllers: each rule on a sick host and on a well one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from raidtui.advice.advice import Advice, HostFacts
+from raidtui.advice.advice_rules import advise
+from raidtui.model.finding import Severity
+from raidtui.model.watchers import Monitor, Watchers
+from tests.advice.test_advice_rules import codes, facts, snapshot
+from tests.hosts.specs import raid0, raid1
+
+WELL = Watchers(
+    monitors=(Monitor(pid=700),),
+    conf="/etc/mdadm/mdadm.conf",
+    mail_to="root",
+    mailer=True,
+    checks=("/etc/cron.d/mdadm",),
+    kept="/var/log/journal",
+)
+
+
+def found(host: HostFacts | None = None, **more: Any) -> tuple[Advice, ...]:
+    return advise(replace(host or facts(), watchers=replace(WELL, **more)))
+
+
+def test_a_host_that_is_watched() -> None:
+    assert found() == ()
+    assert found(monitors=(Monitor(pid=700, tells=True),), mail_to="", mailer=False) == ()
+    assert found(mail_to="", program="/usr/local/sbin/tell", mailer=False) == ()
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "words", "remedy"),
+    [
+        (
+            {"monitors": ()},
+            "not-watched",
+            "nobody is told when a member fails: no mdadm --monitor runs",
+            "systemctl restart mdmonitor",
+        ),
+        (
+            {"monitors": (), "mail_to": "", "conf": ""},
+            "not-watched",
+            "no mdadm --monitor runs, and /etc/mdadm/mdadm.conf names nobody",
+            "put MAILADDR or PROGRAM in /etc/mdadm/mdadm.conf, then systemctl restart mdmonitor",
+        ),
+        (
+            {"mail_to": "", "conf": "/etc/mdadm.conf"},
+            "nobody-told",
+            "tells the system's log alone: /etc/mdadm.conf names nobody",
+            "put MAILADDR or PROGRAM in /etc/mdadm.conf",
+        ),
+        ({"mailer": False}, "nobody-told", "tells root by mail, and no mail can be sent", "install a mail"),
+        ({"checks": ()}, "not-checked", "no array is checked regularly", "AUTOCHECK=true"),
+        ({"kept": ""}, "no-history", "the kernel's messages are gone after a restart", "/var/log/journal"),
+    ],
+)
+def test_nobody_would_know(more: dict[str, Any], code: str, words: str, remedy: str) -> None:
+    (each,) = found(**more)
+    assert (each.code, each.severity, each.subject) == (code, Severity.ATTENTION, "")
+    assert words in each.text
+    assert remedy in each.remedy
+
+
+def test_two_checks_are_a_note() -> None:
+    (each,) = found(checks=("/etc/cron.d/mdadm", "mdcheck_start.timer"))
+    assert (each.code, each.severity) == ("checked-twice", Severity.INFO)
+    assert each.text == "arrays are checked by /etc/cron.d/mdadm and by mdcheck_start.timer"
+
+
+def test_what_cannot_be_seen_is_not_said() -> None:
+    assert found(checks=(), all_seen=False) == ()
+    assert advise(facts(watchers=None)) == ()
+
+
+def test_without_redundancy_nobody_has_to_watch() -> None:
+    """Of a RAID 0 the monitor says nothing but that it is gone."""
+    host = facts(snapshot=snapshot(raid0()))
+    assert found(host, monitors=(), checks=(), kept="") == ()
+
+
+def test_controllers() -> None:
+    assert codes(advise(facts(hidden_nvme={"0000:00:17.0": 2}, ide_disks=("sda",)))) == [
+        "hidden-nvme",
+        "ide-mode",
+    ]
+    (hides,) = advise(facts(hidden_nvme={"0000:00:17.0": 1}))
+    assert hides.text.startswith("the SATA controller 0000:00:17.0 hides an NVMe SSD from Linux")
+    (slow,) = advise(facts(ide_disks=("sda", "sdb"), snapshot=snapshot(raid1())))
+    assert (slow.text, slow.why) == (
+        "the controller of sda, sdb is in IDE mode",
+        "The disks get one request at a time: that mode has no NCQ.",
+    )

@@ -1,0 +1,175 @@
+"""Who watches a host's arrays, as its processes and files say it."""
+
+from __future__ import annotations
+
+import pytest
+
+from raidtui.host.controllers import read_hidden_nvme, read_ide_disks
+from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.watch_facts import read_watchers
+from raidtui.model.watchers import Monitor, Watchers
+
+CRON = {"/etc/cron.d/mdadm": "57 0 * * 0 root /usr/share/mdadm/checkarray --cron --all --idle --quiet\n"}
+HOST = {"/proc/1/comm": "systemd\n", "/proc/1/cmdline": "/sbin/init\0", "/proc/self/cmdline": "raidtui\0"}
+CRON_RUNS = {"/proc/500/cmdline": "/usr/sbin/cron\0-f\0"}
+MONITOR = {"/proc/700/cmdline": "/sbin/mdadm\0--monitor\0--scan\0"}
+UNITS = "/usr/lib/systemd/system"
+WANTS = "/etc/systemd/system"
+
+
+def watchers(*parts: dict[str, str]) -> Watchers:
+    files: dict[str, bytes | str] = {}
+    for part in (HOST, *parts):
+        files |= part
+    found = read_watchers(MemoryRoot(files))
+    assert found is not None
+    return found
+
+
+def test_a_host_whose_processes_cannot_be_seen() -> None:
+    assert read_watchers(MemoryRoot({})) is None
+    assert read_watchers(MemoryRoot({"/proc/1/comm": "systemd\n"})) is None
+
+
+def test_a_bare_host() -> None:
+    assert watchers() == Watchers()
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("/sbin/mdadm --monitor --scan", [Monitor(pid=700)]),
+        ("mdadm -F --scan --mail=root@localhost", [Monitor(pid=700, tells=True)]),
+        ("/usr/sbin/mdadm --follow -p /usr/local/sbin/tell /dev/md127", [Monitor(pid=700, tells=True)]),
+        ("/usr/sbin/mdadm --monitor --scan --syslog --program /bin/tell", [Monitor(pid=700, tells=True)]),
+        ("/sbin/mdadm --monitor --scan --oneshot", []),
+        ("/sbin/mdadm --grow --continue /dev/md127", []),
+        ("less mdadm --monitor", []),
+    ],
+)
+def test_which_mdadm_monitors(words: str, found: list[Monitor]) -> None:
+    seen = watchers({"/proc/700/cmdline": words.replace(" ", "\0") + "\0"})
+    assert list(seen.monitors) == found
+
+
+def test_who_is_told() -> None:
+    """Keywords may be shortened and continued; an address that is commented out is none."""
+    conf = "/etc/mdadm/mdadm.conf"
+    assert watchers({conf: "#MAILADDR root\nmaila\n  me@host.example\nPROGRAM /bin/tell\n"}) == Watchers(
+        conf=conf, mail_to="me@host.example", program="/bin/tell"
+    )
+    more = {f"{conf}.d/tell.conf": "MAIL root other\n", "/usr/lib/sendmail": ""}
+    assert watchers(more) == Watchers(conf=conf, mail_to="root", mailer=True)
+    assert watchers({"/etc/mdadm.conf": "MAILFROM x\n"}).mail_to == ""
+
+
+@pytest.mark.parametrize(
+    ("parts", "found"),
+    [
+        (
+            ({**CRON, "/etc/default/mdadm": "AUTOCHECK=true\n"}, CRON_RUNS),
+            ["/etc/cron.d/mdadm"],
+        ),
+        (
+            ({**CRON, "/etc/default/mdadm": 'AUTOCHECK="Yes"\n'}, CRON_RUNS),
+            ["/etc/cron.d/mdadm"],
+        ),
+        (({**CRON, "/etc/default/mdadm": "AUTOCHECK=false\n"}, CRON_RUNS), []),
+        (({**CRON, "/etc/default/mdadm": "#AUTOCHECK=true\n"}, CRON_RUNS), []),
+        (({**CRON, "/etc/default/mdadm": "AUTOCHECK=true\n"},), []),
+        (
+            (
+                {**CRON, "/etc/default/mdadm": "AUTOCHECK=true\n"},
+                {"/run/systemd/generator/cron-mdadm-root-0.timer": ""},
+            ),
+            ["/etc/cron.d/mdadm"],
+        ),
+        (
+            ({"/etc/cron.d/raid-check": "0 1 * * Sun root /usr/sbin/raid-check\n"}, CRON_RUNS),
+            [],
+        ),
+        (
+            (
+                {"/etc/cron.d/raid-check": "0 1 * * Sun root /usr/sbin/raid-check\n"},
+                {"/etc/sysconfig/raid-check": "ENABLED=yes\n"},
+                {"/proc/500/cmdline": "/usr/sbin/crond\0-n\0"},
+            ),
+            ["/etc/cron.d/raid-check"],
+        ),
+        (
+            (
+                {"/etc/cron.monthly/scrub": "#!/bin/sh\necho check > /sys/block/md0/md/sync_action\n"},
+                CRON_RUNS,
+            ),
+            ["/etc/cron.monthly/scrub"],
+        ),
+        (({"/etc/crontab": "# 1 1 * * * root checkarray\n"}, CRON_RUNS), []),
+    ],
+)
+def test_checks_by_cron(parts: tuple[dict[str, str], ...], found: list[str]) -> None:
+    assert list(watchers(*parts).checks) == found
+
+
+def test_checks_by_timers() -> None:
+    """Those of mdadm start with its monitor; a service that goes on with a check is none of its own."""
+    mdcheck = {
+        f"{UNITS}/mdcheck_start.service": "[Service]\nExecStart=/usr/share/mdadm/mdcheck --duration 6h\n",
+        f"{UNITS}/mdcheck_continue.service": "[Service]\nExecStart=/usr/share/mdadm/mdcheck --continue\n",
+        f"{WANTS}/mdmonitor.service.wants/mdcheck_start.timer": "",
+        f"{WANTS}/mdmonitor.service.wants/mdcheck_continue.timer": "",
+    }
+    assert watchers(mdcheck, MONITOR).checks == ("mdcheck_start.timer",)
+    assert watchers(mdcheck).checks == ()
+    own = {
+        f"{WANTS}/scrub.service": "[Service]\nExecStart=sh -c 'echo check >/sys/block/md0/md/sync_action'\n",
+        f"{WANTS}/timers.target.wants/scrub.timer": "",
+        f"{UNITS}/fstrim.service": "[Service]\nExecStart=/sbin/fstrim --all\n",
+        f"{WANTS}/timers.target.wants/fstrim.timer": "",
+    }
+    assert watchers(own).checks == ("scrub.timer",)
+
+
+@pytest.mark.parametrize(
+    ("files", "kept"),
+    [
+        ({"/var/log/journal/0123/system.journal": ""}, "/var/log/journal"),
+        (
+            {
+                "/var/log/journal/0123/system.journal": "",
+                "/etc/systemd/journald.conf": "[Journal]\nStorage=volatile\n",
+            },
+            "",
+        ),
+        (
+            {
+                "/var/log/journal/0123/system.journal": "",
+                "/etc/systemd/journald.conf": "[Journal]\n#Storage=volatile\n",
+            },
+            "/var/log/journal",
+        ),
+        ({"/var/log/kern.log": ""}, "/var/log/kern.log"),
+        ({"/run/log/journal/0123/system.journal": ""}, ""),
+    ],
+)
+def test_what_outlives_a_restart(files: dict[str, str], kept: str) -> None:
+    assert watchers(files).kept == kept
+
+
+def test_controllers() -> None:
+    ahci, pci, host = "/sys/bus/pci/drivers/ahci", "/sys/bus/pci/devices", "../../devices/pci0000:00"
+    root = MemoryRoot(
+        {
+            f"{ahci}/0000:00:17.0/remapped_nvme": "2\n",
+            f"{ahci}/0000:01:00.0/remapped_nvme": "0\n",
+            f"{ahci}/bind": "",
+            f"{pci}/0000:00:1f.2/class": "0x01018f\n",
+            f"{pci}/0000:00:17.0/class": "0x010601\n",
+        },
+        links={
+            "/sys/class/block/sda": f"{host}/0000:00:1f.2/ata1/host0/target0:0:0/0:0:0:0/block/sda",
+            "/sys/class/block/sdb": f"{host}/0000:00:17.0/ata1/host0/target0:0:0/0:0:0:0/block/sdb",
+            "/sys/class/block/sdc": f"{host}/0000:00:14.0/usb1/1-1/1-1:1.0/host6/block/sdc",
+        },
+    )
+    assert read_hidden_nvme(root) == {"0000:00:17.0": 2}
+    assert read_ide_disks(root, ("sda", "sdb", "sdc", "nvme0n1")) == ("sda",)

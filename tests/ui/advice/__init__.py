@@ -1,0 +1,1 @@
+"""Pane 7, on the screen."""
