@@ -173,6 +173,7 @@ class _Reading:
             self._run.lines, self._run.at_s = reader.lines, reader.at_s
             if lines:
                 self._first_s = lines[-1].at_s
+        self.entries.reverse()
         self._kernel = reader.kernel
         self.troubles += [*reader.troubles, *journal_troubles(self._root)]
         if reader.damaged:

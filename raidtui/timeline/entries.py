@@ -16,6 +16,8 @@ _PARTITION = re.compile(r"(?P<disk>(?:sd|vd|xvd|hd|ubd)[a-z]+|(?:nvme\d+n\d+|mmc
 _CONTROLLER = re.compile(r"(nvme\d+)(?:c\d+)?n\d+\Z")
 _ACTIONS = {"data-check": "check", "requested-resync": "repair", "recovery": "recover"}
 _CODES_OF_ACTIONS = frozenset({"sync-started", "sync-done", "sync-interrupted", "sync-delayed", "sync-resumed"})
+_STARTED = frozenset({"mirrors-active", "raid10-active", "parity-active"})
+"""With fewer members than slots, a warning."""
 
 
 class Origin(StrEnum):
@@ -69,14 +71,17 @@ def entry_of(line: LogLine) -> Entry | None:
     found = find_pattern(line.writer, line.text)
     if found is None:
         return None
-    array, device = found.array, found.device
+    array, device, weight = found.array, found.device, found.pattern.weight
+    if found.pattern.code in _STARTED:
+        groups = groups_of(found.pattern, line.text)
+        weight = Weight.WARNING if groups["n"] != groups["m"] else weight
     return Entry(
         at_s=line.at_s,
         boot=line.boot,
         since_boot_s=line.since_boot_s,
         origin=_ORIGINS[line.writer],
         code=found.pattern.code,
-        weight=found.pattern.weight,
+        weight=weight,
         text=line.text,
         array=array.removeprefix("/dev/").removeprefix("md/") if array else "",
         device=device.removeprefix("/dev/") if device else "",

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from raidtui.timeline.entries import Entry, Origin, words_of
+from raidtui.timeline.entries import Entry, Origin, disk_of, words_of
 from raidtui.timeline.hints import Hint, hint_of
 from raidtui.timeline.patterns import Weight
 from raidtui.timeline.wiring import Wiring
@@ -43,7 +43,7 @@ class Incident(Struct, frozen=True, kw_only=True):
         disks: as they were called in that boot.
         ports: those whose disk is not known.
         hint: what may have caused it; None where nothing points to a cause.
-        serials: of the disks, by their names in that boot, where its lines say so.
+        serials: of the disks and of the arrays' members, by their names in that boot, where its lines say so.
         members: devices of the arrays, by the arrays' names in that boot.
     """
 
@@ -202,6 +202,8 @@ def _closed(each: _Open, wiring: Wiring) -> Incident:
         return tuple(sorted(word for head, _, word in (s.partition(" ") for s in each.subjects) if head == kind))
 
     disks, arrays = names("disk"), names("array")
+    members = {array: tuple(sorted(wiring.members.get(array, ()))) for array in arrays}
+    of_members = (disk_of(device) for devices in members.values() for device in devices)
     head = min(each.entries, key=lambda entry: (-entry.weight, _RANK.get(entry.code, 99), entry.at_s))
     return Incident(
         entries=tuple(each.entries),
@@ -213,6 +215,6 @@ def _closed(each: _Open, wiring: Wiring) -> Incident:
         disks=disks,
         ports=names("port"),
         hint=hint_of(each.entries, disks, wiring),
-        serials={disk: wiring.serials[disk] for disk in disks if disk in wiring.serials},
-        members={array: tuple(sorted(wiring.members.get(array, ()))) for array in arrays},
+        serials={disk: wiring.serials[disk] for disk in (*disks, *of_members) if disk in wiring.serials},
+        members=members,
     )
