@@ -1,7 +1,7 @@
 """``raidtui history``: what happened on this host, over all boots that its logs have, grouped into incidents.
 
-Exit status: 0 all was read, 2 what was asked for is not there, 3 something could not be read, or does not reach
-back.
+Exit status: 0 all was read, 2 what was asked for is not there, 3 something could not be read, or does not
+reach back.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _EPOCH = re.compile(r"@\d{1,11}\Z")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what ``history`` takes."""
     parser.description = (
-        "Print what happened to arrays and disks, over all boots that the journal (or kern.log, or the kernel's"
-        " ring buffer) has: lines that belong together are one incident, with what they point to. Jobs, changes"
-        " and benchmarks of raidtui are among them. Nothing is changed."
+        "Print what happened to arrays and disks, over all boots that the journal (or kern.log, or the"
+        " kernel's ring buffer) has: lines that belong together are one incident, with what they point to."
+        " Jobs, changes and benchmarks of raidtui are among them. Nothing is changed."
     )
     parser.add_argument(
         "--since", type=_moment, metavar="WHEN",
@@ -37,7 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--until", type=_moment, metavar="WHEN", help="only what was before that")
     parser.add_argument("--array", metavar="ARRAY", help="only what is about this array: a name, a UUID, mdN")
-    parser.add_argument("--disk", metavar="DISK", help="only what is about this disk: a name or serial number")
+    parser.add_argument(
+        "--disk", metavar="DISK", help="only what is about this disk: a name or serial number"
+    )
     parser.add_argument("--match", metavar="TEXT", default="", help="only what contains this text")
     parser.add_argument("--troubles", action="store_true", help="only warnings and worse")
     parser.add_argument("--all", action="store_true", help="each line of an incident, too, as it was written")
@@ -67,8 +69,8 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     """Print the history; return the exit status, see the module."""
     from raidtui.command.streams import UsageError, print_json  # noqa: PLC0415  (the parser needs none)
     from raidtui.session.timeline import read_history  # noqa: PLC0415
+    from raidtui.timeline.history_report import HistoryReport, history_dict, html_page, text_lines  # noqa: PLC0415
     from raidtui.timeline.narrowing import Narrowing, SubjectError, narrowed  # noqa: PLC0415
-    from raidtui.timeline.report import HistoryReport, history_dict, html_page, text_lines  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
 
     since_s, until_s = arguments.since, arguments.until

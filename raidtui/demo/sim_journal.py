@@ -1,8 +1,8 @@
-"""The journal of the simulated host before the story begins, as ``journalctl --output=json --reverse`` prints it.
+"""The journal of the simulated host before the story begins, as ``journalctl --output=json`` prints it.
 
-Three boots. In the first one a cable failed, and md failed sdd2 of ``data``; the cable was exchanged while the
-host was off; five days later sdd2 was added again. Five minutes before the story the power failed: that is why
-``data`` is being resynced. Ports and letters of the first two boots are others than today's, as on real hosts.
+Three boots. In the first one a cable failed, and md failed sdd2 of ``data``; the cable was exchanged while
+the host was off; five days later sdd2 was added again. Five minutes before the story the power failed: that
+is why ``data`` is being resynced. In the first boot, sda and sdb had each other's letters.
 """
 
 from __future__ import annotations
@@ -18,8 +18,15 @@ _BOOTS = ("0c5b7a9e41d24f6b8e3a2d1c9b8a7f60", "7d1e4c2b9a384f05b6c7d8e9fa0b1c2d"
 _DAY_S = 86_400.0
 _FIRST_AGO_S, _FAILED_AGO_S = 26 * _DAY_S, CABLE_AGO_S + 16 * 3600
 _NOW_AGO_S = 330.0
+_FLAGS = "flags 0x800 phys_seg 1 prio class 2"
+_FAILED = (
+    "md/raid10:md127: Disk failure on sdd2, disabling device.\n"
+    "md/raid10:md127: Operation continuing on 3 devices."
+)
+_SPARE = "SpareActive event detected on md device /dev/md127, component device /dev/sdd2"
+_WARMER = "Device: /dev/sdc [SAT], SMART Usage Attribute: 190 Airflow_Temperature_Cel changed from 68 to 63"
 _STOPPED = "d93fb3c9c24d451a97cea615ce59c00b"
-_LETTERS = ({"a": "b", "b": "a"}, {}, {})
+_LETTERS: tuple[dict[str, str], ...] = ({"a": "b", "b": "a"}, {}, {})
 """Letters that the SATA disks had in each boot, where they are not today's."""
 _Row = tuple[float, str, str]  # seconds after the boot, writer, text
 
@@ -67,9 +74,8 @@ def _boot(number: int) -> Iterator[_Row]:
         yield 1.6, "kernel", f"ata{place + 1}: SATA link up 6.0 Gbps (SStatus 133 SControl 300)"
         yield 1.7, "kernel", f"ata{place + 1}.00: ATA-9: {disk.model}, EMT02B6Q, max UDMA/133"
         yield 2.0, "kernel", f"sd {place}:0:0:0: [sd{letter}] Attached SCSI disk"
-        yield 9.0, "smartd", (
-            f"Device: /dev/sd{letter} [SAT], {disk.model}, S/N:{disk.serial}, WWN:5-002538-d4, FW:EMT02B6Q, 500 GB"
-        )
+        said = f"{disk.model}, S/N:{disk.serial}, WWN:5-002538-d4, FW:EMT02B6Q, 500 GB"
+        yield 9.0, "smartd", f"Device: /dev/sd{letter} [SAT], {said}"
     yield 2.5, "kernel", "md/raid1:md126: active with 2 out of 2 mirrors"
     yield 2.6, "kernel", "md/raid:md125: raid level 5 active with 3 out of 3 devices, algorithm 2"
 
@@ -94,10 +100,9 @@ def _first() -> Sequence[_Row]:
     at_s = failed_s + 52.0
     rows += [
         (at_s, "kernel", "ata4: limiting SATA link speed to 3.0 Gbps"),
-        (at_s, "kernel", "I/O error, dev sdd, sector 195309576 op 0x1:(WRITE) flags 0x800 phys_seg 1 prio class 2"),
+        (at_s, "kernel", f"I/O error, dev sdd, sector 195309576 op 0x1:(WRITE) {_FLAGS}"),
         (at_s, "kernel", "md: super_written gets error=-5"),
-        (at_s, "kernel", "md/raid10:md127: Disk failure on sdd2, disabling device.\n"
-                         "md/raid10:md127: Operation continuing on 3 devices."),
+        (at_s, "kernel", _FAILED),
         (at_s + 0.4, "mdadm", "Fail event detected on md device /dev/md127, component device /dev/sdd2"),
         (_FIRST_AGO_S - CABLE_AGO_S - 900, "systemd-journald", "Journal stopped"),
     ]  # fmt: skip
@@ -113,8 +118,8 @@ def _second() -> Sequence[_Row]:
         (recovered_s, "kernel", "md: recovery of RAID array md127"),
         (recovered_s + RECOVERED_S, "kernel", "md: md127: recovery done."),
         (recovered_s + 2.0, "mdadm", "RebuildStarted event detected on md device /dev/md127"),
-        (recovered_s + RECOVERED_S + 1, "mdadm", "SpareActive event detected on md device /dev/md127, component device /dev/sdd2"),
-        (8 * _DAY_S, "smartd", "Device: /dev/sdc [SAT], SMART Usage Attribute: 190 Airflow_Temperature_Cel changed from 68 to 63"),
+        (recovered_s + RECOVERED_S + 1, "mdadm", _SPARE),
+        (8 * _DAY_S, "smartd", _WARMER),
         (9 * _DAY_S, "kernel", "md: data-check of RAID array md126"),
         (9 * _DAY_S + 190, "kernel", "md: md126: data-check done."),
     )  # fmt: skip

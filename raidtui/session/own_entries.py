@@ -1,4 +1,4 @@
-"""What raidtui itself did on this machine: its jobs, its changes, its benchmarks, as entries of the timeline."""
+"""What raidtui did on this machine: jobs, changes and benchmarks, as entries of the timeline."""
 
 from __future__ import annotations
 
@@ -65,7 +65,9 @@ def _changes(path: Path) -> Iterator[Entry]:
         if same and not error:
             continue
         text = f"{plan}, by {found.get('who', '?')}" + (f": not done: {error}" if error else "")
-        yield _entry(at_s, Origin.CHANGE, "change", text, array=str(found.get("subject", "")), bad=bool(error))
+        yield _entry(
+            at_s, Origin.CHANGE, "change", text, array=str(found.get("subject", "")), bad=bool(error)
+        )
 
 
 def _job(job: Job) -> Iterator[Entry]:

@@ -1,4 +1,4 @@
-"""What happened on a host, read once: logs, jobs, changes and benchmarks. Nothing is read before it is asked for.
+"""What happened on a host, read when it is asked for: logs, jobs, changes and benchmarks.
 
 On the live host it is read in a thread of its own, which can be ended at any time; what was read until then
 is kept.
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from raidtui.host.logs.journal import JournalReader, journal_troubles
+from raidtui.host.logs.journald import JournalReader, journal_troubles
 from raidtui.host.logs.log_files import LogFiles, with_boots
 from raidtui.host.logs.ring import current_boot, read_ring
 from raidtui.host.roots.root import Root

@@ -1,4 +1,4 @@
-"""What happened on a host, from its logs: lines to entries, entries to incidents, and what may have caused them.
+"""What happened on a host, from its logs: lines to entries, entries to incidents, and what they point to.
 
-Pure: what is read comes from ``raidtui.host.logs``, ``raidtui.jobs`` and ``raidtui.bench``, by ``raidtui.session``.
+Pure: ``raidtui.session`` reads with ``raidtui.host.logs``, ``raidtui.jobs`` and ``raidtui.bench``.
 """

@@ -1,9 +1,10 @@
-"""From entries of all sources to incidents: each entry gets its boot, and a boot that ended badly is noted."""
+"""From entries of all sources to incidents: each gets its boot, and a boot that ended badly is noted."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -92,7 +93,7 @@ def _named(entry: Entry, today: Today, names: Mapping[str, str]) -> Entry:
 def _unclean(boots: Sequence[BootSpan]) -> list[Entry]:
     """Return an entry at the start of each boot before which no shutdown was noted."""
     found: list[Entry] = []
-    for before, after in zip(boots, boots[1:], strict=False):
+    for before, after in pairwise(boots):
         if before.shut_down is False and after.shut_down is not None:
             found.append(
                 Entry(
@@ -102,8 +103,7 @@ def _unclean(boots: Sequence[BootSpan]) -> list[Entry]:
                     origin=Origin.JOURNAL,
                     code="unclean-end",
                     weight=Weight.WARNING,
-                    text="the log of the boot before ends without a shutdown: power cut, reset, crash, or its end"
-                    " was not kept",
+                    text="booted; no shutdown was logged before",
                 )
             )
     return found

@@ -1,4 +1,4 @@
-"""Entries of the timeline: a line that matters, a job, a change, a benchmark, or what the console has seen."""
+"""Entries of the timeline: a line that matters, a job, a change, or a benchmark."""
 
 from __future__ import annotations
 
@@ -12,10 +12,14 @@ from raidtui.model.log_line import LogLine, Writer
 from raidtui.timeline.catalogue import find_pattern
 from raidtui.timeline.patterns import Weight, groups_of, patterns
 
-_PARTITION = re.compile(r"(?P<disk>(?:sd|vd|xvd|hd|ubd)[a-z]+|(?:nvme\d+n\d+|mmcblk\d+|nbd\d+|loop\d+)(?=p|$))p?\d*\Z")
+_PARTITION = re.compile(
+    r"(?P<disk>(?:sd|vd|xvd|hd|ubd)[a-z]+|(?:nvme\d+n\d+|mmcblk\d+|nbd\d+|loop\d+)(?=p|$))p?\d*\Z"
+)
 _CONTROLLER = re.compile(r"(nvme\d+)(?:c\d+)?n\d+\Z")
 _ACTIONS = {"data-check": "check", "requested-resync": "repair", "recovery": "recover"}
-_CODES_OF_ACTIONS = frozenset({"sync-started", "sync-done", "sync-interrupted", "sync-delayed", "sync-resumed"})
+_CODES_OF_ACTIONS = frozenset(
+    {"sync-started", "sync-done", "sync-interrupted", "sync-delayed", "sync-resumed"}
+)
 _STARTED = frozenset({"mirrors-active", "raid10-active", "parity-active"})
 """With fewer members than slots, a warning."""
 

@@ -1,8 +1,8 @@
 """Which arrays and disks of today an incident is about: names of the kernel change from boot to boot.
 
-In the present boot, they are what they are called. Of an earlier one, a disk is known by the serial number that
-smartd wrote then, and an array by its members: partitions of disks that are known so, which all belong to one
-array today. What is known by neither is not guessed.
+In the present boot, they are what they are called. Of an earlier one, a disk is known by the serial number
+that smartd wrote then, and an array by its members: partitions of disks that are known so, which all belong
+to one array today. What is known by neither is not guessed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Today(Struct, frozen=True, kw_only=True):
     ports: Mapping[str, str] = {}
 
 
-class Subject(Struct, frozen=True, kw_only=True):
+class SubjectToday(Struct, frozen=True, kw_only=True):
     """What an incident is about, as it is now.
 
     Args:
@@ -60,7 +60,7 @@ class Subject(Struct, frozen=True, kw_only=True):
     unknown: tuple[str, ...] = ()
 
 
-def subject_of(incident: Incident, today: Today) -> Subject:
+def subject_of(incident: Incident, today: Today) -> SubjectToday:
     """Return what an incident is about, as it is now."""
     now = bool(today.boot) and incident.boot == today.boot
     by_key = {array.key: array for array in today.arrays.values()}
@@ -78,7 +78,7 @@ def subject_of(incident: Incident, today: Today) -> Subject:
     for name in incident.disks:
         disk = _disk_now(name, today) if now else _disk_then(name, incident, today)
         (disks if disk else unknown).append(disk or name)
-    return Subject(arrays=tuple(arrays.values()), disks=tuple(disks), unknown=tuple(unknown))
+    return SubjectToday(arrays=tuple(arrays.values()), disks=tuple(disks), unknown=tuple(unknown))
 
 
 def _array_now(name: str, today: Today) -> ArrayToday | None:

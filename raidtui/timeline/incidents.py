@@ -8,7 +8,7 @@ from itertools import groupby
 from msgspec import Struct
 
 from raidtui.timeline.entries import Entry, Origin, disk_of, words_of
-from raidtui.timeline.hints import Hint, hint_of
+from raidtui.timeline.incident_causes import Hint, hint_of
 from raidtui.timeline.patterns import Weight
 from raidtui.timeline.wiring import Wiring
 
@@ -21,7 +21,8 @@ _RANK = {
         (
             "array-lost", "raid0-failed", "read-lost", "fs-error", "fs-read-only", "member-failed", "too-few",
             "dirty-degraded", "no-personality", "non-fresh", "nvme-gone", "disk-offlined", "scsi-offline",
-            "smart-failing", "job", "change", "bench", "boot", "sync-interrupted", "sync-done", "sync-started",
+            "smart-failing", "job-ended", "job-started", "change", "bench", "unclean-end", "boot",
+            "sync-interrupted", "sync-done", "sync-started",
         )
     )
 }  # fmt: skip
@@ -199,7 +200,8 @@ def _latest(done: list[_Open], entry: Entry) -> list[_Open]:
 
 def _closed(each: _Open, wiring: Wiring) -> Incident:
     def names(kind: str) -> tuple[str, ...]:
-        return tuple(sorted(word for head, _, word in (s.partition(" ") for s in each.subjects) if head == kind))
+        found = (subject.partition(" ") for subject in each.subjects)
+        return tuple(sorted(word for head, _, word in found if head == kind))
 
     disks, arrays = names("disk"), names("array")
     members = {array: tuple(sorted(wiring.members.get(array, ()))) for array in arrays}
@@ -214,7 +216,7 @@ def _closed(each: _Open, wiring: Wiring) -> Incident:
         arrays=arrays,
         disks=disks,
         ports=names("port"),
-        hint=hint_of(each.entries, disks, wiring),
+        hint=hint_of(each.entries, wiring),
         serials={disk: wiring.serials[disk] for disk in (*disks, *of_members) if disk in wiring.serials},
         members=members,
     )

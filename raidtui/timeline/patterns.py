@@ -1,4 +1,4 @@
-"""The kinds of lines that matter: ``patterns.tsv`` has an expression for each, its weight, and our words for it."""
+"""The kinds of lines that matter: ``patterns.tsv`` has for each an expression, a weight, and our words."""
 
 from __future__ import annotations
 

@@ -14,12 +14,12 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import IO, cast
+from typing import IO, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.host.logs.journal import whole_lines
+from raidtui.host.logs.journald import whole_lines
 from raidtui.host.roots.root import Root
 from raidtui.model.log_line import LogGap, LogLine, LogTrouble, Writer
 
@@ -27,12 +27,9 @@ Wanted = Callable[[Writer, str], bool]
 """Whether a line is of any use; the others are dropped as they are read."""
 FOLDER = "/var/log"
 _NAME = re.compile(r"(?P<base>kern\.log|messages|syslog)(?P<turn>[.-]\d+)?(?:\.(?:gz|xz|bz2))?\Z")
-_CLASSIC = re.compile(
-    r"(?P<month>[A-Z][a-z]{2}) (?P<day>[ \d]\d) (?P<time>\d\d:\d\d:\d\d) \S+ (?P<tag>[^:\s\[]+)(?:\[\d+\])?: (?P<text>.*)"
-)
-_ISO = re.compile(
-    r"(?P<stamp>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?) \S+ (?P<tag>[^:\s\[]+)(?:\[\d+\])?: (?P<text>.*)"
-)
+_TAGGED = r" \S+ (?P<tag>[^:\s\[]+)(?:\[\d+\])?: (?P<text>.*)"
+_CLASSIC = re.compile(r"(?P<month>[A-Z][a-z]{2}) (?P<day>[ \d]\d) (?P<time>\d\d:\d\d:\d\d)" + _TAGGED)
+_ISO = re.compile(r"(?P<stamp>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)" + _TAGGED)
 _PRINTK = re.compile(r"\[ *(\d+\.\d+)\] ?")
 _MONTHS = {name: number for number, name in enumerate(
     ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), 1
@@ -47,6 +44,11 @@ _DAY_S = 86_400.0
 _NEWLINE = "#012"  # as rsyslog writes it
 _LINE_MOST = 1 << 16
 _MOST_BYTES = 1 << 30
+_OPENERS: dict[str, Callable[[IO[bytes]], Any]] = {
+    "gz": lambda raw: gzip.GzipFile(fileobj=raw),
+    "xz": lzma.LZMAFile,
+    "bz2": bz2.BZ2File,
+}
 _DAMAGED = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
 
 
@@ -158,13 +160,8 @@ def _apart(read: _Read) -> list[_Read]:
 
 
 def _lines(path: str, raw: IO[bytes]) -> Iterator[str]:
-    stream = raw
-    if path.endswith(".gz"):
-        stream = cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
-    elif path.endswith(".xz"):
-        stream = cast("IO[bytes]", lzma.LZMAFile(raw))
-    elif path.endswith(".bz2"):
-        stream = cast("IO[bytes]", bz2.BZ2File(raw))
+    opener = _OPENERS.get(path.rpartition(".")[2])
+    stream = opener(raw) if opener is not None else raw
     total = 0
     while line := stream.readline(_LINE_MOST):
         total += len(line)

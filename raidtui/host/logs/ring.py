@@ -1,10 +1,10 @@
-"""The kernel's ring buffer, from ``dmesg --raw``: this boot alone, and its newest lines where it has wrapped."""
+"""The kernel's ring buffer, from ``dmesg --raw``: this boot alone, and its newest lines if it has wrapped."""
 
 from __future__ import annotations
 
 import re
 
-from raidtui.host.logs.journal import whole_lines
+from raidtui.host.logs.journald import whole_lines
 from raidtui.host.roots.root import Root
 from raidtui.model.log_line import LogGap, LogLine, LogTrouble, Writer
 

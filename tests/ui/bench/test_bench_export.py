@@ -58,8 +58,8 @@ class Opened:
 
 def test_picture(shows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "raidtui.ui.bench.export_page.default_path",
-        lambda kind, _: Path(f"/home/ann/measurements/raidtui-bench-20261120-2125.{kind}"),
+        "raidtui.ui.frame.export_form.new_path",
+        lambda _stem, kind, _at_s: Path(f"/home/ann/measurements/raidtui-bench-20261120-2125.{kind}"),
     )
 
     async def prepare(pilot: Paces) -> None:

@@ -35,10 +35,10 @@ _PERSISTENT, _VOLATILE = "/var/log/journal", "/run/log/journal"
 class _Entry(Struct, gc=False):
     """The fields that are read. The journal may have bytes, nothing, or several values in each of them."""
 
-    MESSAGE: Any = None
-    MESSAGE_ID: Any = None
-    SYSLOG_IDENTIFIER: Any = None
-    _TRANSPORT: Any = None
+    message: Any = msgspec.field(name="MESSAGE", default=None)
+    message_id: Any = msgspec.field(name="MESSAGE_ID", default=None)
+    identifier: Any = msgspec.field(name="SYSLOG_IDENTIFIER", default=None)
+    transport: Any = msgspec.field(name="_TRANSPORT", default=None)
     realtime: str = msgspec.field(name="__REALTIME_TIMESTAMP", default="")
     monotonic: str = msgspec.field(name="__MONOTONIC_TIMESTAMP", default="")
     source: Any = msgspec.field(name="_SOURCE_MONOTONIC_TIMESTAMP", default=None)
@@ -125,17 +125,17 @@ class JournalReader:
                 self.damaged += 1
 
     def _take(self, entry: _Entry, found: list[LogLine]) -> None:
-        text = entry.MESSAGE
+        text = entry.message
         if type(text) is not str:
             text = message_text(text)
-        if entry._TRANSPORT == "kernel":  # programs write to /dev/kmsg, too
-            if entry.SYSLOG_IDENTIFIER != "kernel":
+        if entry.transport == "kernel":  # programs write to /dev/kmsg, too
+            if entry.identifier != "kernel":
                 return
             writer, self.kernel = Writer.KERNEL, True
-        elif entry._TRANSPORT == "driver" and _first(entry.MESSAGE_ID) in _MARKS:
+        elif entry.transport == "driver" and _first(entry.message_id) in _MARKS:
             writer = Writer.JOURNAL
         else:
-            known = _WRITERS.get(_first(entry.SYSLOG_IDENTIFIER))
+            known = _WRITERS.get(_first(entry.identifier))
             if known is None:
                 return
             writer = known

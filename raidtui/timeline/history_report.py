@@ -12,24 +12,26 @@ import msgspec
 
 from raidtui.model.log_line import LogTrouble
 from raidtui.timeline.entries import Entry, words_of
-from raidtui.timeline.identity import Subject, Today, subject_of
+from raidtui.timeline.identity import SubjectToday, Today, subject_of
 from raidtui.timeline.incidents import Incident
 from raidtui.timeline.patterns import Weight
 from raidtui.view.text import visible
 from raidtui.view.units import counted, duration
 
-FORMS = ("text", "html", "json")
 _WIDTH = 100
 _INDENT = " " * 6
 _SIGNS = {Weight.WARNING: "!", Weight.ERROR: "X", Weight.CRITICAL: "X"}
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _STYLE = """
 :root { color-scheme: light dark; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; }
 details { border-bottom: 1px solid #8884; padding: 0.3rem 0; }
 summary { cursor: pointer; } time { opacity: 0.8; font-variant-numeric: tabular-nums; }
 .warning b { color: #b36b00; } .error b, .critical b { color: #c62828; }
-p.hint { margin: 0.2rem 0 0.2rem 1.2rem; } table { margin: 0.3rem 0 0.6rem 1.2rem; border-collapse: collapse; }
-td { padding: 0 0.9rem 0 0; vertical-align: top; } td.raw { font-family: ui-monospace, monospace; font-size: 12px; }
+p.hint { margin: 0.2rem 0 0.2rem 1.2rem; }
+table { margin: 0.3rem 0 0.6rem 1.2rem; border-collapse: collapse; }
+td { padding: 0 0.9rem 0 0; vertical-align: top; }
+td.raw { font-family: ui-monospace, monospace; font-size: 12px; }
 """
 
 
@@ -52,7 +54,7 @@ class HistoryReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def report_bytes(form: str, report: HistoryReport) -> bytes:
-    """Return the contents of a file of one of ``FORMS``."""
+    """Return the contents of a file of these forms: text, html, json."""
     if form == "json":
         return msgspec.json.format(msgspec.json.encode(history_dict(report)), indent=1) + b"\n"
     if form == "html":
@@ -78,7 +80,7 @@ def history_dict(report: HistoryReport) -> dict[str, Any]:
     }
 
 
-def _incident_dict(incident: Incident, subject: Subject) -> dict[str, Any]:
+def _incident_dict(incident: Incident, subject: SubjectToday) -> dict[str, Any]:
     hint = incident.hint
     return {
         "at": incident.first_s,
@@ -92,9 +94,7 @@ def _incident_dict(incident: Incident, subject: Subject) -> dict[str, Any]:
         else {"cause": str(hint.cause), "text": hint.sentence, "basis": list(hint.basis)},
         "then": {
             "arrays": list(incident.arrays),
-            "disks": [
-                {"name": name, "serial": incident.serials.get(name)} for name in incident.disks
-            ],
+            "disks": [{"name": name, "serial": incident.serials.get(name)} for name in incident.disks],
             "ports": list(incident.ports),
         },
         "now": {
@@ -122,7 +122,7 @@ def _entry_dict(entry: Entry) -> dict[str, Any]:
 # -- for people
 
 
-def named(incident: Incident, subject: Subject) -> str:
+def named(incident: Incident, subject: SubjectToday) -> str:
     """Return what an incident is about, as people call it today; "" for the host."""
     if subject.arrays:
         return subject.arrays[0].title
@@ -134,19 +134,19 @@ def moment(at_s: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at_s))
 
 
-def collapsed(entries: Sequence[Entry]) -> Iterator[tuple[Entry, int, float]]:
-    """Yield entries, those that say the same of the same one after the other as one: first, count, last time."""
+def collapsed(entries: Sequence[Entry]) -> Iterator[tuple[Entry, int]]:
+    """Yield entries; those in a row that say the same of the same are one: the first, and how many."""
     first: Entry | None = None
-    count, last_s = 0, 0.0
+    count = 0
     for entry in entries:
         if first is not None and _same(first, entry):
-            count, last_s = count + 1, entry.at_s
+            count += 1
             continue
         if first is not None:
-            yield first, count, last_s
-        first, count, last_s = entry, 1, entry.at_s
+            yield first, count
+        first, count = entry, 1
     if first is not None:
-        yield first, count, last_s
+        yield first, count
 
 
 def _same(one: Entry, other: Entry) -> bool:
@@ -180,7 +180,7 @@ def _incident_lines(incident: Incident, name: str, *, whole: bool) -> Iterator[s
     if incident.hint is not None:
         yield from _wrapped(f"{_INDENT}Points to: {visible(incident.hint.sentence)}", _INDENT)
     if whole:
-        for entry, count, _ in collapsed(incident.entries):
+        for entry, count in collapsed(incident.entries):
             about = entry.port or entry.device or entry.array
             times = f" (x{count})" if count > 1 else ""
             stamp = time.strftime("%H:%M:%S", time.localtime(entry.at_s))
@@ -205,7 +205,7 @@ def html_page(report: HistoryReport) -> str:
     ]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         f"<title>{_html(title)}</title><style>{_STYLE}</style></head><body><h1>{_html(title)}</h1>"
         f"<p>Read by raidtui at <time>{moment(report.at_s)}</time>: {counted(len(parts), 'incident')}.</p>"
         f"{''.join(notes)}{''.join(parts)}</body></html>\n"
@@ -218,7 +218,7 @@ def _html_incident(incident: Incident, name: str) -> str:
         f"<td>{_html(entry.port or entry.device or entry.array)}</td>"
         f"<td>{_html(words_of(entry))}{f' (x{count})' if count > 1 else ''}</td>"
         f'<td class="raw">{_html(entry.text)}</td></tr>'
-        for entry, count, _ in collapsed(incident.entries)
+        for entry, count in collapsed(incident.entries)
     )
     hint = f'<p class="hint">Points to: {_html(incident.hint.sentence)}</p>' if incident.hint else ""
     return (
