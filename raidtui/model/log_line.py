@@ -49,7 +49,6 @@ class LogGap(StrEnum):
     JOURNAL_REFUSED = "journal-refused"
     JOURNAL_VOLATILE = "journal-volatile"
     NOT_CAPTURED = "not-captured"
-    NOTHING = "nothing"
     RING_ONLY = "ring-only"
     RING_REFUSED = "ring-refused"
     TOO_MANY = "too-many"

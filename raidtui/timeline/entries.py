@@ -35,8 +35,6 @@ class Origin(StrEnum):
     JOB = "job"
     CHANGE = "change"
     BENCH = "bench"
-    CONSOLE = "console"
-    """What this console has seen since it was opened."""
 
 
 class Entry(Struct, frozen=True, kw_only=True, gc=False):
@@ -101,7 +99,7 @@ def words_of(entry: Entry) -> str:
     groups = groups_of(pattern, entry.text)
     if entry.code in _CODES_OF_ACTIONS:
         groups["a"] = _ACTIONS.get(groups.get("a", ""), groups.get("a", ""))
-    groups = {name: value.strip().removeprefix("/dev/") for name, value in groups.items()}
+    groups = {name: " ".join(value.split()).removeprefix("/dev/") for name, value in groups.items()}
     if entry.code == "io-error":
         groups["o"] = (groups.get("o") or "access").lower()
     if groups.get("f") == "frozen":

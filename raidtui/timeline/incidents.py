@@ -7,7 +7,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from raidtui.timeline.entries import Entry, Origin, disk_of, words_of
+from raidtui.timeline.entries import Entry, disk_of, words_of
 from raidtui.timeline.incident_causes import Hint, hint_of
 from raidtui.timeline.patterns import Weight
 from raidtui.timeline.wiring import Wiring
@@ -27,7 +27,6 @@ _RANK = {
     )
 }  # fmt: skip
 """Of entries that weigh the same, the one that is shown for all of them."""
-_ALONE = frozenset({Origin.CONSOLE})
 _USUAL_EARLY = frozenset({"ata-down"})
 """Of a port without a disk, while the host boots."""
 _BEGINS, _ENDS = "sync-started", frozenset({"sync-done", "sync-interrupted"})
@@ -141,11 +140,6 @@ def _of_boot(boot: str, entries: list[Entry], ports: Mapping[str, str] | None) -
     booting: _Open | None = None
     for entry in entries:
         wiring.take(entry)
-        if entry.origin in _ALONE:
-            alone = _Open(boot)
-            alone.add(entry, wiring.subjects(entry))
-            done.append(alone)
-            continue
         subjects = wiring.subjects(entry)
         near = _near(entry, subjects, by_subject)
         if not near and not subjects:
