@@ -71,7 +71,7 @@ def rule_line(history: HostHistory | None, run: HistoryRun | None, width: int, *
     """
     if run is not None:
         back = f", back to {time.strftime('%Y-%m-%d', time.localtime(run.at_s))}" if run.at_s else ""
-        words = f" reading: {run.lines:,} lines{back}; x ends it "
+        words = f" reading: {run.lines:,} line{'' if run.lines == 1 else 's'}{back}; x ends it "
     elif history is None:
         words = ""
     else:
