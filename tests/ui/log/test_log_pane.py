@@ -42,12 +42,17 @@ async def opened(pilot: Paces) -> LogPane:
     pane = main_of(pilot).panes["log"]
     assert isinstance(pane, LogPane)
     await until(pilot, lambda: pane.history is not None, "the logs are read")
-    scrolls = lambda: len(pane.rows.lines) > pane.rows.size.height  # noqa: E731
-    await until(
-        pilot, lambda: pane.rows.size.height and scrolls() == pane.rows.show_vertical_scrollbar, "laid out"
-    )
+    await until(pilot, lambda: laid_out(pilot, pane), "its scroll bar is there, if it needs one")
     await pilot.pause()
     return pane
+
+
+def laid_out(pilot: Paces, pane: LogPane) -> bool:
+    """Whether the rows are drawn with the scroll bar that so many of them need."""
+    rows, drawn = pane.rows, main_of(pilot)._compositor.visible_widgets
+    if not rows.size.height or rows not in drawn:
+        return False
+    return (rows.vertical_scrollbar in drawn) == (len(rows.lines) > rows.size.height)
 
 
 def pressing(*keys: str) -> Prepares:
@@ -163,7 +168,9 @@ def test_export(shows: Shows, size: tuple[int, int], monkeypatch: pytest.MonkeyP
     )
 
     async def prepare(pilot: Paces) -> None:
-        await opened(pilot)
+        pane = await opened(pilot)
+        await press(pilot, "t")  # few rows: a scroll bar is now and then not drawn beneath a dialog
+        await until(pilot, lambda: laid_out(pilot, pane), "the rows")
         await at(pilot, ExportForm, "e")
         await pilot.pause()
 
