@@ -1,7 +1,6 @@
 """What happened on a host, read when it is asked for: logs, jobs, changes and benchmarks.
 
-On the live host it is read in a thread of its own, which can be ended at any time; what was read until then
-is kept.
+It is read in a thread of its own, which can be ended at any time; what was read until then is kept.
 """
 
 from __future__ import annotations
@@ -81,16 +80,17 @@ class TimelineSession:
 
     def __init__(self, loop: WatchLoop) -> None:
         self._loop = loop
-        self._root = loop.root.apart() or loop.root
+        self._apart = loop.root.apart()
         self._thread = HostThread()  # never closed: a tool that hangs must not keep raidtui from ending
 
     async def read(self, run: HistoryRun, snapshot: Snapshot | None) -> HostHistory:
-        """Return what happened; of a host in memory, it is read in the sampling's thread."""
+        """Return what happened; of a host that one thread alone may read, it is read in the sampling's."""
+        root = self._apart or self._loop.root
 
         def work() -> HostHistory:
-            return read_history(self._root, run, snapshot=snapshot)
+            return read_history(root, run, snapshot=snapshot)
 
-        return await (self._thread.run(work) if self._root.live else self._loop.work(work))
+        return await (self._loop.work(work) if self._apart is None else self._thread.run(work))
 
 
 def read_history(

@@ -177,6 +177,8 @@ def _near(entry: Entry, subjects: tuple[str, ...], by_subject: Mapping[str, _Ope
 
 
 def _is_of_boot(entry: Entry) -> bool:
+    if entry.code == "shutdown":
+        return False
     return entry.code in {"boot", "unclean-end"} or (_early(entry) and entry.weight <= Weight.NOTE)
 
 

@@ -204,6 +204,11 @@ def test_an_ordinary_boot_is_one_incident() -> None:
     assert (incident.title, incident.weight) == ("booted, Linux 6.1.0", Weight.NOTE)
 
 
+def test_a_shutdown_soon_after_the_boot_is_seen() -> None:
+    lines = [line(0.0, "Linux version 6.1.0"), line(50.0, "Journal stopped", Writer.JOURNAL)]
+    assert [each.head.code for each in incidents_of(entries(lines))] == ["boot", "shutdown"]
+
+
 def test_a_module_that_the_initramfs_lacks() -> None:
     lines = [line(0.0, "Linux version 6.1.0"), line(2.0, "md: personality for level 1 is not loaded!")]
     _, incident = incidents_of(entries(lines))

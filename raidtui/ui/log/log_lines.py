@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from raidtui.model.finding import Tone
 from raidtui.session.timeline import HistoryRun, HostHistory
@@ -53,6 +54,22 @@ def row_line(row: LogRow, width: int, now_s: float) -> Line:
         (fit_words(text, min(room, cell_width(text))), role),
         (more, "dim"),
     ]
+
+
+class DrawnRows:
+    """Rows as lines; those that were made before, in the same width on the same day, are kept."""
+
+    def __init__(self) -> None:
+        self._drawn: dict[int, tuple[LogRow, Line]] = {}  # with its row, whose number nothing else has then
+        self._drawn_for: tuple[int, tuple[int, ...]] = (0, ())
+
+    def lines(self, rows: Sequence[LogRow], width: int, now_s: float) -> list[Line]:
+        """Return the lines of rows, see ``row_line``."""
+        drawn_for = (width, time.localtime(now_s)[:3])
+        known = self._drawn if drawn_for == self._drawn_for else {}
+        self._drawn_for = drawn_for
+        self._drawn = {id(row): known.get(id(row)) or (row, row_line(row, width, now_s)) for row in rows}
+        return [line for _, line in self._drawn.values()]
 
 
 def _when(at_s: float, now_s: float) -> str:

@@ -24,6 +24,7 @@ from raidtui.view.line import Line
 
 if TYPE_CHECKING:
     from raidtui.session.timeline import HistoryRun, HostHistory, TimelineSession
+    from raidtui.ui.log.log_lines import DrawnRows
     from raidtui.ui.log.log_rows import LogRow, LogRows
 
 _PACE_S = 0.25
@@ -67,7 +68,9 @@ class LogPane(Pane):
         self.run: HistoryRun | None = None
         self._read_of: TimelineSession | None = None
         self._rows: LogRows | None = None
+        self._drawn: DrawnRows | None = None
         self._shown: list[LogRow] = []
+        self._at: int | None = None
         self._chosen: tuple[float, str, str] | None = None
         self._troubles = False
         self._raw = False
@@ -129,6 +132,13 @@ class LogPane(Pane):
         if self._pace is not None:
             self._pace.stop()
             self._pace = None
+
+    def _drawing(self) -> DrawnRows:
+        if self._drawn is None:
+            from raidtui.ui.log.log_lines import DrawnRows  # noqa: PLC0415
+
+            self._drawn = DrawnRows()
+        return self._drawn
 
     def _show_progress(self) -> None:
         if self.display:
@@ -209,40 +219,54 @@ class LogPane(Pane):
 
     # -- showing
 
+    def on_unmount(self) -> None:
+        """End a reading with the console."""
+        if self.run is not None:
+            self.run.end()
+
     def show_report(self, report: Report) -> None:
-        """Take a report; its events are in the log already."""
+        """Take a report; its events are in the log already. Of another host, nothing was read yet."""
         self.report = report
+        if self._read_of is not None and self._read_of is not self._session():
+            self.history = self._read_of = None
+            self._take().take(None)
+            self.come()
 
     def _row(self) -> LogRow | None:
-        rows = self._shown
-        return next((row for row in rows if row.key == self._chosen), rows[-1] if rows else None)
+        return self._shown[self._at] if self._at is not None else None
+
+    def _place(self) -> int | None:
+        """Return the number of the chosen row: the last one, where none was chosen or it is gone."""
+        rows, chosen = self._shown, self._chosen
+        if chosen is not None:
+            for place, row in enumerate(rows):
+                if row.at_s == chosen[0] and row.key == chosen:
+                    return place
+        return len(rows) - 1 if rows else None
 
     def move(self, delta: int) -> None:
         """Choose the row ``delta`` further down."""
-        row = self._row()
-        if row is not None:
-            at = max(0, min(len(self._shown) - 1, self._shown.index(row) + delta))
+        if self._at is not None:
+            at = max(0, min(len(self._shown) - 1, self._at + delta))
             # The newest is not held on to: the one after it is chosen as it comes.
             self._chosen = None if at == len(self._shown) - 1 else self._shown[at].key
             self.redraw()
 
     def redraw(self) -> None:
         """Draw everything."""
-        from raidtui.ui.log.log_lines import row_line  # noqa: PLC0415
-
         width = self.app.size.width
         if width < SMALLEST[0]:
             return
-        self._shown = self._take().shown(
-            self.shell.log_events, self.wanted_text.lower(), troubles=self._troubles
-        )
-        row, now_s = self._row(), self.shell.now_s()
-        at = self._shown.index(row) if row is not None else None
-        self.rows.show([row_line(each, width, now_s) for each in self._shown] or self._nothing(), selected=at)
-        if at is not None:
-            self.rows.keep_in_view(at)
+        rows = self._take()
+        wanted = self.wanted_text.lower()
+        self._shown = rows.shown(self.shell.log_events, wanted, troubles=self._troubles)
+        self._at = self._place()
+        lines = self._drawing().lines(self._shown, width, self.shell.now_s())
+        self.rows.show(lines or self._nothing(), selected=self._at)
+        if self._at is not None:
+            self.rows.keep_in_view(self._at)
         self._show_rule(width)
-        self.body.show(self._card(row, width))
+        self.body.show(self._card(self._row(), width))
         self.redraw_frame()
 
     def _show_rule(self, width: int) -> None:

@@ -81,13 +81,11 @@ class LogRows:
     """All rows, and those that are wanted."""
 
     def __init__(self) -> None:
-        self._history: HostHistory | None = None
         self._of_history: list[LogRow] = []
         self._of_events: dict[int, LogRow] = {}
 
     def take(self, history: HostHistory | None) -> None:
         """Take the history; None for none."""
-        self._history = history
         incidents = history.incidents if history is not None else ()
         today = history.today if history is not None else Today()
         self._of_history = [incident_row(each, today) for each in incidents]

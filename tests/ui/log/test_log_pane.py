@@ -110,7 +110,7 @@ def apart(monkeypatch: pytest.MonkeyPatch) -> None:
     async def read(self: TimelineSession, run: Any, snapshot: Any) -> Any:
         from raidtui.session.timeline import read_history  # noqa: PLC0415
 
-        return await self._thread.run(lambda: read_history(self._root, run, snapshot=snapshot))
+        return await self._thread.run(lambda: read_history(self._loop.root, run, snapshot=snapshot))
 
     monkeypatch.setattr(TimelineSession, "read", read)
 
