@@ -7,7 +7,9 @@ import gzip
 import lzma
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +32,7 @@ def everything(writer: Writer, text: str) -> bool:
     return bool(writer) and text is not None
 
 
-def read(files: dict[str, bytes | str]) -> tuple[LogFiles, list[LogLine]]:
+def read(files: Mapping[str, Any]) -> tuple[LogFiles, list[LogLine]]:
     root = MemoryRoot({f"/var/log/{name}": data for name, data in files.items()}, taken_s=NOW_S)
     reader = LogFiles(root, everything, lambda: False)
     return reader, with_boots([line for lines in reader.read() for line in lines])

@@ -39,6 +39,11 @@ _FORMS = {
 class LogLines(RowList):
     """The rows of the log; they open at their end."""
 
+    def watch_show_vertical_scrollbar(self, shown: bool) -> None:  # noqa: FBT001  (Textual calls it)
+        """Tell a scroll bar that appears where the rows are: they may have been scrolled before it."""
+        if shown:
+            self.vertical_scrollbar.position = self.scroll_y
+
 
 class LogBody(ScrollLines, can_focus=True):
     """The card of the chosen row."""
