@@ -150,7 +150,9 @@ def collapsed(entries: Sequence[Entry]) -> Iterator[tuple[Entry, int]]:
 
 
 def _same(one: Entry, other: Entry) -> bool:
-    return (one.code, one.array, one.device, one.port) == (other.code, other.array, other.device, other.port)
+    about = (one.array, one.device, one.port)
+    same = (one.code, *about) == (other.code, other.array, other.device, other.port)
+    return same and (any(about) or one.text == other.text)
 
 
 def text_lines(report: HistoryReport, *, whole: bool) -> Iterator[str]:
@@ -178,7 +180,7 @@ def _incident_lines(incident: Incident, name: str, *, whole: bool) -> Iterator[s
         f"{moment(incident.first_s)} {sign} {subject}{visible(incident.title)}{lasting}{more}", _INDENT
     )
     if incident.hint is not None:
-        yield from _wrapped(f"{_INDENT}Points to: {visible(incident.hint.sentence)}", _INDENT)
+        yield from _wrapped(f"{_INDENT}Hint: {visible(incident.hint.sentence)}", _INDENT)
     if whole:
         for entry, count in collapsed(incident.entries):
             about = entry.port or entry.device or entry.array
@@ -220,7 +222,7 @@ def _html_incident(incident: Incident, name: str) -> str:
         f'<td class="raw">{_html(entry.text)}</td></tr>'
         for entry, count in collapsed(incident.entries)
     )
-    hint = f'<p class="hint">Points to: {_html(incident.hint.sentence)}</p>' if incident.hint else ""
+    hint = f'<p class="hint">Hint: {_html(incident.hint.sentence)}</p>' if incident.hint else ""
     return (
         f'<details class="{incident.weight.word}"><summary><time>{moment(incident.first_s)}</time> '
         f"<b>{_html(name)}</b> {_html(incident.title)}</summary>{hint}<table>{rows}</table></details>\n"

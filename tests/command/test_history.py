@@ -54,9 +54,7 @@ def test_the_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert re.fullmatch(
         rf"\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d X data: {FAILED}, 52 s \(23 further lines\)", lines[0]
     )
-    assert lines[1].startswith(
-        "      Points to: the link of ata4 (sdd) reported errors and was reset 3 times"
-    )
+    assert lines[1].startswith("      Hint: the link of ata4 (sdd) reported errors and was reset 3 times")
     assert sum(not line.startswith(" ") for line in lines) == 3
 
 

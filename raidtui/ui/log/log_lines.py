@@ -126,7 +126,7 @@ def card_lines(row: LogRow, width: int, *, raw: bool) -> list[Line]:
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(incident.first_s))
     lines += _labelled("When", f"{when}{lasting}", width)
     if incident.hint is not None:
-        lines += _labelled("Points to", incident.hint.sentence, width)
+        lines += _labelled("Hint", incident.hint.sentence, width)
     if row.subject.unknown:
         names = ", ".join(row.subject.unknown)
         lines += _labelled("Then", f"{names}: names of that boot, which nothing matches with today's", width)
