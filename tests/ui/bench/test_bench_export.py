@@ -27,7 +27,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "here"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("raidtui.ui.bench.export_page.time.time", lambda: 1_795_209_900.0)
+    monkeypatch.setattr("raidtui.ui.frame.export_form.time.time", lambda: 1_795_209_900.0)
     return folder
 
 
