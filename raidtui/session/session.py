@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from raidtui.session.advice import AdviceSession
     from raidtui.session.bench import BenchSession
     from raidtui.session.played_jobs import PlayedJobs
+    from raidtui.session.pull import PullSession
     from raidtui.session.stack import StackSession
     from raidtui.session.tuning import TuneSession
     from raidtui.session.wear import WearSession
@@ -97,3 +98,10 @@ class Session:
         from raidtui.session.advice import AdviceSession  # noqa: PLC0415
 
         return AdviceSession(self.loop)
+
+    @cached_property
+    def pull(self) -> PullSession:
+        """What watches a disk that is exchanged."""
+        from raidtui.session.pull import PullSession  # noqa: PLC0415
+
+        return PullSession(self.loop, self.played if self.plays else None)
