@@ -24,6 +24,8 @@ exit status:
   rescue   0 no array needs a rescue, 1 one does, 2 one has too few members to start, 3 nothing could be read
   stack    0 nothing is wrong, 1 needs attention, 3 something could not be read
   advice   0 there is none, 1 there is some, 3 something could not be read
+  boot-check
+           0 it boots without any one disk, 1 not without each of them, 3 that cannot be told
   plan, apply, jobs, bench, tune
            0 done, 1 not done, 2 refused, 75 another job is running
   all      64 wrong usage, 70 a defect of raidtui, 74 the output could not be written"""
@@ -41,6 +43,7 @@ _COMMANDS = {
     "rescue": "say why arrays do not start, and how they come back",
     "stack": "show what stands on what, its load, balance and caches",
     "advice": "say what could be better on this host, why, and what mends it",
+    "boot-check": "say whether the machine boots without any one of its disks, and why not",
 }
 """Each is a module of ``raidtui.command`` with ``add_arguments`` and ``run``.
 
@@ -116,7 +119,7 @@ def build_parser(*, whole: bool = False) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_CommandParser)
     for name, words in _COMMANDS.items():
         command = commands.add_parser(name, help=words)
-        command.module = f"raidtui.command.{name}"
+        command.module = _module(name)
         if whole:
             command.load()
     return parser
@@ -144,6 +147,10 @@ def run_line(argv: list[str]) -> int:
     return status
 
 
+def _module(command: str) -> str:
+    return f"raidtui.command.{command.replace('-', '_')}"
+
+
 def _ended(argv: list[str]) -> int:
     try:
         return run(argv)
@@ -167,7 +174,7 @@ def run(argv: list[str]) -> int:
         return 3
     if arguments.command is None:
         return _screen(root, arguments)
-    command = importlib.import_module(f"raidtui.command.{arguments.command}")
+    command = importlib.import_module(_module(arguments.command))
     try:
         status: int = command.run(root, arguments)
     except UsageError as error:

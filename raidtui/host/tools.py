@@ -5,12 +5,45 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
+from collections.abc import Iterator
 from io import BufferedRandom
+from typing import IO
 
 from msgspec import Struct
 
 _TOOL_FOLDERS = ("/usr/sbin", "/sbin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/local/bin")
 _END_S = 5.0
+
+
+@contextlib.contextmanager
+def piped_tool(argv: tuple[str, ...], stdin: int) -> Iterator[IO[bytes] | None]:
+    """Run a tool that reads an open file and writes bytes, and yield those; None where it is not installed.
+
+    It is ended with the context: what nobody reads is not written.
+    """
+    path = tool_path(argv[0])
+    if path is None:
+        yield None
+        return
+    process = subprocess.Popen(
+        (path, *argv[1:]),
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=_environment(),
+        start_new_session=True,
+    )
+    try:
+        yield process.stdout
+    finally:
+        process.kill()
+        if process.stdout is not None:
+            process.stdout.close()
+        process.wait()
+
+
+def _environment() -> dict[str, str]:
+    return {"LC_ALL": "C", "LANG": "C", "PATH": ":".join(_TOOL_FOLDERS)}
 
 
 class ToolOutput(Struct, frozen=True, kw_only=True):
@@ -41,7 +74,6 @@ def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOu
     if path is None:
         why = f"{argv[0]} is not installed"
         return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why, missing=True)
-    environment = {"LC_ALL": "C", "LANG": "C", "PATH": ":".join(_TOOL_FOLDERS)}
     try:
         with _memory() as stdout, _memory() as stderr:
             process = subprocess.Popen(
@@ -49,7 +81,7 @@ def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOu
                 stdin=subprocess.PIPE,
                 stdout=stdout,
                 stderr=stderr,
-                env=environment,
+                env=_environment(),
                 start_new_session=True,
             )
             try:
