@@ -162,6 +162,20 @@ def file_steps(
     return (step, *again)
 
 
+def keyword_lines(text: str, keyword: str) -> tuple[tuple[int, ...], ...]:
+    """Return the places, from 0, of the lines of each entry of mdadm.conf with this keyword.
+
+    Three letters are enough for a keyword (mdadm.conf(5)).
+    """
+    lines = text.split("\n")
+    found = []
+    for entry in _entries(lines):
+        word = _words(lines[entry[0]])[0].lower()
+        if len(word) >= 3 and keyword.startswith(word):
+            found.append(tuple(entry))
+    return tuple(found)
+
+
 def own_lines(text: str, uuid: str) -> frozenset[int]:
     """Return the places, from 0, of the lines of mdadm.conf that are about the array with this UUID."""
     return frozenset(_own(text.split("\n"), uuid)) if uuid else frozenset()

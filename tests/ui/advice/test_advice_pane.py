@@ -149,7 +149,7 @@ async def test_enter_shows_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_without_a_plan_it_says_so() -> None:
     async with running(sick()) as pilot:
         pane = await opened(pilot)
-        at = next(number for number, row in enumerate(rows(pane)) if "nobody is told" in row)
+        at = next(number for number, row in enumerate(rows(pane)) if "no array is checked" in row)
         await pilot.press(*["down"] * at, "enter")
         await pilot.pause()
         assert message_of(pilot) == "there is no plan for this: see what to do below"
