@@ -80,7 +80,7 @@ def plan_alerts(snapshot: Snapshot, setup: AlertSetup, request: AlertRequest) ->
         return NothingToDo(why="all of it is set up already; raidtui alert --test tries it")
     steps = tuple(step for part in parts for step in part.steps)
     return Plan(
-        title=f"alerts: {', '.join(part.title for part in parts)}",
+        title=f"set up alerts: {', '.join(part.title for part in parts)}",
         subject="system",
         steps=steps,
         undo=tuple(step for each in reversed(steps) for step in each.undo),
@@ -92,7 +92,7 @@ def plan_alerts(snapshot: Snapshot, setup: AlertSetup, request: AlertRequest) ->
 
 def _hook(setup: AlertSetup) -> _Part:
     part = _Part()
-    part.title = "the hook"
+    part.title = "hook"
     if setup.texts.get(HOOK) != setup.hook:
         part.steps += _program(setup, HOOK, "keeps each event on disk, and has it sent")
     return part
@@ -103,7 +103,7 @@ def _hook(setup: AlertSetup) -> _Part:
 
 def _mdadm(setup: AlertSetup, *, replaces: bool, watched: bool) -> _Part:
     part = _Part()
-    part.title = "mdadm reports to raidtui"
+    part.title = "mdadm"
     path, entry, named = _program_line(setup)
     if named not in {"", HOOK} and not replaces:
         return part.refuse(
@@ -180,7 +180,7 @@ def _restart(setup: AlertSetup, *, watched: bool) -> tuple[Step, ...]:
 
 def _retries(setup: AlertSetup) -> _Part:
     part = _Part()
-    part.title = "what was not sent is tried again"
+    part.title = "retries"
     if not setup.systemd:
         return part.refuse(
             RefusalCode.UNSUPPORTED,
@@ -215,7 +215,7 @@ def _retries(setup: AlertSetup) -> _Part:
 
 def _smartd(setup: AlertSetup, *, replaces: bool) -> _Part:
     part, smartd = _Part(), setup.smartd
-    part.title = "smartd reports to raidtui"
+    part.title = "smartd"
     if smartd is None:
         return part.refuse(
             RefusalCode.NOT_FOUND,
@@ -301,7 +301,7 @@ def _with_exec(text: str, entries: Sequence[tuple[tuple[int, ...], str, bool]]) 
 
 def _journal(setup: AlertSetup) -> _Part:
     part = _Part()
-    part.title = "the journal outlives restarts"
+    part.title = "journal"
     if setup.kept:
         return part
     if not setup.systemd:

@@ -100,8 +100,8 @@ def test_smartd() -> None:
     assert words.severity is Severity.ATTENTION
     assert words.sentence == (
         "smartd reports CurrentPendingSector of sda: Device: /dev/sda [SAT], 8 Currently unreadable"
-        " (pending) sectors. It is a member of data. data is optimal now. To do: look at the disk with raidtui wear,"
-        " and have another one ready."
+        " (pending) sectors. It is a member of data. data is optimal now. To do: look at the disk with"
+        " raidtui wear, and have another one ready."
     )
     assert said(event("Health", "/dev/sda", source="smartd"), WELL).severity is Severity.FAILED
     alone = said(event("Temperature", "/dev/sdz", source="smartd"), WELL)
