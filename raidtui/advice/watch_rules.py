@@ -97,7 +97,7 @@ def _of_alerts(watchers: Watchers) -> Iterator[Advice]:
 def _of_smartd(watchers: Watchers, smartd: Smartd) -> Iterator[Advice]:
     """Disks often report what they count long before md has a read error."""
     order = (*_PLAN, "--only", "smartd")
-    if not smartd.runs:
+    if not smartd.runs and not smartd.virtual:
         yield Advice(
             code=AdviceCode.DISKS_NOT_WATCHED,
             severity=Severity.ATTENTION,
@@ -108,7 +108,7 @@ def _of_smartd(watchers: Watchers, smartd: Smartd) -> Iterator[Advice]:
             remedy="systemctl enable --now smartmontools, or smartd",
             order=order,
         )
-    elif not smartd.programs and not (smartd.mails and watchers.mailer):
+    elif smartd.runs and not smartd.programs and not (smartd.mails and watchers.mailer):
         said = "no mail can be sent: there is no sendmail" if smartd.mails else f"{smartd.conf} names nobody"
         yield Advice(
             code=AdviceCode.DISKS_NOT_WATCHED,

@@ -61,9 +61,9 @@ def read_watchers(root: Root) -> Watchers | None:
 
 
 def read_smartd(root: Root) -> Smartd | None:
-    """Return what smartd does; None where it is not installed, or its host's disks are virtual."""
+    """Return what smartd does; None where it is not installed."""
     conf = next((path for path in _SMARTD_CONFS if root.text(path) is not None), "")
-    if not conf or "hypervisor" in (root.text("/proc/cpuinfo") or "").split():
+    if not conf:
         return None
     lines = [words for _, words in smartd_lines(root.text(conf) or "")]
     execs = [word for words in lines for flag, word in pairwise(words) if flag == "exec"]
@@ -76,6 +76,7 @@ def read_smartd(root: Root) -> Smartd | None:
         programs=tuple(each for each in execs if not each.endswith("/smartd-runner"))
         or tuple(f"{SMARTD_RUN}/{name}" for name in others if runner),
         mails=mails,
+        virtual="hypervisor" in (root.text("/proc/cpuinfo") or "").split(),
     )
 
 

@@ -21,7 +21,7 @@ class AlertSetup(Struct, frozen=True, kw_only=True):
         monitor_unit: the unit of mdadm --monitor; "" where there is none.
         monitor_installs: whether that is enabled by hand, and not by udev.
         monitor_enabled: whether it is enabled.
-        smartd: None where it is not installed, or has no real disks.
+        smartd: None where it is not installed.
         smartd_unit: its unit; "" where there is none.
         storage: what journald is to do: auto, persistent, volatile, none.
         kept: where the kernel's messages outlive a restart; "" for nowhere.

@@ -25,12 +25,14 @@ class Smartd(Struct, frozen=True, kw_only=True):
         runs: whether it runs.
         programs: what it calls at a fault, instead of a mail program.
         mails: whether it is to send mail.
+        virtual: whether the machine is, so that its disks may report nothing.
     """
 
     conf: str
     runs: bool = False
     programs: tuple[str, ...] = ()
     mails: bool = False
+    virtual: bool = False
 
 
 class Watchers(Struct, frozen=True, kw_only=True):
@@ -43,7 +45,7 @@ class Watchers(Struct, frozen=True, kw_only=True):
         program: the program in it; "" for none.
         mailer: whether there is a sendmail, by which mdadm sends mail.
         channels: whether raidtui's channels are configured, which its hook sends alerts on.
-        smartd: None where it is not installed, or has no real disks.
+        smartd: None where it is not installed.
         checks: what has arrays checked regularly, by its name: "/etc/cron.d/mdadm", "raid-check.timer".
         all_seen: whether all places where such a check may be arranged could be read.
         kept: where the kernel's messages outlive a restart: "/var/log/journal"; "" for nowhere.

@@ -60,7 +60,7 @@ def plan_alerts(snapshot: Snapshot, setup: AlertSetup, request: AlertRequest) ->
         "hook": lambda: _hook(setup),
         "mdadm": lambda: _mdadm(setup, replaces=request.replaces, watched=watched),
         "retries": lambda: _retries(setup),
-        "smartd": lambda: _smartd(setup, replaces=request.replaces),
+        "smartd": lambda: _smartd(setup, replaces=request.replaces, named="smartd" in request.parts),
         "journal": lambda: _journal(setup),
     }
     parts, notes = list[_Part](), list[str]()
@@ -213,14 +213,20 @@ def _retries(setup: AlertSetup) -> _Part:
 # -- smartd
 
 
-def _smartd(setup: AlertSetup, *, replaces: bool) -> _Part:
+def _smartd(setup: AlertSetup, *, replaces: bool, named: bool) -> _Part:
     part, smartd = _Part(), setup.smartd
     part.title = "smartd"
     if smartd is None:
         return part.refuse(
             RefusalCode.NOT_FOUND,
-            "smartd is not installed, or the disks here are virtual: no disk reports its faults",
-            "apt install smartmontools, where there are real disks",
+            "smartd is not installed: no disk reports its faults",
+            "apt install smartmontools",
+        )
+    if smartd.virtual and not smartd.runs and not named:
+        return part.refuse(
+            RefusalCode.UNSUPPORTED,
+            "smartd does not run, and this machine is virtual: its disks may have nothing to report",
+            "--only smartd sets it up nevertheless",
         )
     text = setup.texts.get(smartd.conf, "")
     entries = tuple(_smartd_entries(text))

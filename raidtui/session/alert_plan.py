@@ -20,9 +20,9 @@ _EXEC = "ExecStart=raidtui "
 
 _HOOK_TEXT = """\
 #!/bin/sh
-# Written by raidtui plan alerts. mdadm --monitor calls it with event, array and member (its PROGRAM), smartd
-# with SMARTD_... in its environment (its -M exec). What it is given is on disk before it ends; another
-# process sends it.
+# Written by raidtui plan alerts. mdadm --monitor calls it with
+# event, array and member, smartd with SMARTD_... set. It ends when
+# that is on disk; another process sends it.
 {environment}
 export {names}
 if [ -n "$SMARTD_FAILTYPE" ]; then

@@ -71,8 +71,10 @@ def set_up(guest: Guest) -> None:
 
 
 def monitor(guest: Guest) -> None:
-    done = guest.run("mdadm --monitor --scan --delay=1 --daemonise --pid-file=/run/alerts.pid")
+    """Start it, and wait until it knows the arrays: its first message says so."""
+    done = guest.run("mdadm --monitor --scan --test --delay=1 --daemonise --pid-file=/run/alerts.pid")
     assert done.status == 0, done.output
+    wait_until(lambda: any("test alert, for" in title for title in titles(guest)), what="its first message")
 
 
 def mirror(guest: Guest) -> Made:
@@ -118,7 +120,7 @@ def test_the_test_goes_through_mdadm(heard: Guest) -> None:
         "  hook (json): accepted",
         "That a channel accepted it does not show that anybody has read it: ask whoever should have it.",
     ]
-    assert titles(heard) == ["lab: this is a test alert", "lab: this is a test alert, for mirror"]
+    assert titles(heard) == ["lab: this is a test alert", *["lab: this is a test alert, for mirror"] * 2]
 
     heard.run(f"touch {GOT}.refuses")
     result = started(heard, "alert", "--test", "--json")
@@ -133,7 +135,8 @@ def test_smartd_calls_it(heard: Guest) -> None:
     """By its own script, and the runner of this distribution, which its configuration names."""
     mirror(heard)
     disk = disk_names(heard)[0]
-    set_up(heard)
+    plan(heard, "alerts", "--only", "smartd")
+    apply(heard)
     heard.run(
         f"{WARNING} >/dev/null 2>&1",
         env={
@@ -158,7 +161,8 @@ def test_it_is_undone(heard: Guest) -> None:
     mirror(heard)
     before = heard.run("cat /etc/mdadm/mdadm.conf").stdout
     set_up(heard)
-    assert started(heard, "plan", "alerts").stderr.endswith("raidtui alert --test tries it\n")
+    again = started(heard, "plan", "alerts")
+    assert again.stderr.endswith("raidtui alert --test tries it\n")
     assert started(heard, "jobs", "rollback", last_job(heard)).status == 0
     assert heard.run("cat /etc/mdadm/mdadm.conf").stdout == before
     assert heard.run(f"ls {HOOK} /etc/smartmontools/run.d/20raidtui").stdout == ""

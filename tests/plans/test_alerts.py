@@ -209,15 +209,24 @@ def test_smartd_does_not_run() -> None:
     assert (step.command, step.may_fail) == ("systemctl enable --now smartmontools.service", True)
 
 
-@pytest.mark.parametrize(
-    "files", [{}, {SMARTD: DEBIAN, "/proc/cpuinfo": "flags : fpu hypervisor\n"}, {SMARTD: "# nothing\n"}]
-)
+@pytest.mark.parametrize("files", [{}, {SMARTD: "# nothing\n"}])
 def test_no_smartd(files: dict[str, str]) -> None:
     root = host(files)
     refused = planned(root, "smartd")
     assert isinstance(refused, Refusal)
     assert refused.code is RefusalCode.NOT_FOUND
     assert "smartd" not in plan_of(root).title
+
+
+def test_a_virtual_machine() -> None:
+    """Only where smartd was asked for, or has found a disk that it can watch."""
+    root = host({SMARTD: DEBIAN, "/proc/cpuinfo": "flags : fpu hypervisor\n"})
+    plan = plan_of(root)
+    assert "smartd" not in plan.title
+    assert plan.notes[-1].startswith("Smartd does not run, and this machine is virtual")
+    assert "smartd" in plan_of(root, "smartd").title
+    root.put("/proc/800/cmdline", SMARTD_RUNS["/proc/800/cmdline"])
+    assert "smartd" in plan_of(root).title
 
 
 def test_the_journal() -> None:
