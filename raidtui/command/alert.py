@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 import time
@@ -112,7 +113,8 @@ def _taken(event: AlertEvent, root: Root) -> int:
         _detached(lambda: _send_unkept(alert))
         print(f"raidtui: the alert cannot be kept: {error}; it is sent once", file=sys.stderr)
         return _NOT_DONE
-    _detached(lambda: _send_new(alert))
+    with contextlib.suppress(OSError):  # no process more: the timer sends it
+        _detached(lambda: _send_new(alert))
     return _DONE
 
 

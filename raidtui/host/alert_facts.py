@@ -23,13 +23,14 @@ def program_of(root: Root) -> str:
     return conf_word(words, "program")
 
 
-def read_alert_setup(root: Root, *, hook: str, units: dict[str, str]) -> AlertSetup:
+def read_alert_setup(root: Root, *, hook: str, units: dict[str, str], owned_by: int = 0) -> AlertSetup:
     """Return what is there.
 
     Args:
         root: the host.
         hook: the text that the hook is to have.
         units: the texts that raidtui's units are to have, by name.
+        owned_by: see ``AlertSetup``.
     """
     watchers = read_watchers(root) or Watchers()
     confs = conf_files(root)
@@ -55,6 +56,7 @@ def read_alert_setup(root: Root, *, hook: str, units: dict[str, str]) -> AlertSe
         kept=watchers.kept,
         hook=hook,
         units=wanted,
+        owned_by=owned_by,
     )
 
 

@@ -12,6 +12,7 @@ import email.message
 import email.utils
 import logging
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -54,6 +55,8 @@ class Task(Struct, frozen=True, kw_only=True):
     messages: tuple[Message, ...] = ()
     check: bool = False
     """Whether only the address is looked at, and nothing is sent."""
+    limit_s: int = 60
+    """After how long with one message the process ends: nobody may be left who does that."""
     marks: str = ""
     """The path of a mark, with {id}; "" for none. What was accepted is marked before it is reported."""
 
@@ -71,6 +74,7 @@ def main() -> int:
     if task.check:
         _say(Outcome(id="", why="" if task.mail_to else _why_no_service(task.url)))
     for message in task.messages:
+        signal.alarm(task.limit_s)
         why = _by_mail(task, message) if task.mail_to else _by_apprise(task.url, message)
         if task.marks and not why:
             _mark(task.marks.format(id=message.id))

@@ -10,6 +10,7 @@ import sys
 import syslog
 import time
 from collections.abc import Callable, Mapping, Sequence
+from math import ceil
 from pathlib import Path
 
 import msgspec
@@ -21,6 +22,7 @@ from raidtui.model.alert import Alert, Channel
 from raidtui.model.finding import Severity
 
 MESSAGE_S = 30.0
+_GRACE_S = 5
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 60.0, 3600.0
 _SILENT = f"no answer within {MESSAGE_S:.0f} s: it is not known whether it arrived"
 _CRASHED = "the process that sends ended without an answer"
@@ -50,6 +52,7 @@ def _task(
         messages=messages,
         check=check,
         marks=marks,
+        limit_s=ceil(MESSAGE_S) + _GRACE_S,
     )
 
 

@@ -27,6 +27,7 @@ class AlertSetup(Struct, frozen=True, kw_only=True):
         kept: where the kernel's messages outlive a restart; "" for nowhere.
         hook: the text that the hook is to have.
         units: the texts that raidtui's units are to have, by path.
+        owned_by: the user who may change the raidtui that is called, by number; 0 for root alone.
     """
 
     texts: Mapping[str, str] = field(default_factory=dict)
@@ -43,6 +44,7 @@ class AlertSetup(Struct, frozen=True, kw_only=True):
     kept: str = ""
     hook: str = ""
     units: Mapping[str, str] = field(default_factory=dict)
+    owned_by: int = 0
 
 
 class AlertRequest(Struct, frozen=True, kw_only=True):

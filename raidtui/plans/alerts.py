@@ -85,8 +85,18 @@ def plan_alerts(snapshot: Snapshot, setup: AlertSetup, request: AlertRequest) ->
         steps=steps,
         undo=tuple(step for each in reversed(steps) for step in each.undo),
         harm=Harm.HARMLESS,
+        warning=_warning(setup) if hooked else "",
         notes=tuple(notes),
         rolls_back=True,
+    )
+
+
+def _warning(setup: AlertSetup) -> str:
+    if not setup.owned_by:
+        return ""
+    return (
+        f"User {setup.owned_by} may change this raidtui, and mdadm, smartd and systemd will run it as root:"
+        " install it as root, and make the plan with that one."
     )
 
 

@@ -46,7 +46,14 @@ def read_alerts_plan(root: Root, snapshot: Snapshot, request: AlertRequest) -> P
     """
     folder = Path(raidtui.__file__).parent / "systemd"
     units = {name: unit_text((folder / name).read_text(encoding="utf-8")) for name in _UNITS}
-    return plan_alerts(snapshot, read_alert_setup(root, hook=hook_text(), units=units), request)
+    setup = read_alert_setup(root, hook=hook_text(), units=units, owned_by=owner() if root.live else 0)
+    return plan_alerts(snapshot, setup, request)
+
+
+def owner() -> int:
+    """Return the number of a user, not root, to whom this raidtui or its Python belongs; 0 for none."""
+    paths = (Path(raidtui.__file__), Path(sys.executable), Path(sys.executable).resolve())
+    return next((uid for path in paths if (uid := path.stat().st_uid)), 0)
 
 
 def hook_text() -> str:

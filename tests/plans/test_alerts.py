@@ -244,6 +244,15 @@ def test_the_journal() -> None:
     assert "Journald is to keep nothing" in plan_of(root).notes[-1]
 
 
+def test_a_raidtui_that_is_not_roots() -> None:
+    """Whoever may change it would be root."""
+    setup = read_alert_setup(host(), hook="hook", units=UNITS, owned_by=1000)
+    made = plan_alerts(Sampler(host()).sample(), setup, AlertRequest())
+    assert isinstance(made, Plan)
+    assert made.warning.startswith("User 1000 may change this raidtui, and mdadm")
+    assert plan_of(host()).warning == ""
+
+
 def test_no_secret_is_read() -> None:
     """What root alone may read is not among what the plan is made from."""
     setup = read_alert_setup(host(), hook="hook", units=UNITS)

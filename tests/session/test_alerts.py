@@ -5,17 +5,22 @@ from __future__ import annotations
 import email
 import email.policy
 import os
+import signal
 import socket
 import stat
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
 from raidtui.alerts.channels import ChannelsError
+from raidtui.jobs.alert_channel import Message, Task
 from raidtui.jobs.alert_channels_file import channels_path
+from raidtui.jobs.alert_sender import own_environment
 from raidtui.jobs.alert_spool import AlertSpool, new_alert, spool_folder
 from raidtui.model.alert import Alert, AlertEvent, AlertWords, Channel, Delivery
 from raidtui.model.finding import Severity
@@ -172,6 +177,21 @@ def test_a_channel_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatc
         [left] = again()
         assert web.asked.is_set()
         assert left.deliveries["hook"].why.startswith("no answer within")
+
+
+def test_a_process_that_is_left_alone_ends(web: Web) -> None:
+    """It holds the spool's lock: without anybody who would kill it, it does not hang for ever."""
+    web.status = None
+    message = Message(id="1", at_s=0.0, host="nas", severity=Severity.INFO, title="a", body="b")
+    task = Task(url=f"json://127.0.0.1:{web.port}/x?rto=60", messages=(message,), limit_s=2)
+    done = subprocess.run(
+        (sys.executable, "-P", "-m", "raidtui.jobs.alert_channel"),
+        input=msgspec.json.encode(task),
+        env={**os.environ, **own_environment()},
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGALRM
 
 
 def test_the_server_is_down_and_comes_up_again() -> None:
