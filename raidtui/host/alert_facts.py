@@ -48,6 +48,7 @@ def read_alert_setup(root: Root, *, hook: str, units: dict[str, str], owned_by: 
         channels=root.is_there(CHANNELS),
         systemd=systemd,
         monitor_unit=_MONITOR if monitor is not None else "",
+        monitor_names=any(each.tells for each in watchers.monitors),
         monitor_installs=installs,
         monitor_enabled=installs and _is_enabled(root, _MONITOR),
         smartd=smartd,

@@ -103,7 +103,9 @@ class AlertSpool:
             name, _, pid = part.name[1:].removesuffix(".part").rpartition(".")
             if pid.isdigit() and int(pid) != os.getpid() and Path(f"/proc/{pid}").exists():
                 continue
-            if name.endswith(_MARK) or _read(part) is not None:  # what begins a mark was accepted
+            if (self._sent / name).exists():
+                part.unlink(missing_ok=True)  # it is done: its process had lived on under this number
+            elif name.endswith(_MARK) or _read(part) is not None:  # what begins a mark was accepted
                 part.replace(self._waiting / name)
                 sync_folder(self._waiting)
         for mark in self._waiting.glob(f"*{_MARK}"):

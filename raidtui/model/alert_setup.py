@@ -19,6 +19,7 @@ class AlertSetup(Struct, frozen=True, kw_only=True):
         channels: whether channels are configured.
         systemd: whether systemd is PID 1.
         monitor_unit: the unit of mdadm --monitor; "" where there is none.
+        monitor_names: whether the command line of one that runs names an address or a program itself.
         monitor_installs: whether that is enabled by hand, and not by udev.
         monitor_enabled: whether it is enabled.
         smartd: None where it is not installed.
@@ -36,6 +37,7 @@ class AlertSetup(Struct, frozen=True, kw_only=True):
     channels: bool = False
     systemd: bool = False
     monitor_unit: str = ""
+    monitor_names: bool = False
     monitor_installs: bool = False
     monitor_enabled: bool = False
     smartd: Smartd | None = None

@@ -127,6 +127,11 @@ def _mdadm(setup: AlertSetup, *, replaces: bool, watched: bool) -> _Part:
     part.steps.append(_conf_step(setup, path, entry, undone=again))
     if named:
         part.notes.append(f"{named} is no longer called.")
+    if setup.monitor_names:
+        part.notes.append(
+            "An mdadm --monitor that runs names an address or a program on its command line: that counts, and"
+            " not mdadm.conf. raidtui alert --test does not show it; look at what starts it."
+        )
     part.steps += (*_enabled(setup), *again)
     if not again:
         part.notes.append(

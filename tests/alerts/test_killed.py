@@ -106,6 +106,20 @@ def test_the_process_of_a_channel_is_killed(inbox: Path, tmp_path: Path) -> None
     assert len(subjects(inbox)) == 1
 
 
+def test_what_is_left_of_an_alert_that_is_done_is_not_sent_again(inbox: Path) -> None:
+    assert ran(0, "event", "Fail").returncode == 0
+    [alert] = AlertSpool(spool_folder()).waiting()
+    path = spool_folder() / "waiting" / f"{alert.id}.json"
+    path.with_name(f".{path.name}.99999999.part").write_bytes(path.read_bytes())
+    assert ran(0, "send").returncode == 0  # takes it up, and sends once
+    assert len(subjects(inbox)) == 1
+    sent = spool_folder() / "sent" / path.name
+    path.with_name(f".{path.name}.99999999.part").write_bytes(sent.read_bytes())
+    assert ran(0, "send").returncode == 0
+    assert len(subjects(inbox)) == 1
+    assert list((spool_folder() / "waiting").iterdir()) == []
+
+
 def test_two_send_at_once(inbox: Path) -> None:
     for number in range(5):
         ran(0, "event", f"Event{number}")

@@ -164,6 +164,12 @@ def test_other_hosts_monitors() -> None:
     )
 
 
+def test_a_monitor_that_names_its_own_program() -> None:
+    line = "/sbin/mdadm --monitor --scan --program=/bin/mine"
+    plan = plan_of(host({"/proc/700/cmdline": line.replace(" ", "\0")}), "mdadm")
+    assert plan.notes[0].startswith("An mdadm --monitor that runs names an address or a program")
+
+
 def test_no_configuration_yet() -> None:
     root = host()
     root.drop(CONF)
