@@ -28,8 +28,8 @@ OFTEN = 5
 _SENDMAIL_S = 25.0
 _SENDMAILS = ("/usr/sbin/sendmail", "/usr/lib/sendmail")
 _NOT_INSTALLED = (
-    "Apprise is not installed: pip install 'raidtui[alerts]' into raidtui's Python, or apt install"
-    " python3-apprise; sendmail needs none of it"
+    "Apprise is not installed: pip install 'raidtui[alerts]' into raidtui's Python; a channel by sendmail"
+    " needs none of it"
 )
 _REFUSED_URL = "Apprise does not know this kind of URL, or a part of it is missing: see docs/alerts.md"
 
