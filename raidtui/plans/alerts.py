@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -11,7 +10,7 @@ from raidtui.host.watch_facts import SMARTD_RUN, smartd_lines
 from raidtui.model.alert_setup import HOOK, PARTS, AlertRequest, AlertSetup
 from raidtui.model.plan import Fact, FactKind, Harm, NothingToDo, Plan, Refusal, RefusalCode, Step
 from raidtui.model.snapshot import Snapshot
-from raidtui.plans.persist import keyword_lines
+from raidtui.plans.persist import digest_fact, keyword_lines
 from raidtui.plans.target import needs_root
 
 _RUN_SCRIPT = f"{SMARTD_RUN}/{SMARTD_SCRIPT}"
@@ -376,23 +375,18 @@ def _written(setup: AlertSetup, path: str, new: str, *, why: str, after: tuple[S
     """Return the step that writes a file; undone, the old one is restored, and ``after`` is done."""
     old = setup.texts.get(path)
     gone = Step(
-        argv=("rm", "--force", "--", path), why=f"{path} did not exist", proves=(_digest(path, None),)
+        argv=("rm", "--force", "--", path), why=f"{path} did not exist", proves=(digest_fact(path, None),)
     )
     back = (
         gone
         if old is None
-        else Step(path=path, content=old, why=f"restores {path}", proves=(_digest(path, old),))
+        else Step(path=path, content=old, why=f"restores {path}", proves=(digest_fact(path, old),))
     )
     return Step(
         path=path,
         content=new,
         why=why,
-        needs=(_digest(path, old),),
-        proves=(_digest(path, new),),
+        needs=(digest_fact(path, old),),
+        proves=(digest_fact(path, new),),
         undo=(back, *after),
     )
-
-
-def _digest(path: str, text: str | None) -> Fact:
-    value = "" if text is None else hashlib.sha256(text.encode("latin-1")).hexdigest()
-    return Fact(kind=FactKind.DIGEST, subject=path, value=value)

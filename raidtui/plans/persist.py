@@ -145,18 +145,18 @@ def file_steps(
     old = survey.texts.get(path)
     again = _initramfs_steps(survey, path) if initramfs else ()
     back = (
-        Step(path=path, content=old, why=f"restores {path}", proves=(_digest(path, old),))
+        Step(path=path, content=old, why=f"restores {path}", proves=(digest_fact(path, old),))
         if old is not None
         else Step(
-            argv=("rm", "--force", "--", path), why=f"{path} did not exist", proves=(_digest(path, None),)
+            argv=("rm", "--force", "--", path), why=f"{path} did not exist", proves=(digest_fact(path, None),)
         )
     )
     step = Step(
         path=path,
         content=new,
         why=why,
-        needs=(_digest(path, old),),
-        proves=proves or (_digest(path, new),),
+        needs=(digest_fact(path, old),),
+        proves=proves or (digest_fact(path, new),),
         undo=(back, *again),
     )
     return (step, *again)
@@ -193,7 +193,8 @@ def _initramfs_steps(survey: Survey, path: str) -> tuple[Step, ...]:
     return (Step(argv=survey.initramfs, why=why, timeout_s=_INITRAMFS_S),)
 
 
-def _digest(path: str, text: str | None) -> Fact:
+def digest_fact(path: str, text: str | None) -> Fact:
+    """Return the fact that a file has this text; None: that it is not there."""
     value = "" if text is None else hashlib.sha256(text.encode("latin-1")).hexdigest()
     return Fact(kind=FactKind.DIGEST, subject=path, value=value)
 
