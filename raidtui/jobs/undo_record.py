@@ -42,6 +42,8 @@ class UndoPlace(StrEnum):
     """Pane 1: limits, checks, pauses."""
     TUNE = "tune"
     """Pane 4, ``raidtui tune``, and jobs that keep values."""
+    PACE = "pace"
+    """``raidtui pace``: lent limits. Who lent them gives them back (``raidtui.jobs.lent_limits``)."""
 
 
 class WrittenValue(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -62,6 +64,8 @@ class UndoEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
         undo: the plan that undoes it; without steps where nothing can, or where a capture has left it out.
         writes: the values it wrote, those of knobs and limits alone.
         place: where it was done.
+        pid: the process that undoes it when it ends; 0 for what stays.
+        started_s: when that process was started, epoch seconds.
     """
 
     id: str
@@ -70,6 +74,8 @@ class UndoEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
     undo: Plan
     writes: tuple[WrittenValue, ...] = ()
     place: UndoPlace = UndoPlace.TUNE
+    pid: int = 0
+    started_s: float = 0.0
 
 
 class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -99,8 +105,9 @@ class UndoRecord:
         self._root = root
         self._path = path
         self._lock = threading.Lock()
-        self._boot = (root.text(BOOT_ID) or "").strip()
-        self._here = _done(root.text(RECORD) or "", self._boot) if path is None else ()
+        self.boot = (root.text(BOOT_ID) or "").strip()
+        """The id of this boot."""
+        self._here = _done(root.text(RECORD) or "", self.boot) if path is None else ()
         """Entries that are not in the file."""
         self._own: set[str] = set()
         self._originals: dict[str, Step] = {}
@@ -116,7 +123,7 @@ class UndoRecord:
         if self._path is not None:
             with contextlib.suppress(OSError):
                 if self._path.stat().st_uid in {0, os.geteuid()}:
-                    return _done(self._path.read_bytes(), self._boot)
+                    return _done(self._path.read_bytes(), self.boot)
         return ()
 
     def note(
@@ -207,13 +214,13 @@ class UndoRecord:
         if _name(original) == _ACTION:
             return now.partition(" ")[0] == _FROZEN
         if _name(original) in _LIMITS:
-            return not same_value(_limit(now), original.text)
+            return not same_value(limit_word(now), original.text)
         return not same_value(chosen(now), original.text)
 
     def _saved(self, done: tuple[UndoEntry, ...]) -> bool:
         if self._path is None:
             return False
-        data = msgspec.json.encode(_File(raidtui_tune=SCHEMA, boot=self._boot, done=done))
+        data = msgspec.json.encode(_File(raidtui_tune=SCHEMA, boot=self.boot, done=done))
         new = self._path.with_suffix(f".{os.getpid()}")
         try:
             self._path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
@@ -241,7 +248,7 @@ def limits_before(root: Root, plan: Plan) -> tuple[Step, ...]:
         name, now = _name(step), root.text(step.path) if _name(step) in {*_LIMITS, _ACTION} else None
         if now is None or step.path in found or (name == _ACTION and step.text != _FROZEN):
             continue
-        text = "idle" if name == _ACTION else _limit(now)
+        text = "idle" if name == _ACTION else limit_word(now)
         found[step.path] = Step(path=step.path, text=text, why="as it was before", identity=step.identity)
     return tuple(found.values())
 
@@ -262,7 +269,7 @@ def _name(step: Step) -> str:
     return step.path.rpartition("/")[2]
 
 
-def _limit(text: str) -> str:
+def limit_word(text: str) -> str:
     """Return a limit as it would be written: the number of ``200000 (local)``, else ``system``."""
     number, _, scope = text.partition(" ")
     return _SYSTEM if _SYSTEM in scope else number

@@ -27,6 +27,7 @@ from raidtui.ui.commands import (
     FURTHER,
     GIVE_BACK,
     HELP,
+    PACE,
     PALETTE,
     SCOPE,
     Command,
@@ -309,7 +310,8 @@ class MainScreen(PaintingScreen):
         leap = leap[:2] + leap[3:] if leap.count("⇧") == 2 and leap[2:3] == "⇧" else leap  # once is enough
         back = shown(self._shell.keymap.get("slider.forget", "escape").split(",")[0])
         offered = {command.id: (command, label, can) for command, label, can in self.arrays.foot()}
-        more = [self._item(*offered[command.id]) for command in (SCOPE, GIVE_BACK) if command.id in offered]
+        letters = (SCOPE, GIVE_BACK, PACE)
+        more = [self._item(*offered[command.id]) for command in letters if command.id in offered]
         return [
             (step, "Step", True),
             (leap, "Leap", True),

@@ -1,0 +1,228 @@
+"""Speed limits that are lent: changed again and again while a sync runs, and given back when it ends.
+
+What was there before stands in the one record of what raidtui set until the next reboot
+(``raidtui.jobs.undo_record``), synced before the first change, with the process that gives it back. Whoever
+comes after a process that was killed gives back in its place. What was written last stands beside it, so that
+a limit that somebody else has set meanwhile is left alone. A reboot resets the limits and drops both.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from raidtui.host.md.array_names import read_uuid
+from raidtui.host.roots.root import Root
+from raidtui.jobs.journal import who
+from raidtui.jobs.lock import process_of, started_s
+from raidtui.jobs.runner import do_step, is_same_subject
+from raidtui.jobs.state_files import write_synced
+from raidtui.jobs.undo_record import RECORD, UndoEntry, UndoPlace, UndoRecord, WrittenValue, limit_word
+from raidtui.model.plan import Plan, Step
+
+_MIN, _MAX = "sync_speed_min", "sync_speed_max"
+_HIGHEST = 1 << 31
+
+
+class LimitsTakenError(Exception):
+    """Somebody else has set a limit meanwhile, or the array is gone; the message says which."""
+
+
+class _Last(msgspec.Struct, frozen=True, kw_only=True):
+    """What was written last, and what may have been written since, by path."""
+
+    boot: str
+    values: dict[str, tuple[str, ...]]
+
+
+class LentLimits:
+    """The limits of one array, as long as they are lent.
+
+    Args:
+        root: the live host.
+        record: of the host.
+        name: the array's kernel name.
+        title: what the array is called.
+
+    Raises:
+        LimitsTakenError: another process has them, they cannot be read, or what was there before cannot be
+            kept.
+    """
+
+    def __init__(self, root: Root, record: UndoRecord, name: str, title: str) -> None:
+        self._root, self._record = root, record
+        self._base = f"/sys/class/block/{name}/md"
+        self.uuid = read_uuid(root, self._base) or ""
+        self.id = lease_id(self.uuid or name)
+        self._paths = tuple(f"{self._base}/{word}" for word in (_MIN, _MAX))
+        texts = {path: root.text(path) for path in self._paths}
+        before = {path: limit_word(text) for path, text in texts.items() if text is not None}
+        if len(before) < len(self._paths):
+            raise LimitsTakenError(f"the kernel shows no limits for {name}")
+        self.full_kib_s = _number(texts[self._paths[1]])
+        self._last: dict[str, tuple[str, ...]] = {path: (_digits(texts[path]),) for path in self._paths}
+        if (left := restore_lent(root, record, self.id)) and left[0].held:
+            raise LimitsTakenError(f"{left[0].text}")
+        self._keep()
+        record.add(_entry(self.id, title, self._base, self.uuid, before))
+        if record.trouble:
+            raise LimitsTakenError(f"{record.trouble}, so nothing would give the limits back")
+
+    def set(self, min_kib_s: int, max_kib_s: int) -> bool:
+        """Set both limits; return whether anything was written.
+
+        Raises:
+            LimitsTakenError: somebody else has set one, or the array is gone; theirs stays.
+        """
+        low, high = self._paths
+        wanted = {low: str(min_kib_s), high: str(max_kib_s)}
+        now = self._now()
+        changed = [path for path in self._paths if now[path] != wanted[path]]
+        if not changed:
+            return False
+        self._last = {path: (now[path], wanted[path]) for path in self._paths}
+        self._keep()
+        first = high if max_kib_s > _number(now[high]) else low  # min is never above max in between
+        for path in sorted(changed, key=lambda each: each != first):
+            step = Step(path=path, text=wanted[path], why="", identity=self._identity())
+            if reason := do_step(self._root, step, lambda _: None):
+                raise LimitsTakenError(reason)
+        return True
+
+    def _now(self) -> dict[str, str]:
+        if read_uuid(self._root, self._base) != (self.uuid or None):
+            raise LimitsTakenError("the array was stopped")
+        now = {}
+        for path in self._paths:
+            now[path] = _digits(self._root.text(path))
+            if now[path] not in self._last[path]:
+                word = path.rpartition("/")[2]
+                raise LimitsTakenError(f"somebody else has set {word} to {now[path] or 'nothing'}")
+        return now
+
+    def _identity(self) -> tuple[str, str] | None:
+        return (f"{self._base}/uuid", self.uuid) if self.uuid else None
+
+    def give_back(self) -> str:
+        """Give the limits back; return what was done, a sentence."""
+        done = restore_lent(self._root, self._record, self.id, own=True)
+        return done[0].text if done else "the limits were given back by somebody else"
+
+    def _keep(self) -> None:
+        last = _Last(boot=self._record.boot, values=self._last)
+        try:
+            path = last_path(self.id)
+            path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+            write_synced(path, msgspec.json.encode(last))
+        except OSError as error:
+            raise LimitsTakenError(f"what is written cannot be kept: {error.strerror}") from error
+
+
+class GivenBack(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of limits that were lent.
+
+    Args:
+        text: a sentence.
+        held: whether the process that lent them still has them.
+    """
+
+    text: str
+    held: bool = False
+
+
+def lease_id(subject: str) -> str:
+    """Return the id of an array's entry in the record, by its UUID, or its name where it has none."""
+    return f"pace {subject}"
+
+
+def last_path(ident: str) -> Path:
+    """Return the file that has what was written last."""
+    return Path(RECORD).parent / "pace" / f"{ident.removeprefix('pace ').replace(':', '')}.last"
+
+
+def restore_lent(
+    root: Root, record: UndoRecord, ident: str | None = None, *, own: bool = False
+) -> tuple[GivenBack, ...]:
+    """Give back limits whose process has ended.
+
+    Args:
+        root: the live host.
+        record: of the host.
+        ident: of one entry; None for all.
+        own: whether this process gives back what it has lent itself.
+    """
+    found = []
+    for entry in record.load():
+        if entry.place is not UndoPlace.PACE or ident not in {None, entry.id}:
+            continue
+        if process_of(entry.pid, entry.started_s) is not None and not (own and entry.pid == os.getpid()):
+            text = f"{entry.undo.subject}: process {entry.pid} has its limits and is at work"
+            found.append(GivenBack(text=text, held=True))
+            continue
+        found.append(GivenBack(text=f"{entry.undo.subject}: {_restored(root, record, entry)}"))
+        record.drop(entry.id)
+        with contextlib.suppress(OSError):
+            last_path(entry.id).unlink()
+    return tuple(found)
+
+
+def _restored(root: Root, record: UndoRecord, entry: UndoEntry) -> str:
+    """Restore what still is as it was written last; return what was done, a clause."""
+    last = _last_of(record, entry)
+    left, failed = [], []
+    for step in entry.undo.steps:
+        if not is_same_subject(root, step):
+            return "the array was stopped, and its limits with it"
+        if _digits(root.text(step.path)) not in last.get(step.path, ()):
+            left.append(step.path.rpartition("/")[2])
+        elif reason := do_step(root, step, lambda _: None):
+            failed.append(reason)
+    if failed:
+        return f"the limits could not be given back: {failed[0]}"
+    kept = f"; {' and '.join(left)} stay as somebody else has set them" if left else ""
+    return (
+        f"the limits are as before{kept}"
+        if len(left) < len(entry.undo.steps)
+        else f"nothing to give back{kept}"
+    )
+
+
+def _last_of(record: UndoRecord, entry: UndoEntry) -> Mapping[str, tuple[str, ...]]:
+    with contextlib.suppress(OSError, msgspec.DecodeError):
+        last = msgspec.json.decode(last_path(entry.id).read_bytes(), type=_Last)
+        if last.boot == record.boot:
+            return last.values
+    return {}
+
+
+def _entry(ident: str, title: str, base: str, uuid: str, before: Mapping[str, str]) -> UndoEntry:
+    steps = tuple(
+        Step(path=path, text=text, why="as it was before", identity=(f"{base}/uuid", uuid) if uuid else None)
+        for path, text in before.items()
+    )
+    return UndoEntry(
+        id=ident,
+        at_s=time.time(),
+        who=who(),
+        undo=Plan(title="the limits as before", subject=title, steps=steps),
+        writes=tuple(WrittenValue(path=path, before=text, value="") for path, text in before.items()),
+        place=UndoPlace.PACE,
+        pid=os.getpid(),
+        started_s=round(started_s(), 2),
+    )
+
+
+def _digits(text: str | None) -> str:
+    """Return the number of ``200000 (local)``, or "" where there is none."""
+    word = (text or "").partition(" ")[0]
+    return word if word.isascii() and word.isdigit() else ""
+
+
+def _number(text: str | None) -> int:
+    digits = _digits(text)
+    return min(int(digits), _HIGHEST) if digits else 0
