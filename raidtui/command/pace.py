@@ -247,6 +247,7 @@ def pace_dict(news: PaceNews) -> dict[str, Any]:
         "limit_kib_s": news.limit_kib_s,
         "floor_kib_s": news.floor_kib_s,
         "full_kib_s": news.full_kib_s,
+        "queue": news.queue,
         "speed_kib_s": news.speed_kib_s,
         "left_s": news.left_s,
         "by": news.by_s,

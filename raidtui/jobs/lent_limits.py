@@ -22,11 +22,13 @@ from raidtui.jobs.journal import who
 from raidtui.jobs.lock import process_of, started_s
 from raidtui.jobs.runner import do_step, is_same_subject
 from raidtui.jobs.state_files import write_synced
-from raidtui.jobs.undo_record import RECORD, UndoEntry, UndoPlace, UndoRecord, WrittenValue, limit_word
-from raidtui.model.plan import Plan, Step
+from raidtui.jobs.undo_record import RECORD, UndoEntry, UndoPlace, UndoRecord, limit_word
+from raidtui.model.plan import Fact, FactKind, Plan, Step
 
 _MIN, _MAX = "sync_speed_min", "sync_speed_max"
 _HIGHEST = 1 << 31
+LEAST_QUEUE = 4
+"""The shortest queue that the kernel takes (BLKDEV_MIN_RQ)."""
 
 
 class LimitsTakenError(Exception):
@@ -41,72 +43,104 @@ class _Last(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class LentLimits:
-    """The limits of one array, as long as they are lent.
+    """The limits of one array, as long as they are lent: its speed, and the queues of its members' disks.
 
     Args:
         root: the live host.
         record: of the host.
         name: the array's kernel name.
         title: what the array is called.
+        disks: the whole disks, and the serial number or WWN of each; "" where it has none.
 
     Raises:
         LimitsTakenError: another process has them, they cannot be read, or what was there before cannot be
             kept.
     """
 
-    def __init__(self, root: Root, record: UndoRecord, name: str, title: str) -> None:
+    def __init__(
+        self, root: Root, record: UndoRecord, name: str, title: str, disks: Mapping[str, str]
+    ) -> None:
         self._root, self._record = root, record
         self._base = f"/sys/class/block/{name}/md"
         self.uuid = read_uuid(root, self._base) or ""
         self.id = lease_id(self.uuid or name)
-        self._paths = tuple(f"{self._base}/{word}" for word in (_MIN, _MAX))
-        texts = {path: root.text(path) for path in self._paths}
-        before = {path: limit_word(text) for path, text in texts.items() if text is not None}
-        if len(before) < len(self._paths):
-            raise LimitsTakenError(f"the kernel shows no limits for {name}")
-        self.full_kib_s = _number(texts[self._paths[1]])
-        self._last: dict[str, tuple[str, ...]] = {path: (_digits(texts[path]),) for path in self._paths}
         if (left := restore_lent(root, record, self.id)) and left[0].held:
             raise LimitsTakenError(f"{left[0].text}")
+        self._speeds = tuple(f"{self._base}/{word}" for word in (_MIN, _MAX))
+        self._queues = _queues(root, record, disks)
+        """Who each queue belongs to, by path."""
+        texts = {path: root.text(path) or "" for path in (*self._speeds, *self._queues)}
+        if not all(_digits(texts[path]) for path in self._speeds):
+            raise LimitsTakenError(f"the kernel shows no limits for {name}")
+        self._before = {path: limit_word(text) for path, text in texts.items()}
+        self.full_kib_s = _number(texts[self._speeds[1]])
+        self._last: dict[str, tuple[str, ...]] = {path: (_digits(text),) for path, text in texts.items()}
         self._keep()
-        record.add(_entry(self.id, title, self._base, self.uuid, before))
+        record.add(self._entry(title))
         if record.trouble:
             raise LimitsTakenError(f"{record.trouble}, so nothing would give the limits back")
 
-    def set(self, min_kib_s: int, max_kib_s: int) -> bool:
-        """Set both limits; return whether anything was written.
+    @property
+    def queue(self) -> int | None:
+        """The shortest queue that a disk had before; None where none can be lent."""
+        return min((_number(self._before[path]) for path in self._queues), default=None)
+
+    def set(self, min_kib_s: int, max_kib_s: int, queue: int | None) -> None:
+        """Set the limits of the speed, and the queues.
 
         Raises:
-            LimitsTakenError: somebody else has set one, or the array is gone; theirs stays.
+            LimitsTakenError: somebody else has set one, or the array or a disk is gone; theirs stays.
         """
-        low, high = self._paths
+        low, high = self._speeds
         wanted = {low: str(min_kib_s), high: str(max_kib_s)}
+        if queue is not None:
+            wanted |= {path: str(min(queue, _number(self._before[path]))) for path in self._queues}
         now = self._now()
-        changed = [path for path in self._paths if now[path] != wanted[path]]
+        changed = [path for path in wanted if path in now and now[path] != wanted[path]]
         if not changed:
-            return False
-        self._last = {path: (now[path], wanted[path]) for path in self._paths}
+            return
+        self._last = {path: (now[path], wanted.get(path, now[path])) for path in now}
         self._keep()
         first = high if max_kib_s > _number(now[high]) else low  # min is never above max in between
         for path in sorted(changed, key=lambda each: each != first):
-            step = Step(path=path, text=wanted[path], why="", identity=self._identity())
-            if reason := do_step(self._root, step, lambda _: None):
+            if reason := do_step(self._root, self._step(path, wanted[path]), lambda _: None):
                 raise LimitsTakenError(reason)
-        return True
 
     def _now(self) -> dict[str, str]:
         if read_uuid(self._root, self._base) != (self.uuid or None):
             raise LimitsTakenError("the array was stopped")
         now = {}
-        for path in self._paths:
-            now[path] = _digits(self._root.text(path))
+        for path in (*self._speeds, *self._queues):
+            text = self._root.text(path)
+            if text is None and path in self._queues:
+                continue  # a disk was pulled, and the recovery that follows is paced, too
+            now[path] = _digits(text)
             if now[path] not in self._last[path]:
-                word = path.rpartition("/")[2]
-                raise LimitsTakenError(f"somebody else has set {word} to {now[path] or 'nothing'}")
+                what = path.removeprefix("/sys/class/block/")
+                raise LimitsTakenError(f"somebody else has set {what} to {now[path] or 'nothing'}")
         return now
 
-    def _identity(self) -> tuple[str, str] | None:
-        return (f"{self._base}/uuid", self.uuid) if self.uuid else None
+    def _step(self, path: str, text: str) -> Step:
+        """Return a write, bound to the array's UUID or to the disk's serial number."""
+        identity = (f"{self._base}/uuid", self.uuid) if self.uuid and path in self._speeds else None
+        needs = (self._queues[path],) if path in self._queues else ()
+        return Step(
+            path=path, text=text, why="as it was before", identity=identity, needs=tuple(filter(None, needs))
+        )
+
+    def _entry(self, title: str) -> UndoEntry:
+        # max before min: min is never above max in between.
+        paths = (*self._queues, *reversed(self._speeds))
+        steps = tuple(self._step(path, self._before[path]) for path in paths)
+        return UndoEntry(
+            id=self.id,
+            at_s=time.time(),
+            who=who(),
+            undo=Plan(title="the limits as before", subject=title, steps=steps),
+            place=UndoPlace.PACE,
+            pid=os.getpid(),
+            started_s=round(started_s(), 2),
+        )
 
     def give_back(self) -> str:
         """Give the limits back; return what was done, a sentence."""
@@ -177,19 +211,15 @@ def _restored(root: Root, record: UndoRecord, entry: UndoEntry) -> str:
     left, failed = [], []
     for step in entry.undo.steps:
         if not is_same_subject(root, step):
-            return "the array was stopped, and its limits with it"
+            continue  # the array was stopped, or the disk is gone, and its limits with it
         if _digits(root.text(step.path)) not in last.get(step.path, ()):
-            left.append(step.path.rpartition("/")[2])
+            left.append(step.path.removeprefix("/sys/class/block/"))
         elif reason := do_step(root, step, lambda _: None):
             failed.append(reason)
     if failed:
         return f"the limits could not be given back: {failed[0]}"
     kept = f"; {' and '.join(left)} stay as somebody else has set them" if left else ""
-    return (
-        f"the limits are as before{kept}"
-        if len(left) < len(entry.undo.steps)
-        else f"nothing to give back{kept}"
-    )
+    return f"the limits are as before{kept}"
 
 
 def _last_of(record: UndoRecord, entry: UndoEntry) -> Mapping[str, tuple[str, ...]]:
@@ -200,21 +230,22 @@ def _last_of(record: UndoRecord, entry: UndoEntry) -> Mapping[str, tuple[str, ..
     return {}
 
 
-def _entry(ident: str, title: str, base: str, uuid: str, before: Mapping[str, str]) -> UndoEntry:
-    steps = tuple(
-        Step(path=path, text=text, why="as it was before", identity=(f"{base}/uuid", uuid) if uuid else None)
-        for path, text in before.items()
-    )
-    return UndoEntry(
-        id=ident,
-        at_s=time.time(),
-        who=who(),
-        undo=Plan(title="the limits as before", subject=title, steps=steps),
-        writes=tuple(WrittenValue(path=path, before=text, value="") for path, text in before.items()),
-        place=UndoPlace.PACE,
-        pid=os.getpid(),
-        started_s=round(started_s(), 2),
-    )
+def _queues(root: Root, record: UndoRecord, disks: Mapping[str, str]) -> dict[str, Fact | None]:
+    """Return the queues that can be lent, by path, each with what says whose it is; none that is lent."""
+    leases = (entry for entry in record.load() if entry.place is UndoPlace.PACE)
+    lent = {step.path for entry in leases for step in entry.undo.steps}
+    found: dict[str, Fact | None] = {}
+    for disk, serial in disks.items():
+        path = f"/sys/class/block/{disk}/queue/nr_requests"
+        fact = Fact(kind=FactKind.SERIAL, subject=disk, value=serial) if serial else None
+        if path not in lent and _number(root.text(path)) > LEAST_QUEUE and _is_queue(root, disk):
+            found[path] = fact
+    return found
+
+
+def _is_queue(root: Root, disk: str) -> bool:
+    """Whether requests queue at a device (blk-mq): those of a map or a RAM disk go through at once."""
+    return bool(root.names(f"/sys/class/block/{disk}/mq"))
 
 
 def _digits(text: str | None) -> str:

@@ -99,6 +99,7 @@ class PaceNews(Struct, frozen=True, kw_only=True, omit_defaults=True):
         limit_kib_s: ``sync_speed_max``.
         floor_kib_s: ``sync_speed_min``.
         full_kib_s: the limit that comes back.
+        queue: ``nr_requests`` of the members' disks; None where they have none.
         why: what decided; None while nothing is synced.
         speed_kib_s: of the sync; None where it is not known.
         left_s: how long the rest takes at the mean speed so far; None where that is not known.
@@ -117,6 +118,7 @@ class PaceNews(Struct, frozen=True, kw_only=True, omit_defaults=True):
     limit_kib_s: int | None = None
     floor_kib_s: int | None = None
     full_kib_s: int | None = None
+    queue: int | None = None
     why: PaceWhy | None = None
     speed_kib_s: float | None = None
     left_s: float | None = None

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from raidtui.host.array_probe import ArrayProbe, suspended_below
+from raidtui.host.block import BLOCK, DiskReader
 from raidtui.host.diskstats import read_io
 from raidtui.host.md.mdstat import parse_mdstat
 from raidtui.host.roots.root import Root
@@ -18,9 +19,10 @@ _SHARE = 0.02
 """The probes take so much of one disk's time at most."""
 _LEAST_A_S, _MOST_A_S = 2.0, 10.0
 _KNOWN = 20
-_SPEED_S = 4.0
+_SPEED_S = 30.0
 _SLOW_S = 1.0
 _PATIENCE = 2.0
+_DEEPEST = 8
 
 
 class ArrayReader:
@@ -71,34 +73,34 @@ class ArrayReader:
         if probes and not self.trouble and now_s - self._asked_s >= 1 / a_second:
             self._asked_s = now_s
             self._probe.ask()
-        requests, means = self._requests(probed.done, under_way=probed.under_way)
+        requests, flying, means = self._requests(probed.done, under_way=probed.under_way)
         return PaceReading(
             clock_s=now_s,
             requests=requests,
+            flying=flying,
             waits_ms=(*probed.waits_ms, *means),
-            speed_kib_s=self._speed(),
             left_kib=self.left_kib,
         )
 
-    def _requests(self, own: int, *, under_way: bool) -> tuple[int, tuple[float, ...]]:
-        """Return the requests of others since the last call, and the mean wait of each watched device."""
+    def _requests(self, own: int, *, under_way: bool) -> tuple[int, int, tuple[float, ...]]:
+        """Return the requests of others since the last call, those under way, the mean waits of devices."""
         found = read_io(self._root, {self.name, *self._devices})
         io = found.get(self.name)
         if io is None:
-            return 0, ()
+            return 0, 0, ()
         flying = max(0, io.in_flight - under_way) if io.in_flight is not None else 0
         if under_way:  # its end may be in one count and not in the other
-            return flying, ()
+            return flying, flying, ()
         total = io.reads + io.writes - own
         before, self._before = self._before, (total, found)
         if before is None:
-            return flying, ()
+            return flying, flying, ()
         means = tuple(
             mean
             for name in self._devices
             if (mean := _mean_ms(before[1].get(name), found.get(name))) is not None
         )
-        return max(0, total - before[0]) + flying, means
+        return max(0, total - before[0]) + flying, flying, means
 
     def _read_slow(self, now_s: float) -> None:
         below = suspended_below(self._root, self.name)
@@ -115,8 +117,9 @@ class ArrayReader:
         while len(self._marks) > 2 and now_s - self._marks[0][0] > _SPEED_S:
             self._marks.popleft()
 
-    def _speed(self) -> float | None:
-        """Return the speed of the sync over the last seconds, KiB/s; None before it is known."""
+    @property
+    def speed_kib_s(self) -> float | None:
+        """The speed of the sync over the last half minute, KiB/s; None before it is known."""
         if len(self._marks) < 2:
             return None
         (first_s, first), (last_s, last) = self._marks[0], self._marks[-1]
@@ -130,3 +133,14 @@ def _mean_ms(before: DiskIo | None, now: DiskIo | None) -> float | None:
     count = now.reads + now.writes - before.reads - before.writes
     took = now.read_ms + now.write_ms - before.read_ms - before.write_ms
     return took / count if count > 0 and took >= 0 else None
+
+
+def disks_below(root: Root, name: str) -> dict[str, str]:
+    """Return the whole disks that an array stands on, each with its serial number or WWN; "" without one."""
+    bottoms, found = [name], []
+    for _ in range(_DEEPEST):
+        below = [(each, root.names(f"{BLOCK}/{each}/slaves")) for each in bottoms]
+        found += [each for each, names in below if not names]
+        bottoms = [each for _, names in below for each in names]
+    disks = DiskReader(root).read(set(found) - {name})
+    return {each.disk: each.identity for _, each in sorted(disks.items())}

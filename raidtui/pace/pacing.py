@@ -13,7 +13,7 @@ from raidtui.jobs.lent_limits import LentLimits, LimitsTakenError
 from raidtui.jobs.pace_news import forget_news, tell_news
 from raidtui.jobs.undo_record import UndoRecord
 from raidtui.model.pace import MINUTES_A_DAY, PacedArray, PaceNews, PaceRequest
-from raidtui.pace.array_reader import ArrayReader
+from raidtui.pace.array_reader import ArrayReader, disks_below
 from raidtui.pace.controller import PaceGoal, PaceLimits, PaceReading, PaceState, next_limits
 
 SYNCS = frozenset({"resync", "recover", "check", "repair", "reshape"})
@@ -34,11 +34,17 @@ class _Paced:
         self.base = f"/sys/class/block/{name}/md"
         self.reader = ArrayReader(root, name, request.latency_ms, request.devices)
         try:
-            self.lent = LentLimits(root, record, name, array.title)
+            disks = disks_below(root, name)
+            self.lent = LentLimits(root, record, name, array.title, disks)
         except LimitsTakenError:
             self.reader.close()
             raise
-        self.goal = PaceGoal(latency_ms=request.latency_ms, full_kib_s=max(1, self.lent.full_kib_s))
+        self.goal = PaceGoal(
+            latency_ms=request.latency_ms,
+            full_kib_s=max(1, self.lent.full_kib_s),
+            queue=self.lent.queue,
+            members=max(1, len(disks)),
+        )
         self.state = PaceState()
         self.limits: PaceLimits | None = None
         self.read: PaceReading | None = None
@@ -54,7 +60,7 @@ class _Paced:
         left_s = request.by_s - now_s if request.by_s is not None else None
         self.read = replace(read, left_s=left_s, full=full, may_raise=may_raise)
         self.state, self.limits = next_limits(self.goal, self.state, self.read)
-        self.lent.set(self.limits.min_kib_s, self.limits.max_kib_s)
+        self.lent.set(self.limits.min_kib_s, self.limits.max_kib_s, self.limits.queue)
         if self.begun is None and read.left_kib is not None:
             self.begun = (read.clock_s, read.left_kib)
 
@@ -166,8 +172,9 @@ class Pacing:
                     limit_kib_s=paced.limits.max_kib_s,
                     floor_kib_s=paced.limits.min_kib_s,
                     full_kib_s=paced.goal.full_kib_s,
+                    queue=paced.limits.queue,
                     why=paced.limits.why,
-                    speed_kib_s=paced.read.speed_kib_s,
+                    speed_kib_s=paced.reader.speed_kib_s,
                     left_s=paced.left_s(),
                     trouble=paced.reader.trouble,
                 )
