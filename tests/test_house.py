@@ -18,6 +18,7 @@ PRODUCT = HOUSE / "raidtui"
 SAME_NAME = {
     "advice": "what it is made from in session/, the subcommand in command/",
     "bench": "pane 5 in session/ and command/",
+    "pace": "the records in model/, what begins one in session/, the subcommand in command/",
     "plan": "the record in model/, the subcommand in command/",
     "rescue": "what a rescue reads in session/, the subcommand in command/",
     "self_test": "the record in model/, the plan that starts one in plans/",

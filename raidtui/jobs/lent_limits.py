@@ -1,9 +1,9 @@
 """Speed limits that are lent: changed again and again while a sync runs, and given back when it ends.
 
-What was there before stands in the one record of what raidtui set until the next reboot
-(``raidtui.jobs.undo_record``), synced before the first change, with the process that gives it back. Whoever
-comes after a process that was killed gives back in its place. What was written last stands beside it, so that
-a limit that somebody else has set meanwhile is left alone. A reboot resets the limits and drops both.
+The one record of what raidtui set until the next reboot (``raidtui.jobs.undo_record``) has what was there
+before, synced before the first change, and the process that gives it back. Whoever comes after a process that
+was killed gives back in its place. A file beside it has what was written last, so that a limit that somebody
+else has set meanwhile is left alone. A reboot resets the limits and drops both.
 """
 
 from __future__ import annotations

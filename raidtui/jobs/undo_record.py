@@ -9,10 +9,11 @@ themselves, and no other run undoes them.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import threading
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -158,7 +159,7 @@ class UndoRecord:
 
     def add(self, entry: UndoEntry) -> None:
         """Add an entry of this run."""
-        with self._lock:
+        with self._lock, self._alone():
             self._own.add(entry.id)
             shared = self._path is not None and (entry.writes or entry.place is UndoPlace.TUNE)
             if not (shared and self._saved((*self._in_file(), entry)[-_MOST:])):
@@ -166,7 +167,7 @@ class UndoRecord:
 
     def drop(self, *idents: str) -> None:
         """Remove entries: they are undone."""
-        with self._lock:
+        with self._lock, self._alone():
             found = self._in_file()
             left = tuple(entry for entry in found if entry.id not in idents)
             if left != found:
@@ -217,6 +218,18 @@ class UndoRecord:
             return not same_value(limit_word(now), original.text)
         return not same_value(chosen(now), original.text)
 
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other processes from changing the file meanwhile; else it is changed all the same."""
+        with contextlib.ExitStack() as held:
+            if self._path is not None:
+                with contextlib.suppress(OSError):
+                    self._path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+                    folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                    held.callback(os.close, folder)
+                    fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+
     def _saved(self, done: tuple[UndoEntry, ...]) -> bool:
         if self._path is None:
             return False
@@ -224,7 +237,10 @@ class UndoRecord:
         new = self._path.with_suffix(f".{os.getpid()}")
         try:
             self._path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-            new.write_bytes(data)
+            with new.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
             new.chmod(0o644)
             new.replace(self._path)
         except OSError as error:

@@ -25,7 +25,7 @@ _PATIENCE = 2.0
 _DEEPEST = 8
 
 
-class ArrayReader:
+class PaceReader:
     """The readings of one array.
 
     Args:

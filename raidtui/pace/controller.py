@@ -42,15 +42,17 @@ _SHARE, _EASY_SHARE = 0.01, 0.005
 """In this share of the time a request may wait longer than the target, as it is about 99 of 100: above the
 first the limit is lowered, below the second it is raised."""
 _MOST_BASE = 0.05
-_HARD_S = 120.0
+_TRIAL_SHARE = 0.1
+"""Above this share the trial ends: a few seconds say no more. The limit is lowered from there."""
+_HARD_S = 90.0
 """The first is a share of at least so long: one wait alone lowers nothing."""
-_WINDOW_S, _TRIAL_WINDOW_S = 60.0, 6.0
+_WINDOW_S, _TRIAL_WINDOW_S = 30.0, 6.0
 """So long a limit is judged before it is raised; in the trial and after it."""
 _LEAST_PROBES = 10
 _SHOWN_S = 10.0
 _MOVES = 0.5
 """The sync counts as moving from this share of its limit on."""
-_DOWN, _UP, _TRIAL_UP = 0.6, 1.2, 2.0
+_DOWN, _UP, _TRIAL_UP = 0.6, 1.4, 2.0
 _QUEUE_S = 20.0
 """So long a longer queue is kept after applications needed it: each change stops the device for a moment."""
 _RESERVE_SHARE, _RESERVE_S = 0.1, 60.0
@@ -287,7 +289,8 @@ def _judged(goal: PaceGoal, state: PaceState, read: PaceReading) -> PaceState:
         lower = max(LEAST_KIB_S, int(state.limit_kib_s * _DOWN))
         return _from_now_on(replace(state, limit_kib_s=lower, trial=False))
     window_s = _TRIAL_WINDOW_S if state.trial else _WINDOW_S
-    if state.over_s > (_EASY_SHARE + state.base) * max(state.judged_s, _TRIAL_WINDOW_S):
+    easy = _TRIAL_SHARE if state.trial else _EASY_SHARE
+    if state.over_s > (easy + state.base) * max(state.judged_s, window_s):
         return replace(state, trial=False)
     if state.judged_s < window_s or state.probes < _LEAST_PROBES or not read.may_raise:
         return state

@@ -94,7 +94,10 @@ def _notes(request: PaceRequest, arrays: Sequence[Array]) -> list[str]:
             for word, value, scope in words
             if value is not None
         )
-        notes.append(f"It writes sync_speed_min and sync_speed_max in {base_of(array)}, as often as needed.")
+        notes.append(
+            f"It writes sync_speed_min and sync_speed_max in {base_of(array)}, and nr_requests of the disks"
+            " below, as often as needed."
+        )
         notes.append(f"What is there now comes back at the end, or by the next start: {before}.")
     notes.append(
         f"It reads 4 KiB of the array 2 to 10 times a second, and lets md have as much speed as"

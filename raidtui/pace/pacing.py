@@ -13,7 +13,7 @@ from raidtui.jobs.lent_limits import LentLimits, LimitsTakenError
 from raidtui.jobs.pace_news import forget_news, tell_news
 from raidtui.jobs.undo_record import UndoRecord
 from raidtui.model.pace import MINUTES_A_DAY, PacedArray, PaceNews, PaceRequest
-from raidtui.pace.array_reader import ArrayReader, disks_below
+from raidtui.pace.array_reader import PaceReader, disks_below
 from raidtui.pace.controller import PaceGoal, PaceLimits, PaceReading, PaceState, next_limits
 
 SYNCS = frozenset({"resync", "recover", "check", "repair", "reshape"})
@@ -32,7 +32,7 @@ class _Paced:
             raise LimitsTakenError("the array was stopped")
         self.array = array
         self.base = f"/sys/class/block/{name}/md"
-        self.reader = ArrayReader(root, name, request.latency_ms, request.devices)
+        self.reader = PaceReader(root, name, request.latency_ms, request.devices)
         try:
             disks = disks_below(root, name)
             self.lent = LentLimits(root, record, name, array.title, disks)
