@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from raidtui.model.array import Array
@@ -103,7 +104,10 @@ def _notes(request: PaceRequest, arrays: Sequence[Array]) -> list[str]:
         f"It reads 4 KiB of the array 2 to 10 times a second, and lets md have as much speed as"
         f" keeps these reads at {_ms(request.latency_ms)}; while nobody uses the array, all of it."
     )
-    if request.by_s is None:
+    if request.by_s is not None:
+        at = time.strftime("%a %d %b %H:%M", time.localtime(request.by_s))
+        notes.append(f"The sync ends by {at}: md never gets less than that takes, whatever the users wait.")
+    else:
         notes.append("No end is named: while the array is used all the time, the sync may take very long.")
     if degraded := [array.title for array in arrays if array.missing_slots]:
         notes.append(
