@@ -161,7 +161,7 @@ class UndoRecord:
         """Add an entry of this run."""
         with self._lock, self._alone():
             self._own.add(entry.id)
-            shared = self._path is not None and (entry.writes or entry.place is UndoPlace.TUNE)
+            shared = self._path is not None and (entry.writes or entry.place is not UndoPlace.ARRAYS)
             if not (shared and self._saved((*self._in_file(), entry)[-_MOST:])):
                 self._here = (*self._here, entry)[-_MOST:]
 
