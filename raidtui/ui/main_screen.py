@@ -310,14 +310,14 @@ class MainScreen(PaintingScreen):
         leap = leap[:2] + leap[3:] if leap.count("⇧") == 2 and leap[2:3] == "⇧" else leap  # once is enough
         back = shown(self._shell.keymap.get("slider.forget", "escape").split(",")[0])
         offered = {command.id: (command, label, can) for command, label, can in self.arrays.foot()}
-        letters = (SCOPE, GIVE_BACK, PACE)
-        more = [self._item(*offered[command.id]) for command in letters if command.id in offered]
+        more = [self._item(*offered[command.id]) for command in (SCOPE, GIVE_BACK) if command.id in offered]
         return [
             (step, "Step", True),
             (leap, "Leap", True),
             ("0-9", "MB/s", True),
             *more,
             (back, "Back", True),
+            *([self._item(*offered[PACE.id])] if PACE.id in offered else []),
         ]
 
     def _item(self, command: Command, label: str = "", can: bool = True) -> FooterItem:  # noqa: FBT001, FBT002
