@@ -6,7 +6,6 @@ neither diskstats nor iostat sees that. A read of one's own does. Nothing is wri
 
 from __future__ import annotations
 
-import contextlib
 import mmap
 import os
 import random
@@ -25,22 +24,22 @@ class Probed(Struct, frozen=True, kw_only=True):
     """What a probe has seen since it was asked before.
 
     Args:
-        waits_ms: of each read that has ended, and of the one that is under way its age, if ``hangs``.
+        waits_ms: of each read that has ended; and of one that has not for longer than the patience, its age.
         done: how many reads have ended since the start.
         under_way: whether one has not ended.
-        hangs: whether it has not for longer than the patience.
         error: why reads fail, or "".
     """
 
     waits_ms: tuple[float, ...]
     done: int
     under_way: bool
-    hangs: bool
     error: str
 
 
 class ArrayProbe:
     """Reads an array, one block at a time, in a thread: a read that hangs blocks nobody.
+
+    The node is open only while a read is under way: an array that somebody has open cannot be stopped.
 
     Args:
         path: of the array's node.
@@ -51,8 +50,12 @@ class ArrayProbe:
     """
 
     def __init__(self, path: str, patience_ms: float) -> None:
-        self._descriptor = os.open(path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
-        self._blocks = max(1, os.lseek(self._descriptor, 0, os.SEEK_END) // _READ_BYTES)
+        self._path = path
+        descriptor = self._open()
+        try:
+            self._blocks = max(1, os.lseek(descriptor, 0, os.SEEK_END) // _READ_BYTES)
+        finally:
+            os.close(descriptor)
         self._patience_ms = patience_ms
         self._memory = mmap.mmap(-1, _READ_BYTES)  # aligned, as O_DIRECT wants it
         self._wanted = threading.Event()
@@ -81,7 +84,6 @@ class ArrayProbe:
                 waits_ms=(*waits, *((age_ms,) if hangs else ())),
                 done=self._done,
                 under_way=self._since_s is not None,
-                hangs=hangs,
                 error=self._error,
             )
 
@@ -90,24 +92,35 @@ class ArrayProbe:
         self._ends = True
         self._wanted.set()
 
+    def _open(self) -> int:
+        return os.open(self._path, os.O_RDONLY | os.O_DIRECT | os.O_CLOEXEC)
+
+    def _read_one(self) -> str:
+        """Read a block; return why it cannot be read, or ""."""
+        try:
+            descriptor = self._open()
+        except OSError as error:
+            return error.strerror or str(error)
+        try:
+            os.preadv(descriptor, [self._memory], _READ_BYTES * random.randrange(self._blocks))  # noqa: S311
+        except OSError as error:
+            return error.strerror or str(error)
+        finally:
+            os.close(descriptor)
+        return ""
+
     def _read(self) -> None:
         while True:
             self._wanted.wait()
             self._wanted.clear()
             if self._ends:
                 break
-            error = ""
-            try:
-                os.preadv(self._descriptor, [self._memory], _READ_BYTES * random.randrange(self._blocks))  # noqa: S311
-            except OSError as failure:
-                error = failure.strerror or str(failure)
+            error = self._read_one()
             with self._lock:
                 if self._since_s is not None and not error:
                     self._waits.append(1000 * (time.monotonic() - self._since_s))
                 self._done += 1
                 self._since_s, self._error = None, error
-        with contextlib.suppress(OSError):
-            os.close(self._descriptor)
 
 
 def suspended_below(root: Root, name: str, depth: int = 0) -> str:

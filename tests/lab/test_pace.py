@@ -178,6 +178,31 @@ def test_the_queues_of_the_members_are_lent_with_the_limits(guest: Guest, sd: st
     guest.run(f"pkill -f mmap.mma[p]; until mdadm --stop /dev/{md}; do sleep 0.1; done")
 
 
+def test_a_suspended_device_is_not_read(guest: Guest) -> None:
+    """The limits stay, the status says why nothing is measured, and the pacing can be ended."""
+    slow(guest, FULL_KIB_S)
+    one, two = disk_names(guest)[:2]
+    size = f"$(blockdev --getsz /dev/{one})"
+    made = guest.run(f'dmsetup create below --table "0 {size} linear /dev/{one} 0" && udevadm settle')
+    assert made.status == 0, made.output
+    md = checked(guest, "data", ("/dev/mapper/below", two))
+    paced(guest, "data")
+    assert guest.run("dmsetup suspend --nolockfs below").status == 0
+    try:
+        wait_until(lambda: pacing(guest)[0]["trouble"], 60, "it says so")
+        assert pacing(guest)[0]["trouble"] == "dm-0 is suspended"
+        assert limits(guest, md)[1].endswith("(local)")
+    finally:
+        assert guest.run("dmsetup resume below").status == 0
+    wait_until(lambda: not pacing(guest)[0]["trouble"], 60, "it is measured again")
+    assert raidtui(guest, "pace", "--stop").status == 0
+    assert is_back(guest, md)
+    stopped = guest.run(
+        f"pkill -f mmap.mma[p]; until mdadm --stop /dev/{md}; do sleep 0.1; done; dmsetup remove below"
+    )
+    assert stopped.status == 0, stopped.output
+
+
 def test_nothing_is_left_after_a_power_cut() -> None:
     """The kernel's limits are new, the lease is of another boot, the job says that it was interrupted."""
     guest = PowerGuest.boot(disks=2)
