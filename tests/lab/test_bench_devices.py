@@ -17,8 +17,8 @@ WRITE = ("run", "--rw=randwrite", "--size=2m", "--bs=64k")
 
 
 def noise(guest: Guest, name: str, mib: int = 8) -> None:
-    """Fill the beginning of a disk with noise."""
-    fill = f"dd if=/dev/urandom of=/dev/{name} bs=1M count={mib} conv=fsync status=none"
+    """Fill the beginning of a disk with noise, but for its first MiB: one noise in 256 is a partition table (ADFS)."""
+    fill = f"dd if=/dev/urandom of=/dev/{name} bs=1M seek=1 count={mib - 1} conv=fsync status=none"
     assert guest.run(f"{fill} && udevadm settle").status == 0
 
 

@@ -215,15 +215,16 @@ def test_kept_by_udev(guest: Guest, scsi: Scsi) -> None:
         appear_again(guest, first, second)
         assert serial_of(guest, first) == serial, "udev has not identified the disk"
         wanted = ["bfq", "8", "100", "mq-deadline"]
+        values = [*paths, f"{second}/queue/scheduler"]
         try:
-            wait_until(
-                lambda: read(guest, *paths, f"{second}/queue/scheduler") == wanted, what="udev's writes"
-            )
+            wait_until(lambda: read(guest, *values) == wanted, what="udev's writes")
         except TimeoutError as error:
+            now = read(guest, *values)
             record = guest.run(
-                f"udevadm test --action=add /sys/block/{first} 2>&1 | grep -i -e raidtui -e serial"
+                f"udevadm info /sys/block/{first}; ls -la --full-time /etc/udev/rules.d /run/udev/data;"
+                f" date; udevadm test --action=add /sys/block/{first} 2>&1 | grep -i -e raidtui -e serial"
             )
-            raise AssertionError(f"{error}\n{said}\n{record.output}") from error
+            raise AssertionError(f"{error}: {now}\n{said}\n{record.output}") from error
         # Another's hand is a finding. A "change" of the disk does not put back what is set for now.
         by_hand = guest.run(
             f"echo none >/sys/block/{first}/queue/scheduler"

@@ -32,7 +32,7 @@ _EMPTY = CacheState(
     demotions=0,
 )
 _DISKS = tuple(
-    DiskSettings(name=name, model="Samsung SSD 860 EVO 500GB", scheduler="mq-deadline", queue_depth=32)
+    DiskSettings(name=name, model="Samsung SSD 850 EVO 500GB", scheduler="mq-deadline", queue_depth=32)
     for name in ("sda", "sdb", "sdc", "sdd")
 )
 _DATA = ArrayShape(

@@ -99,7 +99,7 @@ class Data:
         sh(
             f"mdadm --create /dev/md/127 --run --homehost=lab --metadata=1.2 --bitmap=none {words} {chunk}"
             f" {paths} 2>/dev/null; udevadm settle"
-            "; dd if=/dev/urandom of=/dev/md/127 bs=1M 2>/dev/null; sync"
+            "; dd if=/dev/urandom of=/dev/md/127 bs=1M seek=1 2>/dev/null; sync"
         )
         self.digest = digest("/dev/md/127")
         self.bytes = 512 * int((_BLOCK / "md127" / "size").read_text())
