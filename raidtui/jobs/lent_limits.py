@@ -162,7 +162,7 @@ class GivenBack(msgspec.Struct, frozen=True, kw_only=True):
 
     Args:
         text: a sentence.
-        held: whether the process that lent them still has them.
+        held: whether they are still lent: by a process that lives, or because the kernel refuses them.
     """
 
     text: str
@@ -198,15 +198,18 @@ def restore_lent(
             text = f"{entry.undo.subject}: process {entry.pid} has its limits and is at work"
             found.append(GivenBack(text=text, held=True))
             continue
-        found.append(GivenBack(text=f"{entry.undo.subject}: {_restored(root, record, entry)}"))
+        restored = _restored(root, record, entry)
+        found.append(GivenBack(text=f"{entry.undo.subject}: {restored.text}", held=restored.held))
+        if restored.held:
+            continue
         record.drop(entry.id)
         with contextlib.suppress(OSError):
             last_path(entry.id).unlink()
     return tuple(found)
 
 
-def _restored(root: Root, record: UndoRecord, entry: UndoEntry) -> str:
-    """Restore what still is as it was written last; return what was done, a clause."""
+def _restored(root: Root, record: UndoRecord, entry: UndoEntry) -> GivenBack:
+    """Restore what still is as it was written last; return what was done, its text a clause."""
     last = _last_of(record, entry)
     left, failed = [], []
     for step in entry.undo.steps:
@@ -217,9 +220,9 @@ def _restored(root: Root, record: UndoRecord, entry: UndoEntry) -> str:
         elif reason := do_step(root, step, lambda _: None):
             failed.append(reason)
     if failed:
-        return f"the limits could not be given back: {failed[0]}"
+        return GivenBack(text=f"the limits could not be given back: {failed[0]}", held=True)
     kept = f"; {' and '.join(left)} stay as somebody else has set them" if left else ""
-    return f"the limits are as before{kept}"
+    return GivenBack(text=f"the limits are as before{kept}")
 
 
 def _last_of(record: UndoRecord, entry: UndoEntry) -> Mapping[str, tuple[str, ...]]:

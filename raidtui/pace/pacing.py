@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 
@@ -125,8 +126,11 @@ class Pacing:
         paced = self._paced.get(array)
         try:
             if paced is None:
-                if array not in self._left and self._syncs(array):
+                syncs = self._syncs(array)
+                if syncs and array not in self._left:
                     self._paced[array] = _Paced(self._root, self._record, array, self._request)
+                elif not syncs and self._request.stays:
+                    self._left.pop(array, None)  # it is left alone for this sync, not for the next one
                 return
             if self._root.text(f"{paced.base}/sync_action") not in SYNCS:
                 self._give_back(array)
@@ -139,8 +143,7 @@ class Pacing:
         except (LimitsTakenError, OSError) as error:
             why = str(error) if isinstance(error, LimitsTakenError) else f"{error.filename}: {error.strerror}"
             self._left[array] = why
-            self._say(f"{array.title} is left alone: {why}")
-            self._give_back(array)
+            self._give_back(array, f"{array.title} is left alone: {why}")
 
     def _syncs(self, array: PacedArray) -> bool:
         name = kernel_name(self._root, array.uuid) if array.uuid else array.name
@@ -151,11 +154,16 @@ class Pacing:
         held = [each.state.limit_kib_s for each in self._paced.values() if not each.state.open]
         return paced.state.limit_kib_s <= _FAIR * min(held, default=0) or len(held) < 2
 
-    def _give_back(self, array: PacedArray) -> None:
+    def _give_back(self, array: PacedArray, why: str = "") -> None:
+        """Give an array's limits back, and say so: a full disk, where that fails, keeps nothing from it."""
         paced = self._paced.pop(array, None)
+        said = [why] if why else []
         if paced is not None:
             paced.reader.close()
-            self._say(paced.lent.give_back())
+            said.append(paced.lent.give_back())
+        with contextlib.suppress(OSError):
+            for sentence in said:
+                self._say(sentence)
 
     def _tell(self) -> None:
         now_s = time.monotonic()
