@@ -16,7 +16,7 @@ from textual.reactive import Reactive
 from textual.widget import Widget
 
 from raidtui.first_frame import SMALLEST, TABS
-from raidtui.model.finding import Event, EventKind, Severity, Tone
+from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.session.watch import Report
 from raidtui.ui.arrays.array_rows import counts_of
 from raidtui.ui.arrays.arrays_pane import ArraysPane
@@ -34,7 +34,7 @@ from raidtui.ui.commands import (
 )
 from raidtui.ui.frame.lines import Lines
 from raidtui.ui.frame.painting import PaintingScreen
-from raidtui.ui.frame.pane import Pane
+from raidtui.ui.frame.pane import SEVERITY_ROLES, Pane
 from raidtui.ui.frame.screen_shell import ScreenShell, shell_of
 from raidtui.ui.frame.stock import STOCK
 from raidtui.view.line import (
@@ -246,7 +246,7 @@ class MainScreen(PaintingScreen):
         count = self.report.advice if self.report is not None else None
         if count is None or not count.total:
             return {}
-        role = "warn" if count.worst is Severity.ATTENTION else "bad"
+        role = SEVERITY_ROLES[count.worst]
         return {"Advice": (f"{GLYPHS[role]}{count.total}", role)}
 
     def _standing_message(self) -> Line:

@@ -7,27 +7,21 @@ import time
 
 from raidtui.advice.advice import Advice
 from raidtui.advice.ignored import Ignored
-from raidtui.model.finding import Severity
 from raidtui.session.advice import AdviceLook
 from raidtui.ui.frame.pages import stamp, wrapped
+from raidtui.ui.frame.pane import SEVERITY_ROLES
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, fit_words, visible
 
 Row = tuple[Advice, Ignored | None]
 """A piece of advice, and by what it is ignored."""
-_ROLES = {
-    Severity.INFO: "plain",
-    Severity.ATTENTION: "warn",
-    Severity.DEGRADED: "bad",
-    Severity.FAILED: "bad",
-}
 _LABEL = 9
 
 
 def row_line(row: Row, width: int) -> Line:
     """Return a row in ``width`` cells; its card has all of it."""
     each, ignored = row
-    role = "dim" if ignored is not None else _ROLES[each.severity]
+    role = "dim" if ignored is not None else SEVERITY_ROLES[each.severity]
     glyph = GLYPHS.get(role, "·")
     words = "dim" if ignored is not None else "plain"
     return [(f" {glyph} ", role), (fit(fit_words(visible(each.text), width - 4), width - 3), words)]

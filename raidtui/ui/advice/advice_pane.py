@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from raidtui.first_frame import SMALLEST
+from raidtui.session.advice import AdviceLook, AdviceSession
 from raidtui.session.watch import Report
 from raidtui.ui.advice.advice_lines import Row, card_lines, row_line, rule_line, unread_lines
 from raidtui.ui.commands import ADVICE, Command
 from raidtui.ui.frame.lines import Lines, ScrollLines
-from raidtui.ui.frame.pane import Pane, RowList
+from raidtui.ui.frame.pane import ReadingPane, RowList
 from raidtui.ui.frame.screen_shell import later
 from raidtui.view.line import Line
-
-if TYPE_CHECKING:
-    from raidtui.session.advice import AdviceLook, AdviceSession
-
-EVERY_S = 600.0
 
 
 class AdviceBody(ScrollLines, can_focus=True):
     """The card of the chosen advice."""
 
 
-class AdvicePane(Pane):
+class AdvicePane(ReadingPane[AdviceSession, AdviceLook]):
     """See the module.
 
     Args:
@@ -40,12 +35,8 @@ class AdvicePane(Pane):
 
     def __init__(self, report: Report | None) -> None:
         super().__init__(report)
-        self.look: AdviceLook | None = None
         self.everything = False
         self._chosen: tuple[str, str] | None = None
-        self._reading: AdviceSession | None = None
-        self._read_of: AdviceSession | None = None
-        self._read_at_s = 0.0
         self.rows = RowList(self.move, id="advice-list")
         self.rule = Lines(id="advice-rule", lines=[[]])
         self.body = AdviceBody(id="advice-body")
@@ -54,20 +45,10 @@ class AdvicePane(Pane):
         """Rows, rule, card."""
         yield from (self.rows, self.rule, self.body)
 
-    def on_mount(self) -> None:
-        """Read every ten minutes while the pane is in view."""
-        self.set_interval(EVERY_S, self.come)
-        self.redraw()
-
-    def come(self) -> None:
-        """The pane comes into view, or some time has passed: read what was read too long ago."""
-        old = time.monotonic() - self._read_at_s >= EVERY_S - 1 or self._read_of is not self._advice()
-        if self.display and old:
-            self.action_read()
-
     # -- reading
 
-    def _advice(self) -> AdviceSession:
+    def source(self) -> AdviceSession:
+        """What finds advice about the host in view."""
         return self.shell.session.advice
 
     def action_read(self) -> None:
@@ -75,19 +56,8 @@ class AdvicePane(Pane):
         later(self, self._read)
 
     async def _read(self) -> None:
-        advice = self._advice()
-        if self._reading is advice:
-            return
-        self._reading = advice
-        self.redraw()
-        try:
-            look = await advice.look()
-        finally:
-            self._reading = None
-        if advice is not self._advice():
-            return  # another host is in view now
-        self.look, self._read_of, self._read_at_s = look, advice, time.monotonic()
-        self.redraw()
+        if await self.take(lambda advice: advice.look()) is not None:
+            self.redraw()
 
     # -- acting
 
@@ -116,9 +86,9 @@ class AdvicePane(Pane):
 
         each, ignored = row
         if ignored is None:
-            await ignore(self.shell, self._advice(), each)
+            await ignore(self.shell, self.source(), each)
         else:
-            await heed(self.shell, self._advice(), each, ignored)
+            await heed(self.shell, self.source(), each, ignored)
         self.action_read()
 
     def action_ignored(self) -> None:
@@ -137,7 +107,7 @@ class AdvicePane(Pane):
 
     def _shown(self) -> list[Row]:
         look, wanted = self.look, self.wanted_text.lower()
-        if look is None or self._read_of is not self._advice():
+        if look is None or not self.is_of_this_host:
             return []
         rows: list[Row] = [(each, None) for each in look.heeded]
         rows += look.ignored if self.everything else ()
@@ -165,8 +135,7 @@ class AdvicePane(Pane):
         self.rows.show([row_line(row, width) for row in rows] or self._nothing(), selected=at)
         if at is not None:
             self.rows.keep_in_view(at)
-        busy = self._reading is not None
-        self.rule.show([rule_line(self.look, width, everything=self.everything, busy=busy)])
+        self.rule.show([rule_line(self.look, width, everything=self.everything, busy=self.is_reading)])
         self.body.show(self._body(chosen, width))
         self.redraw_frame()
 
@@ -180,7 +149,7 @@ class AdvicePane(Pane):
 
     def _nothing(self) -> list[Line]:
         look = self.look
-        if look is None or self._read_of is not self._advice():
+        if look is None or not self.is_of_this_host:
             text = "Reading."
         elif self.wanted_text:
             text = "No advice matches. Esc shows all."
@@ -198,7 +167,7 @@ class AdvicePane(Pane):
         if command_id == "advice.plan" and row is not None and not row[0].order:
             return "there is no plan for this: see what to do below"
         if command_id == "advice.ignore":
-            return self._advice().why_not_kept()
+            return self.source().why_not_kept()
         if command_id == "advice.ignored" and not (self.look and self.look.ignored):
             return "nothing is ignored"
         return ""

@@ -9,23 +9,18 @@ from functools import lru_cache
 
 from raidtui.model.array import Array, Member, Phase, container_words
 from raidtui.model.bad_blocks import only_holders
-from raidtui.model.finding import Finding, Severity
+from raidtui.model.finding import Finding
 from raidtui.model.geometry import set_letters, slots_words
 from raidtui.model.reshape_words import change_words, progress_words, waits_words
 from raidtui.session.watch import Report
 from raidtui.ui.commands import ADD, ASSEMBLE, PAUSE, REMOVE
 from raidtui.ui.frame.chart import bar, chart_rows, median_words, slices, spread_words
+from raidtui.ui.frame.pane import SEVERITY_ROLES
 from raidtui.view.line import GLYPHS, Line, whole_columns
 from raidtui.view.text import cell_width, fit, fit_figure, fit_words, tail, visible
 from raidtui.view.units import binary_size, rate_mb_s
 
 LABEL = 10
-_SEVERITY_ROLES = {
-    Severity.INFO: "accent",
-    Severity.ATTENTION: "warn",
-    Severity.DEGRADED: "bad",
-    Severity.FAILED: "bad",
-}
 _MEMBER_ROLES = {"in_sync": "plain", "faulty": "bad", "rebuilding": "warn", "replacement": "warn", "?": "dim"}
 
 
@@ -352,7 +347,7 @@ def remedy_words(finding: Finding, array: Array, keymap: Mapping[str, str]) -> s
 
 def finding_lines(finding: Finding, remedy: str, width: int) -> Iterator[Line]:
     """Yield a finding and its remedy, wrapped."""
-    role = _SEVERITY_ROLES[finding.severity]
+    role = SEVERITY_ROLES[finding.severity]
     glyph = {"accent": "i", "warn": GLYPHS["warn"], "bad": GLYPHS["bad"]}[role]
     for number, part in enumerate(_parts(visible(finding.sentence), width - 5)):
         yield [(f" {glyph if number == 0 else ' '} ", role), (fit(part, width - 3), role)]

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ClassVar
+import time
+from collections.abc import Awaitable, Callable
+from typing import ClassVar, Generic, TypeVar
 
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
+from raidtui.model.finding import Severity
 from raidtui.session.watch import Report
 from raidtui.ui.commands import DOWN, UP, Command
 from raidtui.ui.frame.lines import ScrollLines
 from raidtui.ui.frame.screen_shell import ScreenShell, shell_of
+
+READ_EVERY_S = 600.0
+SEVERITY_ROLES = {
+    Severity.INFO: "accent",
+    Severity.ATTENTION: "warn",
+    Severity.DEGRADED: "bad",
+    Severity.FAILED: "bad",
+}
+"""How a finding is drawn."""
+Source = TypeVar("Source")
+Look = TypeVar("Look")
 
 
 class Pane(Vertical):
@@ -82,6 +95,66 @@ class Pane(Vertical):
         """Return why a command cannot be used now; "" where it can."""
         del command_id
         return ""
+
+
+class ReadingPane(Pane, Generic[Source, Look]):
+    """A pane that shows what it reads on its own, every ten minutes while it is in view.
+
+    Args:
+        report: the last report; None before the first.
+    """
+
+    def __init__(self, report: Report | None) -> None:
+        super().__init__(report)
+        self.look: Look | None = None
+        self._reading: Source | None = None
+        self._read_of: Source | None = None
+        self._read_at_s = 0.0
+
+    def source(self) -> Source:
+        """What the host in view is read by."""
+        raise NotImplementedError
+
+    def action_read(self) -> None:
+        """Read anew."""
+        raise NotImplementedError
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether a reading is under way."""
+        return self._reading is not None
+
+    @property
+    def is_of_this_host(self) -> bool:
+        """Whether what was read last is of the host in view."""
+        return self._read_of is self.source()
+
+    def on_mount(self) -> None:
+        """Read every ten minutes."""
+        self.set_interval(READ_EVERY_S, self.come)
+        self.redraw()
+
+    def come(self) -> None:
+        """The pane comes into view, or some time has passed: read what was read too long ago."""
+        old = time.monotonic() - self._read_at_s >= READ_EVERY_S - 1
+        if self.display and (old or not self.is_of_this_host):
+            self.action_read()
+
+    async def take(self, read: Callable[[Source], Awaitable[Look]]) -> Look | None:
+        """Read, and keep it; None where a reading is under way, or another host has come into view."""
+        source = self.source()
+        if self._reading is source:
+            return None
+        self._reading = source
+        self.redraw()
+        try:
+            look = await read(source)
+        finally:
+            self._reading = None
+        if source is not self.source():
+            return None
+        self.look, self._read_of, self._read_at_s = look, source, time.monotonic()
+        return look
 
 
 class RowList(ScrollLines, can_focus=True, inherit_bindings=False):

@@ -13,7 +13,8 @@ from raidtui.model.finding import Finding, Severity
 from raidtui.model.snapshot import Snapshot
 from raidtui.ui.frame.chart import bar
 from raidtui.ui.frame.pages import stamp
-from raidtui.ui.wear.wear_lines import ASLEEP, ROLES, WIDE, odd_names, running_self_test
+from raidtui.ui.frame.pane import SEVERITY_ROLES
+from raidtui.ui.wear.wear_lines import ASLEEP, WIDE, odd_names, running_self_test
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.units import amount, counted, decimal_size
@@ -111,7 +112,7 @@ def _of_disks(look: WearLook, width: int, *, grave: bool) -> Iterator[Line]:
         if (each.severity > Severity.INFO) is grave and each.code != DiskCode.SMART_UNREAD
     ]
     for disk, each in sorted(found, key=lambda pair: -pair[1].severity):
-        role = ROLES[each.severity]
+        role = SEVERITY_ROLES[each.severity]
         label = f" {visible(disk.name)}{f' {GLYPHS[role]}' if grave else ''}"
         yield from _said(label, each.sentence, each.remedy, role, width)
 
@@ -210,7 +211,7 @@ def _paragraphs(group: DiskGroup, look: WearLook) -> Iterator[tuple[str, str, st
     """Yield (sentence, remedy, role): who is out of line, what syncs have cost, what one would cost."""
     for each in group.findings:
         if each.severity > Severity.INFO:
-            yield visible(each.sentence), visible(each.remedy), ROLES[each.severity]
+            yield visible(each.sentence), visible(each.remedy), SEVERITY_ROLES[each.severity]
     titles = [array.title for array in group.arrays]
     for title in titles:
         own = [(cost, action) for cost in look.costs if (action := cost.action_on(title)) is not None]

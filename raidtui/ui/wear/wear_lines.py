@@ -8,6 +8,7 @@ from raidtui.model.finding import Severity
 from raidtui.model.self_test import RunningSelfTest
 from raidtui.model.smart import Unread
 from raidtui.ui.frame.pages import OLD_S, stamp
+from raidtui.ui.frame.pane import SEVERITY_ROLES
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, tail, visible
 from raidtui.view.units import decimal_size
@@ -18,12 +19,6 @@ from raidtui.wear.readings import WearLook
 
 WIDE = 100
 ASLEEP = frozenset({Unread.STANDBY, Unread.POWER_UNKNOWN})
-ROLES = {
-    Severity.INFO: "accent",
-    Severity.ATTENTION: "warn",
-    Severity.DEGRADED: "bad",
-    Severity.FAILED: "bad",
-}
 _NAME, _LEFT, _BY, _AMOUNT, _RATE, _ENDS = 10, 6, 11, 10, 8, 8
 _SERIAL, _AGE, _TEMPERATURE = 16, 7, 7
 _LITTLE_LEFT = 10
@@ -114,7 +109,7 @@ def role_of(disk: DiskWear, *, odd: bool = False) -> str:
     worst = max((each.severity for each in disk.findings), default=Severity.INFO)
     worst = max(worst, Severity.ATTENTION) if odd else worst
     if worst > Severity.INFO:
-        return ROLES[worst]
+        return SEVERITY_ROLES[worst]
     rotates = disk.reading is not None and disk.reading.rotates
     return "unknown" if disk.percent.percent is None and not rotates else "plain"
 

@@ -14,7 +14,7 @@ from raidtui.first_frame import SMALLEST
 from raidtui.session.watch import Report
 from raidtui.ui.commands import WEAR, Command
 from raidtui.ui.frame.lines import Lines, ScrollLines
-from raidtui.ui.frame.pane import Pane, RowList
+from raidtui.ui.frame.pane import ReadingPane, RowList
 from raidtui.ui.frame.screen_shell import later
 from raidtui.ui.wear.self_test_flow import SelfTestFlow
 from raidtui.ui.wear.wear_detail import body_lines, history_lines
@@ -26,7 +26,6 @@ from raidtui.wear.readings import DiskHistory, WearLook
 if TYPE_CHECKING:
     from raidtui.session.wear import WearSession
 
-EVERY_S = 600.0
 TESTED_EVERY_S = 10.0
 """How often disks that run a self-test are read."""
 
@@ -35,7 +34,7 @@ class WearBody(ScrollLines, can_focus=True):
     """Arrays and findings, or a history."""
 
 
-class WearPane(Pane):
+class WearPane(ReadingPane["WearSession", WearLook]):
     """See the module.
 
     Args:
@@ -47,13 +46,9 @@ class WearPane(Pane):
 
     def __init__(self, report: Report | None) -> None:
         super().__init__(report)
-        self.look: WearLook | None = None
         self.chosen: str | None = None
         self.since = False
         self.history: DiskHistory | None = None
-        self._reading: WearSession | None = None
-        self._read_of: WearSession | None = None
-        self._read_at_s = 0.0
         self._follows: Timer | None = None
         self.head = Lines(id="wear-head", lines=[[]])
         self.rows = RowList(self.move, id="wear-list")
@@ -70,20 +65,14 @@ class WearPane(Pane):
         return self.chosen or ""
 
     def on_mount(self) -> None:
-        """Read every ten minutes while the pane is in view."""
-        self.set_interval(EVERY_S, self.come)
+        """Follow self-tests, too."""
         self._follows = self.set_interval(TESTED_EVERY_S, self._follow_self_tests, pause=True)
-        self.redraw()
-
-    def come(self) -> None:
-        """The pane comes into view, or some time has passed: read what was read too long ago."""
-        old = time.monotonic() - self._read_at_s >= EVERY_S - 1 or self._read_of is not self._wearing()
-        if self.display and old:
-            self.action_read()
+        super().on_mount()
 
     # -- reading
 
-    def _wearing(self) -> WearSession:
+    def source(self) -> WearSession:
+        """What reads the disks of the host in view."""
         return self.shell.session.wear
 
     def action_read(self) -> None:
@@ -95,18 +84,11 @@ class WearPane(Pane):
         later(self, partial(self._read, ""))
 
     async def _read(self, mark: str | None) -> None:
-        wearing, report = self._wearing(), self.report
-        if wearing is None or report is None or self._reading is wearing:
+        if (report := self.report) is None:
             return
-        self._reading = wearing
-        self.redraw()
-        try:
-            look = await wearing.look(report.snapshot, mark)
-        finally:
-            self._reading = None
-        if wearing is not self._wearing():
-            return  # another host is in view now
-        self.look, self._read_of, self._read_at_s = look, wearing, time.monotonic()
+        look = await self.take(lambda wearing: wearing.look(report.snapshot, mark))
+        if look is None:
+            return
         if self.chosen not in [disk.name for disk in look.disks]:
             self.chosen = next((disk.name for disk in look.disks), None)
         if mark is not None:
@@ -117,7 +99,7 @@ class WearPane(Pane):
 
     def _follow_self_tests(self) -> None:
         """Read the disks that run a self-test, while the pane is in view; those of another host are not."""
-        if self.display and self._tested() and self._read_of is self._wearing():
+        if self.display and self._tested() and self.is_of_this_host:
             later(self, partial(self._read_again, self._tested()))
 
     def _tested(self) -> tuple[str, ...]:
@@ -125,8 +107,8 @@ class WearPane(Pane):
         return tuple(disk.name for disk in disks if running_self_test(disk) is not None)
 
     async def _read_again(self, names: tuple[str, ...]) -> None:
-        wearing, report, before = self._wearing(), self.report, self.look
-        if report is None or before is None or self._reading is not None:
+        wearing, report, before = self.source(), self.report, self.look
+        if report is None or before is None or self.is_reading:
             return
         look = await wearing.look_again(before, report.snapshot, names)
         if self.look is before:  # else all were read meanwhile, or another host is in view
@@ -173,7 +155,7 @@ class WearPane(Pane):
 
     async def _read_history(self, *, opens: bool = False) -> None:
         """Read the chosen disk's history; one that was left meanwhile stays left, unless this opens it."""
-        wearing, name = self._wearing(), self.chosen
+        wearing, name = self.source(), self.chosen
         disk = None if self.look is None else self.look.disk(name)
         identity = self._identity(disk)
         if wearing is None or not identity:
@@ -226,7 +208,7 @@ class WearPane(Pane):
         self.rows.show(lines or self._nothing(), selected=chosen)
         if chosen is not None:
             self.rows.keep_in_view(chosen)
-        self.rule.show([rule_line(look, width, since=self.since, busy=self._reading is not None)])
+        self.rule.show([rule_line(look, width, since=self.since, busy=self.is_reading)])
         self.body.show(self._body(width))
         if self._follows is not None:
             (self._follows.resume if self._tested() else self._follows.pause)()

@@ -125,7 +125,7 @@ async def test_it_is_aborted() -> None:
 async def test_keys_are_not_lost_while_the_disk_is_read_again() -> None:
     async with running(Scene().root) as pilot:
         await chosen(pilot)
-        wearing = pane_of(pilot)._wearing()
+        wearing = pane_of(pilot).source()
         again, begun, go_on = wearing.look_again, asyncio.Event(), asyncio.Event()
 
         async def slow(look: WearLook, snapshot: Snapshot, names: Collection[str]) -> WearLook:

@@ -38,6 +38,7 @@ FILLED_MIB = 16
 SHAPE = ("level", "raid_disks", "layout", "chunk_size", "degraded", "sync_action", "reshape_position")
 PLACE = Path("/srv")
 _PATIENCE_S = 400.0
+_SETTLED_S = 30
 _STEPS_EVENTS = 10
 """How many events a step has, about: entries of the journal that are synced, and tools."""
 _PERCENT = re.compile(r"= *([0-9.]+)%")
@@ -223,10 +224,14 @@ class Looking:
 
     def look(self) -> None:
         """Bring it to its end by what raidtui offers; note what is wrong, and what was done."""
-        boot()
+        settled = boot()
         kernel = self._found()
         if kernel is None:
             return
+        if not settled:
+            self.notes.append("udev waits for the array")
+            if attribute(kernel, "reshape_position") == "none":
+                self.wrong.append("udev waits for an array that is not reshaped")
         speed(SLOW_KIB_S)
         if attribute(kernel, "array_state") in {"read-auto", "readonly"}:
             self.notes.append("read-write")
@@ -246,6 +251,7 @@ class Looking:
         kernel = kernel_name(open_root("/"), self._kept["uuid"]) or kernel
         speed(FAST_KIB_S)
         until(lambda: is_at_rest(kernel), "the end of all that moves")
+        sh("udevadm settle")
         found = [word for name in SHAPE for word in attribute(kernel, name).split()]
         if found[0] == "raid0" and found[2] == "-1":
             found[2] = "0"  # its superblock has no layout, which only zones of unequal members need
@@ -348,13 +354,17 @@ WAYS = (
 """The ways back, from harmless to drastic."""
 
 
-def boot() -> None:
-    """What systemd does on Debian after udev: mdadm-last-resort@.service for arrays that were not started."""
-    sh("udevadm settle")
+def boot() -> bool:
+    """Do what systemd does on Debian after udev: mdadm-last-resort@.service for arrays that were not started.
+
+    Returns whether udev has ended. Where a reshape stands still, Linux 6 does not answer a read at its place
+    until it goes on; as a boot does, this goes on without udev then.
+    """
+    sh(f"udevadm settle --timeout={_SETTLED_S} || true")
     for md in Path("/sys/block").glob("md*/md"):
         if not (md / "sync_action").exists() and attribute(md.parent.name, "array_state") == "inactive":
             sh(f"mdadm --run /dev/{md.parent.name} 2>&1 || true")
-    sh("udevadm settle")
+    return "waits" not in sh(f"udevadm settle --timeout={_SETTLED_S} || echo waits")
 
 
 def running(uuid: str) -> str | None:
