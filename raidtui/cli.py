@@ -23,7 +23,7 @@ exit status:
   wear     0 all well, 1 needs attention or is worn, 2 a disk is failing, 3 no disk could be read
   rescue   0 no array needs a rescue, 1 one does, 2 one has too few members to start, 3 nothing could be read
   stack    0 nothing is wrong, 1 needs attention, 3 something could not be read
-  advice   0 there is none, 1 there is some, 3 something could not be read
+  advice   0 there is none, 1 there is some, 2 refused, 3 something could not be read
   plan, apply, jobs, bench, tune
            0 done, 1 not done, 2 refused, 75 another job is running
   all      64 wrong usage, 70 a defect of raidtui, 74 the output could not be written"""

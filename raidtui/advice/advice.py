@@ -60,7 +60,7 @@ class Advice(Struct, frozen=True, kw_only=True):
 
     code: str
     severity: Severity
-    subject: str
+    subject: str = ""
     text: str
     why: str
     remedy: str = ""

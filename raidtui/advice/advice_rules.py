@@ -181,7 +181,6 @@ def _of_trim(facts: HostFacts) -> Iterator[Advice]:
         yield Advice(
             code=AdviceCode.NO_WEEKLY_TRIM,
             severity=Severity.ATTENTION,
-            subject="",
             text=f"nothing tells the SSDs below {', '.join(places)} what is free: fstrim.timer is disabled",
             why="An SSD copies deleted data along until it is told; published advice is fstrim once a week"
             " (fstrim(8)).",

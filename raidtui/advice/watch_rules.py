@@ -21,7 +21,6 @@ def of_watchers(facts: HostFacts) -> Iterator[Advice]:
         yield Advice(
             code=AdviceCode.NO_HISTORY,
             severity=Severity.ATTENTION,
-            subject="",
             text="the kernel's messages are gone after a restart: there is neither /var/log/journal nor a"
             " log file of theirs",
             why="After a crash nothing says which disk failed first (journald.conf(5), Storage=).",
@@ -42,7 +41,6 @@ def _of_alerts(watchers: Watchers) -> Iterator[Advice]:
         yield Advice(
             code=AdviceCode.NOT_WATCHED,
             severity=Severity.ATTENTION,
-            subject="",
             text="nobody is told when a member fails: no mdadm --monitor runs"
             + ("" if named else f", and {conf} names nobody"),
             why="An array goes on without a word when a member fails, until the next one does (mdadm(8),"
@@ -55,7 +53,6 @@ def _of_alerts(watchers: Watchers) -> Iterator[Advice]:
         yield Advice(
             code=AdviceCode.NOBODY_TOLD,
             severity=Severity.ATTENTION,
-            subject="",
             text=f"mdadm --monitor runs, and tells the system's log alone: {conf} names nobody",
             why="It looks for MAILADDR and PROGRAM (mdadm.conf(5)); a log is read when it is too late.",
             remedy=f"{add}systemctl restart mdmonitor",
@@ -64,7 +61,6 @@ def _of_alerts(watchers: Watchers) -> Iterator[Advice]:
         yield Advice(
             code=AdviceCode.NOBODY_TOLD,
             severity=Severity.ATTENTION,
-            subject="",
             text=f"mdadm --monitor tells {watchers.mail_to} by mail, and no mail can be sent: there is no"
             " sendmail",
             why="mdadm hands its mail to /usr/lib/sendmail, and does not say that it was not sent"
@@ -79,7 +75,6 @@ def _of_checks(watchers: Watchers) -> Iterator[Advice]:
         yield Advice(
             code=AdviceCode.NOT_CHECKED,
             severity=Severity.ATTENTION,
-            subject="",
             text="no array is checked regularly, neither by cron nor by a timer",
             why="A sector that has become unreadable is found when another disk has failed and its copy is"
             " needed; a check each month finds and rewrites it before (md(4), SCRUBBING AND MISMATCHES).",
@@ -90,7 +85,6 @@ def _of_checks(watchers: Watchers) -> Iterator[Advice]:
         yield Advice(
             code=AdviceCode.CHECKED_TWICE,
             severity=Severity.INFO,
-            subject="",
             text=f"arrays are checked by {' and by '.join(watchers.checks)}",
             why="Each reads all members: one of them is enough.",
             remedy="switch one off",
@@ -115,7 +109,6 @@ def of_controllers(facts: HostFacts) -> Iterator[Advice]:
         yield Advice(
             code=AdviceCode.IDE_MODE,
             severity=Severity.ATTENTION,
-            subject="",
             text=f"the controller of {', '.join(facts.ide_disks)} is in IDE mode",
             why=f"{'The disk gets' if few else 'The disks get'} one request at a time: that mode has no NCQ.",
             remedy="switch the controller to AHCI in the firmware",
