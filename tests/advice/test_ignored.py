@@ -60,7 +60,7 @@ def test_an_array_is_known_by_its_uuid() -> None:
 
 def test_a_disk_is_known_by_its_serial_number_and_a_knob_by_its_name() -> None:
     seen = snapshot(raid5())
-    disk = next(iter(seen.disks.values()))
+    disk = seen.disks[seen.arrays[0].members[0].name]
     found = advise(
         facts(
             snapshot=seen,
