@@ -8,6 +8,7 @@ import pytest
 
 from raidtui.rescue.mismatch.compared_array import ComparedArray, ComparedMember
 from raidtui.rescue.mismatch.find_mismatches import MOST_STRETCHES, MismatchWatch, find_mismatches
+from raidtui.rescue.mismatch.logged import parse_logged
 from raidtui.rescue.mismatch.mismatch_records import (
     Mismatch,
     MismatchResult,
@@ -353,3 +354,13 @@ def test_an_array_that_has_changed_ends_it_and_nothing_is_kept(tmp_path: Path) -
         MIB // SECTOR,
     )
     assert " It ended, as a recover of md1 has begun, at array sector 2048; " in summary_text(found)
+
+
+def test_what_the_kernel_logged_of_an_earlier_array_of_that_name_is_not_meant(tmp_path: Path) -> None:
+    array = Members(tmp_path, 5, "left-symmetric", 3).array
+    before = "[    1.0] md1: mismatch sector in range 0-8\n[    2.0] md: md1 stopped.\n"
+    other = "[    3.0] md2: mismatch sector in range 64-72\n[    4.0] md: md2 stopped.\n"
+    now = "[    5.0] md1: mismatch sector in range 16-24\n[    6.0] md1: mismatch sector in range 24-32\n"
+    assert parse_logged(before + other + now, array) == [(16 * SECTOR, 32 * SECTOR)]
+    assert parse_logged(before, array) == []
+    assert parse_logged(now + other, array) == [(16 * SECTOR, 32 * SECTOR)]

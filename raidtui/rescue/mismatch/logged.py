@@ -23,13 +23,23 @@ def logged_spans(root: Root, array: ComparedArray) -> list[Span]:
         root: the host.
         array: with parity: the log counts sectors of the members' data.
     """
-    if not array.parity:
-        return []
+    return parse_logged(root.run("dmesg", timeout_s=_TOOL_S).stdout, array) if array.parity else []
+
+
+def parse_logged(text: str, array: ComparedArray) -> list[Span]:
+    """Return the same of a text of the kernel's log.
+
+    Lines before the last stop of an array of that name are of another array, or of an earlier start: the name
+    alone says nothing (drivers/md/md.c, do_md_stop: "md: md127 stopped.").
+
+    Args:
+        text: the log.
+        array: the array.
+    """
     begin, end = array.walk
-    text = root.run("dmesg", timeout_s=_TOOL_S).stdout
     found = sorted(
         (int(row[2]) * SECTOR_BYTES, int(row[3]) * SECTOR_BYTES)
-        for row in _LINE.finditer(text)
+        for row in _LINE.finditer(text.rpartition(f"md: {array.name} stopped.\n")[2])
         if row[1] == array.name
     )
     spans: list[Span] = []
