@@ -99,6 +99,8 @@ class Data:
         sh(
             f"mdadm --create /dev/md/127 --run --homehost=lab --metadata=1.2 --bitmap=none {words} {chunk}"
             f" {paths} 2>/dev/null; udevadm settle"
+            # no noise at its beginning: one in 256 is a partition table (ADFS)
+            "; dd if=/dev/zero of=/dev/md/127 bs=1M count=1 2>/dev/null"
             "; dd if=/dev/urandom of=/dev/md/127 bs=1M seek=1 2>/dev/null; sync"
         )
         self.digest = digest("/dev/md/127")
