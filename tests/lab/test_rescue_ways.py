@@ -30,6 +30,7 @@ def tried(guest: Guest, words: Words, *, check: str | None = "clean") -> dict[st
     result = raidtui(guest, "rescue", "try", *words, "--hashes", MANIFEST, "--json", timeout=300)
     assert result.stdout, result.output
     found: dict[str, Any] = json.loads(result.stdout)
+    assert "proof" in found, result.output
     proof = found["proof"]
     assert isinstance(proof, dict)
     assert check is None or proof["check"] == check, result.output

@@ -60,7 +60,8 @@ begin_reshape() {  # OPTION...: frozen as it has begun, and nobody watches it
     mdadm --grow $MD "$@" >/dev/null 2>&1 &
     until [ "$(cat $SYS/sync_action)" = reshape ]; do :; done
     until freeze 2>/dev/null; do :; done
-    while pkill -KILL -x 'mdadm.*'; do :; done  # it forks as the reshape begins: one pkill can miss the child
+    # It forks as the reshape begins: a scan that lists the parent alone finds nobody once that has ended.
+    for _ in 1 2; do while pkill -KILL -x 'mdadm.*'; do :; done; done
     echo 0 >$SYS/suspend_hi || true
     rm -f /run/mdadm/backup_file-md100
 }
