@@ -24,6 +24,7 @@ exit status:
   rescue   0 no array needs a rescue, 1 one does, 2 one has too few members to start, 3 nothing could be read
   stack    0 nothing is wrong, 1 needs attention, 3 something could not be read
   advice   0 there is none, 1 there is some, 2 refused, 3 something could not be read
+  history  0 all was read, 2 no such array or disk, 3 something could not be read, or does not reach back
   plan, apply, jobs, bench, tune
            0 done, 1 not done, 2 refused, 75 another job is running
   all      64 wrong usage, 70 a defect of raidtui, 74 the output could not be written"""
@@ -41,6 +42,7 @@ _COMMANDS = {
     "rescue": "say why arrays do not start, and how they come back",
     "stack": "show what stands on what, its load, balance and caches",
     "advice": "say what could be better on this host, why, and what mends it",
+    "history": "print what happened to arrays and disks, over all boots, and what it points to",
 }
 """Each is a module of ``raidtui.command`` with ``add_arguments`` and ``run``.
 

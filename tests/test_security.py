@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import raidtui
+from raidtui.host.logs.journald import journal_argv
+from raidtui.host.logs.ring import ARGV as RING
 
 SOURCE = Path(raidtui.__file__).parent
 SECURITY = (SOURCE.parent / "SECURITY.md").read_text(encoding="utf-8")
@@ -49,3 +51,7 @@ def test_the_tools_that_only_read_are_named() -> None:
     found = programs()
     assert {"mdadm", "smartctl", "vgs", "lvmconfig", "systemctl", "fio", "wipefs", "blkid", "pvs"} <= found
     assert {name for name in found if f"`{name}" not in SECURITY} == set()
+
+
+def test_the_tools_that_read_logs_are_named() -> None:
+    assert f"`{journal_argv()[0]}`, `{' '.join(RING)}`" in SECURITY

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from raidtui.bench.report.export import KINDS, ExportError, export_bytes, json_bytes, write_export
+from raidtui.bench.report.export import KINDS, export_bytes, json_bytes, write_export
 from raidtui.bench.results.cache_remarks import cache_remarks
 from raidtui.bench.results.compare import METRICS, curves, family_of, series_of, table, table_lines
 from raidtui.bench.results.heat import heat_lines, heat_maps
@@ -17,6 +17,7 @@ from raidtui.bench.results.run_record import NOT_STEADY, WHOLE, RunRecord
 from raidtui.bench.results.run_store import Results, ResultsError
 from raidtui.bench.surroundings import merged
 from raidtui.command.streams import print_json, write_bytes
+from raidtui.jobs.new_files import ExportError
 from raidtui.view.text import visible
 
 

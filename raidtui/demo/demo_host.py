@@ -10,6 +10,7 @@ from collections.abc import Callable
 from raidtui.demo import control, sim_mdadm, sim_smart
 from raidtui.demo.kernel import SimKernel
 from raidtui.demo.sim_bcache import account_bcache
+from raidtui.demo.sim_journal import journal_text
 from raidtui.demo.sim_stack import tool_output
 from raidtui.demo.story import Story, begin
 from raidtui.demo.tree import live_files, still_files
@@ -101,12 +102,15 @@ class DemoRoot(MemoryRoot):
             self._ticking = False
 
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """See ``Root.run``: there are smartctl, dmsetup, lvs and lvchange."""
+        """See ``Root.run``: there are smartctl, dmsetup, lvs, lvchange and journalctl."""
         if argv[0] in {"dmsetup", "lvs", "lvchange"}:
             self._catch_up(0.0)
             return ToolOutput(argv=argv, status=0, stdout=tool_output(self.simulated, argv), stderr="")
         if argv[0] in sim_mdadm.TOOLS:
             return self._change(argv)
+        if argv[0] == "journalctl":
+            text = journal_text(self._epoch_s, *(_limit(argv, name) for name in ("--since", "--until")))
+            return ToolOutput(argv=argv, status=0, stdout=text, stderr="")
         if argv[0] != "smartctl":
             return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
         self._catch_up(0.0)
@@ -173,6 +177,11 @@ class DemoRoot(MemoryRoot):
         folder = path.rpartition("/")[0]
         if folder and not self.names(folder) and folder not in self._links:
             self._forget(folder)
+
+
+def _limit(argv: tuple[str, ...], name: str) -> float | None:
+    """Return a time that journalctl is given as seconds (``--since=@1764000000``)."""
+    return next((float(word.partition("=@")[2]) for word in argv if word.startswith(f"{name}=@")), None)
 
 
 def demo_root(

@@ -21,9 +21,9 @@ _DAY_S, _DAYS = 86_400, 120
 _TB, _GB, _MIB = 10**12, 10**9, 1 << 20
 _NVME_UNIT_BYTES = 512_000
 _RECOVERED_BYTES = 210 << 30
-_RECOVERED_AGO_S = 7 * _DAY_S + 3 * 3600
-_RECOVERED_S = 900
-_CABLE_AGO_S = 12 * _DAY_S
+RECOVERED_AGO_S = 7 * _DAY_S + 3 * 3600
+RECOVERED_S = 900
+CABLE_AGO_S = 12 * _DAY_S
 _ASLEEP_STATUS = 3
 _ATA_TYPES = {1: "Short offline", 2: "Extended offline"}
 _NVME_TYPES = {0: "No", 1: "Short", 2: "Extended"}
@@ -207,11 +207,11 @@ def history(kernel: SimKernel, began_s: float) -> str:
     """
     import json  # noqa: PLC0415
 
-    recovered_s = began_s - _RECOVERED_AGO_S
+    recovered_s = began_s - RECOVERED_AGO_S
     marks = [
-        {"id": 1, "at_s": began_s - _CABLE_AGO_S, "kind": "mark", "what": "new cable at sdd"},
+        {"id": 1, "at_s": began_s - CABLE_AGO_S, "kind": "mark", "what": "new cable at sdd"},
         {"id": 2, "at_s": recovered_s, "kind": "before", "what": "recover of data"},
-        {"id": 3, "at_s": recovered_s + _RECOVERED_S, "kind": "after", "what": "recover of data"},
+        {"id": 3, "at_s": recovered_s + RECOVERED_S, "kind": "after", "what": "recover of data"},
     ]
     entries: list[dict[str, Any]] = []
     for name, life in lives().items():
@@ -226,12 +226,12 @@ def _readings(disk: SimDisk, life: Life, kernel: SimKernel, began_s: float) -> I
         return
     moments: list[tuple[float, int | None]] = [(ago * float(_DAY_S), None) for ago in range(_DAYS, 0, -1)]
     if life.per_day_bytes:
-        moments.append((_CABLE_AGO_S, 1))
+        moments.append((CABLE_AGO_S, 1))
     if disk.name in {"sda", "sdb", "sdc", "sdd"}:
-        moments += [(_RECOVERED_AGO_S, 2), (_RECOVERED_AGO_S - _RECOVERED_S, 3)]
+        moments += [(RECOVERED_AGO_S, 2), (RECOVERED_AGO_S - RECOVERED_S, 3)]
     for ago_s, mark in sorted(moments, key=lambda each: -each[0]):
         size = life.written_bytes - int(life.per_day_bytes * ago_s / _DAY_S)
-        if disk.name == "sdd" and ago_s > _RECOVERED_AGO_S - _RECOVERED_S:
+        if disk.name == "sdd" and ago_s > RECOVERED_AGO_S - RECOVERED_S:
             size -= _RECOVERED_BYTES
         yield _entry(disk, life, began_s, ago_s, size) | {"mark": mark, "percent": _used(size, life)}
 

@@ -41,7 +41,6 @@ def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOu
     if path is None:
         why = f"{argv[0]} is not installed"
         return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why, missing=True)
-    environment = {"LC_ALL": "C", "LANG": "C", "PATH": ":".join(_TOOL_FOLDERS)}
     try:
         with _memory() as stdout, _memory() as stderr:
             process = subprocess.Popen(
@@ -49,7 +48,7 @@ def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOu
                 stdin=subprocess.PIPE,
                 stdout=stdout,
                 stderr=stderr,
-                env=environment,
+                env=tool_environment(),
                 start_new_session=True,
             )
             try:
@@ -65,6 +64,11 @@ def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOu
         return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why, timed_out=True)
     except OSError as error:
         return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=f"{path}: {error.strerror}")
+
+
+def tool_environment() -> dict[str, str]:
+    """Return the environment of every tool: the C locale, and the system's folders alone."""
+    return {"LC_ALL": "C", "LANG": "C", "PATH": ":".join(_TOOL_FOLDERS)}
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from raidtui.session.bench import BenchSession
     from raidtui.session.played_jobs import PlayedJobs
     from raidtui.session.stack import StackSession
+    from raidtui.session.timeline import TimelineSession
     from raidtui.session.tuning import TuneSession
     from raidtui.session.wear import WearSession
 
@@ -97,3 +98,10 @@ class Session:
         from raidtui.session.advice import AdviceSession  # noqa: PLC0415
 
         return AdviceSession(self.loop)
+
+    @cached_property
+    def timeline(self) -> TimelineSession:
+        """What reads what happened."""
+        from raidtui.session.timeline import TimelineSession  # noqa: PLC0415
+
+        return TimelineSession(self.loop)

@@ -25,8 +25,8 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.brakes import HeldBack, held_back_by
 from raidtui.monitor.events import diff, first_words
 from raidtui.monitor.health import exit_status, healths_of, judge
-from raidtui.monitor.history import Estimate, SampleHistory
 from raidtui.monitor.kernel_watch import Uevent
+from raidtui.monitor.sample_history import Estimate, SampleHistory
 from raidtui.monitor.sampler import Sampler, interval_s
 from raidtui.plans.sync_speed import SYSTEM
 from raidtui.plans.target import base_of

@@ -52,6 +52,7 @@ from raidtui.view.text import fit, fit_words, visible
 
 if TYPE_CHECKING:
     from raidtui.ui.frame.text_field import FilterLine
+    from raidtui.ui.log.log_pane import LogPane
 
 _KEEP_EVENTS = 2000
 _TONES = {"warn": Tone.WARN, "bad": Tone.BAD}
@@ -148,6 +149,11 @@ class MainScreen(PaintingScreen):
         self._redraw()
         for each in self.panes.values():
             each.come()
+
+    async def on_log_pane_jump_wanted(self, message: LogPane.JumpWanted) -> None:
+        """Show an array, or the disk that a row of the log is about."""
+        pane = await self.open_pane("arrays" if message.array else "wear")
+        pane.choose(message.array or message.disk)
 
     def release(self) -> None:
         """Hold the screen still, or draw what is new and go on."""
@@ -282,15 +288,13 @@ class MainScreen(PaintingScreen):
             first = [each for each in offered.values() if each[0].foot]
             further = [offered.get(command.id, (command, command.label, True)) for command in FURTHER]
             items = [self._item(*each) for each in first]
-        elif self.pane != "log":
+        else:
             offered_here = [each for each in self.in_view.foot() if each[0].id not in _ARROWS]
             items = [("←→", "Change", not self.in_view.why_not("tune.less"))] if self.pane == "tune" else []
             items += [self._item(*each) for each in offered_here if each[0].foot]
+            items += [self._item(FILTER)] if self.pane == "log" else []
             further = [each for each in offered_here if not each[0].foot]
             further += [(command, command.label, True) for command in FURTHER if command in EVERYWHERE]
-        else:
-            items = [("↑↓", "Scroll", True), self._item(FILTER)]
-            further = [(command, command.label, True) for command in FURTHER if command in EVERYWHERE]
         last = (self._item(HELP), self._item(PALETTE))
         further = further if width > FOOTER_NARROW else []
         return footer_line(items, [self._item(*each) for each in further], last, width)

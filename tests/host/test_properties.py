@@ -17,7 +17,7 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.brakes import held_back_by
 from raidtui.monitor.events import diff
 from raidtui.monitor.health import exit_status, judge
-from raidtui.monitor.history import SampleHistory
+from raidtui.monitor.sample_history import SampleHistory
 from raidtui.monitor.sampler import interval_s
 from tests.host.mdstat_forms import FORMS, record
 from tests.hosts.captures import ALL_CAPTURES, capture_text

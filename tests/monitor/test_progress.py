@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raidtui.monitor.history import WINDOW_S, Estimate, SyncPace
+from raidtui.monitor.sample_history import WINDOW_S, Estimate, SyncPace
 
 TOTAL = 10_000_000
 

@@ -78,7 +78,7 @@ def test_keys_typed_before_it_is_there_are_kept(opens: Opens) -> None:
     terminal = opens()
     terminal.wait_for("1 Arrays")  # the first frame; nothing is imported yet
     terminal.press("down", "6")
-    terminal.wait_for(lambda _: "Scroll" in terminal.lines()[-1])
+    terminal.wait_for(lambda _: "Troubles" in terminal.lines()[-1])
     terminal.press("1")
     terminal.wait_for("/dev/md127")  # the second row
     terminal.press("q")
@@ -150,7 +150,7 @@ def test_ctrl_c_does_not_end_it(opens: Opens) -> None:
     terminal = opens()
     terminal.wait_for(WHOLE)
     terminal.press("ctrl+c", "6")
-    terminal.wait_for("Scroll")
+    terminal.wait_for("Troubles")
     terminal.press("q")
     left_as_it_was(terminal)
 

@@ -129,16 +129,25 @@ async def test_the_log_follows_its_end_only_from_there() -> None:
         await press(pilot, "6")
         log = main_of(pilot).query_one("#log-lines", ScrollLines)
         await until(pilot, lambda: log.max_scroll_y > 0 and log.scroll_offset.y == log.max_scroll_y)
-        top = log.max_scroll_y - 3
         await press(pilot, "up", "k", "up")
-        await until(pilot, lambda: log.scroll_offset.y == top)
+        third = _chosen_line(log)
+        assert third == log.text.split("\n")[-4]
+        await move(pilot, lambda: kernel.change(raid10(), limits=(1000, 899_999)))
+        assert _chosen_line(log) == third == log.text.split("\n")[-5]
+        await press(pilot, "home")
+        await until(pilot, lambda: log.scroll_offset.y == 0)
         await move(pilot, lambda: kernel.change(raid10(), limits=(1000, 999_999)))
-        assert log.scroll_offset.y == top
+        assert log.scroll_offset.y == 0
         await press(pilot, "end")
         await until(pilot, lambda: log.scroll_offset.y == log.max_scroll_y)
         await move(pilot, lambda: kernel.change(raid10(), limits=(2000, 999_999)))
         await until(pilot, lambda: log.scroll_offset.y == log.max_scroll_y)
         assert log.text.split("\n")[-1].endswith("min speed limit 1.0 MB/s → 2.0 MB/s (all arrays)")
+
+
+def _chosen_line(log: ScrollLines) -> str:
+    assert log._selected is not None
+    return log.text.split("\n")[log._selected]
 
 
 async def test_help_lists_keys_and_reasons() -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
-import os
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -14,6 +11,7 @@ import msgspec
 
 from raidtui.bench.report.html_report import html_report
 from raidtui.bench.results.run_record import NOT_STEADY, RunRecord, RunSample
+from raidtui.jobs.new_files import write_new_file
 
 KINDS = ("html", "csv", "json")
 COLUMNS = (
@@ -107,10 +105,6 @@ def json_bytes(
     return msgspec.json.format(msgspec.json.encode(data), indent=1) + b"\n"
 
 
-class ExportError(Exception):
-    """A file was not written; the message says why, and what to do."""
-
-
 def export_bytes(
     kind: str, records: Sequence[RunRecord], samples: Mapping[int, Sequence[RunSample]], by: str = "iops"
 ) -> bytes:
@@ -139,48 +133,4 @@ def write_export(
     Raises:
         ExportError: the file is there already, or cannot be written.
     """
-    data = export_bytes(kind, records, samples, by)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    try:
-        number = os.open(path, flags, 0o644)
-    except FileExistsError as error:
-        what = "is a folder: name a file in it" if path.is_dir() else "exists already: choose another name"
-        raise ExportError(f"{path} {what}") from error
-    except (OSError, ValueError) as error:
-        raise ExportError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
-    try:
-        with os.fdopen(number, "wb") as file:
-            file.write(data)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            path.unlink()
-        raise ExportError(f"{path}: {error.strerror}; nothing was written") from error
-    return path.absolute()
-
-
-def default_path(kind: str, at_s: float) -> Path:
-    """Return a path in the current folder that does not exist yet.
-
-    Args:
-        kind: html, csv or json.
-        at_s: epoch seconds that name it.
-    """
-    try:
-        folder = Path.cwd()
-    except OSError:  # it was removed
-        folder = Path.home()
-    name = f"raidtui-bench-{time.strftime('%Y%m%d-%H%M', time.localtime(at_s))}"
-    names = [name, *(f"{name}-{number}" for number in range(2, 100))]
-    paths = [folder / f"{each}.{kind}" for each in names]
-    return next((path for path in paths if not os.path.lexists(path)), paths[0])
-
-
-def typed_path(text: str) -> Path:
-    """Return the path of a typed text; ``~`` is the home folder.
-
-    Raises:
-        ExportError: nothing was typed.
-    """
-    if not text.strip():
-        raise ExportError("type a file name")
-    return Path(os.path.expanduser(text.strip()))  # noqa: PTH111  (an unknown ~name is no error)
+    return write_new_file(path, export_bytes(kind, records, samples, by))

@@ -6,8 +6,10 @@ import errno
 import os
 import resource
 import time
+from collections.abc import Callable, Iterator
 from copy import copy
 from pathlib import Path
+from typing import IO
 
 from raidtui.host.regular_files import open_regular, read_all
 from raidtui.host.roots.root import Root, captured_links, captured_output, captured_time
@@ -106,6 +108,29 @@ class DirRoot(Root):
         if self.live:
             return run_tool(argv, timeout_s, stdin)
         return captured_output(self, argv)
+
+    def pieces(self, *argv: str, stall_s: float, ended: Callable[[], bool]) -> Iterator[bytes]:
+        """See ``Root.pieces``."""
+        if not self.live:
+            return super().pieces(*argv, stall_s=stall_s, ended=ended)
+        from raidtui.host.tool_pieces import tool_pieces  # noqa: PLC0415  (the first frame needs none)
+
+        return tool_pieces(argv, stall_s=stall_s, ended=ended)
+
+    def open(self, path: str) -> IO[bytes]:
+        """See ``Root.open``."""
+        return os.fdopen(open_regular(self._prefix + path), "rb")
+
+    def may_read(self, path: str) -> bool:
+        """See ``Root.may_read``; here without reading it."""
+        return os.access(self._prefix + path, os.R_OK)
+
+    def modified_s(self, path: str) -> float | None:
+        """See ``Root.modified_s``."""
+        try:
+            return os.stat(self._prefix + path).st_mtime  # noqa: PTH116  (no Path is needed for one call)
+        except (OSError, ValueError):
+            return None
 
     def now_s(self) -> float:
         """See ``Root.now_s``."""

@@ -6,9 +6,11 @@ root can be written to, and only ``raidtui.jobs`` writes.
 
 from __future__ import annotations
 
+import io
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import IO
 
 from msgspec import Struct
 
@@ -81,6 +83,43 @@ class Root(ABC):
     @abstractmethod
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         """Run a tool, or return its output in a capture. Only ``jobs`` runs tools that change the host."""
+
+    def pieces(self, *argv: str, stall_s: float, ended: Callable[[], bool]) -> Iterator[bytes]:
+        """Yield what a tool prints, as it comes; in a capture, all of it at once.
+
+        Args:
+            argv: the tool and its arguments. It changes nothing.
+            stall_s: how long it may print nothing.
+            ended: whether no more is wanted.
+
+        Raises:
+            PiecesError: the tool is missing, hangs or failed.
+        """
+        from raidtui.host.tool_pieces import PiecesError  # noqa: PLC0415  (few readers need it)
+
+        del ended
+        output = self.run(*argv, timeout_s=stall_s)
+        if output.status != 0:
+            why = output.why_not or f"{argv[0]} exited with status {output.status}"
+            raise PiecesError(why, missing=output.missing, hangs=output.timed_out)
+        yield output.stdout.encode()
+
+    def open(self, path: str) -> IO[bytes]:
+        """Open a regular file of any size for reading.
+
+        Raises:
+            OSError: as the kernel gave it.
+        """
+        return io.BytesIO(self.read(path))
+
+    def may_read(self, path: str) -> bool:
+        """Whether a file can be read by this user."""
+        return self.text(path) is not None
+
+    def modified_s(self, path: str) -> float | None:
+        """Return when a file was last written, epoch seconds; None where that is not known."""
+        del path
+        return None
 
     def text(self, path: str, *, keep: bool = False) -> str | None:
         """Return a file's text without trailing newlines, or None where it cannot be read."""

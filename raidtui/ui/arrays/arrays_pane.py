@@ -125,6 +125,12 @@ class ArraysPane(Pane):
         """Choose an array as soon as it appears, unless another one is chosen before."""
         self._expected = key
 
+    def choose(self, key: str) -> None:
+        """Choose an array; the filter is ended where it would hide it."""
+        self.chosen, self._gone, self._expected = key, None, None
+        self.wanted_text = ""
+        self.redraw()
+
     def _keep(self, shown: list[Listed]) -> None:
         if self._expected is not None and any(array.key == self._expected for array in shown):
             self.chosen, self._gone, self._expected = self._expected, None, None

@@ -82,6 +82,9 @@ class Pane(Vertical):
     def come(self) -> None:
         """Another pane came into view: this one, where ``display`` is true."""
 
+    def choose(self, key: str) -> None:
+        """Choose the row with this key, an array's or a disk's name; also one that is yet to come."""
+
     def narrow(self, text: str) -> None:
         """Show only rows that hold ``text``."""
         self.wanted_text = text

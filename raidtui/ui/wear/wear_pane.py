@@ -178,6 +178,11 @@ class WearPane(ReadingPane["WearSession", WearLook]):
 
     # -- showing
 
+    def choose(self, key: str) -> None:
+        """Choose a disk, or the first one where it is not among them."""
+        self.chosen, self.history, self.wanted_text = key, None, ""
+        self.redraw()
+
     def show_report(self, report: Report) -> None:
         """Take a report: other arrays are drawn anew, other figures are none of this pane's."""
         before, self.report = self.report, report

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.bench.report.export import ExportError, default_path, typed_path, write_export
+from raidtui.bench.report.export import write_export
+from raidtui.jobs.new_files import ExportError, new_path, typed_path
 from tests.bench.records import EPOCH_S, record, samples
 
 RUNS = [record(0, id=1), record(1, id=2)]
@@ -59,16 +60,16 @@ def test_what_cannot_be_written_whole_is_not_left_behind(tmp_path: Path) -> None
 
 def test_a_name_that_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    first = default_path("html", EPOCH_S)
+    first = new_path("raidtui-bench", "html", EPOCH_S)
     assert first == tmp_path / "raidtui-bench-20261120-2125.html"
     first.symlink_to("/nosuch")
-    assert default_path("html", EPOCH_S) == tmp_path / "raidtui-bench-20261120-2125-2.html"
-    assert default_path("csv", EPOCH_S) == tmp_path / "raidtui-bench-20261120-2125.csv"
+    assert new_path("raidtui-bench", "html", EPOCH_S) == tmp_path / "raidtui-bench-20261120-2125-2.html"
+    assert new_path("raidtui-bench", "csv", EPOCH_S) == tmp_path / "raidtui-bench-20261120-2125.csv"
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    assert default_path("csv", EPOCH_S) == Path.home() / "raidtui-bench-20261120-2125.csv"
+    assert new_path("raidtui-bench", "csv", EPOCH_S) == Path.home() / "raidtui-bench-20261120-2125.csv"
 
 
 def test_a_typed_path(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "here"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("raidtui.ui.bench.export_page.time.time", lambda: 1_795_209_900.0)
+    monkeypatch.setattr("raidtui.ui.frame.export_form.time.time", lambda: 1_795_209_900.0)
     return folder
 
 
@@ -58,8 +58,8 @@ class Opened:
 
 def test_picture(shows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "raidtui.ui.bench.export_page.default_path",
-        lambda kind, _: Path(f"/home/ann/measurements/raidtui-bench-20261120-2125.{kind}"),
+        "raidtui.ui.frame.export_form.new_path",
+        lambda _stem, kind, _at_s: Path(f"/home/ann/measurements/raidtui-bench-20261120-2125.{kind}"),
     )
 
     async def prepare(pilot: Paces) -> None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.array import Stale
 from raidtui.model.snapshot import Snapshot
-from raidtui.monitor.history import Estimate, SampleHistory
+from raidtui.monitor.sample_history import Estimate, SampleHistory
 from raidtui.monitor.sampler import Sampler, interval_s
 from tests.hosts.trees import COMPONENT_KIB, ArraySpec, Syncing, host_tree, raid1, raid5, raid10
 

@@ -1,0 +1,1 @@
+"""What the logs of a host hold: the journal, files of a syslog daemon, the kernel's ring buffer."""

@@ -1,0 +1,125 @@
+"""Entries of the timeline: a line that matters, a job, a change, or a benchmark."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from functools import lru_cache
+
+from msgspec import Struct
+
+from raidtui.model.log_line import LogLine, Writer
+from raidtui.timeline.catalogue import find_pattern
+from raidtui.timeline.patterns import Weight, groups_of, patterns
+
+_PARTITION = re.compile(
+    r"(?P<disk>(?:sd|vd|xvd|hd|ubd)[a-z]+|(?:nvme\d+n\d+|mmcblk\d+|nbd\d+|loop\d+)(?=p|$))p?\d*\Z"
+)
+_CONTROLLER = re.compile(r"(nvme\d+)(?:c\d+)?n\d+\Z")
+_ACTIONS = {"data-check": "check", "requested-resync": "repair", "recovery": "recover"}
+_CODES_OF_ACTIONS = frozenset(
+    {"sync-started", "sync-done", "sync-interrupted", "sync-delayed", "sync-resumed"}
+)
+_STARTED = frozenset({"mirrors-active", "raid10-active", "parity-active"})
+"""With fewer members than slots, a warning."""
+
+
+class Origin(StrEnum):
+    """Where an entry comes from, for programs."""
+
+    KERNEL = "kernel"
+    MDADM = "mdadm"
+    SMARTD = "smartd"
+    UDEV = "udev"
+    JOURNAL = "journal"
+    JOB = "job"
+    CHANGE = "change"
+    BENCH = "bench"
+
+
+class Entry(Struct, frozen=True, kw_only=True, gc=False):
+    """One entry.
+
+    Args:
+        at_s: epoch seconds.
+        boot: the boot's id; "" where that is not known.
+        since_boot_s: seconds since the kernel's start; None where that is not known.
+        code: a pattern's, or one of those that docs/history.md lists for jobs, changes and benchmarks.
+        text: the line as it was written; for jobs, changes and benchmarks a sentence of ours.
+        array: the kernel's name of an array in that boot (md127), or its name ("data"); "" for none.
+        device: of a disk or partition in that boot; "" for none.
+        port: an ATA port (ata3), a SCSI address (2:0:0:0) or an NVMe controller (nvme0); "" for none.
+        uuid: the array's, where the source has it.
+    """
+
+    at_s: float
+    boot: str
+    since_boot_s: float | None = None
+    origin: Origin
+    code: str
+    weight: Weight
+    text: str
+    array: str = ""
+    device: str = ""
+    port: str = ""
+    uuid: str = ""
+
+
+_ORIGINS = {writer: Origin(writer.value) for writer in Writer}
+
+
+def entry_of(line: LogLine) -> Entry | None:
+    """Return the entry of a line; None where it does not matter."""
+    found = find_pattern(line.writer, line.text)
+    if found is None:
+        return None
+    array, device, weight = found.array, found.device, found.pattern.weight
+    if found.pattern.code in _STARTED:
+        groups = groups_of(found.pattern, line.text)
+        weight = Weight.WARNING if groups["n"] != groups["m"] else weight
+    return Entry(
+        at_s=line.at_s,
+        boot=line.boot,
+        since_boot_s=line.since_boot_s,
+        origin=_ORIGINS[line.writer],
+        code=found.pattern.code,
+        weight=weight,
+        text=line.text,
+        array=array.removeprefix("/dev/").removeprefix("md/") if array else "",
+        device=device.removeprefix("/dev/") if device else "",
+        port=found.port,
+    )
+
+
+def words_of(entry: Entry) -> str:
+    """Return what an entry means, in our words; it may hold anything that was in the line."""
+    pattern = patterns().get(entry.code)
+    if pattern is None:
+        return entry.text
+    groups = groups_of(pattern, entry.text)
+    if entry.code in _CODES_OF_ACTIONS:
+        groups["a"] = _ACTIONS.get(groups.get("a", ""), groups.get("a", ""))
+    groups = {name: " ".join(value.split()).removeprefix("/dev/") for name, value in groups.items()}
+    if entry.code == "io-error":
+        groups["o"] = (groups.get("o") or "access").lower()
+    if groups.get("f") == "frozen":
+        groups["f"] = ", no answer"
+    return pattern.words.format_map(groups).strip()
+
+
+@lru_cache(maxsize=4096)
+def disk_of(device: str) -> str:
+    """Return the disk that a device is, or is a partition of: sdb1 → sdb, nvme0n1p2 → nvme0n1."""
+    match = _PARTITION.fullmatch(device)
+    return match["disk"] if match is not None else device
+
+
+def partition_of(device: str) -> str:
+    """Return the number of a partition; "" for a whole disk."""
+    return device.removeprefix(disk_of(device)).removeprefix("p")
+
+
+def controller_of(disk: str) -> str:
+    """Return the NVMe controller of a disk; "" for other disks."""
+    match = _CONTROLLER.fullmatch(disk)
+    return match[1] if match is not None else ""

@@ -1,0 +1,294 @@
+"""What the entries of an incident point to. A hint never says more than its lines do, and names them.
+
+A link that is reset is no sign of a bad cable by itself: libata resets it as well where the disk reports one
+error after the other. What speaks for the cable is what the link itself reports (SError, ICRC, a bus error, a
+lower speed), or that the disk does not come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+
+from msgspec import Struct
+
+from raidtui.timeline.entries import Entry, controller_of, disk_of
+from raidtui.timeline.patterns import groups_of, patterns
+from raidtui.timeline.wiring import Wiring
+from raidtui.view.units import counted, joined
+
+
+class IncidentCause(StrEnum):
+    """What an incident points to, for programs; docs/history.md describes each."""
+
+    BAD_SECTORS = "bad-sectors"
+    BY_HAND = "by-hand"
+    COMMON = "common"
+    DISK = "disk"
+    INITRAMFS = "initramfs"
+    LINK = "link"
+    NO_ANSWER = "no-answer"
+    NO_DISK_ERROR = "no-disk-error"
+    OUTDATED = "outdated"
+    PCIE = "pcie"
+    PULLED = "pulled"
+    UNCLEAN = "unclean"
+
+
+class Hint(Struct, frozen=True, kw_only=True):
+    """What an incident points to.
+
+    Args:
+        cause: what.
+        sentence: what the lines say, what that points to, and what to do.
+        basis: the codes of the entries that it rests on.
+    """
+
+    cause: IncidentCause
+    sentence: str
+    basis: tuple[str, ...]
+
+
+_FAILED = frozenset({"member-failed", "raid0-failed", "failing-member", "array-lost"})
+_LINK = frozenset({"ata-serror", "ata-limited", "ata-reset-failed", "ata-slow", "ata-down"})
+_GONE = frozenset({"ata-disabled", "ata-detached", "scsi-offline", "disk-offlined", "ata-revalidation"})
+_READS = frozenset({"medium-error", "read-corrected", "read-uncorrected", "smart-pending", "read-lost"})
+_DISK = frozenset({
+    "ata-error", "ata-exception", "ata-command", "io-error", "scsi-sense", "medium-error", "nvme-timeout",
+    "nvme-down", "nvme-gone", "scsi-result", "ata-timeout", *_LINK, *_GONE,
+})  # fmt: skip
+_SERR_LINK = 0x07F8_0000 | 0x0001_0000 | 0x0000_0F00
+"""SError bits of the link (SATA 3.x, table of the SError register): not the disk's own errors."""
+_APART_S = 10.0
+_Codes = dict[str, list[Entry]]
+_Rule = Callable[[_Codes, Wiring], Hint | None]
+
+
+def hint_of(entries: Sequence[Entry], wiring: Wiring) -> Hint | None:
+    """Return what an incident points to; None where its lines do not say.
+
+    Args:
+        entries: of the incident.
+        wiring: which disk is behind which port.
+    """
+    codes: _Codes = {}
+    for entry in entries:
+        codes.setdefault(entry.code, []).append(entry)
+    return next((hint for rule in _RULES if (hint := rule(codes, wiring)) is not None), None)
+
+
+def _group(entry: Entry, name: str) -> str:
+    pattern = patterns().get(entry.code)
+    return groups_of(pattern, entry.text).get(name, "") if pattern is not None else ""
+
+
+def _of(codes: _Codes, wanted: frozenset[str]) -> list[Entry]:
+    return [entry for code in sorted(wanted & codes.keys()) for entry in codes[code]]
+
+
+def _disk(entry: Entry, wiring: Wiring) -> str:
+    return disk_of(entry.device) or wiring.disk(entry.port) or entry.port
+
+
+def _then_failed(codes: _Codes, signs: Sequence[Entry], wiring: Wiring) -> str:
+    """Return which members md failed on the disks that have the signs."""
+    disks = {_disk(entry, wiring) for entry in signs}
+    disks |= {controller for disk in disks if (controller := controller_of(disk))}
+    failed = dict.fromkeys(
+        entry.device
+        for entry in _of(codes, _FAILED)
+        if disks & {disk_of(entry.device), controller_of(disk_of(entry.device))} - {""}
+    )
+    return f", then md failed {joined(list(failed))}" if failed else ""
+
+
+def _link_signs(codes: _Codes) -> list[Entry]:
+    signs = _of(codes, _LINK - {"ata-down"})
+    signs += [e for e in codes.get("ata-exception", ()) if _number(_group(e, "s")) & _SERR_LINK]
+    signs += [e for e in codes.get("ata-error", ()) if "ICRC" in _group(e, "f")]
+    signs += [e for e in codes.get("ata-result", ()) if _group(e, "n") == "ATA bus error"]
+    return signs
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text, 16)
+    except ValueError:
+        return 0
+
+
+def _common(codes: _Codes, wiring: Wiring) -> Hint | None:
+    """Several disks at once."""
+    signs = [*_link_signs(codes), *_of(codes, _GONE), *codes.get("ata-down", ())]
+    first: dict[str, float] = {}
+    for entry in sorted(signs, key=lambda entry: entry.at_s):
+        first.setdefault(_disk(entry, wiring), entry.at_s)
+    if len(first) < 2 or max(first.values()) - min(first.values()) > _APART_S:
+        return None
+    then = _then_failed(codes, signs, wiring)
+    return Hint(
+        cause=IncidentCause.COMMON,
+        sentence=f"{joined(sorted(first))} lost their link within {_APART_S:.0f} s{then}: that"
+        " points to what they share, the power supply, a backplane, a cable or the controller",
+        basis=_basis(signs),
+    )
+
+
+def _link(codes: _Codes, wiring: Wiring) -> Hint | None:
+    signs = _link_signs(codes)
+    if not signs:
+        return None
+    resets = len(codes.get("ata-reset", ()))
+    port = next((entry.port for entry in signs if entry.port), "")
+    disk = _disk(signs[0], wiring)
+    of_disk = f" ({disk})" if disk != port else ""
+    again = f" and was reset {counted(resets, 'time')}" if resets else ""
+    then = _then_failed(codes, signs, wiring)
+    return Hint(
+        cause=IncidentCause.LINK,
+        sentence=f"the link of {port}{of_disk} reported errors{again}{then}: that points to the"
+        " cable, the backplane, its power or the port, before the disk; exchange the cable first",
+        basis=_basis([*signs, *codes.get("ata-reset", ())]),
+    )
+
+
+def _pcie(codes: _Codes, wiring: Wiring) -> Hint | None:
+    down = [e for e in codes.get("nvme-down", ()) if _number(_group(e, "s")) == 0xFFFF_FFFF]
+    if not down:
+        return None
+    then = _then_failed(codes, down, wiring)
+    return Hint(
+        cause=IncidentCause.PCIE,
+        sentence=f"{down[0].port} no longer answered on PCIe (all bits of CSTS are set){then}: that points to"
+        " power saving (nvme_core.default_ps_max_latency_us=0 pcie_aspm=off), the slot, heat or power",
+        basis=_basis(down),
+    )
+
+
+def _bad_sectors(codes: _Codes, wiring: Wiring) -> Hint | None:
+    signs = _of(codes, _READS)
+    signs += [e for e in codes.get("ata-error", ()) if "UNC" in _group(e, "f")]
+    signs += [e for e in codes.get("scsi-sense", ()) if _group(e, "n") == "Medium Error"]
+    if not signs:
+        return None
+    found = sorted({_disk(entry, wiring) for entry in signs} - {""})
+    corrected = len(codes.get("read-corrected", ()))
+    mended = f"; md wrote {counted(corrected, 'sector range')} anew" if corrected else ""
+    then = _then_failed(codes, signs, wiring)
+    return Hint(
+        cause=IncidentCause.BAD_SECTORS,
+        sentence=f"{joined(found) or 'a disk'} could not read some of its sectors{mended}{then}:"
+        " bad sectors; look at its wear and self-tests (3), and run a check of the array",
+        basis=_basis(signs),
+    )
+
+
+def _no_answer(codes: _Codes, wiring: Wiring) -> Hint | None:
+    signs = [e for e in codes.get("ata-exception", ()) if _group(e, "f")]
+    signs += codes.get("nvme-timeout", []) + codes.get("ata-timeout", [])
+    if not signs:
+        return None
+    then = _then_failed(codes, signs, wiring)
+    return Hint(
+        cause=IncidentCause.NO_ANSWER,
+        sentence=f"{_disk(signs[0], wiring)} did not answer in time, and its link reported no error{then}:"
+        " that points to the disk or its power; a disk that retries for too long without SCT ERC looks the"
+        " same (pane 4)",
+        basis=_basis(signs),
+    )
+
+
+def _pulled(codes: _Codes, wiring: Wiring) -> Hint | None:
+    leaving = {_disk(entry, wiring) for entry in codes.get("disk-leaving", ())}
+    failed = {disk_of(entry.device) for entry in _of(codes, _FAILED)}
+    if not leaving & failed or "ata-exception" in codes or "io-error" in codes:
+        return None
+    return Hint(
+        cause=IncidentCause.PULLED,
+        sentence=f"{joined(sorted(leaving & failed))} was taken away without an error before: pulled, or"
+        " deleted by hand",
+        basis=("disk-leaving", "member-failed"),
+    )
+
+
+def _disk_itself(codes: _Codes, wiring: Wiring) -> Hint | None:
+    signs = _of(codes, frozenset({"ata-error", "scsi-sense"}))
+    if not signs:
+        return None
+    resets = len(codes.get("ata-reset", ()))
+    again = f"; the {counted(resets, 'reset')} of the link followed from them" if resets else ""
+    then = _then_failed(codes, signs, wiring)
+    return Hint(
+        cause=IncidentCause.DISK,
+        sentence=f"{_disk(signs[0], wiring)} itself reported the errors{again}{then}: the link"
+        " reported none, which points to the disk",
+        basis=_basis(signs),
+    )
+
+
+def _at_start(codes: _Codes, wiring: Wiring) -> Hint | None:
+    del wiring
+    if "no-personality" in codes:
+        sentence = (
+            "the module of the level was not there: the initramfs lacks it; renew the initramfs"
+            " (update-initramfs -u -k all, or dracut -f)"
+        )
+        return Hint(cause=IncidentCause.INITRAMFS, sentence=sentence, basis=("no-personality",))
+    if "non-fresh" in codes:
+        found = joined(sorted({entry.device for entry in codes["non-fresh"]}))
+        sentence = (
+            f"{found} was missing or had failed earlier, and the array went on without it; add it again once"
+            " it is clear why"
+        )
+        return Hint(cause=IncidentCause.OUTDATED, sentence=sentence, basis=("non-fresh",))
+    if "unclean-end" in codes:
+        sentence = (
+            "the log of the boot before ends without a shutdown: power cut, reset or crash, unless its end"
+            " was not kept"
+        )
+        return Hint(cause=IncidentCause.UNCLEAN, sentence=sentence, basis=("unclean-end",))
+    if "not-clean" in codes:
+        sentence = (
+            "the array was in use when the host stopped: power cut, reset or crash; the resync makes its"
+            " members agree again"
+        )
+        return Hint(cause=IncidentCause.UNCLEAN, sentence=sentence, basis=("not-clean",))
+    return None
+
+
+def _by_hand(codes: _Codes, wiring: Wiring) -> Hint | None:
+    """A member that raidtui failed or removed."""
+    del wiring
+    ours = _of(codes, frozenset({"job-started", "change"}))
+    failed = codes.get("member-failed", ())
+    before = [entry for entry in ours if failed and entry.at_s <= failed[0].at_s]
+    if not before or _DISK & codes.keys():
+        return None
+    return Hint(
+        cause=IncidentCause.BY_HAND,
+        sentence=f"no disk error was logged, and raidtui acted before: {before[-1].text}",
+        basis=_basis([*before, *failed]),
+    )
+
+
+def _no_disk_error(codes: _Codes, wiring: Wiring) -> Hint | None:
+    del wiring
+    failed = list(dict.fromkeys(entry.device for entry in codes.get("member-failed", ())))
+    if not failed or _DISK & codes.keys():
+        return None
+    return Hint(
+        cause=IncidentCause.NO_DISK_ERROR,
+        sentence=f"no error of {joined(failed)} was logged before: failed by hand (mdadm --fail), pulled, or"
+        " the lines are missing",
+        basis=("member-failed",),
+    )
+
+
+def _basis(signs: Sequence[Entry]) -> tuple[str, ...]:
+    return tuple(sorted({entry.code for entry in signs}))
+
+
+_RULES: tuple[_Rule, ...] = (
+    _common, _pcie, _link, _bad_sectors, _no_answer, _pulled, _disk_itself, _by_hand, _at_start,
+    _no_disk_error,
+)  # fmt: skip

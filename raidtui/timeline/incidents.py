@@ -1,0 +1,218 @@
+"""Incidents: entries that belong together, by what they are about and how soon one follows the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+
+from msgspec import Struct
+
+from raidtui.timeline.entries import Entry, disk_of, words_of
+from raidtui.timeline.incident_causes import Hint, hint_of
+from raidtui.timeline.patterns import Weight
+from raidtui.timeline.wiring import Wiring
+
+GAP_S = 60.0
+"""What follows later on the same disk or array is another incident, unless a sync of the array runs."""
+_BOOTING_S = 180.0
+_RANK = {
+    code: place
+    for place, code in enumerate(
+        (
+            "array-lost", "raid0-failed", "read-lost", "fs-error", "fs-read-only", "member-failed", "too-few",
+            "dirty-degraded", "no-personality", "non-fresh", "nvme-gone", "disk-offlined", "scsi-offline",
+            "smart-failing", "job-ended", "job-started", "change", "bench", "unclean-end", "boot",
+            "sync-interrupted", "sync-done", "sync-started",
+        )
+    )
+}  # fmt: skip
+"""Of entries that weigh the same, the one that is shown for all of them."""
+_USUAL_EARLY = frozenset({"ata-down"})
+"""Of a port without a disk, while the host boots."""
+_BEGINS, _ENDS = "sync-started", frozenset({"sync-done", "sync-interrupted"})
+
+
+class Incident(Struct, frozen=True, kw_only=True):
+    """Entries that belong together, oldest first; there is at least one.
+
+    Args:
+        head: the entry that is shown for all: the heaviest.
+        weight: its weight.
+        title: what happened, in our words.
+        arrays: as they were called in that boot.
+        disks: as they were called in that boot.
+        ports: those whose disk is not known.
+        hint: what may have caused it; None where nothing points to a cause.
+        serials: of the disks and of the arrays' members, by their names in that boot, where its lines say so.
+        members: devices of the arrays, by the arrays' names in that boot.
+    """
+
+    entries: tuple[Entry, ...]
+    boot: str
+    head: Entry
+    weight: Weight
+    title: str
+    arrays: tuple[str, ...] = ()
+    disks: tuple[str, ...] = ()
+    ports: tuple[str, ...] = ()
+    hint: Hint | None = None
+    serials: Mapping[str, str] = {}
+    members: Mapping[str, tuple[str, ...]] = {}
+
+    @property
+    def first_s(self) -> float:
+        """When it began, epoch seconds."""
+        return self.entries[0].at_s
+
+    @property
+    def last_s(self) -> float:
+        """When it ended."""
+        return self.entries[-1].at_s
+
+    @property
+    def subject(self) -> str:
+        """The array, the disk or the port that it is about; "" for the host."""
+        if self.head.array:
+            return self.head.array
+        return next(iter((*self.arrays, *self.disks, *self.ports)), "")
+
+    def search_text(self) -> str:
+        """Return all that can be searched for."""
+        hint = self.hint.sentence if self.hint is not None else ""
+        names = (*self.arrays, *self.disks, *self.ports, *self.serials.values())
+        return "\n".join((self.title, hint, *names, *(entry.text for entry in self.entries)))
+
+
+class _Open:
+    """An incident that is being collected."""
+
+    def __init__(self, boot: str) -> None:
+        self.boot = boot
+        self.entries: list[Entry] = []
+        self.subjects: set[str] = set()
+        self.syncing: set[str] = set()
+
+    @property
+    def last_s(self) -> float:
+        return self.entries[-1].at_s
+
+    def takes(self, entry: Entry) -> bool:
+        """Whether an entry about one of its subjects belongs to it."""
+        if entry.at_s - self.entries[-1].at_s <= GAP_S:
+            return True
+        return bool(self.syncing) and f"array {entry.array}" in self.syncing
+
+    def add(self, entry: Entry, subjects: Iterable[str]) -> None:
+        self.entries.append(entry)
+        self.subjects.update(subjects)
+        if entry.code == _BEGINS:
+            self.syncing.add(f"array {entry.array}")
+        elif entry.code in _ENDS:
+            self.syncing.discard(f"array {entry.array}")
+
+    def swallow(self, other: _Open) -> None:
+        self.entries = sorted((*self.entries, *other.entries), key=lambda entry: entry.at_s)
+        self.subjects |= other.subjects
+        self.syncing |= other.syncing
+
+
+def incidents_of(
+    entries: Sequence[Entry], *, current_boot: str = "", ports: Mapping[str, str] | None = None
+) -> tuple[Incident, ...]:
+    """Return the incidents, by the time at which they begin.
+
+    Args:
+        entries: oldest first; those of a boot are together.
+        current_boot: the id of the boot that the host is in.
+        ports: its ports with their disks, as the host says.
+    """
+    found: list[Incident] = []
+    boots = [(boot, list(rows)) for boot, rows in groupby(entries, key=lambda entry: entry.boot)]
+    for boot, rows in boots:
+        found += _of_boot(boot, rows, ports if boot and boot == current_boot else None)
+    return tuple(sorted(found, key=lambda each: each.first_s))
+
+
+def _of_boot(boot: str, entries: list[Entry], ports: Mapping[str, str] | None) -> list[Incident]:
+    wiring = Wiring(ports)
+    done: list[_Open] = []
+    by_subject: dict[str, _Open] = {}
+    booting: _Open | None = None
+    for entry in entries:
+        wiring.take(entry)
+        subjects = wiring.subjects(entry)
+        near = _near(entry, subjects, by_subject)
+        if not near and not subjects:
+            near = _latest(done, entry)
+        if not near and _is_of_boot(entry):
+            if booting is None:
+                booting = _Open(boot)
+                done.append(booting)
+            booting.add(entry, ())
+            continue
+        if not near:
+            if entry.weight is Weight.DETAIL or (entry.code in _USUAL_EARLY and _early(entry)):
+                continue  # nothing happened
+            near = [_Open(boot)]
+            done.append(near[0])
+        chosen, *others = near
+        for other in others:
+            chosen.swallow(other)
+            done.remove(other)
+            by_subject.update(dict.fromkeys(other.subjects, chosen))
+        chosen.add(entry, subjects)
+        for each in subjects:
+            by_subject[each] = chosen
+    return [_closed(each, wiring) for each in done if any(e.weight for e in each.entries)]
+
+
+def _near(entry: Entry, subjects: tuple[str, ...], by_subject: Mapping[str, _Open]) -> list[_Open]:
+    """Return the incidents that an entry belongs to, each once."""
+    found: list[_Open] = []
+    for subject in subjects:
+        each = by_subject.get(subject)
+        if each is not None and each not in found and each.takes(entry):
+            found.append(each)
+    return found
+
+
+def _is_of_boot(entry: Entry) -> bool:
+    if entry.code == "shutdown":
+        return False
+    return entry.code in {"boot", "unclean-end"} or (_early(entry) and entry.weight <= Weight.NOTE)
+
+
+def _early(entry: Entry) -> bool:
+    return entry.since_boot_s is not None and entry.since_boot_s < _BOOTING_S
+
+
+def _latest(done: list[_Open], entry: Entry) -> list[_Open]:
+    """Return the incident that an entry about nothing in particular belongs to: a gap, a waiting task."""
+    if entry.code in {"boot", "unclean-end", "shutdown"} or not done:
+        return []
+    last = max(done[-4:], key=lambda each: each.last_s)
+    return [last] if entry.at_s - last.last_s <= GAP_S / 2 and last.subjects else []
+
+
+def _closed(each: _Open, wiring: Wiring) -> Incident:
+    def names(kind: str) -> tuple[str, ...]:
+        found = (subject.partition(" ") for subject in each.subjects)
+        return tuple(sorted(word for head, _, word in found if head == kind))
+
+    disks, arrays = names("disk"), names("array")
+    members = {array: tuple(sorted(wiring.members.get(array, ()))) for array in arrays}
+    of_members = (disk_of(device) for devices in members.values() for device in devices)
+    head = min(each.entries, key=lambda entry: (-entry.weight, _RANK.get(entry.code, 99), entry.at_s))
+    return Incident(
+        entries=tuple(each.entries),
+        boot=each.boot,
+        head=head,
+        weight=head.weight,
+        title=words_of(head),
+        arrays=arrays,
+        disks=disks,
+        ports=names("port"),
+        hint=hint_of(each.entries, wiring),
+        serials={disk: wiring.serials[disk] for disk in (*disks, *of_members) if disk in wiring.serials},
+        members=members,
+    )

@@ -1,0 +1,1 @@
+"""The timeline: lines of logs to entries, incidents and what they point to."""

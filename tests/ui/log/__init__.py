@@ -1,0 +1,1 @@
+"""Pane 6, on the screen."""
