@@ -25,6 +25,7 @@ exit status:
   stack    0 nothing is wrong, 1 needs attention, 3 something could not be read
   advice   0 there is none, 1 there is some, 2 refused, 3 something could not be read
   history  0 all was read, 2 no such array or disk, 3 something could not be read, or does not reach back
+  pull     0 nothing is to be done, 1 a disk is being exchanged, 2 refused, 75 another job is running
   plan, apply, jobs, bench, tune
            0 done, 1 not done, 2 refused, 75 another job is running
   all      64 wrong usage, 70 a defect of raidtui, 74 the output could not be written"""
@@ -39,6 +40,7 @@ _COMMANDS = {
     "bench": "run, compare and report benchmarks with fio",
     "tune": "show, set and keep I/O scheduler, NCQ depth, governor and md's knobs",
     "wear": "print wear, host writes and faults of the disks",
+    "pull": "exchange a disk: which one it is, which one has left, the new one put in",
     "rescue": "say why arrays do not start, and how they come back",
     "stack": "show what stands on what, its load, balance and caches",
     "advice": "say what could be better on this host, why, and what mends it",

@@ -19,6 +19,7 @@ SAME_NAME = {
     "advice": "what it is made from in session/, the subcommand in command/",
     "bench": "pane 5 in session/ and command/",
     "plan": "the record in model/, the subcommand in command/",
+    "pull": "the exchange of a disk in session/, the subcommand in command/",
     "rescue": "what a rescue reads in session/, the subcommand in command/",
     "self_test": "the record in model/, the plan that starts one in plans/",
     "stack": "the records in model/, what reads them in session/, the subcommand in command/",

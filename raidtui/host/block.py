@@ -14,7 +14,8 @@ from raidtui.model.disk import Disk, Use
 BLOCK = "/sys/class/block"
 STACKED = ("md", "dm-", "bcache")
 """Devices that stand on others, by the beginning of their names: they are no disks."""
-_NO_DISKS = ("loop", "ram", "zram", "sr", "fd", "nbd", "mtdblock", *STACKED)
+NO_DISKS = ("loop", "ram", "zram", "sr", "fd", "nbd", "mtdblock", *STACKED)
+"""How the names of block devices begin that nobody can pull."""
 
 
 class DiskReader:
@@ -205,7 +206,7 @@ def candidate_names(root: Root) -> tuple[str, ...]:
     return tuple(
         name.replace("!", "/")
         for name in root.names(BLOCK)
-        if not name.startswith(_NO_DISKS) and (root.text(f"{BLOCK}/{name}/size") or "0").strip() != "0"
+        if not name.startswith(NO_DISKS) and (root.text(f"{BLOCK}/{name}/size") or "0").strip() != "0"
     )
 
 

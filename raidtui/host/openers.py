@@ -22,6 +22,7 @@ from raidtui.host.roots.root import Root
 
 _PACE_S = 0.1
 _UDEV = frozenset({"systemd-udevd", "udevd", "(udev-worker)", "udev-worker", "eudev"})
+_READERS = frozenset({"mdadm", "smartctl"})
 # stat(2) of a file there may hang.
 _REMOTE = ("nfs", "cifs", "smb", "fuse", "ceph", "9p", "afs", "gfs", "glusterfs", "lustre", "autofs")
 _LOOP_ENDS = " (deleted)"
@@ -132,7 +133,7 @@ def _processes(root: Root, numbers: set[str]) -> tuple[dict[str, list[Opener]], 
             continue
         for file in files:
             number = _block_number(f"/proc/{pid}/fd/{file}", away)
-            if number in numbers and not _is_udev(pid):
+            if number in numbers and not _is_udev(pid) and not _is_ours(root, pid):
                 words = f"{root.text(f'/proc/{pid}/comm') or 'a process'} (pid {pid}) has it open"
                 opener = Opener(words=words, writes=_is_writing(root, pid, file))
                 found.setdefault(number, []).append(opener)
@@ -159,6 +160,15 @@ def _is_writing(root: Root, pid: int, file: str) -> bool:
 
 def _remote_mounts(root: Root) -> tuple[str, ...]:
     return tuple(f"{mount.where}/" for mount in read_mounts(root) if mount.kind.startswith(_REMOTE))
+
+
+def _is_ours(root: Root, pid: int) -> bool:
+    """Whether a process is a tool by which this process reads: what is being read is not in use by that.
+
+    Jobs, which write, are carried out by processes of their own; their tools are no children of this one.
+    """
+    words = (root.text(f"/proc/{pid}/stat") or "").rpartition(")")[2].split()  # after "pid (comm)"
+    return words[1:2] == [str(os.getpid())] and root.text(f"/proc/{pid}/comm") in _READERS
 
 
 def _is_udev(pid: int) -> bool:

@@ -39,7 +39,7 @@ def plan_fail(survey: Survey, array: Array, name: str) -> Plan | Refusal:
     serves = member.has("in_sync") and member.slot is not None
     faulty = member_fact(array, name, "faulty")
     step = manage(array, ("--fail", f"/dev/{name}"), "take it out of service", faulty)
-    others = (*_others_in_sync(array, member), *good_elsewhere(array, member)) if serves else ()
+    others = (*others_in_sync(array, member), *good_elsewhere(array, member)) if serves else ()
     warning = "Its copy is lost before another one exists. Replace copies first."
     return Plan(
         title=f"fail: {name}",
@@ -60,7 +60,7 @@ def _after_loss(array: Array, member: Member) -> tuple[str, ...]:
     return (f"After this: {words}.",) if words else ()
 
 
-def _others_in_sync(array: Array, member: Member) -> tuple[Fact, ...]:
+def others_in_sync(array: Array, member: Member) -> tuple[Fact, ...]:
     """Return that all serve that served when the plan was made: another loss since then changes the sum."""
     return tuple(
         member_fact(array, each.name, "in_sync")

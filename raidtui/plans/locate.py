@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from raidtui.model.plan import Fact, FactKind, Plan, Refusal, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.target import needs_root
@@ -11,7 +13,12 @@ _BY_PATH = "disk/by-path/"
 
 def slot_of(device: Device) -> str:
     """Return where a device is plugged in, as udev names it (pci-0000:00:17.0-ata-3); "" where not known."""
-    for link in device.links:
+    return bay_of(device.links)
+
+
+def bay_of(links: Iterable[str]) -> str:
+    """Return the same by the links of a device under /dev."""
+    for link in links:
         if link.startswith(_BY_PATH):
             return link.removeprefix(_BY_PATH).partition("-part")[0]
     return ""

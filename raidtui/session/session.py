@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from raidtui.session.advice import AdviceSession
     from raidtui.session.bench import BenchSession
     from raidtui.session.played_jobs import PlayedJobs
+    from raidtui.session.pull import PullSession
     from raidtui.session.stack import StackSession
     from raidtui.session.timeline import TimelineSession
     from raidtui.session.tuning import TuneSession
@@ -105,3 +106,10 @@ class Session:
         from raidtui.session.timeline import TimelineSession  # noqa: PLC0415
 
         return TimelineSession(self.loop)
+
+    @cached_property
+    def pull(self) -> PullSession:
+        """What watches a disk that is exchanged."""
+        from raidtui.session.pull import PullSession  # noqa: PLC0415
+
+        return PullSession(self.loop, self.played if self.plays else None)

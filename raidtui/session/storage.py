@@ -182,6 +182,26 @@ def unfinished_jobs() -> tuple[JobLine, ...]:
     return tuple(line for line in lines if line.state in UNFINISHED)
 
 
+def opening_words() -> tuple[str, ...]:
+    """Return what a console says of the past as it opens, the most important last.
+
+    That is trouble with the state folder, an unfinished job, and a disk that is being exchanged.
+    """
+    from raidtui.pull.record import PullError, read_record, record_path  # noqa: PLC0415  (as above)
+
+    found = [trouble] if (trouble := state_trouble()) else []
+    if jobs := unfinished_jobs():
+        found.append(f"{jobs[-1].title} {jobs[-1].state.sentence}; J shows it")
+    try:
+        record = read_record(record_path())
+    except PullError as error:
+        return (*found, str(error))
+    if record is not None:
+        target = record.target
+        found.append(f"the exchange of {target.name}, serial {target.printed}, is not finished; i shows it")
+    return tuple(found)
+
+
 def recent_jobs() -> tuple[JobLine, ...]:
     """Return the last jobs: those that run, or wait for somebody, first; then the newest first."""
     lines = (job.line for job in reversed(all_jobs()[-_RECENT:]))

@@ -206,14 +206,11 @@ class RaidApp(DefectHooks, KeyOrderApp):
             )
 
     async def _show_unfinished_job(self) -> None:
-        """Show which job is unfinished: it can be resumed or rolled back; or why jobs cannot be kept."""
+        """Show which job, or exchange of a disk, is unfinished; or why jobs cannot be kept."""
         from raidtui.session import storage  # noqa: PLC0415
 
-        if trouble := await self.session.loop.aside(storage.state_trouble):
-            self._say(trouble)
-        found = await self.session.loop.aside(storage.unfinished_jobs)
-        if found:
-            self._say(f"{found[-1].title} {found[-1].state.sentence}; J shows it")
+        for sentence in await self.session.loop.aside(storage.opening_words):
+            self._say(sentence)
 
     def _say(self, text: str) -> None:
         """Show a problem and log it: the next one takes its place on the screen."""
@@ -252,7 +249,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
     # -- flows
 
     def on_arrays_pane_flow_wanted(self, message: ArraysPane.FlowWanted) -> None:
-        """Open the guide for an array that does not start, wipe a superblock, compare members, or reshape."""
+        """Open what another room does: rescue, zero, compare members, reshape, exchange a disk."""
         message.stop()
         snapshot, array = message.snapshot, message.array
         if message.verb == "zero":
@@ -263,6 +260,10 @@ class RaidApp(DefectHooks, KeyOrderApp):
             from raidtui.ui.build.grow_flow import GrowFlow  # noqa: PLC0415
 
             self.run_flow(lambda: GrowFlow(self).run(array, snapshot))
+        elif message.verb == "locate":
+            from raidtui.ui.pull.pull_flow import PullFlow  # noqa: PLC0415
+
+            self.run_flow(lambda: PullFlow(self).run(array, snapshot))
         elif message.verb == "mismatches":
             from raidtui.ui.rescue.mismatch_screen import show_mismatches  # noqa: PLC0415
 

@@ -142,9 +142,9 @@ ASSEMBLE = Command(
     help="Start or rescue an array that does not run: what happened, the ways back, what each writes.",
 )  # fmt: skip
 LOCATE = Command(
-    id="arrays.locate", keys="i", action="repair('locate')", label="Which disk", foot=False,
-    words="led light blink bay slot serial number find identify",
-    help="Show model, serial number and slot of each member's disk; light its bay where it has an LED.",
+    id="arrays.locate", keys="i", action="repair('locate')", label="Pull disk", foot=False,
+    words="led light blink bay slot serial number find identify locate exchange swap hotplug which",
+    help="Pull a disk: which one it is and is not, its bay's light, what leaves, and the new one put in.",
 )  # fmt: skip
 ZERO = Command(
     id="arrays.zero", keys="Z", action="repair('zero')", label="Zero", foot=False,

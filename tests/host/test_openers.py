@@ -125,6 +125,25 @@ def test_udev_and_what_it_starts(live: DirRoot, holder: Process, monkeypatch: py
     assert open_words(live, ("sdz",), patience_s=0) == {}
 
 
+@pytest.mark.parametrize(("readers", "counts"), [(True, False), (False, True)])
+def test_a_tool_that_reads_for_this_process_is_nobody(
+    live: DirRoot, holder: Process, monkeypatch: pytest.MonkeyPatch, *, readers: bool, counts: bool
+) -> None:
+    """Such as mdadm --examine of a survey; another program that this process has started counts."""
+    name = Path(f"/proc/{holder.pid}/comm").read_text().strip()
+    monkeypatch.setattr(openers, "_READERS", frozenset({name} if readers else {"mdadm"}))
+    assert bool(open_words(live, ("sdz",), patience_s=0)) is counts
+
+
+def test_the_mdadm_of_another_process_counts(
+    live: DirRoot, holder: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = Path(f"/proc/{holder.pid}/comm").read_text().strip()
+    monkeypatch.setattr(openers, "_READERS", frozenset({name}))
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    assert open_words(live, ("sdz",), patience_s=0) == {"sdz": said(holder)}
+
+
 def test_what_cannot_be_looked_at(live: DirRoot, monkeypatch: pytest.MonkeyPatch) -> None:
     real = os.listdir
 

@@ -322,7 +322,7 @@ class ArraysPane(Pane):
             self.shell.begin_opening()
             down = self.absent or (array if array is not None and is_down(self.report, array) else None)
             self.post_message(self.FlowWanted(verb, snapshot, array if verb == "mismatches" else down))
-        elif verb == "grow":
+        elif verb in {"grow", "locate"}:
             self.shell.begin_opening()
             self.post_message(self.FlowWanted(verb, snapshot, array))
         elif array is not None:

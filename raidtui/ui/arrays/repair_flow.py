@@ -1,4 +1,4 @@
-"""Replace, add, fail, remove, locate, rename, stop: choose a member or a device, then review the plan.
+"""Replace, add, fail, remove, rename, stop: choose a member or a device, then review the plan.
 
 ``raidtui.ui.frame.plan_flow`` has what these flows share.
 """
@@ -12,15 +12,13 @@ from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.leave import plan_fail, plan_remove
-from raidtui.plans.locate import plan_locate, slot_of
 from raidtui.plans.rename import plan_rename
 from raidtui.plans.repair import plan_add, plan_re_add, plan_replace, refuse_replacing
 from raidtui.plans.stop import plan_stop
 from raidtui.session import storage
 from raidtui.ui.frame.choose import Ask
-from raidtui.ui.frame.plan_flow import Judge, Made, Offered, PlanFlow, offered_devices, option_of
+from raidtui.ui.frame.plan_flow import Judge, Made, Offered, PlanFlow, offered_devices, offered_members
 from raidtui.ui.frame.surveying import Surveying, surveying
-from raidtui.view.text import fit, tail
 
 
 class RepairFlow(PlanFlow):
@@ -31,7 +29,7 @@ class RepairFlow(PlanFlow):
     """
 
     async def run(self, verb: str, array: Array, snapshot: Snapshot) -> None:
-        """Run the flow of a verb: replace, add, fail, remove, locate, rename, stop."""
+        """Run the flow of a verb: replace, add, fail, remove, rename, stop."""
         name = ""
         if verb == "rename":
             hint = "A word, or three digits. The array is stopped briefly."
@@ -77,18 +75,13 @@ def _asked(verb: str, array: Array, old: str) -> tuple[str, Judge]:
     """Return the title of a verb's choice, and what makes its rows.
 
     Args:
-        verb: fail, remove, locate, add, replace.
+        verb: fail, remove, add, replace.
         array: the array.
         old: the member that is replaced.
     """
     if verb in {"fail", "remove"}:
         plan = plan_fail if verb == "fail" else plan_remove
         return f"{verb.capitalize()} which member of {array.title}?", _members(array, plan)
-    if verb == "locate":
-        return (
-            f"Locate which disk of {array.title}?",
-            _members(array, lambda survey, _, name: plan_locate(survey, name)),
-        )
 
     def rows(survey: Survey) -> list[Offered]:
         now = survey.snapshot.array(array.key) or array
@@ -109,25 +102,6 @@ def _added(survey: Survey, array: Array, name: str, destroys: tuple[str, ...]) -
     return again if isinstance(again, Plan) else plan_add(survey, array, name, destroys=destroys)
 
 
-def _which(device: Device | None) -> str:
-    """Return model, serial number and slot of a member's disk, as far as known."""
-    if device is None:
-        return ""
-    model, identity, slot = device.disk.model or "", device.disk.identity, slot_of(device)
-    return f"{fit(model, 16)}  {fit(tail(identity, 11), 11)}  {tail(slot, 11)}".rstrip()
-
-
 def _members(array: Array, plan: Callable[[Survey, Array, str], Plan | Refusal | None]) -> Judge:
     """Return what makes the rows of the members."""
-
-    def rows(survey: Survey) -> list[Offered]:
-        now, found = survey.snapshot.array(array.key) or array, []
-        for member in sorted(now.members, key=lambda each: (each.slot is None, each.slot or 0)):
-            made = plan(survey, now, member.name)
-            is_spare = member.has("spare") and not member.has("faulty")
-            slot = f"slot {member.slot}" if member.slot is not None else "spare" if is_spare else "no slot"
-            words = f"{member.name:<10} {slot:<8} {member.role:<9} {_which(survey.devices.get(member.name))}"
-            found.append(Offered(option=option_of(member.name, words, made), made=made))
-        return found
-
-    return rows
+    return lambda survey: offered_members(survey, array, plan)

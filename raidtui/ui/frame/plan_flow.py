@@ -18,9 +18,11 @@ from raidtui.host.reading import ReadingProgress
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.states import UNDER_WAY
 from raidtui.jobs.store import JobLine
+from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import old_arrays, word_of
+from raidtui.plans.locate import slot_of
 from raidtui.session import storage
 from raidtui.ui.frame.choose import Ask, Choice, Option
 from raidtui.ui.frame.plan_view import SAVE, JobView, PlanView
@@ -117,12 +119,41 @@ class PlanFlow:
         except JobError as error:
             shell.say(str(error), "bad")
             return
+        await self.began(job_id)
         await self.follow(job_id, plan.title)
 
-    async def follow(self, job_id: str, title: str) -> None:
-        """Show a job until its view is closed; cancel, resume or roll it back as asked there."""
+    async def began(self, job_id: str) -> None:
+        """Do what a flow keeps of a job that has begun: nothing, as a rule."""
+
+    async def resume(self, job_id: str, title: str) -> None:
+        """Resume a job that was interrupted, and follow it."""
+        begun_after = await self._given("resume", job_id)
+        if begun_after is not None:
+            await self.follow(job_id, title, begun_after=begun_after)
+
+    async def _given(self, command: str, job_id: str) -> int | None:
+        """Cancel, resume or roll back a job; return how many entries it had, None where it was refused."""
         shell, session = self._shell, self._shell.session
-        begun_after = 0
+        try:
+            with shell.writing():
+                return await (
+                    session.loop.work(partial(session.played.give, command, job_id))
+                    if session.plays
+                    else session.loop.aside(partial(_give, command, job_id))
+                )
+        except JobError as error:
+            shell.say(str(error), "bad")
+            return None
+
+    async def follow(self, job_id: str, title: str, *, begun_after: int = 0) -> None:
+        """Show a job until its view is closed; cancel, resume or roll it back as asked there.
+
+        Args:
+            job_id: the job.
+            title: its plan's.
+            begun_after: how many entries there were before the worker was started that is waited for.
+        """
+        shell, session = self._shell, self._shell.session
         while True:
             view = JobView(job_id, title, partial(self._news, begun_after))
             command = await shell.ask(view)
@@ -135,16 +166,10 @@ class PlanFlow:
                 typed = await shell.ask(Ask(f"To undo {title}, type undo", hint))
                 if typed != "undo":
                     continue
-            try:
-                with shell.writing():
-                    begun_after = await (
-                        session.loop.work(partial(session.played.give, command, job_id))
-                        if session.plays
-                        else session.loop.aside(partial(_give, command, job_id))
-                    )
-            except JobError as error:
-                shell.say(str(error), "bad")
+            given = await self._given(command, job_id)
+            if given is None:
                 return
+            begun_after = given
 
     async def _news(self, begun_after: int, job_id: str, since: int) -> storage.JobNews:
         session = self._shell.session
@@ -278,6 +303,34 @@ def _device_words(name: str, device: Device | None, *, unread: bool) -> str:
     return (
         f"{name:<10} {size:>6}  {(disk.model or '')[:20]:<20} {fit(tail(disk.identity or '', 14), 14)} {uses}"
     )
+
+
+def offered_members(
+    survey: Survey, array: Array, plan: Callable[[Survey, Array, str], Plan | Refusal | None]
+) -> list[Offered]:
+    """Return the members of an array as rows, by slot, with what their choice would do.
+
+    Args:
+        survey: the host.
+        array: the array.
+        plan: returns the plan of a member, or why there is none.
+    """
+    now, found = survey.snapshot.array(array.key) or array, []
+    for member in sorted(now.members, key=lambda each: (each.slot is None, each.slot or 0)):
+        made = plan(survey, now, member.name)
+        is_spare = member.has("spare") and not member.has("faulty")
+        slot = f"slot {member.slot}" if member.slot is not None else "spare" if is_spare else "no slot"
+        words = f"{member.name:<10} {slot:<8} {member.role:<9} {_which(survey.devices.get(member.name))}"
+        found.append(Offered(option=option_of(member.name, words, made), made=made))
+    return found
+
+
+def _which(device: Device | None) -> str:
+    """Return model, serial number and slot of a member's disk, as far as known."""
+    if device is None:
+        return ""
+    model, identity, slot = device.disk.model or "", device.disk.identity, slot_of(device)
+    return f"{fit(model, 16)}  {fit(tail(identity, 11), 11)}  {tail(slot, 11)}".rstrip()
 
 
 def option_of(key: str, words: str, made: Made) -> Option:

@@ -22,6 +22,7 @@ from raidtui.session.storage import JobNews
 from raidtui.ui.build.wizard_screen import WizardScreen
 from raidtui.ui.frame.choose import Ask, Choice
 from raidtui.ui.frame.plan_view import JobView, PlanView
+from raidtui.ui.pull.pull_screen import PullScreen
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid5, raid10
 from tests.plans.new_array import FOUR, UUID
@@ -334,8 +335,12 @@ async def test_the_light_of_a_bay(fake: Fake) -> None:
     fake.devices = {name: plugged(name, port) for port, name in enumerate(("sda", "sdb", "sdc", "sdd"), 1)}
     async with console(raid10()) as pilot:
         await at(pilot, Choice, "i")
-        await at(pilot, PlanView, "down", "enter")
-        assert await done(pilot, "y") == "locate light of sdb on: done"
+        await at(pilot, PullScreen, "down", "enter")
+        await at(pilot, PlanView, "l")
+        await at(pilot, JobView, "y")
+        await until(pilot, lambda: "Esc back" in screen_text(pilot), "the job's end")
+        await at(pilot, PullScreen, "escape")
+        assert await closed(pilot, "escape") == "locate light of sdb on: done"
     [plan] = fake.begun
     assert [step.argv for step in plan.steps] == [("ledctl", "locate=/dev/sdb")]
 
@@ -346,7 +351,8 @@ async def test_escape_does_not_cancel_a_job_that_is_being_started(fake: Fake) ->
     answers = fake.answers = threading.Event()
     async with console(raid10()) as pilot:
         await at(pilot, Choice, "i")
-        await at(pilot, PlanView, "down", "enter")
+        await at(pilot, PullScreen, "down", "enter")
+        await at(pilot, PlanView, "l")
         await pilot.press("y")
         await until(pilot, fake.starting.is_set, "the job is being made")
         await pilot.press("escape")

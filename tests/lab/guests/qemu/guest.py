@@ -1,5 +1,6 @@
 """QEMU's guest: what can be done to its hardware while it runs."""
 
+import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -51,6 +52,7 @@ class QemuGuest(Guest):
         self.hardware: tuple[Disk, ...] = ()
         self.qmp: Qmp
         self._pulled: dict[Disk, str] = {}  # and the file that makes its port look again
+        self._replaced: set[Disk] = set()  # another one is plugged in instead
         self._failing: set[Disk] = set()
         self._throttled: set[Disk] = set()
         self._warning: set[Disk] = set()
@@ -145,6 +147,29 @@ class QemuGuest(Guest):
             self._warning.discard(disk)
         self.run(f"while [ -e {disk.path} ]; do sleep 0.05; done", timeout=PLUG_TIMEOUT_S)
 
+    def plug_new(self, disk: Disk, serial: str) -> str:
+        """Plug an empty NVMe with another serial number in where one was pulled; return the kernel's name.
+
+        ``reset`` takes it away again, and gives the one that was pulled back, empty.
+        """
+        assert disk in self._pulled
+        assert disk.bus == "nvme"
+        size = disk.file.stat().st_size
+        for length in (0, size):
+            os.truncate(disk.file, length)
+        self.qmp.command("device_add", disk.device | {"serial": serial})
+        self._replaced.add(disk)
+        link = disk.path.replace(disk.serial, serial)
+        done = self.run(
+            f"while [ ! -e {link} ]; do sleep 0.05; done; readlink -e {link}", timeout=PLUG_TIMEOUT_S
+        )
+        return Path(done.stdout.strip()).name
+
+    def _unplug_new(self, disk: Disk) -> None:
+        self.qmp.command("device_del", {"id": disk.name})
+        self.qmp.wait_event("DEVICE_DELETED", device=disk.name)
+        self._replaced.remove(disk)
+
     def plug(self, disk: Disk) -> None:
         """Give a pulled disk back, with its data, and wait until its device is there."""
         rescan = self._pulled.pop(disk)
@@ -193,6 +218,10 @@ class QemuGuest(Guest):
             self.warn(disk, 0)
         self._throttled.clear()
         self._warning.clear()
+        if self._replaced:
+            self.run("mdadm --stop --scan")
+        for disk in tuple(self._replaced):
+            self._unplug_new(disk)
         for disk in tuple(self._pulled):
             self.plug(disk)
         super().reset()

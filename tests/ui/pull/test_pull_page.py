@@ -1,0 +1,137 @@
+"""The page of a disk that is exchanged: pictures of all that it says, and its keys."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import pytest
+from msgspec.structs import replace
+
+from raidtui.ui.frame.choose import Choice
+from raidtui.ui.pull.pull_screen import PullScreen
+from tests.hosts.bays import MEDIA, NEW, SERIALS, BayHost, filled, without
+from tests.ui.staging import (
+    SIZES,
+    Paces,
+    Prepares,
+    Shows,
+    app_of,
+    at,
+    in_worker,
+    look,
+    staged,
+    until,
+)
+
+Does = Callable[[BayHost], None]
+
+
+async def shown(pilot: Paces, head: str) -> PullScreen:
+    """Wait until the page says so."""
+    screen = pilot.app.screen
+    assert isinstance(screen, PullScreen)
+    await until(pilot, lambda: screen.look is not None and screen.look.words.head.startswith(head), head)
+    await pilot.pause()
+    return screen
+
+
+def page(host: BayHost, *does: tuple[Does, str], name: str = "sdc") -> Prepares:
+    """Let an exchange begin, open its page once the disk is out, and let things happen while it is open."""
+
+    async def prepare(pilot: Paces) -> None:
+        pulls = app_of(pilot).session.pull.pulls
+        await in_worker(pilot, lambda: pulls.begin(host.record(name)))
+        await in_worker(pilot, lambda: host.now(without(name, array=host.arrays["md125"])))
+        await look(pilot)
+        await at(pilot, PullScreen, "i")
+        await shown(pilot, "Pull it now")
+        for do, head in does:
+            await in_worker(pilot, partial(do, host))
+            await look(pilot)
+            await shown(pilot, head)
+
+    return prepare
+
+
+RAID6 = replace(MEDIA, level="raid6", layout="ls6")
+TWO_GONE = without("sdb", "sdc", array=RAID6)
+Happens = tuple[Does, str]
+RIGHT: Happens = (lambda host: host.pull("sdc", without("sdc")), "The right disk left")
+WRONG: Happens = (lambda host: host.pull("sdb", TWO_GONE), "WRONG DISK")
+FRESH: Happens = (lambda host: host.push("sdc", NEW, bay=3), "A new disk is there")
+FILLING: Happens = (lambda host: host.now(filled("sdc", 2)), "md copies: 34.1 %")
+DONE: Happens = (lambda host: host.now(MEDIA), "Done")
+
+
+@SIZES
+def test_pull_it_now(shows: Shows, size: tuple[int, int]) -> None:
+    host = BayHost()
+    shows(staged(host), size=size, prepare=page(host))
+
+
+@SIZES
+def test_the_right_one_left(shows: Shows, size: tuple[int, int]) -> None:
+    host = BayHost()
+    shows(staged(host), size=size, prepare=page(host, RIGHT))
+
+
+@SIZES
+def test_the_wrong_one_left(shows: Shows, size: tuple[int, int]) -> None:
+    """A RAID-6 survives it."""
+    host = BayHost(RAID6)
+    shows(staged(host), size=size, prepare=page(host, WRONG))
+
+
+@SIZES
+def test_the_wrong_one_left_and_the_array_is_down(shows: Shows, size: tuple[int, int]) -> None:
+    host = BayHost()
+    down: Happens = (
+        lambda host: host.pull("sdb", replace(without("sdb", "sdc"), array_state="broken")),
+        "WRONG DISK",
+    )
+    shows(staged(host), size=size, prepare=page(host, down))
+
+
+@SIZES
+def test_the_wrong_one_is_back(shows: Shows, size: tuple[int, int]) -> None:
+    host = BayHost(RAID6)
+    back: Happens = (lambda host: host.push("sdf", SERIALS["sdb"], TWO_GONE, bay=2), "It is there, and out")
+    shows(staged(host), size=size, prepare=page(host, WRONG, back))
+
+
+@SIZES
+def test_a_new_disk_is_there(shows: Shows, size: tuple[int, int]) -> None:
+    host = BayHost()
+    shows(staged(host), size=size, prepare=page(host, RIGHT, FRESH))
+
+
+@SIZES
+def test_the_copy_runs(shows: Shows, size: tuple[int, int]) -> None:
+    host = BayHost()
+    shows(staged(host), size=size, prepare=page(host, RIGHT, FRESH, FILLING))
+
+
+@SIZES
+def test_done(shows: Shows, size: tuple[int, int]) -> None:
+    host = BayHost()
+    shows(staged(host), size=size, prepare=page(host, RIGHT, FRESH, FILLING, DONE))
+
+
+def test_the_former_disk_is_pushed_back(shows: Shows) -> None:
+    host = BayHost()
+    back: Happens = (lambda host: host.push("sdc", SERIALS["sdc"], bay=3), "This is the disk that was pulled")
+    shows(staged(host), prepare=page(host, RIGHT, back))
+
+
+@SIZES
+def test_nothing_has_begun(shows: Shows, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Mdadm is there, of which a host in memory knows nothing."""
+    monkeypatch.setattr("raidtui.host.examine._mdadm_version", lambda _: (4, 2))
+    host = BayHost()
+
+    async def prepare(pilot: Paces) -> None:
+        await at(pilot, Choice, "i")
+        await at(pilot, PullScreen, "down", "down", "enter")
+
+    shows(staged(host), size=size, prepare=prepare)
