@@ -1,7 +1,7 @@
 # make help lists the targets. Only GNU make, a POSIX shell and Python >= 3.11 are needed to begin with.
 #
 # Variables:
-#   ARGS=...     what is passed on (run: to raidtui, test and snapshots: to pytest, bench, torture and power-cuts: to those)
+#   ARGS=...     what is passed on (run: to raidtui, test and snapshots: to pytest, bench, torture, power-cuts, boot-proof: to those)
 #   PYTHON=...   the Python to make .venv with
 #   APT=no       never install system packages, not even as root
 #   WORKERS=...  how many processes share the tests out, each with a guest of its own (2)
@@ -88,6 +88,17 @@ torture: system $(DEV_STAMP) ## hours of random trouble, seeded and resumable (A
 .PHONY: power-cuts
 power-cuts: system $(DEV_STAMP) ## the power cut at ten points of each conversion (ARGS="--only '5 to 6' --points 20,95 --state FILE")
 	@$(PY) -m tests.torture.conversion_cut $(ARGS)
+
+.PHONY: boot-proof
+boot-proof: system $(DEV_STAMP) ## as root: Debian on md, broken in many ways, booted without each disk (ARGS="--only luks", "--report")
+	@$(FUNCTIONS); \
+	missing=; \
+	for pair in debootstrap=debootstrap sgdisk=gdisk mkfs.vfat=dosfstools; do \
+	    PATH="$(SBIN)" command -v "$${pair%%=*}" >/dev/null 2>&1 || missing="$$missing $${pair#*=}"; \
+	done; \
+	[ -e /usr/share/OVMF/OVMF_CODE_4M.fd ] || missing="$$missing ovmf"; \
+	if [ -n "$$missing" ] && may_install; then install $$missing; fi
+	@$(PY) -m tests.boot_proof $(ARGS)
 
 whole: system kernel $(DEV_STAMP) ## the laboratory with all that make test leaves out: every place, every wreck; hours (ARGS="-k killed", "--lf")
 	@RAIDTUI_WHOLE=yes $(PY) -m pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder tests/lab $(ARGS)

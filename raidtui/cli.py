@@ -26,6 +26,8 @@ exit status:
   advice   0 there is none, 1 there is some, 2 refused, 3 something could not be read
   history  0 all was read, 2 no such array or disk, 3 something could not be read, or does not reach back
   pull     0 nothing is to be done, 1 a disk is being exchanged, 2 refused, 75 another job is running
+  boot-check
+           0 it boots without any one disk, 1 not without each of them, 3 that cannot be told
   plan, apply, jobs, bench, tune
            0 done, 1 not done, 2 refused, 75 another job is running
   all      64 wrong usage, 70 a defect of raidtui, 74 the output could not be written"""
@@ -45,6 +47,7 @@ _COMMANDS = {
     "stack": "show what stands on what, its load, balance and caches",
     "advice": "say what could be better on this host, why, and what mends it",
     "history": "print what happened to arrays and disks, over all boots, and what it points to",
+    "boot-check": "say whether the machine boots without any one of its disks, and why not",
 }
 """Each is a module of ``raidtui.command`` with ``add_arguments`` and ``run``.
 
@@ -120,7 +123,7 @@ def build_parser(*, whole: bool = False) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_CommandParser)
     for name, words in _COMMANDS.items():
         command = commands.add_parser(name, help=words)
-        command.module = f"raidtui.command.{name}"
+        command.module = _module(name)
         if whole:
             command.load()
     return parser
@@ -148,6 +151,10 @@ def run_line(argv: list[str]) -> int:
     return status
 
 
+def _module(command: str) -> str:
+    return f"raidtui.command.{command.replace('-', '_')}"
+
+
 def _ended(argv: list[str]) -> int:
     try:
         return run(argv)
@@ -171,7 +178,7 @@ def run(argv: list[str]) -> int:
         return 3
     if arguments.command is None:
         return _screen(root, arguments)
-    command = importlib.import_module(f"raidtui.command.{arguments.command}")
+    command = importlib.import_module(_module(arguments.command))
     try:
         status: int = command.run(root, arguments)
     except UsageError as error:

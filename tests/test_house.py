@@ -17,6 +17,7 @@ PRODUCT = HOUSE / "raidtui"
 
 SAME_NAME = {
     "advice": "what it is made from in session/, the subcommand in command/",
+    "boot": "the records in model/, what reads them in session/",
     "bench": "pane 5 in session/ and command/",
     "plan": "the record in model/, the subcommand in command/",
     "pull": "the exchange of a disk in session/, the subcommand in command/",

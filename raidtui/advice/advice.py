@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from raidtui.boot.boot_reasons import DiskVerdict
 from raidtui.host.md.configured import ConfiguredArray
 from raidtui.model.drive_cache import DriveCache
 from raidtui.model.finding import Severity
@@ -47,7 +48,7 @@ class Advice(Struct, frozen=True, kw_only=True):
     """One piece of advice.
 
     Args:
-        code: an ``AdviceCode``, ``TuneCode`` or ``StackCode``.
+        code: an ``AdviceCode``, ``TuneCode``, ``StackCode`` or ``BootCode``.
         severity: how much it matters.
         subject: what it is about: an array's name, a device; "" for the host.
         text: what is the case, a sentence without its full stop.
@@ -86,6 +87,7 @@ class HostFacts(Struct, frozen=True, kw_only=True):
         tuning: the knobs; None where they were not read.
         ages: the last reading of each disk that raidtui's history has, by its serial number or WWN.
         drive_caches: of the disks below arrays.
+        boot: whether the machine comes up without each disk.
     """
 
     snapshot: Snapshot
@@ -101,3 +103,4 @@ class HostFacts(Struct, frozen=True, kw_only=True):
     tuning: Tuning | None = None
     ages: Mapping[str, LedgerEntry] = field(default_factory=dict)
     drive_caches: Sequence[DriveCache] = ()
+    boot: Sequence[DiskVerdict] = ()

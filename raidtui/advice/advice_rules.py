@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from raidtui.advice.advice import Advice, AdviceCode, HostFacts
+from raidtui.advice.boot_rules import of_boot
 from raidtui.advice.member_rules import LARGE_BYTES, of_members
 from raidtui.advice.watch_rules import of_controllers, of_watchers
 from raidtui.host.md.configured import ConfiguredArray
@@ -45,6 +46,7 @@ def advise(facts: HostFacts) -> tuple[Advice, ...]:
     found += _of_trim(facts)
     found += of_watchers(facts)
     found += of_controllers(facts)
+    found += of_boot(facts.boot)
     found += [
         _of_stack(each) for each in facts.stack_findings if each.role in _ROLES and each.code in _STACK_WHY
     ]

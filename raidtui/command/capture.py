@@ -22,6 +22,7 @@ import msgspec
 import raidtui
 from raidtui.command.capture_serials import hash_serials
 from raidtui.host.backup_files import BACKUPS
+from raidtui.host.boot.boot_reader import KEPT
 from raidtui.host.knobs.disk_knobs import IDENTITY_WORDS, MODULES
 from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.knobs.setter_services import COMM_LENGTH, SERVICES
@@ -39,6 +40,7 @@ from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.smart import SmartReading
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
+from raidtui.session.boot import check_boot
 from raidtui.session.cached_nodes import CacheReader
 from raidtui.session.rescue import read_facts
 from raidtui.session.stack import StackReader
@@ -155,6 +157,7 @@ def _files(root: Root, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
             yield from _tool(root, "mdadm", "--examine", "--export", f"/dev/{member.name}")
     yield from _tool(root, "mdadm", "--version")
     yield from _members(root)
+    yield KEPT, msgspec.json.encode(check_boot(root).facts)
     yield from _wear(root, snapshot)
     if record := captured_record(root):
         yield RECORD, record

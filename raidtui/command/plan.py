@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from raidtui.command.device_names import kernel_names
+from raidtui.command.device_names import kernel_name, kernel_names
 from raidtui.command.plan_caches import CACHES, add_cache_arguments, cache_plan_of
 from raidtui.command.plan_growing import GROWING, add_destroy, add_grow_arguments, grow_plan_of
 from raidtui.command.plan_output import add_forms, print_plan
@@ -101,6 +101,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     assemble.add_argument("devices", metavar="DEVICE", nargs="+")
     assemble.add_argument("--run", action="store_true", help="start it even if members are missing")
     assemble.add_argument("--read-only", action="store_true", help="write nothing to it")
+    boot = verb("boot", "install GRUB on a disk, make an initramfs again, or give a line of fstab nofail")
+    boot.add_argument("part", choices=("loader", "initramfs", "fstab"))
+    boot.add_argument("about", metavar="DISK|KERNEL|LINE")
     zero = verb("zero-superblock", "zero the md superblock of a device that no array uses")
     zero.add_argument("device", metavar="DEVICE")
     add_destroy(zero)
@@ -169,6 +172,11 @@ def _closely(scope: ReadingScope, survey: Survey) -> list[Device]:
 def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     """Read the host and return the plan that the arguments ask for."""
     verb = arguments.verb
+    if verb == "boot":
+        from raidtui.session.boot import boot_plan  # noqa: PLC0415  (other plans need none of it)
+
+        about = kernel_name(root, arguments.about) if arguments.part == "loader" else arguments.about
+        return boot_plan(root, arguments.part, about)
     names = kernel_names(root, arguments)
     snapshot = Sampler(root).sample()
     array = find_array(snapshot, arguments.array) if hasattr(arguments, "array") else None

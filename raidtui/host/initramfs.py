@@ -9,9 +9,13 @@ import bz2
 import gzip
 import importlib
 import lzma
+import os
 import zlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack
 from typing import IO, cast
+
+from raidtui.host.tools import piped_tool
 
 _MOST_BYTES = 1 << 30
 _MOST_FILE = 1 << 20
@@ -20,6 +24,7 @@ _BLOCK = 1 << 20
 _HEAD = 110
 _CPIO = frozenset({b"070701", b"070702"})
 _END = "TRAILER!!!"
+_TOOLS = {b"\x28\xb5\x2f\xfd": "zstd", b"\x02\x21\x4c\x18": "lz4", b"\x89LZO": "lzop"}
 _NAMES = {b"\x28\xb5\x2f\xfd": "zstd", b"\x02\x21\x4c\x18": "lz4", b"\x89LZO": "lzo"}
 
 
@@ -51,6 +56,52 @@ def file_in_initramfs(stream: IO[bytes], wanted: Collection[str]) -> bytes | Non
                 return found
     except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
         raise InitramfsError(f"it is damaged: {error}") from error
+
+
+def walk_initramfs(stream: IO[bytes], wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes | None]]:
+    """Yield the name of each entry, with the content of wanted files; a later one replaces an earlier one.
+
+    What this Python does not decompress, zstd, lz4 or lzop does.
+
+    Args:
+        stream: the initramfs, an open file at its start.
+        wanted: whether the content of a file with this name, without a leading slash, is wanted.
+
+    Raises:
+        InitramfsError: it is no cpio archive, or compressed in a manner that nothing here reads.
+    """
+    try:
+        while (start := _beyond_zeros(stream)) is not None:
+            head = stream.read(6)
+            stream.seek(start)
+            if head in _CPIO:
+                yield from _Archive(stream).walk(wanted)
+                continue
+            with ExitStack() as stack:
+                yield from _Archive(_opened_anyhow(stack, stream, head, start)).walk(wanted)
+            return
+    except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
+        raise InitramfsError(f"it is damaged: {error}") from error
+
+
+def _opened_anyhow(stack: ExitStack, stream: IO[bytes], head: bytes, start: int) -> IO[bytes]:
+    try:
+        return _opened(stream, head)
+    except InitramfsError:
+        tool = next((tool for magic, tool in _TOOLS.items() if head.startswith(magic)), "")
+        if not tool or not hasattr(stream, "fileno"):
+            raise
+        try:
+            descriptor = stream.fileno()
+        except OSError:
+            descriptor = -1  # it is in memory
+        if descriptor < 0:
+            raise
+        os.lseek(descriptor, start, os.SEEK_SET)
+        piped = stack.enter_context(piped_tool((tool, "-dc"), descriptor))
+        if piped is None:
+            raise
+        return piped
 
 
 def _beyond_zeros(stream: IO[bytes]) -> int | None:
@@ -96,6 +147,10 @@ class _Archive:
 
     def find(self, wanted: Collection[str]) -> bytes | None:
         """Return the first of these files; None after the end of the archive."""
+        return next((data for _, data in self.walk(lambda name: name in wanted) if data), None)
+
+    def walk(self, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes | None]]:
+        """Yield each entry's name, and the content of those that are wanted."""
         while True:
             head = self._take(_HEAD)
             if head[:6] not in _CPIO:
@@ -103,13 +158,13 @@ class _Archive:
             size, name_size = int(head[54:62], 16), int(head[94:102], 16)
             if name_size > _MOST_NAME:
                 raise InitramfsError("it is no cpio archive")
-            name = self._take(name_size).rstrip(b"\0").decode("utf-8", "surrogateescape")
+            name = self._take(name_size).rstrip(b"\0").decode("utf-8", "surrogateescape").removeprefix("./")
             self._align()
             if name == _END:
-                return None
-            if name.removeprefix("./") in wanted and size:
-                return self._take(min(size, _MOST_FILE))
-            self._skip(size)
+                return
+            data = self._take(min(size, _MOST_FILE)) if size and wanted(name) else None
+            yield name, data
+            self._skip(size - len(data or b""))
             self._align()
 
     def _take(self, count: int) -> bytes:

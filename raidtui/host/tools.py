@@ -5,12 +5,41 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
+from collections.abc import Iterator
 from io import BufferedRandom
+from typing import IO
 
 from msgspec import Struct
 
 _TOOL_FOLDERS = ("/usr/sbin", "/sbin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/local/bin")
 _END_S = 5.0
+
+
+@contextlib.contextmanager
+def piped_tool(argv: tuple[str, ...], stdin: int) -> Iterator[IO[bytes] | None]:
+    """Run a tool that reads an open file and writes bytes, and yield those; None where it is not installed.
+
+    It is ended with the context: what nobody reads is not written.
+    """
+    path = tool_path(argv[0])
+    if path is None:
+        yield None
+        return
+    process = subprocess.Popen(
+        (path, *argv[1:]),
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=tool_environment(),
+        start_new_session=True,
+    )
+    try:
+        yield process.stdout
+    finally:
+        process.kill()
+        if process.stdout is not None:
+            process.stdout.close()
+        process.wait()
 
 
 class ToolOutput(Struct, frozen=True, kw_only=True):
@@ -48,7 +77,7 @@ def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOu
                 stdin=subprocess.PIPE,
                 stdout=stdout,
                 stderr=stderr,
-                env=tool_environment(),
+                env=tooltool_environment(),
                 start_new_session=True,
             )
             try:
@@ -66,7 +95,7 @@ def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOu
         return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=f"{path}: {error.strerror}")
 
 
-def tool_environment() -> dict[str, str]:
+def tooltool_environment() -> dict[str, str]:
     """Return the environment of every tool: the C locale, and the system's folders alone."""
     return {"LC_ALL": "C", "LANG": "C", "PATH": ":".join(_TOOL_FOLDERS)}
 

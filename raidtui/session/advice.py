@@ -34,6 +34,7 @@ from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.bitmap import plan_bitmap
 from raidtui.plans.tune.findings import judge_tuning
+from raidtui.session.boot import boot_plan, look_at_boot
 from raidtui.session.host_thread import HostThread
 from raidtui.session.stack import StackReader
 from raidtui.session.tuning import Tuner
@@ -76,6 +77,11 @@ class AdviceSession:
     async def look(self) -> AdviceLook:
         """Return what is found now."""
         return await self._work(lambda: read_advice(self._root, keeps=self.keeps))
+
+    async def boot_plan(self, each: Advice) -> Plan | Refusal:
+        """Return the plan of advice about the boot, whose order is ``plan boot``, or why there is none."""
+        _, _, part, about = each.order
+        return await self._work(lambda: boot_plan(self._root, part, about))
 
     @property
     def keeps(self) -> bool:
@@ -232,6 +238,7 @@ def _advice(root: Root) -> tuple[tuple[Advice, ...], tuple[str, ...]]:
         tuning=tuning,
         ages=ages,
         drive_caches=read_drive_caches(root, disks),
+        boot=look_at_boot(root, snapshot, stack).verdicts,
     )
     unread = () if snapshot.readable else ("/proc/mdstat could not be read",)
     return advise(facts), (*unread, *stack.unknown, *unaged)

@@ -52,6 +52,10 @@ class Survival:
                     return count - 1
         return MOST_LOST
 
+    def alive(self, name: str, lost: frozenset[str]) -> bool | None:
+        """Whether a device still has its data when these disks are gone; None where it is not known."""
+        return self._alive(name, lost)
+
     def _alive(self, name: str, lost: frozenset[str]) -> bool | None:
         node = self._stack.nodes.get(name)
         if node is None:
@@ -82,7 +86,11 @@ class Survival:
         members = {each: self._alive(each, lost) for each in node.parents if each in counted}
         if None in members.values():
             return None
-        return sum(not alive for alive in members.values()) <= left
+        if sum(not alive for alive in members.values()) <= left:
+            return True
+        slots = {member.slot for member in array.members if members.get(member.name)}
+        sets = array.mirror_sets if array.level == "raid10" else ()
+        return bool(sets) and all(any(slot in slots for slot in group) for group in sets)
 
 
 def _map_alive(node: StackNode, parents: Mapping[str, bool | None]) -> bool | None:

@@ -24,12 +24,16 @@ async def mend(shell: ScreenShell, each: Advice) -> None:
     report = shell.report
     if report is None:
         return
+    if each.order[:2] == ("plan", "boot"):
+        made = await shell.session.advice.boot_plan(each)
+        await PlanFlow(shell).end(made, {}, of=f"{each.subject}: ")
+        return
     snapshot = report.snapshot
     array = next((array for array in snapshot.arrays if array.title == each.subject), None)
     with surveying(shell, snapshot, storage.form_scope(each.order[1], array, snapshot)) as found:
         survey = await found.read(each.subject)
-        made = None if survey is None else mending(survey, each)
-    await PlanFlow(shell).end(made, {}, of=f"{each.subject}: ")
+        mended = None if survey is None else mending(survey, each)
+    await PlanFlow(shell).end(mended, {}, of=f"{each.subject}: ")
 
 
 async def ignore(shell: ScreenShell, advice: AdviceSession, each: Advice) -> None:

@@ -15,6 +15,7 @@ from raidtui.session.advice import AdviceSession, mending
 from raidtui.session.watch import HostWatch
 from raidtui.ui.advice.advice_pane import AdvicePane
 from raidtui.ui.frame.plan_view import PlanView
+from tests.boot.images import image_root
 from tests.demo.scene import Scene
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid5, raid10
@@ -105,6 +106,22 @@ def test_demo(shows: Shows, size: tuple[int, int]) -> None:
 @SIZES
 def test_caches(shows: Shows, size: tuple[int, int]) -> None:
     shows(staged(StackHost()), size=size, prepare=pressing())
+
+
+@SIZES
+def test_boot(shows: Shows, size: tuple[int, int]) -> None:
+    shows(staged(image_root("no-boot-code")), size=size, prepare=pressing("end"))
+
+
+async def test_enter_shows_the_plan_of_a_boot() -> None:
+    async with running(image_root("no-boot-code")) as pilot:
+        pane = await opened(pilot)
+        at = next(number for number, row in enumerate(rows(pane)) if "does not boot" in row)
+        await pilot.press(*["down"] * at, "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, PlanView), "the plan")
+        await until(pilot, lambda: "grub-install --target=i386-pc /dev/ubdb" in screen_text(pilot), "it")
+        await pilot.press("escape")
+        await until(pilot, lambda: message_of(pilot) == "nothing was changed", "the pane again")
 
 
 def test_well(shows: Shows) -> None:

@@ -1,0 +1,1 @@
+"""Whether the machine comes up without any one of its disks."""

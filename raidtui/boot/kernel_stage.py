@@ -1,0 +1,199 @@
+"""From the kernel to the root file system: what is on its command line, and what its initramfs can do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from raidtui.boot.boot_host import BootHost
+from raidtui.boot.boot_reasons import BootCode, Reason
+from raidtui.host.md.configured import ConfiguredArray, configured_in
+from raidtui.model.array import Array
+from raidtui.model.boot import BootKernel, Initramfs
+from raidtui.model.stack import StackKind
+
+_MODULES = {"raid4": "raid456", "raid5": "raid456", "raid6": "raid456"}
+_SYSTEMS = frozenset({"ext4", "xfs", "btrfs", "f2fs", "jfs"})
+_KERNEL_NAME = re.compile(r"/dev/(?:sd|vd|hd|xvd|ubd)[a-z]+\d*|/dev/nvme\d+n\d+(?:p\d+)?")
+_AUTO = re.compile(r"^\s*auto\s+(.*)", re.IGNORECASE | re.MULTILINE)
+
+
+def kernel_reasons(host: BootHost, lost: str) -> Iterator[Reason]:
+    """Yield what is wrong with the way from the kernel to the root file system without a disk."""
+    facts = host.facts
+    root = facts.root.device
+    if not root:
+        text = "what the root file system lies on cannot be told"
+        yield Reason(code=BootCode.ROOT_UNKNOWN, text=text, boots=None)
+        return
+    alive = host.alive(root, lost)
+    if alive is False and (old := host.old_copy(root, lost)):
+        text = (
+            f"{old} has left the array, and does not know it: the machine may come up with the data of then"
+        )
+        yield Reason(code=BootCode.OLD_COPY, text=text, boots=None)
+        return
+    if alive is False:
+        yield Reason(
+            code=BootCode.ROOT_LOST, text=f"the root file system lies on {root}, which is lost with it"
+        )
+        return
+    if alive is None:
+        text = f"whether {root} outlives it cannot be told"
+        yield Reason(code=BootCode.ROOT_UNKNOWN, text=text, boots=None)
+        return
+    if facts.start is None:
+        text = f"what boots next cannot be told: {facts.start_unread}"
+        yield Reason(code=BootCode.NEXT_UNKNOWN, text=text, boots=None)
+        return
+    version = facts.start.kernel.partition("-")[2]
+    next_up = next((kernel for kernel in facts.kernels if kernel.version == version), None)
+    if next_up is None:
+        text = f"the kernel that boots next, {facts.start.kernel}, is not in /boot"
+        yield Reason(code=BootCode.NEXT_UNKNOWN, text=text, boots=None)
+    for kernel in facts.kernels:
+        for reason in (*_of_kernel(host, kernel, lost), *_of_words(host, kernel, lost)):
+            if kernel is next_up:
+                yield reason
+            elif reason.boots is False:
+                yield replace(reason, boots=True, text=f"{reason.text}; another kernel boots next")
+
+
+def _of_kernel(host: BootHost, kernel: BootKernel, lost: str) -> Iterator[Reason]:
+    root = host.facts.root.device
+    image, version = kernel.initramfs, kernel.version
+    if not host.in_initramfs(root):
+        return
+    if image is None:
+        text = f"kernel {version} has no initramfs, and the root file system is not on a plain disk"
+        yield Reason(code=BootCode.NO_INITRAMFS, text=text, about=version)
+        return
+    if image.unread:
+        text = f"the initramfs of {version} is not known: {image.unread}"
+        yield Reason(code=BootCode.INITRAMFS_NOT_READ, text=text, boots=None)
+        return
+    yield from _of_contents(host, kernel, image)
+    for array in host.arrays_below(root):
+        yield from _of_conf(array, image, version)
+        if host.degraded_by(array, lost) and not image.starts_degraded:
+            known = image.maker == "initramfs-tools"
+            words = "has nothing that starts" if known else "may have nothing that starts"
+            yield Reason(
+                code=BootCode.NO_DEGRADED_START,
+                text=f"the initramfs of {version} {words} the array {array.title} with a member missing",
+                boots=False if known else None,
+                about=version,
+            )
+
+
+def _of_contents(host: BootHost, kernel: BootKernel, image: Initramfs) -> Iterator[Reason]:
+    root, version = host.facts.root, kernel.version
+    kinds, arrays = host.kinds_below(root.device), host.arrays_below(root.device)
+    there = {*image.modules, *kernel.built_in}
+    modules = {_MODULES.get(array.level or "", array.level or "") for array in arrays}
+    modules |= {root.kind} & _SYSTEMS
+    modules |= {"dm_crypt"} if StackKind.CRYPT in kinds else set()
+    for name in sorted(modules - there - {""}):
+        text = f"the initramfs of {version} has no module {name}, which the root file system needs"
+        yield Reason(code=BootCode.INITRAMFS_NO_MODULE, text=text, about=version)
+    programs = {"mdadm"} if arrays else set[str]()
+    programs |= {"lvm"} if any(kind.startswith("lvm") for kind in kinds) else set()
+    if StackKind.CRYPT in kinds and "systemd-cryptsetup" not in image.programs:
+        programs.add("cryptsetup")
+    for name in sorted(programs - {*image.programs}):
+        text = f"the initramfs of {version} has no {name}, which the root file system needs"
+        yield Reason(code=BootCode.INITRAMFS_NO_PROGRAM, text=text, about=version)
+    labels = {host.stack.nodes[each].label for each in (root.device, *host.stack.below(root.device))
+              if host.stack.nodes[each].kind is StackKind.CRYPT}  # fmt: skip
+    for label in sorted(labels - {*image.crypttab}) if image.maker == "initramfs-tools" else ():
+        text = f"the initramfs of {version} does not open {label}, which the root file system lies on"
+        yield Reason(code=BootCode.INITRAMFS_NO_PROGRAM, text=text, about=version)
+
+
+def _of_conf(array: Array, image: Initramfs, version: str) -> Iterator[Reason]:
+    """Yield what mdadm.conf in an initramfs says against an array that the root file system lies on."""
+    lines = configured_in(image.path, image.conf or "")
+    own = next((line for line in lines if line.uuid is not None and line.uuid == array.uuid), None)
+    where = f"mdadm.conf in the initramfs of {version}"
+    if own is not None:
+        if own.ignored:
+            text = f"{where} has the array {array.title} ignored: it is not assembled"
+            yield Reason(code=BootCode.INITRAMFS_REFUSES, text=text, about=version)
+        return
+    named = [line for line in lines if not line.ignored]
+    if _refuses_others(image.conf or ""):
+        text = f"{where} does not name the array {array.title}, and says AUTO -all: it is not assembled"
+        yield Reason(code=BootCode.INITRAMFS_REFUSES, text=text, about=version)
+    elif named:
+        text = f"{where} names arrays, but not the array {array.title}: it comes up under another number"
+        yield Reason(code=BootCode.INITRAMFS_STALE, text=text, boots=True, about=version)
+
+
+def _refuses_others(conf: str) -> bool:
+    """Whether AUTO keeps arrays without a line from being assembled (mdadm.conf(5)); the last word wins."""
+    words = [word for found in _AUTO.finditer(conf) for word in found[1].split()]
+    decided = next((word for word in words if word[1:] in {"all", "1.x"} or word == "homehost"), "+all")
+    return decided.startswith("-")
+
+
+def _of_words(host: BootHost, kernel: BootKernel, lost: str) -> Iterator[Reason]:
+    """Yield what is wrong with the kernel's command line."""
+    facts = host.facts
+    words = facts.start.words if facts.start is not None else ()
+    arrays = host.arrays_below(facts.root.device)
+    value = next((word.partition("=")[2] for word in reversed(words) if word.startswith("root=")), "")
+    yield from _of_root_word(host, kernel, value)
+    image = kernel.initramfs
+    if image is not None and image.maker == "dracut" and arrays:
+        yield from _of_dracut(arrays, words)
+    resume = next((word.partition("=")[2] for word in words if word.startswith("resume=")), "")
+    line = next((each for each in facts.lines if resume and each.spec == resume), None)
+    if line is not None and line.devices and not host.alive(line.devices[0], lost):
+        text = (
+            f"the kernel's command line has resume={resume}, which is lost with it: the boot waits for that"
+        )
+        yield Reason(code=BootCode.RESUME_LOST, text=text, boots=True)
+
+
+def _of_root_word(host: BootHost, kernel: BootKernel, value: str) -> Iterator[Reason]:
+    root, version = host.facts.root, kernel.version
+    if value.upper().startswith("UUID="):
+        if root.uuid and value[5:].lower() != root.uuid.lower():
+            text = f"the kernel's command line has root={value}, but the root file system is {root.uuid}"
+            yield Reason(code=BootCode.ROOT_OTHER, text=text)
+        return
+    if value.startswith("/dev/md"):
+        array = host.arrays.get(root.device)
+        lines = configured_in("", kernel.initramfs.conf or "") if kernel.initramfs is not None else ()
+        line = next((each for each in lines if array is not None and each.uuid == array.uuid), None)
+        if line is None or not _is_path(line, value, array):
+            text = f"root={value} is a name that nothing in the initramfs of {version} gives the array"
+            yield Reason(code=BootCode.ROOT_NAME, text=text, about=version)
+    elif _KERNEL_NAME.fullmatch(value):
+        text = f"root={value} is a name that moves when a disk is missing"
+        yield Reason(code=BootCode.ROOT_NAME, text=text, boots=None)
+    elif not value:
+        text = "the kernel's command line does not say where the root file system is"
+        yield Reason(code=BootCode.ROOT_UNKNOWN, text=text, boots=None)
+
+
+def _is_path(line: ConfiguredArray, value: str, array: Array | None) -> bool:
+    names = {line.path, line.path.replace("/dev/md/", "/dev/md"), f"/dev/md/{line.label}"}
+    return value in names or (array is not None and value == f"/dev/md/{array.title}")
+
+
+def _of_dracut(arrays: tuple[Array, ...], words: tuple[str, ...]) -> Iterator[Reason]:
+    """Of dracut.cmdline(7): rd.md=0 starts nothing, rd.md.uuid= nothing else."""
+    if "rd.md=0" in words:
+        yield Reason(code=BootCode.RD_MD, text="the kernel's command line has rd.md=0: no array is started")
+        return
+    named = {word.partition("=")[2].replace(":", "").replace("-", "").lower() for word in words
+             if word.startswith("rd.md.uuid=")}  # fmt: skip
+    for array in arrays:
+        if named and (array.uuid or "").replace(":", "") not in named:
+            text = (
+                f"rd.md.uuid on the kernel's command line names other arrays, but not the array {array.title}"
+            )
+            yield Reason(code=BootCode.RD_MD, text=text)

@@ -1,0 +1,78 @@
+"""``raidtui boot-check``: whether the machine comes up without any one of its disks, and why not.
+
+Exit status: 0 without any of them, 1 not without all of them, 3 that cannot be told.
+"""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from raidtui.host.roots.root import Root
+
+if TYPE_CHECKING:
+    from raidtui.boot.boot_reasons import DiskVerdict
+
+_WIDTH = 100
+_ALL, _SOME, _UNKNOWN = 0, 1, 3
+_WORDS = {
+    True: "the machine boots",
+    False: "the machine does not boot",
+    None: "whether the machine boots cannot be told",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``boot-check``."""
+    parser.add_argument("--json", action="store_true", help="print JSON (docs/boot-check.md)")
+
+
+def run(root: Root, arguments: argparse.Namespace) -> int:
+    """Print the verdicts; return the exit status, see the module."""
+    from raidtui.command.streams import print_json  # noqa: PLC0415  (the parser needs none of it)
+    from raidtui.session.boot import check_boot  # noqa: PLC0415
+    from raidtui.view.text import visible  # noqa: PLC0415
+
+    look = check_boot(root)
+    if arguments.json:
+        print_json({"disks": [verdict_dict(each) for each in look.verdicts], "unknown": list(look.unread)})
+    else:
+        for line in _lines(look.verdicts, look.unread):
+            print(visible(line))
+    found = {each.boots_without for each in look.verdicts}
+    if False in found:
+        return _SOME
+    return _UNKNOWN if None in found or not found else _ALL
+
+
+def verdict_dict(verdict: DiskVerdict) -> dict[str, Any]:
+    """Return the form for programs (docs/boot-check.md)."""
+    return {
+        "name": verdict.name,
+        "serial": verdict.serial or None,
+        "boots_without": verdict.boots_without,
+        "reasons": [
+            {"code": str(each.code), "text": each.text, "boots": each.boots} for each in verdict.reasons
+        ],
+    }
+
+
+def _lines(verdicts: tuple[DiskVerdict, ...], unread: tuple[str, ...]) -> Iterator[str]:
+    if not verdicts:
+        yield "What the machine boots from cannot be told."
+    for each in verdicts:
+        serial = f" ({each.serial})" if each.serial else ""
+        yield f"Without {each.name}{serial}: {_WORDS[each.boots_without]}."
+        for reason in each.reasons:
+            mark = {False: "no", None: "unknown", True: "note"}[reason.boots]
+            yield from textwrap.wrap(
+                f"    {mark}: {reason.text}  [{reason.code}]",
+                _WIDTH,
+                subsequent_indent="        ",
+                break_on_hyphens=False,
+                break_long_words=False,
+            )
+    for sentence in unread:
+        yield f"not known: {sentence}"

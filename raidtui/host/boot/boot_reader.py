@@ -1,0 +1,216 @@
+"""All that a boot check reads of a host; nothing is mounted, and nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+
+import msgspec
+from msgspec.structs import replace
+
+from raidtui.host.block import BLOCK
+from raidtui.host.boot.boot_images import read_kernels
+from raidtui.host.boot.device_bytes import DeviceBytes, DeviceBytesError
+from raidtui.host.boot.efi import EFI, ESP_TYPE, read_entries, read_loaders
+from raidtui.host.boot.fat import FatError
+from raidtui.host.boot.grub_image import read_boot_sector
+from raidtui.host.boot.grub_menu import MenuError, read_start
+from raidtui.host.device_paths import DevicePaths
+from raidtui.host.md.configured import conf_entries
+from raidtui.host.mounts import mount_of, unescape
+from raidtui.host.roots.root import Root, whole_number
+from raidtui.host.udev import read_udev_entry
+from raidtui.model.array import Array
+from raidtui.model.boot import BootFacts, BootSector, Esp, FoundIn, TableLine
+from raidtui.model.stack import Stack, StackKind, StackNode
+
+KEPT = "/.raidtui/boot.json"
+"""In a capture: what was found on its host."""
+_FSTAB, _CRYPTTAB = "/etc/fstab", "/etc/crypttab"
+_MOST_DISKS = 64
+_OPTIONS = frozenset({"noauto", "nofail", "x-systemd.automount"})
+_TIMEOUT = "x-systemd.device-timeout="
+_WORDS = ("root=", "rd.md", "resume=")
+_TAGS = ("UUID=", "LABEL=", "PARTUUID=", "PARTLABEL=", "ID=", "/dev/")
+
+
+class BootReader:
+    """Reads a host's boot.
+
+    Args:
+        root: the host.
+        stack: its layers.
+        arrays: md's, by kernel name.
+    """
+
+    def __init__(self, root: Root, stack: Stack, arrays: Mapping[str, Array]) -> None:
+        self._root = root
+        self._stack = stack
+        self._arrays = arrays
+
+    def read(self) -> BootFacts:
+        """Return what was found; of a capture, what was found when it was made."""
+        root = self._root
+        if not root.live:
+            with suppress(OSError, msgspec.DecodeError):
+                return msgspec.json.decode(root.read(KEPT), type=BootFacts)
+        firmware = self._firmware()
+        sectors = tuple(self._sector(name) for name in self._disks())
+        esps = tuple(self._esps()) if firmware != "bios" else ()
+        entries = read_entries(root) if firmware == "uefi" else ()
+        start, why = None, ""
+        try:
+            start = read_start(root)
+            start = replace(start, words=tuple(word for word in start.words if word.startswith(_WORDS)))
+        except MenuError as error:
+            why = str(error)
+        return BootFacts(
+            firmware=firmware,
+            root=self._found_in("/"),
+            boot=self._found_in("/boot"),
+            sectors=sectors,
+            esps=esps,
+            entries=entries or (),
+            entries_unread="" if entries is not None else "the firmware's entries cannot be read",
+            start=start,
+            start_unread=why,
+            kernels=read_kernels(root),
+            lines=tuple(self._lines()),
+            numbers=tuple(self._numbers()),
+            names=tuple(self._names()),
+            former=tuple(self._former()),
+            home_host=self._home_host(),
+        )
+
+    def _firmware(self) -> str:
+        if self._root.is_there(EFI):
+            return "uefi"
+        return "bios" if self._root.live or self._root.is_there("/sys/firmware") else ""
+
+    def _disks(self) -> list[str]:
+        nodes = self._stack.nodes
+        return [name for name, node in nodes.items() if node.kind is StackKind.DISK and not node.parents][
+            :_MOST_DISKS
+        ]
+
+    def _device(self, name: str) -> DeviceBytes:
+        return DeviceBytes(self._root, name)
+
+    def _sector(self, disk: str) -> BootSector:
+        try:
+            return read_boot_sector(self._device(disk), disk)
+        except DeviceBytesError as error:
+            return BootSector(disk=disk, unread=str(error))
+
+    def _esps(self) -> Iterator[Esp]:
+        for node in self._stack.nodes.values():
+            known = self._known(node)
+            if node.kind is not StackKind.PARTITION or known.get("ID_PART_ENTRY_TYPE") not in {
+                ESP_TYPE,
+                "0xef",
+            }:
+                continue
+            array = next((each.name for each in self._stack.on(node.name) if each.kind is StackKind.MD), "")
+            esp = Esp(
+                device=node.name,
+                disk=node.parents[0] if node.parents else node.name,
+                part_uuid=known.get("ID_PART_ENTRY_UUID", "").lower(),
+                array=array,
+                metadata=(self._arrays[array].metadata or "") if array in self._arrays else "",
+            )
+            yield self._with_loaders(esp)
+
+    def _with_loaders(self, esp: Esp) -> Esp:
+        try:
+            return replace(esp, loaders=read_loaders(self._device(esp.device)))
+        except FatError:
+            return esp
+        except DeviceBytesError as error:
+            return replace(esp, unread=str(error))
+
+    def _known(self, node: StackNode) -> Mapping[str, str]:
+        return read_udev_entry(self._root, node.dev).properties
+
+    def _found_in(self, folder: str) -> FoundIn:
+        mount = mount_of(self._root, folder)
+        if mount is None:
+            return FoundIn()
+        nodes = self._stack.nodes.values()
+        node = next((each for each in nodes if each.dev == mount.dev), None)
+        if node is None and mount.source.startswith("/dev/"):
+            names = DevicePaths(self._root).find(mount.source)
+            node = next((each for each in nodes if each.name in names), None)
+        if node is None:
+            return FoundIn(kind=mount.kind)
+        volume = (self._root.text(f"{BLOCK}/{node.name.replace('/', '!')}/dm/uuid") or "").strip()
+        return FoundIn(
+            device=node.name,
+            kind=mount.kind,
+            uuid=self._known(node).get("ID_FS_UUID", ""),
+            volume=volume.removeprefix("LVM-") if volume.startswith("LVM-") else "",
+        )
+
+    def _numbers(self) -> Iterator[tuple[str, int]]:
+        for node in self._stack.nodes.values():
+            if node.kind is StackKind.PARTITION:
+                number = whole_number(self._root.text(f"{BLOCK}/{node.name.replace('/', '!')}/partition"))
+                if number is not None:
+                    yield node.name, number
+
+    def _names(self) -> Iterator[tuple[str, str]]:
+        for name in self._arrays:
+            node = self._stack.nodes.get(name)
+            if node is not None and (full := self._known(node).get("MD_NAME")):
+                yield name, full
+
+    def _former(self) -> Iterator[tuple[str, str]]:
+        for node in self._stack.nodes.values():
+            known = self._known(node)
+            held = any(each.kind is StackKind.MD for each in self._stack.on(node.name))
+            if known.get("ID_FS_TYPE") == "linux_raid_member" and not held:
+                yield node.name, known.get("ID_FS_UUID", "")
+
+    def _lines(self) -> Iterator[TableLine]:
+        paths = DevicePaths(self._root)
+        for number, words in _table(self._root.text(_FSTAB)):
+            if len(words) > 2 and words[0].startswith(_TAGS):
+                yield TableLine(
+                    file=_FSTAB,
+                    line=number,
+                    spec=words[0],
+                    place=words[1],
+                    kind=words[2],
+                    options=_options(words),
+                    devices=paths.find(words[0]),
+                )
+        for number, words in _table(self._root.text(_CRYPTTAB)):
+            if len(words) > 1 and words[1].startswith(_TAGS):
+                yield TableLine(
+                    file=_CRYPTTAB,
+                    line=number,
+                    spec=words[1],
+                    place=words[0],
+                    kind="crypt",
+                    options=_options(words),
+                    devices=paths.find(words[1]),
+                )
+
+    def _home_host(self) -> str:
+        """Return HOMEHOST of mdadm.conf (mdadm.conf(5)), or the host's name."""
+        for words in conf_entries(self._root)[1]:
+            if words[0].lower() == "homehost" and len(words) > 1 and not words[1].startswith("<"):
+                return words[1]
+        return self._root.hostname or ""
+
+
+def _options(words: list[str]) -> tuple[str, ...]:
+    """Return of a line's options those that matter to a boot; others may be anything."""
+    given = words[3].split(",") if len(words) > 3 else []
+    return tuple(word for word in given if word in _OPTIONS or word.startswith(_TIMEOUT))
+
+
+def _table(text: str | None) -> Iterator[tuple[int, list[str]]]:
+    for number, line in enumerate((text or "").split("\n"), start=1):
+        words = [unescape(word) for word in line.split()]
+        if words and not words[0].startswith("#"):
+            yield number, words

@@ -1,0 +1,84 @@
+"""The boot check of a host: what it reads, and the verdicts."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from raidtui.boot.boot_reasons import DiskVerdict
+from raidtui.boot.boot_verdicts import judge_boot
+from raidtui.host.block import read_identity
+from raidtui.host.boot.boot_reader import BootReader
+from raidtui.host.examine import read_host
+from raidtui.host.md.configured import read_configured
+from raidtui.host.roots.root import Root, whole_number
+from raidtui.model.boot import BootFacts
+from raidtui.model.plan import Plan, Refusal, RefusalCode
+from raidtui.model.snapshot import Snapshot
+from raidtui.model.stack import Stack
+from raidtui.monitor.sampler import Sampler
+from raidtui.plans.boot_plans import plan_fstab, plan_initramfs, plan_loader
+from raidtui.session.stack import StackReader
+
+
+class BootLook(Struct, frozen=True, kw_only=True):
+    """What a boot check has found.
+
+    Args:
+        facts: of the boot.
+        verdicts: one for each disk that the boot needs anything of.
+        unread: what could not be read, a sentence each.
+    """
+
+    facts: BootFacts
+    verdicts: tuple[DiskVerdict, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+def check_boot(root: Root) -> BootLook:
+    """Read what a boot needs, and judge it."""
+    snapshot = Sampler(root).sample()
+    look = StackReader(root).look({array.name: array for array in snapshot.arrays}, wait=True)
+    return look_at_boot(root, snapshot, look.meter.now)
+
+
+def boot_plan(root: Root, kind: str, word: str) -> Plan | Refusal:
+    """Return the plan that mends a part of the boot.
+
+    Args:
+        root: the host.
+        kind: loader, initramfs or fstab.
+        word: what it is about: a disk, a kernel's release, a line of fstab.
+    """
+    snapshot = Sampler(root).sample()
+    look = StackReader(root).look({array.name: array for array in snapshot.arrays}, wait=True)
+    stack = look.meter.now
+    facts = look_at_boot(root, snapshot, stack).facts
+    survey = read_host(root, snapshot, mdadm=False)
+    if kind == "loader":
+        disk = snapshot.disks.get(word)
+        return plan_loader(
+            survey, facts, word, serial=read_identity(root, word).identity if disk is None else disk.identity
+        )
+    if kind == "initramfs":
+        below = {facts.root.device, *stack.below(facts.root.device)}
+        arrays = tuple(array for array in snapshot.arrays if array.name in below)
+        return plan_initramfs(survey, facts, word, arrays)
+    line = whole_number(word)
+    if line is None:
+        return Refusal(
+            code=RefusalCode.INVALID, why=f"{word!r} is not a line of fstab", remedy="give its number"
+        )
+    return plan_fstab(survey, line)
+
+
+def look_at_boot(root: Root, snapshot: Snapshot, stack: Stack) -> BootLook:
+    """Judge a boot by arrays and layers that were read already."""
+    arrays = {array.name: array for array in snapshot.arrays}
+    facts = BootReader(root, stack, arrays).read()
+    configured = tuple(
+        each for each in read_configured(root) if each.file not in {"/etc/fstab", "/etc/crypttab"}
+    )
+    serials = {name: disk.identity for name, disk in snapshot.disks.items()}
+    verdicts = judge_boot(facts, stack, arrays, configured=configured, serials=serials)
+    unread = () if snapshot.readable else ("/proc/mdstat could not be read",)
+    return BootLook(facts=facts, verdicts=verdicts, unread=(*unread, *stack.unknown))

@@ -1,0 +1,1 @@
+"""Whether a machine comes up without a disk."""
