@@ -28,6 +28,7 @@ exit status:
   pull     0 nothing is to be done, 1 a disk is being exchanged, 2 refused, 75 another job is running
   boot-check
            0 it boots without any one disk, 1 not without each of them, 3 that cannot be told
+  alert    0 done, or nothing waits; 1 an alert waits, or was not accepted everywhere; 2 refused
   plan, apply, jobs, bench, tune
            0 done, 1 not done, 2 refused, 75 another job is running
   all      64 wrong usage, 70 a defect of raidtui, 74 the output could not be written"""
@@ -48,6 +49,7 @@ _COMMANDS = {
     "advice": "say what could be better on this host, why, and what mends it",
     "history": "print what happened to arrays and disks, over all boots, and what it points to",
     "boot-check": "say whether the machine boots without any one of its disks, and why not",
+    "alert": "send what mdadm and smartd report to mail, ntfy, Matrix, Slack, a webhook",
 }
 """Each is a module of ``raidtui.command`` with ``add_arguments`` and ``run``.
 

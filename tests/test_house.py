@@ -18,6 +18,8 @@ PRODUCT = HOUSE / "raidtui"
 SAME_NAME = {
     "advice": "what it is made from in session/, the subcommand in command/",
     "boot": "the records in model/, what reads them in session/",
+    "alert": "the records in model/, the subcommand in command/",
+    "alerts": "what keeps and sends them in session/, the plan that sets them up in plans/",
     "bench": "pane 5 in session/ and command/",
     "plan": "the record in model/, the subcommand in command/",
     "pull": "the exchange of a disk in session/, the subcommand in command/",
@@ -45,7 +47,9 @@ def _imported(tree: ast.Module) -> Iterator[str]:
 
 def test_what_is_declared_is_imported_and_the_reverse() -> None:
     project = tomllib.loads((HOUSE / "pyproject.toml").read_text())["project"]
-    declared = {re.split(r"[<>=~! ;\[]", line, maxsplit=1)[0] for line in project["dependencies"]}
+    optional = [line for lines in project["optional-dependencies"].values() for line in lines]
+    lines = (*project["dependencies"], *optional)
+    declared = {re.split(r"[<>=~! ;\[]", line, maxsplit=1)[0] for line in lines}
     imported = {name for tree in _modules().values() for name in _imported(tree)}
     assert imported - set(sys.stdlib_module_names) - {"raidtui"} == declared
 

@@ -35,6 +35,7 @@ class AdviceCode(StrEnum):
     NOT_CHECKED = "not-checked"
     CHECKED_TWICE = "checked-twice"
     NO_HISTORY = "no-history"
+    DISKS_NOT_WATCHED = "disks-not-watched"
     HIDDEN_NVME = "hidden-nvme"
     IDE_MODE = "ide-mode"
     AGED_ALIKE = "aged-alike"

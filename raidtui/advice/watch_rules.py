@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidtui.advice.advice import Advice, AdviceCode, HostFacts
+from raidtui.model.alert_setup import HOOK
 from raidtui.model.array import Array
 from raidtui.model.finding import Severity
-from raidtui.model.watchers import Watchers
+from raidtui.model.watchers import Smartd, Watchers
 
 
 def of_watchers(facts: HostFacts) -> Iterator[Advice]:
@@ -25,7 +26,13 @@ def of_watchers(facts: HostFacts) -> Iterator[Advice]:
             " log file of theirs",
             why="After a crash nothing says which disk failed first (journald.conf(5), Storage=).",
             remedy="mkdir /var/log/journal, then journalctl --flush",
+            order=(*_PLAN, "--only", "journal"),
         )
+    if watchers.smartd is not None:
+        yield from _of_smartd(watchers, watchers.smartd)
+
+
+_PLAN = ("plan", "alerts")
 
 
 def _may_fail(array: Array, facts: HostFacts) -> bool:
@@ -46,6 +53,17 @@ def _of_alerts(watchers: Watchers) -> Iterator[Advice]:
             why="An array goes on without a word when a member fails, until the next one does (mdadm(8),"
             " MONITOR MODE).",
             remedy=f"{add}systemctl restart mdmonitor",
+            order=_PLAN,
+        )
+    elif watchers.program == HOOK and not watchers.channels:
+        yield Advice(
+            code=AdviceCode.NOBODY_TOLD,
+            severity=Severity.ATTENTION,
+            subject="",
+            text="mdadm --monitor calls raidtui's hook, and no channel is configured: alerts are kept, and"
+            " reach nobody",
+            why="Nobody looks at a spool; what is sent to people is seen in time.",
+            remedy="sudo raidtui alert --add NAME adds one",
         )
     elif watchers.program or any(each.tells for each in watchers.monitors):
         return
@@ -56,6 +74,7 @@ def _of_alerts(watchers: Watchers) -> Iterator[Advice]:
             text=f"mdadm --monitor runs, and tells the system's log alone: {conf} names nobody",
             why="It looks for MAILADDR and PROGRAM (mdadm.conf(5)); a log is read when it is too late.",
             remedy=f"{add}systemctl restart mdmonitor",
+            order=_PLAN,
         )
     elif not watchers.mailer:
         yield Advice(
@@ -67,6 +86,34 @@ def _of_alerts(watchers: Watchers) -> Iterator[Advice]:
             " (mdadm's Monitor.c).",
             remedy=f"install a mail program, or put PROGRAM in {conf}; mdadm --monitor --scan --oneshot"
             " --test sends a message",
+            order=_PLAN,
+        )
+
+
+def _of_smartd(watchers: Watchers, smartd: Smartd) -> Iterator[Advice]:
+    """Disks often report what they count long before md has a read error."""
+    order = (*_PLAN, "--only", "smartd")
+    if not smartd.runs and not smartd.virtual:
+        yield Advice(
+            code=AdviceCode.DISKS_NOT_WATCHED,
+            severity=Severity.ATTENTION,
+            subject="",
+            text="smartd is installed and does not run: no disk's own report of a fault is looked at",
+            why="Many disks report sectors that they cannot read, or a failed self-test, before md meets one"
+            " (smartd(8)).",
+            remedy="systemctl enable --now smartmontools, or smartd",
+            order=order,
+        )
+    elif smartd.runs and not smartd.programs and not (smartd.mails and watchers.mailer):
+        said = "no mail can be sent: there is no sendmail" if smartd.mails else f"{smartd.conf} names nobody"
+        yield Advice(
+            code=AdviceCode.DISKS_NOT_WATCHED,
+            severity=Severity.ATTENTION,
+            subject="",
+            text=f"smartd runs, and what it finds goes to the system's log alone: {said}",
+            why="It mails, or calls a program, where a line has -m or -M exec (smartd.conf(5)).",
+            remedy=f"put -m ADDRESS or -M exec PROGRAM into {smartd.conf}",
+            order=order,
         )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from raidtui.command.device_names import kernel_name, kernel_names
+from raidtui.command.plan_alerts import add_alert_arguments, alerts_plan_of
 from raidtui.command.plan_caches import CACHES, add_cache_arguments, cache_plan_of
 from raidtui.command.plan_growing import GROWING, add_destroy, add_grow_arguments, grow_plan_of
 from raidtui.command.plan_output import add_forms, print_plan
@@ -84,6 +85,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_destroy(replace)
     add_grow_arguments(verb)
     add_cache_arguments(verb)
+    add_alert_arguments(verb)
     bitmap = verb("bitmap", "add or remove the write-intent bitmap of an array")
     bitmap.add_argument("array", metavar="ARRAY")
     bitmap.add_argument("bitmap", choices=("none", "internal", "lockless"))
@@ -184,6 +186,8 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
         return array
     if verb in CACHES:
         return cache_plan_of(root, arguments, snapshot)
+    if verb == "alerts":
+        return alerts_plan_of(root, arguments, snapshot)
     if verb == "self-test":
         from raidtui.wear.self_tests import read_self_test_plan  # noqa: PLC0415  (other plans need none of it)
 

@@ -77,7 +77,7 @@ def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOu
                 stdin=subprocess.PIPE,
                 stdout=stdout,
                 stderr=stderr,
-                env=tooltool_environment(),
+                env=tool_environment(),
                 start_new_session=True,
             )
             try:
@@ -95,7 +95,7 @@ def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOu
         return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=f"{path}: {error.strerror}")
 
 
-def tooltool_environment() -> dict[str, str]:
+def tool_environment() -> dict[str, str]:
     """Return the environment of every tool: the C locale, and the system's folders alone."""
     return {"LC_ALL": "C", "LANG": "C", "PATH": ":".join(_TOOL_FOLDERS)}
 

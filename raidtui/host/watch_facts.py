@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from raidtui.host.md.configured import conf_entries
 from raidtui.host.roots.root import Root
-from raidtui.model.watchers import Monitor, Watchers
+from raidtui.model.alert_setup import CHANNELS
+from raidtui.model.watchers import Monitor, Smartd, Watchers
+
+NO_MAILER = "<nomailer>"
+SMARTD_RUN = "/etc/smartmontools/run.d"
+_SMARTD_CONFS = ("/etc/smartd.conf", "/etc/smartmontools/smartd.conf")
 
 _MODES = frozenset({"--monitor", "--follow", "-F"})
 _ONCE = frozenset({"--oneshot", "-1"})
@@ -22,6 +28,8 @@ _UNITS = ("/etc/systemd/system", "/run/systemd/system", "/usr/lib/systemd/system
 _CHECKER = re.compile(r"checkarray|raid-check|mdcheck|sync_action")
 _ONLY_WITH_MONITOR = "mdmonitor.service.wants"
 _HISTORIES = ("/var/log/kern.log", "/var/log/messages", "/var/log/syslog")
+_JOURNALD = "/etc/systemd/journald.conf"
+_JOURNALD_FOLDERS = ("/usr/lib/systemd/journald.conf.d", "/run/systemd/journald.conf.d", f"{_JOURNALD}.d")
 _STORAGE = re.compile(r"^\s*Storage\s*=\s*(\w+)", re.MULTILINE)
 _TRUE = frozenset({"true", "yes", "1", "t", "y"})  # is_true of checkarray
 _SWITCHES = {
@@ -41,13 +49,53 @@ def read_watchers(root: Root) -> Watchers | None:
     return Watchers(
         monitors=monitors,
         conf=file,
-        mail_to=_first(words, "mailaddr"),
-        program=_first(words, "program"),
+        mail_to=conf_word(words, "mailaddr"),
+        program=conf_word(words, "program"),
         mailer=any(root.is_there(path) for path in _MAILERS),
+        channels=root.is_there(CHANNELS),
+        smartd=read_smartd(root),
         checks=(*_cron_checks(root, processes), *_timers(root, monitored=bool(monitors))),
         all_seen=_all_seen(root),
         kept=_kept(root),
     )
+
+
+def read_smartd(root: Root) -> Smartd | None:
+    """Return what smartd does; None where it is not installed."""
+    conf = next((path for path in _SMARTD_CONFS if root.text(path) is not None), "")
+    if not conf:
+        return None
+    lines = [words for _, words in smartd_lines(root.text(conf) or "")]
+    execs = [word for words in lines for flag, word in pairwise(words) if flag == "exec"]
+    mails = any(flag == "-m" and word != NO_MAILER for words in lines for flag, word in pairwise(words))
+    others = [name for name in root.names(SMARTD_RUN) if name != "10mail"]
+    runner = any(each.endswith("/smartd-runner") for each in execs)
+    return Smartd(
+        conf=conf,
+        runs=any(_called(words) == "smartd" for _, words in _processes(root)),
+        programs=tuple(each for each in execs if not each.endswith("/smartd-runner"))
+        or tuple(f"{SMARTD_RUN}/{name}" for name in others if runner),
+        mails=mails,
+        virtual="hypervisor" in (root.text("/proc/cpuinfo") or "").split(),
+    )
+
+
+def smartd_lines(text: str) -> tuple[tuple[tuple[int, ...], tuple[str, ...]], ...]:
+    """Return the entries of smartd.conf: the places of their lines, from 0, and their words.
+
+    A line goes on after a backslash; # begins a comment (smartd.conf(5)).
+    """
+    found, places, words = [], list[int](), list[str]()
+    for number, line in enumerate(text.split("\n")):
+        body = line.partition("#")[0].rstrip()
+        places.append(number)
+        words += body.removesuffix("\\").split()
+        if body.endswith("\\"):
+            continue
+        if words:
+            found.append((tuple(places), tuple(words)))
+        places, words = [], []
+    return tuple(found)
 
 
 def _processes(root: Root) -> Iterator[tuple[int, tuple[str, ...]]]:
@@ -66,7 +114,7 @@ def _monitors(processes: Sequence[tuple[int, tuple[str, ...]]]) -> Iterator[Moni
             yield Monitor(pid=pid, tells=any(word.startswith(_TELLING) for word in words[1:]))
 
 
-def _first(entries: Sequence[Sequence[str]], keyword: str) -> str:
+def conf_word(entries: Sequence[Sequence[str]], keyword: str) -> str:
     """Return the first word after a keyword, which may be shortened to three letters (mdadm.conf(5))."""
     return next(
         (
@@ -131,9 +179,15 @@ def _all_seen(root: Root) -> bool:
     return not root.live or root.writable or not any(root.is_there(folder) for folder in _SPOOLS)
 
 
+def journal_storage(root: Root) -> str:
+    """Return what journald is to do: auto, persistent, volatile or none (journald.conf(5))."""
+    paths = [path for path in _in_folders(root, _JOURNALD_FOLDERS) if path.endswith(".conf")]
+    texts = (root.text(path) or "" for path in (_JOURNALD, *paths))
+    words = [str(word) for text in texts for word in _STORAGE.findall(text)]
+    return words[-1].lower() if words else "auto"
+
+
 def _kept(root: Root) -> str:
-    conf = root.text("/etc/systemd/journald.conf") or ""
-    stored = (_STORAGE.findall(conf) or ["auto"])[-1].lower()
-    if stored in {"auto", "persistent"} and root.names("/var/log/journal"):
+    if journal_storage(root) in {"auto", "persistent"} and root.names("/var/log/journal"):
         return "/var/log/journal"
     return next((path for path in _HISTORIES if root.is_there(path)), "")

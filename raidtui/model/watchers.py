@@ -17,6 +17,24 @@ class Monitor(Struct, frozen=True, kw_only=True):
     tells: bool = False
 
 
+class Smartd(Struct, frozen=True, kw_only=True):
+    """What smartd does about disks that fail.
+
+    Args:
+        conf: its configuration file.
+        runs: whether it runs.
+        programs: what it calls at a fault, instead of a mail program.
+        mails: whether it is to send mail.
+        virtual: whether the machine is, so that its disks may report nothing.
+    """
+
+    conf: str
+    runs: bool = False
+    programs: tuple[str, ...] = ()
+    mails: bool = False
+    virtual: bool = False
+
+
 class Watchers(Struct, frozen=True, kw_only=True):
     """What runs and what is arranged on a host, by its processes and files.
 
@@ -26,6 +44,8 @@ class Watchers(Struct, frozen=True, kw_only=True):
         mail_to: the address in it; "" for none.
         program: the program in it; "" for none.
         mailer: whether there is a sendmail, by which mdadm sends mail.
+        channels: whether raidtui's channels are configured, which its hook sends alerts on.
+        smartd: None where it is not installed.
         checks: what has arrays checked regularly, by its name: "/etc/cron.d/mdadm", "raid-check.timer".
         all_seen: whether all places where such a check may be arranged could be read.
         kept: where the kernel's messages outlive a restart: "/var/log/journal"; "" for nowhere.
@@ -36,6 +56,8 @@ class Watchers(Struct, frozen=True, kw_only=True):
     mail_to: str = ""
     program: str = ""
     mailer: bool = False
+    channels: bool = False
+    smartd: Smartd | None = None
     checks: tuple[str, ...] = ()
     all_seen: bool = True
     kept: str = ""

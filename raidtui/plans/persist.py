@@ -145,21 +145,35 @@ def file_steps(
     old = survey.texts.get(path)
     again = _initramfs_steps(survey, path) if initramfs else ()
     back = (
-        Step(path=path, content=old, why=f"restores {path}", proves=(_digest(path, old),))
+        Step(path=path, content=old, why=f"restores {path}", proves=(digest_fact(path, old),))
         if old is not None
         else Step(
-            argv=("rm", "--force", "--", path), why=f"{path} did not exist", proves=(_digest(path, None),)
+            argv=("rm", "--force", "--", path), why=f"{path} did not exist", proves=(digest_fact(path, None),)
         )
     )
     step = Step(
         path=path,
         content=new,
         why=why,
-        needs=(_digest(path, old),),
-        proves=proves or (_digest(path, new),),
+        needs=(digest_fact(path, old),),
+        proves=proves or (digest_fact(path, new),),
         undo=(back, *again),
     )
     return (step, *again)
+
+
+def keyword_lines(text: str, keyword: str) -> tuple[tuple[int, ...], ...]:
+    """Return the places, from 0, of the lines of each entry of mdadm.conf with this keyword.
+
+    Three letters are enough for a keyword (mdadm.conf(5)).
+    """
+    lines = text.split("\n")
+    found = []
+    for entry in _entries(lines):
+        word = _words(lines[entry[0]])[0].lower()
+        if len(word) >= 3 and keyword.startswith(word):
+            found.append(tuple(entry))
+    return tuple(found)
 
 
 def own_lines(text: str, uuid: str) -> frozenset[int]:
@@ -179,7 +193,8 @@ def _initramfs_steps(survey: Survey, path: str) -> tuple[Step, ...]:
     return (Step(argv=survey.initramfs, why=why, timeout_s=_INITRAMFS_S),)
 
 
-def _digest(path: str, text: str | None) -> Fact:
+def digest_fact(path: str, text: str | None) -> Fact:
+    """Return the fact that a file has this text; None: that it is not there."""
     value = "" if text is None else hashlib.sha256(text.encode("latin-1")).hexdigest()
     return Fact(kind=FactKind.DIGEST, subject=path, value=value)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TypeVar
 
 from msgspec import Struct
@@ -27,8 +28,10 @@ from raidtui.host.watch_facts import read_watchers
 from raidtui.jobs.journal import who
 from raidtui.jobs.last_look import keep_look
 from raidtui.model.advice_count import AdviceCount
+from raidtui.model.alert_setup import AlertRequest
 from raidtui.model.finding import Severity
 from raidtui.model.plan import Plan, Refusal, RefusalCode
+from raidtui.model.snapshot import Snapshot
 from raidtui.model.stack import Stack, StackKind
 from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
@@ -91,6 +94,18 @@ class AdviceSession:
     def why_not_kept(self) -> str:
         """Return why nothing can be ignored on this host; "" where it can."""
         return "" if self.keeps else "this is not the live host, and what is ignored is not kept here"
+
+    async def alerts_plan(self, snapshot: Snapshot, each: Advice) -> Plan | Refusal:
+        """Return the plan of the alerts that ``each.order`` prints.
+
+        Args:
+            snapshot: the arrays.
+            each: the advice.
+        """
+        from raidtui.session.alert_plan import read_alerts_plan  # noqa: PLC0415  (only who asks for it)
+
+        parts = tuple(word for flag, word in pairwise(each.order) if flag == "--only")
+        return await self._work(lambda: read_alerts_plan(self._root, snapshot, AlertRequest(parts=parts)))
 
     async def ignore(self, each: Advice, days: float | None, why: str) -> None:
         """Ignore a piece of advice.

@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from raidtui.advice.advice import Advice, HostFacts
 from raidtui.advice.advice_rules import advise
+from raidtui.model.alert_setup import HOOK
 from raidtui.model.finding import Severity
-from raidtui.model.watchers import Monitor, Watchers
+from raidtui.model.watchers import Monitor, Smartd, Watchers
 from tests.advice.test_advice_rules import codes, facts, snapshot
 from tests.hosts.specs import raid0, raid1
 
@@ -65,6 +66,48 @@ def test_nobody_would_know(more: dict[str, Any], code: str, words: str, remedy: 
     assert (each.code, each.severity, each.subject) == (code, Severity.ATTENTION, "")
     assert words in each.text
     assert remedy in each.remedy
+
+
+ALERTS = ("plan", "alerts")
+
+
+@pytest.mark.parametrize(
+    ("more", "order"),
+    [
+        ({"monitors": ()}, ALERTS),
+        ({"mail_to": ""}, ALERTS),
+        ({"mailer": False}, ALERTS),
+        ({"program": HOOK}, ()),
+        ({"kept": ""}, (*ALERTS, "--only", "journal")),
+        ({"smartd": Smartd(conf="/etc/smartd.conf")}, (*ALERTS, "--only", "smartd")),
+    ],
+)
+def test_the_plan_that_mends_it(more: dict[str, Any], order: tuple[str, ...]) -> None:
+    """Where only a channel is missing there is none: its address is for no plan."""
+    (each,) = found(**more)
+    assert each.order == order
+
+
+def test_raidtuis_hook_without_a_channel() -> None:
+    (each,) = found(program=HOOK)
+    assert (each.code, each.remedy) == ("nobody-told", "sudo raidtui alert --add NAME adds one")
+    assert found(program=HOOK, channels=True, mail_to="") == ()
+
+
+@pytest.mark.parametrize(
+    ("smartd", "mailer", "words"),
+    [
+        (Smartd(conf="/etc/smartd.conf"), True, "smartd is installed and does not run"),
+        (Smartd(conf="/etc/smartd.conf", runs=True), True, "alone: /etc/smartd.conf names nobody"),
+        (Smartd(conf="/etc/smartd.conf", runs=True, mails=True), False, "no mail can be sent"),
+        (Smartd(conf="/etc/smartd.conf", runs=True, mails=True), True, ""),
+        (Smartd(conf="/etc/smartd.conf", runs=True, programs=("/bin/tell",)), False, ""),
+        (Smartd(conf="/etc/smartd.conf", virtual=True), True, ""),
+    ],
+)
+def test_smartd(smartd: Smartd, mailer: bool, words: str) -> None:  # noqa: FBT001
+    advice = [each for each in found(smartd=smartd, mailer=mailer) if each.code == "disks-not-watched"]
+    assert [words in each.text for each in advice] == ([True] if words else [])
 
 
 def test_two_checks_are_a_note() -> None:

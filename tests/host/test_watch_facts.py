@@ -7,7 +7,7 @@ import pytest
 from raidtui.host.controllers import read_hidden_nvme, read_ide_disks
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.watch_facts import read_watchers
-from raidtui.model.watchers import Monitor, Watchers
+from raidtui.model.watchers import Monitor, Smartd, Watchers
 
 CRON = {"/etc/cron.d/mdadm": "57 0 * * 0 root /usr/share/mdadm/checkarray --cron --all --idle --quiet\n"}
 HOST = {"/proc/1/comm": "systemd\n", "/proc/1/cmdline": "/sbin/init\0", "/proc/self/cmdline": "raidtui\0"}
@@ -173,3 +173,51 @@ def test_controllers() -> None:
     )
     assert read_hidden_nvme(root) == {"0000:00:17.0": 2}
     assert read_ide_disks(root, ("sda", "sdb", "sdc", "nvme0n1")) == ("sda",)
+
+
+SMARTD = {"/proc/800/cmdline": "/usr/sbin/smartd\0-n\0"}
+RUNNER = "DEVICESCAN -m root -M exec /usr/share/smartmontools/smartd-runner\n"
+
+
+@pytest.mark.parametrize(
+    ("parts", "found"),
+    [
+        (({},), None),
+        (({"/etc/smartd.conf": "# nothing\n"},), Smartd(conf="/etc/smartd.conf")),
+        (
+            ({"/etc/smartmontools/smartd.conf": "DEVICESCAN \\\n -m me@lab # x\n"}, SMARTD),
+            Smartd(conf="/etc/smartmontools/smartd.conf", runs=True, mails=True),
+        ),
+        (
+            ({"/etc/smartd.conf": "/dev/sda -m <nomailer> -M exec /bin/tell\n"},),
+            Smartd(conf="/etc/smartd.conf", programs=("/bin/tell",)),
+        ),
+        (
+            ({"/etc/smartd.conf": RUNNER, "/etc/smartmontools/run.d/10mail": ""},),
+            Smartd(conf="/etc/smartd.conf", mails=True),
+        ),
+        (
+            ({"/etc/smartd.conf": RUNNER, "/etc/smartmontools/run.d/20raidtui": ""},),
+            Smartd(conf="/etc/smartd.conf", mails=True, programs=("/etc/smartmontools/run.d/20raidtui",)),
+        ),
+        (
+            ({"/etc/smartd.conf": "", "/proc/cpuinfo": "flags\t: fpu hypervisor lahf_lm\n"},),
+            Smartd(conf="/etc/smartd.conf", virtual=True),
+        ),
+    ],
+)
+def test_smartd(parts: tuple[dict[str, str], ...], found: Smartd | None) -> None:
+    assert watchers(*parts).smartd == found
+
+
+def test_raidtuis_channels() -> None:
+    assert watchers({"/etc/raidtui/alerts.toml": "secret"}).channels
+    assert not watchers({"/etc/raidtui/alert-hook": ""}).channels
+
+
+def test_drop_ins_of_journald() -> None:
+    kept = {"/var/log/journal/0123/system.journal": ""}
+    assert watchers(kept).kept == "/var/log/journal"
+    volatile = {"/etc/systemd/journald.conf.d/site.conf": "[Journal]\nStorage=volatile\n"}
+    assert watchers(kept, volatile).kept == ""
+    assert watchers(kept, volatile, {"/etc/systemd/journald.conf.d/zz.conf": "Storage=auto\n"}).kept

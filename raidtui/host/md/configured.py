@@ -73,6 +73,14 @@ def conf_entries(root: Root) -> tuple[str, tuple[tuple[str, ...], ...]]:
     return (texts[0][0] if texts else "", tuple(words))
 
 
+def conf_files(root: Root) -> tuple[str, ...]:
+    """Return mdadm.conf, which may not be there yet, and the files in its folder."""
+    found = tuple(path for path, _ in _conf_texts(root))
+    return found or (
+        _CONFS[0][0] if root.is_there("/etc/mdadm") or root.is_there("/etc/debian_version") else _CONFS[1][0],
+    )
+
+
 def _conf_texts(root: Root) -> tuple[tuple[str, str], ...]:
     """Return mdadm.conf and the files in its folder, each with its text."""
     for conf, folder in _CONFS:

@@ -29,6 +29,9 @@ async def mend(shell: ScreenShell, each: Advice) -> None:
         await PlanFlow(shell).end(made, {}, of=f"{each.subject}: ")
         return
     snapshot = report.snapshot
+    if each.order[:2] == ("plan", "alerts"):
+        await PlanFlow(shell).end(await shell.session.advice.alerts_plan(snapshot, each), {})
+        return
     array = next((array for array in snapshot.arrays if array.title == each.subject), None)
     with surveying(shell, snapshot, storage.form_scope(each.order[1], array, snapshot)) as found:
         survey = await found.read(each.subject)

@@ -163,10 +163,49 @@ async def test_enter_shows_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
         await until(pilot, lambda: message_of(pilot) == "nothing was changed", "the pane again")
 
 
+async def pressed_on(pilot: Paces, words: str) -> None:
+    """Press Enter on the row with these words."""
+    pane = await opened(pilot)
+    at = next(number for number, row in enumerate(rows(pane)) if words in row)
+    await pilot.press(*["down"] * at, "enter")
+
+
+async def test_without_a_channel_it_says_how_one_is_added() -> None:
+    async with running(sick()) as pilot:
+        await pressed_on(pilot, "nobody is told")
+        await until(pilot, lambda: "no channel is configured" in message_of(pilot), "the refusal")
+
+
+async def test_enter_shows_the_plan_of_the_alerts() -> None:
+    host = sick()
+    host.put("/etc/raidtui/alerts.toml", "")
+    async with running(host) as pilot:
+        await pressed_on(pilot, "nobody is told")
+        await until(pilot, lambda: isinstance(pilot.app.screen, PlanView), "the plan")
+        await until(pilot, lambda: "write /etc/raidtui/alert-hook" in screen_text(pilot), "its first step")
+
+
+@SIZES
+def test_the_plan_of_the_alerts(shows: Shows, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    own = {"PYTHONPATH": "/opt/raidtui"}
+    monkeypatch.setattr("raidtui.session.alert_plan.own_environment", lambda: own)
+    monkeypatch.setattr("sys.executable", "/opt/raidtui/bin/python")
+
+    async def show(pilot: Paces) -> None:
+        await pressed_on(pilot, "nobody is told")
+        await until(pilot, lambda: isinstance(pilot.app.screen, PlanView), "the plan")
+        await pilot.pause()
+
+    host = sick()
+    host.put("/etc/raidtui/alerts.toml", "")
+    host.put("/usr/lib/systemd/system/mdmonitor.service", "[Service]\n")
+    shows(staged(host), size=size, prepare=show)
+
+
 async def test_without_a_plan_it_says_so() -> None:
     async with running(sick()) as pilot:
         pane = await opened(pilot)
-        at = next(number for number, row in enumerate(rows(pane)) if "nobody is told" in row)
+        at = next(number for number, row in enumerate(rows(pane)) if "no array is checked" in row)
         await pilot.press(*["down"] * at, "enter")
         await pilot.pause()
         assert message_of(pilot) == "there is no plan for this: see what to do below"

@@ -1,0 +1,1 @@
+"""What an alert says, and where alerts are sent. Pure."""

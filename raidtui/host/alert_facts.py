@@ -1,0 +1,73 @@
+"""What an alert needs on a host, as it is: mdadm.conf's PROGRAM, smartd, systemd's units, the journal."""
+
+from __future__ import annotations
+
+from raidtui.host.md.configured import conf_entries, conf_files
+from raidtui.host.on_top import runs_systemd
+from raidtui.host.roots.root import Root
+from raidtui.host.watch_facts import SMARTD_RUN, conf_word, journal_storage, read_watchers
+from raidtui.model.alert_setup import CHANNELS, HOOK, AlertSetup
+from raidtui.model.watchers import Watchers
+
+SYSTEM_UNITS = "/etc/systemd/system"
+_UNIT_FOLDERS = (SYSTEM_UNITS, "/run/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system")
+_MONITOR = "mdmonitor.service"
+_SMARTDS = ("smartmontools.service", "smartd.service")
+_FOLDERS = ("/etc/raidtui", "/etc/mdadm", SMARTD_RUN, "/var/log/journal")
+_TOOL_S = 10.0
+
+
+def program_of(root: Root) -> str:
+    """Return what mdadm.conf names as PROGRAM; "" for nothing."""
+    _, words = conf_entries(root)
+    return conf_word(words, "program")
+
+
+def read_alert_setup(root: Root, *, hook: str, units: dict[str, str], owned_by: int = 0) -> AlertSetup:
+    """Return what is there.
+
+    Args:
+        root: the host.
+        hook: the text that the hook is to have.
+        units: the texts that raidtui's units are to have, by name.
+        owned_by: see ``AlertSetup``.
+    """
+    watchers = read_watchers(root) or Watchers()
+    confs = conf_files(root)
+    smartd = watchers.smartd
+    wanted = {f"{SYSTEM_UNITS}/{name}": text for name, text in units.items()}
+    paths = (*confs, HOOK, f"{SMARTD_RUN}/{SMARTD_SCRIPT}", *wanted, *((smartd.conf,) if smartd else ()))
+    texts = {path: text for path in paths if (text := root.byte_text(path)) is not None}
+    systemd = runs_systemd(root)
+    monitor = _unit_text(root, _MONITOR) if systemd else None
+    installs = monitor is not None and "[Install]" in monitor
+    return AlertSetup(
+        texts=texts,
+        folders=frozenset(folder for folder in _FOLDERS if root.is_there(folder)),
+        confs=confs,
+        channels=root.is_there(CHANNELS),
+        systemd=systemd,
+        monitor_unit=_MONITOR if monitor is not None else "",
+        monitor_names=any(each.tells for each in watchers.monitors),
+        monitor_installs=installs,
+        monitor_enabled=installs and _is_enabled(root, _MONITOR),
+        smartd=smartd,
+        smartd_unit=next((each for each in _SMARTDS if systemd and _unit_text(root, each) is not None), ""),
+        storage=journal_storage(root),
+        kept=watchers.kept,
+        hook=hook,
+        units=wanted,
+        owned_by=owned_by,
+    )
+
+
+SMARTD_SCRIPT = "20raidtui"
+"""Debian's smartd-runner runs what is in its folder, in this form of name (run-parts --lsbsysinit)."""
+
+
+def _unit_text(root: Root, unit: str) -> str | None:
+    return next((text for each in _UNIT_FOLDERS if (text := root.text(f"{each}/{unit}")) is not None), None)
+
+
+def _is_enabled(root: Root, unit: str) -> bool:
+    return root.run("systemctl", "is-enabled", unit, timeout_s=_TOOL_S).stdout.strip() == "enabled"

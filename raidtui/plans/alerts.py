@@ -1,0 +1,392 @@
+"""The plan that has mdadm and smartd report to raidtui, keeps the journal, and retries what was not sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from raidtui.host.alert_facts import SMARTD_SCRIPT
+from raidtui.host.watch_facts import SMARTD_RUN, smartd_lines
+from raidtui.model.alert_setup import HOOK, PARTS, AlertRequest, AlertSetup
+from raidtui.model.plan import Fact, FactKind, Harm, NothingToDo, Plan, Refusal, RefusalCode, Step
+from raidtui.model.snapshot import Snapshot
+from raidtui.plans.persist import digest_fact, keyword_lines
+from raidtui.plans.target import needs_root
+
+_RUN_SCRIPT = f"{SMARTD_RUN}/{SMARTD_SCRIPT}"
+_RUNNER = "/smartd-runner"
+_JOURNAL = "/var/log/journal"
+_TIMER = "raidtui-alert.timer"
+_RELOAD = Step(argv=("systemctl", "daemon-reload"), why="systemd reads its units again")
+_REPLACE = "--replace has it call raidtui's hook instead"
+_UNIT_S = 60.0
+
+
+class _Part:
+    """The steps of one part; or why it is refused; or a note on why it is left out."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.title = ""
+        self.refusal: Refusal | None = None
+        self.notes: list[str] = []
+
+    def refuse(self, code: RefusalCode, why: str, remedy: str = "") -> _Part:
+        self.refusal = Refusal(code=code, why=why, remedy=remedy)
+        return self
+
+
+def plan_alerts(snapshot: Snapshot, setup: AlertSetup, request: AlertRequest) -> Plan | Refusal:
+    """Return the plan.
+
+    Args:
+        snapshot: the arrays.
+        setup: what is there already.
+        request: what is asked for. A part that cannot be done is refused where it was named; of all parts,
+            only mdadm's is: the others are left out, and a note says why.
+    """
+    if refusal := needs_root(snapshot):
+        return refusal
+    wanted = request.parts or PARTS
+    if not setup.channels and set(wanted) - {"journal"}:
+        return Refusal(
+            code=RefusalCode.NOT_FOUND,
+            why="no channel is configured: an alert would reach nobody",
+            remedy="sudo raidtui alert --add NAME adds one: mail, ntfy, Matrix, Slack, a webhook",
+        )
+    watched = any(array.active and array.redundant for array in snapshot.arrays)
+    made = {
+        "hook": lambda: _hook(setup),
+        "mdadm": lambda: _mdadm(setup, replaces=request.replaces, watched=watched),
+        "retries": lambda: _retries(setup),
+        "smartd": lambda: _smartd(setup, replaces=request.replaces, named="smartd" in request.parts),
+        "journal": lambda: _journal(setup),
+    }
+    parts, notes = list[_Part](), list[str]()
+    hooked = ("hook",) if {"mdadm", "smartd"} & set(wanted) else ()
+    for name in (*hooked, *(each for each in PARTS if each in wanted)):
+        part = made[name]()
+        if part.refusal is not None and (request.parts or name == "mdadm"):
+            return part.refusal
+        notes += (
+            [f"{part.refusal.sentence[0].upper()}{part.refusal.sentence[1:]}."]
+            if part.refusal
+            else part.notes
+        )
+        if part.steps:
+            parts.append(part)
+    if not parts:
+        return NothingToDo(why="all of it is set up already; raidtui alert --test tries it")
+    steps = tuple(step for part in parts for step in part.steps)
+    return Plan(
+        title=f"set up alerts: {', '.join(part.title for part in parts)}",
+        subject="system",
+        steps=steps,
+        undo=tuple(step for each in reversed(steps) for step in each.undo),
+        harm=Harm.HARMLESS,
+        warning=_warning(setup) if hooked else "",
+        notes=tuple(notes),
+        rolls_back=True,
+    )
+
+
+def _warning(setup: AlertSetup) -> str:
+    if not setup.owned_by:
+        return ""
+    return (
+        f"User {setup.owned_by} may change this raidtui, and mdadm, smartd and systemd will run it as root:"
+        " install it as root, and make the plan with that one."
+    )
+
+
+def _hook(setup: AlertSetup) -> _Part:
+    part = _Part()
+    part.title = "hook"
+    if setup.texts.get(HOOK) != setup.hook:
+        part.steps += _program(setup, HOOK, "keeps each event on disk, and has it sent")
+    return part
+
+
+# -- mdadm
+
+
+def _mdadm(setup: AlertSetup, *, replaces: bool, watched: bool) -> _Part:
+    part = _Part()
+    part.title = "mdadm"
+    path, entry, named = _program_line(setup)
+    if named not in {"", HOOK} and not replaces:
+        return part.refuse(
+            RefusalCode.TAKEN,
+            f"{path} has PROGRAM {named}, which another has written",
+            f"call {HOOK} from it with the same words, or: {_REPLACE}",
+        )
+    if named == HOOK:
+        return part
+    again = _restart(setup, watched=watched)
+    part.steps.append(_conf_step(setup, path, entry, undone=again))
+    if named:
+        part.notes.append(f"{named} is no longer called.")
+    if setup.monitor_names:
+        part.notes.append(
+            "An mdadm --monitor that runs names an address or a program on its command line: that counts, and"
+            " not mdadm.conf. raidtui alert --test does not show it; look at what starts it."
+        )
+    part.steps += (*_enabled(setup), *again)
+    if not again:
+        part.notes.append(
+            "Nothing is restarted: no array runs that mdadm monitors."
+            if setup.monitor_unit
+            else "mdadm --monitor has to be restarted by hand: there is no mdmonitor.service of systemd."
+        )
+    return part
+
+
+def _program_line(setup: AlertSetup) -> tuple[str, tuple[int, ...], str]:
+    """Return the file with PROGRAM, the places of its lines, and the program; else mdadm.conf, (), ""."""
+    for path in setup.confs:
+        text = setup.texts.get(path, "")
+        for entry in keyword_lines(text, "program"):
+            words = " ".join(text.split("\n")[index].partition("#")[0] for index in entry).split()
+            if len(words) > 1:
+                return path, entry, words[1].strip("\"'")
+    return setup.confs[0], (), ""
+
+
+def _conf_step(setup: AlertSetup, path: str, entry: tuple[int, ...], *, undone: tuple[Step, ...]) -> Step:
+    old = setup.texts.get(path)
+    line = f"PROGRAM {HOOK}"
+    if entry:
+        lines = (old or "").split("\n")
+        kept = [line if index == entry[0] else each for index, each in enumerate(lines)]
+        new = "\n".join(each for index, each in enumerate(kept) if index == entry[0] or index not in entry)
+    else:
+        new = (f"{old.rstrip()}\n" if old and old.strip() else "") + f"{line}\n"
+    soft = tuple(Step(argv=each.argv, why=each.why, may_fail=True) for each in undone)
+    return _written(setup, path, new, why="mdadm --monitor calls it at each event", after=soft)
+
+
+def _enabled(setup: AlertSetup) -> Iterator[Step]:
+    if setup.monitor_installs and not setup.monitor_enabled:
+        yield Step(
+            argv=("systemctl", "enable", setup.monitor_unit),
+            why="mdadm monitors after the next start, too",
+            proves=(_unit(setup.monitor_unit, "enabled"),),
+            undo=(Step(argv=("systemctl", "disable", setup.monitor_unit), why="as it was"),),
+        )
+
+
+def _restart(setup: AlertSetup, *, watched: bool) -> tuple[Step, ...]:
+    """Mdadm reads its configuration when it starts; without an array to monitor it ends at once."""
+    if not setup.monitor_unit or not watched:
+        return ()
+    return (
+        Step(
+            argv=("systemctl", "restart", setup.monitor_unit),
+            why="mdadm --monitor reads its configuration as it starts",
+            timeout_s=_UNIT_S,
+            proves=(_unit(setup.monitor_unit, "active"),),
+        ),
+    )
+
+
+# -- retries
+
+
+def _retries(setup: AlertSetup) -> _Part:
+    part = _Part()
+    part.title = "retries"
+    if not setup.systemd:
+        return part.refuse(
+            RefusalCode.UNSUPPORTED,
+            "without systemd, what was not sent is tried again only at the next alert",
+            "let cron call raidtui alert --send every minute",
+        )
+    changed = [path for path, text in setup.units.items() if setup.texts.get(path) != text]
+    if not changed:
+        return part
+    for index, path in enumerate(changed):
+        after = (_RELOAD,) if index == 0 else ()
+        part.steps.append(
+            _written(setup, path, setup.units[path], why="tries what waits, each minute", after=after)
+        )
+    part.steps.append(_RELOAD)
+    known = any(path.endswith(_TIMER) and path in setup.texts for path in setup.units)
+    back = () if known else (Step(argv=("systemctl", "disable", "--now", _TIMER), why="as it was"),)
+    part.steps.append(
+        Step(
+            argv=("systemctl", "enable", "--now", _TIMER),
+            why="it runs now, and after each start",
+            timeout_s=_UNIT_S,
+            proves=(_unit(_TIMER, "enabled"),),
+            undo=back,
+        )
+    )
+    return part
+
+
+# -- smartd
+
+
+def _smartd(setup: AlertSetup, *, replaces: bool, named: bool) -> _Part:
+    part, smartd = _Part(), setup.smartd
+    part.title = "smartd"
+    if smartd is None:
+        return part.refuse(
+            RefusalCode.NOT_FOUND,
+            "smartd is not installed: no disk reports its faults",
+            "apt install smartmontools",
+        )
+    if smartd.virtual and not smartd.runs and not named:
+        return part.refuse(
+            RefusalCode.UNSUPPORTED,
+            "smartd does not run, and this machine is virtual: its disks may have nothing to report",
+            "--only smartd sets it up nevertheless",
+        )
+    text = setup.texts.get(smartd.conf, "")
+    entries = tuple(_smartd_entries(text))
+    others = tuple(dict.fromkeys(each for _, each, _ in entries if each and each not in {HOOK, _RUNNER}))
+    runner = any(each == _RUNNER for _, each, _ in entries)
+    if others and not replaces:
+        return part.refuse(
+            RefusalCode.TAKEN,
+            f"smartd calls {', '.join(others)}, by {smartd.conf}, and goes on to",
+            f"call {HOOK} from it, or: {_REPLACE}",
+        )
+    if not entries:
+        return part.refuse(
+            RefusalCode.NOT_FOUND,
+            f"{smartd.conf} names no disk",
+            "put DEVICESCAN in it, alone on a line",
+        )
+    changed = False
+    if runner and setup.texts.get(_RUN_SCRIPT) != setup.hook:
+        part.steps += _program(setup, _RUN_SCRIPT, "smartd's runner of this distribution runs it, too")
+    new = _with_exec(text, entries)
+    if new != text:
+        changed = True
+        part.notes.append(
+            "smartd no longer sends mail itself where it calls the hook: raidtui's channels have its reports."
+        )
+        again = _smartd_again(setup)
+        soft = tuple(Step(argv=each.argv, why=each.why, may_fail=True) for each in again)
+        part.steps.append(
+            _written(setup, smartd.conf, new, why="smartd calls the hook at a fault", after=soft)
+        )
+    if setup.smartd_unit and (changed or not smartd.runs):
+        part.steps += _smartd_again(setup)
+    return part
+
+
+def _smartd_again(setup: AlertSetup) -> tuple[Step, ...]:
+    if not setup.smartd_unit or setup.smartd is None:
+        return ()
+    verb = ("restart",) if setup.smartd.runs else ("enable", "--now")
+    return (
+        Step(
+            argv=("systemctl", *verb, setup.smartd_unit),
+            why="smartd reads its configuration as it starts",
+            timeout_s=_UNIT_S,
+            may_fail=not setup.smartd.runs,
+            proves=(_unit(setup.smartd_unit, "active"),) if setup.smartd.runs else (),
+        ),
+    )
+
+
+def _smartd_entries(text: str) -> Iterator[tuple[tuple[int, ...], str, bool]]:
+    """Yield the lines of each entry, what it calls ("" for nothing, ``_RUNNER``), and whether it has -m."""
+    for places, words in smartd_lines(text):
+        called = next((word for flag, word in pairwise(words) if flag == "exec"), "")
+        yield places, _RUNNER if called.endswith(_RUNNER) else called, "-m" in words
+
+
+def _with_exec(text: str, entries: Sequence[tuple[tuple[int, ...], str, bool]]) -> str:
+    """Return smartd.conf with the hook in each entry that does not call the distribution's runner."""
+    lines = text.split("\n")
+    for places, called, mails in entries:
+        if called in {HOOK, _RUNNER}:
+            continue
+        if called:
+            for index in places:
+                lines[index] = lines[index].replace(called, HOOK)
+            continue
+        last = places[-1]
+        body, sign, comment = lines[last].partition("#")
+        more = f"{'' if mails else ' -m <nomailer>'} -M exec {HOOK}"
+        lines[last] = f"{body.rstrip()}{more}{f'  {sign}{comment}' if sign else ''}"
+    return "\n".join(lines)
+
+
+# -- the journal
+
+
+def _journal(setup: AlertSetup) -> _Part:
+    part = _Part()
+    part.title = "journal"
+    if setup.kept:
+        return part
+    if not setup.systemd:
+        return part.refuse(
+            RefusalCode.UNSUPPORTED,
+            "the kernel's messages are kept in no file, and there is no systemd to keep them",
+            "install a syslog daemon",
+        )
+    if setup.storage not in {"auto", "persistent"}:
+        return part.refuse(
+            RefusalCode.TAKEN,
+            f"journald is to keep nothing: its configuration says Storage={setup.storage}",
+            "set Storage=persistent there, if nobody needs it so",
+        )
+    if _JOURNAL not in setup.folders:
+        part.steps.append(
+            Step(
+                argv=("mkdir", "--parents", _JOURNAL),
+                why="journald keeps what it has where this folder is (journald.conf(5), Storage=)",
+                proves=(Fact(kind=FactKind.NODE, subject=_JOURNAL),),
+            )
+        )
+    part.steps += (
+        Step(
+            argv=("systemd-tmpfiles", "--create", "--prefix", _JOURNAL),
+            why="gives it its owner and mode",
+            may_fail=True,
+        ),
+        Step(argv=("journalctl", "--flush"), why="moves what this boot has said there", timeout_s=_UNIT_S),
+    )
+    part.notes.append("The journal stays where it is when this is undone: nothing in it is deleted.")
+    return part
+
+
+# -- files
+
+
+def _unit(unit: str, state: str) -> Fact:
+    return Fact(kind=FactKind.UNIT, subject=unit, value=state)
+
+
+def _program(setup: AlertSetup, path: str, why: str) -> Iterator[Step]:
+    folder = path.rpartition("/")[0]
+    if folder not in setup.folders and folder == "/etc/raidtui":
+        yield Step(argv=("mkdir", "--parents", folder), why=f"{folder} does not exist yet")
+    yield _written(setup, path, setup.hook, why=why)
+    yield Step(argv=("chmod", "0755", path), why="it is a program")
+
+
+def _written(setup: AlertSetup, path: str, new: str, *, why: str, after: tuple[Step, ...] = ()) -> Step:
+    """Return the step that writes a file; undone, the old one is restored, and ``after`` is done."""
+    old = setup.texts.get(path)
+    gone = Step(
+        argv=("rm", "--force", "--", path), why=f"{path} did not exist", proves=(digest_fact(path, None),)
+    )
+    back = (
+        gone
+        if old is None
+        else Step(path=path, content=old, why=f"restores {path}", proves=(digest_fact(path, old),))
+    )
+    return Step(
+        path=path,
+        content=new,
+        why=why,
+        needs=(digest_fact(path, old),),
+        proves=(digest_fact(path, new),),
+        undo=(back, *after),
+    )
