@@ -29,7 +29,7 @@ exit status:
   boot-check
            0 it boots without any one disk, 1 not without each of them, 3 that cannot be told
   alert    0 done, or nothing waits; 1 an alert waits, or was not accepted everywhere; 2 refused
-  plan, apply, jobs, bench, tune
+  plan, apply, jobs, bench, tune, pace
            0 done, 1 not done, 2 refused, 75 another job is running
   all      64 wrong usage, 70 a defect of raidtui, 74 the output could not be written"""
 
@@ -50,6 +50,7 @@ _COMMANDS = {
     "history": "print what happened to arrays and disks, over all boots, and what it points to",
     "boot-check": "say whether the machine boots without any one of its disks, and why not",
     "alert": "send what mdadm and smartd report to mail, ntfy, Matrix, Slack, a webhook",
+    "pace": "let a resync or check yield to the users: hold a latency, give md the rest",
 }
 """Each is a module of ``raidtui.command`` with ``add_arguments`` and ``run``.
 

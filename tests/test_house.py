@@ -21,6 +21,7 @@ SAME_NAME = {
     "alert": "the records in model/, the subcommand in command/",
     "alerts": "what keeps and sends them in session/, the plan that sets them up in plans/",
     "bench": "pane 5 in session/ and command/",
+    "pace": "the records in model/, what begins one in session/, the subcommand in command/",
     "plan": "the record in model/, the subcommand in command/",
     "pull": "the exchange of a disk in session/, the subcommand in command/",
     "rescue": "what a rescue reads in session/, the subcommand in command/",

@@ -18,7 +18,7 @@ from raidtui.jobs.spawn import cancel, follow, start_worker
 from raidtui.jobs.states import FINAL, RESUMABLE, JobState, entry_text
 from raidtui.jobs.store import Job, all_jobs, find_job, jobs_folder
 from raidtui.jobs.waiting import wait_of
-from raidtui.jobs.worker import CostMeasure, work_on
+from raidtui.jobs.worker import CostMeasure, status_of, work_on
 from raidtui.model.plan import Plan
 from raidtui.view.text import visible
 
@@ -49,6 +49,11 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     if arguments.subcommand != "attach" and not root.live:
         return refused(JobError("refused: jobs change this host, and --root or --demo names another one"))
     if arguments.subcommand == "work":
+        from raidtui.pace.pace_job import PaceWorker, is_pacing  # noqa: PLC0415  (only a worker wants it)
+
+        job = Job(arguments.folder)
+        if is_pacing(job):
+            return status_of(job, PaceWorker(root, job).work, JobState.DONE)
         return work_on(root, arguments.folder, back=arguments.back, measuring=partial(_cost, root))
     try:
         job = find_job(arguments.id)

@@ -25,7 +25,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
 
     job = Job(arguments.folder)
     worker: Worker
-    if job.only_reads:
+    if job.runs_beside:
         worker = ComparisonWorker(root, job)
     else:
         worker = (CopyWorker if (job.folder / COPY_FILE).is_file() else TrialWorker)(root, job)

@@ -30,7 +30,7 @@ def refuse_busy(folder: Path) -> None:
     Raises:
         BusyError: a job runs.
     """
-    running = (job.id for job in all_jobs(folder) if not job.only_reads and job.state is JobState.RUNNING)
+    running = (job.id for job in all_jobs(folder) if not job.runs_beside and job.state is JobState.RUNNING)
     other = worker_of(folder) or next(running, None)
     if other is not None:
         raise BusyError(f"another job is running: {other}; wait for it, or cancel it")
@@ -93,7 +93,7 @@ def start_worker(job: Job, *, back: bool = False, more: tuple[str, ...] = ()) ->
         BusyError: another job is running.
         JobError: the worker cannot be started, or there is no room for its journal.
     """
-    if not job.only_reads:
+    if not job.runs_beside:
         refuse_busy(job.folder.parent)
     job.keep_room()
     command = (job.command, "work", str(job.folder))

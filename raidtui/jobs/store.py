@@ -42,6 +42,8 @@ TRIAL_FILE = "trial.json"
 """A trial's steps are undone when it was judged; this file has what is looked at (``raidtui.rescue``)."""
 COMPARISON_FILE = "comparison.json"
 """A comparison of members only reads, for hours: it has no steps, and other jobs run meanwhile."""
+PACE_FILE = "pace.json"
+"""A pacing of syncs moves limits that it gives back: it has no steps, and other jobs run meanwhile."""
 COPY_FILE = "copy.json"
 """A copy's step may take days, and is ended when that is asked (``raidtui.rescue``)."""
 
@@ -152,9 +154,9 @@ class Job:
         return next((name for file, name in files.items() if (self.folder / file).is_file()), "jobs")
 
     @property
-    def only_reads(self) -> bool:
-        """Whether it changes nothing, so that others need not wait for it."""
-        return (self.folder / COMPARISON_FILE).is_file()
+    def runs_beside(self) -> bool:
+        """Whether it changes nothing of storage, so that others need not wait for it."""
+        return any((self.folder / file).is_file() for file in (COMPARISON_FILE, PACE_FILE))
 
     @property
     def plan(self) -> Plan:

@@ -9,10 +9,11 @@ themselves, and no other run undoes them.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import threading
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -42,6 +43,8 @@ class UndoPlace(StrEnum):
     """Pane 1: limits, checks, pauses."""
     TUNE = "tune"
     """Pane 4, ``raidtui tune``, and jobs that keep values."""
+    PACE = "pace"
+    """``raidtui pace``: lent limits. Who lent them gives them back (``raidtui.jobs.lent_limits``)."""
 
 
 class WrittenValue(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -62,6 +65,8 @@ class UndoEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
         undo: the plan that undoes it; without steps where nothing can, or where a capture has left it out.
         writes: the values it wrote, those of knobs and limits alone.
         place: where it was done.
+        pid: the process that undoes it when it ends; 0 for what stays.
+        started_s: when that process was started, epoch seconds.
     """
 
     id: str
@@ -70,6 +75,8 @@ class UndoEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
     undo: Plan
     writes: tuple[WrittenValue, ...] = ()
     place: UndoPlace = UndoPlace.TUNE
+    pid: int = 0
+    started_s: float = 0.0
 
 
 class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -99,8 +106,9 @@ class UndoRecord:
         self._root = root
         self._path = path
         self._lock = threading.Lock()
-        self._boot = (root.text(BOOT_ID) or "").strip()
-        self._here = _done(root.text(RECORD) or "", self._boot) if path is None else ()
+        self.boot = (root.text(BOOT_ID) or "").strip()
+        """The id of this boot."""
+        self._here = _done(root.text(RECORD) or "", self.boot) if path is None else ()
         """Entries that are not in the file."""
         self._own: set[str] = set()
         self._originals: dict[str, Step] = {}
@@ -116,7 +124,7 @@ class UndoRecord:
         if self._path is not None:
             with contextlib.suppress(OSError):
                 if self._path.stat().st_uid in {0, os.geteuid()}:
-                    return _done(self._path.read_bytes(), self._boot)
+                    return _done(self._path.read_bytes(), self.boot)
         return ()
 
     def note(
@@ -151,15 +159,15 @@ class UndoRecord:
 
     def add(self, entry: UndoEntry) -> None:
         """Add an entry of this run."""
-        with self._lock:
+        with self._lock, self._alone():
             self._own.add(entry.id)
-            shared = self._path is not None and (entry.writes or entry.place is UndoPlace.TUNE)
+            shared = self._path is not None and (entry.writes or entry.place is not UndoPlace.ARRAYS)
             if not (shared and self._saved((*self._in_file(), entry)[-_MOST:])):
                 self._here = (*self._here, entry)[-_MOST:]
 
     def drop(self, *idents: str) -> None:
         """Remove entries: they are undone."""
-        with self._lock:
+        with self._lock, self._alone():
             found = self._in_file()
             left = tuple(entry for entry in found if entry.id not in idents)
             if left != found:
@@ -207,17 +215,32 @@ class UndoRecord:
         if _name(original) == _ACTION:
             return now.partition(" ")[0] == _FROZEN
         if _name(original) in _LIMITS:
-            return not same_value(_limit(now), original.text)
+            return not same_value(limit_word(now), original.text)
         return not same_value(chosen(now), original.text)
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keep other processes from changing the file meanwhile; else it is changed all the same."""
+        with contextlib.ExitStack() as held:
+            if self._path is not None:
+                with contextlib.suppress(OSError):
+                    self._path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+                    folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                    held.callback(os.close, folder)
+                    fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
 
     def _saved(self, done: tuple[UndoEntry, ...]) -> bool:
         if self._path is None:
             return False
-        data = msgspec.json.encode(_File(raidtui_tune=SCHEMA, boot=self._boot, done=done))
+        data = msgspec.json.encode(_File(raidtui_tune=SCHEMA, boot=self.boot, done=done))
         new = self._path.with_suffix(f".{os.getpid()}")
         try:
             self._path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-            new.write_bytes(data)
+            with new.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
             new.chmod(0o644)
             new.replace(self._path)
         except OSError as error:
@@ -241,7 +264,7 @@ def limits_before(root: Root, plan: Plan) -> tuple[Step, ...]:
         name, now = _name(step), root.text(step.path) if _name(step) in {*_LIMITS, _ACTION} else None
         if now is None or step.path in found or (name == _ACTION and step.text != _FROZEN):
             continue
-        text = "idle" if name == _ACTION else _limit(now)
+        text = "idle" if name == _ACTION else limit_word(now)
         found[step.path] = Step(path=step.path, text=text, why="as it was before", identity=step.identity)
     return tuple(found.values())
 
@@ -262,7 +285,7 @@ def _name(step: Step) -> str:
     return step.path.rpartition("/")[2]
 
 
-def _limit(text: str) -> str:
+def limit_word(text: str) -> str:
     """Return a limit as it would be written: the number of ``200000 (local)``, else ``system``."""
     number, _, scope = text.partition(" ")
     return _SYSTEM if _SYSTEM in scope else number

@@ -16,10 +16,12 @@ from msgspec.structs import replace
 
 from raidtui.host.roots.root import KernelEvent, Root
 from raidtui.jobs.last_look import LastLook
+from raidtui.jobs.pace_news import read_news
 from raidtui.model.absent import AbsentArray
 from raidtui.model.advice_count import AdviceCount
 from raidtui.model.array import Array, Phase
 from raidtui.model.finding import Event, EventKind, Finding, Health, Tone
+from raidtui.model.pace import PaceNews
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.brakes import HeldBack, held_back_by
@@ -49,6 +51,7 @@ class Report(Struct, frozen=True, kw_only=True):
         speeds: (clock_s, KiB/s) per array, for the chart.
         latency_ms: per disk, while something happens on it.
         advice: how much there was when the host was last looked at; None where that is not known.
+        pacing: how the syncs of arrays yield, where they are paced.
     """
 
     snapshot: Snapshot
@@ -62,6 +65,7 @@ class Report(Struct, frozen=True, kw_only=True):
     next_s: float
     exit_status: int
     advice: AdviceCount | None = None
+    pacing: Mapping[str, PaceNews] = {}
 
     def of(self, array: Array | AbsentArray) -> tuple[Finding, ...]:
         """Return the findings about an array, the worst first."""
@@ -74,8 +78,8 @@ class Report(Struct, frozen=True, kw_only=True):
             for each in (self.snapshot, other.snapshot)
         )
         moves = self.new_events or now.syncing or self.estimates or other.estimates
-        shown = now, self.findings, self.brakes, self.advice
-        return not moves and shown == (then, other.findings, other.brakes, other.advice)
+        shown = now, self.findings, self.brakes, self.advice, self.pacing
+        return not moves and shown == (then, other.findings, other.brakes, other.advice, other.pacing)
 
 
 class HostWatch:
@@ -136,13 +140,21 @@ class HostWatch:
         self._pending = []
         lasting = self._lasting(snapshot)
         of_lasting = findings if lasting is snapshot else judge(lasting)
+        pacing = self._pacing(snapshot)
         if self._before is not None:
-            events += diff(self._before[0], lasting, self._before[1], of_lasting)
+            old, new = (_without_limits(each, pacing) for each in (self._before[0], lasting))
+            events += diff(old, new, self._before[1], of_lasting)
         else:
             events += first_words(snapshot, findings)
         self._before = (lasting, of_lasting)
         self.events.extend(events)
-        return self._conclude(snapshot, findings, tuple(events))
+        return self._conclude(snapshot, findings, tuple(events), pacing)
+
+    def _pacing(self, snapshot: Snapshot) -> Mapping[str, PaceNews]:
+        """Return how arrays are paced, by their keys."""
+        news = {each.array.uuid or each.array.name: each for each in read_news(self.root)}
+        keys = ((array.key, array.uuid or array.name) for array in snapshot.arrays) if news else ()
+        return {key: news[name] for key, name in keys if name in news}
 
     def _lasting(self, snapshot: Snapshot) -> Snapshot:
         """Return the snapshot for the timeline: without states that last only a moment.
@@ -173,7 +185,11 @@ class HostWatch:
             self._heard.append(Uevent(action=happening.what, name=happening.device))
 
     def _conclude(
-        self, snapshot: Snapshot, findings: tuple[Finding, ...], events: tuple[Event, ...]
+        self,
+        snapshot: Snapshot,
+        findings: tuple[Finding, ...],
+        events: tuple[Event, ...],
+        pacing: Mapping[str, PaceNews],
     ) -> Report:
         estimates: dict[str, Estimate] = {}
         brakes: dict[str, HeldBack] = {}
@@ -200,6 +216,7 @@ class HostWatch:
             next_s=pace_s if until is None else max(0.05, min(pace_s, until)),
             exit_status=exit_status(snapshot, findings),
             advice=self._last_look.read(snapshot.taken_s) if self._last_look is not None else None,
+            pacing=pacing,
         )
 
     def take_uevents(self, uevents: tuple[Uevent, ...]) -> None:
@@ -274,6 +291,14 @@ def _in_passing(array: Array, former: Array | None) -> bool:
         or going
         or (resuming and not array.read_only)
     )
+
+
+def _without_limits(snapshot: Snapshot, pacing: Mapping[str, PaceNews]) -> Snapshot:
+    """Return a snapshot for the timeline, in which limits that move all the time are no events."""
+    if not pacing:
+        return snapshot
+    arrays = (replace(each, speed_limit=None) if each.key in pacing else each for each in snapshot.arrays)
+    return replace(snapshot, arrays=tuple(arrays))
 
 
 def limit_path(array: Array | None, word: str) -> str:

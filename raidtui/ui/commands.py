@@ -99,6 +99,11 @@ GIVE_BACK = Command(
     words="speed limits system default reset",
     help="Return this array to the system's limits; it follows them from then on.",
 )  # fmt: skip
+PACE = Command(
+    id="arrays.pace", keys="y", action="repair('pace')", label="Yield", foot=False,
+    words="pace latency throttle slow users p99 background nice resync governor",
+    help="Let a sync yield to the users: hold a latency, and give md all the speed that is left.",
+)  # fmt: skip
 UNDO = Command(
     id="arrays.undo", keys="u", action="undo", label="Undo", foot=False, words="revert back",
     help="Undo the last change made in this pane; pane 4 undoes its own."
@@ -158,8 +163,8 @@ DOWN = Command(
     id="arrays.down", keys="down,j", action="move(1)", label="Down", help="Choose the row below.", foot=False
 )  # fmt: skip
 ARRAYS = (
-    CHECK, CANCEL, PAUSE, LIMITS, SCOPE, GIVE_BACK, UNDO, REPLACE, ADD, FAIL, REMOVE, GROW, RENAME, STOP,
-    LOCATE, MISMATCHES, ASSEMBLE, ZERO,
+    CHECK, CANCEL, PAUSE, LIMITS, SCOPE, GIVE_BACK, PACE, UNDO, REPLACE, ADD, FAIL, REMOVE, GROW, RENAME,
+    STOP, LOCATE, MISMATCHES, ASSEMBLE, ZERO,
 )  # fmt: skip
 
 MARK = Command(

@@ -27,6 +27,7 @@ from raidtui.ui.commands import (
     FURTHER,
     GIVE_BACK,
     HELP,
+    PACE,
     PALETTE,
     SCOPE,
     Command,
@@ -320,6 +321,7 @@ class MainScreen(PaintingScreen):
             ("0-9", "MB/s", True),
             *more,
             (back, "Back", True),
+            *([self._item(*offered[PACE.id])] if PACE.id in offered else []),
         ]
 
     def _item(self, command: Command, label: str = "", can: bool = True) -> FooterItem:  # noqa: FBT001, FBT002

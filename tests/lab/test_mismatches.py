@@ -223,7 +223,7 @@ def test_others_at_work_are_seen(guest: Guest) -> None:
         f"""
 import subprocess
 from raidtui.host.roots.dir_root import DirRoot
-from raidtui.rescue.mismatch.pace import OthersAtWork
+from raidtui.rescue.mismatch.reading_pace import OthersAtWork
 others = OthersAtWork(DirRoot(), {array.kernel!r}, {list(disks)!r})
 print(others(0))
 subprocess.run(["dd", "if={array.path}", "of=/dev/null", "bs=1M", "count=8", "iflag=direct"], check=True)

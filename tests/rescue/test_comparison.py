@@ -29,7 +29,7 @@ from raidtui.rescue.mismatch.comparison_job import (
     progress_by,
 )
 from raidtui.rescue.mismatch.member_windows import DirectMember, MemberWindows
-from raidtui.rescue.mismatch.pace import OthersAtWork, Pace
+from raidtui.rescue.mismatch.reading_pace import OthersAtWork, Pace
 from raidtui.rescue.search.mapping import StripeShape
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid5

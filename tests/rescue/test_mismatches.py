@@ -16,7 +16,7 @@ from raidtui.rescue.mismatch.mismatch_records import (
     PartRole,
 )
 from raidtui.rescue.mismatch.mismatch_words import summary_text
-from raidtui.rescue.mismatch.pace import Pace
+from raidtui.rescue.mismatch.reading_pace import Pace
 from raidtui.rescue.search.mapping import RAID5_LAYOUTS, RAID6_LAYOUTS, StripeShape, far_stride
 from tests.rescue.striping import MIB, parity_row, raid10_cells, write_members
 

@@ -155,11 +155,11 @@ async def test_help_lists_keys_and_reasons() -> None:
         await press(pilot, "question_mark")
         assert pilot.app.screen.query("#help-text")
         text = re.sub(r"\s+", " ", lines_of(pilot, "#help-text"))
-        labels = ("Check", "Cancel", "Pause", "Scope", "Give back", "Undo")
+        labels = ("Check", "Cancel", "Pause", "Scope", "Give back", "Yield", "Undo")
         repairs = ("Replace", "Add", "Fail", "Remove", "Rename", "Stop", "Start", "Zero")
-        for key, label in zip("cxpsguRAFMNTaZm", (*labels, *repairs, "Mismatches"), strict=True):
+        for key, label in zip("cxpsgyuRAFMNTaZm", (*labels, *repairs, "Mismatches"), strict=True):
             assert f" {key} {label} " in text
-        assert text.count("not now: needs root; run it as: sudo raidtui") == 16  # the guide opens without
+        assert text.count("not now: needs root; run it as: sudo raidtui") == 17  # the guide opens without
         await press(pilot, "escape")
         assert pilot.app.screen is main_of(pilot)
         await press(pilot, "6", "f1")

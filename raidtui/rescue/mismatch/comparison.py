@@ -13,7 +13,7 @@ from raidtui.model.array import Array
 from raidtui.rescue.mismatch.compared_array import ComparedArray, Span
 from raidtui.rescue.mismatch.find_mismatches import MismatchWatch, find_mismatches
 from raidtui.rescue.mismatch.mismatch_records import MismatchResult
-from raidtui.rescue.mismatch.pace import OthersAtWork, Pace
+from raidtui.rescue.mismatch.reading_pace import OthersAtWork, Pace
 from raidtui.rescue.mismatch.what_lies_there import with_contents
 
 _STILL = frozenset({"idle", "check", "frozen"})

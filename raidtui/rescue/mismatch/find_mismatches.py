@@ -25,7 +25,7 @@ from raidtui.rescue.mismatch.mismatch_records import (
     PartRole,
     Uncompared,
 )
-from raidtui.rescue.mismatch.pace import Pace
+from raidtui.rescue.mismatch.reading_pace import Pace
 from raidtui.view.units import SECTOR_BYTES
 
 MOST_STRETCHES = 1000

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from raidtui.rescue.mismatch.pace import read_last
+from raidtui.rescue.mismatch.reading_pace import read_last
 
 WINDOW_BYTES = 1 << 20
 _BLOCK = 4096

@@ -12,6 +12,7 @@ from raidtui.model.bad_blocks import only_holders
 from raidtui.model.finding import Finding
 from raidtui.model.geometry import set_letters, slots_words
 from raidtui.model.reshape_words import change_words, progress_words, waits_words
+from raidtui.pace.pace_words import given_words, held_words
 from raidtui.session.watch import Report
 from raidtui.ui.commands import ADD, ASSEMBLE, PAUSE, REMOVE
 from raidtui.ui.frame.chart import bar, chart_rows, median_words, slices, spread_words
@@ -204,7 +205,8 @@ def body_lines(
     The last cell of a line stays empty: a scroll bar is there.
     """
     width -= 1
-    lines = [*_reshape_lines(array, width), *_members(report, array, width)]
+    lines = [*_pace_lines(report, array, width), *_reshape_lines(array, width)]
+    lines += _members(report, array, width)
     sentence = array.loss_words if array.active else ""
     held = only_holders(array) if sentence else ()
     if array.parity_unfinished and not array.missing_slots:
@@ -235,6 +237,18 @@ def body_lines(
 
 def _wrapped(text: str, width: int, role: str) -> list[Line]:
     return [[(fit(" " + part, width), role)] for part in _parts(visible(text), width - 1)]
+
+
+def _pace_lines(report: Report, array: Array, width: int) -> list[Line]:
+    """Return how the sync yields to the users: target and latency, the speed given and why, the end."""
+    news = report.pacing.get(array.key)
+    if news is None:
+        return []
+    now_s = report.snapshot.taken_s
+    over = news.latency_ms is not None and news.latency_ms > news.target_ms
+    role = "warn" if over or news.trouble else "accent"
+    given = "; ".join(given_words(news, now_s))
+    return [*_wrapped(f"yields: {held_words(news, now_s)}", width, role), *_wrapped(given, width, "plain")]
 
 
 def _reshape_lines(array: Array, width: int) -> list[Line]:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal, RefusalCode
+from raidtui.pace.pace_plan import refuse_pacing
 from raidtui.plans.sync import is_paused, plan_cancel, plan_check, plan_pause, plan_resume
 from raidtui.plans.sync_speed import plan_give_back, plan_limits
 from raidtui.plans.target import needs_root
@@ -57,6 +59,8 @@ def plan_of(
         return Refusal(code=RefusalCode.NOT_FOUND, why="no array is chosen")
     if command_id == "arrays.limits" and array is not None and array.speed_limit is None:
         return plan_limits(snapshot, key, 1, 1)
+    if command_id == "arrays.pace":
+        return _refuse_pace(report, array)
     if command_id in {"arrays.limits", "arrays.undo"}:
         return needs_root(snapshot)
     if command_id == "arrays.assemble" and snapshot.host.source != "demo":
@@ -71,6 +75,19 @@ def plan_of(
             None if chosen else Refusal(code=RefusalCode.NOT_FOUND, why="no array is chosen")
         )
     return None
+
+
+def _refuse_pace(report: Report, array: Array | None) -> Refusal | None:
+    """Return why the chosen array cannot be paced now, nor its pacing be ended; None where one can."""
+    if array is None:
+        return Refusal(code=RefusalCode.NOT_FOUND, why="no array is chosen")
+    if report.snapshot.host.source == "demo":
+        return Refusal(
+            code=RefusalCode.NOT_HERE, why="the demo host is simulated: nobody waits for its disks"
+        )
+    if array.key in report.pacing:
+        return needs_root(report.snapshot)
+    return needs_root(report.snapshot) or refuse_pacing(array)
 
 
 def offers(report: Report | None, key: str | None, *, system_scope: bool) -> list[tuple[Command, str, bool]]:

@@ -325,6 +325,10 @@ class ArraysPane(Pane):
         elif verb in {"grow", "locate"}:
             self.shell.begin_opening()
             self.post_message(self.FlowWanted(verb, snapshot, array))
+        elif verb == "pace" and array is not None:
+            from raidtui.ui.arrays.pace_flow import PaceFlow  # noqa: PLC0415
+
+            self.shell.open_flow(partial(PaceFlow(self.shell).run, array, self.report))
         elif array is not None:
             from raidtui.ui.arrays.repair_flow import RepairFlow  # noqa: PLC0415
 

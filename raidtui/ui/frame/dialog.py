@@ -117,10 +117,12 @@ class Question(Dialog[str]):
         line += [(" Esc ", "key"), ("back" if not self._harmless else "stay here", "plain")]
         self._foot.show([[], line])
 
-    def on_key(self, event: object) -> None:
-        """Close with the answer whose letter was typed."""
-        character = getattr(event, "character", None)
+    def on_key(self, event: events.Key) -> None:
+        """Close with the answer whose letter was typed; below the dialog, it may be a command."""
+        character = event.character
         if character and any(character == key for key, _ in self._answers):
+            event.stop()
+            event.prevent_default()
             self.dismiss(character)
 
     def action_harmless(self) -> None:

@@ -1,0 +1,56 @@
+"""How syncs are paced now, in files below /run: kept by who paces them, read by whoever shows it."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import msgspec
+
+from raidtui.host.roots.root import Root
+from raidtui.model.pace import PacedArray, PaceNews
+
+FOLDER = "/run/raidtui/pace"
+_BOOT_ID = "/proc/sys/kernel/random/boot_id"
+_END = ".json"
+
+
+def _path(array: PacedArray) -> Path:
+    return Path(FOLDER) / f"{(array.uuid or array.name).replace(':', '')}{_END}"
+
+
+def tell_news(news: PaceNews) -> None:
+    """Keep how an array is paced. Where that is not possible, it is only not shown."""
+    path = _path(news.array)
+    part = path.with_suffix(".part")
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+        part.write_bytes(msgspec.json.encode(news))
+        part.chmod(0o644)
+        part.replace(path)
+
+
+def forget_news(array: PacedArray) -> None:
+    """Remove it: the pacing has ended."""
+    with contextlib.suppress(OSError):
+        _path(array).unlink()
+
+
+def read_news(root: Root) -> tuple[PaceNews, ...]:
+    """Return what is kept, of this boot; the process may have ended since."""
+    names = [name for name in root.names(FOLDER) if name.endswith(_END)]
+    boot = (root.text(_BOOT_ID) or "").strip() if names else ""
+    found = []
+    for name in names:
+        with contextlib.suppress(msgspec.DecodeError):
+            news = msgspec.json.decode(root.text(f"{FOLDER}/{name}") or "", type=PaceNews)
+            if news.boot == boot:
+                found.append(news)
+    return tuple(found)
+
+
+def paced_now(root: Root) -> tuple[PaceNews, ...]:
+    """Return how arrays are paced by processes that live."""
+    from raidtui.jobs.lock import process_of  # noqa: PLC0415  (only who starts or ends one needs it)
+
+    return tuple(each for each in read_news(root) if process_of(each.pid, each.started_s) is not None)

@@ -1,0 +1,1 @@
+"""A resync that yields to the users: how fast it may be now, from what they feel."""

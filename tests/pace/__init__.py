@@ -1,0 +1,1 @@
+"""The pacing's pure core, without a host."""
