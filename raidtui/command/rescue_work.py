@@ -16,8 +16,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(root: Root, arguments: argparse.Namespace) -> int:
     """Work on a job; return the exit status: 0 done, 1 not, 75 another job is running."""
+    from raidtui.jobs.job_kinds import COPY_FILE  # noqa: PLC0415
     from raidtui.jobs.states import JobState  # noqa: PLC0415
-    from raidtui.jobs.store import COPY_FILE, Job  # noqa: PLC0415
+    from raidtui.jobs.store import Job  # noqa: PLC0415
     from raidtui.jobs.worker import Worker, status_of  # noqa: PLC0415
     from raidtui.rescue.copying.copy_worker import CopyWorker  # noqa: PLC0415
     from raidtui.rescue.mismatch.comparison_job import ComparisonWorker  # noqa: PLC0415

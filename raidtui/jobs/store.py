@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from raidtui.jobs.job_kinds import COMMANDS, NOT_UNDONE, RUN_BESIDE
 from raidtui.jobs.journal import entry_of, journal_path, who
 from raidtui.jobs.lock import JobError, process_of, refuse_folder, started_s, worker_of
 from raidtui.jobs.plan_file import load_plan, save_plan
@@ -36,16 +37,6 @@ _ROOM_BYTES, _STEP_BYTES = 32 << 10, 8 << 10
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _ENDS = ENDED | {JobState.GOES_ON}
 _STAMP = len("20261123-070549")
-SCHEDULE_FILE = "bench.json"
-"""A benchmark's job has no steps; this file beside its plan has what it measures (``raidtui.bench``)."""
-TRIAL_FILE = "trial.json"
-"""A trial's steps are undone when it was judged; this file has what is looked at (``raidtui.rescue``)."""
-COMPARISON_FILE = "comparison.json"
-"""A comparison of members only reads, for hours: it has no steps, and other jobs run meanwhile."""
-PACE_FILE = "pace.json"
-"""A pacing of syncs moves limits that it gives back: it has no steps, and other jobs run meanwhile."""
-COPY_FILE = "copy.json"
-"""A copy's step may take days, and is ended when that is asked (``raidtui.rescue``)."""
 
 
 def jobs_folder() -> Path:
@@ -150,13 +141,12 @@ class Job:
     @property
     def command(self) -> str:
         """The subcommand whose ``work`` carries it out: jobs, bench or rescue."""
-        files = {SCHEDULE_FILE: "bench", **dict.fromkeys((TRIAL_FILE, COPY_FILE, COMPARISON_FILE), "rescue")}
-        return next((name for file, name in files.items() if (self.folder / file).is_file()), "jobs")
+        return next((name for file, name in COMMANDS.items() if (self.folder / file).is_file()), "jobs")
 
     @property
     def runs_beside(self) -> bool:
         """Whether it changes nothing of storage, so that others need not wait for it."""
-        return any((self.folder / file).is_file() for file in (COMPARISON_FILE, PACE_FILE))
+        return any((self.folder / file).is_file() for file in RUN_BESIDE)
 
     @property
     def plan(self) -> Plan:
@@ -351,7 +341,7 @@ class Job:
             JobError: there is no such step, one has no way back, or the plan cannot be read.
         """
         # A benchmark's changes are jobs of their own; what is left of a trial is found by its names, too.
-        if any((self.folder / file).is_file() for file in (SCHEDULE_FILE, TRIAL_FILE)):
+        if any((self.folder / file).is_file() for file in NOT_UNDONE):
             return
         done, begun = self.done_steps()
         steps = self.plan.steps

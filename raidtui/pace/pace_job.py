@@ -8,11 +8,12 @@ from collections.abc import Callable
 import msgspec
 
 from raidtui.host.roots.root import Root
+from raidtui.jobs.job_kinds import PACE_FILE
 from raidtui.jobs.lock import JobError, process_of, started_s
 from raidtui.jobs.pace_news import paced_now
 from raidtui.jobs.spawn import begin_with
 from raidtui.jobs.states import JobState
-from raidtui.jobs.store import PACE_FILE, Job
+from raidtui.jobs.store import Job
 from raidtui.jobs.undo_record import UndoRecord, open_record
 from raidtui.jobs.worker import Worker
 from raidtui.model.pace import PacedArray, PaceNews, PaceRequest

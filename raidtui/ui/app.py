@@ -17,7 +17,6 @@ from textual.screen import Screen
 
 from raidtui.config import Config
 from raidtui.host.roots.root import Root
-from raidtui.model.array import Array
 from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.plans.target import refuse_build
 from raidtui.session.session import Session
@@ -251,28 +250,9 @@ class RaidApp(DefectHooks, KeyOrderApp):
     def on_arrays_pane_flow_wanted(self, message: ArraysPane.FlowWanted) -> None:
         """Open what another room does: rescue, zero, compare members, reshape, exchange a disk."""
         message.stop()
-        snapshot, array = message.snapshot, message.array
-        if message.verb == "zero":
-            from raidtui.ui.build.build_flow import BuildFlow  # noqa: PLC0415
+        from raidtui.ui.flows import flow_of  # noqa: PLC0415
 
-            self.run_flow(lambda: BuildFlow(self).zero(snapshot))
-        elif message.verb == "grow" and isinstance(array, Array):
-            from raidtui.ui.build.grow_flow import GrowFlow  # noqa: PLC0415
-
-            self.run_flow(lambda: GrowFlow(self).run(array, snapshot))
-        elif message.verb == "locate":
-            from raidtui.ui.pull.pull_flow import PullFlow  # noqa: PLC0415
-
-            self.run_flow(lambda: PullFlow(self).run(array, snapshot))
-        elif message.verb == "mismatches":
-            from raidtui.ui.rescue.mismatch_screen import show_mismatches  # noqa: PLC0415
-
-            self.run_flow(lambda: show_mismatches(self, array))
-        else:
-            from raidtui.ui.rescue.rescue_flow import RescueFlow  # noqa: PLC0415
-
-            uuid, label = (array.uuid, array.title) if array is not None else (None, "")
-            self.run_flow(lambda: RescueFlow(self).guide(snapshot, uuid, label))
+        self.run_flow(flow_of(self, message, self.report))
 
     def action_build(self) -> None:
         """Open the wizard."""

@@ -21,18 +21,8 @@ from raidtui.session.watch import Report
 from raidtui.ui.arrays.array_rows import counts_of
 from raidtui.ui.arrays.arrays_pane import ArraysPane
 from raidtui.ui.arrays.slider import Slider
-from raidtui.ui.commands import (
-    EVERYWHERE,
-    FILTER,
-    FURTHER,
-    GIVE_BACK,
-    HELP,
-    PACE,
-    PALETTE,
-    SCOPE,
-    Command,
-    shown,
-)
+from raidtui.ui.command import Command, shown
+from raidtui.ui.commands import EVERYWHERE, FILTER, FURTHER, GIVE_BACK, HELP, PACE, PALETTE, SCOPE
 from raidtui.ui.frame.lines import Lines
 from raidtui.ui.frame.painting import PaintingScreen
 from raidtui.ui.frame.pane import SEVERITY_ROLES, Pane

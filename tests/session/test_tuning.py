@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from raidtui.host.roots.dir_root import DirRoot
+from raidtui.jobs.job_kinds import SCHEDULE_FILE
 from raidtui.jobs.journal import Journal
 from raidtui.jobs.lock import only_worker
-from raidtui.jobs.store import SCHEDULE_FILE, Job
+from raidtui.jobs.store import Job
 from raidtui.jobs.undo_record import UndoRecord
 from raidtui.model.plan import Plan, Refusal
 from raidtui.plans.tune.keep import KeepItem, plan_keep

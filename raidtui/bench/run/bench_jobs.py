@@ -13,10 +13,11 @@ from raidtui.bench.run.changes import left_behind, title_of
 from raidtui.bench.run.live_file import Line, read_live
 from raidtui.bench.schedule import Schedule, encode_schedule
 from raidtui.host.roots.root import Root
+from raidtui.jobs.job_kinds import SCHEDULE_FILE
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import follow, refuse_busy, start_new, start_worker
 from raidtui.jobs.states import entry_text
-from raidtui.jobs.store import SCHEDULE_FILE, Job, all_jobs, find_job, jobs_folder
+from raidtui.jobs.store import Job, all_jobs, find_job, jobs_folder
 from raidtui.model.plan import Plan
 
 _OVER = frozenset({"done", "failed", "cancelled", "rolled back"})

@@ -29,8 +29,9 @@ from raidtui.bench.run.quiet import noise
 from raidtui.bench.run.stage import Stage, StageError
 from raidtui.bench.schedule import Run, Schedule, decode_schedule, point_words
 from raidtui.host.roots.root import Root
+from raidtui.jobs.job_kinds import SCHEDULE_FILE
 from raidtui.jobs.lock import JobError, only_worker
-from raidtui.jobs.store import SCHEDULE_FILE, Job
+from raidtui.jobs.store import Job
 from raidtui.jobs.worker import CostMeasure, status_of
 from raidtui.view.units import counted
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from raidtui.host.maps import read_loops
 from raidtui.host.roots.root import Root
+from raidtui.jobs.job_kinds import COPY_FILE
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import begin_with, refuse_busy
 from raidtui.jobs.states import JobState
-from raidtui.jobs.store import COPY_FILE, Job, all_jobs, jobs_folder
+from raidtui.jobs.store import Job, all_jobs, jobs_folder
 from raidtui.model.plan import FactKind, Plan, Step
 from raidtui.model.survey import Survey
 from raidtui.rescue.copying.copy_map import read_map

@@ -8,10 +8,11 @@ import msgspec
 from msgspec import Struct
 
 from raidtui.host.roots.root import Root
+from raidtui.jobs.job_kinds import COMPARISON_FILE
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import begin_with
 from raidtui.jobs.states import UNDER_WAY, JobState
-from raidtui.jobs.store import COMPARISON_FILE, Job, all_jobs
+from raidtui.jobs.store import Job, all_jobs
 from raidtui.jobs.worker import Worker
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan

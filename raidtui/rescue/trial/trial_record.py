@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from raidtui.jobs.store import TRIAL_FILE, Job, all_jobs
+from raidtui.jobs.job_kinds import TRIAL_FILE
+from raidtui.jobs.store import Job, all_jobs
 from raidtui.rescue.proof import Proof
 from raidtui.rescue.search.moved import ReshapeForms
 from raidtui.rescue.trial.trial_request import TrialNames, TrialRequest

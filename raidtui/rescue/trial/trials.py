@@ -12,10 +12,11 @@ from raidtui.host.block import BLOCK
 from raidtui.host.maps import read_loops
 from raidtui.host.roots.root import Root
 from raidtui.host.trial_traces import PREFIX, read_array_rules
+from raidtui.jobs.job_kinds import TRIAL_FILE
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import cancel, follow, refuse_busy, start_worker
 from raidtui.jobs.states import JobState
-from raidtui.jobs.store import TRIAL_FILE, Job, find_job, jobs_folder
+from raidtui.jobs.store import Job, find_job, jobs_folder
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.survey import Survey
 from raidtui.rescue.mdadm_words import Recreation

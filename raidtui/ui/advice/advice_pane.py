@@ -12,7 +12,8 @@ from raidtui.first_frame import SMALLEST
 from raidtui.session.advice import AdviceLook, AdviceSession
 from raidtui.session.watch import Report
 from raidtui.ui.advice.advice_lines import Row, card_lines, row_line, rule_line, unread_lines
-from raidtui.ui.commands import ADVICE, Command
+from raidtui.ui.command import Command
+from raidtui.ui.commands import ADVICE
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.frame.pane import ReadingPane, RowList
 from raidtui.ui.frame.screen_shell import later

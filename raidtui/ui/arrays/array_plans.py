@@ -16,7 +16,8 @@ from raidtui.plans.sync_speed import plan_give_back, plan_limits
 from raidtui.plans.target import needs_root
 from raidtui.session.watch import Report
 from raidtui.ui.arrays.array_rows import is_down
-from raidtui.ui.commands import ARRAYS, ASSEMBLE, Command
+from raidtui.ui.command import Command
+from raidtui.ui.commands import ARRAYS, ASSEMBLE
 from raidtui.ui.frame.screen_shell import ScreenShell
 
 _REPAIRS = frozenset(

@@ -33,7 +33,8 @@ from raidtui.ui.arrays.array_rows import (
     shared_titles,
 )
 from raidtui.ui.arrays.slider import Slider
-from raidtui.ui.commands import ARRAYS, ASSEMBLE, Command
+from raidtui.ui.command import Command
+from raidtui.ui.commands import ARRAYS, ASSEMBLE
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.frame.pane import Pane, RowList
 from raidtui.ui.frame.screen_shell import later
@@ -41,6 +42,7 @@ from raidtui.view.array_row import brief_line
 from raidtui.view.line import Line
 
 _SETTLE_S = 0.12
+_OTHER_ROOMS = frozenset({"assemble", "zero", "mismatches", "grow", "locate", "pace"})
 
 
 class ArrayBody(ScrollLines, can_focus=True):
@@ -57,7 +59,7 @@ class ArraysPane(Pane):
         """A verb that a flow of another room carries out.
 
         Args:
-            verb: assemble, zero, mismatches, grow.
+            verb: assemble, zero, mismatches, grow, locate, pace.
             snapshot: the host.
             array: the one that is chosen; for assemble, if it does not run or has failed.
         """
@@ -318,17 +320,11 @@ class ArraysPane(Pane):
             self.say(refusal.sentence if isinstance(refusal, Refusal) else "")
             return
         snapshot, array = self.report.snapshot, self.array
-        if verb in {"assemble", "zero", "mismatches"}:
+        if verb in _OTHER_ROOMS:
             self.shell.begin_opening()
-            down = self.absent or (array if array is not None and is_down(self.report, array) else None)
-            self.post_message(self.FlowWanted(verb, snapshot, array if verb == "mismatches" else down))
-        elif verb in {"grow", "locate"}:
-            self.shell.begin_opening()
-            self.post_message(self.FlowWanted(verb, snapshot, array))
-        elif verb == "pace" and array is not None:
-            from raidtui.ui.arrays.pace_flow import PaceFlow  # noqa: PLC0415
-
-            self.shell.open_flow(partial(PaceFlow(self.shell).run, array, self.report))
+            is_fallen = array is not None and is_down(self.report, array)
+            about = array if is_fallen or verb not in {"assemble", "zero"} else self.absent
+            self.post_message(self.FlowWanted(verb, snapshot, about))
         elif array is not None:
             from raidtui.ui.arrays.repair_flow import RepairFlow  # noqa: PLC0415
 
@@ -363,13 +359,10 @@ class ArraysPane(Pane):
         """Plan once the slider rests; min stays at or below max."""
         message.stop()
         self._gone = None
-        low, high = self.low, self.high
-        if (
-            low.value_kib_s is not None
-            and high.value_kib_s is not None
-            and low.value_kib_s > high.value_kib_s
-        ):
-            limit = high.value_kib_s if message.slider is low else low.value_kib_s
+        low = self.low
+        low_kib_s, high_kib_s = low.value_kib_s, self.high.value_kib_s
+        if low_kib_s is not None and high_kib_s is not None and low_kib_s > high_kib_s:
+            limit = high_kib_s if message.slider is low else low_kib_s
             other = "max" if message.slider is low else "min"
             message.slider.asked_kib_s = limit
             message.slider.refresh()
@@ -393,8 +386,7 @@ class ArraysPane(Pane):
         key = None if self.system_scope else self.chosen
         plan = plan_limits(self.report.snapshot, key, low.value_kib_s, high.value_kib_s)
         if isinstance(plan, Refusal):
-            low.forget_asked()
-            high.forget_asked()
+            self.forget_asked()
             if plan.code is not RefusalCode.NOTHING_TO_DO:
                 self.say(plan.sentence)
         else:

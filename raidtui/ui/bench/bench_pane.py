@@ -9,7 +9,8 @@ from textual.binding import BindingType
 
 from raidtui.bench.results.run_record import RunRecord
 from raidtui.ui.bench.bench_view import BenchView
-from raidtui.ui.commands import BENCH, Command
+from raidtui.ui.command import Command
+from raidtui.ui.commands import BENCH
 from raidtui.view.units import counted
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from textual.containers import Vertical
 
 from raidtui.model.finding import Severity
 from raidtui.session.watch import Report
-from raidtui.ui.commands import DOWN, UP, Command
+from raidtui.ui.command import Command
+from raidtui.ui.commands import DOWN, UP
 from raidtui.ui.frame.lines import ScrollLines
 from raidtui.ui.frame.screen_shell import ScreenShell, shell_of
 

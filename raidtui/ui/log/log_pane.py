@@ -16,7 +16,8 @@ from textual.timer import Timer
 
 from raidtui.first_frame import SMALLEST
 from raidtui.session.watch import Report
-from raidtui.ui.commands import LOG, Command
+from raidtui.ui.command import Command
+from raidtui.ui.commands import LOG
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.frame.pane import Pane, RowList
 from raidtui.ui.frame.screen_shell import later

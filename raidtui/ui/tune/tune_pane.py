@@ -15,7 +15,8 @@ from raidtui.model.knob import KnobScope, neighbours
 from raidtui.model.plan import Harm, Plan, Refusal
 from raidtui.plans.target import needs_root
 from raidtui.plans.tune.now import AskedValue, plan_same, plan_set
-from raidtui.ui.commands import TUNE, Command
+from raidtui.ui.command import Command
+from raidtui.ui.commands import TUNE
 from raidtui.ui.frame.screen_shell import later
 from raidtui.ui.tune.knob_view import KnobView
 from raidtui.ui.tune.tune_detail import title_of

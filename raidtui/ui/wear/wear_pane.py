@@ -12,7 +12,8 @@ from textual.timer import Timer
 
 from raidtui.first_frame import SMALLEST
 from raidtui.session.watch import Report
-from raidtui.ui.commands import WEAR, Command
+from raidtui.ui.command import Command
+from raidtui.ui.commands import WEAR
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.frame.pane import ReadingPane, RowList
 from raidtui.ui.frame.screen_shell import later

@@ -13,7 +13,8 @@ from raidtui.bench.run.bench_progress import BenchProgress, ProgressWatcher, fol
 from raidtui.bench.run.live_file import Line
 from raidtui.bench.schedule import Axis, AxisKind, Conditions, Schedule, encode_schedule
 from raidtui.bench.surroundings import Surroundings
-from raidtui.jobs.store import SCHEDULE_FILE, Job
+from raidtui.jobs.job_kinds import SCHEDULE_FILE
+from raidtui.jobs.store import Job
 from raidtui.model.plan import Plan
 from tests.bench.records import READ, record, samples
 
