@@ -187,7 +187,7 @@ def _verdict(
 
 
 _LOOK = "To do: look at it with raidtui, or raidtui status."
-_RESCUE = "To do: if nobody has stopped it, raidtui rescue says what happened and how it comes back."
+_RESCUE = "To do: if nobody has stopped it, see raidtui rescue: what happened, and how it comes back."
 _SMART = "To do: look at the disk with raidtui wear, and have another one ready."
 
 

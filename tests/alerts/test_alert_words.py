@@ -81,7 +81,7 @@ def test_an_array_that_is_gone() -> None:
     assert words.severity is Severity.FAILED
     assert words.sentence == (
         "md9 is gone: it was stopped, or all of it is lost. No array of that name runs now. To do: if nobody"
-        " has stopped it, raidtui rescue says what happened and how it comes back."
+        " has stopped it, see raidtui rescue: what happened, and how it comes back."
     )
 
 

@@ -12,7 +12,9 @@ PROSE = {"rescue reads them"}
 """Where the word after a command is a verb of English."""
 HOUSE = Path(__file__).parents[2]
 # Up to what ends a command in a sentence; a value that is put in is one X.
-SAID = re.compile(r"\braidtui ((?:--?[a-z][a-z-]*|[A-Za-z][\w-]*)(?:[= ](?:--?[a-z][\w-]*|[\w./-]+))*)")
+SAID = re.compile(
+    r"\braidtui ((?:--?[a-z][a-z-]*|[A-Za-z][\w-]*)(?:[= ](?:--?[a-z][\w-]*|[\w/-]+(?:\.[\w/-]+)*))*)"
+)
 
 
 def sentences() -> Iterator[tuple[str, str]]:
