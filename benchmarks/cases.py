@@ -55,6 +55,7 @@ def cases(watch_s: float) -> tuple[Case, ...]:
     """Return every situation; peers are omitted where their result would mean nothing."""
     truth = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*54\.2 ?%)")
     full = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*\^p More)")
+    paged = replace(full, keys=("3", "4", "5", "6", "7", "1", "?"))
     listed = replace(RAIDTUI, expect="raid5 ls")  # in the first frame and the list, never in the log
     moving = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*{PERCENT})")
     many = replace(RAIDTUI, expect=r"md39\b.*degraded(?s:.*\^p More)")  # the worst come first
@@ -63,6 +64,7 @@ def cases(watch_s: float) -> tuple[Case, ...]:
         Case(id="full", tree="resync", programs=(full, HELLO_APP), script=Script()),
         Case(id="answer", tree="resync", programs=(listed, HELLO_APP), script=Script(answer_key="6")),
         Case(id="keys", tree="idle", programs=(full, HELLO_APP, *PEERS), script=SMALL, press=True),
+        Case(id="pages", tree="idle", programs=(paged,), seldom=True, press=True, script=SMALL),
         Case(
             id="idle",
             tree="idle",

@@ -259,6 +259,7 @@ def _measure_keys(probe: Probe) -> dict[str, object]:
     return {
         "key_change_ms": statistics.median(changes_ms) if changes_ms else None,
         "key_bytes": round(statistics.median(sizes)),
+        "dearest_key_bytes": max(sizes),
         "keys_answered": len(changes_ms),
     }
 

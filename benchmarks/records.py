@@ -46,6 +46,7 @@ class Measurement:
     pss_mib: float | None = None
     key_change_ms: float | None = None
     key_bytes: int | None = None
+    dearest_key_bytes: int | None = None
     keys_answered: int | None = None
     quit_ms: float | None = None
     exit_code: int | None = None

@@ -147,6 +147,14 @@ QUANTITIES = (
         id="keys", what="key to change", case="keys", field="key_change_ms", unit="ms", goal=5, digits=1
     ),
     Quantity(id="keys", what="bytes a key", case="keys", field="key_bytes", unit="B", goal=1500),
+    Quantity(
+        id="dearest key",
+        what="bytes of the dearest, 80x24",
+        case="pages",
+        field="dearest_key_bytes",
+        unit="B",
+        goal=2000,
+    ),
     Quantity(id="quit", what="q to prompt", case="keys", field="quit_ms", unit="ms", goal=20, digits=1),
     Quantity(id="memory", what="memory (RSS)", case="idle", field="rss_mib", unit="MiB", goal=40, digits=1),
     Quantity(id="memory", what="memory (PSS)", case="idle", field="pss_mib", unit="MiB", goal=40, digits=1),

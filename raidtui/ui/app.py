@@ -26,7 +26,7 @@ from raidtui.ui.commands import EVERYWHERE
 from raidtui.ui.frame.key_order import KeyOrderApp
 from raidtui.ui.frame.pane import Pane
 from raidtui.ui.frame.stock import STOCK
-from raidtui.ui.frame.textual_private import DefectHooks, drop_extra_widgets
+from raidtui.ui.frame.textual_private import DefectHooks, driver_of, drop_extra_widgets
 from raidtui.ui.main_screen import MainScreen
 from raidtui.ui.themes import Themes
 from raidtui.view.palette import choose_theme
@@ -296,6 +296,13 @@ class RaidApp(DefectHooks, KeyOrderApp):
     def action_hold(self) -> None:
         """Hold the screen still, or release it."""
         self.main.release()
+
+    def action_redraw(self) -> None:
+        """Send the whole screen again: a kernel's message on the console has overwritten it."""
+        from raidtui.ui.frame.driver import QuietDriver  # noqa: PLC0415
+
+        if isinstance(driver := driver_of(self), QuietDriver):
+            driver.redraw()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable the filter's key where it is text."""

@@ -306,6 +306,11 @@ HELP = Command(
 PALETTE = Command(
     id="app.palette", keys="ctrl+p", action="command_palette", label="More", help="Search all commands."
 )  # fmt: skip
+REDRAW = Command(
+    id="app.redraw", keys="ctrl+l", action="redraw", label="Redraw", foot=False,
+    words="repaint refresh clear garbled screen console",
+    help="Draw the whole screen again, where something else has written over it.",
+)  # fmt: skip
 QUIT = Command(
     id="app.quit", keys="q,ctrl+q", action="leave", label="Quit", foot=False,
     words="exit leave",
@@ -363,7 +368,7 @@ TO_ADVICE = Command(
 
 EVERYWHERE = (
     HELP, PALETTE, TO_ARRAYS, TO_WEAR, TO_TUNE, TO_BENCH, TO_LOG, TO_ADVICE, FILTER, HOLD, BUILD, STACK, JOBS,
-    DEMO, QUIT,
+    DEMO, REDRAW, QUIT,
 )  # fmt: skip
 FURTHER = (SCOPE, GIVE_BACK, UNDO, REMOVE, STOP, BUILD, JOBS, LOCATE, ASSEMBLE, CANCEL, ZERO, HOLD, QUIT)
 """What the footer shows besides in windows wider than 80 columns, the most useful first."""

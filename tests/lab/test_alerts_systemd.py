@@ -18,7 +18,9 @@ from tests.lab.guests.uml import UmlGuest
 
 SERVER = Path(__file__).parent / "guests" / "inside" / "alert_server.py"
 GOT, PORT = "/root/got", 8918
+# At a boot, systemd-tmpfiles empties /tmp, and with it a clone of raidtui that lies there.
 START = """\
+mkdir -p /etc/tmpfiles.d && ln -s /dev/null /etc/tmpfiles.d/tmp.conf
 mkdir -p /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup
 export container=lab
 setsid unshare --pid --mount --fork --mount-proc /lib/systemd/systemd --system --unit=basic.target \

@@ -126,6 +126,42 @@ def test_a_burst_after_the_filters_key_is_text(opens: Opens) -> None:
     terminal.wait_for("/ sdc")
 
 
+def seen(terminal: Terminal) -> list[list[tuple[object, ...]]]:
+    """What is seen of all cells but the clock's line; of a blank, its ink is not."""
+    return [
+        [(c.text, "" if c.text == " " else (c.fg, c.bold), c.bg, c.underline, c.reverse) for c in row]
+        for row in terminal.cells[1:]
+    ]
+
+
+def test_cells_that_differ_show_what_whole_pages_do(opens: Opens) -> None:
+    ours, stock = opens(), opens(env={"RAIDTUI_STOCK": "1"})
+    for pressed, shown in (
+        ((), WHOLE), (("down",), "/dev/md127"), (("?",), "Esc back"), (("escape",), WHOLE),
+        (("6",), "Troubles"), (("3",), "Mark now"), (("1",), WHOLE), (("/",), "Enter keeps"),
+    ):  # fmt: skip
+        for each in (ours, stock):
+            each.press(*pressed)
+            each.wait_for(shown)
+        ours.wait_for(lambda _: seen(ours) == seen(stock))
+    assert ours.bytes_seen < stock.bytes_seen / 2
+
+
+def test_ctrl_l_draws_again_what_something_else_has_overwritten(opens: Opens, tmp_path: Path) -> None:
+    host = ("--root", str(tmp_path / "host"))
+    terminal = opens(program=("tty", f">{tmp_path / 'tty'};", sys.executable, "-m", "raidtui", *host))
+    terminal.wait_for(WHOLE)
+    before = terminal.lines()[1:]
+    Path((tmp_path / "tty").read_text().strip()).write_text(
+        "\x1b[4;1H\x1b[31mata1: hard resetting link\x1b[0m"
+    )
+    terminal.wait_for("hard resetting link")
+    terminal.press("ctrl+l")
+    terminal.wait_for(lambda _: terminal.lines()[1:] == before)
+    terminal.press("q")
+    left_as_it_was(terminal)
+
+
 def test_another_size(opens: Opens) -> None:
     terminal = opens()
     terminal.wait_for(WHOLE)

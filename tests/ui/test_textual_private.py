@@ -53,6 +53,7 @@ FIELDS: dict[tuple[type, str], str] = {
     (Screen, "_compositor"): "Compositor()",
     (Screen, "_dirty_widgets"): "set()",
     (App, "_batch_count"): "0",
+    (App, "_driver"): "None",
     (App, "_disable_tooltips"): "False",
     (App, "_disable_notifications"): "False",
     (Compositor, "_full_map"): "{}",

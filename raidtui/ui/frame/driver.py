@@ -1,7 +1,7 @@
-"""A terminal driver that sleeps until a key comes, ends at once, and takes over from the first frame.
+"""A terminal driver that sleeps until a key comes, ends at once, and sends only cells that differ.
 
 Textual's own wakes ten times a second to see whether to stop, and takes 0.2 s to stop. This one also waits on
-a pipe.
+a pipe. The first frame, which was written before, stays until the first page is drawn over it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,17 @@ import os
 import select
 from codecs import getincrementaldecoder
 from io import TextIOWrapper
+from threading import RLock
 from typing import Any
 
+from textual import events
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
 
 from raidtui.first_frame import TERMINAL
+from raidtui.ui.frame.screen_difference import ScreenDifference
+from raidtui.ui.frame.stock import STOCK
 from raidtui.ui.frame.textual_private import (
     DriverHooks,
     draw_on,
@@ -38,13 +43,31 @@ class QuietDriver(DriverHooks, LinuxDriver):
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         draw_on(self, _screen_file())  # Textual's is standard error, which may be a file, or closed
+        self._shown: ScreenDifference | None = None
+        self._writing = RLock()  # the keys' thread sets modes, and a signal may come in between
         self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
     def write(self, data: str) -> None:
-        """Write; the alternate screen is not entered again, which would clear the first frame."""
+        """Write what differs; the alternate screen is not entered again: that would clear the first frame."""
         if data == _ALTERNATE_SCREEN and TERMINAL.shown:
             return
-        super().write(data)
+        with self._writing:
+            if self._shown is not None:
+                data = self._shown.difference(data)
+            super().write(data)
+
+    def process_message(self, message: Message) -> None:
+        """Pass a message on; after a resize that the terminal reports in band, nothing is known."""
+        if isinstance(message, events.Resize) and self._shown is not None:
+            self._shown = ScreenDifference(*message.size)
+        super().process_message(message)
+
+    def redraw(self) -> None:
+        """Send all of the screen again: what else has written on the terminal is gone then."""
+        with self._writing:
+            if self._shown is not None:
+                super().write(self._shown.whole())
+                self.flush()
 
     def terminal_size(self) -> tuple[int, int] | None:
         """Return the terminal's size, or None where it does not know it: then COLUMNS and LINES count.
@@ -54,6 +77,8 @@ class QuietDriver(DriverHooks, LinuxDriver):
         with contextlib.suppress(OSError):
             columns, rows = os.get_terminal_size(self.fileno)
             if columns and rows:
+                if not STOCK:  # it is asked for at the start, after a resize and when raidtui is resumed
+                    self._shown = ScreenDifference(columns, rows)
                 return columns, rows
         return None
 

@@ -24,6 +24,7 @@ from raidtui.ui.frame.stock import STOCK
 if TYPE_CHECKING:
     from textual._xterm_parser import XTermParser
     from textual.command import CommandPalette
+    from textual.driver import Driver
     from textual.drivers.linux_driver import LinuxDriver
 
     _App = App[int]
@@ -176,6 +177,11 @@ class DefectHooks(_App):
 
 
 # -- the terminal driver
+
+
+def driver_of(app: App[Any]) -> Driver | None:
+    """``App._driver``: what writes the screen; None before it runs."""
+    return app._driver  # noqa: SLF001
 
 
 def draw_on(driver: LinuxDriver, file: TextIOWrapper[Any]) -> None:
