@@ -140,14 +140,17 @@ def frame(root: str, columns: int, rows: int) -> list[Line]:
 def read_briefs(root: str, visible_rows: int) -> list[Brief]:
     """Return all arrays, the worst first; sysfs is read for the visible ones alone."""
     mdstat = parse_mdstat(_text(f"{root}/proc/mdstat"))
+    there = _devices(root)
+    entries = (*mdstat.arrays, *mdstat.unread)
+    looks = [index < visible_rows or bool(_not_there(entry, there)) for index, entry in enumerate(entries)]
     found = [
-        (entry, _brief(root, entry, look=index < visible_rows), index < visible_rows)
-        for index, entry in enumerate((*mdstat.arrays, *mdstat.unread))
+        (entry, _brief(root, entry, look=look, there=there), look)
+        for entry, look in zip(entries, looks, strict=True)
     ]
     found.sort(key=lambda each: RANKS[each[1].role])
     for index, (entry, _, looked) in enumerate(found[:visible_rows]):
         if not looked:
-            found[index] = (entry, _brief(root, entry, look=True), True)
+            found[index] = (entry, _brief(root, entry, look=True, there=there), True)
     titles = [brief.title for _, brief, _ in found[:visible_rows]]
     for entry, brief, _ in found[:visible_rows]:
         if titles.count(brief.title) > 1:
@@ -155,10 +158,27 @@ def read_briefs(root: str, visible_rows: int) -> list[Brief]:
     return [brief for _, brief, _ in found]
 
 
-def _brief(root: str, entry: MdstatArray, *, look: bool) -> Brief:
+def _devices(root: str) -> frozenset[str]:
+    """Return the names of all block devices; none where they, or all but arrays, cannot be seen."""
+    try:
+        names = frozenset(os.listdir(f"{root}/sys/class/block"))
+    except OSError:
+        return frozenset()
+    return names if not root or any(not name.startswith("md") for name in names) else frozenset()
+
+
+def _not_there(entry: MdstatArray, there: frozenset[str]) -> list[str]:
+    """Return members that have not failed by mdstat, and whose devices are not among those that are there."""
+    working = [member.name.replace("/", "!") for member in entry.members if "F" not in member.flags]
+    return [name for name in working if name not in there] if there else []
+
+
+def _brief(root: str, entry: MdstatArray, *, look: bool, there: frozenset[str] = frozenset()) -> Brief:
     base = f"{root}/sys/class/block/{entry.name}"
     action = _text(f"{base}/md/sync_action") if look else ""
     condition = _condition(entry, action)
+    if look and entry.state:
+        _look_for_members(condition, entry, _not_there(entry, there), f"{base}/md")
     if look and entry.state not in {"inactive", ""}:
         _look_closely(condition, entry, f"{base}/md")
     role, word = verdict(condition)
@@ -203,6 +223,26 @@ def _condition(entry: MdstatArray, action: str) -> Condition:
     return condition
 
 
+def _look_for_members(condition: Condition, entry: MdstatArray, names: list[str], folder: str) -> None:
+    """Add the members whose devices are no longer in the kernel, though md has not noticed."""
+    states = {name: _text(f"{folder}/dev-{name}/state").split(",") for name in names}
+    left = {name: words for name, words in states.items() if words != [""] and "faulty" not in words}
+    journals = [name for name, words in left.items() if "journal" in words]
+    condition.detached = len(left) > len(journals)
+    condition.journal_lost |= bool(journals)
+    serving = [name for name, words in left.items() if "in_sync" in words and name not in journals]
+    slots = {slot for name in serving for slot in _numbers(f"{folder}/dev-{name}/slot")}
+    if slots:  # the replacement of such a member may be whole already
+        others = [each.name.replace("/", "!") for each in entry.members if "R" in each.flags]
+        whole = [name for name in others if name not in names and _is_whole(f"{folder}/dev-{name}")]
+        slots -= {slot for name in whole for slot in _numbers(f"{folder}/dev-{name}/slot")}
+    condition.detached_slots = tuple(sorted(slots))
+
+
+def _is_whole(folder: str) -> bool:
+    return "in_sync" in _text(f"{folder}/state").split(",")
+
+
 def _look_closely(condition: Condition, entry: MdstatArray, folder: str) -> None:
     """Add values that are in sysfs alone, from as few files as the state requires."""
     if condition.level in PARITY_LEVELS:
@@ -232,7 +272,12 @@ def _look_closely(condition: Condition, entry: MdstatArray, folder: str) -> None
 
 def _awaited(condition: Condition, entry: MdstatArray, folder: str) -> tuple[int, ...]:
     """Return ``Condition.awaited``."""
-    if not condition.not_up or condition.faulty or _text(f"{folder}/reshape_position") in {"", "none"}:
+    if (
+        not condition.not_up
+        or condition.faulty
+        or condition.detached
+        or _text(f"{folder}/reshape_position") in {"", "none"}
+    ):
         return ()
     (count, *before), layouts = (_numbers(f"{folder}/{name}") or [0] for name in ("raid_disks", "layout"))
     folders = (f"{folder}/dev-{member.name.replace('/', '!')}" for member in entry.members)
@@ -265,7 +310,7 @@ def _note(entry: MdstatArray, condition: Condition) -> str:
     if entry.state == "inactive":
         return ""  # mdstat does not have the number of slots
     if condition.missing:
-        return f"{up.count('U')} of {len(up)} in sync"
+        return f"{len(up) - len(condition.not_up)} of {len(up)} in sync"
     waits = condition.phase and condition.phase != "running"
     return f"{condition.sync} waits" if waits else entry.read_only
 

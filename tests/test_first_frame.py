@@ -94,7 +94,8 @@ def compare_verdicts(folder: Path) -> None:
     screen = {array.name: state_of(report, array) for array in report.snapshot.arrays}
     mdstat = parse_mdstat((folder / "proc" / "mdstat").read_text())
     entries = (*mdstat.arrays, *mdstat.unread)
-    first = {entry.name: first_frame._brief(str(folder), entry, look=True) for entry in entries}
+    there = first_frame._devices(str(folder))
+    first = {entry.name: first_frame._brief(str(folder), entry, look=True, there=there) for entry in entries}
     assert {name: (brief.role, brief.word) for name, brief in first.items()} == screen
 
 

@@ -189,7 +189,7 @@ def array_shape(array: Array) -> ArrayShape:
         chunk_kib=(array.chunk_bytes or 0) // 1024,
         bitmap="none" if array.bitmap is None else "internal",
         members=tuple(member.name for member in array.members),
-        missing=array.degraded or 0,
+        missing=(array.degraded or 0) + len(array.detached_slots),
         sync=array.sync.action if array.sync is not None else "",
     )
 

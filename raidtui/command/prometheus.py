@@ -45,6 +45,11 @@ def metric_lines(report: Report) -> Iterator[str]:
             "Mismatches of the last check.",
             [(a, {}, a.mismatch_count) for a in arrays],
         ),
+        (
+            "raidtui_md_members_detached",
+            "Members whose device left the kernel, and that md has not marked as failed.",
+            _detached(arrays),
+        ),
         ("raidtui_md_bad_sectors", "Sectors of members that md has recorded as bad.", _bad_sectors(arrays)),
         ("raidtui_md_sync_speed_kib", "Speed of the running sync, KiB/s.", _speeds(report)),
         ("raidtui_md_sync_left_seconds", "Estimated time to the end of the sync.", _lefts(report)),
@@ -146,14 +151,20 @@ def _states(arrays: tuple[Array, ...]) -> Iterator[_Sample]:
 
 def _disks(arrays: tuple[Array, ...]) -> Iterator[_Sample]:
     for array in arrays:
-        working = None if array.up is None else array.up.count("U")
+        working = None if array.up is None else len(array.up) - len(array.not_up)
         if working is None and array.active:
-            working = sum(not member.has("faulty") for member in array.members)
-        down = None if array.up is None else array.up.count("_")
+            working = sum(not (member.has("faulty") or member.detached) for member in array.members)
+        down = None if array.up is None else len(array.not_up)
         spare = sum(_is_spare(member) for member in array.members)
         faulty = sum(member.has("faulty") for member in array.members)
         for state, value in (("active", working or 0), ("failed", faulty), ("spare", spare), ("down", down)):
             yield array, {"state": state}, value
+
+
+def _detached(arrays: tuple[Array, ...]) -> Iterator[_Sample]:
+    for array in arrays:
+        known = any(member.present is not None for member in array.members)
+        yield array, {}, len(array.detached) if known else None
 
 
 def _bad_sectors(arrays: tuple[Array, ...]) -> Iterator[_Sample]:
@@ -164,7 +175,8 @@ def _bad_sectors(arrays: tuple[Array, ...]) -> Iterator[_Sample]:
 
 def _is_spare(member: Member) -> bool:
     """As mdstat's (S), which node_exporter counts; it is behind every member of an inactive array, too."""
-    return member.has("spare") and member.slot is None and not (member.has("faulty") or member.has("journal"))
+    out = member.has("faulty") or member.has("journal") or member.detached
+    return member.has("spare") and member.slot is None and not out
 
 
 def _synced(arrays: tuple[Array, ...]) -> Iterator[_Sample]:

@@ -28,6 +28,7 @@ from raidtui.view.units import binary_size, counted, duration, rate_mb_s, short_
 _OF_A_PART = frozenset(
     {
         FindingCode.BAD_BLOCKS,
+        FindingCode.MEMBER_DETACHED,
         FindingCode.MEMBER_FAULTY,
         FindingCode.MEMBER_TROUBLE,
         FindingCode.MISMATCHES,
@@ -202,7 +203,8 @@ def _facts(array: Array) -> str:
     if array.size_bytes:
         facts.append(binary_size(array.size_bytes))
     if array.raid_disks and array.up is not None:
-        facts.append(f"{array.up.count('U')} of {counted(len(array.up), 'member')} in sync")
+        serving = len(array.up) - len(array.not_up)
+        facts.append(f"{serving} of {counted(len(array.up), 'member')} in sync")
     return ", ".join(fact for fact in facts if fact)
 
 

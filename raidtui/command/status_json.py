@@ -143,6 +143,7 @@ def _member(report: Report, member: Member, letters: Mapping[int, str]) -> dict[
         "slot": member.slot,
         "set": letters.get(member.slot) if member.slot is not None else None,
         "state": None if member.states is None else ",".join(member.states),
+        "present": member.present,
         "errors": member.errors,
         "bad_sectors": None if member.bad_blocks is None else bad_sectors(member),
         "bad_blocks": None if member.bad_blocks is None else [list(span) for span in member.bad_blocks],

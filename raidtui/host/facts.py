@@ -177,6 +177,8 @@ def _member(root: Root, subject: str, value: str) -> str:
     array, _, device = subject.partition("/")
     states = root.text(f"{BLOCK}/{array}/md/dev-{device.replace('/', '!')}/state")
     words = set((states or "").split(",")) | ({"absent"} if states is None else {"present"})
+    there = root.is_there(f"{BLOCK}/{device.replace('/', '!')}")
+    words |= set() if there or states is None else {"detached"}
     return (
         ""
         if words & set(value.split("|"))

@@ -126,6 +126,8 @@ class Member(Struct, frozen=True, kw_only=True):
         states: the words of ``dev-X/state``, or of mdstat's flags where there is no sysfs; None: unknown.
         waits: its state in an array that does not run, where the kernel calls every member a spare:
             ``not started`` or ``in container``; "" in an array that runs.
+        present: whether the kernel still has its block device; None where that is not known. md does not
+            look: of a disk that was pulled, ``states`` says in_sync until something is written to it.
         errors: corrected read errors.
         size_kib, offset_sectors: the part of the device that is used.
         bad_blocks: (first sector, sectors) that md has recorded as bad, counted from the start of the data;
@@ -141,14 +143,22 @@ class Member(Struct, frozen=True, kw_only=True):
     offset_sectors: int | None = None
     bad_blocks: tuple[tuple[int, int], ...] | None = None
     waits: str = ""
+    present: bool | None = None
 
     def has(self, word: str) -> bool:
         """Whether the kernel gives the member this state word."""
         return self.states is not None and word in self.states
 
     @property
+    def detached(self) -> bool:
+        """Whether its device is no longer in the kernel (mdadm's word), though md has not failed it."""
+        return self.present is False and not self.has("faulty")
+
+    @property
     def role(self) -> str:
-        """faulty, journal, rebuilding, spare, in_sync, replacement, ``waits``, or ? where it is not known."""
+        """faulty, detached, journal, rebuilding, spare, in_sync, replacement, ``waits``; ?: not known."""
+        if self.detached:
+            return "detached"
         for word in ("faulty", "journal"):
             if self.has(word):
                 return word
@@ -256,15 +266,36 @@ class Array(Struct, frozen=True, kw_only=True):
 
     @property
     def missing_slots(self) -> tuple[int, ...] | None:
-        """Slots without an in-sync member, from mdstat, but for ``awaited_slots``; None: it does not say."""
+        """Slots without an in-sync member that is there, but for ``awaited_slots``; None: not known."""
         if self.up is None:
             return None
         return tuple(slot for slot in self.not_up if slot not in self.awaited_slots)
 
     @property
     def not_up(self) -> tuple[int, ...]:
-        """Slots without an in-sync member, from mdstat."""
-        return tuple(slot for slot, mark in enumerate(self.up or "") if mark != "U")
+        """Slots without an in-sync member that is there: by mdstat, and by the devices in the kernel."""
+        gone = self.detached_slots
+        return tuple(slot for slot, mark in enumerate(self.up or "") if mark != "U" or slot in gone)
+
+    @property
+    def detached_slots(self) -> tuple[int, ...]:
+        """Slots that md counts as in sync, though the device of their member is no longer in the kernel."""
+        if all(member.present is not False for member in self.members):
+            return ()
+        serving = [each for each in self.members if each.slot is not None and each.has("in_sync")]
+        there = {each.slot for each in serving if not (each.detached or each.has("faulty"))}
+        return tuple(sorted({each.slot or 0 for each in serving if each.detached} - there))
+
+    @property
+    def in_sync_words(self) -> str:
+        """``1 of 2 in sync``; of slots, where mdstat counts them."""
+        total = len(self.up or "")
+        return f"{total - len(self.not_up)} of {total} in sync"
+
+    @property
+    def detached(self) -> tuple[Member, ...]:
+        """Members whose device is no longer in the kernel, and that md has not marked as failed."""
+        return tuple(member for member in self.members if member.detached)
 
     @property
     def as_raid4(self) -> bool:
@@ -345,8 +376,7 @@ class Array(Struct, frozen=True, kw_only=True):
     def work_waits(self) -> bool:
         """Whether something is left to sync, recover or reshape while nothing runs."""
         spare_for_hole = bool(self.degraded) and any(
-            member.states is not None and "spare" in member.states and "faulty" not in member.states
-            for member in self.members
+            member.has("spare") and not (member.has("faulty") or member.detached) for member in self.members
         )
         unsynced = self.resync_start not in (None, "none") and self.redundant
         reshaping = self.reshape_position not in (None, "none")

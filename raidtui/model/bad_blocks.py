@@ -45,7 +45,9 @@ def bad_sectors(member: Member) -> int:
 
 def bad_members(array: Array) -> tuple[Member, ...]:
     """Return the members in service that have bad blocks."""
-    return tuple(member for member in array.members if member.bad_blocks and not member.has("faulty"))
+    return tuple(
+        each for each in array.members if each.bad_blocks and not (each.has("faulty") or each.detached)
+    )
 
 
 def lost(array: Array, gone: Collection[int] = ()) -> Lost:
@@ -64,7 +66,7 @@ def lost(array: Array, gone: Collection[int] = ()) -> Lost:
         if member.slot is not None
         and member.slot not in gone
         and member.has("in_sync")
-        and not member.has("faulty")
+        and not (member.has("faulty") or member.detached)
         and not member.has("replacement")
     }
     found = _of_mirrors(array, spans) or _of_parity(array, spans) or (0, True)

@@ -51,6 +51,7 @@ class FindingCode(StrEnum):
     GONE = "gone"
     INACTIVE = "inactive"
     JOURNAL_MISSING = "journal-missing"
+    MEMBER_DETACHED = "member-detached"
     MEMBER_FAULTY = "member-faulty"
     MEMBER_TROUBLE = "member-trouble"
     MISMATCHES = "mismatches"

@@ -45,7 +45,10 @@ class FactKind(StrEnum):
     SERVES = "serves"  # "md127/sda" is in sync, and the device that is to take its place is not yet
     LOOSE = "loose"  # "md127/sda" has no slot, or is no member; and the array is not frozen
     LEVEL = "level"  # the array (kernel name) is of this level
-    MEMBER = "member"  # "md127/sda2" has one of these state words (a|b), "present" or "absent"
+    MEMBER = (
+        "member"  # "md127/sda2" has one of these state words (a|b), is "present", "absent", or "detached":
+    )
+    # a member whose device is no longer in the kernel
     FILE_SYSTEM = "file-system"  # blkid finds this type on a device (a path)
     MOUNTED = "mounted"  # something is mounted at a place ("no": nothing is)
     NODE = "node"  # a path is there

@@ -31,6 +31,8 @@ class Condition:
         up: mdstat's ``U_UU``; None where it is not printed.
         broken: whether md says so: writes fail.
         faulty: whether a member that is no journal has failed.
+        detached: whether the device of such a member is no longer in the kernel, and md has not noticed.
+        detached_slots: the slots that md counts as in sync all the same: see ``Array.detached_slots``.
         journal_lost: whether it has a journal and none of its devices works.
         awaited: slots that a reshape fills with what the array did not have: see ``Array.awaited_slots``.
         frozen: whether ``sync_action`` says so.
@@ -46,9 +48,9 @@ class Condition:
     """
 
     __slots__ = (
-        "active", "awaited", "bad_blocks", "broken", "container", "data_lost", "faulty", "frozen",
-        "journal_lost", "last_action", "layout", "level", "member_trouble", "mismatches", "phase",
-        "same_uuid", "stale", "sync", "understood", "up", "work_waits",
+        "active", "awaited", "bad_blocks", "broken", "container", "data_lost", "detached", "detached_slots",
+        "faulty", "frozen", "journal_lost", "last_action", "layout", "level", "member_trouble", "mismatches",
+        "phase", "same_uuid", "stale", "sync", "understood", "up", "work_waits",
     )  # fmt: skip
 
     def __init__(
@@ -63,6 +65,8 @@ class Condition:
         self.stale = False
         self.broken = False
         self.faulty = False
+        self.detached = False
+        self.detached_slots: tuple[int, ...] = ()
         self.awaited: tuple[int, ...] = ()
         self.journal_lost = False
         self.frozen = False
@@ -83,8 +87,9 @@ class Condition:
 
     @property
     def not_up(self) -> tuple[int, ...]:
-        """The slots without a member in sync."""
-        return tuple(slot for slot, mark in enumerate(self.up or "") if mark != "U")
+        """The slots without a member in sync that is there."""
+        gone = self.detached_slots
+        return tuple(slot for slot, mark in enumerate(self.up or "") if mark != "U" or slot in gone)
 
     @property
     def losses_left(self) -> int | None:
@@ -106,7 +111,9 @@ def troubles(array: Condition) -> dict[str, int]:
             found["inactive"] = FAILED
         return found
     left = array.losses_left
-    dead = (left is not None and left < 0) or (array.level in NO_REDUNDANCY and array.faulty)
+    dead = (left is not None and left < 0) or (
+        array.level in NO_REDUNDANCY and (array.faulty or array.detached)
+    )
     if array.broken or dead:
         redundant = array.level is not None and array.level not in NO_REDUNDANCY
         found["broken" if redundant and left is not None and left >= 0 else "failed"] = FAILED
@@ -115,6 +122,8 @@ def troubles(array: Condition) -> dict[str, int]:
             found["degraded"] = DEGRADED
         elif array.faulty:
             found["member-faulty"] = ATTENTION
+        if array.detached:
+            found["member-detached"] = DEGRADED if array.detached_slots else ATTENTION
         if array.data_lost:
             found["bad-blocks-lost"] = DEGRADED
         if array.bad_blocks:

@@ -51,7 +51,7 @@ def _diff(
         if earlier is None:
             yield _event(new, array, _appeared(array), Tone.PLAIN)
         elif earlier is not array:
-            yield from _diff_array(new, earlier, array)
+            yield from _diff_array(old, new, earlier, array)
         own_before = old_own.get(earlier.key, []) if earlier else []
         own = new_own.get(key, [])
         if earlier is not array or own != own_before:
@@ -104,7 +104,7 @@ def _appeared(array: Array) -> str:
     return f"started as {array.path}: {array.level or 'level unknown'}{size}"
 
 
-def _diff_array(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
+def _diff_array(before: Snapshot, new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
     if old.name != array.name:
         yield _event(new, array, f"is now {array.path}, was {old.path}", Tone.PLAIN)
     if old.label != array.label and old.label and array.label:
@@ -119,18 +119,19 @@ def _diff_array(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
     if old.size_bytes != array.size_bytes and array.size_bytes and old.size_bytes:
         text = f"size {binary_size(old.size_bytes)} → {binary_size(array.size_bytes)}"
         yield _event(new, array, text, Tone.PLAIN)
-    yield from _diff_members(new, old, array)
+    yield from _diff_members(before, new, old, array)
     yield from _diff_sync(new, old, array)
     yield from _diff_local_limit(new, old, array)
 
 
-def _diff_members(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
+def _diff_members(former_host: Snapshot, new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
     before = {member.name: member for member in old.members}
     after = {member.name: member for member in array.members}
     for name, former in before.items():
         if name not in after:
             # md does not remove a member in sync: it was failed just before.
-            if former.role == "in_sync" and old.active and array.active and _same_shape(old, array):
+            served = former.role == "in_sync" or (former.detached and former.has("in_sync"))
+            if served and old.active and array.active and _same_shape(old, array):
                 yield _event(new, array, f"member {name} failed", Tone.BAD)
             yield _event(new, array, f"member {name} removed", Tone.WARN)
     for name, member in after.items():
@@ -138,6 +139,13 @@ def _diff_members(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
         if earlier is None:
             role = member.role.replace("_", " ")
             yield _event(new, array, f"member {name} added ({role})", Tone.PLAIN)
+        elif member.detached and not earlier.detached:
+            disk = former_host.disks.get(name)
+            which = f" (serial {disk.serial})" if disk is not None and disk.serial else ""
+            text = f"member {name}{which} left the machine; md has not noticed yet"
+            yield _event(new, array, text, Tone.BAD)
+        elif earlier.detached and not (member.detached or member.has("faulty")):
+            yield _event(new, array, f"member {name} is back in the machine", Tone.GOOD)
         elif earlier.states != member.states and (old.active == array.active or member.has("faulty")):
             yield from _diff_member(new, array, earlier, member)
 

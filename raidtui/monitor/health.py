@@ -104,8 +104,10 @@ def condition_of(array: Array) -> Condition:
     condition.stale = array.stale is not None
     condition.broken = array.array_state == "broken"
     condition.faulty = any(m.has("faulty") and not m.has("journal") for m in array.members)
+    condition.detached = any(not member.has("journal") for member in array.detached)
+    condition.detached_slots = array.detached_slots
     condition.journal_lost = (array.consistency_policy == "journal" or bool(journals)) and all(
-        member.has("faulty") for member in journals
+        member.has("faulty") or member.detached for member in journals
     )
     condition.awaited = array.awaited_slots
     condition.frozen = array.sync_action == "frozen"
@@ -144,6 +146,11 @@ def _judge_members(array: Array, found: Troubles) -> Iterator[Finding]:
     if FindingCode.FAILED in found:
         text = f"has failed: {_missing_words(array, missing, faulty)}"
         remedy = f"do not write to it and {_NEVER_RE_CREATE}; {_RESCUE}"
+        if array.detached:
+            names = joined([member.name for member in array.detached])
+            remedy = (
+                f"do not write to it; reconnect {names}, stop it and assemble it again; {_NEVER_RE_CREATE}"
+            )
         yield finding_of(array, FindingCode.FAILED, text, remedy, found=found)
         return
     if FindingCode.BROKEN in found:
@@ -152,6 +159,8 @@ def _judge_members(array: Array, found: Troubles) -> Iterator[Finding]:
         text = "is broken: every write fails since its last good member was reported as failed; reads work"
         remedy = f"stop it and assemble it again: mdadm --stop {array.path}, then mdadm --assemble"
         yield finding_of(array, FindingCode.BROKEN, text, remedy, found=found)
+    if FindingCode.MEMBER_DETACHED in found:
+        yield _detached(array, found)
     if FindingCode.DEGRADED in found:
         yield _degraded(array, missing, faulty, found)
     elif FindingCode.MEMBER_FAULTY in found:
@@ -170,6 +179,20 @@ def _judge_members(array: Array, found: Troubles) -> Iterator[Finding]:
         if member.errors:
             text = f"member {member.name}: {counted(member.errors, 'corrected read error')}"
             yield finding_of(array, FindingCode.READ_ERRORS, text, "a check (c) shows whether there are more")
+
+
+def _detached(array: Array, found: Troubles) -> Finding:
+    """Members that left: md notices when a request to one of them fails, so not while the array is idle."""
+    left = [member for member in array.detached if not member.has("journal")]
+    names = [f"the spare {each.name}" if each.slot is None else each.name for each in left]
+    text = f"md has not noticed yet: {joined(names)} left the machine"
+    serving = next((each.name for each in left if each.slot is not None), "")
+    if serving:
+        them = f"plan fail {array.title} {serving} marks it as failed (F in the console)"
+        remedy = f"raidtui {them}; then remove it, and add a disk"
+    else:
+        remedy = f"raidtui plan remove {array.title} {left[0].name} releases it"
+    return finding_of(array, FindingCode.MEMBER_DETACHED, text, remedy, found=found)
 
 
 def _is_in_trouble(member: Member) -> bool:
@@ -197,7 +220,9 @@ def _judge_bad_blocks(array: Array, found: Troubles) -> Iterator[Finding]:
 def _degraded(array: Array, missing: Sequence[int], faulty: list[str], found: Troubles) -> Finding:
     recovering = array.sync is not None and array.sync.action == "recover"
     spare = any(member.role == "spare" for member in array.members)
-    if array.sync is not None and array.sync.phase is Phase.FROZEN:
+    if set(missing) <= set(array.detached_slots):  # md knows of none of them
+        remedy = "once it is marked as failed, the spare is filled" if spare else ""
+    elif array.sync is not None and array.sync.phase is Phase.FROZEN:
         remedy = f"nothing is rebuilt while it is frozen; {resume_words(array)}"
     elif recovering and array.sync is not None and array.sync.phase is Phase.RUNNING:
         remedy = "a recovery runs; leave the other members alone until it is done"
@@ -228,20 +253,27 @@ def _is_last(group: Sequence[int], slot: int, missing: Sequence[int]) -> bool:
 def _missing_words(array: Array, missing: Sequence[int], faulty: list[str]) -> str:
     total = len(array.up) if array.up is not None else array.raid_disks or len(array.members)
     rebuilding = [member.name for member in array.members if member.role == "rebuilding"]
+    left = [member.name for member in array.detached if not member.has("journal")]
+    if not missing and (faulty or left):
+        parts = [(faulty, "failed"), (left, "left the machine")]
+        return ", ".join(f"{joined(names)} {what}" for names, what in parts if names)
     if not missing:
-        return f"{joined(faulty)} failed" if faulty else "a member is gone"
+        return "a member is gone"
     slots = f"slot{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing))}"
     words = f"{len(missing)} of {counted(total, 'member')} missing ({slots})"
     if faulty:
         words += f", {joined(faulty)} failed"
     if rebuilding:
         words += f", {joined(rebuilding)} being rebuilt"
+    if left:
+        words += f", {joined(left)} left the machine"
     return words
 
 
 def _inactive(array: Array, found: Troubles) -> Finding:
-    slots = {member.slot for member in array.members if member.slot is not None and not member.has("faulty")}
-    there = len(slots) or sum(not member.has("journal") for member in array.members)
+    here = [member for member in array.members if not member.detached]
+    slots = {member.slot for member in here if member.slot is not None and not member.has("faulty")}
+    there = len(slots) or sum(not member.has("journal") for member in here)
     wanted = f" of {array.raid_disks}" if array.raid_disks else ""
     noun = "member" if (array.raid_disks or there) == 1 else "members"
     command = "raidtui plan assemble (a in the console)"
@@ -262,7 +294,15 @@ def _judge_rest(array: Array, found: Troubles) -> Iterator[Finding]:
         yield finding_of(array, FindingCode.READ_ONLY, "is read-only", f"mdadm --readwrite {array.path}")
     if FindingCode.JOURNAL_MISSING in found:
         text = "has lost its journal device and accepts no writes until it has a new one, or another policy"
+        left = [member.name for member in array.detached if member.has("journal")]
+        if left:
+            text = (
+                f"has lost its journal device: {joined(left)} left the machine, which md notices at the next"
+                " write; from then on it accepts none until it has a new one, or another policy"
+            )
         remedy = f"mdadm --readonly {array.path}, then mdadm {array.path} --add-journal DEVICE"
+        if left:
+            remedy = f"raidtui plan fail {array.title} {left[0]} and plan remove take it out; then {remedy}"
         yield finding_of(array, FindingCode.JOURNAL_MISSING, text, remedy, found=found)
     if array.mismatch_count:
         yield from _judge_mismatches(array, counted(array.mismatch_count, "mismatched sector"), found)

@@ -65,6 +65,10 @@ class Sampler:
         if self._absent is not None:
             self._absent.forget(name)
 
+    def look_for_members(self) -> None:
+        """Look at the next sample whether all members are there: one may have left without an event."""
+        self._arrays.look_for_members()
+
     @property
     def unsettled(self) -> bool:
         """Whether the next sample may differ without any event."""

@@ -22,6 +22,7 @@ from raidtui.plans.manage import (
     member_of,
     no_redundancy,
     refuse_loss,
+    word_for,
 )
 from raidtui.plans.target import needs_root
 from raidtui.view.units import joined
@@ -38,15 +39,17 @@ def plan_fail(survey: Survey, array: Array, name: str) -> Plan | Refusal:
         return refusal
     serves = member.has("in_sync") and member.slot is not None
     faulty = member_fact(array, name, "faulty")
-    step = manage(array, ("--fail", f"/dev/{name}"), "take it out of service", faulty)
+    why = "it left the machine; md has not noticed yet" if member.detached else "take it out of service"
+    step = manage(array, ("--fail", word_for(member)), why, faulty)
     others = (*others_in_sync(array, member), *good_elsewhere(array, member)) if serves else ()
+    others += (member_fact(array, name, "detached"),) if member.detached else ()
     warning = "Its copy is lost before another one exists. Replace copies first."
     return Plan(
         title=f"fail: {name}",
         subject=array.title,
         steps=(bound(survey, replace(step, needs=(*step.needs, *others)), name),),
         harm=Harm.REDUCES,
-        warning=warning if serves else "",
+        warning=warning if serves and not member.detached else "",
         notes=(*(_after_loss(array, member) if serves else ()), *which_disk_notes(survey, name)),
         devices=(name,),
         arrays=(array.name,),
@@ -77,11 +80,16 @@ def plan_remove(survey: Survey, array: Array, name: str) -> Plan | Refusal:
     if not array.redundant:
         return no_redundancy(array, member)
     if not (member.has("faulty") or (member.has("spare") and member.slot is None)):
+        if member.detached:
+            why = f"{name} left the machine, and md has not noticed yet"
+            return Refusal(code=RefusalCode.IN_USE, why=why, remedy="fail it first")
         return Refusal(
             code=RefusalCode.IN_USE, why=f"{name} is in service", remedy="replace it, or fail it first"
         )
     absent = member_fact(array, name, "absent")
-    step = manage(array, ("--remove", f"/dev/{name}"), "remove it", absent)
+    step = manage(array, ("--remove", word_for(member)), "remove it", absent)
+    if member.present is False:
+        step = replace(step, needs=(*step.needs, member_fact(array, name, "detached")))
     return Plan(
         title=f"remove: {name}",
         subject=array.title,

@@ -61,7 +61,19 @@ def refuse_now(array: Array) -> Refusal | None:
             why=f"{array.title} is degraded",
             remedy="replace the missing member first",
         )
-    return None
+    return refuse_detached(array)
+
+
+def refuse_detached(array: Array) -> Refusal | None:
+    """Return that the device of a member left the machine, which md has not noticed; or None."""
+    if not array.detached:
+        return None
+    names = [member.name for member in array.detached]
+    return Refusal(
+        code=RefusalCode.WRONG_STATE,
+        why=f"{joined(names)} left the machine, and md has not noticed yet",
+        remedy=f"mark {'it' if len(names) == 1 else 'them'} as failed first",
+    )
 
 
 def refuse_read_only(array: Array) -> Refusal | None:
@@ -87,6 +99,8 @@ def refuse_loss(array: Array, member: Member) -> Refusal | None:
     """Return why the array cannot do without this member, or None: the last good copy is never given up."""
     if not array.redundant:
         return no_redundancy(array, member)
+    if member.has("journal") and member.detached:
+        return None  # it holds nothing any more that md could read
     if member.has("journal"):
         return Refusal(
             code=RefusalCode.NOT_REDUNDANT,
@@ -97,6 +111,13 @@ def refuse_loss(array: Array, member: Member) -> Refusal | None:
     if array.up is None:
         return Refusal(code=RefusalCode.UNKNOWN, why="which members are in sync is not known")
     left = losses_left(array.level, array.layout, len(array.up), tuple({*array.not_up, member.slot}))
+    if member.detached and left is not None and left < 0:
+        return Refusal(
+            code=RefusalCode.NOT_REDUNDANT,
+            why=f"too few members of {array.title} are there: {joined([m.name for m in array.detached])} left"
+            " the machine",
+            remedy="reconnect what left, stop the array, and assemble it again",
+        )
     if left is None or left < 0:
         return Refusal(
             code=RefusalCode.NOT_REDUNDANT,
@@ -165,6 +186,15 @@ def manage(array: Array, options: tuple[str, ...], why: str, *proves: Fact) -> S
     """Return a step of ``mdadm --manage`` on the array with this UUID, whatever its name is by then."""
     argv = ("mdadm", "--manage", array.path, *options)
     return Step(argv=argv, why=why, needs=same_array(array), proves=proves)
+
+
+def word_for(member: Member) -> str:
+    """Return mdadm's word for a member: its path, or the kernel's name of a device that has no path any more.
+
+    mdadm finds a name without a slash in md's sysfs, for --fail and --remove alone (Manage_subdevs); the word
+    ``detached`` would mean all such members.
+    """
+    return member.name.replace("/", "!") if member.present is False else f"/dev/{member.name}"
 
 
 def fail_and_remove(array: Array, name: str, why: str) -> tuple[Step, Step]:

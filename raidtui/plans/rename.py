@@ -15,6 +15,7 @@ from msgspec import Struct
 from raidtui.model.array import Array, Phase
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey
+from raidtui.plans.manage import refuse_detached
 from raidtui.plans.persist import conf_steps, file_steps, own_lines, readable
 from raidtui.plans.target import NO_HOST, long_name_note, needs_root, refuse_name, refuse_taken, refuse_use
 
@@ -93,6 +94,8 @@ def _refuse_array(array: Array, to: str) -> Refusal | None:
             why=f"metadata {array.metadata or '?'} stores no name",
             remedy="only 1.x does",
         )
+    if refusal := refuse_detached(array):
+        return refusal
     if array.sync is not None and array.sync.action == "reshape" and array.sync.phase is not Phase.FROZEN:
         return Refusal(
             code=RefusalCode.BUSY, why=f"{array.title} is being reshaped", remedy="wait until that is done"

@@ -25,6 +25,7 @@ from raidtui.plans.manage import (
     member_fact,
     member_of,
     refuse_array,
+    refuse_detached,
     undo_add_spare,
     undo_replace,
 )
@@ -243,6 +244,8 @@ def refuse_replacing(survey: Survey, array: Array, old: str) -> Refusal | None:
             why=f"{old} is {member.role}, so there is nothing to copy from it",
             remedy="add a disk",
         )
+    if refusal := refuse_detached(array):
+        return refusal
     if member.has("want_replacement"):
         return Refusal(code=RefusalCode.BUSY, why=f"{old} is already being replaced")
     if not array.redundant:
@@ -365,6 +368,6 @@ def _empty_slots(array: Array) -> int:
     filling = [
         each
         for each in array.members
-        if each.has("spare") and not each.has("faulty") and not each.has("replacement")
+        if each.has("spare") and not (each.has("faulty") or each.has("replacement") or each.detached)
     ]
     return (array.degraded or 0) - len(filling)

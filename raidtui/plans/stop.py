@@ -24,7 +24,9 @@ def plan_stop(survey: Survey, array: Array) -> Plan | Refusal:
         return Refusal(
             code=RefusalCode.IN_USE, why=f"{array.title} holds {', '.join(volumes)}", remedy="stop that first"
         )
-    paths = tuple(f"/dev/{member.name}" for member in array.members if not member.has("faulty"))
+    there = [each for each in array.members if not (each.has("faulty") or each.detached)]
+    # Without --run, mdadm does not start an array without members that its superblocks say are there.
+    paths = (*(("--run",) if array.detached else ()), *(f"/dev/{each.name}" for each in there))
     uuid = array.uuid or ""
     assemble = ("mdadm", "--assemble", array.link or array.path, f"--uuid={uuid}", *paths)
     back = Step(

@@ -94,7 +94,7 @@ def _whole(snapshot: Snapshot, key: str | None) -> Array | Refusal:
         return Refusal(
             code=RefusalCode.WRONG_STATE, why=f"{array.title} is frozen", remedy="resume it first (p)"
         )
-    if array.degraded:
+    if array.degraded or array.detached_slots:
         return Refusal(
             code=RefusalCode.WRONG_STATE,
             why="a check needs all members",

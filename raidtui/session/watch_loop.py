@@ -91,7 +91,7 @@ class WatchLoop:
     def _start_udev(self) -> None:
         if self._stopped:
             return
-        task = asyncio.ensure_future(self._thread.run(self._changes.start_udev))
+        task = asyncio.ensure_future(self._thread.run(self._listen))
         task.add_done_callback(self._udev_started)
 
     def _udev_started(self, task: asyncio.Future[str | None]) -> None:
@@ -109,6 +109,12 @@ class WatchLoop:
             self._thread.after(_COALESCE_S, self._beat)
 
     # -- in the thread
+
+    def _listen(self) -> str | None:
+        """Start to listen to udev, and look for what has left before."""
+        trouble = self._changes.start_udev()
+        self.watch.sampler.look_for_members()
+        return trouble
 
     def _beat(self) -> None:
         """Sample, and report what is new."""

@@ -79,10 +79,12 @@ class Survival:
         array = self._arrays.get(node.name)
         if array is None or any(member.states is None for member in array.members):
             return None
-        left = 0 if array.level in NO_REDUNDANCY else array.losses_left
+        left = array.losses_left
+        if array.level in NO_REDUNDANCY:
+            left = -1 if array.detached else 0
         if left is None:
             return None
-        counted = {member.name for member in array.members if member.has("in_sync")}
+        counted = {member.name for member in array.members if member.has("in_sync") and not member.detached}
         members = {each: self._alive(each, lost) for each in node.parents if each in counted}
         if None in members.values():
             return None

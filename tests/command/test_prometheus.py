@@ -90,6 +90,12 @@ raidtui_md_health{device="md124"} 4
 # TYPE raidtui_md_mismatch_sectors gauge
 raidtui_md_mismatch_sectors{device="md127"} 0
 raidtui_md_mismatch_sectors{device="md125"} 0
+# HELP raidtui_md_members_detached Members whose device left the kernel, and that md has not marked as failed.
+# TYPE raidtui_md_members_detached gauge
+raidtui_md_members_detached{device="md127"} 0
+raidtui_md_members_detached{device="md125"} 0
+raidtui_md_members_detached{device="md123"} 0
+raidtui_md_members_detached{device="md124"} 0
 # HELP raidtui_md_sync_speed_kib Speed of the running sync, KiB/s.
 # TYPE raidtui_md_sync_speed_kib gauge
 raidtui_md_sync_speed_kib{device="md125"} 100000
@@ -117,6 +123,27 @@ def states_of(lines: Iterable[str]) -> set[str]:
 
 def test_the_exposition_of_a_host() -> None:
     assert "".join(f"{line}\n" for line in lines_of(TREE)) == EXPOSITION
+
+
+def test_a_disk_that_left_is_not_active_whatever_md_counts() -> None:
+    lines = lines_of(host_tree(raid5(spares=("sdp",), pulled=("sdi", "sdp")), raid0(pulled=("sdo",))))
+    assert [line for line in lines if line.startswith(("node_md_disks{", "node_md_deg", "raidtui_md_"))] == [
+        'node_md_disks{device="md125",state="active"} 2',
+        'node_md_disks{device="md125",state="failed"} 0',
+        'node_md_disks{device="md125",state="spare"} 0',
+        'node_md_disks{device="md125",state="down"} 1',
+        'node_md_disks{device="md123",state="active"} 1',
+        'node_md_disks{device="md123",state="failed"} 0',
+        'node_md_disks{device="md123",state="spare"} 0',
+        'node_md_degraded{device="md125"} 0',
+        'raidtui_md_health{device="md125"} 3',
+        'raidtui_md_health{device="md123"} 4',
+        'raidtui_md_mismatch_sectors{device="md125"} 0',
+        'raidtui_md_members_detached{device="md125"} 2',
+        'raidtui_md_members_detached{device="md123"} 1',
+        'raidtui_md_sync_speed_limit_kib{device="md125",limit="min",scope="system"} 1000',
+        'raidtui_md_sync_speed_limit_kib{device="md125",limit="max",scope="system"} 200000',
+    ]
 
 
 def test_each_sync_is_one_of_five_states() -> None:

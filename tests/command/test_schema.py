@@ -219,6 +219,7 @@ def test_the_values_of_one_array() -> None:
         "slot": None,
         "set": None,
         "state": "spare",
+        "present": True,
         "errors": 0,
         "bad_sectors": None,
         "bad_blocks": None,

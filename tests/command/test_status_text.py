@@ -91,6 +91,20 @@ ONE_ARRAY = {
             ),
         ],
     ),
+    "a disk has left": (
+        raid1(pulled=("sdf",)),
+        [
+            "root (/dev/md126) is degraded: raid1, 210 GiB, 1 of 2 members in sync.",
+            (
+                "  Degraded: root - md has not noticed yet: sdf left the machine. To do: raidtui plan fail"
+                " root sdf marks it as failed (F in the console); then remove it, and add a disk."
+            ),
+            (
+                "  Degraded: root is degraded: 1 of 2 members missing (slot 1), sdf left the machine;"
+                " no redundancy is left."
+            ),
+        ],
+    ),
     "all members failed": (
         raid1(failed=("sde", "sdf")),
         [

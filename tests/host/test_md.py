@@ -48,6 +48,7 @@ def sample_member(name: str, number: int, slot: int | None, *states: str, errors
         errors=errors,
         size_kib=COMPONENT_KIB,
         offset_sectors=264192,
+        present=True,
     )
 
 

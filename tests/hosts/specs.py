@@ -49,6 +49,7 @@ class ArraySpec(Struct, frozen=True, kw_only=True):
         spares, journal: further devices; a journal named in ``failed`` has failed.
         replacements: device -> slot that it will take over.
         states: member -> its state words, where they are others than what follows from the rest.
+        pulled: devices that the kernel does not have any more, though md has not noticed.
         errors: member -> corrected read errors.
         bad_blocks: member -> the file of its bad blocks; without one it has none.
         frozen: ``sync_action`` is frozen and mdstat shows no sync.
@@ -72,6 +73,7 @@ class ArraySpec(Struct, frozen=True, kw_only=True):
     replacements: Mapping[str, int] = field(default_factory=dict)
     numbers: Mapping[str, int] = field(default_factory=dict)
     states: Mapping[str, str] = field(default_factory=dict)
+    pulled: tuple[str, ...] = ()
     errors: Mapping[str, int] = field(default_factory=dict)
     bad_blocks: Mapping[str, str] = field(default_factory=dict)
     sync: Syncing | None = None

@@ -153,7 +153,8 @@ def host_tree(
         files["/proc/sys/dev/raid/speed_limit_min"] = f"{limits[0]}\n"
         files["/proc/sys/dev/raid/speed_limit_max"] = f"{limits[1]}\n"
     names = sorted({device for array in arrays for device in array.devices} | set(disks or {}))
-    for name in names:
+    pulled = {device for array in arrays for device in array.pulled}
+    for name in (each for each in names if each not in pulled):
         _disk(files, links, name, (disks or {}).get(whole_disk(name), {}), udev=udev)
     for array in arrays:
         if sysfs:

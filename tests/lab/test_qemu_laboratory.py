@@ -1,6 +1,7 @@
 """The laboratory's second guest: its disks and processors are there, and can be made to misbehave."""
 
 import json
+import re
 import shlex
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ from tests.lab.guests.arrays import make_array, mdstat
 from tests.lab.guests.boot import REPOSITORY, LabMissingError
 from tests.lab.guests.console import RAIDTUI, WHOLE, kernel_text
 from tests.lab.guests.deadline import wait_until
+from tests.lab.guests.jobs import do
 from tests.lab.guests.link import LabError
+from tests.lab.guests.pulled import await_idle, without_mdadm
 from tests.lab.guests.qemu.acpi import FREQUENCIES_MHZ
 from tests.lab.guests.qemu.disks import Disk
 from tests.lab.guests.qemu.guest import UNRELIABLE, QemuGuest
@@ -37,6 +40,12 @@ def degraded(qemu: QemuGuest, kernel: str, by: int) -> None:
     """Wait until an array misses that many members."""
     file = f"/sys/block/{kernel}/md/degraded"
     wait_until(lambda: kernel_text(qemu, file) == str(by), SETTLE_S, f"degraded = {by}")
+
+
+def write(qemu: QemuGuest, kernel: str) -> None:
+    """Write to an array: a request to each of its members."""
+    done = qemu.run(f"dd if=/dev/urandom of=/dev/{kernel} bs=64k count=1 oflag=direct status=none")
+    assert done.status == 0, done.output
 
 
 def limit(qemu: QemuGuest, disk: Disk) -> int:
@@ -211,4 +220,28 @@ def test_raidtui_runs_on_a_console(qemu: QemuGuest) -> None:
         terminal.wait_for("degraded", timeout=SLOW_S)
         terminal.press("q")
         assert terminal.wait_exit(SLOW_S) == 0
+    write(qemu, kernel)  # udev tells mdadm of the disk only if it had read by then that it is a member
     degraded(qemu, kernel, 1)
+
+
+def test_a_disk_that_leaves_an_idle_array_is_seen_though_md_does_not_notice(
+    qemu: QemuGuest,
+) -> None:
+    kernel = mirror(qemu, qemu.sata[0], qemu.nvme[0])
+    disk, base = qemu.kernel_name(qemu.nvme[0]), f"/sys/block/{kernel}/md"
+    with without_mdadm(qemu), qemu.terminal(RAIDTUI, cols=110, rows=40) as terminal:
+        terminal.wait_for(WHOLE, timeout=SLOW_S)
+        await_idle(qemu, kernel)
+        qemu.pull(qemu.nvme[0])
+        terminal.wait_for(f"md has not noticed yet: {disk} left the machine", timeout=SLOW_S)
+        terminal.wait_for("1 degraded", timeout=SLOW_S)
+        terminal.wait_for(re.compile(rf"{disk} .*\bdetached\b"), timeout=SLOW_S)
+        assert kernel_text(qemu, f"{base}/dev-{disk}/state") == "in_sync"
+        assert kernel_text(qemu, f"{base}/degraded") == "0"
+        assert "[2/2] [UU]" in mdstat(qemu)
+
+        do(qemu, "fail", "data", disk)
+        degraded(qemu, kernel, 1)
+        terminal.wait_for(re.compile(rf"{disk} .*\bfaulty\b"), timeout=SLOW_S)
+        terminal.press("q")
+        assert terminal.wait_exit(SLOW_S) == 0

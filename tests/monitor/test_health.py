@@ -45,6 +45,9 @@ def result(spec: ArraySpec, **host: bool) -> tuple[str, list[tuple[Severity, str
     return health_of(array, findings).word, own
 
 
+UNNOTICED = "md has not noticed yet: {} left the machine"
+MARK = "raidtui plan fail {} marks it as failed (F in the console); then remove it, and add a disk"
+BACK = "do not write to it; reconnect {}, stop it and assemble it again; never re-create it"
 AWAITED = "gets more redundancy by this reshape: {} holds parity when it has ended"
 UNGUARDED = (
     "do not mount it; stop it (mdadm --stop /dev/md125), then let it go on with its backup file:"
@@ -329,6 +332,162 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 "journal-missing",
                 "has lost its journal device and accepts no writes until it has a new one, or another policy",
                 "mdadm --readonly /dev/md125, then mdadm /dev/md125 --add-journal DEVICE",
+            )
+        ],
+    ),
+    "journal has left": (
+        raid5(journal="nvme0n1", pulled=("nvme0n1",)),
+        "degraded",
+        [
+            (
+                DEGRADED,
+                "journal-missing",
+                (
+                    "has lost its journal device: nvme0n1 left the machine, which md notices at the next"
+                    " write; from then on it accepts none until it has a new one, or another policy"
+                ),
+                (
+                    "raidtui plan fail media nvme0n1 and plan remove take it out; then mdadm --readonly"
+                    " /dev/md125, then mdadm /dev/md125 --add-journal DEVICE"
+                ),
+            )
+        ],
+    ),
+    "a disk has left": (
+        raid1(pulled=("sdf",)),
+        "degraded",
+        [
+            (DEGRADED, "member-detached", UNNOTICED.format("sdf"), MARK.format("root sdf")),
+            (
+                DEGRADED,
+                "degraded",
+                "is degraded: 1 of 2 members missing (slot 1), sdf left the machine; no redundancy is left",
+                "",
+            ),
+        ],
+    ),
+    "a disk has left, and md has noticed": (
+        raid1(pulled=("sdf",), failed=("sdf",)),
+        "degraded",
+        [
+            (
+                DEGRADED,
+                "degraded",
+                "is degraded: 1 of 2 members missing (slot 1), sdf failed; no redundancy is left",
+                "add a disk: mdadm /dev/md126 --add DEVICE",
+            )
+        ],
+    ),
+    "a disk has left after another one failed": (
+        raid6(failed=("sdj",), pulled=("sdl",), spares=("sdn",)),
+        "degraded",
+        [
+            (DEGRADED, "member-detached", UNNOTICED.format("sdl"), MARK.format("backup sdl")),
+            (
+                DEGRADED,
+                "degraded",
+                (
+                    "is degraded: 2 of 4 members missing (slots 0, 2), sdj failed, sdl left the machine;"
+                    " no redundancy is left"
+                ),
+                "a spare is there; its recovery has not started yet",
+            ),
+        ],
+    ),
+    "a spare waits until a disk that has left is failed": (
+        raid5(pulled=("sdh",), spares=("sdn",)),
+        "degraded",
+        [
+            (DEGRADED, "member-detached", UNNOTICED.format("sdh"), MARK.format("media sdh")),
+            (
+                DEGRADED,
+                "degraded",
+                "is degraded: 1 of 3 members missing (slot 1), sdh left the machine; no redundancy is left",
+                "once it is marked as failed, the spare is filled",
+            ),
+        ],
+    ),
+    "two disks of a raid5 have left": (
+        raid5(pulled=("sdg", "sdi")),
+        "failed",
+        [
+            (
+                FAILED,
+                "failed",
+                "has failed: 2 of 3 members missing (slots 0, 2), sdg and sdi left the machine",
+                BACK.format("sdg and sdi"),
+            )
+        ],
+    ),
+    "both copies of a raid10 have left": (
+        raid10(pulled=("sda", "sdb")),
+        "failed",
+        [
+            (
+                FAILED,
+                "failed",
+                "has failed: 2 of 4 members missing (slots 0, 1), sda and sdb left the machine",
+                BACK.format("sda and sdb"),
+            )
+        ],
+    ),
+    "a disk of a raid0 has left": (
+        raid0(pulled=("sdo",)),
+        "failed",
+        [(FAILED, "failed", "has failed: sdo left the machine", BACK.format("sdo"))],
+    ),
+    "a disk of a linear array has left": (
+        replace(raid0(pulled=("sdo",)), level="linear", chunk_kib=0),
+        "failed",
+        [(FAILED, "failed", "has failed: sdo left the machine", BACK.format("sdo"))],
+    ),
+    "a spare has left": (
+        raid5(spares=("sdn",), pulled=("sdn",)),
+        "attention",
+        [
+            (
+                ATTENTION,
+                "member-detached",
+                UNNOTICED.format("the spare sdn"),
+                "raidtui plan remove media sdn releases it",
+            )
+        ],
+    ),
+    "a disk that is being filled has left": (
+        raid5(rebuilding=("sdi",), pulled=("sdi",), sync=REBUILD),
+        "degraded",
+        [
+            (
+                DEGRADED,
+                "degraded",
+                "is degraded: 1 of 3 members missing (slot 2), sdi left the machine; no redundancy is left",
+                "a recovery runs; leave the other members alone until it is done",
+            ),
+            (ATTENTION, "member-detached", UNNOTICED.format("sdi"), MARK.format("media sdi")),
+        ],
+    ),
+    "a replacement has left": (
+        raid10(replacements={"sdp": 1}, pulled=("sdp",)),
+        "attention",
+        [(ATTENTION, "member-detached", UNNOTICED.format("sdp"), MARK.format("data sdp"))],
+    ),
+    "a disk whose replacement is whole has left": (
+        raid10(replacements={"sdp": 1}, states={"sdp": "in_sync,replacement"}, pulled=("sdb",)),
+        "attention",
+        [(ATTENTION, "member-detached", UNNOTICED.format("sdb"), MARK.format("data sdb"))],
+    ),
+    "inactive, and a disk has left": (
+        inactive(raid5(pulled=("sdi",))),
+        "failed",
+        [
+            (
+                FAILED,
+                "inactive",
+                "is inactive: not started, with 2 of 3 members",
+                (
+                    "find the missing members; raidtui plan assemble (a in the console) says whether it can"
+                    " start without them; never re-create it"
+                ),
             )
         ],
     ),

@@ -102,6 +102,8 @@ ARRAYS: Mapping[str, tuple[ArraySpec, ...]] = {
     "spares": (raid5(spares=("sdp", "sdq")),),
     "write-mostly": (raid1(states={"sdf": "in_sync,write_mostly"}), raid10()),
     "faulty-still-listed": (raid10(failed=("sdb",), numbers={"sdb": 1}), ROOT),
+    "detached": (raid1(pulled=("sdf",)), raid5(spares=("sdp",), pulled=("sdp",)), raid10()),
+    "detached-too-many": (raid5(pulled=("sdg", "sdi")), raid10()),
     "replacement": (raid10(replacements={"sdp": 1}, sync=RECOVER), ROOT),
     "recover": (raid5(rebuilding=("sdi",), sync=RECOVER), ROOT),
     "check": (raid10(sync=CHECK), ROOT),
@@ -184,4 +186,14 @@ STATES: Mapping[str, Tree] = {
         )
     ),
 }
-WIDE_STATES = ("optimal", "levels", "at-the-edge", "check", "odd-names", "recover", "many", "no-md")
+WIDE_STATES = (
+    "optimal",
+    "levels",
+    "at-the-edge",
+    "check",
+    "odd-names",
+    "recover",
+    "many",
+    "no-md",
+    "detached",
+)

@@ -69,7 +69,7 @@ def _ask_mdadm(root: Root, array: Array) -> Mapping[str, str]:
         if array.container or array.is_container:
             return {}  # a member's metadata describe the container, not the volume
         for member in array.members:
-            if not member.has("faulty"):
+            if not (member.has("faulty") or member.detached):
                 return read_examine(root, f"/dev/{member.name}")
     except MdadmError:
         return {}  # the name stays unknown; the sampler reports why mdadm cannot be run

@@ -56,7 +56,7 @@ class _Known(Struct):
     array: Array
     bad_blocks: tuple[str | None, ...]
     age: int = 0
-    going: bool = False  # a member's files cannot be read: it is being removed, so read the array again
+    going: bool = False  # a member is being removed, or its device has come or gone: read the array again
 
 
 class ArrayReader:
@@ -73,11 +73,36 @@ class ArrayReader:
         self._known: dict[str, _Known] = {}
 
     def forget(self, name: str | None = None) -> None:
-        """Read an array, or all, completely next time."""
+        """Read an array, or all, or the array of a member that has come or gone, completely next time."""
         if name is None:
             self._known.clear()
-        else:
-            self._known.pop(name, None)
+        elif self._known.pop(name, None) is None:
+            self.look_for_members(name)
+
+    def look_for_members(self, name: str | None = None) -> None:
+        """Look whether the device of a member, or of all, has come or gone; if so, read its array again.
+
+        No file of md shows it.
+        """
+        for known in self._known.values():
+            array = known.array
+            known.going |= any(
+                self._presence(array.name, member.name) != member.present
+                for member in array.members
+                if name in {None, member.name}
+            )
+
+    def _presence(self, array: str, member: str) -> bool | None:
+        """Whether the kernel has the block device of a member; None where that cannot be known.
+
+        The kernel removes the entry before it reports that a device is removed (device_del), and gives its
+        name to no other device while md holds it. A capture may be of md's files alone.
+        """
+        folder = member.replace("/", "!")
+        if self._root.is_there(f"{BLOCK}/{folder}"):
+            return True
+        decides = self._root.live or any(not name.startswith("md") for name in self._root.names(BLOCK))
+        return False if decides and self._root.is_there(f"{BLOCK}/{array}/md/dev-{folder}") else None
 
     def keep_only(self, names: set[str]) -> None:
         """Forget arrays that no longer exist."""
@@ -92,7 +117,7 @@ class ArrayReader:
         same = known is not None and known.head == head and known.age < _REREAD_EVERY and not known.going
         if same and known is not None and self._root.read_many(known.paths) == known.volatile:
             known.age += 1
-            if known.age % _BAD_BLOCKS_EVERY == 0 and self._bad_blocks(known.paths) != known.bad_blocks:
+            if known.age % _BAD_BLOCKS_EVERY == 0 and self._has_drifted(known):
                 self.forget(entry.name)
                 return self.read(entry)
             sync = _sync(entry.sync, known.array)
@@ -131,6 +156,12 @@ class ArrayReader:
         )
         reshape = f"{base}/reshape_position"
         return slots if self._root.text(reshape) in {None, "none"} else (*slots, reshape)
+
+    def _has_drifted(self, known: _Known) -> bool:
+        """Whether there are other bad blocks, or other members are there, than were read."""
+        members = known.array.members
+        there = (self._presence(known.array.name, member.name) == member.present for member in members)
+        return self._bad_blocks(known.paths) != known.bad_blocks or not all(there)
 
     def _bad_blocks(self, paths: tuple[str, ...]) -> tuple[str | None, ...]:
         """Read the lists of bad blocks of all members, in the order of their folders."""
@@ -259,6 +290,7 @@ class ArrayReader:
                     offset_sectors=offset_sectors,
                     bad_blocks=bad_spans(bad_blocks[index], offset_sectors, size_kib),
                     waits=waits,
+                    present=self._presence(entry.name, name.replace("!", "/")),
                 )
             )
         members += [
@@ -276,7 +308,7 @@ class ArrayReader:
 
 def _awaited(array: Array, before: Array | None) -> tuple[int, ...]:
     """Return ``Array.awaited_slots``. mdadm makes a RAID 0 of a raid4 again a moment after its reshape."""
-    if array.up is None or any(member.has("faulty") for member in array.members):
+    if array.up is None or any(member.has("faulty") or member.detached for member in array.members):
         return ()
     count = len(array.up)
     if array.reshape is not None:
@@ -323,7 +355,10 @@ def _sync(line: MdstatSync | None, array: Array) -> Sync | None:
 def _is_filled(array: Array) -> bool:
     """Whether, by sysfs, no member is still to be filled."""
     known = array.array_state is not None and all(member.states is not None for member in array.members)
-    filling = array.replacing or any(member.role == "rebuilding" for member in array.members)
+    filling = array.replacing or any(
+        member.has("spare") and member.slot is not None and not member.has("faulty")
+        for member in array.members
+    )
     return known and bool(array.members) and not filling
 
 

@@ -14,7 +14,7 @@ from raidtui.model.geometry import set_letters, slots_words
 from raidtui.model.reshape_words import change_words, progress_words, waits_words
 from raidtui.pace.pace_words import given_words, held_words
 from raidtui.session.watch import Report
-from raidtui.ui.commands import ADD, ASSEMBLE, PAUSE, REMOVE
+from raidtui.ui.commands import ADD, ASSEMBLE, FAIL, PAUSE, REMOVE
 from raidtui.ui.frame.chart import bar, chart_rows, median_words, slices, spread_words
 from raidtui.ui.frame.pane import SEVERITY_ROLES
 from raidtui.view.line import GLYPHS, Line, whole_columns
@@ -22,7 +22,10 @@ from raidtui.view.text import cell_width, fit, fit_figure, fit_words, tail, visi
 from raidtui.view.units import binary_size, rate_mb_s
 
 LABEL = 10
-_MEMBER_ROLES = {"in_sync": "plain", "faulty": "bad", "rebuilding": "warn", "replacement": "warn", "?": "dim"}
+_MEMBER_ROLES = {
+    "in_sync": "plain", "faulty": "bad", "detached": "bad", "rebuilding": "warn", "replacement": "warn",
+    "?": "dim",
+}  # fmt: skip
 
 
 @lru_cache(maxsize=64)
@@ -347,6 +350,11 @@ def remedy_words(finding: Finding, array: Array, keymap: Mapping[str, str]) -> s
     """Return a finding's remedy: the key that does it where there is one, else mdadm's command."""
     if finding.code == "inactive":
         return f"{ASSEMBLE.shown_key(keymap)} shows how it can be started; never re-create it"
+    if finding.code == "member-detached":
+        serving = any(member.slot is not None for member in array.detached)
+        remove = f"{REMOVE.shown_key(keymap)} removes it from the array"
+        fail = f"{FAIL.shown_key(keymap)} marks it as failed, {remove}; {ADD.shown_key(keymap)} adds a disk"
+        return fail if serving else remove
     if finding.code == "member-faulty":
         return f"{REMOVE.shown_key(keymap)} removes it from the array; then replace the disk"
     if finding.code in {"frozen", "frozen-with-work"}:
@@ -354,7 +362,8 @@ def remedy_words(finding: Finding, array: Array, keymap: Mapping[str, str]) -> s
     if finding.code == "degraded":
         if array.sync is not None and array.sync.phase is Phase.FROZEN:
             return f"nothing is rebuilt while it is frozen; {PAUSE.shown_key(keymap)} resumes it"
-        if array.sync is None and not any(member.role == "spare" for member in array.members):
+        waits = any(member.role == "spare" for member in array.members) or array.detached
+        if array.sync is None and not waits:
             return f"{ADD.shown_key(keymap)} adds a disk"
     return finding.remedy
 

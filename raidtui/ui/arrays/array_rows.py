@@ -149,7 +149,7 @@ def _note(array: Array) -> str:
         return f"{len(array.members)}{total} members there"
     missing = array.missing_slots
     if missing and array.up is not None:
-        return f"{array.up.count('U')} of {len(array.up)} in sync"
+        return array.in_sync_words
     if array.sync is not None and array.sync.phase is not Phase.RUNNING:
         return f"{array.sync.action} waits"
     return array.read_only
