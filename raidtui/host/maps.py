@@ -6,7 +6,12 @@ from collections.abc import Mapping
 
 from raidtui.host.block import BLOCK
 from raidtui.host.roots.root import Root
+from raidtui.host.trial_traces import rules_mark
+from raidtui.host.udev import DATA, parse_udev_entry
 from raidtui.model.plan import FactKind
+
+_NULL = "c1:3"
+"""udev's name of /dev/null (Documentation/admin-guide/devices.txt)."""
 
 
 def read_maps(root: Root) -> Mapping[str, str]:
@@ -33,6 +38,12 @@ def stands_on(root: Root, array: str) -> tuple[str, ...]:
     for name in root.names(f"{BLOCK}/{array}/slaves"):
         found += [each for each in (root.text(f"{BLOCK}/{name}/dm/name"), name.replace("!", "/")) if each]
     return tuple(each.strip() for each in found)
+
+
+def holders(root: Root, name: str) -> tuple[str, ...]:
+    """Return what stands on a device, by kernel name; for those that are maps, the map's name."""
+    there = root.names(f"{BLOCK}/{name.replace('/', '!')}/holders")
+    return tuple((root.text(f"{BLOCK}/{each}/dm/name") or each).strip() for each in sorted(there))
 
 
 def _backing(root: Root, name: str) -> str:
@@ -75,6 +86,12 @@ def _stands_off(root: Root, array: str, value: str) -> str:
     return f"{array} is there" if not _stands_on(root, array, value) else ""
 
 
+def _ruled(root: Root, ident: str, value: str) -> str:
+    del value
+    known = parse_udev_entry(root.text(f"{DATA}/{_NULL}") or "").properties
+    return "" if rules_mark(ident) in known else "udev does not follow the rules that hold it off"
+
+
 FACT_READERS = {
     FactKind.ABSENT: _absent,
     FactKind.READ_ONLY: _read_only,
@@ -83,5 +100,6 @@ FACT_READERS = {
     FactKind.MAPPED: _mapped,
     FactKind.STANDS_ON: _stands_on,
     FactKind.STANDS_OFF: _stands_off,
+    FactKind.RULED: _ruled,
 }
 """For each kind a function of (root, subject, value) that returns why the fact does not hold, or ""."""

@@ -20,6 +20,11 @@ SHADOW_MARK = (
 _ARRAY = re.compile(r'KERNEL=="(md\d+)\|')
 
 
+def rules_mark(ident: str) -> str:
+    """Return the property that udev notes of /dev/null once it follows the rules of a trial."""
+    return f"RAIDTUI_RESCUE_{ident}"
+
+
 def rules_path(ident: str) -> str:
     """Return the file of udev's rules of a trial."""
     return f"{RULES}/01-{PREFIX}{ident}.rules"

@@ -91,6 +91,7 @@ _BEYOND_MD = {
 _USAGE_LINES = 8
 _PROOF_S = 15.0
 _PROOF_PACE_S = 0.05
+_REPEAT_S = 1.0
 _COUNT_S = 2.0
 _PATIENCE_S = 15.0
 
@@ -137,6 +138,8 @@ def do_step(root: Root, step: Step, say: Say, *, backup: str = "") -> str:
         reason = _replace(step.path, step.content, backup)
     else:
         reason = _write(root, step)
+    if step.repeats and not reason:
+        return _wait_for(root, step.proves, again=lambda: _run(root, step, say))
     return reason or _wait_for(root, step.proves)
 
 
@@ -239,12 +242,23 @@ def _replace(path: str, content: str, backup: str) -> str:
     return ""
 
 
-def _wait_for(root: Root, facts: tuple[Fact, ...]) -> str:
-    """Wait until the host shows the result of a step; the kernel and udev may need a moment."""
+def _wait_for(root: Root, facts: tuple[Fact, ...], again: Callable[[], str] | None = None) -> str:
+    """Wait until the host shows the result of a step; the kernel and udev may need a moment.
+
+    Args:
+        root: the host.
+        facts: the result.
+        again: runs the step's tool once more, each second; returns why it failed, or "".
+    """
     end_s = time.monotonic() + _PROOF_S
+    next_s = time.monotonic() + _REPEAT_S
     while reason := first_trouble(root, facts):
         if time.monotonic() >= end_s:
             return f"the step ran, but {reason}"
+        if again is not None and time.monotonic() >= next_s:
+            if failed := again():
+                return failed
+            next_s = time.monotonic() + _REPEAT_S
         time.sleep(_PROOF_PACE_S)
     return ""
 

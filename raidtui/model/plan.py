@@ -75,6 +75,7 @@ class FactKind(StrEnum):
         "unwritten"  # nothing was written to the array with this UUID since its start ("runs": it still
     )
     # runs, read-only; a job adds the "boot/diskseq" of the array as it has started it: no other start counts)
+    RULED = "ruled"  # udev follows the rules of the trial with these letters: it has noted so of /dev/null
     EVENTS = "events"  # a device's superblock of the array (UUID/count), if it has one, counts no more events
 
 
@@ -107,6 +108,7 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         counts: kernel names of members whose discards are counted over the step and reported: a test of TRIM.
         patient: whether a tool that fails is called again for some seconds: udev may have the device open
             at that moment.
+        repeats: whether a tool that has succeeded is called again each second until its proofs hold.
         may_fail: whether a failure of the tool is only reported: its proofs are skipped, the plan continues.
         proof_decides: whether a tool that fails has nevertheless done its work where its proofs hold: mdadm
             crashes after it has continued a reshape.
@@ -135,6 +137,7 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     destroys: bool = False
     counts: tuple[str, ...] = ()
     patient: bool = False
+    repeats: bool = False
     may_fail: bool = False
     proof_decides: bool = False
     ends: tuple[Fact, ...] = ()

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from raidtui.host.trial_traces import rules_path
 from raidtui.model.array import Array
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.reshape_place import reading_note
@@ -24,6 +25,7 @@ from raidtui.rescue.trial.trial_members import replaying, waiting_arrays
 from raidtui.rescue.trial.trial_plan import METHOD_WORDS
 from raidtui.rescue.trial.trial_record import TrialOutcome, TrialRecord
 from raidtui.rescue.trial.trial_request import TrialMethod
+from raidtui.rescue.trial.trial_rules import followed, lifted, no_assembly
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted, joined
 
 _MOVES = (
@@ -265,11 +267,10 @@ class _Hold(Struct, frozen=True, kw_only=True):
 
 
 def _hold(ident: str) -> _Hold:
-    path = f"/run/udev/rules.d/01-raidtui-rescue-{ident}.rules"
-    text = 'SUBSYSTEM=="block", ENV{ANACONDA}="raidtui"\n'
-    reload = Step(argv=("udevadm", "control", "--reload"), why="udev reads its rules")
+    path, text = rules_path(ident), no_assembly(ident)
     settle = Step(argv=("udevadm", "settle"), why="udev handles the events that are queued", may_fail=True)
-    remove = Step(argv=("rm", "-f", path), why="udev assembles arrays again")
+    begun = followed(ident)
+    remove, *forgotten = lifted(ident, "udev assembles arrays again")
     write = Step(path=path, content=text, why="udev assembles no array meanwhile")
     return _Hold(
         begin=(
@@ -277,14 +278,10 @@ def _hold(ident: str) -> _Hold:
                 argv=("mkdir", "-p", "/run/udev/rules.d"),
                 why="the folder of rules that are gone after a boot",
             ),
-            Step(path=path, content=text, why=write.why, undo=(settle, remove, reload)),
-            reload,
+            Step(path=path, content=text, why=write.why, undo=(settle, remove, *forgotten)),
+            *begun,
         ),
-        end=(
-            settle,
-            Step(argv=remove.argv, why=remove.why, undo=(write, reload)),
-            reload,
-        ),
+        end=(settle, Step(argv=remove.argv, why=remove.why, undo=(write, *begun)), *forgotten),
     )
 
 

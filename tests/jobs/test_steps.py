@@ -284,3 +284,43 @@ def test_patience_has_an_end(pauses: list[float], said: list[str]) -> None:
     gone = BusyAtFirst(busy=10_000)
     assert do_step(gone, STOP, said.append) == "mdadm failed (1): mdadm: busy"
     assert [did[0] for did in gone.did] == [STOP.argv]
+
+
+class Changing(Host):
+    """Its state changes when a tool has been run so many times."""
+
+    def __init__(self, times: int) -> None:
+        super().__init__()
+        self.times = times
+
+    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        if len(self.did) + 1 == self.times:
+            self.put(ACTION, "check\n")
+        return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+
+
+@pytest.mark.parametrize(
+    ("repeats", "times", "runs"), [(True, 1, 1), (True, 3, 3), (False, 3, 1), (True, 9, 5)]
+)
+def test_a_step_that_is_repeated_until_its_proof_holds(
+    pauses: list[float],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    repeats: bool,
+    times: int,
+    runs: int,
+) -> None:
+    """Each second, and not for ever."""
+    monkeypatch.setattr(runner, "_PROOF_S", 4.5)
+    host = Changing(times)
+    why = "" if runs == times else f"the step ran, but {ACTION} reads 'idle'"
+    assert do_step(host, replace(STOP, proves=(CHECK,), repeats=repeats), lambda _: None) == why
+    assert len(host.did) == runs
+    assert sum(pauses) < 5.0
+
+
+def test_a_tool_that_fails_is_not_repeated(pauses: list[float]) -> None:
+    host = Host(status=1, stderr="no udev")
+    step = replace(STOP, proves=(CHECK,), repeats=True)
+    assert do_step(host, step, lambda _: None) == "mdadm failed (1): no udev"
+    assert (len(host.did), pauses) == (1, [])

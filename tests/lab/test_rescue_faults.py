@@ -88,7 +88,7 @@ def test_the_forced_start_is_taken_back_wherever_it_was_cut(
     assert {row[2] for row in rows} <= {"rolled back", "interrupted", "made", "failed"}, rows
 
 
-@pytest.mark.parametrize(("entry", "status", "state"), [later(24, 1, "rolled back"), (30, 0, "stuck")])
+@pytest.mark.parametrize(("entry", "status", "state"), [later(28, 1, "rolled back"), (34, 0, "stuck")])
 def test_a_member_that_vanishes_in_the_real_step(
     guest: Guest, sd: str, entry: int, status: int, state: str
 ) -> None:

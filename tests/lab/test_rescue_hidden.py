@@ -1,11 +1,14 @@
 """What a trial makes is hidden from udev, from LVM and from automatic assembly, as long as it lasts."""
 
+import json
 import shlex
 
 from tests.lab.guests.arrays import disk_names, make_array
+from tests.lab.guests.console import RAIDTUI
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
-from tests.lab.guests.jobs import checksum, raidtui
+from tests.lab.guests.jobs import JOBS, checksum, raidtui
+from tests.lab.test_rescue_faults import inside
 from tests.lab.test_rescue_trial import left
 
 RULES = "ls /run/udev/rules.d/ 2>/dev/null | grep raidtui-rescue"
@@ -52,3 +55,77 @@ def test_nothing_takes_what_a_trial_has_made(guest: Guest) -> None:
     arrays = guest.run("grep ^md /proc/mdstat").stdout
     assert all(name in arrays for name in (*tried_names, *others)), arrays
     assert guest.run(f"vgchange -q -an beside; mdadm --stop {shlex.quote(str(held.path))}").status == 0
+
+
+LOST = """
+real=$(command -v udevadm) && mv $real $real.real && cat >$real <<'END' && chmod 755 $real
+#!/bin/sh
+rule=$(ls /run/udev/rules.d/01-raidtui-rescue-*.rules 2>/dev/null)
+if [ "$1 $2" = "control --reload" ] && [ "$rule" ] && mkdir /run/lost 2>/dev/null; then
+    mv $rule /run/lost/ && $0.real control --reload && mv /run/lost/* $rule
+    exit
+fi
+exec $0.real "$@"
+END
+"""
+"""The first request to read a trial's rules does nothing, and succeeds; udev has looked for changes then."""
+FOUND = "real=$(command -v udevadm) && mv $real.real $real && rmdir /run/lost"
+
+
+def mirror(guest: Guest, names: tuple[str, ...]) -> None:
+    """Make a mirror with a file system, and stop it."""
+    array = make_array(guest, "data", 1, names, extra=["--assume-clean"])
+    done = guest.run(
+        f"mkfs.ext4 -q {array.path} && udevadm settle && mdadm --stop {array.path} && udevadm settle"
+    )
+    assert done.status == 0, done.output
+
+
+def test_udev_takes_no_map_where_a_reload_is_lost(guest: Guest) -> None:
+    """Systemd 252 ignores one of some hundred requests ("Invalid sender uid 65534"), and udevadm succeeds.
+
+    By the rules as they were, udev would run ``mdadm --incremental`` on the overlay, which is a member.
+    """
+    names = disk_names(guest)[:2]
+    mirror(guest, names)
+    before = checksum(guest, names)
+    made = guest.run(LOST)
+    assert made.status == 0, made.output
+    try:
+        trial = raidtui(guest, "rescue", "try", "force", *names, "--overlays", "--json")
+    finally:
+        assert guest.run(FOUND).status == 0, "no reload was lost"
+    outcome = json.loads(trial.stdout)
+    assert (outcome["proof"]["check"], outcome["void"]) == ("clean", ""), outcome
+    assert "Merging" not in outcome["said"]
+    assert (left(guest), checksum(guest, names)) == ("", before)
+
+
+def test_where_udev_does_not_follow_the_rules_nothing_is_made(guest: Guest) -> None:
+    """It has a folder of rules of its own, as in a container; udev says that it has read its rules."""
+    names = disk_names(guest)[:2]
+    mirror(guest, names)
+    before = checksum(guest, names)
+    words = shlex.join((*RAIDTUI, "rescue", "try", "force", *names, "--overlays", "--json"))
+    trial = guest.run(
+        "mkdir -p /run/udev/rules.d && unshare --mount sh -c"
+        f" {shlex.quote(f'mount -t tmpfs tmpfs /run/udev/rules.d && exec {words}')}",
+        timeout=120,
+    )
+    assert trial.stdout, trial.output
+    outcome = json.loads(trial.stdout)
+    assert outcome["proof"]["check"] == "not-tried"
+    assert outcome["void"].endswith("udev does not follow the rules that hold it off"), outcome
+    made = guest.run(f"grep -c 'setro\\|dmsetup create' {JOBS}/{outcome['job']}/journal.jsonl")
+    assert made.stdout == "0\n", made.output
+    assert (left(guest), checksum(guest, names)) == ("", before)
+
+
+def test_who_has_taken_the_maps_is_named_and_stopped(guest: Guest) -> None:
+    """Another program assembles an overlay right before the trial does: that says nothing of the members."""
+    names = disk_names(guest)[:2]
+    mirror(guest, names)
+    check, void, state, remains, same = inside(guest, f"taken({names!r})")
+    assert (check, state, remains, same) == ("not-tried", "failed", "", True), void
+    assert void.startswith("another program has taken raidtui-rescue-")
+    assert void.endswith(f"-{names[0]}: md127 stands on it")

@@ -278,7 +278,7 @@ def test_a_store_that_fills_makes_the_trial_void(guest: Guest) -> None:
     assert void == f"the store of {names[0]} is full, and its overlay is void"
 
 
-@pytest.mark.parametrize("entry", [later(12), 30])
+@pytest.mark.parametrize("entry", [later(16), 34])
 def test_a_member_that_vanishes_makes_the_trial_void(guest: Guest, sd: str, entry: int) -> None:
     """Before its overlay is there, and when the array is."""
     names = [disk_names(guest)[0], sd]

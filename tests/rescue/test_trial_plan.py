@@ -69,6 +69,8 @@ def test_the_overlays_whole() -> None:
         "mkdir -p /run/udev/rules.d",
         "write /run/udev/rules.d/01-raidtui-rescue-abc.rules",
         "udevadm control --reload",
+        "udevadm trigger --action=change /sys/class/mem/null",
+        "udevadm settle --timeout=60",
         "mkdir -m 700 /run/raidtui-rescue-abc",
         *(f"blockdev --setro /dev/{name}" for name in NAMES),
         f"mkdir -m 700 {stores}",
@@ -101,6 +103,7 @@ def test_what_is_undone() -> None:
         "rmdir /run/raidtui-rescue-abc",
         "rm -f /run/udev/rules.d/01-raidtui-rescue-abc.rules",
         "udevadm control --reload",
+        "udevadm trigger --action=change /sys/class/mem/null",
     ]
 
 

@@ -28,7 +28,7 @@ from raidtui.rescue.trial.trial_request import (
     TrialRequest,
     map_path,
 )
-from raidtui.rescue.trial.trial_rules import hiding_rules, shadow_steps
+from raidtui.rescue.trial.trial_rules import followed, hiding_rules, lifted, shadow_steps
 from raidtui.view.units import SECTOR_BYTES, binary_size
 
 _MODULES = {
@@ -193,13 +193,10 @@ def _begin(
             path=names.rules,
             content=hiding_rules(names),
             why="udev assembles no array and makes no links to what the trial makes",
-            undo=(
-                Step(argv=("rm", "-f", names.rules), why="udev works as before"),
-                Step(argv=("udevadm", "control", "--reload"), why="udev reads its rules"),
-            ),
+            undo=lifted(names.ident, "udev works as before"),
         ),
         *(shadow_steps(host.array_rules) if _continues(request) else ()),
-        Step(argv=("udevadm", "control", "--reload"), why="udev reads its rules"),
+        *followed(names.ident),
         _made(names.place, "a private place"),
         *map(let_go_of, waiting),
         *(_set_read_only(device) for device in devices),

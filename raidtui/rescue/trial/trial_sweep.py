@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from raidtui.host.block import BLOCK
-from raidtui.host.maps import read_loops, read_maps, stands_on
+from raidtui.host.maps import holders, read_loops, read_maps, stands_on
 from raidtui.host.mounts import read_mounts
 from raidtui.host.roots.root import Root
 from raidtui.host.trial_traces import PREFIX, RULES, RUN, SHADOW, is_shadowed
 from raidtui.jobs.runner import Say
 from raidtui.rescue.trial.trial_request import CONF, ROOMS, TrialNames
+from raidtui.rescue.trial.trial_rules import ASK, REREAD
 
 _PATIENCE_S = 15.0
 _PACE_S = 0.1
 
 
 def let_go(root: Root, names: TrialNames, say: Say) -> None:
-    """Unmount what a trial has mounted, and remove the maps of parts and journals on its array.
+    """Unmount what a trial has mounted, remove the maps on its array, stop the arrays of others on its maps.
 
     Args:
         root: the host.
@@ -26,6 +27,7 @@ def let_go(root: Root, names: TrialNames, say: Say) -> None:
         say: receives what fails.
     """
     _let_go(root, names.own, say)
+    _stop_others(root, names, say)
     for loop, file in read_loops(root).items():
         if file.startswith(f"{names.scratch}/journal-"):
             _tool(root, say, "losetup", "--detach", f"/dev/{loop}")
@@ -45,6 +47,40 @@ def _let_go(root: Root, own: str, say: Say) -> None:
     _remove_maps(root, lambda name: name.startswith(f"{own}-on-"), say)
 
 
+def taken_by_others(root: Root, names: TrialNames, devices: Sequence[str]) -> str:
+    """Return which member, or map of a trial, another program has taken, and what for; "" for none.
+
+    Args:
+        root: the host.
+        names: the trial's.
+        devices: its members.
+    """
+    maps = {name: device for name, device in read_maps(root).items() if name.startswith(f"{names.own}-")}
+    for name, device in (*maps.items(), *((each, each) for each in devices)):
+        for holder in holders(root, device):
+            if holder not in names.arrays and not holder.startswith(f"{names.own}-"):
+                return f"another program has taken {name}: {holder} stands on it"
+    return ""
+
+
+def _stop_others(root: Root, names: TrialNames, say: Say) -> None:
+    """Stop arrays that others have assembled from a trial's maps; one that is open for a moment, too."""
+    end_s = time.monotonic() + _PATIENCE_S
+    while others := [name for name in _arrays_on(root, f"{names.own}-") if name not in names.arrays]:
+        failed = [name for name in others if root.run("mdadm", "--stop", f"/dev/{name}").status]
+        if failed and time.monotonic() > end_s:
+            say(f"arrays on its maps that cannot be stopped: {', '.join(failed)}")
+            return
+        time.sleep(_PACE_S)
+
+
+def _arrays_on(root: Root, prefix: str) -> list[str]:
+    """Return the arrays that stand on maps whose names begin so, volumes before their containers."""
+    arrays = [name for name in root.names(BLOCK) if name.startswith("md")]
+    ours = [name for name in arrays if any(each.startswith(prefix) for each in stands_on(root, name))]
+    return sorted(ours, key=lambda name: not _is_volume(root, name))
+
+
 def sweep(root: Root, say: Say) -> tuple[str, ...]:
     """Take down what belongs to no job any more; return what could not be taken down.
 
@@ -55,10 +91,8 @@ def sweep(root: Root, say: Say) -> tuple[str, ...]:
     for own in [name for name in root.names(RUN) if name.startswith(PREFIX)]:
         _let_go(root, own, say)
     _remove_maps(root, lambda name: name.startswith(PREFIX) and "-on-" in name, say)
-    arrays = [name for name in root.names(BLOCK) if name.startswith("md")]
-    for array in sorted(arrays, key=lambda name: not _is_volume(root, name)):  # before their containers
-        if any(name.startswith(PREFIX) for name in stands_on(root, array)):
-            _tool(root, say, "mdadm", "--stop", f"/dev/{array}")
+    for array in _arrays_on(root, PREFIX):
+        _tool(root, say, "mdadm", "--stop", f"/dev/{array}")
     _remove_maps(root, lambda name: name.startswith(PREFIX), say)
     folders = {f"{room}/{name}" for room in ROOMS for name in root.names(room) if name.startswith(PREFIX)}
     for loop, file in read_loops(root).items():
@@ -72,7 +106,8 @@ def sweep(root: Root, say: Say) -> tuple[str, ...]:
     for path in rules:
         _tool(root, say, "rm", "-f", path)
     if rules:
-        _tool(root, say, "udevadm", "control", "--reload")
+        _tool(root, say, *REREAD)
+        _tool(root, say, *ASK)
     for name in root.names(RUN):
         if name.startswith(PREFIX):
             _tool(root, say, "rmdir", f"{RUN}/{name}")

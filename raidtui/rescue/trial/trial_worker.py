@@ -45,7 +45,7 @@ from raidtui.rescue.trial.trial_record import (
     keep_outcome,
     record_of,
 )
-from raidtui.rescue.trial.trial_sweep import let_go
+from raidtui.rescue.trial.trial_sweep import let_go, taken_by_others
 
 _CANCEL_S = 120.0
 """How long a look may take to end when it is cancelled: a copy has a minute to note how far it is."""
@@ -259,6 +259,7 @@ class TrialWorker(Worker):
         used = read_store_use(self._root, self._trial.overlays)
         same = tuple(fact for step in plan.steps for fact in step.needs if fact.kind in _SAME)
         void = "; ".join(("cancelled", *self._unfinished)) if self._cancelled else ""
+        void = void or taken_by_others(self._root, self._trial.names, plan.devices)
         void = void or (used if isinstance(used, str) else "")
         void = void or first_trouble(self._root, same)
         if void:

@@ -27,7 +27,7 @@ from raidtui.rescue.trial import attended, trial_checks, trial_key
 from raidtui.rescue.trial.patient_tool import PatientEnd, run_patiently
 from raidtui.rescue.trial.reshape_hold import read_place
 from raidtui.rescue.trial.trial_plan import plan_trial
-from raidtui.rescue.trial.trial_record import TrialLooks, TrialOutcome, outcome_of
+from raidtui.rescue.trial.trial_record import TrialLooks, TrialOutcome, outcome_of, record_of
 from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest
 from raidtui.rescue.trial.trial_worker import TrialWorker
 from raidtui.rescue.trial.trials import clean, make_trial_job, new_ident, read_trial_host
@@ -220,6 +220,26 @@ def vanished(names: list[str], goner: str, steps: int) -> Row:
 
     status = _work(job, gone, steps)
     return (status, *_outcome(job), job.state, sh(LEFT), _state(others) == before)
+
+
+def taken(names: list[str]) -> Row:
+    """Assemble an overlay right before the trial does: (check, void, state, left, the members as before)."""
+    before = _state(names)
+    job = _trial(names)
+    trial = record_of(job)
+
+    def beside() -> None:
+        real = Job.note
+
+        def note(self: Job, **entry: object) -> None:
+            real(self, **entry)
+            if entry["event"] == "begin" and entry["step"] == trial.start:
+                sh(f"mdadm --incremental /dev/mapper/{trial.names.map(names[0])}")
+
+        Job.note = note  # type: ignore[method-assign]
+
+    _work(job, lambda _: beside(), 0)
+    return (*_outcome(job), job.state, sh(LEFT), _state(names) == before)
 
 
 def standing(names: list[str], *, freed: bool) -> Row:

@@ -8,24 +8,34 @@ TREE=/tmp/wrecks/tree MANIFEST=/tmp/wrecks/manifest KERNEL=/tmp/wrecks/kernel LA
 UUID=14141414-1414-4141-8141-141414141414
 MASK=/run/udev/rules.d/64-md-raid-assembly.rules
 HUSH=/run/udev/rules.d/63-md-raid-arrays.rules
+STAMP=/run/udev/rules.d/00-lab.rules
 RULES=${BASH_SOURCE[0]%/*}
+
+reload_rules() {  # udev follows its rules: it ignores one of some hundred requests to read them, and says nothing
+    local mark=$RANDOM$RANDOM
+    echo "SUBSYSTEM==\"mem\", KERNEL==\"null\", ENV{LAB_RULES}=\"$mark\"" >$STAMP
+    until grep -qs "^E:LAB_RULES=$mark\$" /run/udev/data/c1:3; do
+        udevadm control --reload
+        udevadm trigger --action=change --settle /sys/class/mem/null
+    done
+}
 
 mask() {  # no assembly by udev
     mkdir -p /run/udev/rules.d /tmp/wrecks
     ln -sfn /dev/null $MASK
-    udevadm control --reload
+    reload_rules
 }
 
 hush() {  # masked, and udev reads no array: mdadm, a reshape and that read can wait for each other
     mask
     ln -sfn /dev/null $HUSH
-    udevadm control --reload
+    reload_rules
 }
 
 unmask() {
     udevadm settle
     rm -f $MASK $HUSH
-    udevadm control --reload
+    reload_rules
 }
 
 edit() {  # DEVICE FIELD=VALUE...: change a superblock 1.x in place, its checksum with it
