@@ -111,7 +111,12 @@ def knob(said: str, subject: str, name: str) -> dict[str, Any]:
 
 
 def appear_again(guest: Guest, *disks: str) -> None:
-    """Take disks away, and let the kernel find them again."""
+    """Take disks away, and let the kernel find them again.
+
+    udev ignores about one of two hundred reloads, and then looks at its rules up to 3 s later (see
+    raidtui/rescue/trial/trial_rules.py): of a rule that was written just now, it hears twice.
+    """
+    assert guest.run("udevadm control --reload").status == 0
     for disk in disks:
         done = guest.run(
             f"host=$(readlink -f /sys/block/{disk} | sed 's#.*/\\(host[0-9]*\\)/.*#\\1#')"
