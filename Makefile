@@ -120,7 +120,7 @@ system:
 	for pair in linux.uml=user-mode-linux mdadm=mdadm udevadm=udev modprobe=kmod pivot_root=util-linux mount=mount pgrep=procps \
 	    pvcreate=lvm2 make-bcache=bcache-tools sfdisk=fdisk mkfs.ext4=e2fsprogs mkfs.xfs=xfsprogs systemd-tmpfiles=systemd fio=fio \
 	    qemu-system-x86_64=qemu-system-x86 smartctl=smartmontools \
-	    ddrescue=gddrescue rsync=rsync btrfs=btrfs-progs cryptsetup=cryptsetup-bin iostat=sysstat; do \
+	    ddrescue=gddrescue rsync=rsync btrfs=btrfs-progs cryptsetup=cryptsetup-bin iostat=sysstat ledctl=ledmon; do \
 	    PATH="$(SBIN)" command -v "$${pair%%=*}" >/dev/null 2>&1 || missing="$$missing $${pair#*=}"; \
 	done; \
 	if [ -z "$$missing" ]; then exit 0; fi; \

@@ -44,6 +44,9 @@ from raidtui.session.boot import check_boot
 from raidtui.session.cached_nodes import CacheReader
 from raidtui.session.rescue import read_facts
 from raidtui.session.stack import StackReader
+from raidtui.session.timeline import read_for_capture
+from raidtui.timeline.captured import CAPTURED, CapturedLog, captured_log_text
+from raidtui.view.text import visible
 from raidtui.wear.ledger import PATH
 from raidtui.wear.readings import WearReader
 
@@ -58,7 +61,7 @@ _PROC = (
 _DISK = (
     "dev", "size", "start", "ro", "removable", "partition", "wwid", "serial", "dm/name", "diskseq",
     "device/model", "device/vendor", "device/serial", "device/timeout", "device/queue_depth",
-    "queue/rotational", "queue/scheduler", "queue/nr_requests", "queue/logical_block_size",
+    "device/vpd_pg80", "queue/rotational", "queue/scheduler", "queue/nr_requests", "queue/logical_block_size",
     "queue/physical_block_size", "queue/optimal_io_size", "queue/discard_max_bytes",
 )  # fmt: skip
 _WRITE_ONLY = frozenset({"bitmap_set_bits", "new_dev"})
@@ -75,8 +78,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(root: Root, arguments: argparse.Namespace) -> int:
     """Write a capture; return 0, or 73 (EX_CANTCREAT) if the file cannot be created."""
+    log = CapturedLog() if arguments.file.exists() else read_for_capture(root)
     try:
-        number = write_capture(root, arguments.file, with_serials=arguments.with_serials)
+        number = write_capture(root, arguments.file, with_serials=arguments.with_serials, log=log)
     except FileExistsError:
         print(f"raidtui: {arguments.file} exists already; choose another name", file=sys.stderr)
         return 73
@@ -85,10 +89,25 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
         return 73
     kept = "with serial numbers" if arguments.with_serials else "serial numbers hashed"
     print(f"{arguments.file}: {number} files, {kept}. To open it: raidtui --root {arguments.file}")
+    for line in _history_lines(log):
+        print(visible(line))
     return 0
 
 
-def write_capture(root: Root, target: Path, *, with_serials: bool = False) -> int:
+def _history_lines(log: CapturedLog) -> Iterator[str]:
+    """Yield what the capture has of the host's history, and what it has not."""
+    times = [*(line.at_s for line in log.lines), *(entry.at_s for entry in log.ours)]
+    first = min(times, default=None)
+    since = f", since {time.strftime('%Y-%m-%d %H:%M', time.localtime(first))}" if first is not None else ""
+    own = f"and {len(log.ours):,} of its jobs, changes and benchmarks" if log.ours else ""
+    lines = f"{len(log.lines):,} lines of its logs, those that raidtui history uses"
+    yield f"In it are {lines}{since}{', ' if own else ''}{own}."
+    yield from (f"not in it: {trouble.sentence}" for trouble in log.troubles)
+
+
+def write_capture(
+    root: Root, target: Path, *, with_serials: bool = False, log: CapturedLog | None = None
+) -> int:
     """Write a capture (tar, gzip) of what ``root`` shows; return the number of files in it.
 
     Args:
@@ -96,6 +115,7 @@ def write_capture(root: Root, target: Path, *, with_serials: bool = False) -> in
         target: the file to create; an existing one is never overwritten.
         with_serials: whether serial numbers and WWNs are included. Otherwise each is replaced by a hash that
             is the same throughout one capture and differs between captures.
+        log: what happened on the host; None: it is read.
 
     Raises:
         FileExistsError: ``target`` exists.
@@ -106,6 +126,7 @@ def write_capture(root: Root, target: Path, *, with_serials: bool = False) -> in
     of_stack, more = stack_files(root)
     files |= of_stack | dict(_files(root, snapshot))
     inner |= more
+    files[CAPTURED] = captured_log_text(log if log is not None else read_for_capture(root))
     folders = {folder for path in files for folder in _above(path)}
     files = {path: data for path, data in files.items() if path not in folders}
     if inner:

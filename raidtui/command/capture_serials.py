@@ -9,10 +9,12 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
 from raidtui.host.knobs.udev_rules import FOLDERS
+from raidtui.host.serials import page_80_serial
 from raidtui.host.tools import output_path
 from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.tune.keep_files import udev_entries
+from raidtui.timeline.captured import CAPTURED
 from raidtui.wear.ledger import PATH
 
 _SHORTEST = 4
@@ -25,6 +27,7 @@ _JSON = re.compile(
 )
 _JSON_WWN = re.compile(r'"(wwn|eui64|nguid)"(\s*:\s*)(\{[^{}]*\}|[0-9]+)')
 _IMSM = re.compile(r"^ *Disk[0-9]+ Serial : (.+)$", re.MULTILINE)
+_LOGGED = re.compile(r'(?:S/N:\s*|WWN:|\b(?:serial|WWN|identifier) (?=\S*[0-9]))([^\s,"\\]+)')
 _OF_EXAMINE = output_path(("mdadm", "--examine")).removesuffix(".txt")
 _OF_SMART = (output_path(("smartctl",)).removesuffix(".txt"), PATH)
 _OF_RULES = tuple(f"{folder}/" for folder in FOLDERS)
@@ -48,6 +51,10 @@ def hash_serials(
             secret.update(match[1] for match in _UDEV.finditer(text))
         elif path.endswith(("/serial", "/wwid")):
             secret.add(text.strip())
+        elif path.endswith("/vpd_pg80"):
+            secret.add(page_80_serial(files[path]) or "")
+        elif path == CAPTURED:
+            secret.update(match[1].strip() for match in _LOGGED.finditer(text))
         elif path.startswith(_OF_EXAMINE):
             secret.update(match[1].strip() for match in _IMSM.finditer(text))
         elif path.startswith(_OF_SMART):

@@ -10,6 +10,8 @@ import argparse
 import re
 import sys
 import time
+from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from raidtui.host.roots.root import Root
@@ -17,6 +19,8 @@ from raidtui.host.roots.root import Root
 if TYPE_CHECKING:
     from raidtui.session.timeline import HostHistory
 
+Moment = Callable[[float], float]
+"""Returns a time by the present one, both in epoch seconds."""
 _READ, _REFUSED, _UNREAD = 0, 2, 3
 _AGO = re.compile(r"(\d{1,5})\s*([hdw])(?:\s+ago)?\Z")
 _UNITS_S = {"h": 3600.0, "d": 86_400.0, "w": 604_800.0}
@@ -48,18 +52,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--html", action="store_true", help="as one HTML page")
 
 
-def _moment(text: str) -> float:
-    """Return a time, epoch seconds; one that is given as a span is before now."""
+def _moment(text: str) -> Moment:
+    """Return a time; one that is given as a span is before now, which for a capture is when it was made."""
     word = text.strip()
     if (ago := _AGO.fullmatch(word)) is not None:
-        return time.time() - int(ago[1]) * _UNITS_S[ago[2]]
-    if _EPOCH.fullmatch(word):
-        return float(word[1:])
+        span_s = int(ago[1]) * _UNITS_S[ago[2]]
+        return lambda now_s: now_s - span_s
+    at_s = float(word[1:]) if _EPOCH.fullmatch(word) else None
     for form in _FORMS:
-        try:
-            return time.mktime(time.strptime(word, form))
-        except (ValueError, OverflowError):
-            continue
+        with suppress(ValueError, OverflowError):
+            at_s = time.mktime(time.strptime(word, form))
+    if at_s is not None:
+        return lambda _: at_s
     raise argparse.ArgumentTypeError(
         f"{text!r} is no time: 2026-11-20, '2026-11-20 03:00', @1764000000, 12h, 7d or 3w is one"
     )
@@ -73,7 +77,9 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     from raidtui.timeline.narrowing import Narrowing, SubjectError, narrowed  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
 
-    since_s, until_s = arguments.since, arguments.until
+    now_s = root.now_s()
+    since_s = arguments.since(now_s) if arguments.since is not None else None
+    until_s = arguments.until(now_s) if arguments.until is not None else None
     if since_s is not None and until_s is not None and since_s > until_s:
         raise UsageError("--since is after --until")
     history = read_history(root, since_s=since_s, until_s=until_s)

@@ -16,6 +16,7 @@ from raidtui.host.roots.root import Root
 
 if TYPE_CHECKING:
     from raidtui.model.plan import Plan, Refusal
+    from raidtui.pull.bays import BayDisk
     from raidtui.pull.record import PullDisk
     from raidtui.session.pull import PullLook, Pulls
 
@@ -133,7 +134,7 @@ def look_dict(look: PullLook) -> dict[str, Any]:
         "text": list(look.words.text),
         "target": {**_disk_dict(record.target), "here": found.target is not None},
         "others": [{**_disk_dict(disk), "state": state.value} for disk, state in found.others],
-        "new": [{"serial": disk.label, "name": disk.name, "bay": disk.bay or None} for disk in found.fresh],
+        "new": [{**_number_dict(disk), "name": disk.name, "bay": disk.bay or None} for disk in found.fresh],
         "complete": found.complete,
         "lost": list(found.lost),
         "begun_at": record.begun_s,
@@ -143,9 +144,13 @@ def look_dict(look: PullLook) -> dict[str, Any]:
     }
 
 
+def _number_dict(disk: PullDisk | BayDisk) -> dict[str, Any]:
+    return {"serial": disk.label or None, "identity": disk.identity or None}
+
+
 def _disk_dict(disk: PullDisk) -> dict[str, Any]:
     return {
-        "serial": disk.printed,
+        **_number_dict(disk),
         "name": disk.name,
         "model": disk.model or None,
         "size_bytes": disk.size_bytes,
@@ -315,9 +320,12 @@ def _cancel(root: Root, pulls: Pulls) -> int:
         return _not_possible(refusal)
     pulls.end()
     target = look.record.target
-    print(visible(f"The exchange of {target.name}, serial {target.printed}, has ended. Nothing was changed."))
+    print(visible(f"The exchange of {target.name}, {target.number}, has ended. Nothing was changed."))
     if look.record.light and look.standing.target is not None:
-        print(f"The light of its bay may still be on: ledctl locate_off=/dev/{look.standing.target.name}")
+        print(
+            "The light of its bay may still be on:"
+            f" ledctl --listed-only locate_off=/dev/{look.standing.target.name}"
+        )
     return _NOTHING
 
 

@@ -7,6 +7,7 @@ from typing import TypeGuard
 
 from raidtui.host.mounts import MOUNTINFO, SWAPS, parse_mounts, parse_swaps
 from raidtui.host.roots.root import Root
+from raidtui.host.serials import label_serial, serial_word
 from raidtui.host.trial_traces import PREFIX
 from raidtui.host.udev import UdevEntry, read_udev_entry
 from raidtui.model.disk import Disk, Use
@@ -87,8 +88,9 @@ def _read_disk(root: Root, name: str, tables: UsageTables) -> Disk | None:
         dev=dev,
         size_bytes=int(size) * 512 if _is_size(size) else None,
         model=_model(root, whole_node, of_whole),
-        serial=_serial(root, whole_node, of_whole),
-        wwn=of_whole.properties.get("ID_WWN") or _word(root.text(f"{whole_node}/wwid")),
+        serial=label_serial(root, whole_node, of_whole.properties),
+        wwn=of_whole.properties.get("ID_WWN") or serial_word(root.text(f"{whole_node}/wwid")),
+        identifier=serial_word(of_whole.properties.get("ID_SERIAL")),
         rotational=None if rotational is None else rotational.strip() == "1",
         uses=read_uses(root, name, dev, entry, tables),
     )
@@ -104,15 +106,16 @@ def read_identity(root: Root, name: str) -> Disk:
         disk=name,
         dev=dev,
         model=_model(root, node, entry),
-        serial=_serial(root, node, entry),
-        wwn=entry.properties.get("ID_WWN") or _word(root.text(f"{node}/wwid")),
+        serial=label_serial(root, node, entry.properties),
+        wwn=entry.properties.get("ID_WWN") or serial_word(root.text(f"{node}/wwid")),
+        identifier=serial_word(entry.properties.get("ID_SERIAL")),
     )
 
 
 def read_appearance(root: Root, disk: str) -> str:
     """Return the boot ID and the ``diskseq`` of a whole disk; see ``Device.appearance``."""
-    number = _word(root.text(f"{BLOCK}/{disk.replace('/', '!')}/diskseq"))
-    boot = _word(root.text("/proc/sys/kernel/random/boot_id"))
+    number = serial_word(root.text(f"{BLOCK}/{disk.replace('/', '!')}/diskseq"))
+    boot = serial_word(root.text("/proc/sys/kernel/random/boot_id"))
     return f"{boot}/{number}" if number and boot else ""
 
 
@@ -132,20 +135,7 @@ def whole_disk(root: Root, partition: str) -> str:
 
 
 def _model(root: Root, node: str, entry: UdevEntry) -> str | None:
-    return _word(root.text(f"{node}/device/model")) or _word(entry.properties.get("ID_MODEL"))
-
-
-def _serial(root: Root, node: str, entry: UdevEntry) -> str | None:
-    known = entry.properties
-    for key in ("ID_SERIAL_SHORT", "SCSI_IDENT_SERIAL", "ID_SCSI_SERIAL"):
-        if word := _word(known.get(key)):
-            return word
-    return _word(root.text(f"{node}/device/serial")) or _word(root.text(f"{node}/serial"))
-
-
-def _word(text: str | None) -> str | None:
-    word = (text or "").strip(" \t\n\0")
-    return None if word in {"", "(null)"} else word
+    return serial_word(root.text(f"{node}/device/model")) or serial_word(entry.properties.get("ID_MODEL"))
 
 
 class UsageTables:

@@ -23,6 +23,15 @@ def read_hidden_nvme(root: Root) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
+def has_lights(root: Root) -> bool:
+    """Whether ledctl(8) may find an enclosure whose lights it controls; True where it does not say.
+
+    Version 0.95 ends with status 0 and prints nothing where it finds none. It writes its own log nowhere.
+    """
+    listed = root.run("ledctl", "--log=/dev/null", "--list-controllers")
+    return listed.status != 0 or bool(listed.stdout.strip())
+
+
 def read_ide_disks(root: Root, disks: Iterable[str]) -> tuple[str, ...]:
     """Return the SATA disks whose controller is in IDE mode, by its PCI class (0101)."""
     found = []

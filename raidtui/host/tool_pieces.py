@@ -26,12 +26,16 @@ class PiecesError(Exception):
         message: why.
         missing: whether the tool is not installed.
         hangs: whether it printed nothing for too long, and was killed.
+        not_run: whether this is a capture for which it was not run.
     """
 
-    def __init__(self, message: str, *, missing: bool = False, hangs: bool = False) -> None:
+    def __init__(
+        self, message: str, *, missing: bool = False, hangs: bool = False, not_run: bool = False
+    ) -> None:
         super().__init__(message)
         self.missing = missing
         self.hangs = hangs
+        self.not_run = not_run
 
 
 def tool_pieces(argv: tuple[str, ...], *, stall_s: float, ended: Callable[[], bool]) -> Iterator[bytes]:

@@ -109,7 +109,9 @@ def first_trouble(root: Root, facts: tuple[Fact, ...]) -> str:
     return next((reason for fact in facts if (reason := why_not(root, fact))), "")
 
 
-def do_step(root: Root, step: Step, say: Say, *, backup: str = "") -> str:
+def do_step(
+    root: Root, step: Step, say: Say, *, backup: str = "", missed: Callable[[], None] | None = None
+) -> str:
     """Do a step; return why it failed, or "".
 
     Args:
@@ -117,6 +119,7 @@ def do_step(root: Root, step: Step, say: Say, *, backup: str = "") -> str:
         step: the step.
         say: receives the output of tools.
         backup: the suffix for the old version of a configuration file.
+        missed: called where a step has failed that may fail.
     """
     if reason := first_trouble(root, step.needs):
         return reason
@@ -130,6 +133,8 @@ def do_step(root: Root, step: Step, say: Say, *, backup: str = "") -> str:
         if reason and step.may_fail:
             if not step.counts:  # with counters, their result is the output
                 say(f"{reason}; the plan continues, since this step may fail")
+            if missed is not None:
+                missed()
             return ""
         if reason and step.proof_decides and step.proves and not _wait_for(root, step.proves):
             say(f"{reason}; what it was to do is done nevertheless")

@@ -71,6 +71,7 @@ class Worker:
         self._measuring = measuring
         self._listens = listens
         self._cancelled = False
+        self._missed = False
         self._mine = 0
         """How many workers had been noted in the journal when this one began."""
 
@@ -245,7 +246,7 @@ class Worker:
                 self._job.note(event="step failed", step=number, reason=reason)
                 return JobState.FAILED, f"step {number + 1}: {reason}"
             self._note_start(step)
-            self._job.note(event="step done", step=number)
+            self._job.note(event="step done", step=number, **({"missed": True} if self._missed else {}))
         return JobState.DONE, ""
 
     def _at_wait(self, plan: Plan, step: Step) -> tuple[JobState, str]:
@@ -313,7 +314,11 @@ class Worker:
         return first
 
     def _do(self, step: Step) -> str:
-        return do_step(self._root, step, self._say, backup=f"{self._job.id}.bak")
+        self._missed = False
+        return do_step(self._root, step, self._say, backup=f"{self._job.id}.bak", missed=self._miss)
+
+    def _miss(self) -> None:
+        self._missed = True
 
     def _say(self, text: str) -> None:
         with (

@@ -5,6 +5,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 _IN_USE = frozenset({"mount", "swap", "holder"})
+_WWN = ("0x", "naa.", "eui.", "nvme.", "uuid.", "t10.")
+"""How WWNs of udev and of sysfs begin."""
 
 
 class Use(Struct, frozen=True, kw_only=True):
@@ -34,7 +36,8 @@ class Disk(Struct, frozen=True, kw_only=True):
 
     Args:
         disk: the name of the whole disk, for a partition as for the disk itself.
-        serial, wwn, model: of the whole disk.
+        serial, wwn, model: of the whole disk. The serial number is the one on its label.
+        identifier: what udev knows the whole disk by (``ID_SERIAL``).
         dev: "major:minor".
     """
 
@@ -45,6 +48,7 @@ class Disk(Struct, frozen=True, kw_only=True):
     model: str | None = None
     serial: str | None = None
     wwn: str | None = None
+    identifier: str | None = None
     rotational: bool | None = None
     uses: tuple[Use, ...] = ()
 
@@ -55,8 +59,20 @@ class Disk(Struct, frozen=True, kw_only=True):
 
     @property
     def identity(self) -> str:
-        """The identity of its disk: the serial number, or the WWN."""
-        return self.serial or self.wwn or ""
+        """The identity of its disk: the serial number, or the WWN, or what udev knows it by."""
+        return self.serial or self.wwn or self.identifier or ""
+
+
+def disk_number(serial: str, identity: str) -> str:
+    """Return the number that a disk is found by, with its kind; "" where it has none.
+
+    Args:
+        serial: the serial number on its label; "" where that is not known.
+        identity: ``Disk.identity``.
+    """
+    if serial or not identity:
+        return f"serial {serial}" if serial else ""
+    return f"{'WWN' if identity.startswith(_WWN) else 'identifier'} {identity}"
 
 
 class DiskIo(Struct, frozen=True, kw_only=True):

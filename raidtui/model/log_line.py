@@ -41,6 +41,7 @@ class LogGap(StrEnum):
     """What is missing of a host's logs, for programs; docs/history.md describes each."""
 
     CANCELLED = "cancelled"
+    CAPTURE_CUT = "capture-cut"
     DAMAGED = "damaged"
     FILES_REFUSED = "files-refused"
     JOURNAL_FAILED = "journal-failed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from raidtui.model.disk import disk_number
 from raidtui.model.plan import Fact, FactKind, Plan, Refusal, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.target import needs_root
@@ -29,7 +30,7 @@ def which_disk(device: Device) -> str:
     disk = device.disk
     words = [
         disk.model or "unknown model",
-        f"serial {disk.serial}" if disk.serial else f"WWN {disk.wwn}" if disk.wwn else "no serial number",
+        disk_number(disk.serial or "", disk.identity) or "no serial number",
         f"at {slot_of(device)}" if slot_of(device) else "",
     ]
     on = f" (on {disk.disk})" if disk.disk != disk.name else ""
@@ -72,10 +73,11 @@ def plan_locate(survey: Survey, name: str, *, on: bool = True) -> Plan | Refusal
 
 
 def _light(device: Device, *, on: bool) -> Step:
+    """Without ``--listed-only``, ledctl puts the lights of all other bays out, those of failed disks, too."""
     disk = device.disk
     same = (Fact(kind=FactKind.SERIAL, subject=disk.disk, value=disk.identity),) if disk.identity else ()
     return Step(
-        argv=("ledctl", f"{'locate' if on else 'locate_off'}=/dev/{disk.disk}"),
+        argv=("ledctl", "--listed-only", f"{'locate' if on else 'locate_off'}=/dev/{disk.disk}"),
         why="its bay light blinks" if on else "its bay light is off again",
         needs=same,
     )

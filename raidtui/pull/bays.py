@@ -10,10 +10,10 @@ from msgspec import Struct
 from raidtui.host.block import BLOCK, NO_DISKS, read_appearance, read_identity
 from raidtui.host.roots.root import Root, whole_number
 from raidtui.host.udev import DATA, has_udev_entry, read_udev_entry
+from raidtui.model.disk import disk_number
 from raidtui.plans.locate import bay_of
 
 _PATIENCE_S, _PACE_S = 1.0, 0.05
-_PRINTED = ("SCSI_IDENT_SERIAL", "ID_SCSI_SERIAL")
 
 
 class BayDisk(Struct, frozen=True, kw_only=True):
@@ -21,8 +21,7 @@ class BayDisk(Struct, frozen=True, kw_only=True):
 
     Args:
         identity: its serial number, or WWN; "" where it has none, or udev has not read it yet.
-        label: the serial number that is printed on its label, as far as it is known: udev's short serial of a
-            SCSI disk is its WWN.
+        label: the serial number on its label; "" where that is not known.
         bay: where it is plugged in, as udev names it; "" where that is not known.
         appearance: its boot ID and ``diskseq``, see ``Device.appearance``.
         sector_bytes: the logical sector size; None where the kernel does not say.
@@ -37,6 +36,11 @@ class BayDisk(Struct, frozen=True, kw_only=True):
     rotational: bool | None = None
     bay: str = ""
     appearance: str = ""
+
+    @property
+    def number(self) -> str:
+        """The number that it is found by, with its kind: "serial S2R5NX0H812345"."""
+        return disk_number(self.label, self.identity)
 
 
 def read_bays(root: Root) -> tuple[BayDisk, ...]:
@@ -56,11 +60,10 @@ def _read(root: Root, name: str) -> BayDisk:
     sectors = whole_number(root.text(f"{node}/size"))
     rotational = whole_number(root.text(f"{node}/queue/rotational"))
     entry = read_udev_entry(root, disk.dev)
-    printed = (entry.properties.get(key, "").strip() for key in _PRINTED)
     return BayDisk(
         name=name,
         identity=disk.identity,
-        label=next(filter(None, printed), "") or disk.identity,
+        label=disk.serial or "",
         model=disk.model or "",
         size_bytes=None if sectors is None else sectors * 512,
         sector_bytes=whole_number(root.text(f"{node}/queue/logical_block_size")),

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from msgspec.structs import replace
 
 from raidtui.model.array import Array
-from raidtui.model.disk import Disk
+from raidtui.model.disk import Disk, disk_number
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device, refuse_old_arrays
@@ -68,7 +68,6 @@ def plan_put_in(
     table: Table | Refusal | None,
     *,
     of: str = "",
-    label: str = "",
     destroys: Collection[str] = (),
 ) -> Plan | Refusal:
     """Return the plan that puts a new disk in the place of the one that was pulled.
@@ -79,7 +78,6 @@ def plan_put_in(
         name: the kernel's name of the new disk.
         table: the partition table it gets; None where the whole disk is the member; or why there is none.
         of: the disk whose table it is.
-        label: the serial number on the new disk's label.
         destroys: names of stopped arrays that may be destroyed, as typed.
     """
     device = survey.devices.get(name)
@@ -95,7 +93,7 @@ def plan_put_in(
         return made
     return replace(
         made,
-        title=f"put in: {name}, serial {label or device.disk.identity}",
+        title=f"put in: {name}, {disk_number(device.disk.serial or '', device.disk.identity)}",
         steps=(*made.steps, *_light_off(survey, record, name)),
         warning=" ".join(filter(None, (made.warning, *_warnings(survey, record, device)))),
         notes=(_new_words(device), *made.notes, f"{BOOT_CHECK}."),
@@ -307,4 +305,4 @@ def plan_push_back(survey: Survey, disk: PullDisk, name: str) -> Plan | Refusal:
         plans.append(made)
     if not plans:
         return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{name} is in all its arrays already", remedy="")
-    return merged(f"take back: {name}, serial {disk.printed}", plans)
+    return merged(f"take back: {name}, {disk.number}", plans)

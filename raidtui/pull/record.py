@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from raidtui.jobs.journal import journal_path
 from raidtui.jobs.state_files import own_folder, sync_folder, write_synced
+from raidtui.model.disk import disk_number
 
 FORM = 1
 _LARGEST = 4 << 20
@@ -45,7 +46,7 @@ class PullDisk(Struct, frozen=True, kw_only=True):
     Args:
         identity: its serial number, or WWN.
         name: the kernel's name of it then.
-        label: the serial number on its label, see ``BayDisk``.
+        label: the serial number on its label; "" where that is not known.
         bay: where it is plugged in, as udev names it; "" where that is not known.
     """
 
@@ -59,8 +60,13 @@ class PullDisk(Struct, frozen=True, kw_only=True):
 
     @property
     def printed(self) -> str:
-        """What to look for on the disk."""
+        """What to look for on the disk: the serial number, or else the WWN."""
         return self.label or self.identity
+
+    @property
+    def number(self) -> str:
+        """The same with its kind: "serial S2R5NX0H812345"."""
+        return disk_number(self.label, self.identity)
 
 
 class PullRecord(Struct, frozen=True, kw_only=True):
@@ -71,6 +77,7 @@ class PullRecord(Struct, frozen=True, kw_only=True):
         others: all other disks of the host: none of them is to be pulled.
         appearance: the target's boot ID and ``diskseq`` then: see ``Device.appearance``.
         light: whether the light of its bay was switched on.
+        dark: why it was not, a clause; "" where that needs no word.
         begun_s: epoch seconds.
         who: the user.
         out_job: the job that takes it out of its arrays; "" before it was started, and where none is needed.
@@ -86,6 +93,7 @@ class PullRecord(Struct, frozen=True, kw_only=True):
     who: str
     appearance: str = ""
     light: bool = False
+    dark: str = ""
     out_job: str = ""
     left_s: float | None = None
     fresh: str = ""

@@ -138,13 +138,16 @@ def refuse_unnamed(disk: str, bays: Iterable[BayDisk]) -> Refusal | None:
     return None
 
 
-def plan_take_out(survey: Survey, name: str, bays: Sequence[BayDisk]) -> Plan | Refusal:
+def plan_take_out(
+    survey: Survey, name: str, bays: Sequence[BayDisk], *, light: bool = True
+) -> Plan | Refusal:
     """Return the plan that takes a disk out of all its arrays, so that it can be pulled.
 
     Args:
         survey: the host, with the disk, its partitions, and all members of its arrays.
         name: a member, or the whole disk.
         bays: the disks that are there.
+        light: whether the light of its bay is to be switched on, where ledctl is there.
 
     Returns:
         The plan, without steps where nothing is left to do but to pull it; or why not.
@@ -153,16 +156,16 @@ def plan_take_out(survey: Survey, name: str, bays: Sequence[BayDisk]) -> Plan | 
     if refusal := refuse_pulling(survey, name) or refuse_unnamed(disk, bays):
         return refusal
     found = members_on(survey, disk)
-    light = plan_locate(survey, disk)
+    lit = plan_locate(survey, disk) if light else None
     steps: list[Step] = []
-    if isinstance(light, Plan):
-        steps.append(replace(light.steps[0], may_fail=True, why="the light of its bay blinks"))
+    if isinstance(lit, Plan):
+        steps.append(replace(lit.steps[0], may_fail=True, why="the light of its bay blinks"))
     for array, member in found:
         steps += _leave(survey, array, member)
     titles = list(dict.fromkeys(array.title for array, _ in found))
-    label = next(each.label or each.identity for each in bays if each.name == disk)
+    number = next(each.number for each in bays if each.name == disk)
     return Plan(
-        title=f"take out: {disk}, serial {label}",
+        title=f"take out: {disk}, {number}",
         subject=joined(titles) or disk,
         steps=tuple(steps),
         harm=Harm.REDUCES,
@@ -201,7 +204,14 @@ def _after(array: Array, member: Member) -> str:
 
 
 def record_of(
-    survey: Survey, name: str, bays: Sequence[BayDisk], *, light: bool, who: str, now_s: float
+    survey: Survey,
+    name: str,
+    bays: Sequence[BayDisk],
+    *,
+    light: bool,
+    dark: str = "",
+    who: str,
+    now_s: float,
 ) -> PullRecord:
     """Return the record of an exchange that begins now.
 
@@ -210,6 +220,7 @@ def record_of(
         name: a member of the disk, or the whole disk; ``plan_take_out`` does not refuse it.
         bays: the disks that are there.
         light: whether the light of its bay is switched on.
+        dark: why not.
         who: the user.
         now_s: epoch seconds.
     """
@@ -226,6 +237,7 @@ def record_of(
         ),
         appearance=own.appearance,
         light=light,
+        dark=dark,
         begun_s=now_s,
         who=who,
     )

@@ -33,7 +33,7 @@ def disk_words(disk: PullDisk | BayDisk) -> str:
     """Return a disk as a person finds it: serial number, model, size, bay."""
     size = short_size(disk.size_bytes) if disk.size_bytes else ""
     bay = f"at {disk.bay}" if disk.bay else ""
-    return " · ".join(filter(None, (f"serial {disk.label or disk.identity}", disk.model, size, bay)))
+    return " · ".join(filter(None, (disk.number, disk.model, size, bay)))
 
 
 def pull_words(record: PullRecord, found: PullStanding, arrays: tuple[Array, ...]) -> PullWords:
@@ -82,9 +82,9 @@ def draft_words(record: PullRecord, refusal: str, *, replaces: str, ready: bool)
 
 def _wrong(record: PullRecord, found: PullStanding, arrays: tuple[Array, ...]) -> PullWords:
     wrong, known = found.wrong, {array.uuid: array for array in arrays}
-    names = joined([f"{disk.name}, serial {disk.printed}" for disk in wrong])
+    names = joined([f"{disk.name}, {disk.number}" for disk in wrong])
     back = "push it back into its bay now, and pull nothing else"
-    text = [f"{names}, left: {back}. The disk to pull is serial {record.target.printed}."]
+    text = [f"{names}, left: {back}. The disk to pull is {record.target.number}."]
     if found.lost:
         text.append(
             f"{joined(list(found.lost))} cannot do without it and has stopped working. Do not write, do not"
@@ -109,7 +109,7 @@ def _wrong(record: PullRecord, found: PullStanding, arrays: tuple[Array, ...]) -
 
 
 def _out(out: tuple[PullDisk, ...], found: PullStanding, arrays: tuple[Array, ...]) -> PullWords:
-    names = joined([disk.printed for disk in out])
+    names = joined([disk.number for disk in out])
     titles = joined(list(dict.fromkeys(member.array for disk in out for member in disk.members)))
     if found.lost:
         return PullWords(
@@ -117,8 +117,8 @@ def _out(out: tuple[PullDisk, ...], found: PullStanding, arrays: tuple[Array, ..
             role="bad",
             text=(
                 (
-                    f"Serial {names} is there again. {joined(list(found.lost))} has stopped working without"
-                    " it: stop it and start it again (T and a in pane 1, or raidtui rescue)."
+                    f"{_opening(names)} is there again. {joined(list(found.lost))} has stopped working"
+                    " without it: stop it and start it again (T and a in pane 1, or raidtui rescue)."
                 ),
             ),
         )
@@ -132,7 +132,7 @@ def _out(out: tuple[PullDisk, ...], found: PullStanding, arrays: tuple[Array, ..
         head="It is there, and out of its array",
         role="warn",
         text=(
-            f"Serial {names} is not to be pulled, and is no member of {titles} now. Take it back: {much}.",
+            f"{_opening(names)} is not to be pulled, and is no member of {titles} now. Take it back: {much}.",
         ),
         act=f"take {out[0].printed} back",
     )
@@ -166,7 +166,8 @@ def _serving(record: PullRecord, found: PullStanding) -> PullWords:
 
 def _waiting(record: PullRecord, found: PullStanding) -> PullWords:
     name = found.target.name if found.target is not None else record.target.name
-    light = " The light of its bay blinks, where the bay has one." if record.light else ""
+    dark = f" Its bay has no light: {record.dark}." if record.dark else ""
+    light = " The light of its bay blinks, where the bay has one." if record.light else dark
     return PullWords(
         head="Pull it now",
         role="ok",
@@ -182,7 +183,7 @@ def _waiting(record: PullRecord, found: PullStanding) -> PullWords:
 
 def _left(record: PullRecord, found: PullStanding) -> PullWords:
     disk = record.target
-    text = [f"{disk.name}, serial {disk.printed}, left. The other {len(found.others)} are there."]
+    text = [f"{disk.name}, {disk.number}, left. The other {len(found.others)} are there."]
     if found.complete:
         text.append(f"{_titles(record)}: complete without it. A new disk would be a spare; x ends this here.")
     else:
@@ -198,7 +199,7 @@ def _back(record: PullRecord, found: PullStanding) -> PullWords:
         role="warn",
         text=(
             (
-                f"Serial {record.target.printed} is there again"
+                f"{_opening(record.target.number)} is there again"
                 f"{f', as {found.target.name}' if found.target is not None else ''}. If only its cable or its"
                 f" bay was the trouble, take it back into {_titles(record)}; else pull it, and push the new"
                 " one in."
@@ -216,9 +217,7 @@ def _fresh(record: PullRecord, found: PullStanding) -> PullWords:
     return PullWords(
         head="A new disk is there",
         role="ok",
-        text=(
-            f"{disk.name}, serial {disk.label or disk.identity}.{where}{more} Its plan says whether it fits.",
-        ),
+        text=(f"{disk.name}, {disk.number}.{where}{more} Its plan says whether it fits.",),
         act=f"put {disk.name} in",
     )
 
@@ -242,7 +241,7 @@ def _filling(record: PullRecord, found: PullStanding) -> PullWords:
 
 def _done(record: PullRecord, found: PullStanding) -> PullWords:
     disk = found.fresh[0] if found.fresh else found.target
-    where = f" {disk.name}, serial {disk.label or disk.identity}, is in." if disk is not None else ""
+    where = f" {disk.name}, {disk.number}, is in." if disk is not None else ""
     return PullWords(
         head="Done",
         role="ok",
@@ -264,6 +263,11 @@ _STAGES = {
     PullStage.FILLING: _filling,
     PullStage.DONE: _done,
 }
+
+
+def _opening(words: str) -> str:
+    """Return words as a sentence begins."""
+    return words[:1].upper() + words[1:]
 
 
 def _titles(record: PullRecord) -> str:

@@ -81,7 +81,7 @@ class Pulls:
             other = self.read()
             if other is not None and other.target.identity != record.target.identity:
                 raise PullError(
-                    f"{other.target.name}, serial {other.target.printed}, is being exchanged: end that first"
+                    f"{other.target.name}, {other.target.number}, is being exchanged: end that first"
                 )
             self.write(record)
 
@@ -141,8 +141,20 @@ def read_look(
     if record.left_s is None and left and root.writable:
         pulls.note(left_s=root.now_s())
         record = pulls.read() or record
+    if record.light and played is None and _dark(record):
+        record = replace(record, light=False, dark="ledctl could not switch it on")
     found = standing(record, bays, arrays, _states(record, played))
     return PullLook(record=record, standing=found, words=pull_words(record, found, tuple(arrays)))
+
+
+def _dark(record: PullRecord) -> bool:
+    """Whether the job that took the disk out has noted that ledctl failed."""
+    try:
+        entries = find_job(record.out_job).entries() if record.out_job else []
+    except JobError:
+        return False
+    lit = {each["step"] for each in entries if str(each.get("command", "")).startswith("ledctl ")}
+    return any(each.get("missed") and each["step"] in lit for each in entries)
 
 
 def _states(record: PullRecord, played: PlayedJobs | None) -> Mapping[str, JobState]:

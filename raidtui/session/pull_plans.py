@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.host.block import DiskReader
+from raidtui.host.controllers import has_lights
 from raidtui.host.reading import ReadingScope
 from raidtui.host.roots.root import Root
 from raidtui.jobs.journal import who
@@ -33,7 +34,7 @@ class PullDraft(Struct, frozen=True, kw_only=True):
         made: the plan that takes the disk out, or why that is not possible.
         first: the plan that copies the member to a disk that is there, so that no redundancy is lost; None
             where none fits.
-        light: whether the light of its bay can be switched: ledctl is there.
+        light: whether the light of its bay can be switched: ledctl is there, and finds an enclosure.
     """
 
     record: PullRecord
@@ -75,11 +76,13 @@ def make_draft(root: Root, survey: Survey, name: str) -> PullDraft | Refusal:
     device = survey.devices.get(name)
     if device is None or device.disk.disk not in {bay.name for bay in bays}:
         return survey.no_device(name)
-    light = survey.refuse_tool("ledctl") is None
-    record = record_of(survey, name, bays, light=light, who=who(), now_s=root.now_s())
+    installed = survey.refuse_tool("ledctl") is None
+    dark = "ledctl finds no enclosure that it controls" if installed and not has_lights(root) else ""
+    light = installed and not dark
+    record = record_of(survey, name, bays, light=light, dark=dark, who=who(), now_s=root.now_s())
     return PullDraft(
         record=record,
-        made=plan_take_out(survey, name, bays),
+        made=plan_take_out(survey, name, bays, light=light),
         first=_replacing_first(root, survey, record, bays),
         light=light,
     )
@@ -164,13 +167,13 @@ def plan_next(
     if found.wrong:
         return Refusal(
             code=RefusalCode.WRONG_STATE,
-            why=f"serial {found.wrong[0].printed} is missing, which is not to be pulled",
+            why=f"{found.wrong[0].number} is missing, which is not to be pulled",
             remedy="push it back first",
         )
     if out := found.those(OtherState.OUT):
         return plan_push_back(survey, out[0], _now(look, out[0].identity))
     if found.stage is PullStage.SERVING and found.target is not None:
-        return plan_take_out(survey, found.target.name, read_bays(root))
+        return plan_take_out(survey, found.target.name, read_bays(root), light=record.light)
     if found.stage is PullStage.BACK and found.target is not None:
         return plan_return(survey, record, found.target.name)
     if found.stage is PullStage.FRESH:
@@ -189,9 +192,7 @@ def plan_put_back(survey: Survey, look: PullLook) -> Plan | Refusal:
     """Return the plan that takes the disk back into its arrays instead of pulling it, or why not."""
     target = look.standing.target
     if target is None:
-        return Refusal(
-            code=RefusalCode.NOT_FOUND, why=f"serial {look.record.target.printed} is not there any more"
-        )
+        return Refusal(code=RefusalCode.NOT_FOUND, why=f"{look.record.target.number} is not there any more")
     return plan_return(survey, look.record, target.name)
 
 
@@ -204,7 +205,7 @@ def _plan_fresh(
         model = model_disk(survey, record.target)
         of = model if isinstance(model, str) else ""
         table = model if isinstance(model, Refusal) else read_table(root, model)
-    return plan_put_in(survey, record, fresh.name, table, of=of, label=fresh.label, destroys=destroys)
+    return plan_put_in(survey, record, fresh.name, table, of=of, destroys=destroys)
 
 
 def read_table(root: Root, disk: str) -> Table | Refusal:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -22,6 +22,13 @@ from raidtui.session.host_thread import HostThread
 from raidtui.session.own_entries import own_entries
 from raidtui.session.watch_loop import WatchLoop
 from raidtui.timeline.assembly import BootSpan, assemble
+from raidtui.timeline.captured import (
+    CAPTURED,
+    CapturedLog,
+    CapturedLogError,
+    captured_log,
+    read_captured_log,
+)
 from raidtui.timeline.catalogue import matters
 from raidtui.timeline.entries import Entry, entry_of
 from raidtui.timeline.identity import ArrayToday, Today
@@ -112,13 +119,8 @@ def read_history(
     """
     run = run or HistoryRun()
     reading = _Reading(root, run, since_s, until_s)
-    reading.journal()
-    if not run.ended():
-        reading.files()
-    if not run.ended():
-        reading.ring()
+    ours, troubles = _read_all(root, reading)
     today = today_of(root, snapshot or Sampler(root).sample())
-    ours, troubles = own_entries() if root.live else ((), ())
     incidents, boots = assemble(reading.entries, [e for e in ours if reading.wanted(e.at_s)], today)
     if run.ended() and not reading.full:
         reading.troubles.append(
@@ -135,10 +137,30 @@ def read_history(
     )
 
 
+def read_for_capture(root: Root) -> CapturedLog:
+    """Return the history of a host as a capture keeps it; that of a capture is kept as it is."""
+    reading = _Reading(root, HistoryRun(), None, None)
+    ours, troubles = _read_all(root, reading)
+    return captured_log(reading.entries, ours, (*reading.troubles, *troubles))
+
+
+def _read_all(root: Root, reading: _Reading) -> tuple[Sequence[Entry], Sequence[LogTrouble]]:
+    """Read the logs; return what raidtui did there, and what could not be read of that.
+
+    Nothing of this machine is read where the host is another one.
+    """
+    if (ours := reading.captured()) is not None:
+        return ours, ()
+    for read in (reading.journal, reading.files, reading.ring):
+        if not reading.run.ended():
+            read()
+    return own_entries() if root.live else ((), ())
+
+
 class _Reading:
     def __init__(self, root: Root, run: HistoryRun, since_s: float | None, until_s: float | None) -> None:
         self._root = root
-        self._run = run
+        self.run = run
         self._since_s, self._until_s = since_s, until_s
         self._kernel = False
         self._first_s: float | None = None
@@ -159,18 +181,36 @@ class _Reading:
                 entries.append(entry)
         if len(entries) > MOST_ENTRIES and not self.full:
             self.full = True
-            self._run.end()
+            self.run.end()
             at_s = entries[-1].at_s
             sentence = f"more than {MOST_ENTRIES:,} lines matter: what is older is not shown"
             remedy = f"raidtui history --until @{at_s:.0f} shows it"
             self.troubles.append(LogTrouble(code=LogGap.TOO_MANY, sentence=sentence, remedy=remedy))
 
+    def captured(self) -> tuple[Entry, ...] | None:
+        """Read the history in a capture; return what raidtui did there; None where there is no such."""
+        try:
+            data = b"" if self._root.live else self._root.read(CAPTURED)
+        except OSError:
+            data = b""
+        if not data:
+            return None
+        try:
+            log = read_captured_log(data)
+        except CapturedLogError as error:
+            self.troubles.append(LogTrouble(code=LogGap.DAMAGED, sentence=str(error)))
+            return ()
+        self.run.lines = len(log.lines)
+        self._take(line for line in log.lines if self.wanted(line.at_s))
+        self.troubles += log.troubles
+        return log.ours
+
     def journal(self) -> None:
         """Read the journal."""
-        reader = JournalReader(self._root, self._run.ended)
+        reader = JournalReader(self._root, self.run.ended)
         for lines in reader.read(self._since_s, self._until_s):
             self._take(lines)
-            self._run.lines, self._run.at_s = reader.lines, reader.at_s
+            self.run.lines, self.run.at_s = reader.lines, reader.at_s
             if lines:
                 self._first_s = lines[-1].at_s
         self.entries.reverse()
@@ -186,10 +226,10 @@ class _Reading:
         volatile = any(each.code is LogGap.JOURNAL_VOLATILE for each in self.troubles)
         if cuts and not volatile:
             return  # the journal is kept: it is at least as old as files are
-        files = LogFiles(self._root, matters, self._run.ended)
+        files = LogFiles(self._root, matters, self.run.ended)
         found: dict[tuple[float, str], LogLine] = {}
         for lines in files.read():
-            self._run.lines += len(lines)
+            self.run.lines += len(lines)
             found.update({(round(line.at_s), line.text): line for line in lines})
         before_s = self._first_s if cuts else None
         wanted = (line for line in with_boots(list(found.values())) if self.wanted(line.at_s))
@@ -202,7 +242,7 @@ class _Reading:
         if self._kernel:
             return
         lines, trouble = read_ring(self._root)
-        self._run.lines += len(lines)
+        self.run.lines += len(lines)
         self._take(line for line in lines if self.wanted(line.at_s))
         if trouble is not None:
             self.troubles.append(trouble)

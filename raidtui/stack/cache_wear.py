@@ -40,8 +40,13 @@ def yearly_wear(meter: StackMeter, name: str, lives: Mapping[str, int]) -> dict[
 
 
 def _written_whole(stack: Stack, name: str) -> tuple[str, ...]:
-    """Return the disks that get all that is written to a device; none where it is spread over several."""
-    node = stack.nodes[name]
+    """Return the disks that get all that is written to a device.
+
+    None where it is spread over several, or where it is not there: a cache may lack its device.
+    """
+    node = stack.nodes.get(name)
+    if node is None:
+        return ()
     if not node.parents:
         return (name,)
     if len(node.parents) > 1 and not (node.kind is StackKind.MD and node.level == "raid1"):

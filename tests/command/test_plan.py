@@ -51,8 +51,8 @@ def commands(host: Host, *words: str) -> list[str]:
         ("repair data", "echo repair > /sys/class/block/md127/md/sync_action"),
         ("read-only data", "mdadm --readonly /dev/md127"),
         ("bitmap data internal", "mdadm --grow /dev/md127 --bitmap=internal"),
-        ("locate sdo", "ledctl locate=/dev/sdo"),
-        ("locate sdo --off", "ledctl locate_off=/dev/sdo"),
+        ("locate sdo", "ledctl --listed-only locate=/dev/sdo"),
+        ("locate sdo --off", "ledctl --listed-only locate_off=/dev/sdo"),
         ("add logs sdk --destroy old", "mdadm --manage /dev/md125 --add /dev/sdk"),
         (
             "replace data sda --with sdk --destroy=old",

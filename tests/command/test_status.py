@@ -150,6 +150,9 @@ def test_capture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         number = sum(entry.isfile() for entry in archive)
     assert capsys.readouterr().out == (
         f"{target}: {number} files, serial numbers hashed. To open it: raidtui --root {target}\n"
+        "In it are 0 lines of its logs, those that raidtui history uses.\n"
+        "not in it: journalctl was not run for this capture\n"
+        "not in it: dmesg was not run for this capture\n"
     )
     assert run(["--root", str(target), "status"]) == 1
     capsys.readouterr()

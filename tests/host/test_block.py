@@ -9,12 +9,13 @@ from raidtui.host.block import DiskReader, map_candidates
 from raidtui.host.diskstats import read_io
 from raidtui.host.md.array_attributes import read_limits
 from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.model.disk import Disk, DiskIo, Use
+from raidtui.model.disk import Disk, DiskIo, Use, disk_number
 from raidtui.model.snapshot import SystemLimits
 from tests.hosts.trees import host_tree, raid1
 
 RAID_MEMBER = Use(kind="signature", what="linux_raid_member")
 GIB_240 = 468_862_128 * 512
+WWN = "5000c500a0b0d001"
 
 
 def test_whole_disk_and_partition() -> None:
@@ -102,12 +103,64 @@ def test_without_udev() -> None:
         ("E:ID_SCSI_SERIAL=C\n", "C"),
         ("E:ID_SERIAL_SHORT=\n", None),
         ("E:ID_SERIAL_SHORT=(null)\nE:ID_SCSI_SERIAL=C\n", "C"),
+        ("E:ID_BUS=ata\nE:ID_SERIAL_SHORT=A\nE:SCSI_IDENT_SERIAL=A\n", "A"),
+        # of a SCSI disk the short form is what identifies it, page 0x83, as a rule the WWN
+        (f"E:ID_BUS=scsi\nE:ID_SERIAL=3{WWN}\nE:ID_SERIAL_SHORT={WWN}\nE:ID_SCSI_SERIAL=Z1Z0\n", "Z1Z0"),
+        (f"E:ID_BUS=scsi\nE:ID_SERIAL=3{WWN}\nE:ID_SERIAL_SHORT={WWN}\nE:SCSI_IDENT_SERIAL=Z1Z0\n", "Z1Z0"),
+        (f"E:ID_BUS=scsi\nE:ID_SERIAL=3{WWN}\nE:ID_SERIAL_SHORT={WWN}\n", None),
+        ("E:ID_BUS=scsi\nE:ID_SERIAL=0QEMU_QEMU_HARDDISK_drive-scsi0\nE:ID_SERIAL_SHORT=drive-scsi0\n", None),
+        # without page 0x83, scsi_id takes page 0x80
+        ("E:ID_BUS=scsi\nE:ID_SERIAL=SSEAGATE_ST4000_Z1Z0\nE:ID_SERIAL_SHORT=Z1Z0\n", "Z1Z0"),
     ],
 )
 def test_serial(lines: str, serial: str | None) -> None:
     root = host_tree(raid1(members=("sda", "sdb"))).root()
     root.put("/run/udev/data/b8:0", lines)
     assert DiskReader(root).read(["sda"])["sda"].serial == serial
+
+
+@pytest.mark.parametrize(
+    ("page", "serial"),
+    [
+        (b"\0\x80\0\x08  Z1Z0  ", "Z1Z0"),
+        (b"\0\x80\0\x04Z1Z0\0\0garbage", "Z1Z0"),
+        (b"\0\x83\0\x04Z1Z0", None),
+        (b"\0\x80\0\x04    ", None),
+        (b"\0\x80", None),
+    ],
+)
+def test_serial_of_page_80(page: bytes, serial: str | None) -> None:
+    """What udev has not of a SCSI disk the kernel may have; its WWN stays its WWN, and identifies it."""
+    root = host_tree(raid1(members=("sda", "sdb"))).root()
+    root.put(
+        "/run/udev/data/b8:0",
+        f"E:ID_BUS=scsi\nE:ID_SERIAL=3{WWN}\nE:ID_SERIAL_SHORT={WWN}\nE:ID_WWN=0x{WWN}\n",
+    )
+    root.put("/sys/class/block/sda/device/vpd_pg80", page)
+    disk = DiskReader(root).read(["sda"])["sda"]
+    assert (disk.serial, disk.identity) == (serial, serial or f"0x{WWN}")
+
+
+def test_what_has_no_serial_number_and_no_wwn_is_identified_by_what_udev_knows() -> None:
+    root = host_tree(raid1(members=("sda", "sdb"))).root()
+    known = "0QEMU_QEMU_HARDDISK_drive-scsi0"
+    root.put("/run/udev/data/b8:0", f"E:ID_BUS=scsi\nE:ID_SERIAL={known}\nE:ID_SERIAL_SHORT=drive-scsi0\n")
+    disk = DiskReader(root).read(["sda"])["sda"]
+    assert (disk.serial, disk.wwn, disk.identity) == (None, None, known)
+
+
+@pytest.mark.parametrize(
+    ("serial", "identity", "number"),
+    [
+        ("Z1Z0", "Z1Z0", "serial Z1Z0"),
+        ("", f"0x{WWN}", f"WWN 0x{WWN}"),
+        ("", "eui.0025385", "WWN eui.0025385"),
+        ("", "0QEMU_drive-scsi0", "identifier 0QEMU_drive-scsi0"),
+        ("", "", ""),
+    ],
+)
+def test_the_number_that_a_disk_is_found_by(serial: str, identity: str, number: str) -> None:
+    assert disk_number(serial, identity) == number
 
 
 @pytest.mark.parametrize(

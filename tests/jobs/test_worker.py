@@ -187,6 +187,15 @@ def test_what_is_on_disk_when_a_step_happens(tmp_path: Path, host: Host) -> None
     ]
 
 
+def test_a_step_that_may_fail_and_did_is_noted_as_missed(tmp_path: Path, host: Host) -> None:
+    light = replace(TOOL, argv=("ledctl", "--listed-only", "locate=/dev/sdx"), may_fail=True)
+    job = job_of(tmp_path, replace(PLAN, steps=(light, up(A))))
+    host.answers[light.argv] = (33, "", "ledctl: /dev/sdx: device not supported\n")
+    assert Worker(host, job).work() == "done"
+    done = [(entry["step"], entry.get("missed")) for entry in job.entries() if entry["event"] == "step done"]
+    assert done == [(0, True), (1, None)]
+
+
 def test_what_tools_print_is_kept(tmp_path: Path, host: Host) -> None:
     job = job_of(tmp_path, replace(PLAN, steps=(TOOL,)))
     host.answers[TOOL.argv] = (0, "stöpped", "mdadm: stopped /dev/md127\n")

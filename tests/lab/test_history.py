@@ -135,6 +135,53 @@ def test_a_journal_that_was_stopped(journal: Guest) -> None:
     assert "shutdown" in [each["code"] for each in history(journal)["incidents"]]
 
 
+OTHER = "/tmp/other"
+
+
+def test_the_journal_of_another_host_in_a_folder_and_in_a_capture(journal: Guest) -> None:
+    """As from a rescue system: a root file system that is mounted; and a capture, opened elsewhere.
+
+    What this host does afterwards is in neither.
+    """
+    one = live_through(journal)
+    wait_until(
+        lambda: "check done" in [entry["words"] for entry in about(history(journal), one)[-1]["entries"]],
+        SETTLE_S,
+        "the check is in the journal",
+    )
+    made = journal.run(
+        f"journalctl --sync; mkdir -p {OTHER}/proc {OTHER}/var/log && cp -a /var/log/journal {OTHER}/var/log/"
+        f" && cp /proc/mdstat {OTHER}/proc/"
+    )
+    assert made.status == 0, made.output
+    captured = raidtui(journal, "capture", "/tmp/host.tar.gz")
+    assert "lines of its logs, those that raidtui history uses, since 20" in captured.stdout
+    assert "not in it" not in captured.stdout
+    before = about(history(journal), one)
+    failures = json.dumps(before).count("Disk failure on ram0")
+    failing = f"mdadm /dev/{one} --fail /dev/ram0"
+    wait_until(lambda: journal.run(failing).status == 0, SETTLE_S, failing)
+    wait_until(
+        lambda: json.dumps(about(history(journal), one)).count("Disk failure on ram0") > failures,
+        SETTLE_S,
+        "it is in the journal",
+    )
+    try:
+        for root in (OTHER, "/tmp/host.tar.gz"):
+            found = history(journal, "--root", root)
+            assert found["unknown"] == [], root
+            there = about(found, one)
+            assert [each["title"] for each in there] == [each["title"] for each in before], root
+            assert [each["hint"] for each in there] == [each["hint"] for each in before], root
+            assert json.dumps(there).count("Disk failure on ram0") == failures, root
+        for stray in (f"ln -s /var/log/journal {OTHER}/var/log/journal", f"ln -s /var/log {OTHER}/var/log"):
+            journal.run(f"rm -rf {OTHER}/var/log/journal; {stray.replace('ln', 'ln -T')}")
+            assert history(journal, "--root", OTHER)["incidents"] == []
+            journal.run(f"rm -rf {OTHER}/var/log")
+    finally:
+        journal.run(f"rm -rf {OTHER} /tmp/host.tar.gz")
+
+
 def test_a_sata_disk_that_cannot_write(qemu: QemuGuest) -> None:
     """Its link is well: the disk is named, and no cable, whether libata resets it or not."""
     disk = qemu.sata[1]

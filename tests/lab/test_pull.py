@@ -12,16 +12,20 @@ from typing import Any
 
 import pytest
 
+from tests.extent import later
 from tests.lab.guests.arrays import make_array
 from tests.lab.guests.console import kernel_text, open_console
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
+from tests.lab.guests.inside import pull_step
 from tests.lab.guests.jobs import raidtui
 from tests.lab.guests.qemu.guest import QemuGuest
 
 SCSI = "/sys/bus/pseudo/drivers/scsi_debug"
 RECORD = "/var/lib/raidtui/pull.json"
 SETTLE_S = 30.0
+FURTHER_OUT, FURTHER_IN = (2, 3, 4, 6, 7, 9), (0, 2, 3, 5, 6, 7, 8)
+"""The other entries of the jobs' journals: docs/pull.md has the table of all points."""
 TABLE = (
     r"label: gpt\nsize=2M, type=C12A7328-F81F-11D2-BA4B-00A0C93EC93B, name=EFI\n"
     r"type=A19D880F-05FC-4D3B-A006-743F0F84911E\n"
@@ -71,12 +75,14 @@ class Bays:
         """It comes back, with its data."""
         self.run(f"echo - - - >/sys/class/scsi_host/host{self._scans.pop(serial)}/scan; udevadm settle")
         wait_until(lambda: serial in self.names(), SETTLE_S, f"{serial} is there")
+        self.run("udevadm settle")  # the kernel scans in the background: udev may have heard of it only now
 
     def push_new(self) -> str:
         """An empty disk that was never there comes; its serial number."""
         before = set(self.names()) | set(self._scans)
         self.run(f"echo 1 >{SCSI}/add_host; udevadm settle")
         wait_until(lambda: set(self.names()) - before, SETTLE_S, "a new disk is there")
+        self.run("udevadm settle")
         (new,) = set(self.names()) - before
         return new
 
@@ -212,45 +218,18 @@ def test_it_is_refused_where_a_wrong_disk_would_be_lost_data(guest: Guest, bays:
     assert wrong in bays.names()
 
 
+def test_ledctl_finds_no_enclosure_which_is_said(guest: Guest, bays: Bays) -> None:
+    """Then no step has ledctl, and the disk blinks by reads. For such a disk ledctl ends with 33."""
+    right, name = bays.serials[0], bays.name(bays.serials[0])
+    begun = pull(guest, "data", bays.part(right), "--start")
+    assert "ledctl --" not in begun
+    assert "Its bay has no light: ledctl finds no enclosure that it controls." in pull(guest, status=1)
+    switched = guest.run(f"ledctl --listed-only locate=/dev/{name}")
+    assert (switched.status, f"/dev/{name}: device not supported" in switched.output) == (33, True)
+    assert guest.run("ledctl --listed-only locate=/dev/sdzz").status == 8
+
+
 # -- killed on the way
-
-_STEP = """
-import os, signal
-from raidtui.host.reading import Reading
-from raidtui.host.roots.opening import open_root
-from raidtui.jobs import store, worker
-from raidtui.monitor.sampler import Sampler
-from raidtui.session import pull, pull_plans
-
-root, number, member = open_root("/"), {number!r}, {member!r}
-pulls, snapshot = pull.Pulls(root), Sampler(root).sample()
-look = pull.read_look(root, pulls, snapshot.arrays)
-if look is None:
-    survey = Reading(root, snapshot, pull_plans.disk_scope(snapshot, member)).start().wait()
-    draft = pull_plans.make_draft(root, survey, member)
-    made = draft.made
-    pulls.begin(draft.record)
-else:
-    survey = Reading(root, snapshot, pull_plans.next_scope(snapshot, look)).start().wait()
-    made = pull_plans.plan_next(root, survey, look)
-if number == 0:
-    os.kill(os.getpid(), signal.SIGKILL)
-job = store.Job.create(made, host=root.hostname or "")
-if number == 1:
-    os.kill(os.getpid(), signal.SIGKILL)
-pull.note_job(pulls, look, job.id)
-real, count = store.Job.note, 1
-
-def note(self, **entry):
-    global count
-    count += 1
-    if count == number:
-        os.kill(os.getpid(), signal.SIGKILL)
-    real(self, **entry)
-
-store.Job.note = note
-raise SystemExit(worker.work_on(root, job.folder))
-"""
 
 
 def step(guest: Guest, number: int, member: str = "") -> None:
@@ -261,7 +240,7 @@ def step(guest: Guest, number: int, member: str = "") -> None:
         number: 0 before there is a job, 1 before the record knows it, else before that entry of its journal.
         member: to begin with.
     """
-    done = guest.run(_STEP.format(number=number, member=member), interpreter="python", timeout=120)
+    done = guest.run(pull_step.words("kill", number, member), timeout=120)
     assert done.status == -9, done.output
 
 
@@ -274,10 +253,11 @@ def until(guest: Guest, stage: str) -> None:
     assert now(guest)["stage"] == stage
 
 
-def test_killed_while_it_is_taken_out(guest: Guest, bays: Bays) -> None:
+@pytest.mark.parametrize("points", [(0, 1, 5, 8), later(FURTHER_OUT)])
+def test_killed_while_it_is_taken_out(guest: Guest, bays: Bays, points: tuple[int, ...]) -> None:
     """Before there is a job, before the record knows it, and when md has failed or let go of the member."""
     right = bays.serials[0]
-    for number in (0, 1, 5, 8):
+    for number in points:
         step(guest, number, bays.part(right))
         until(guest, "pull it")
         assert degraded(guest) == "1", number
@@ -287,13 +267,14 @@ def test_killed_while_it_is_taken_out(guest: Guest, bays: Bays) -> None:
         wait_until(lambda: degraded(guest) == "0", SETTLE_S, "it is in again")
 
 
-def test_killed_while_the_new_disk_is_put_in(guest: Guest, bays: Bays) -> None:
+@pytest.mark.parametrize("points", [(1, 4, 9, 10), later(FURTHER_IN)])
+def test_killed_while_the_new_disk_is_put_in(guest: Guest, bays: Bays, points: tuple[int, ...]) -> None:
     """Before the record knows the job, after the table, after the new member, and while md copies.
 
     Each new disk is the next one to go.
     """
     target = bays.serials[0]
-    for number in (1, 4, 9, 10):
+    for number in points:
         pull(guest, "data", bays.part(target), "--start")
         bays.pull(target)
         assert now(guest)["stage"] == "left", number
@@ -344,18 +325,32 @@ def test_the_screen_says_at_once_which_one_left_and_is_killed(guest: Guest, bays
 
 
 def test_nvme(qemu: QemuGuest) -> None:
-    """The wrong one, the right one, and a new one in its slot."""
+    """The wrong one, the right one, and a new one in its slot.
+
+    What is written while the wrong one is out is copied to it when it is back, by the bitmap, and no more.
+    """
     right, wrong = qemu.nvme
     guard = qemu.sata[0]
     members = [right.path, wrong.path, guard.path]
     kernel = make_array(qemu, "data", 1, members, bitmap="internal", extra=["--assume-clean"]).kernel
+    md = f"/sys/block/{kernel}/md"
+    noise = f"dd if=/dev/urandom of=/dev/{kernel} bs=1M oflag=direct status=none"
+    assert "No space left" in qemu.run(noise, timeout=120).output
     try:
         pull(qemu, "data", qemu.kernel_name(right), "--start")
         qemu.pull(wrong)
         said = pull(qemu, status=1)
+        assert "WRONG DISK: push it back." in said
         assert f"serial {wrong.serial}, left: push it back into its bay now" in said
+        assert f"The disk to pull is serial {right.serial}." in said
+        assert "re-added to data: by the bitmap, only what was written meanwhile is copied" in said
+        assert qemu.run(f"{noise} count=4").status == 0
         qemu.plug(wrong)
+        assert "out of its array" in pull(qemu, status=1)
         assert f"re-added /dev/{qemu.kernel_name(wrong)}" in pull(qemu, "--next", "--start")
+        assert kernel_text(qemu, f"{md}/degraded") == "1"  # the right one is out
+        written = int(kernel_text(qemu, f"/sys/block/{qemu.kernel_name(wrong)}/stat").split()[6]) * 512
+        assert 4 << 20 <= written <= 96 << 20, written  # one of the bitmap's two chunks of 64 MiB
         qemu.pull(right)
         assert now(qemu)["stage"] == "left"
         new = qemu.plug_new(right, "LAB-NVME-0009")
@@ -363,5 +358,7 @@ def test_nvme(qemu: QemuGuest) -> None:
         pull(qemu, "--next", "--start")
         assert (now(qemu)["stage"], kernel_text(qemu, f"/sys/block/{kernel}/md/degraded")) == ("done", "0")
         assert f" {new}[" in qemu.run("cat /proc/mdstat").stdout
+        qemu.run(f"echo check >{md}/sync_action; mdadm --wait /dev/{kernel}", timeout=120)
+        assert kernel_text(qemu, f"{md}/mismatch_cnt") == "0"
     finally:
         qemu.run(f"rm -f {RECORD}")

@@ -40,7 +40,11 @@ def test_slot() -> None:
 
 
 def light(word: str, why: str) -> Step:
-    return Step(argv=("ledctl", f"{word}=/dev/sda"), why=why, needs=(fact(FactKind.SERIAL, "sda", "S-sda"),))
+    return Step(
+        argv=("ledctl", "--listed-only", f"{word}=/dev/sda"),
+        why=why,
+        needs=(fact(FactKind.SERIAL, "sda", "S-sda"),),
+    )
 
 
 def test_a_light() -> None:

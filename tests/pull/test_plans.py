@@ -86,7 +86,7 @@ def commands(plan: Plan) -> list[str]:
 def test_all_members_on_the_disk_leave_their_arrays() -> None:
     plan = planned(plan_take_out(parted(), "sda2", BAYS))
     assert commands(plan) == [
-        "ledctl locate=/dev/sda",
+        "ledctl --listed-only locate=/dev/sda",
         "mdadm --manage /dev/md0 --fail /dev/sda2",
         "mdadm --manage /dev/md0 --remove /dev/sda2",
         "mdadm --manage /dev/md1 --fail /dev/sda3",
@@ -184,7 +184,7 @@ def filling(*also: Device, light: bool = False) -> tuple[Survey, PullRecord]:
 def test_a_new_disk_gets_the_table_of_a_neighbour_and_joins_both_arrays() -> None:
     survey, kept = filling(light=True)
     assert model_disk(survey, kept.target) == "sdb"
-    plan = planned(plan_put_in(survey, kept, "sdc", parse_dump(DUMP), of="sdb", label="NEW-1"))
+    plan = planned(plan_put_in(survey, kept, "sdc", parse_dump(DUMP), of="sdb"))
     assert commands(plan) == [
         "sfdisk --quiet --wipe always --wipe-partitions always /dev/sdc",
         "udevadm settle",
@@ -192,9 +192,9 @@ def test_a_new_disk_gets_the_table_of_a_neighbour_and_joins_both_arrays() -> Non
         "mdadm --manage /dev/md1 --add /dev/sdc3",
         "wait: md recovers sdc2",
         "wait: md recovers sdc3",
-        "ledctl locate_off=/dev/sdc",
+        "ledctl --listed-only locate_off=/dev/sdc",
     ]
-    assert (plan.harm, plan.confirm, plan.title) == (Harm.REDUCES, "", "put in: sdc, serial NEW-1")
+    assert (plan.harm, plan.confirm, plan.title) == (Harm.REDUCES, "", "put in: sdc, serial SSDC0001")
     table, settle, add = plan.steps[:3]
     assert "uuid" not in table.stdin
     assert "/dev/sdc2 : start=6144, size=440409900" in table.stdin
@@ -331,7 +331,7 @@ def test_the_disk_itself_goes_back_and_its_light_goes_out() -> None:
     assert commands(plan) == [
         "mdadm --manage /dev/md0 --re-add /dev/sda2",
         "wait: md recovers sda2",
-        "ledctl locate_off=/dev/sda",
+        "ledctl --listed-only locate_off=/dev/sda",
     ]
 
 

@@ -9,8 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.command.pull import look_dict, look_lines
+from raidtui.host.controllers import has_lights
+from raidtui.host.tools import output_path
 from raidtui.jobs.states import JobState
-from raidtui.model.plan import Plan, Refusal, RefusalCode
+from raidtui.jobs.store import Job
+from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode
 from raidtui.pull.record import FORM, PullError, drop_record, read_record, write_record
 from raidtui.pull.standing import PullStage
 from raidtui.session import pull_plans, storage
@@ -108,6 +111,44 @@ def test_the_next_plans(host: BayHost, pulls: Pulls) -> None:
     wrong = pull_plans.plan_next(host, host.survey(), look(host, pulls), chosen="NOT-THERE")
     assert isinstance(wrong, Refusal)
     assert wrong.why == "there is no new disk with the serial NOT-THERE"
+
+
+DARK = "Its bay has no light: ledctl could not switch it on."
+
+
+@pytest.mark.parametrize(("missed", "light"), [(True, False), (False, True)])
+def test_a_light_that_could_not_be_switched_on_is_not_said_to_blink(
+    host: BayHost, pulls: Pulls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, missed: bool, light: bool
+) -> None:
+    """The job that took the disk out has it: ledctl ends with 33 where the bay of a disk has no light."""
+    plan = Plan(title="take out", subject="media", steps=(), harm=Harm.REDUCES)
+    job = Job.create(plan, host="nas", folder=tmp_path)
+    job.note(event="begin", step=0, command="ledctl --listed-only locate=/dev/sdc")
+    job.note(event="step done", step=0, **({"missed": True} if missed else {}))
+    job.note(event="begin", step=1, command="mdadm --manage /dev/md127 --fail /dev/sdc")
+    job.note(event="step done", step=1)
+    job.note(event=JobState.DONE)
+    monkeypatch.setattr("raidtui.session.pull.find_job", lambda _: job)
+    pulls.write(replace(host.record("sdc"), light=True, out_job=job.id))
+    host.now(without("sdc"))
+    found = look(host, pulls)
+    assert (found.record.light, found.standing.stage) == (light, PullStage.WAITING)
+    assert (DARK in found.words.text[0]) is missed
+
+
+@pytest.mark.parametrize(
+    ("said", "lights"),
+    [
+        ("exit 0\n", False),  # ledctl 0.95 without an enclosure
+        ("exit 0\n/sys/devices/pci0000:00/0000:00:17.0 (AHCI)\n", True),
+        ("exit 5\n", True),  # it does not say
+        (None, True),
+    ],
+)
+def test_whether_ledctl_finds_an_enclosure(host: BayHost, said: str | None, *, lights: bool) -> None:
+    if said is not None:
+        host.put(output_path(("ledctl", "--log=/dev/null", "--list-controllers")), said)
+    assert has_lights(host) is lights
 
 
 @pytest.mark.parametrize(("state", "refused"), [(JobState.RUNNING, True), (JobState.INTERRUPTED, False)])

@@ -155,7 +155,7 @@ class JournalReader:
         if error.hangs:
             remedy = "journalctl --verify says whether a journal is damaged; r reads again"
             return LogTrouble(code=LogGap.JOURNAL_HANGS, sentence=str(error), remedy=remedy)
-        if not self._root.live:
+        if error.not_run:
             return LogTrouble(code=LogGap.NOT_CAPTURED, sentence=str(error))
         return LogTrouble(code=LogGap.JOURNAL_FAILED, sentence=str(error))
 
@@ -206,8 +206,6 @@ def _line(entry: _Entry, writer: Writer, text: str) -> LogLine | None:
 
 def journal_troubles(root: Root) -> tuple[LogTrouble, ...]:
     """Return why the journal does not hold everything: this user may not read it, or it is not kept."""
-    if not root.live:
-        return ()
     kept = [path for folder in root.names(_PERSISTENT) for path in _files(root, f"{_PERSISTENT}/{folder}")]
     passing = [path for folder in root.names(_VOLATILE) for path in _files(root, f"{_VOLATILE}/{folder}")]
     there = kept or passing

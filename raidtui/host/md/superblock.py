@@ -26,6 +26,7 @@ from raidtui.host.md.mdadm import (
 )
 from raidtui.host.md.superblock_words import decimal, parse_superblock
 from raidtui.host.roots.root import Root
+from raidtui.host.serials import label_serial
 from raidtui.host.udev import has_udev_entry, read_udev_entry
 from raidtui.model.survey import Superblock
 
@@ -92,7 +93,7 @@ class FoundMember(Struct, frozen=True, kw_only=True):
         uuid: the array's, in mdadm's form.
         device_uuid: the member's own UUID, as blkid prints it; "" for metadata 0.90.
         full_name: the stored name, "host:name"; "" for metadata 0.90.
-        serial: the serial number of its disk, where udev has it.
+        serial: the serial number of its disk, where it is known.
     """
 
     name: str
@@ -163,7 +164,7 @@ class MemberScan:
             self._unread.add(name)
         hidden = any(known.get(key, "0") not in {"", "0"} for key in _HIDDEN)
         if known_to_udev and dev is not None and not hidden and not known.keys() & _CONTENTS:
-            serial = known.get("ID_SERIAL_SHORT")
+            serial = label_serial(self._root, f"{BLOCK}/{name}", known)
             self._empty[name] = FoundMember(name=name.replace("!", "/"), dev=dev, uuid="", serial=serial)
         uuid = canonical_uuid(known.get("ID_FS_UUID"))
         if known.get("ID_FS_TYPE") != "linux_raid_member" or uuid is None or dev is None:
@@ -176,7 +177,7 @@ class MemberScan:
             uuid=uuid,
             device_uuid=known.get("ID_FS_UUID_SUB", ""),
             full_name=known.get("ID_FS_LABEL", ""),
-            serial=known.get("ID_SERIAL_SHORT"),
+            serial=label_serial(self._root, f"{BLOCK}/{name}", known),
         )
 
     def holders(self, found: FoundMember) -> tuple[str, ...]:

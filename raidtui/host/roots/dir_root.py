@@ -16,6 +16,7 @@ from raidtui.host.roots.root import Root, captured_links, captured_output, captu
 from raidtui.host.tools import ToolOutput, run_tool
 
 _CHUNK = 65536
+_JOURNAL = "/var/log/journal"
 _SPARE_DESCRIPTORS = 128
 
 
@@ -24,6 +25,7 @@ class DirRoot(Root):
 
     def __init__(self, path: str = "/") -> None:
         self._prefix = path.rstrip("/")
+        self._inside = f"{os.path.realpath(self._prefix or '/')}/"
         self.live = not self._prefix
         self.source = "" if self.live else path
         self._kept: dict[str, int] = {}
@@ -56,7 +58,20 @@ class DirRoot(Root):
         """Open a file. Those of the kernel are regular; others may be of any kind."""
         if self.live and path.startswith(("/sys/", "/proc/")):
             return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        return open_regular(self._prefix + path)
+        return open_regular(self._place(path))
+
+    def _place(self, path: str) -> str:
+        """Return where a file of the host is on this machine.
+
+        Raises:
+            OSError: a link on the way leads out of the folder, to what belongs to this machine.
+        """
+        if self.live:
+            return path
+        place = self._prefix + path
+        if not f"{os.path.realpath(place)}/".startswith(self._inside):
+            raise OSError(errno.EXDEV, "a link leads out of this folder", path)
+        return place
 
     def read_many(self, paths: tuple[str, ...]) -> tuple[bytes | None, ...]:
         """See ``Root.read_many``: one system call a file."""
@@ -75,7 +90,7 @@ class DirRoot(Root):
     def names(self, path: str) -> tuple[str, ...]:
         """See ``Root.names``."""
         try:
-            return tuple(sorted(os.listdir(self._prefix + path)))
+            return tuple(sorted(os.listdir(self._place(path))))
         except (OSError, ValueError):
             return ()
 
@@ -112,23 +127,40 @@ class DirRoot(Root):
     def pieces(self, *argv: str, stall_s: float, ended: Callable[[], bool]) -> Iterator[bytes]:
         """See ``Root.pieces``."""
         if not self.live:
-            return super().pieces(*argv, stall_s=stall_s, ended=ended)
+            folder = self._journal() if argv[0] == "journalctl" else None
+            if folder is None:
+                return super().pieces(*argv, stall_s=stall_s, ended=ended)
+            argv = (argv[0], f"--directory={folder}", *argv[1:])
         from raidtui.host.tool_pieces import tool_pieces  # noqa: PLC0415  (the first frame needs none)
 
         return tool_pieces(argv, stall_s=stall_s, ended=ended)
 
+    def _journal(self) -> str | None:
+        """Return where the host in this folder keeps its journal; None where it has none of its own."""
+        folders = [f"{_JOURNAL}/{name}" for name in self.names(_JOURNAL)]
+        files = [f"{folder}/{name}" for folder in folders for name in self.names(folder)]
+        try:
+            for path in (*folders, *files):  # journalctl follows links
+                self._place(path)
+            return self._place(_JOURNAL) if files else None
+        except OSError:
+            return None
+
     def open(self, path: str) -> IO[bytes]:
         """See ``Root.open``."""
-        return os.fdopen(open_regular(self._prefix + path), "rb")
+        return os.fdopen(open_regular(self._place(path)), "rb")
 
     def may_read(self, path: str) -> bool:
         """See ``Root.may_read``; here without reading it."""
-        return os.access(self._prefix + path, os.R_OK)
+        try:
+            return os.access(self._place(path), os.R_OK)
+        except (OSError, ValueError):
+            return False
 
     def modified_s(self, path: str) -> float | None:
         """See ``Root.modified_s``."""
         try:
-            return os.stat(self._prefix + path).st_mtime  # noqa: PTH116  (no Path is needed for one call)
+            return os.stat(self._place(path)).st_mtime  # noqa: PTH116  (no Path is needed for one call)
         except (OSError, ValueError):
             return None
 

@@ -101,7 +101,8 @@ class Root(ABC):
         output = self.run(*argv, timeout_s=stall_s)
         if output.status != 0:
             why = output.why_not or f"{argv[0]} exited with status {output.status}"
-            raise PiecesError(why, missing=output.missing, hangs=output.timed_out)
+            not_run = output.status is None and not (output.missing or output.timed_out)
+            raise PiecesError(why, missing=output.missing, hangs=output.timed_out, not_run=not_run)
         yield output.stdout.encode()
 
     def open(self, path: str) -> IO[bytes]:

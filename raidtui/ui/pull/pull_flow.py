@@ -232,7 +232,7 @@ class PullFlow(PlanFlow):
         if not self._is_done():
             target = look.record.target
             lines = [
-                [(visible(f"End the exchange of {target.name}, serial {target.printed}?"), "strong")],
+                [(visible(f"End the exchange of {target.name}, {target.number}?"), "strong")],
                 [],
                 [("Nothing on the host is changed: what is out of an array stays out of it.", "plain")],
             ]

@@ -87,7 +87,7 @@ def _disk_lines(disk: PullDisk, width: int, role: str, *, plain: bool) -> list[L
     rows = (" ".join(serial),) if plain else big_rows(serial, width - 2)
     lines: list[Line] = [[(fit(f"  {visible(facts)}", width), "plain")]]
     lines += [[(f"  {row}", _strong(role))] for row in rows]
-    where = f"  serial {serial}" + (f"    at {visible(disk.bay)}" if disk.bay else "    bay not known")
+    where = f"  {visible(disk.number)}" + (f"    at {visible(disk.bay)}" if disk.bay else "    bay not known")
     return [*lines, [(fit(where, width), "plain")]]
 
 

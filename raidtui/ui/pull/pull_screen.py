@@ -108,6 +108,8 @@ class PullScreen(PageScreen[str]):
             self.dismiss(None)
         elif look != self.look:
             wrong = bool(look.standing.wrong) and not (self.look is not None and self.look.standing.wrong)
+            if self.look is not None and self.look.record.light and not look.record.light:
+                self._blinks = True
             self.look = look
             if wrong:
                 self.app.bell()

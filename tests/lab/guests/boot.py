@@ -9,7 +9,7 @@ import platform
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -43,6 +43,7 @@ GUEST_TOOLS = {
     "btrfs": "btrfs-progs",
     "cryptsetup": "cryptsetup-bin",
     "iostat": "sysstat",
+    "ledctl": "ledmon",
 }
 
 # First half, on the host's root, read-only: an overlay in memory becomes the root. (Not by chroot: udevadm
@@ -277,15 +278,28 @@ def second_half(
 
 
 def command_line(
-    folder: Path, parts: Parts, *, files: tuple[Path, ...], mem_mib: int, lines: Mapping[str, int]
+    folder: Path,
+    parts: Parts,
+    *,
+    files: tuple[Path, ...],
+    out: Collection[str] = (),
+    mem_mib: int,
+    lines: Mapping[str, int],
 ) -> tuple[str, ...]:
-    """The kernel's argv; `lines` says which open file carries which line (con0, con1, ssl0)."""
+    """The kernel's argv; `lines` says which open file carries which line (con0, con1, ssl0).
+
+    Disks in `out` are not plugged in; the others keep their names.
+    """
     launcher = (sys.executable, "-I", "-S", str(Path(launch.__file__))) if launch.needed() else ()
     return (
         *launcher,
         str(parts.kernel),
         *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", f"init={folder / 'init'}", "quiet"),
         *(f"mem={mem_mib}M", f"uml_dir={folder}/", "umid=uml"),
-        *(f"ubd{index}={file},,{serial_of(file.name)}" for index, file in enumerate(files)),
+        *(
+            f"ubd{index}={file},,{serial_of(file.name)}"
+            for index, file in enumerate(files)
+            if file.name not in out
+        ),
         *("con=null", "ssl=null", *(f"{line}=fd:{number},fd:{number}" for line, number in lines.items())),
     )

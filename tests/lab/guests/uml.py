@@ -25,6 +25,8 @@ class UmlGuest(Guest):
     agent_line = "ssl0"
     consoles: ClassVar[Mapping[str, str]] = {"/dev/tty1": "con1", "/dev/tty2": "con2"}
 
+    out: frozenset[str] = frozenset()
+    """The disks that are not plugged in at the next boot."""
     _parts: Parts
     _mem_mib: int
 
@@ -56,7 +58,7 @@ class UmlGuest(Guest):
         """
         self._launch(
             lambda lines: command_line(
-                self.folder, self._parts, files=self._files, mem_mib=self._mem_mib, lines=lines
+                self.folder, self._parts, files=self._files, out=self.out, mem_mib=self._mem_mib, lines=lines
             )
         )
         self._link.wait_ready(BOOT_TIMEOUT_S)

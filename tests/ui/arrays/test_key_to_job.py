@@ -342,7 +342,7 @@ async def test_the_light_of_a_bay(fake: Fake) -> None:
         await at(pilot, PullScreen, "escape")
         assert await closed(pilot, "escape") == "locate light of sdb on: done"
     [plan] = fake.begun
-    assert [step.argv for step in plan.steps] == [("ledctl", "locate=/dev/sdb")]
+    assert [step.argv for step in plan.steps] == [("ledctl", "--listed-only", "locate=/dev/sdb")]
 
 
 async def test_escape_does_not_cancel_a_job_that_is_being_started(fake: Fake) -> None:
