@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.bench.place import Place
+from raidtui.bench.place import Place, is_simulated
 from raidtui.host.block import BLOCK, DiskReader
 from raidtui.host.mounts import mount_options
 from raidtui.host.roots.root import Root, whole_number
@@ -106,7 +106,7 @@ def read_environment(root: Root, place: Place, fio: str) -> Environment:
         fio: fio's version, which does not change from run to run.
     """
     size = free = None
-    if place.directory:
+    if place.directory and not is_simulated(root):
         found = os.statvfs(place.directory)
         size, free = found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize
     return Environment(

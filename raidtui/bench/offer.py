@@ -12,7 +12,7 @@ from raidtui.bench.environment import read_arrays
 from raidtui.bench.estimate import WriteEstimate, estimate_writes
 from raidtui.bench.jobfile import read_job_file
 from raidtui.bench.overwrite import Site, offer_device, offer_scratch
-from raidtui.bench.place import Place, find_directory, free_bytes, refuse_room, refuse_size
+from raidtui.bench.place import Place, find_directory, free_bytes, is_simulated, refuse_room, refuse_size
 from raidtui.bench.request import FieldRefusal, Request, refuse_number
 from raidtui.bench.results.comparison_verdict import fewest_runs
 from raidtui.bench.results.run_record import SHORT_S
@@ -37,6 +37,9 @@ _PARTS = {
     AxisKind.CHUNK: "chunks",
     AxisKind.BITMAP: "bitmap",
 }
+
+
+SIMULATED_NOTE = "The demo host is simulated: its figures come from a model, and are kept until you leave it."
 
 
 class Offer(Struct, frozen=True, kw_only=True):
@@ -74,13 +77,7 @@ class Offer(Struct, frozen=True, kw_only=True):
 
 def make_offer(root: Root, request: Request) -> Offer | Refusal:
     """Return the plan of a request, or why it cannot be run."""
-    if not root.live:
-        return Refusal(
-            code=RefusalCode.NOT_HERE,
-            why="a capture is read-only",
-            remedy="leave --root and --demo out",
-        )
-    if refusal := refuse_fio(read_fio_version(root)):
+    if refusal := _refuse_root(root, request):
         return refusal
     for name, number in _numbers(request):
         if refusal := refuse_number(name, number):
@@ -118,6 +115,40 @@ def make_offer(root: Root, request: Request) -> Offer | Refusal:
         arrays=placed.arrays,
         room=_room(schedule),
     )
+
+
+def _refuse_root(root: Root, request: Request) -> Refusal | None:
+    """Return why nothing can be measured on a host; on the demo host, why it is not simulated; or None."""
+    if root.live:
+        return refuse_fio(read_fio_version(root))
+    if not is_simulated(root):
+        return Refusal(
+            code=RefusalCode.NOT_HERE,
+            why="a capture is read-only",
+            remedy="leave --root and --demo out",
+        )
+    if request.job_file or request.scratch or request.write:
+        return FieldRefusal(
+            code=RefusalCode.NOT_HERE,
+            part="job_file" if request.job_file else "scratch" if request.scratch else "write",
+            why="the demo host is simulated: it plays what fio does in a folder, or what only reads a device",
+            remedy="choose a folder, and a preset or a workload",
+        )
+    conditions = request.conditions
+    for part, wanted in (
+        ("trim", conditions.trim),
+        ("cool", conditions.cool_s > 0),
+        ("precondition", conditions.precondition > 0),
+        ("steady", conditions.steady),
+    ):
+        if wanted:
+            return FieldRefusal(
+                code=RefusalCode.NOT_HERE,
+                part=part,
+                why="the demo host is simulated: it plays the runs, and nothing before or between them",
+                remedy="leave this as it was",
+            )
+    return None
 
 
 def _numbers(request: Request) -> tuple[tuple[str, int], ...]:
@@ -203,7 +234,7 @@ def _where(root: Root, request: Request) -> Site | Refusal:
     if array is not None:
         site = offer_scratch(root, array, _shapes(request), request.confirmed)
         return _about("scratch", site) if isinstance(site, Refusal) else site
-    if not os.access(f"/dev/{request.device}", os.R_OK):
+    if not is_simulated(root) and not os.access(f"/dev/{request.device}", os.R_OK):
         why = f"/dev/{request.device} is not readable by this user"
         return FieldRefusal(code=RefusalCode.INVALID, part="device", why=why, remedy="run it with sudo")
     site = offer_device(root, request.device, write=request.write, confirmed=request.confirmed)
@@ -296,7 +327,7 @@ def _refuse_schedule(root: Root, schedule: Schedule) -> Refusal | None:
 
 def _refuse_noise(root: Root, schedule: Schedule) -> Refusal | None:
     """Return a refusal where other activity would distort the figures, or None."""
-    if not schedule.conditions.quiet_check:
+    if not schedule.conditions.quiet_check or is_simulated(root):  # the model counts what else is done
         return None
     found = noise(root, schedule.place)
     if not found:
@@ -333,12 +364,13 @@ def _room(schedule: Schedule) -> str:
     if schedule.job_file is not None:
         most = schedule.job_file.size_bytes or 0
     files = f"Its files take {binary_size(most)}" if most else "How much its files take is not known"
-    free = binary_size(free_bytes(schedule.place.directory))
+    place = schedule.place
+    free = binary_size(place.free_bytes if place.free_bytes is not None else free_bytes(place.directory))
     return f"{files}; {free} are free at {schedule.place.directory}, and the files are removed afterwards."
 
 
 def _notes(root: Root, schedule: Schedule) -> tuple[str, ...]:
-    notes = []
+    notes = [SIMULATED_NOTE] if is_simulated(root) else []
     for array in read_arrays(root, schedule.place.arrays):
         title = array.label or array.name
         if array.sync:

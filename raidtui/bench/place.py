@@ -13,10 +13,11 @@ from msgspec import Struct
 
 from raidtui.host.block import BLOCK, DiskReader
 from raidtui.host.mounts import Mount, read_mounts
-from raidtui.host.roots.root import Root
+from raidtui.host.roots.root import Root, whole_number
 from raidtui.model.plan import Fact, Refusal, RefusalCode
 from raidtui.view.units import binary_size
 
+_HALF_BYTES = 256  # of a sector: half of a simulated file system is free
 _KEPT_FREE = 4  # a quarter of what is free stays free
 
 
@@ -34,6 +35,7 @@ class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
         arrays: kernel names of the arrays below, the uppermost first.
         layers: kernel names of the maps and bcache devices below, the device itself included.
         needs: what must hold before a device is written to.
+        free_bytes: of a simulated file system; None where this host's kernel knows.
     """
 
     directory: str = ""
@@ -46,6 +48,7 @@ class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     arrays: tuple[str, ...] = ()
     layers: tuple[str, ...] = ()
     needs: tuple[Fact, ...] = ()
+    free_bytes: int | None = None
 
     @property
     def words(self) -> str:
@@ -53,8 +56,15 @@ class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
         return self.directory or (f"/dev/{self.device}" if self.device else ", ".join(self.members))
 
 
+def is_simulated(root: Root) -> bool:
+    """Whether it is the demo host, whose folders are only its mount points."""
+    return root.source == "demo"
+
+
 def find_directory(root: Root, directory: str) -> Place | Refusal:
-    """Return a folder as a place, or a refusal."""
+    """Return a folder as a place, or a refusal; on the demo host, what is mounted there."""
+    if is_simulated(root):
+        return _mounted(root, directory)
     # A form's "~" was not seen by a shell.
     path = os.path.realpath(os.path.expanduser(directory))  # noqa: PTH111
     if not os.path.isdir(path):  # noqa: PTH112
@@ -91,6 +101,30 @@ def find_directory(root: Root, directory: str) -> Place | Refusal:
     )
 
 
+def _mounted(root: Root, directory: str) -> Place | Refusal:
+    """Return a mount point of a simulated host as a place: it has no folders."""
+    mount = next((each for each in read_mounts(root) if each.where == directory), None)
+    link = root.link(mount.source) if mount is not None else None
+    name = posixpath.basename(link or mount.source) if mount is not None else ""
+    if mount is None or root.text(f"{BLOCK}/{name}/size") is None:
+        return Refusal(
+            code=RefusalCode.NOT_FOUND,
+            why=f"nothing is mounted at {directory}",
+            remedy="name a mount point of the host",
+        )
+    disks, members, arrays = below(root, name)
+    return Place(
+        directory=directory,
+        mount=mount.where,
+        file_system=mount.kind,
+        disks=disks,
+        members=members,
+        arrays=arrays,
+        layers=layers_below(root, name),
+        free_bytes=(whole_number(root.text(f"{BLOCK}/{name}/size")) or 0) * _HALF_BYTES,
+    )
+
+
 def find_device(root: Root, name: str) -> Place | Refusal:
     """Return a block device as a place that is only read, or a refusal."""
     if root.text(f"{BLOCK}/{name.replace('/', '!')}/size") is None:
@@ -101,7 +135,7 @@ def find_device(root: Root, name: str) -> Place | Refusal:
 
 def refuse_room(place: Place, total_bytes: int) -> Refusal | None:
     """Return why files of this size do not fit: a quarter of what is free stays free; None where they do."""
-    free = free_bytes(place.directory)
+    free = place.free_bytes if place.free_bytes is not None else free_bytes(place.directory)
     most = free - free // _KEPT_FREE
     if total_bytes <= most:
         return None

@@ -12,6 +12,7 @@ from raidtui.demo.kernel import SimKernel
 from raidtui.demo.sim_array import SimArray, SimMember
 from raidtui.demo.sim_bcache import NAME as BCACHE
 from raidtui.demo.sim_bcache import write_bcache
+from raidtui.demo.sim_cpufreq import CPU, write_cpufreq
 from raidtui.host.block import BLOCK
 from raidtui.host.md.array_attributes import RAID_SYSCTL
 
@@ -52,6 +53,8 @@ def write(kernel: SimKernel, path: str, text: str) -> None:
             write_bcache(kernel, attribute, word)
         else:
             _write_knob(kernel.knobs, f"{name}/", attribute, word)
+    elif path.startswith(f"{CPU}/"):
+        write_cpufreq(kernel, path, word)
     else:
         raise _error(errno.EACCES)
     kernel.generation += 1
@@ -242,6 +245,7 @@ def remove_member(kernel: SimKernel, array: SimArray, device: str) -> None:
     if member.slot is not None and not member.faulty:
         raise _error(errno.EBUSY)
     array.members.remove(member)
+    array.left[device] = member
     kernel.emit(array.name, "degraded")
 
 
@@ -260,6 +264,8 @@ def add_member(
     taken = {member.number for member in array.members}
     if number is None or number in taken:
         number = next(each for each in range(array.raid_disks, 4096) if each not in taken)
+    for each in (*kernel.arrays, *kernel.stopped):
+        each.left.pop(device, None)
     array.members.append(SimMember(device=device, disk=disk, number=number, slot=None))
     kernel.emit(array.name, f"dev-{device}/state")
     kernel.settle(array)
@@ -285,6 +291,46 @@ def re_add_member(kernel: SimKernel, array: SimArray, device: str) -> None:
         member.recovered_sectors = array.component_kib * 2 * 95 // 100
     member.saved_slot = None
     kernel.emit(array.name, f"dev-{device}/state")
+    kernel.settle(array)
+
+
+def take_back(kernel: SimKernel, array: SimArray, device: str) -> None:
+    """Re-add a former member that was removed: with a bitmap, only what has been written since is copied.
+
+    Raises:
+        OSError: EINVAL where that is not possible (ADD_NEW_DISK in drivers/md/md.c).
+    """
+    member = array.left.get(device)
+    held = {each.slot for each in array.members if each.slot is not None}
+    slot = None if member is None else member.saved_slot
+    if member is None or not array.bitmap or slot is None or slot in held or array.sync is not None:
+        raise _error(errno.EINVAL)
+    del array.left[device]
+    member.faulty, member.in_sync, member.slot, member.saved_slot = False, False, slot, None
+    member.recovered_sectors = array.component_kib * 2 * 95 // 100
+    array.members.append(member)
+    kernel.emit(array.name, f"dev-{device}/state")
+    kernel.settle(array)
+
+
+def replace_member(kernel: SimKernel, array: SimArray, old: str, new: str) -> None:
+    """Have a spare take the place of a member that still serves (Manage_replace, Manage_with in Manage.c).
+
+    Raises:
+        OSError: EBUSY while something is synced, after the old member was marked; EINVAL for no spare.
+        OSError: ENODEV for no such member.
+    """
+    leaving, spare = _member(array, old), _member(array, new)
+    if leaving.faulty or leaving.slot is None or not array.redundant:
+        raise _error(errno.EINVAL)
+    leaving.wanted_gone = True
+    kernel.emit(array.name, f"dev-{old}/state")
+    if array.sync is not None:
+        raise _error(errno.EBUSY)
+    if not spare.is_spare:
+        raise _error(errno.EINVAL)
+    spare.slot, spare.replacement, spare.recovered_sectors = leaving.slot, True, 0
+    kernel.emit(array.name, f"dev-{new}/state")
     kernel.settle(array)
 
 

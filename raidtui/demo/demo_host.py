@@ -6,10 +6,12 @@ import errno
 import os
 import time
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 
 from raidtui.demo import control, sim_mdadm, sim_smart
 from raidtui.demo.kernel import SimKernel
 from raidtui.demo.sim_bcache import account_bcache
+from raidtui.demo.sim_cpufreq import CPUINFO
 from raidtui.demo.sim_journal import journal_text
 from raidtui.demo.sim_stack import tool_output
 from raidtui.demo.story import Story, begin
@@ -22,12 +24,6 @@ KERNEL = "6.12.3"
 HOSTNAME = "demo"
 _SOON_S = 0.05  # the reads of one sample belong to one moment
 _AFTER_S = 0.001  # the end is an estimate: come just after it
-_MOUNTS = (
-    ("md126", "9:126", "/", "ext4"),
-    ("mapper/vg0-data", "253:1", "/srv/data", "ext4"),
-    ("mapper/vg0-images", "253:0", "/var/lib/libvirt", "xfs"),
-    ("bcache0", "252:0", "/srv/backup", "ext4"),
-)
 
 
 class DemoRoot(MemoryRoot):
@@ -54,6 +50,7 @@ class DemoRoot(MemoryRoot):
         self._began_s = clock()
         self._generation = -1
         self._still: dict[str, str] = {}
+        self._live: AbstractSet[str] = set()
         self._ticking = False
         account_bcache(kernel, 0.0)
         self._publish()
@@ -102,12 +99,12 @@ class DemoRoot(MemoryRoot):
             self._ticking = False
 
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """See ``Root.run``: there are smartctl, dmsetup, lvs, lvchange and journalctl."""
+        """See ``Root.run``: smartctl, dmsetup, lvs, lvchange, journalctl, and ``sim_mdadm.TOOLS``."""
         if argv[0] in {"dmsetup", "lvs", "lvchange"}:
             self._catch_up(0.0)
             return ToolOutput(argv=argv, status=0, stdout=tool_output(self.simulated, argv), stderr="")
         if argv[0] in sim_mdadm.TOOLS:
-            return self._change(argv)
+            return self._change(argv, stdin)
         if argv[0] == "journalctl":
             text = journal_text(self._epoch_s, *(_limit(argv, name) for name in ("--since", "--until")))
             return ToolOutput(argv=argv, status=0, stdout=text, stderr="")
@@ -117,12 +114,12 @@ class DemoRoot(MemoryRoot):
         status, text = sim_smart.smartctl(self.simulated, argv)
         return ToolOutput(argv=argv, status=status, stdout=text, stderr="")
 
-    def _change(self, argv: tuple[str, ...]) -> ToolOutput:
+    def _change(self, argv: tuple[str, ...], stdin: str) -> ToolOutput:
         """Run a tool that may change the host."""
         self._catch_up(0.0)
         self._ticking = True
         try:
-            return sim_mdadm.run_tool(self.simulated, argv)
+            return sim_mdadm.run_tool(self.simulated, argv, stdin)
         finally:
             self._ticking = False
             self._publish()
@@ -148,9 +145,20 @@ class DemoRoot(MemoryRoot):
             self._ticking = False
             self._publish()
 
+    def keep(self, path: str, content: str) -> None:
+        """Put a configuration file in place, in memory; a job of this host writes none elsewhere.
+
+        Args:
+            path: of the file.
+            content: its bytes, as latin-1: see ``Survey.texts``.
+        """
+        self.simulated.texts[path] = content
+        self.put(path, content.encode("latin-1"))
+
     def _publish(self) -> None:
         """Rewrite the files that have changed."""
-        for path, text in live_files(self.simulated):
+        live = dict(live_files(self.simulated))
+        for path, text in live.items():
             self.put(path, text)
         if self._generation == self.simulated.generation:
             return
@@ -159,8 +167,9 @@ class DemoRoot(MemoryRoot):
         for path in self._links.keys() - links.keys():
             del self._links[path]
             self._forget(path)
-        for path in self._still.keys() - files.keys():
+        for path in (self._still.keys() | self._live) - files.keys() - live.keys():
             self._forget(path)
+        self._live = live.keys()
         for path, text in files.items():
             if self._still.get(path) != text:
                 self.put(path, text)
@@ -198,15 +207,11 @@ def demo_root(
 
 
 def _constant_files() -> dict[str, str]:
-    mounts = "".join(
-        f"{28 + index} 1 {dev} / {place} rw,relatime shared:{index + 1} - {kind} /dev/{name} rw\n"
-        for index, (name, dev, place, kind) in enumerate(_MOUNTS)
-    )
     return {
         "/proc/sys/kernel/hostname": f"{HOSTNAME}\n",
         "/proc/sys/kernel/random/boot_id": f"{sim_smart.BOOT_ID}\n",
         "/proc/sys/kernel/osrelease": f"{KERNEL}\n",
-        "/proc/self/mountinfo": mounts,
         "/proc/swaps": "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n",
+        "/proc/cpuinfo": CPUINFO,
         "/sys/module/md_mod/parameters/start_ro": "0\n",
     }

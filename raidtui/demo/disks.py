@@ -22,6 +22,7 @@ class SimDisk(Struct, frozen=True, kw_only=True):
         dev: major and minor number; a partition's minor is that plus its number.
         read_kib_s, write_kib_s: its sequential speed.
         request_ms: mean time of one request.
+        fresh: whether it was put in during the story, and has no past.
     """
 
     name: str
@@ -34,6 +35,7 @@ class SimDisk(Struct, frozen=True, kw_only=True):
     write_kib_s: int
     request_ms: float
     rotates: bool = False
+    fresh: bool = False
     partitions: tuple[SimPartition, ...] = ()
 
     @property
@@ -67,6 +69,8 @@ class SimCounters(Struct, kw_only=True):
     written_sectors: float = 0.0
     write_ms: float = 0.0
     busy_ms: float = 0.0
+    discards: float = 0.0
+    discarded_sectors: float = 0.0
 
     def add(self, *, read_kib: float, write_kib: float, request_kib: float, request_ms: float) -> None:
         """Count requests of one size."""
@@ -84,7 +88,7 @@ class SimCounters(Struct, kw_only=True):
         return (
             f"{dev[0]:4d} {dev[1]:7d} {name} {int(self.reads)} 0 {int(self.read_sectors)} {int(self.read_ms)}"
             f" {int(self.writes)} 0 {int(self.written_sectors)} {int(self.write_ms)}"
-            f" 0 {int(self.busy_ms)} {queue_ms} 0 0 0 0 0 0"
+            f" 0 {int(self.busy_ms)} {queue_ms} {int(self.discards)} 0 {int(self.discarded_sectors)} 0 0 0"
         )
 
 

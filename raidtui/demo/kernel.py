@@ -9,12 +9,31 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
-from raidtui.demo.disks import SimCounters, SimDisk, SimSelfTest
+from msgspec import Struct
+from msgspec.structs import replace
+
+from raidtui.demo.disks import SimCounters, SimDisk, SimPartition, SimSelfTest
 from raidtui.demo.rates import account_load, account_sync, natural_kib_s, running, speed_kib_s
 from raidtui.demo.sim_array import SimArray, SimSync, activate_spares, end_reshape, place_spares
 from raidtui.host.roots.root import KernelEvent, Listener
 
 _MISMATCH_AT = 0.4
+
+
+class SimMount(Struct, frozen=True, kw_only=True):
+    """A mounted file system.
+
+    Args:
+        device: the kernel's name of what it is on.
+        source: as mount prints it, without /dev.
+        dev: major and minor number.
+    """
+
+    device: str
+    source: str
+    dev: tuple[int, int]
+    where: str
+    kind: str
 
 
 class SimKernel:
@@ -25,6 +44,11 @@ class SimKernel:
         arrays: newest first, as in /proc/mdstat.
         seed: the seed of the noise.
         low_kib_s, high_kib_s: the system's speed limits.
+
+    Attributes:
+        stopped: arrays that do not run, and whose members still have their superblocks.
+        texts: configuration files that have been written, by path.
+        failing: serial numbers of disks whose SMART says that they fail.
     """
 
     def __init__(
@@ -40,6 +64,10 @@ class SimKernel:
         self.counters: dict[str, SimCounters] = {}
         self.sequences: dict[str, int] = {}
         self.arrays: list[SimArray] = []
+        self.stopped: list[SimArray] = []
+        self.mounts: list[SimMount] = []
+        self.texts: dict[str, str] = {}
+        self.failing: set[str] = set()
         self.low_kib_s = low_kib_s
         self.high_kib_s = high_kib_s
         self.knobs: dict[str, str] = {}
@@ -68,26 +96,55 @@ class SimKernel:
         """Return the array with this kernel name or label."""
         return next((array for array in self.arrays if name in {array.name, array.label}), None)
 
-    def start(self, array: SimArray) -> None:
-        """Assemble and start an array. Arrays started before it are listed first in /proc/mdstat."""
-        self.arrays.append(array)
+    def start(self, array: SimArray, *, newest: bool = False) -> None:
+        """Assemble and start an array.
+
+        Args:
+            array: the array.
+            newest: whether /proc/mdstat lists it first, as md does; else last, as at the start of the story.
+        """
+        self.arrays.insert(0 if newest else len(self.arrays), array)
         self.counters[array.name] = SimCounters()
         self.settle(array)
+
+    def stop(self, array: SimArray) -> None:
+        """Stop an array. Its sync goes on from the same place when it is assembled again."""
+        self.interrupt(array)
+        self.arrays.remove(array)
+        self.stopped.append(array)
+        del self.counters[array.name]
+        self.emit(array.name, "remove", source="uevent")
+        self.wake()
 
     def plug(self, disk: SimDisk) -> None:
         """Add a disk."""
         if disk.name in self.disks:
             return
         self.disks[disk.name] = disk
+        if disk.fresh:
+            for name in (disk.name, *(disk.partition_name(each.number) for each in disk.partitions)):
+                self.counters[name] = SimCounters()
         self.sequences[disk.name] = 1 + max(self.sequences.values(), default=0)
         for name in (disk.name, *(disk.partition_name(each.number) for each in disk.partitions)):
             self.counters.setdefault(name, SimCounters())
         self.emit(disk.name, "add", source="uevent")
 
+    def part(self, name: str, *parts: SimPartition) -> None:
+        """Give a disk these partitions in place of those that it has; nothing for another name."""
+        disk = self.disks.get(name)
+        if disk is None or disk.partitions == parts:
+            return
+        self.disks[name] = replace(disk, partitions=parts)
+        for each in parts:
+            self.counters[disk.partition_name(each.number)] = SimCounters()
+        self.emit(name, "change", source="uevent")
+
     def unplug(self, name: str) -> None:
-        """Remove a disk, unless an array uses it."""
-        used = {member.disk for array in self.arrays for member in array.members}
+        """Remove a disk, unless an array uses it. What was on it leaves with it."""
+        used = {member.disk for array in (*self.arrays, *self.stopped) for member in array.members}
         if name in self.disks and name not in used:
+            for array in (*self.arrays, *self.stopped):
+                array.left = {device: each for device, each in array.left.items() if each.disk != name}
             del self.disks[name]
             self.emit(name, "remove", source="uevent")
 

@@ -138,6 +138,8 @@ class SimArray(Struct, kw_only=True):
         clip_kib: the size to which the array was limited (array_size); None for none.
         offset_sectors: where the data of each member begin.
         left: members that mdadm has removed, and that still have their superblocks.
+        holds: the file system on it, or "" for none.
+        holds_uuid: that file system's UUID, "" where it has none.
     """
 
     name: str
@@ -171,6 +173,9 @@ class SimArray(Struct, kw_only=True):
     clip_kib: int | None = None
     offset_sectors: int = 264192
     left: dict[str, SimMember] = field(default_factory=dict)
+    metadata: str = "1.2"
+    holds: str = "ext4"
+    holds_uuid: str = ""
 
     @property
     def dev(self) -> tuple[int, int]:

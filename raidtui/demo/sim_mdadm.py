@@ -1,15 +1,26 @@
-"""What mdadm, and the tools that make larger what stands on an array, print and do in the demo.
+"""What mdadm, and the tools for what stands on an array, print and do in the demo.
 
-Only what a plan of another shape needs is played; ``is_played`` says what that is.
+Only what plans need is played; ``is_played`` says what that is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from raidtui.demo.control import fail_member, remove_member
+from raidtui.demo.control import fail_member, remove_member, replace_member, take_back
+from raidtui.demo.disks import SimPartition
 from raidtui.demo.kernel import SimKernel
 from raidtui.demo.sim_array import SimArray, SimMember
+from raidtui.demo.sim_create import (
+    assemble,
+    create,
+    forget_superblocks,
+    holder_of,
+    size_bytes,
+    stop,
+    superblock_of,
+)
+from raidtui.demo.sim_file_system import FILE_SYSTEM_TOOLS, file_system_tool
 from raidtui.demo.sim_grow import GrowWords, SimRefusedError, add_spare, grow
 from raidtui.host.tools import ToolOutput
 from raidtui.model.levels import PARITY_LAYOUTS, layout_words
@@ -18,10 +29,10 @@ VERSION = "mdadm - v4.3 - 2024-02-15"
 _SUPER_SECTORS = 8
 _LOG_SECTORS = 24
 _CHANGED_S = 1_750_000_000
-_LARGER = frozenset(
-    {"pvresize", "lvextend", "resize2fs", "xfs_growfs", "btrfs", "cryptsetup", "e2fsck", "tune2fs"}
-)
-TOOLS = frozenset({"mdadm", "wipefs", *_LARGER})
+_LARGER = frozenset({"pvresize", "lvextend", "resize2fs", "xfs_growfs", "btrfs", "cryptsetup", "e2fsck"})
+_MANAGED = frozenset({"--add", "--add-spare", "--re-add", "--replace", "--fail", "--remove"})
+_MODES = frozenset({"--create", "--assemble", "--stop", "--zero-superblock"})
+TOOLS = frozenset({"mdadm", "wipefs", "sfdisk", "udevadm", *_LARGER, *FILE_SYSTEM_TOOLS})
 """The programs that are played here."""
 
 
@@ -30,16 +41,20 @@ def is_played(argv: Sequence[str]) -> bool:
     if argv[0] == "mdadm":
         return (
             (argv[1] == "--grow" and "--add" not in argv)
-            or (argv[1] == "--manage" and argv[3] in {"--add-spare", "--fail", "--remove"})
-            or argv[1] == "--zero-superblock"
+            or (argv[1] == "--manage" and argv[3] in _MANAGED)
+            or (argv[1] in _MODES and not {"--write-journal", "--consistency-policy"} & _keys(argv))
         )
-    return argv[0] in _LARGER
+    return argv[0] in TOOLS
 
 
-def run_tool(kernel: SimKernel, argv: tuple[str, ...]) -> ToolOutput:
+def _keys(argv: Sequence[str]) -> set[str]:
+    return {each.partition("=")[0] for each in argv}
+
+
+def run_tool(kernel: SimKernel, argv: tuple[str, ...], stdin: str = "") -> ToolOutput:
     """Return what a tool prints; what it changes has changed in the kernel then."""
     try:
-        text = _mdadm(kernel, argv) if argv[0] == "mdadm" else _other(kernel, argv)
+        text = _mdadm(kernel, argv) if argv[0] == "mdadm" else _other(kernel, argv, stdin)
     except SimRefusedError as refusal:
         return _output(argv, 1, stderr=f"mdadm: {refusal}\n")
     except OSError as error:
@@ -51,25 +66,49 @@ def _output(argv: tuple[str, ...], status: int, *, stdout: str = "", stderr: str
     return ToolOutput(argv=argv, status=status, stdout=stdout, stderr=stderr)
 
 
-def _other(kernel: SimKernel, argv: tuple[str, ...]) -> str:
-    """Nothing is left to clear on the free disks of the demo; its file systems have no size of their own."""
-    if argv[0] == "tune2fs":
-        return _tune2fs(kernel, argv)
+def _other(kernel: SimKernel, argv: tuple[str, ...], stdin: str) -> str:
+    """The file systems of the demo have no size of their own."""
+    if argv[0] in FILE_SYSTEM_TOOLS:
+        return file_system_tool(kernel, argv)
+    if argv[0] == "wipefs":
+        return _wipefs(kernel, argv)
+    if argv[0] == "sfdisk":
+        return _partition(kernel, argv[-1].removeprefix("/dev/"), stdin)
     words = {"resize2fs": f"The filesystem on {argv[-1]} is larger now.\n"}
     words["pvresize"] = f'  Physical volume "{argv[-1]}" changed\n'
     words["lvextend"] = f"  Logical volume {argv[-1]} successfully resized.\n"
     return words.get(argv[0], "")
 
 
-def _tune2fs(kernel: SimKernel, argv: tuple[str, ...]) -> str:
-    """Note a file system's stripes, or print them."""
-    key = f"{argv[-1]}/stripes"
-    if argv[1] == "-E":
-        kernel.knobs[key] = argv[2]
-        return ""
-    stride, _, width = kernel.knobs.get(key, "=,=").partition(",")
-    rows = {"RAID stride": stride.partition("=")[2], "RAID stripe width": width.partition("=")[2]}
-    return "".join(f"{name + ':':<26}{figure}\n" for name, figure in rows.items() if figure)
+def _wipefs(kernel: SimKernel, argv: tuple[str, ...]) -> str:
+    """Clear a device, or say what is on it."""
+    device = argv[-1].removeprefix("/dev/")
+    if "--all" not in argv:
+        found = superblock_of(kernel, device)
+        return f"{device} 0x1000 linux_raid_member {_uuid(found[0].uuid)}\n" if found is not None else ""
+    _refuse_held(kernel, device, "probing initialization failed")
+    forget_superblocks(kernel, (device,))
+    kernel.part(device)
+    return ""
+
+
+def _partition(kernel: SimKernel, name: str, table: str) -> str:
+    """Write a partition table with one partition: ``start=2048, size=1000, type=...``."""
+    _refuse_held(kernel, name, "Checking that no-one is using this disk right now ... FAILED")
+    last = table.strip().split("\n")[-1].replace(" ", "").split(",")
+    words = dict(each.split("=", 1) for each in last)
+    kernel.part(name, SimPartition(number=1, start=int(words["start"]), sectors=int(words["size"])))
+    return ""
+
+
+def _refuse_held(kernel: SimKernel, device: str, words: str) -> None:
+    """Refuse what needs a device for itself alone.
+
+    Raises:
+        SimRefusedError: an array has it.
+    """
+    if holder_of(kernel, device):
+        raise SimRefusedError(f"/dev/{device}: {words}: Device or resource busy")
 
 
 def _mdadm(kernel: SimKernel, argv: tuple[str, ...]) -> str:
@@ -77,28 +116,79 @@ def _mdadm(kernel: SimKernel, argv: tuple[str, ...]) -> str:
         return f"{VERSION}\n"
     if argv[1] == "--examine":
         return _examine(kernel, argv[-1].removeprefix("/dev/"), export="--export" in argv)
+    if argv[1] == "--detail":
+        return _detail(_array(kernel, argv[-1]))
+    if argv[1] == "--manage":
+        return _manage(kernel, _array(kernel, argv[2]), argv)
+    if argv[1] == "--create":
+        return create(kernel, argv)
+    if argv[1] == "--assemble":
+        return assemble(kernel, argv)
+    if argv[1] == "--stop":
+        return stop(kernel, _array(kernel, argv[2]), argv[2])
     if argv[1] == "--grow":
         grow(kernel, _array(kernel, argv[2]), _words(argv[3:]))
         return ""
-    if argv[1] == "--manage" and argv[3] == "--add-spare":
-        device = argv[4].removeprefix("/dev/")
-        add_spare(kernel, _array(kernel, argv[2]), device)
-        _array(kernel, argv[2]).left.pop(device, None)
-        return f"mdadm: added {argv[4]}\n"
-    if argv[1] == "--manage" and argv[3] == "--fail":
-        fail_member(kernel, _array(kernel, argv[2]), argv[4].removeprefix("/dev/"))
-        return f"mdadm: set {argv[4]} faulty in {argv[2]}\n"
     if argv[1] == "--zero-superblock":
-        for array in kernel.arrays:
-            array.left.pop(argv[2].removeprefix("/dev/"), None)
+        device = argv[-1].removeprefix("/dev/")
+        _refuse_held(kernel, device, "Couldn't open for write")
+        if superblock_of(kernel, device) is None:
+            raise SimRefusedError(f"Unrecognised md component device - {argv[-1]}")
+        forget_superblocks(kernel, (device,))
         return ""
-    if argv[1] == "--manage" and argv[3] == "--remove":
-        array, device = _array(kernel, argv[2]), argv[4].removeprefix("/dev/")
-        member = array.member(device)
-        remove_member(kernel, array, device)
-        array.left |= {device: member} if member is not None else {}
-        return f"mdadm: hot removed {argv[4]} from {argv[2]}\n"
     raise SimRefusedError(f"the demo does not play {' '.join(argv[1:3])}")
+
+
+def _manage(kernel: SimKernel, array: SimArray, argv: tuple[str, ...]) -> str:
+    """Do what a call of ``mdadm --manage`` does (Manage.c); return what it prints."""
+    _, _, path, option, given = argv[:5]
+    device = given.removeprefix("/dev/")
+    if option in {"--add", "--add-spare"}:
+        _add(kernel, array, device)
+        return f"mdadm: added {given}\n"
+    if option == "--re-add":
+        try:
+            take_back(kernel, array, device)
+        except OSError:
+            raise SimRefusedError(f"--re-add for {given} to {path} is not possible") from None
+        return f"mdadm: re-added {given}\n"
+    if option == "--replace":
+        return _replace(kernel, array, argv)
+    if option == "--fail":
+        fail_member(kernel, array, device)
+        return f"mdadm: set {given} faulty in {path}\n"
+    if option == "--remove":
+        remove_member(kernel, array, device)
+        return f"mdadm: hot removed {given} from {path}\n"
+    raise SimRefusedError(f"the demo does not play {' '.join(argv[1:4])}")
+
+
+def _add(kernel: SimKernel, array: SimArray, device: str) -> None:
+    if holder_of(kernel, device):
+        raise SimRefusedError(f"Cannot open /dev/{device}: Device or resource busy")
+    if size_bytes(kernel, device) < array.component_kib * 1024 + array.offset_sectors * 512:
+        raise SimRefusedError(f"/dev/{device} not large enough to join array")
+    add_spare(kernel, array, device)
+
+
+def _replace(kernel: SimKernel, array: SimArray, argv: tuple[str, ...]) -> str:
+    path, old, new = argv[2], argv[4], argv[6]
+    member = array.member(old.removeprefix("/dev/"))
+    slot = None if member is None else member.slot
+    try:
+        replace_member(kernel, array, old.removeprefix("/dev/"), new.removeprefix("/dev/"))
+    except OSError:
+        raise SimRefusedError(f"Failed to set {new} as preferred replacement.") from None
+    return (
+        f"mdadm: Marked {old} (device {slot} in {path}) for replacement\n"
+        f"mdadm: Marked {new} in {path} as replacement for device {slot}\n"
+    )
+
+
+def _detail(array: SimArray) -> str:
+    words = {"MD_LEVEL": array.level, "MD_DEVICES": str(array.raid_disks), "MD_METADATA": array.metadata}
+    words |= {"MD_UUID": _uuid(array.uuid), "MD_DEVNAME": array.label, "MD_NAME": f"demo:{array.label}"}
+    return _lines(words, "=")
 
 
 def _array(kernel: SimKernel, path: str) -> SimArray:
@@ -125,10 +215,9 @@ def _words(options: Sequence[str]) -> GrowWords:
 
 
 def _examine(kernel: SimKernel, device: str, *, export: bool) -> str:
-    for array in kernel.arrays:
-        member = array.member(device) or array.left.get(device)
-        if member is not None:
-            return _exported(array, member) if export else _printed(array, member)
+    found = superblock_of(kernel, device)
+    if found is not None:
+        return _exported(*found) if export else _printed(*found)
     raise SimRefusedError(f"No md superblock detected on /dev/{device}.")
 
 
@@ -150,7 +239,7 @@ def _exported(array: SimArray, member: SimMember) -> str:
             "MD_UPDATE_TIME": str(_CHANGED_S),
             "MD_DEV_UUID": _device_uuid(array, member),
             "MD_EVENTS": "4242",
-            "MD_METADATA": "1.2",
+            "MD_METADATA": array.metadata,
         },
         "=",
     )
@@ -163,7 +252,7 @@ def _printed(array: SimArray, member: SimMember) -> str:
     role = "spare" if member.slot is None else f"Active device {member.slot}"
     words = {
         "Magic": "a92b4efc",
-        "Version": "1.2",
+        "Version": array.metadata,
         "Feature Map": "0x1" if array.bitmap else "0x0",
         "Array UUID": _uuid(array.uuid),
         "Name": f"demo:{array.label}  (local to host demo)",

@@ -25,6 +25,10 @@ RECOVERED_AGO_S = 7 * _DAY_S + 3 * 3600
 RECOVERED_S = 900
 CABLE_AGO_S = 12 * _DAY_S
 _ASLEEP_STATUS = 3
+_FAILING = 8
+"""The bit of smartctl's exit status: the disk says that it fails."""
+_UNRELIABLE = 4
+"""The bit of NVMe's critical warning: reliability is degraded because of media errors."""
 _ATA_TYPES = {1: "Short offline", 2: "Extended offline"}
 _NVME_TYPES = {0: "No", 1: "Short", 2: "Extended"}
 _PASSED, _ABORTED = 0, 1
@@ -71,23 +75,28 @@ def lives() -> dict[str, Life]:
     """Return the lives by disk name."""
     from msgspec.structs import replace  # noqa: PLC0415  (only when smartctl is run)
 
+    newer = Life(
+        written_bytes=310 * _GB, percent=0, hours=212, firmware="SVT02B6Q", family="Samsung based SSDs"
+    )
     return {
         "sda": _EVO,
         "sdb": replace(_EVO, written_bytes=12_500 * _GB),
         "sdc": replace(_EVO, written_bytes=12_430 * _GB),
         "sdd": replace(_EVO, written_bytes=61_700 * _GB, percent=11),
-        "sde": Life(
-            written_bytes=310 * _GB, percent=0, hours=212, firmware="SVT02B6Q", family="Samsung based SSDs"
-        ),
+        "sde": newer,
         "sdf": Life(
             written_bytes=16_932 * _MIB, hours=9_020, firmware="S9FM02.6", family="Phison Driven OEM SSDs",
             count_bytes=_MIB, gib_by_name=True,
         ),
         "sdg": Life(written_bytes=0, asleep=True),
+        "sdh": replace(newer, written_bytes=12 * _GB, hours=9),
+        "sdi": replace(newer, written_bytes=12 * _GB, hours=9),
         "nvme0n1": _MICRON,
         "nvme1n1": replace(_MICRON, written_bytes=373 * _TB),
         "nvme2n1": replace(_MICRON, written_bytes=368 * _TB),
         "nvme3n1": replace(_MICRON, written_bytes=1_550 * _TB, per_day_bytes=0, percent=93, hours=43_800),
+        "nvme4n1": replace(_MICRON, written_bytes=_TB, per_day_bytes=0, percent=0, hours=31),
+        "nvme5n1": replace(_MICRON, written_bytes=_TB, per_day_bytes=0, percent=0, hours=31),
     }  # fmt: skip
 
 
@@ -101,7 +110,8 @@ def smartctl(kernel: SimKernel, argv: tuple[str, ...]) -> tuple[int, str]:
     import json  # noqa: PLC0415
 
     name = argv[-1].removeprefix("/dev/")
-    disk, life = kernel.disks.get(name), lives().get(name)
+    disk = kernel.disks.get(name)
+    life = life_of(disk) if disk is not None else None
     if disk is not None and life is not None and ("-t" in argv or "-X" in argv):
         return _self_test_command(kernel, name, argv, _hours(life, kernel))
     if disk is None or life is None:
@@ -110,10 +120,21 @@ def smartctl(kernel: SimKernel, argv: tuple[str, ...]) -> tuple[int, str]:
     if life.asleep and "never" not in argv:
         text = f"Device is in STANDBY mode, exit({_ASLEEP_STATUS})"
         return _ASLEEP_STATUS, json.dumps(_frame(disk, _ASLEEP_STATUS, text))
-    whole = _frame(disk, 0) | _identity(disk, life, kernel)
+    status = _FAILING if disk.serial in kernel.failing else 0
+    whole = _frame(disk, status) | _identity(disk, life, kernel)
     whole |= _nvme(disk, life, kernel) if disk.is_nvme else _ata(disk, life, kernel)
     whole |= _self_tests(kernel, disk, life.hours)
-    return 0, json.dumps(whole)
+    return status, json.dumps(whole)
+
+
+def life_of(disk: SimDisk) -> Life | None:
+    """Return the life of a disk before the story, or before it was put in."""
+    life = lives().get(disk.name)
+    if disk.fresh and life is not None:
+        from msgspec.structs import replace  # noqa: PLC0415  (only when smartctl is run)
+
+        return replace(life, written_bytes=20 * _GB, percent=0, hours=2)
+    return life
 
 
 def _frame(disk: SimDisk | None, status: int, message: str = "") -> dict[str, Any]:
@@ -135,7 +156,7 @@ def _identity(disk: SimDisk, life: Life, kernel: SimKernel) -> dict[str, Any]:
         "user_capacity": {"blocks": disk.sectors, "bytes": disk.sectors * SECTOR_BYTES},
         "logical_block_size": SECTOR_BYTES,
         "smart_support": {"available": True, "enabled": True},
-        "smart_status": {"passed": True},
+        "smart_status": {"passed": disk.serial not in kernel.failing},
         "power_on_time": {"hours": _hours(life, kernel)},
         "temperature": {"current": 31},
     }
@@ -153,8 +174,9 @@ def _identity(disk: SimDisk, life: Life, kernel: SimKernel) -> dict[str, Any]:
 
 def _ata(disk: SimDisk, life: Life, kernel: SimKernel) -> dict[str, Any]:
     count = _written_bytes(disk, life, kernel) // life.count_bytes
+    fails = disk.serial in kernel.failing
     rows: list[tuple[int, str, int, int, int]] = [
-        (5, "Reallocated_Sector_Ct", 100, 10, 0),
+        (5, "Reallocated_Sector_Ct", 1 if fails else 100, 10, 5_119 if fails else 0),
         (9, "Power_On_Hours", 99, 0, _hours(life, kernel)),
         (199, "CRC_Error_Count", 100, 0, 0),
         (241, "Lifetime_Writes_GiB" if life.gib_by_name else "Total_LBAs_Written", 99, 0, count),
@@ -165,7 +187,8 @@ def _ata(disk: SimDisk, life: Life, kernel: SimKernel) -> dict[str, Any]:
     table = [
         {
             "id": number, "name": name, "value": value, "worst": value, "thresh": threshold,
-            "when_failed": "", "flags": {"value": 51, "prefailure": bool(threshold)},
+            "when_failed": "now" if value <= threshold else "",
+            "flags": {"value": 51, "prefailure": bool(threshold)},
             "raw": {"value": raw, "string": str(raw)},
         }
         for number, name, value, threshold, raw in sorted(rows)
@@ -175,11 +198,13 @@ def _ata(disk: SimDisk, life: Life, kernel: SimKernel) -> dict[str, Any]:
 
 def _nvme(disk: SimDisk, life: Life, kernel: SimKernel) -> dict[str, Any]:
     written = _written_bytes(disk, life, kernel)
+    fails = disk.serial in kernel.failing
     return {
         "nvme_smart_health_information_log": {
-            "critical_warning": 0, "temperature": 31, "available_spare": 100, "available_spare_threshold": 10,
+            "critical_warning": _UNRELIABLE if fails else 0, "temperature": 31,
+            "available_spare": 100, "available_spare_threshold": 10,
             "percentage_used": _used(written, life) or 0, "data_units_written": written // _NVME_UNIT_BYTES,
-            "media_errors": 0,
+            "media_errors": 1_284 if fails else 0,
         }
     }  # fmt: skip
 
@@ -215,7 +240,8 @@ def history(kernel: SimKernel, began_s: float) -> str:
     ]
     entries: list[dict[str, Any]] = []
     for name, life in lives().items():
-        if (disk := kernel.disks.get(name)) is not None and not life.asleep:
+        disk = kernel.disks.get(name)
+        if disk is not None and not life.asleep and not disk.fresh:
             entries += _readings(disk, life, kernel, began_s)
     return json.dumps({"marks": marks, "entries": entries})
 

@@ -9,10 +9,11 @@ import contextlib
 from collections.abc import Callable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from raidtui.demo.control import add_member, fail_member, remove_member
 from raidtui.demo.disks import SECTOR_BYTES, SimDisk, SimPartition
-from raidtui.demo.kernel import SimKernel
+from raidtui.demo.kernel import SimKernel, SimMount
 from raidtui.demo.sim_array import Load, SimArray, SimMember, SimSync
 from raidtui.demo.sim_smart import written_since_boot
 
@@ -29,10 +30,16 @@ _SERIALS = ("S2R5NX0H812345", "S2R5NX0H812346", "S2R5NX0H912001", "S2R5NX0H91200
 SYSTEM_MIN_KIB_S, SYSTEM_MAX_KIB_S = 1000, 781_250
 LOCAL_MIN_KIB_S, LOCAL_MAX_KIB_S = 195_313, 488_281
 _LONG_GAP_S = 1800.0
+_MOUNTS = (
+    SimMount(device="md126", source="md126", dev=(9, 126), where="/", kind="ext4"),
+    SimMount(device="dm-1", source="mapper/vg0-data", dev=(253, 1), where="/srv/data", kind="ext4"),
+    SimMount(device="dm-0", source="mapper/vg0-images", dev=(253, 0), where="/var/lib/libvirt", kind="xfs"),
+    SimMount(device="bcache0", source="bcache0", dev=(252, 0), where="/srv/backup", kind="ext4"),
+)
 
 
 def disks() -> tuple[SimDisk, ...]:
-    """Return the disks at the start: four SATA SSDs, four NVMe disks, and two that no array uses."""
+    """Return the disks at the start: four SATA SSDs, four NVMe disks, and six that no array uses."""
     table = (
         SimPartition(number=1, start=2048, sectors=_FIRST_SECTORS),
         SimPartition(number=2, start=195_301_376, sectors=(_DATA_KIB + 132_096) * 2),
@@ -70,7 +77,36 @@ def disks() -> tuple[SimDisk, ...]:
         )
         for index in range(4)
     )
-    return (*sata, *nvme, *_others())
+    return (*sata, *nvme, *_others(), *_free())
+
+
+def _free() -> tuple[SimDisk, ...]:
+    """Return the disks that are kept to replace others with: two SATA SSDs and two NVMe disks, empty."""
+    sata = tuple(
+        replace(
+            newcomer(),
+            name=f"sd{letter}",
+            dev=(8, 112 + 16 * index),
+            serial=f"S62ANX0R2044{31 + 7 * index}",
+            wwn=f"0x5002538f4{0x112A402 + index:07x}",
+        )
+        for index, letter in enumerate("hi")
+    )
+    nvme = tuple(
+        SimDisk(
+            name=f"nvme{index}n1",
+            dev=(259, 2 * index + 2),
+            model="Micron_7400_MTFDKBA960TDZ",
+            serial=f"22513D8E6B{0x40 + 3 * index:02X}",
+            wwn=f"eui.00000000000000{index + 1:02x}00a075223d8e6b1",
+            sectors=_NVME_SECTORS,
+            read_kib_s=4_100_000,
+            write_kib_s=960_000,
+            request_ms=0.08,
+        )
+        for index in (4, 5)
+    )
+    return (*sata, *nvme)
 
 
 def _others() -> tuple[SimDisk, ...]:
@@ -191,6 +227,7 @@ def begin(seed: int) -> SimKernel:
     )
     for array in arrays():
         kernel.start(array)
+    kernel.mounts = list(_MOUNTS)
     for name, size_bytes in written_since_boot().items():
         kernel.counters[name].written_sectors = size_bytes / SECTOR_BYTES
     data = kernel.array("data")
@@ -225,24 +262,32 @@ def _fail_vm(slot: int) -> Act:
         vm = kernel.array("vm")
         if vm is None or vm.degraded or vm.reshape or not any(member.is_spare for member in vm.members):
             return
-        fail_member(kernel, vm, next(member.device for member in vm.members if member.slot == slot))
+        member = next(member for member in vm.members if member.slot == slot)
+        kernel.failing.add(kernel.disks[member.disk].serial)
+        fail_member(kernel, vm, member.device)
 
     return act
 
 
-def _remove_failed(kernel: SimKernel) -> None:
+def _take_out(kernel: SimKernel) -> None:
+    """Take failed disks out of ``vm``, and of the host, as the service does that has waited long enough."""
     vm = kernel.array("vm")
     if vm is not None:
         for member in [member for member in vm.members if member.faulty]:
             remove_member(kernel, vm, member.device)
+    for disk in [disk for disk in kernel.disks.values() if disk.serial in kernel.failing]:
+        if len(disk.partitions) == 1:
+            kernel.unplug(disk.name)
 
 
-def _add_free(kernel: SimKernel) -> None:
+def _put_in(kernel: SimKernel) -> None:
+    """Put new disks in place of those that are gone; ``vm`` gets one as a spare, if it has none."""
     vm = kernel.array("vm")
-    for disk in [disk for disk in kernel.disks.values() if disk.is_nvme]:
-        device = disk.partition_name(1)
-        if vm is not None and vm.member(device) is None:
-            add_member(kernel, vm, device, disk.name)
+    for disk in [disk for disk in disks() if disk.is_nvme and disk.name not in kernel.disks]:
+        number = kernel.sequences[disk.name]
+        kernel.plug(replace(disk, serial=f"23044F1C90{number:02X}", fresh=True))
+        if vm is not None and vm.level == "raid5" and not any(member.is_spare for member in vm.members):
+            add_member(kernel, vm, disk.partition_name(1), disk.name)
 
 
 def _check(label: str) -> Act:
@@ -266,11 +311,14 @@ def _unplug(kernel: SimKernel) -> None:
 OPENING = (
     StoryStep(at_s=40, act=_fail_vm(1)),
     StoryStep(at_s=90, act=_plug),
-    StoryStep(at_s=150, act=_remove_failed),
-    StoryStep(at_s=153, act=_add_free),
     StoryStep(at_s=240, act=_check("root")),
+    StoryStep(at_s=900, act=_take_out),
+    StoryStep(at_s=903, act=_put_in),
 )
-"""Played once. The check of ``root`` waits (DELAYED) for the resync of ``data``: both use sda and sdb."""
+"""Played once. The check of ``root`` waits (DELAYED) for the resync of ``data``: both use sda and sdb.
+
+A failed disk stays in the host for a quarter of an hour, so that the user can replace it.
+"""
 
 CYCLE_FROM_S, CYCLE_S = 1200.0, 2400.0
 CYCLE = (
@@ -279,10 +327,10 @@ CYCLE = (
     StoryStep(at_s=300, act=_unplug),
     StoryStep(at_s=330, act=_plug),
     StoryStep(at_s=780, act=_fail_vm(2)),
-    StoryStep(at_s=890, act=_remove_failed),
-    StoryStep(at_s=893, act=_add_free),
+    StoryStep(at_s=1680, act=_take_out),
+    StoryStep(at_s=1683, act=_put_in),
 )
-"""Repeated: the failed member is the spare of the next turn."""
+"""Repeated: what is put in for the failed disk is the spare of the next turn."""
 
 
 class Story:

@@ -12,6 +12,8 @@ from raidtui.demo.disks import SimDisk
 from raidtui.demo.kernel import SimKernel
 from raidtui.demo.sim_array import SimArray, SimMember, SimSync
 from raidtui.demo.sim_bcache import BACKING, CACHE, bcache_files, bcache_live_files, bcache_stat_line
+from raidtui.demo.sim_cpufreq import cpufreq_files, frequency_files
+from raidtui.demo.sim_create import holder_of, superblock_of
 from raidtui.demo.sim_stack import PHYSICAL, stat_files, stat_lines, volume_files
 from raidtui.host.block import BLOCK
 from raidtui.host.md.array_attributes import RAID_SYSCTL
@@ -37,6 +39,7 @@ def live_files(kernel: SimKernel) -> Iterator[tuple[str, str]]:
     yield "/proc/diskstats", _diskstats(kernel)
     yield from stat_files(kernel)
     yield from bcache_live_files(kernel).items()
+    yield from frequency_files(kernel)
     for array in kernel.arrays:
         base = f"{BLOCK}/{array.name}/md"
         if not array.redundant:
@@ -104,32 +107,45 @@ def still_files(kernel: SimKernel) -> tuple[dict[str, str], dict[str, str]]:
         _disk(files, links, disk, kernel)
     for array in kernel.arrays:
         _array(files, links, array, kernel)
+    files["/proc/self/mountinfo"] = _mountinfo(kernel)
+    files |= dict(cpufreq_files(kernel))
     more, inner = volume_files(kernel)
     cached, to = bcache_files(kernel)
     return files | more | cached, links | inner | to
 
 
+def _mountinfo(kernel: SimKernel) -> str:
+    return "".join(
+        f"{28 + index} 1 {mount.dev[0]}:{mount.dev[1]} / {mount.where} rw,relatime shared:{index + 1}"
+        f" - {mount.kind} /dev/{mount.source} rw\n"
+        for index, mount in enumerate(kernel.mounts)
+    )
+
+
 def _disk(files: dict[str, str], links: dict[str, str], disk: SimDisk, kernel: SimKernel) -> None:
     node = f"{BLOCK}/{disk.name}"
     links[node] = disk.path
+    files[f"/dev/{disk.name}"] = ""
     for attribute, text in _of_disk(disk, kernel.knobs).items():
         files[f"{node}/{attribute}"] = f"{text}\n"
     files[f"{node}/diskseq"] = f"{kernel.sequences[disk.name]}\n"
-    files[f"{DATA}/b{disk.dev[0]}:{disk.dev[1]}"] = _udev_disk(disk)
+    files[f"{DATA}/b{disk.dev[0]}:{disk.dev[1]}"] = _udev_disk(disk, kernel)
+    if (whole := holder_of(kernel, disk.name, parts=False)) and not disk.partitions:
+        files[f"{node}/holders/{whole}"] = ""
     for part in disk.partitions:
         name = disk.partition_name(part.number)
         dev = f"{disk.dev[0]}:{disk.dev[1] + part.number}"
         links[f"{BLOCK}/{name}"] = f"{disk.path}/{name}"
+        files[f"/dev/{name}"] = ""
         for where in (f"{BLOCK}/{name}", f"{node}/{name}"):
             files[f"{where}/dev"] = f"{dev}\n"
             files[f"{where}/partition"] = f"{part.number}\n"
             files[f"{where}/start"] = f"{part.start}\n"
             files[f"{where}/size"] = f"{part.sectors}\n"
             files[f"{where}/ro"] = "0\n"
-        holder = next((array for array in kernel.arrays if array.member(name)), None)
-        if holder is not None:
-            files[f"{BLOCK}/{name}/holders/{holder.name}"] = ""
-        files[f"{DATA}/b{dev}"] = _udev_partition(disk, name, holder)
+        if holder := holder_of(kernel, name):
+            files[f"{BLOCK}/{name}/holders/{holder}"] = ""
+        files[f"{DATA}/b{dev}"] = _udev_partition(disk, name, kernel)
 
 
 def _of_disk(disk: SimDisk, knobs: Mapping[str, str]) -> dict[str, str]:
@@ -171,26 +187,36 @@ def _identity(disk: SimDisk) -> list[str]:
     ]
 
 
-def _udev_disk(disk: SimDisk) -> str:
+def _udev_disk(disk: SimDisk, kernel: SimKernel) -> str:
     model = disk.model.replace(" ", "_")
     bus = "nvme" if disk.is_nvme else "ata"
     lines = [f"S:disk/by-id/{bus}-{model}_{disk.serial}", *_identity(disk)]
     if disk.partitions:
         lines.append("E:ID_PART_TABLE_TYPE=gpt")
+    lines += _signature(kernel, disk.name)
     return "\n".join(lines) + "\n"
 
 
-def _udev_partition(disk: SimDisk, name: str, holder: SimArray | None) -> str:
+def _signature(kernel: SimKernel, device: str) -> list[str]:
+    """Return what udev knows of md's superblock on a device, whether an array runs with it or not."""
+    found = superblock_of(kernel, device)
+    if found is None:
+        return []
+    array, _ = found
+    return [
+        "E:ID_FS_TYPE=linux_raid_member",
+        f"E:ID_FS_UUID={_dashed(array.uuid)}",
+        f"E:ID_FS_LABEL=demo:{array.label}",
+        "E:ID_FS_USAGE=raid",
+    ]
+
+
+def _udev_partition(disk: SimDisk, name: str, kernel: SimKernel) -> str:
     model, part = disk.model.replace(" ", "_"), name.removeprefix(disk.name).removeprefix("p")
     bus = "nvme" if disk.is_nvme else "ata"
     lines = [f"S:disk/by-id/{bus}-{model}_{disk.serial}-part{part}", *_identity(disk)]
-    if holder is not None:
-        lines += [
-            "E:ID_FS_TYPE=linux_raid_member",
-            f"E:ID_FS_UUID={_dashed(holder.uuid)}",
-            f"E:ID_FS_LABEL=demo:{holder.label}",
-            "E:ID_FS_USAGE=raid",
-        ]
+    if signature := _signature(kernel, name):
+        lines += signature
     elif name in {BACKING, CACHE}:
         lines += ["E:ID_FS_TYPE=bcache", "E:ID_FS_USAGE=other"]
     return "\n".join(lines) + "\n"
@@ -205,6 +231,7 @@ def _array(files: dict[str, str], links: dict[str, str], array: SimArray, kernel
     major, minor = array.dev
     links[node] = f"../../devices/virtual/block/{array.name}"
     links[f"/dev/md/{array.label}"] = f"../{array.name}"
+    files[f"/dev/{array.name}"] = ""
     files[f"{node}/dev"] = f"{major}:{minor}\n"
     files[f"{node}/size"] = f"{array.array_kib * 2}\n"
     files[f"{node}/ro"] = "0\n"
@@ -253,7 +280,7 @@ def _of_array(array: SimArray, kernel: SimKernel) -> dict[str, str]:
         "chunk_size": _changing(array.chunk_kib * 1024, old.chunk_kib * 1024 if old else None),
         "component_size": str(array.component_kib),
         "array_size": "default" if array.clip_kib is None else str(array.clip_kib),
-        "metadata_version": "1.2",
+        "metadata_version": array.metadata,
         "raid_disks": _changing(array.raid_disks, old.raid_disks if old else None),
         "array_state": _array_state(array),
         "reshape_direction": "backwards" if array.backwards else "forwards",
@@ -297,14 +324,16 @@ def _udev_array(array: SimArray) -> str:
             f"S:disk/by-id/md-uuid-{colons}",
             f"E:MD_LEVEL={array.level}",
             f"E:MD_DEVICES={array.raid_disks}",
-            "E:MD_METADATA=1.2",
+            f"E:MD_METADATA={array.metadata}",
             f"E:MD_UUID={colons}",
             f"E:MD_NAME=demo:{array.label}",
             f"E:MD_DEVNAME={array.label}",
             *(
                 ("E:ID_FS_TYPE=LVM2_member",)
                 if array.name in PHYSICAL
-                else ("E:ID_FS_TYPE=ext4", f"E:ID_FS_LABEL={array.label}")
+                else (f"E:ID_FS_TYPE={array.holds}", f"E:ID_FS_LABEL={array.label}")
+                if array.holds
+                else ()
             ),
             "",
         )
@@ -321,7 +350,7 @@ def _mdstat_array(array: SimArray, now_s: float) -> str:
     state = "broken" if array.broken else "active"
     members = "".join(f" {_mdstat_member(member)}" for member in reversed(array.members))
     text = f"{array.name} : {state} {array.level}{members}\n"
-    text += f"      {array.array_kib} blocks super 1.2{_mdstat_geometry(array)}\n      "
+    text += f"      {array.array_kib} blocks super {array.metadata}{_mdstat_geometry(array)}\n      "
     if array.redundant and (sync := _mdstat_sync(array, now_s)):
         text += f"{sync}\n      "
     if array.bitmap:

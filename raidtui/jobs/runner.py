@@ -139,6 +139,8 @@ def do_step(
         if reason and step.proof_decides and step.proves and not _wait_for(root, step.proves):
             say(f"{reason}; what it was to do is done nevertheless")
             return ""
+    elif step.content is not None and root.source:
+        reason = "a simulated or captured host has no files here"
     elif step.content is not None:
         reason = _replace(step.path, step.content, backup)
     else:

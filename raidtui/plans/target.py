@@ -27,16 +27,6 @@ def needs_root(snapshot: Snapshot) -> Refusal | None:
     return Refusal(code=RefusalCode.NOT_ROOT, why="needs root", remedy="run it as: sudo raidtui")
 
 
-def refuse_build(snapshot: Snapshot) -> Refusal | None:
-    """Return why no array can be built on a host, or None."""
-    if refusal := needs_root(snapshot):
-        return refusal
-    if snapshot.host.source:
-        why = "the demo host is simulated: no array can be built on it"
-        return Refusal(code=RefusalCode.NOT_HERE, why=why)
-    return None
-
-
 def base_of(array: Array) -> str:
     """Return the array's md folder in sysfs."""
     return f"{_BLOCK}/{array.name}/md"

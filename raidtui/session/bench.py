@@ -7,7 +7,8 @@ and the arrays are watched on meanwhile. Nothing of ``raidtui.bench`` is loaded 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from msgspec import Struct
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from raidtui.bench.results.run_record import RunRecord, RunSample
     from raidtui.bench.run.bench_jobs import Restored
     from raidtui.bench.run.bench_progress import BenchProgress, ProgressWatcher
+    from raidtui.session.played_bench import PlayedBench
 
 T = TypeVar("T")
 
@@ -56,19 +58,20 @@ class BenchSession:
     @property
     def refusal(self) -> str:
         """Why nothing can be measured here; "" where it can."""
-        if self.root.live:
-            return ""
-        what = "the demo host is simulated" if self.root.source == "demo" else "a capture is read-only"
-        return f"{what}: nothing can be measured there"
+        can = self.root.live or self.is_demo
+        return "" if can else "a capture is read-only: nothing can be measured there"
 
     @property
-    def _is_demo(self) -> bool:
+    def is_demo(self) -> bool:
+        """Whether benchmarks are played: nothing is measured, and nothing is kept."""
         return self.root.source == "demo"
 
-    def _demo_runs(self) -> Sequence[tuple[RunRecord, Sequence[RunSample]]]:
-        from raidtui.bench.results.demo_runs import demo_runs  # noqa: PLC0415
+    @cached_property
+    def _played(self) -> PlayedBench:
+        from raidtui.demo.demo_host import DemoRoot  # noqa: PLC0415
+        from raidtui.session.played_bench import PlayedBench  # noqa: PLC0415
 
-        return demo_runs(self.root.now_s())
+        return PlayedBench(cast("DemoRoot", self.root))
 
     async def look(self) -> BenchProgress | None:
         """Return the newest benchmark, from here or elsewhere."""
@@ -80,10 +83,12 @@ class BenchSession:
                 self._watcher = ProgressWatcher()
             return self._watcher.look()
 
+        if self.is_demo:
+            return await self._work(self._played.look)
         return await self._work(work) if self.root.live else None
 
     async def history(self) -> BenchHistory:
-        """Return the history. Reading it does not create the file. The demo host remembers two runs."""
+        """Return the history. Reading it does not create the file. The demo host has its own, in memory."""
 
         def work() -> BenchHistory:
             from raidtui.bench.results.run_store import Results, ResultsError, results_path  # noqa: PLC0415
@@ -96,8 +101,8 @@ class BenchSession:
             except ResultsError as error:
                 return BenchHistory(trouble=str(error))
 
-        if self._is_demo:
-            return BenchHistory(records=tuple(record for record, _ in self._demo_runs()))
+        if self.is_demo:
+            return BenchHistory(records=await self._work(self._played.history))
         return await self._work(work) if self.root.live else BenchHistory()
 
     async def samples(self, runs: Sequence[int]) -> Mapping[int, Sequence[RunSample]]:
@@ -113,8 +118,8 @@ class BenchSession:
             with Results() as results:
                 return {run: results.samples(run) for run in runs}
 
-        if self._is_demo:
-            return {record.id: samples for record, samples in self._demo_runs() if record.id in runs}
+        if self.is_demo:
+            return await self._work(lambda: self._played.samples(runs))
         return await self._work(work)
 
     async def known(self, snapshot: Snapshot) -> HostChoices:
@@ -141,6 +146,8 @@ class BenchSession:
         """Start a benchmark; return why it could not be started, or ""."""
 
         def work() -> str:
+            if self.is_demo:
+                return self._played.begin(offer)
             from raidtui.bench.run.bench_jobs import begin, interrupted  # noqa: PLC0415
             from raidtui.jobs.lock import JobError  # noqa: PLC0415
 
@@ -152,15 +159,21 @@ class BenchSession:
                 return str(error)
             return ""
 
+        from raidtui.bench.results.run_record import SIMULATED  # noqa: PLC0415
+
         trouble = await self._work(work)
         if not trouble:
-            self.note(f"{offer.schedule.title}: started on {offer.schedule.place.words}")
+            simulated = f"{SIMULATED}: " if self.is_demo else ""
+            self.note(f"{simulated}{offer.schedule.title}: started on {offer.schedule.place.words}")
         return trouble
 
     async def stop(self, job: str) -> str:
         """Stop a benchmark; return why that failed, or ""."""
 
         def work() -> str:
+            if self.is_demo:
+                self._played.stop()
+                return ""
             from raidtui.bench.run.bench_jobs import find_bench  # noqa: PLC0415
             from raidtui.jobs.lock import JobError  # noqa: PLC0415
             from raidtui.jobs.spawn import cancel  # noqa: PLC0415
@@ -207,6 +220,9 @@ class BenchSession:
         """Set the note of runs, or without a note delete them; return what went wrong, or ""."""
 
         def work() -> str:
+            if self.is_demo:
+                self._played.change(runs, note)
+                return ""
             from raidtui.bench.results.run_store import Results, ResultsError  # noqa: PLC0415
 
             try:
@@ -219,7 +235,7 @@ class BenchSession:
                 return str(error)
             return ""
 
-        return self.refusal if self._is_demo else await self._work(work)
+        return await self._work(work)
 
     def note(self, text: str, tone: Tone = Tone.PLAIN) -> None:
         """Note something in the log."""
@@ -228,4 +244,5 @@ class BenchSession:
         self.shell.note_events((event,))
 
     async def _work(self, work: Callable[[], T]) -> T:
-        return await self._thread.run(work)
+        """Work in a thread of its own; with the demo host in the one that alone reads and writes it."""
+        return await (self.loop.work(work) if self.is_demo else self._thread.run(work))

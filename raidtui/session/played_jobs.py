@@ -12,9 +12,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from raidtui.demo.demo_host import DemoRoot
 from raidtui.demo.sim_mdadm import is_played
 from raidtui.host.md.array_attributes import sync_percent
-from raidtui.host.roots.root import Root
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.runner import do_step, first_trouble, holds
 from raidtui.jobs.states import NO_WAY_BACK, UNDER_WAY, JobState
@@ -55,7 +55,7 @@ class PlayedJobs:
         root: the host.
     """
 
-    def __init__(self, root: Root) -> None:
+    def __init__(self, root: DemoRoot) -> None:
         self._root = root
         self._jobs: dict[str, PlayedJob] = {}
 
@@ -74,6 +74,7 @@ class PlayedJobs:
             raise JobError(f"the demo host is simulated, and does not play this: {step.command}")
         job = PlayedJob(id=f"{OF_DEMO}{len(self._jobs) + 1}", plan=plan, made_s=self._root.now_s())
         self._jobs[job.id] = job
+        self._advance(job)  # also where its view is closed before it is asked for news
         return job.id
 
     def news(self, job_id: str, since: int) -> JobNews:
@@ -127,7 +128,16 @@ class PlayedJobs:
         """Do a step; return why it failed, or ""."""
         job.note("begin", step=job.at, command=step.command)
         say: Callable[[str], None] = lambda text: job.note("output", text=text)  # noqa: E731
+        if step.content is not None:
+            return self._kept(step)
         return do_step(self._root, step, say)
+
+    def _kept(self, step: Step) -> str:
+        """Put a configuration file in the simulated host's memory; return why that failed, or ""."""
+        if reason := first_trouble(self._root, step.needs):
+            return reason
+        self._root.keep(step.path, step.content or "")
+        return first_trouble(self._root, step.proves)
 
     def _waited(self, job: PlayedJob, step: Step) -> str:
         """Note whether md has finished what a step waits for; return why it never will, or ""."""
@@ -151,4 +161,4 @@ class PlayedJobs:
 
 
 def _is_played(step: Step) -> bool:
-    return step.waits or (is_played(step.argv) if step.argv else step.content is None)
+    return not step.argv or is_played(step.argv)

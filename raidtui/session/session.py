@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from raidtui.host.roots.root import Root
 from raidtui.session.shell import Shell
@@ -82,9 +82,10 @@ class Session:
     @cached_property
     def played(self) -> PlayedJobs:
         """The jobs of a simulated host."""
+        from raidtui.demo.demo_host import DemoRoot  # noqa: PLC0415
         from raidtui.session.played_jobs import PlayedJobs  # noqa: PLC0415
 
-        return PlayedJobs(self.root)
+        return PlayedJobs(cast("DemoRoot", self.root))
 
     @cached_property
     def stack(self) -> StackSession:

@@ -27,19 +27,20 @@ def _driver() -> type[Driver] | None:
     return QuietDriver
 
 
-def launch(root: Root, *, theme: str | None, mouse: bool) -> NoReturn:
+def launch(root: Root, *, theme: str | None, mouse: bool, tour: bool = False) -> NoReturn:
     """Run the console, and end the program with its exit status.
 
     Args:
         root: the host.
         theme: a theme's name, or None for the configured or fitting one.
         mouse: whether the mouse may be used.
+        tour: whether to walk through the panes.
     """
     report = ""
     code = CRASHED
     try:
         config = read_config()
-        app = RaidApp(root, config=config, theme=theme, driver_class=_driver())
+        app = RaidApp(root, config=config, theme=theme, driver_class=_driver(), tour=tour)
         status = app.run(mouse=mouse and config.mouse)
         report = app.crash
         code = app.return_code or status or 0

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
+from raidtui.demo.control import add_member, remove_member
 from raidtui.host.roots.root import KernelEvent
 from tests.demo.scene import DATA, Scene
 from tests.hosts.trees import timeless
@@ -24,8 +28,8 @@ def test_the_opening(scene: Scene) -> None:
     at = {(subject, text): second for second, subject, text in reported}
     assert at["vm", "member nvme1n1p1 failed"] == 40
     assert at["vm", "recover started, 717 GiB"] == 40
-    assert at["vm", "member nvme1n1p1 removed"] == 150
-    assert at["vm", "member nvme1n1p1 added (spare)"] == 153
+    assert at["vm", "member nvme1n1p1 removed"] == 900
+    assert at["vm", "member nvme1n1p1 added (spare)"] == 903
     assert at["data", "resync ended"] == at["root", "check started, 93 GiB"]
     assert 400 < at["data", "resync ended"] < 480
     assert 550 < at["root", "check ended, 128 mismatched sectors"] < 750
@@ -43,6 +47,42 @@ def test_the_story_repeats(scene: Scene) -> None:
         assert ("root", "check ended, 128 mismatched sectors") in reported
         assert ("data", "check ended, 0 mismatched sectors") in reported
         assert ("vm", "optimal") in reported
+
+
+def test_a_failed_disk_is_exchanged_for_a_new_one(scene: Scene) -> None:
+    def smart(name: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(
+            scene.root.run("smartctl", "--json=c", "-x", f"/dev/{name}").stdout
+        )
+        return found
+
+    before = smart("nvme1n1")
+    assert before["smart_status"] == {"passed": True}
+    scene.go(41)
+    fails = smart("nvme1n1")
+    assert fails["smart_status"] == {"passed": False}
+    assert fails["smartctl"]["exit_status"] == 8
+    assert fails["nvme_smart_health_information_log"]["media_errors"] == 1284
+    scene.go(870)
+    new = smart("nvme1n1")
+    assert new["smart_status"] == {"passed": True}
+    assert new["serial_number"] != before["serial_number"]
+    assert new["power_on_time"]["hours"] == 2
+    assert smart("nvme2n1")["smart_status"] == {"passed": True}
+
+
+def test_the_exchange_keeps_away_from_what_the_user_did(scene: Scene) -> None:
+    """Its superblock is gone with the failed disk; an array that has a spare gets no other one."""
+    kernel = scene.root.simulated
+    vm = kernel.array("vm")
+    assert vm is not None
+    scene.go(41)
+    remove_member(kernel, vm, "nvme1n1p1")
+    add_member(kernel, vm, "nvme4n1", "nvme4n1")
+    assert scene.root.run("mdadm", "--examine", "--export", "/dev/nvme1n1p1").status == 0
+    scene.go(1000)
+    assert [each.device for each in vm.members if each.is_spare] == ["nvme4n1"]
+    assert scene.root.run("mdadm", "--examine", "--export", "/dev/nvme1n1p1").status == 1
 
 
 def test_arrays_come_to_rest(scene: Scene) -> None:

@@ -204,7 +204,7 @@ def test_what_is_not_played_is_said_before_it_begins() -> None:
     scene = quiet()
     jobs = PlayedJobs(scene.root)
     plan = planned(scene, "root", lambda survey, array: plan_fail(survey, array, "sda1"))
-    plan = replace(plan, steps=(replace(plan.steps[0], argv=("mdadm", "--stop", "/dev/md126")),))
-    with pytest.raises(JobError, match="does not play this: mdadm --stop"):
+    plan = replace(plan, steps=(replace(plan.steps[0], argv=("mdadm", "--readonly", "/dev/md126")),))
+    with pytest.raises(JobError, match="does not play this: mdadm --readonly"):
         jobs.start(plan)
     assert jobs.lines() == ()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from raidtui.bench.overwrite import confirm_word
-from raidtui.bench.place import find_directory, free_bytes
+from raidtui.bench.place import find_directory, free_bytes, is_simulated
 from raidtui.host.block import BLOCK, candidate_names
 from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.mounts import read_mounts
@@ -111,11 +111,13 @@ def read_choices(root: Root, snapshot: Snapshot) -> HostChoices:
     """Return the choices.
 
     Args:
-        root: the host; folders are looked at on the live one alone.
+        root: the host; folders are looked at on the live one, and on the demo host.
         snapshot: its arrays.
     """
     return HostChoices(
-        folders=tuple(sorted(_folders(root, snapshot), key=_by_arrays)) if root.live else (),
+        folders=tuple(sorted(_folders(root, snapshot), key=_by_arrays))
+        if root.live or is_simulated(root)
+        else (),
         devices=_devices(root, snapshot),
         knobs=_knobs(KnobReader(root).read(snapshot)),
     )
@@ -140,7 +142,7 @@ def _folders(root: Root, snapshot: Snapshot) -> Iterator[Folder]:
             path=mount.where,
             file_system=mount.kind,
             arrays=tuple(titles.get(name, name) for name in place.arrays),
-            free_bytes=free_bytes(mount.where),
+            free_bytes=free_bytes(mount.where) if place.free_bytes is None else place.free_bytes,
         )
 
 

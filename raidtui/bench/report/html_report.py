@@ -38,6 +38,7 @@ svg text.small { font-size: 11px; opacity: 0.75; } svg .rule { stroke: currentCo
 svg .mark { stroke: currentColor; stroke-width: 2; } svg .cell { stroke: currentColor; stroke-opacity: 0.25; }
 p.note { opacity: 0.8; }
 """
+_MODEL = "Simulated: figures of raidtui's demo host come from a model. No disk was measured."
 _HOW = (
     "A value is the median of its runs, with the least and the greatest beside it. Series are compared by"
     " their ratio: the interval is Hodges and Lehmann's in logarithms, exact by Mann and Whitney's U;"
@@ -60,6 +61,8 @@ def html_report(
     rows = table(series, kind)
     titles = list(dict.fromkeys(record.title for record in records))
     parts = [f"<h1>{text_of(', '.join(titles) or 'no runs')}</h1>", _when(records)]
+    if any(record.simulated for record in records):
+        parts.append(f"<p><strong>{text_of(_MODEL)}</strong></p>")
     if rows:
         parts += [f"<h2>{text_of(kind.name)}</h2>", bars_svg(rows, kind.name), _table(rows, measure)]
     parts += [

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from raidtui.bench.cache_figures import CacheCount, CacheReading, CacheRun
 from raidtui.bench.environment import ArrayShape, DiskSettings, Environment
-from raidtui.bench.results.run_record import Figures, Flow, RunRecord, RunSample, with_hits
+from raidtui.bench.results.run_record import SIMULATED, Figures, Flow, RunRecord, RunSample, with_hits
 from raidtui.bench.workload import HOT_SPOTS, Workload, find_preset
 from raidtui.model.stack import CacheState, StackKind
 
@@ -92,7 +92,7 @@ def _run(
         job=f"demo-hot-spots-{number}",
         number=0,
         at_s=at_s,
-        title=HOT_SPOTS,
+        title=f"{SIMULATED}: {HOT_SPOTS}",
         preset=HOT_SPOTS,
         note="cold cache" if warms else "again",
         place="/srv/data",
@@ -102,7 +102,7 @@ def _run(
         environment=Environment(
             host="demo",
             kernel="6.12.3",
-            fio="3.33",
+            fio=SIMULATED,
             disks=_DISKS,
             arrays=(_DATA,),
             file_system="ext4",

@@ -16,6 +16,8 @@ from raidtui.bench.workload import Workload
 from raidtui.view.units import three_digits
 
 WHOLE, PARTIAL, FAILED = "whole", "partial", "failed"
+SIMULATED = "simulated"
+"""Stands for fio's version, and before the title, where a model made the figures and nothing was measured."""
 NOT_STEADY = "NOT STEADY"
 """Shown for rounds whose steady state was requested and not reached: they have no common figure."""
 SHORT_S = 5.0
@@ -128,6 +130,11 @@ class RunRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     steady: str = ""
     unsteady: bool = False
     remarks: tuple[str, ...] = msgspec.field(default=(), name="told")
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a model of the demo host made its figures."""
+        return self.environment.fio == SIMULATED
 
     @property
     def iops(self) -> float:

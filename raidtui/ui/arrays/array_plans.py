@@ -24,6 +24,11 @@ _REPAIRS = frozenset(
     f"arrays.{verb}"
     for verb in ("replace", "add", "fail", "remove", "grow", "rename", "stop", "locate", "mismatches")
 )
+_NOT_PLAYED = {
+    "arrays.assemble": "the demo host is simulated: its members hold no data to rescue",
+    "arrays.locate": "the demo host is simulated: there is no disk to pull",
+    "arrays.mismatches": "the demo host is simulated: its members hold no data to compare",
+}
 _OF_DEVICES = frozenset({"arrays.assemble", "arrays.zero"})
 
 
@@ -67,10 +72,8 @@ def plan_of(
     if command_id == "arrays.assemble" and snapshot.host.source != "demo":
         return None  # what happened is said anywhere; what cannot be done, the guide says
     if command_id in _REPAIRS | _OF_DEVICES:
-        if snapshot.host.source == "demo" and command_id != "arrays.grow":  # that is played
-            return Refusal(
-                code=RefusalCode.NOT_HERE, why="the demo host is simulated: its members cannot be changed"
-            )
+        if snapshot.host.source == "demo" and command_id in _NOT_PLAYED:
+            return Refusal(code=RefusalCode.NOT_HERE, why=_NOT_PLAYED[command_id])
         chosen = array is not None or command_id in _OF_DEVICES
         return needs_root(snapshot) or (
             None if chosen else Refusal(code=RefusalCode.NOT_FOUND, why="no array is chosen")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from raidtui.ui.bench.bench_flow import BenchFlow
 
 _BUSY = "another dialog is being opened: press the key again"
+_CONTINUES = "it continues when you leave raidtui"
 _BEGINS = frozenset({"bench.new", "bench.sweep", "bench.ab"})
 _OF_ENTRY = frozenset(f"bench.{verb}" for verb in ("compare", "heat", "export", "mark", "note", "delete"))
 
@@ -103,7 +104,8 @@ class BenchPane(BenchView):
     async def _begin(self, flow: BenchFlow, kind: FormKind, draft: BenchDraft, array: str) -> None:
         self._drafts[kind], started = await flow.begin(kind, draft, array)
         if started:
-            self.say("started; it continues when you leave raidtui", "ok")
+            ends = "it is simulated, and ends with the demo" if self.session().is_demo else _CONTINUES
+            self.say(f"started; {ends}", "ok")
         await self.look(afresh=True)
         if self.progress is not None and self.progress.works:
             self.chosen = self.progress.job

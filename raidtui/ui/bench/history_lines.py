@@ -10,7 +10,7 @@ from msgspec import Struct
 from raidtui.bench.results.compare import METRICS, Metric, Series, series_of, table
 from raidtui.bench.results.comparison_verdict import Spread, Verdict, VerdictOutcome, spread
 from raidtui.bench.results.heat import heat_maps
-from raidtui.bench.results.run_record import FAILED, NOT_STEADY, PARTIAL, RunRecord, milliseconds
+from raidtui.bench.results.run_record import FAILED, NOT_STEADY, PARTIAL, SIMULATED, RunRecord, milliseconds
 from raidtui.bench.schedule import labels_of, point_words, value_words
 from raidtui.ui.bench.heat_map import heat_map_lines
 from raidtui.ui.bench.run_detail import explained_lines
@@ -107,7 +107,7 @@ def _entry(job: str, runs: Sequence[RunRecord]) -> HistoryEntry:
         records=tuple(runs),
         array=(arrays[0].label or arrays[0].name) if arrays else "",
         note=last.note,
-        work=last.preset or (last.work.words if last.work is not None else ""),
+        work=_simulated(last) + (last.preset or (last.work.words if last.work is not None else "")),
         axes=tuple(label for label in last.point if len({run.point.get(label) for run in runs}) > 1),
         partial=sum(run.state == PARTIAL for run in runs),
         failed=sum(run.state == FAILED for run in runs),
@@ -119,6 +119,10 @@ def _entry(job: str, runs: Sequence[RunRecord]) -> HistoryEntry:
         second=_second(series) if len(series) == 2 else "",
         verdict=_short_verdict(rows[1].verdict, METRICS[measure]) if len(rows) == 2 else "",
     )
+
+
+def _simulated(record: RunRecord) -> str:
+    return f"{SIMULATED}: " if record.simulated else ""
 
 
 def _measure_of(runs: Sequence[RunRecord]) -> str:

@@ -8,7 +8,14 @@ from collections.abc import Sequence
 from raidtui.bench.cache_figures import CacheRun, hit_points, percent_number
 from raidtui.bench.report.svg import short_number
 from raidtui.bench.results.comparison_verdict import spread
-from raidtui.bench.results.run_record import NOT_STEADY, RunRecord, RunSample, milliseconds, readings_of
+from raidtui.bench.results.run_record import (
+    NOT_STEADY,
+    SIMULATED,
+    RunRecord,
+    RunSample,
+    milliseconds,
+    readings_of,
+)
 from raidtui.bench.run.bench_progress import BenchProgress
 from raidtui.bench.surroundings import ArrayNow, Surroundings
 from raidtui.ui.frame.chart import chart_rows, slices
@@ -54,6 +61,8 @@ def _silence(progress: BenchProgress, silent_s: float, stop_key: str) -> str:
 def _head(progress: BenchProgress, width: int) -> Line:
     record = progress.record
     what = visible(record.words if record is not None else progress.title)
+    if record is not None and record.simulated:
+        what = f"{SIMULATED}: {what}"
     where = visible(_where(record, progress))
     right, role = _progress_words(progress)
     room = width - cell_width(right) - 4

@@ -9,7 +9,7 @@ from textual import events
 
 from raidtui.bench.estimate import estimate_duration
 from raidtui.bench.forms.known import Candidate
-from raidtui.bench.offer import Offer
+from raidtui.bench.offer import SIMULATED_NOTE, Offer
 from raidtui.bench.schedule import Axis, AxisKind, Schedule, point_words, value_words
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Plan
@@ -57,7 +57,8 @@ class BenchReview(PageScreen[Offer]):
 
     def draw(self) -> None:
         """Draw everything."""
-        self.show_head(self._title, "review")
+        simulated = SIMULATED_NOTE in self._offer.notes
+        self.show_head(self._title, "simulated · review" if simulated else "review")
         self._draw_foot()
         self.show_body(offer_lines(self._offer, self._devices, self.inner_width - 1))
 

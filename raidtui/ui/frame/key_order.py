@@ -70,6 +70,11 @@ class KeyOrderApp(App[int]):
             await self._deliver(event)
 
     @property
+    def is_busy(self) -> bool:
+        """Whether keys are on their way, or a form is being opened that is not shown yet."""
+        return bool(self._passing or self._held) or (self._opening > 0 and len(self.screen_stack) == 1)
+
+    @property
     def draws_no_pane(self) -> bool:
         """Whether the window is too small for panes."""
         return self.size.width < SMALLEST[0] or self.size.height < SMALLEST[1]

@@ -90,10 +90,14 @@ class PlanFlow:
     ) -> bool:
         """Show a plan; start its job where it is confirmed. Return False where the review was left."""
         shell, session = self._shell, self._shell.session
+        right = f"demo · {right}" if session.plays else right
         answer = await shell.ask(PlanView(plan, devices, title=title, right=right))
         if answer is None:
             shell.say("nothing was changed", "plain")
             return False
+        if answer == SAVE and session.plays:
+            shell.say("not saved: the demo host is simulated, and its plan must not run on a real one")
+            return True
         if answer == SAVE:
             try:
                 with shell.writing():

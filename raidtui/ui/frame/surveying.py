@@ -64,7 +64,8 @@ class Surveying:
             self._steps = asyncio.ensure_future(self._all_steps())
 
     async def _all_steps(self) -> None:
-        while await self._session.loop.work(self._reading.step):
+        work = self._session.loop.work
+        while await work(self._reading.step) or self._reading.open:  # what was put in after the last step
             self._news.set()
         self._news.set()
 

@@ -54,7 +54,7 @@ async def test_what_the_demo_does_not_play_is_said() -> None:
         await at(pilot, GrowScreen, "G")
         await until(pilot, lambda: "no device is chosen yet" in screen_text(pilot), "the host has been read")
         await pilot.press("down", "down", "down", "down", "space")
-        await until(pilot, lambda: "▸[ 1 ]  sdg" in screen_text(pilot), "a disk is taken")
+        await until(pilot, lambda: "▸[ 1 ]  nvme5n1" in screen_text(pilot), "a disk is taken")
         await at(pilot, PlanView, "enter")
         await pilot.press("y")
         said = "the demo host is simulated, and does not play this: mdadm --grow"

@@ -180,7 +180,12 @@ async def test_the_demo_host_takes_values_and_keeps_none() -> None:
         await pilot.press("left")
         await until(pilot, lambda: "none" in message_of(pilot))
         await says(pilot, "scheduler mq-deadline → none (sda) · u undoes it")
-        assert "no cpufreq on this host" in lines_of(pilot, "#knob-list")
+        await pilot.press("slash", *"policy", "enter", "left")
+        await until(pilot, lambda: "performance" in message_of(pilot))
+        await says(
+            pilot, "governor schedutil → performance (policy0, policy1, policy2, policy3) · u undoes it"
+        )
+        await until(pilot, lambda: "[performance]" in screen_text(pilot), "it is read back")
 
 
 # -- the rest

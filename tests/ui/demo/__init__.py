@@ -1,0 +1,1 @@
+"""The demo host, played by keys."""
