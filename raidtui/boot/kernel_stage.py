@@ -10,11 +10,13 @@ from msgspec.structs import replace
 from raidtui.boot.boot_host import BootHost
 from raidtui.boot.boot_reasons import BootCode, Reason
 from raidtui.host.md.configured import ConfiguredArray, configured_in
+from raidtui.host.roots.root import whole_number
 from raidtui.model.array import Array
-from raidtui.model.boot import BootKernel, Initramfs
+from raidtui.model.boot import BootEntry, BootKernel, Initramfs
 from raidtui.model.stack import StackKind
 
 _MODULES = {"raid4": "raid456", "raid5": "raid456", "raid6": "raid456"}
+_ROOT_DELAY_S = 120
 _SYSTEMS = frozenset({"ext4", "xfs", "btrfs", "f2fs", "jfs"})
 _KERNEL_NAME = re.compile(r"/dev/(?:sd|vd|hd|xvd|ubd)[a-z]+\d*|/dev/nvme\d+n\d+(?:p\d+)?")
 _AUTO = re.compile(r"^\s*auto\s+(.*)", re.IGNORECASE | re.MULTILINE)
@@ -53,12 +55,25 @@ def kernel_reasons(host: BootHost, lost: str) -> Iterator[Reason]:
     if next_up is None:
         text = f"the kernel that boots next, {facts.start.kernel}, is not in /boot"
         yield Reason(code=BootCode.NEXT_UNKNOWN, text=text, boots=None)
+    elif host.in_initramfs(root):
+        yield from _of_entry(facts.start, next_up)
     for kernel in facts.kernels:
         for reason in (*_of_kernel(host, kernel, lost), *_of_words(host, kernel, lost)):
             if kernel is next_up:
                 yield reason
             elif reason.boots is False:
                 yield replace(reason, boots=True, text=f"{reason.text}; another kernel boots next")
+
+
+def _of_entry(start: BootEntry, kernel: BootKernel) -> Iterator[Reason]:
+    """Yield what is wrong with the initramfs that a menu entry names."""
+    image = kernel.initramfs.path.rpartition("/")[2] if kernel.initramfs is not None else ""
+    if not start.initrd:
+        text = f"the menu entry that boots next, {start.title!r}, has no initramfs"
+        yield Reason(code=BootCode.ENTRY_NO_INITRAMFS, text=text)
+    elif image and start.initrd != image:
+        text = f"what is in {start.initrd}, the initramfs that boots next, is not known"
+        yield Reason(code=BootCode.NEXT_UNKNOWN, text=text, boots=None)
 
 
 def _of_kernel(host: BootHost, kernel: BootKernel, lost: str) -> Iterator[Reason]:
@@ -71,7 +86,9 @@ def _of_kernel(host: BootHost, kernel: BootKernel, lost: str) -> Iterator[Reason
         yield Reason(code=BootCode.NO_INITRAMFS, text=text, about=version)
         return
     if image.unread:
-        text = f"the initramfs of {version} is not known: {image.unread}"
+        older = host.facts.conf_modified_s or 0.0
+        age = ", and it is older than mdadm.conf" if (image.modified_s or older) < older else ""
+        text = f"the initramfs of {version} is not known: {image.unread}{age}"
         yield Reason(code=BootCode.INITRAMFS_NOT_READ, text=text, boots=None)
         return
     yield from _of_contents(host, kernel, image)
@@ -86,6 +103,27 @@ def _of_kernel(host: BootHost, kernel: BootKernel, lost: str) -> Iterator[Reason
                 boots=False if known else None,
                 about=version,
             )
+    yield from _of_crypt(host, image, lost)
+
+
+def _of_crypt(host: BootHost, image: Initramfs, lost: str) -> Iterator[Reason]:
+    """Yield that an encrypted device above a degraded array may be opened too late.
+
+    initramfs-tools starts the array after two thirds of its time (local-block/mdadm), which counts from its
+    begin, and opens the device in the next round (local-block/cryptroot): where disks are slow to appear, the
+    time is over by then, and there is none.
+    """
+    root, words = host.facts.root.device, host.facts.start.words if host.facts.start is not None else ()
+    delays = [whole_number(word.partition("=")[2]) or 0 for word in words if word.startswith("rootdelay=")]
+    if image.maker != "initramfs-tools" or max(delays, default=0) >= _ROOT_DELAY_S:
+        return
+    late = any(host.degraded_by(array, lost) for array in host.arrays_below(root))
+    if late and image.starts_degraded and StackKind.CRYPT in host.kinds_below(root):
+        text = (
+            f"the initramfs starts the degraded array after 20 s, and opens {root} after that: where disks"
+            " are slow to appear, its 30 s are over by then"
+        )
+        yield Reason(code=BootCode.CRYPT_LATE, text=text, boots=None)
 
 
 def _of_contents(host: BootHost, kernel: BootKernel, image: Initramfs) -> Iterator[Reason]:
@@ -147,20 +185,21 @@ def _of_words(host: BootHost, kernel: BootKernel, lost: str) -> Iterator[Reason]
     yield from _of_root_word(host, kernel, value)
     image = kernel.initramfs
     if image is not None and image.maker == "dracut" and arrays:
-        yield from _of_dracut(arrays, words)
-    resume = next((word.partition("=")[2] for word in words if word.startswith("resume=")), "")
-    line = next((each for each in facts.lines if resume and each.spec == resume), None)
-    if line is not None and line.devices and not host.alive(line.devices[0], lost):
-        text = (
-            f"the kernel's command line has resume={resume}, which is lost with it: the boot waits for that"
-        )
+        yield from _of_dracut(arrays, (*words, *image.words))
+    resume = next((word for word in words if word.startswith("resume=")), "")
+    devices = dict(facts.named).get(resume, ())
+    if devices and not any(host.alive(each, lost) for each in devices):
+        text = f"the kernel's command line has {resume}, which is lost with it: the boot waits for that"
         yield Reason(code=BootCode.RESUME_LOST, text=text, boots=True)
 
 
 def _of_root_word(host: BootHost, kernel: BootKernel, value: str) -> Iterator[Reason]:
     root, version = host.facts.root, kernel.version
     if value.upper().startswith("UUID="):
-        if root.uuid and value[5:].lower() != root.uuid.lower():
+        if not root.uuid:
+            text = f"whether root={value} is the root file system cannot be told"
+            yield Reason(code=BootCode.ROOT_UNKNOWN, text=text, boots=None)
+        elif value[5:].lower() != root.uuid.lower():
             text = f"the kernel's command line has root={value}, but the root file system is {root.uuid}"
             yield Reason(code=BootCode.ROOT_OTHER, text=text)
         return
@@ -168,7 +207,7 @@ def _of_root_word(host: BootHost, kernel: BootKernel, value: str) -> Iterator[Re
         array = host.arrays.get(root.device)
         lines = configured_in("", kernel.initramfs.conf or "") if kernel.initramfs is not None else ()
         line = next((each for each in lines if array is not None and each.uuid == array.uuid), None)
-        if line is None or not _is_path(line, value, array):
+        if line is None or not is_path(line, value, array):
             text = f"root={value} is a name that nothing in the initramfs of {version} gives the array"
             yield Reason(code=BootCode.ROOT_NAME, text=text, about=version)
     elif _KERNEL_NAME.fullmatch(value):
@@ -177,20 +216,42 @@ def _of_root_word(host: BootHost, kernel: BootKernel, value: str) -> Iterator[Re
     elif not value:
         text = "the kernel's command line does not say where the root file system is"
         yield Reason(code=BootCode.ROOT_UNKNOWN, text=text, boots=None)
+    else:
+        yield from _of_other_name(host, value)
 
 
-def _is_path(line: ConfiguredArray, value: str, array: Array | None) -> bool:
+def _of_other_name(host: BootHost, value: str) -> Iterator[Reason]:
+    """Of a label, or a path of LVM, dm-crypt or udev: what has it now."""
+    devices = dict(host.facts.named).get(f"root={value}", ())
+    if devices == (host.facts.root.device,):
+        return
+    if not devices:
+        text = f"the kernel's command line has root={value}, and nothing here has that name"
+        yield Reason(code=BootCode.ROOT_UNKNOWN, text=text, boots=None)
+    elif host.facts.root.device in devices:
+        text = f"root={value} is the name of {' and of '.join(devices)}: which one is taken cannot be told"
+        yield Reason(code=BootCode.ROOT_NAME, text=text, boots=None)
+    else:
+        text = f"the kernel's command line has root={value}, but that is {devices[0]}"
+        yield Reason(code=BootCode.ROOT_OTHER, text=text)
+
+
+def is_path(line: ConfiguredArray, value: str, array: Array | None) -> bool:
+    """Whether an ARRAY line gives an array this path."""
     names = {line.path, line.path.replace("/dev/md/", "/dev/md"), f"/dev/md/{line.label}"}
     return value in names or (array is not None and value == f"/dev/md/{array.title}")
 
 
 def _of_dracut(arrays: tuple[Array, ...], words: tuple[str, ...]) -> Iterator[Reason]:
-    """Of dracut.cmdline(7): rd.md=0 starts nothing, rd.md.uuid= nothing else."""
-    if "rd.md=0" in words:
+    """Of dracut.cmdline(7): rd.md=0 starts nothing, rd.md.uuid= nothing else; that or rd.auto is needed."""
+    if any(word in words for word in ("rd.md=0", "rd.md=no", "rd.md=off")):
         yield Reason(code=BootCode.RD_MD, text="the kernel's command line has rd.md=0: no array is started")
         return
     named = {word.partition("=")[2].replace(":", "").replace("-", "").lower() for word in words
              if word.startswith("rd.md.uuid=")}  # fmt: skip
+    if not named and not any(word in {"rd.auto", "rd.auto=1", "rd.auto=yes", "rd.auto=on"} for word in words):
+        text = "neither rd.md.uuid nor rd.auto is on the kernel's command line: dracut starts no array"
+        yield Reason(code=BootCode.RD_MD, text=text)
     for array in arrays:
         if named and (array.uuid or "").replace(":", "") not in named:
             text = (

@@ -51,7 +51,7 @@ def _of_places(host: BootHost, places: dict[str, Reason | None]) -> Iterator[Rea
             words = "; ".join(reason.text for reason in bad if reason.boots is False)
             yield Reason(
                 code=BootCode.LOADER_ORDER,
-                text=f"{good[0]} can boot, but the firmware may try another disk first: {words}",
+                text=f"another disk boots it, but the firmware may try one first that does not: {words}",
                 boots=None,
                 about=bad[0].about,
             )
@@ -170,6 +170,11 @@ def _of_prefix(host: BootHost, device: str, disk: str) -> Reason | None:
 
 
 # -- UEFI
+
+
+def good_esps(host: BootHost) -> tuple[Esp, ...]:
+    """Return the EFI system partitions that boot the machine, each on its own."""
+    return tuple(esp for esp in host.facts.esps if not esp.array and _of_esp(host, esp) is None)
 
 
 def _esps(host: BootHost, lost: str) -> dict[str, Reason | None]:

@@ -6,6 +6,7 @@ Exit status: 0 without any of them, 1 not without all of them, 3 that cannot be 
 from __future__ import annotations
 
 import argparse
+import shlex
 import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from raidtui.host.roots.root import Root
 
 if TYPE_CHECKING:
     from raidtui.boot.boot_reasons import DiskVerdict
+    from raidtui.session.boot import BootLook
 
 _WIDTH = 100
 _ALL, _SOME, _UNKNOWN = 0, 1, 3
@@ -37,7 +39,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
 
     look = check_boot(root)
     if arguments.json:
-        print_json({"disks": [verdict_dict(each) for each in look.verdicts], "unknown": list(look.unread)})
+        print_json(look_at_boot_dict(look))
     else:
         for line in _lines(look.verdicts, look.unread):
             print(visible(line))
@@ -47,8 +49,12 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     return _UNKNOWN if None in found or not found else _ALL
 
 
-def verdict_dict(verdict: DiskVerdict) -> dict[str, Any]:
+def look_at_boot_dict(look: BootLook) -> dict[str, Any]:
     """Return the form for programs (docs/boot-check.md)."""
+    return {"disks": [_verdict_dict(each) for each in look.verdicts], "unknown": list(look.unread)}
+
+
+def _verdict_dict(verdict: DiskVerdict) -> dict[str, Any]:
     return {
         "name": verdict.name,
         "serial": verdict.serial or None,
@@ -60,6 +66,9 @@ def verdict_dict(verdict: DiskVerdict) -> dict[str, Any]:
 
 
 def _lines(verdicts: tuple[DiskVerdict, ...], unread: tuple[str, ...]) -> Iterator[str]:
+    from raidtui.boot.boot_remedies import remedy_of  # noqa: PLC0415  (the parser needs none of it)
+
+    orders: dict[tuple[str, ...], None] = {}
     if not verdicts:
         yield "What the machine boots from cannot be told."
     for each in verdicts:
@@ -74,5 +83,11 @@ def _lines(verdicts: tuple[DiskVerdict, ...], unread: tuple[str, ...]) -> Iterat
                 break_on_hyphens=False,
                 break_long_words=False,
             )
+            if reason.boots is not True and (order := remedy_of(reason)[1]):
+                orders[order] = None
     for sentence in unread:
         yield f"not known: {sentence}"
+    for order in orders:
+        yield f"Plan: {shlex.join(('raidtui', *order))}"
+    if orders:
+        yield "Afterwards, look again: raidtui boot-check"

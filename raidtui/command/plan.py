@@ -103,9 +103,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     assemble.add_argument("devices", metavar="DEVICE", nargs="+")
     assemble.add_argument("--run", action="store_true", help="start it even if members are missing")
     assemble.add_argument("--read-only", action="store_true", help="write nothing to it")
-    boot = verb("boot", "install GRUB on a disk, make an initramfs again, or give a line of fstab nofail")
-    boot.add_argument("part", choices=("loader", "initramfs", "fstab"))
-    boot.add_argument("about", metavar="DISK|KERNEL|LINE")
+    boot = verb(
+        "boot", "a boot loader for a disk, an initramfs or GRUB's menu made again, nofail for a line of fstab"
+    )
+    boot.add_argument("part", choices=("loader", "initramfs", "menu", "fstab"))
+    boot.add_argument("about", metavar="DISK|KERNEL|LINE", nargs="?", default="")
     zero = verb("zero-superblock", "zero the md superblock of a device that no array uses")
     zero.add_argument("device", metavar="DEVICE")
     add_destroy(zero)
@@ -177,7 +179,8 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     if verb == "boot":
         from raidtui.session.boot import boot_plan  # noqa: PLC0415  (other plans need none of it)
 
-        about = kernel_name(root, arguments.about) if arguments.part == "loader" else arguments.about
+        is_disk = arguments.part == "loader" and arguments.about
+        about = kernel_name(root, arguments.about) if is_disk else arguments.about
         return boot_plan(root, arguments.part, about)
     names = kernel_names(root, arguments)
     snapshot = Sampler(root).sample()

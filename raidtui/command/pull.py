@@ -78,9 +78,11 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
 
 def _look(root: Root, pulls: Pulls) -> PullLook | None:
     from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
-    from raidtui.session.pull import read_look  # noqa: PLC0415
+    from raidtui.session.boot import check_boot  # noqa: PLC0415
+    from raidtui.session.pull import closed, read_look  # noqa: PLC0415
 
-    return read_look(root, pulls, Sampler(root).sample().arrays)
+    look = read_look(root, pulls, Sampler(root).sample().arrays)
+    return closed(look, check_boot(root)) if look is not None and look.closes else look
 
 
 def _status(root: Root, pulls: Pulls, *, as_json: bool) -> int:
@@ -127,6 +129,8 @@ def _is_done(look: PullLook) -> bool:
 
 def look_dict(look: PullLook) -> dict[str, Any]:
     """Return the form for programs (docs/pull.md)."""
+    from raidtui.command.boot_check import look_at_boot_dict  # noqa: PLC0415
+
     record, found = look.record, look.standing
     return {
         "stage": found.stage.value,
@@ -141,6 +145,7 @@ def look_dict(look: PullLook) -> dict[str, Any]:
         "left_at": record.left_s,
         "who": record.who,
         "job": found.job or None,
+        "boot": None if look.boot is None else look_at_boot_dict(look.boot),
     }
 
 

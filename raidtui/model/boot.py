@@ -67,6 +67,10 @@ class Esp(Struct, frozen=True, kw_only=True, omit_defaults=True):
         part_uuid: lower case.
         array: kernel name of the array that it is a member of; "" for none.
         metadata: of that array.
+        place: where it is mounted; "" for nowhere.
+        number: the partition's; None where it is not known.
+        has_fat: whether it has a file system that the firmware reads.
+        size_bytes: None where the kernel does not say.
         unread: why nothing is known of what is in it.
     """
 
@@ -75,6 +79,10 @@ class Esp(Struct, frozen=True, kw_only=True, omit_defaults=True):
     part_uuid: str = ""
     array: str = ""
     metadata: str = ""
+    place: str = ""
+    number: int | None = None
+    has_fat: bool = True
+    size_bytes: int | None = None
     loaders: tuple[EspLoader, ...] = ()
     unread: str = ""
 
@@ -106,6 +114,7 @@ class Initramfs(Struct, frozen=True, kw_only=True, omit_defaults=True):
         programs: of mdadm, lvm, cryptsetup those that are in it.
         conf: mdadm.conf in it; None where there is none.
         crypttab: names that it opens.
+        words: of the kernel's command line that it adds itself (dracut: /etc/cmdline.d).
         starts_degraded: whether it has what starts an array without all its members.
         modified_s: when it was written.
         unread: why what is in it is not known.
@@ -117,6 +126,7 @@ class Initramfs(Struct, frozen=True, kw_only=True, omit_defaults=True):
     programs: tuple[str, ...] = ()
     conf: str | None = None
     crypttab: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
     starts_degraded: bool = False
     modified_s: float | None = None
     unread: str = ""
@@ -202,11 +212,14 @@ class BootFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
         entries_unread: why they are not known.
         start: what boots next; None where that is not known.
         start_unread: why not.
+        menu: the path of grub.cfg; "" for none.
+        named: what root= and resume= of it name here: (the word, kernel names of what has this name or tag).
         kernels: the newest first.
         lines: of fstab and crypttab.
         numbers: of partitions: (kernel name, number on its disk).
         names: of arrays in their superblocks: (kernel name, "host:name" or "name").
         former: of devices with a superblock that no array holds: (kernel name, the array's UUID).
+        conf_modified_s: when mdadm.conf was written; None where that is not known.
         home_host: the host's name for arrays: HOMEHOST of mdadm.conf, or the hostname.
     """
 
@@ -219,9 +232,12 @@ class BootFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     entries_unread: str = ""
     start: BootEntry | None = None
     start_unread: str = ""
+    menu: str = ""
+    named: tuple[tuple[str, tuple[str, ...]], ...] = ()
     kernels: tuple[BootKernel, ...] = ()
     lines: tuple[TableLine, ...] = ()
     numbers: tuple[tuple[str, int], ...] = ()
     names: tuple[tuple[str, str], ...] = ()
     former: tuple[tuple[str, str], ...] = ()
+    conf_modified_s: float | None = None
     home_host: str = ""

@@ -26,6 +26,12 @@ PACKAGES = {
     "pvresize": "lvm2",
     "cryptsetup": "cryptsetup-bin",
     "btrfs": "btrfs-progs",
+    "mkfs.vfat": "dosfstools",
+    "efibootmgr": "efibootmgr",
+    "grub-install": "grub2-common",
+    "grub2-install": "grub2-common",
+    "grub-mkconfig": "grub2-common",
+    "grub2-mkconfig": "grub2-common",
 }
 """Tools that plans use, with the Debian package of each."""
 

@@ -1,107 +1,22 @@
-"""What mends a boot: GRUB on a disk, an initramfs made again, a line of fstab that no boot waits for."""
+"""What mends a boot: an initramfs or GRUB's menu made again, a line of fstab that no boot waits for."""
 
 from __future__ import annotations
 
 import re
 
 from raidtui.model.array import Array
-from raidtui.model.boot import BootFacts, BootKernel, Esp
+from raidtui.model.boot import BootFacts, BootKernel
 from raidtui.model.plan import Fact, FactKind, NothingToDo, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey
+from raidtui.plans.loader_plans import LOOK_AGAIN
 from raidtui.plans.persist import array_line, conf_with, file_steps, own_lines
 from raidtui.plans.target import needs_root
 
 FSTAB = "/etc/fstab"
 TIMEOUT = "x-systemd.device-timeout=10s"
-ESP_FOLDER = "/run/raidtui/esp"
-_INITRAMFS_S, _GRUB_S = 900.0, 300.0
+_INITRAMFS_S, _MENU_S = 900.0, 300.0
 _FIELD = re.compile(r"\S+")
 _KEPT = ".before-raidtui"
-
-
-def plan_loader(survey: Survey, facts: BootFacts, disk: str, *, serial: str = "") -> Plan | Refusal:
-    """Return the plan that installs GRUB on a disk.
-
-    Args:
-        survey: the host.
-        facts: of its boot.
-        disk: kernel name.
-        serial: the disk's serial number or WWN; "" where it has none.
-    """
-    if refusal := needs_root(survey.snapshot):
-        return refusal
-    if disk not in {each.disk for each in facts.sectors}:
-        return Refusal(code=RefusalCode.NOT_FOUND, why=f"{disk} is no disk of this host")
-    same = (Fact(kind=FactKind.SERIAL, subject=disk, value=serial),) if serial else ()
-    if facts.firmware == "uefi":
-        esp = next((each for each in facts.esps if each.disk == disk), None)
-        if esp is None:
-            return Refusal(
-                code=RefusalCode.UNSUPPORTED,
-                why=f"{disk} has no EFI system partition",
-                remedy="make one of 100 MiB or more (type EF00), with a FAT file system, and look again",
-            )
-        return _plan_esp(esp, same)
-    if facts.firmware != "bios":
-        return Refusal(code=RefusalCode.UNKNOWN, why="whether this host boots by BIOS or UEFI is not known")
-    return Plan(
-        title=f"GRUB on {disk}",
-        subject=disk,
-        steps=(
-            Step(
-                argv=("grub-install", "--target=i386-pc", f"/dev/{disk}"),
-                why="the firmware finds a boot loader there",
-                needs=same,
-                timeout_s=_GRUB_S,
-            ),
-        ),
-        notes=(
-            "What boot code the disk has now is replaced, and is not kept.",
-            "grub-install refuses a GPT disk without a BIOS boot partition (type EF02).",
-            "On Debian, dpkg-reconfigure grub-pc says which disks get GRUB when it is upgraded.",
-        ),
-    )
-
-
-def _plan_esp(esp: Esp, same: tuple[Fact, ...]) -> Plan | Refusal:
-    if esp.unread:
-        return Refusal(code=RefusalCode.UNKNOWN, why=esp.unread)
-    if esp.array:
-        return Refusal(
-            code=RefusalCode.UNSUPPORTED,
-            why=f"{esp.device} is a member of {esp.array}",
-            remedy="run grub-install with that array mounted",
-        )
-    at = (Fact(kind=FactKind.MOUNTED, subject=ESP_FOLDER),)
-    off = (Fact(kind=FactKind.MOUNTED, subject=ESP_FOLDER, value="no"),)
-    take_off = Step(argv=("umount", ESP_FOLDER), why=f"{esp.device} is taken off again", proves=off)
-    return Plan(
-        title=f"GRUB in {esp.device}",
-        subject=esp.disk,
-        steps=(
-            Step(argv=("mkdir", "--parents", ESP_FOLDER), why="a place for it", volatile=True),
-            Step(
-                argv=("mount", "--types", "vfat", f"/dev/{esp.device}", ESP_FOLDER),
-                why="grub-install writes to a file system",
-                needs=(*same, *off),
-                proves=at,
-                undo=(take_off,),
-                volatile=True,
-            ),
-            Step(
-                argv=(
-                    *("grub-install", "--target=x86_64-efi", f"--efi-directory={ESP_FOLDER}"),
-                    *("--removable", "--no-nvram"),
-                ),
-                why="the firmware finds it as \\EFI\\BOOT\\BOOTX64.EFI, without an entry of its own",
-                needs=at,
-                timeout_s=_GRUB_S,
-            ),
-            take_off,
-        ),
-        notes=("The boot loader at \\EFI\\BOOT in that partition is replaced, and is not kept.",),
-        rolls_back=True,
-    )
 
 
 def plan_initramfs(survey: Survey, facts: BootFacts, version: str, root: tuple[Array, ...]) -> Plan | Refusal:
@@ -139,7 +54,7 @@ def plan_initramfs(survey: Survey, facts: BootFacts, version: str, root: tuple[A
         subject=version,
         steps=steps,
         undo=tuple(undo for step in reversed(steps) for undo in step.undo),
-        notes=(f"The present one is kept as {copy}.",) if path else (),
+        notes=(*((f"The present one is kept as {copy}.",) if path else ()), LOOK_AGAIN),
         rolls_back=True,
     )
 
@@ -180,6 +95,40 @@ def _conf_steps(survey: Survey, arrays: tuple[Array, ...]) -> tuple[Step, ...]:
     return file_steps(survey, survey.conf_path, new, why=why, initramfs=False)
 
 
+def plan_menu(survey: Survey, path: str) -> Plan | Refusal:
+    """Return the plan that makes GRUB's menu again, so that it names the root file system and its kernels.
+
+    Args:
+        survey: the host.
+        path: of grub.cfg; "" where there is none.
+    """
+    if refusal := needs_root(survey.snapshot):
+        return refusal
+    if not path:
+        return Refusal(code=RefusalCode.NOT_FOUND, why="there is no grub.cfg")
+    tool = next((each for each in ("grub-mkconfig", "grub2-mkconfig") if each not in survey.missing), "")
+    if not tool:
+        return survey.refuse_tool("grub-mkconfig") or Refusal(
+            code=RefusalCode.NO_TOOL, why="grub-mkconfig is not installed"
+        )
+    copy = f"{path}{_KEPT}"
+    back = Step(argv=("mv", "--force", "--", copy, path), why="the menu as it was")
+    made = Step(argv=(tool, "--output", path), why="the menu is made again", timeout_s=_MENU_S, undo=(back,))
+    steps = (*_kept_steps(path, copy), made)
+    return Plan(
+        title="GRUB's menu made again",
+        subject="grub.cfg",
+        steps=steps,
+        undo=tuple(undo for step in reversed(steps) for undo in step.undo),
+        notes=(
+            f"The present one is kept as {copy}.",
+            "What /etc/default/grub says of root= stays: change it there first.",
+            LOOK_AGAIN,
+        ),
+        rolls_back=True,
+    )
+
+
 def plan_fstab(survey: Survey, line: int) -> Plan | Refusal:
     """Return the plan that gives a line of fstab nofail, and a short wait for its device.
 
@@ -217,6 +166,9 @@ def plan_fstab(survey: Survey, line: int) -> Plan | Refusal:
         subject=place,
         steps=(*steps, *((reload,) if survey.systemd else ())),
         undo=tuple(undo for step in steps for undo in step.undo),
-        notes=(f"If its device is missing, the machine comes up without {place}: see what needs it.",),
+        notes=(
+            f"If its device is missing, the machine comes up without {place}: see what needs it.",
+            LOOK_AGAIN,
+        ),
         rolls_back=True,
     )

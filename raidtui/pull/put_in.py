@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from msgspec.structs import replace
 
 from raidtui.model.array import Array
+from raidtui.model.boot import BootFacts
 from raidtui.model.disk import Disk, disk_number
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
@@ -19,13 +20,13 @@ from raidtui.plans.contents import device_facts, losses_of, wipe_steps
 from raidtui.plans.locate import plan_locate, trouble_words
 from raidtui.plans.repair import plan_add, plan_re_add
 from raidtui.pull.bays import partition_of_disk
+from raidtui.pull.boot_parts import loader_steps
 from raidtui.pull.record import PullDisk, PullMember, PullRecord
 from raidtui.pull.tables import Table, boot_notes, refuse_table, table_script
 from raidtui.pull.take_out import whole_of
 from raidtui.view.units import binary_size, joined
 
-BOOT_CHECK = "raidtui boot-check says whether it boots without any one disk"
-"""What an exchange closes with."""
+BOOT_CHECK = "At the end a boot check says whether the machine boots without any one of its disks."
 _WORN_PERCENT = 10.0
 
 
@@ -68,6 +69,7 @@ def plan_put_in(
     table: Table | Refusal | None,
     *,
     of: str = "",
+    boot: BootFacts | None = None,
     destroys: Collection[str] = (),
 ) -> Plan | Refusal:
     """Return the plan that puts a new disk in the place of the one that was pulled.
@@ -78,6 +80,7 @@ def plan_put_in(
         name: the kernel's name of the new disk.
         table: the partition table it gets; None where the whole disk is the member; or why there is none.
         of: the disk whose table it is.
+        boot: the boot loaders of the disks that are there; None where they were not read.
         destroys: names of stopped arrays that may be destroyed, as typed.
     """
     device = survey.devices.get(name)
@@ -89,14 +92,22 @@ def plan_put_in(
         made = _whole(survey, record, name, destroys)
     else:
         made = _parted(survey, record, device, table, of=of, destroys=destroys)
+    loader: tuple[Step, ...] = ()
+    if table is not None and boot is not None:
+        loader = loader_steps(survey, record, boot, device, table=table, of=of)
     if isinstance(made, Refusal):
         return made
     return replace(
         made,
         title=f"put in: {name}, {disk_number(device.disk.serial or '', device.disk.identity)}",
-        steps=(*made.steps, *_light_off(survey, record, name)),
+        steps=(*made.steps, *_light_off(survey, record, name), *loader),
         warning=" ".join(filter(None, (made.warning, *_warnings(survey, record, device)))),
-        notes=(_new_words(device), *made.notes, f"{BOOT_CHECK}."),
+        notes=(
+            _new_words(device),
+            *made.notes,
+            *(() if table is None or loader else boot_notes(table, name, of)),
+            BOOT_CHECK,
+        ),
     )
 
 
@@ -212,7 +223,6 @@ def _parted(
         harm=Harm.DESTROYS if wipes else whole.harm,
         losses=losses,
         confirm=plans[0].subject if wipes else "",
-        notes=(*whole.notes, *boot_notes(table, disk.name, of)),
         devices=(disk.name,),
     )
 

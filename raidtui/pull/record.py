@@ -78,6 +78,7 @@ class PullRecord(Struct, frozen=True, kw_only=True):
         appearance: the target's boot ID and ``diskseq`` then: see ``Device.appearance``.
         light: whether the light of its bay was switched on.
         dark: why it was not, a clause; "" where that needs no word.
+        booted: whether it had a boot loader, as far as that could be read.
         begun_s: epoch seconds.
         who: the user.
         out_job: the job that takes it out of its arrays; "" before it was started, and where none is needed.
@@ -94,6 +95,7 @@ class PullRecord(Struct, frozen=True, kw_only=True):
     appearance: str = ""
     light: bool = False
     dark: str = ""
+    booted: bool = False
     out_job: str = ""
     left_s: float | None = None
     fresh: str = ""

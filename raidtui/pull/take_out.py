@@ -212,6 +212,7 @@ def record_of(
     dark: str = "",
     who: str,
     now_s: float,
+    booted: bool = False,
 ) -> PullRecord:
     """Return the record of an exchange that begins now.
 
@@ -223,6 +224,7 @@ def record_of(
         dark: why not.
         who: the user.
         now_s: epoch seconds.
+        booted: whether it has a boot loader.
     """
     disk = whole_of(survey, name)
     own = next(each for each in bays if each.name == disk)
@@ -238,6 +240,7 @@ def record_of(
         appearance=own.appearance,
         light=light,
         dark=dark,
+        booted=booted,
         begun_s=now_s,
         who=who,
     )

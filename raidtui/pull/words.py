@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from collections.abc import Sequence
 
-from raidtui.jobs.states import JobState
+from msgspec import Struct
+from msgspec.structs import replace
+
+from raidtui.jobs.states import UNDER_WAY, JobState
 from raidtui.model.array import Array
 from raidtui.pull.bays import BayDisk
-from raidtui.pull.put_in import BOOT_CHECK
 from raidtui.pull.record import PullDisk, PullRecord
 from raidtui.pull.standing import OtherState, PullStage, PullStanding
 from raidtui.view.units import joined, short_size
+
+_FEW = 3
 
 
 class PullWords(Struct, frozen=True, kw_only=True):
@@ -49,6 +53,30 @@ def pull_words(record: PullRecord, found: PullStanding, arrays: tuple[Array, ...
     if out := found.those(OtherState.OUT):
         return _out(out, found, arrays)
     return _STAGES[found.stage](record, found)
+
+
+def closing_words(
+    words: PullWords, sentences: tuple[str, ...], *, known: bool, needed: Sequence[str]
+) -> PullWords:
+    """Return what is said at the end of an exchange, with what a boot check has found.
+
+    Args:
+        words: what is said without it.
+        sentences: what was found.
+        known: whether it could be told of each disk.
+        needed: the disks without which the machine does not boot.
+    """
+    if needed:
+        words = replace(
+            words, head=f"Done, but the machine does not boot without {_few(needed)}", role="warn"
+        )
+    elif not known:
+        words = replace(words, role="warn")
+    return replace(words, text=(*words.text, *sentences))
+
+
+def _few(names: Sequence[str]) -> str:
+    return joined(list(names)) if len(names) <= _FEW else f"{len(names)} of its disks"
 
 
 def draft_words(record: PullRecord, refusal: str, *, replaces: str, ready: bool) -> PullWords:
@@ -242,15 +270,11 @@ def _filling(record: PullRecord, found: PullStanding) -> PullWords:
 def _done(record: PullRecord, found: PullStanding) -> PullWords:
     disk = found.fresh[0] if found.fresh else found.target
     where = f" {disk.name}, {disk.number}, is in." if disk is not None else ""
-    return PullWords(
-        head="Done",
-        role="ok",
-        text=(
-            f"{_titles(record)}: complete.{where}",
-            f"Boot loader and EFI system partition are not part of the copy: {BOOT_CHECK}.",
-        ),
-        act="end this",
-    )
+    text = f"{_titles(record)}: complete.{where}"
+    if found.job_state in UNDER_WAY:
+        more = "What is not part of the copy follows: its boot loader, the light of its bay."
+        return PullWords(head="Nearly done", role="plain", text=(text, more))
+    return PullWords(head="Done", role="ok", text=(text,), act="end this")
 
 
 _STAGES = {

@@ -83,7 +83,7 @@ class AdviceSession:
 
     async def boot_plan(self, each: Advice) -> Plan | Refusal:
         """Return the plan of advice about the boot, whose order is ``plan boot``, or why there is none."""
-        _, _, part, about = each.order
+        part, about = (*each.order[2:], "")[:2]
         return await self._work(lambda: boot_plan(self._root, part, about))
 
     @property

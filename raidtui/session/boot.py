@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from raidtui.boot.boot_host import BootHost
 from raidtui.boot.boot_reasons import DiskVerdict
 from raidtui.boot.boot_verdicts import judge_boot
+from raidtui.boot.loader_stage import good_esps
 from raidtui.host.block import read_identity
 from raidtui.host.boot.boot_reader import BootReader
 from raidtui.host.examine import read_host
@@ -16,7 +18,8 @@ from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.stack import Stack
 from raidtui.monitor.sampler import Sampler
-from raidtui.plans.boot_plans import plan_fstab, plan_initramfs, plan_loader
+from raidtui.plans.boot_plans import plan_fstab, plan_initramfs, plan_menu
+from raidtui.plans.loader_plans import plan_loader
 from raidtui.session.stack import StackReader
 
 
@@ -41,14 +44,24 @@ def check_boot(root: Root) -> BootLook:
     return look_at_boot(root, snapshot, look.meter.now)
 
 
+def read_boot_loaders(root: Root, snapshot: Snapshot, disks: frozenset[str]) -> BootFacts:
+    """Return what boot loaders are on these disks; the rest of a boot is not read, nor any other disk."""
+    arrays = {array.name: array for array in snapshot.arrays}
+    stack = StackReader(root).look(arrays, wait=True).meter.now
+    return BootReader(root, stack, arrays).read_loaders(disks)
+
+
 def boot_plan(root: Root, kind: str, word: str) -> Plan | Refusal:
     """Return the plan that mends a part of the boot.
 
     Args:
         root: the host.
-        kind: loader, initramfs or fstab.
-        word: what it is about: a disk, a kernel's release, a line of fstab.
+        kind: loader, initramfs, menu or fstab.
+        word: what it is about: a disk, a kernel's release, a line of fstab; nothing of a menu.
     """
+    if kind != "menu" and not word:
+        what = {"loader": "a disk", "initramfs": "a kernel's release", "fstab": "the number of a line"}[kind]
+        return Refusal(code=RefusalCode.INVALID, why=f"{what} is needed: raidtui plan boot {kind} ...")
     snapshot = Sampler(root).sample()
     look = StackReader(root).look({array.name: array for array in snapshot.arrays}, wait=True)
     stack = look.meter.now
@@ -56,13 +69,16 @@ def boot_plan(root: Root, kind: str, word: str) -> Plan | Refusal:
     survey = read_host(root, snapshot, mdadm=False)
     if kind == "loader":
         disk = snapshot.disks.get(word)
-        return plan_loader(
-            survey, facts, word, serial=read_identity(root, word).identity if disk is None else disk.identity
-        )
+        serial = read_identity(root, word).identity if disk is None else disk.identity
+        host = BootHost(facts, stack, {array.name: array for array in snapshot.arrays})
+        of = next((esp for esp in good_esps(host) if esp.disk != word), None)
+        return plan_loader(survey, facts, word, serial=serial, of=of)
     if kind == "initramfs":
         below = {facts.root.device, *stack.below(facts.root.device)}
         arrays = tuple(array for array in snapshot.arrays if array.name in below)
         return plan_initramfs(survey, facts, word, arrays)
+    if kind == "menu":
+        return plan_menu(survey, facts.menu)
     line = whole_number(word)
     if line is None:
         return Refusal(

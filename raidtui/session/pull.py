@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from raidtui.boot.boot_words import boot_sentences, boots_without_any, indispensable
 from raidtui.host.roots.root import Root
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.states import UNDER_WAY, JobState
@@ -24,18 +25,42 @@ from raidtui.pull.record import (
     write_record,
 )
 from raidtui.pull.standing import OtherState, PullStage, PullStanding, standing
-from raidtui.pull.words import PullWords, pull_words
+from raidtui.pull.words import PullWords, closing_words, pull_words
+from raidtui.session.boot import BootLook, check_boot
 from raidtui.session.host_thread import HostThread
 from raidtui.session.played_jobs import PlayedJobs
 from raidtui.session.watch_loop import WatchLoop
 
 
 class PullLook(Struct, frozen=True, kw_only=True):
-    """An exchange at one moment."""
+    """An exchange at one moment.
+
+    Args:
+        record: of it.
+        standing: where it stands.
+        words: what is said of that.
+        boot: what the boot check has found that an exchange closes with; None before.
+    """
 
     record: PullRecord
     standing: PullStanding
     words: PullWords
+    boot: BootLook | None = None
+
+    @property
+    def closes(self) -> bool:
+        """Whether all is done but the boot check."""
+        done = self.standing.stage is PullStage.DONE and self.standing.job_state not in UNDER_WAY
+        return done and self.boot is None
+
+
+def closed(look: PullLook, boot: BootLook) -> PullLook:
+    """Return an exchange that is done, with what the boot check has found."""
+    known = boots_without_any(boot.verdicts) is not None
+    words = closing_words(
+        look.words, boot_sentences(boot.verdicts), known=known, needed=indispensable(boot.verdicts)
+    )
+    return replace(look, boot=boot, words=words)
 
 
 class Pulls:
@@ -218,6 +243,8 @@ class PullSession:
         self.pulls = Pulls(loop.root)
         self._blinker = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
         self._blinking = False
+        self._checker = HostThread()  # never closed, for the same reason
+        self._apart = loop.root.apart() or loop.root
 
     @property
     def root(self) -> Root:
@@ -233,6 +260,11 @@ class PullSession:
         return await self._loop.work(
             lambda: read_look(self._loop.root, self.pulls, arrays, played=self._played)
         )
+
+    async def check_boot(self) -> BootLook:
+        """Return whether the machine boots without any one of its disks, now."""
+        work = self._checker.run if self._apart.live else self._loop.work
+        return await work(lambda: check_boot(self._apart))
 
     async def blink(self, name: str) -> str:
         """Let the activity light of a disk blink once; return why it cannot, or "".

@@ -18,11 +18,13 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.plans.repair import plan_replace
 from raidtui.pull.bays import BayDisk, read_bays
+from raidtui.pull.boot_parts import has_loader
 from raidtui.pull.put_in import model_disk, plan_push_back, plan_put_in, plan_return
 from raidtui.pull.record import PullRecord
 from raidtui.pull.standing import OtherState, PullStage
 from raidtui.pull.tables import Table, parse_dump
-from raidtui.pull.take_out import plan_take_out, record_of
+from raidtui.pull.take_out import plan_take_out, record_of, whole_of
+from raidtui.session.boot import read_boot_loaders
 from raidtui.session.pull import PullLook
 
 
@@ -79,7 +81,17 @@ def make_draft(root: Root, survey: Survey, name: str) -> PullDraft | Refusal:
     installed = survey.refuse_tool("ledctl") is None
     dark = "ledctl finds no enclosure that it controls" if installed and not has_lights(root) else ""
     light = installed and not dark
-    record = record_of(survey, name, bays, light=light, dark=dark, who=who(), now_s=root.now_s())
+    loaders = read_boot_loaders(root, survey.snapshot, frozenset({device.disk.disk}))
+    record = record_of(
+        survey,
+        name,
+        bays,
+        light=light,
+        dark=dark,
+        who=who(),
+        now_s=root.now_s(),
+        booted=has_loader(loaders, device.disk.disk),
+    )
     return PullDraft(
         record=record,
         made=plan_take_out(survey, name, bays, light=light),
@@ -205,7 +217,14 @@ def _plan_fresh(
         model = model_disk(survey, record.target)
         of = model if isinstance(model, str) else ""
         table = model if isinstance(model, Refusal) else read_table(root, model)
-    return plan_put_in(survey, record, fresh.name, table, of=of, destroys=destroys)
+    boot = read_boot_loaders(root, survey.snapshot, _member_disks(survey, record)) if of else None
+    return plan_put_in(survey, record, fresh.name, table, of=of, boot=boot, destroys=destroys)
+
+
+def _member_disks(survey: Survey, record: PullRecord) -> frozenset[str]:
+    uuids = {member.uuid for member in record.target.members}
+    arrays = (array for array in survey.snapshot.arrays if array.uuid in uuids)
+    return frozenset(whole_of(survey, member.name) for array in arrays for member in array.members)
 
 
 def read_table(root: Root, disk: str) -> Table | Refusal:

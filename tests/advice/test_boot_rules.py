@@ -6,6 +6,8 @@ import pytest
 
 from raidtui.advice.boot_rules import of_boot
 from raidtui.boot.boot_reasons import BootCode, DiskVerdict, Reason
+from raidtui.session.advice import read_advice
+from tests.boot.images import ENDS, image_root
 
 
 def of(*reasons: Reason, name: str = "sda") -> DiskVerdict:
@@ -32,7 +34,7 @@ def test_a_disk_that_carries_all_is_no_matter_of_the_boot() -> None:
         (BootCode.ESP_EMPTY, "sdb", ("plan", "boot", "loader", "sdb")),
         (BootCode.INITRAMFS_REFUSES, "6.1.0-50", ("plan", "boot", "initramfs", "6.1.0-50")),
         (BootCode.FSTAB_WAITS, "/etc/fstab:3", ("plan", "boot", "fstab", "3")),
-        (BootCode.ROOT_NAME, "6.1.0-50", ()),
+        (BootCode.ROOT_NAME, "6.1.0-50", ("plan", "boot", "menu")),
         (BootCode.NO_ESP, "", ()),
     ],
 )
@@ -41,6 +43,31 @@ def test_a_card_and_its_plan(code: BootCode, about: str, order: tuple[str, ...])
     assert found.text == "without sda the machine does not boot: it is so"
     assert (found.code, found.subject, found.order) == (code, "sda", order)
     assert found.remedy
+
+
+WITHOUT_ROOT = {BootCode.ROOT_LOST}  # a disk that carries all: no matter of the boot
+
+
+@pytest.mark.parametrize("code", [code for code in BootCode if code not in WITHOUT_ROOT])
+def test_each_rule_both_ways(code: BootCode) -> None:
+    """A fact in the way is one card; what cannot be told, and a note, is none."""
+    about = "/etc/fstab:3" if code.startswith(("fstab", "array")) else "sdb"
+    (found,) = of_boot([of(reason(code, about=about))])
+    assert found.code == code
+    assert list(of_boot([of(reason(code, boots=None, about=about))])) == []
+    assert list(of_boot([of(reason(code, boots=True, about=about))])) == []
+
+
+def cards(name: str) -> set[str]:
+    """The codes of boot cards on an image that was booted."""
+    codes = {str(code) for code in BootCode}
+    return {each.code for each in read_advice(image_root(name), keeps=False).heeded} & codes
+
+
+@pytest.mark.parametrize("name", sorted(ENDS))
+def test_cards_of_the_images_that_were_booted(name: str) -> None:
+    """There is one if, and only if, a boot without some disk failed."""
+    assert bool(cards(name)) is any(end != "up" for end in ENDS[name].values())
 
 
 def test_a_fact_that_is_in_the_way_of_each_disk_is_one_card() -> None:

@@ -24,7 +24,7 @@ from raidtui.model.boot import (
     Initramfs,
     TableLine,
 )
-from raidtui.model.stack import Stack
+from raidtui.model.stack import Stack, StackKind
 from raidtui.monitor.sampler import Sampler
 from raidtui.session.boot import look_at_boot
 from raidtui.session.stack import StackReader
@@ -75,13 +75,26 @@ def with_image(**more: Any) -> Change:
     return change
 
 
-def with_words(*words: str, **more: Any) -> Change:
+def with_words(*words: str, named: tuple[tuple[str, tuple[str, ...]], ...] = (), **more: Any) -> Change:
     def change(facts: BootFacts) -> BootFacts:
         assert facts.start is not None
-        changed = replace(facts, start=replace(facts.start, words=words))
+        changed = replace(facts, start=replace(facts.start, words=words), named=named)
         return with_image(**more)(changed) if more else changed
 
     return change
+
+
+def with_entry(**more: Any) -> Change:
+    """The menu entry that boots next."""
+
+    def change(facts: BootFacts) -> BootFacts:
+        assert facts.start is not None
+        return replace(facts, start=replace(facts.start, **more))
+
+    return change
+
+
+MD1 = {"spec": "/dev/md1", "devices": ("md1",)}
 
 
 def with_line(**more: Any) -> Change:
@@ -123,6 +136,12 @@ ENTRY = EfiEntry(number="0001", part_uuid="bbbb", path=SHIM.path)
         with_line(devices=("md1",)),
         with_image(conf="HOMEHOST proof\n"),
         with_image(conf=None),
+        with_words("root=LABEL=proof", named=(("root=LABEL=proof", ("md0",)),)),
+        with_words("root=/dev/disk/by-id/x", named=(("root=/dev/disk/by-id/x", ("md0",)),)),
+        with_line(spec="LABEL=srv", devices=("md1",)),
+        with_image(maker="dracut", words=("rd.auto=1",)),
+        with_image(maker="dracut", words=(f"rd.md.uuid={ARRAY[:8]}:{ARRAY[8:]}",)),
+        with_words(f"root=UUID={ROOT_UUID}", f"rd.md.uuid={ARRAY}", maker="dracut"),
         uefi(GRUB),
         uefi(SHIM, SIGNED, entries=(ENTRY,)),
     ],
@@ -181,8 +200,36 @@ NO, UNKNOWN, NOTE = False, None, True
         (with_words("root=/dev/md0", conf="HOMEHOST proof\n"), BootCode.ROOT_NAME, NO),
         (with_words("root=/dev/sda1"), BootCode.ROOT_NAME, UNKNOWN),
         (with_words("ro"), BootCode.ROOT_UNKNOWN, UNKNOWN),
+        (with_words("root=LABEL=proof"), BootCode.ROOT_UNKNOWN, UNKNOWN),
+        (
+            with_words("root=LABEL=proof", named=(("root=LABEL=proof", ("md0", "ubda5")),)),
+            BootCode.ROOT_NAME,
+            UNKNOWN,
+        ),
+        (with_words("root=LABEL=x", named=(("root=LABEL=x", ("md1",)),)), BootCode.ROOT_OTHER, NO),
+        (
+            lambda facts: replace(facts, root=replace(facts.root, uuid="")),
+            BootCode.ROOT_UNKNOWN,
+            UNKNOWN,
+        ),
+        (with_entry(initrd=""), BootCode.ENTRY_NO_INITRAMFS, NO),
+        (with_entry(initrd="initrd.img-old"), BootCode.NEXT_UNKNOWN, UNKNOWN),
+        (with_line(**MD1), BootCode.FSTAB_MOVES, UNKNOWN),
+        (
+            with_line(place="none", kind="swap", spec="/dev/ubdb5", devices=("ubdb5",)),
+            BootCode.FSTAB_MOVES,
+            NOTE,
+        ),
+        (
+            with_line(file="/etc/crypttab", kind="crypt", spec="/dev/ubdb5", devices=("ubdb5",)),
+            BootCode.FSTAB_MOVES,
+            UNKNOWN,
+        ),
         (with_words(f"root=UUID={ROOT_UUID}", "rd.md=0", maker="dracut"), BootCode.RD_MD, NO),
         (with_words(f"root=UUID={ROOT_UUID}", "rd.md.uuid=aa:bb", maker="dracut"), BootCode.RD_MD, NO),
+        (with_image(maker="dracut"), BootCode.RD_MD, NO),
+        (with_image(maker="dracut", words=("rd.auto=0",)), BootCode.RD_MD, NO),
+        (with_image(maker="dracut", words=("rd.md.uuid=aa:bb",)), BootCode.RD_MD, NO),
         (with_image(modules=("md_mod", "raid10")), BootCode.INITRAMFS_NO_MODULE, NO),
         (with_image(programs=("lvm",)), BootCode.INITRAMFS_NO_PROGRAM, NO),
         (with_image(unread="it can only be read by root"), BootCode.INITRAMFS_NOT_READ, UNKNOWN),
@@ -219,6 +266,107 @@ def test_a_reason(change: Change, code: BootCode, boots: bool | None) -> None:  
     verdict = judged(change)
     assert [(reason.code, reason.boots) for reason in verdict.reasons] == [(code, boots)], verdict
     assert verdict.boots_without is boots
+
+
+LINES = "ARRAY /dev/md1 UUID=11111111:22222222:33333333:55555555\n"
+
+
+@pytest.mark.parametrize(
+    ("inner", "conf", "boots"),
+    [("", LINES, True), (LINES, LINES, True), (LINES, "", None), (LINES.replace("md1", "md7"), LINES, None)],
+)
+def test_a_number_of_md_in_fstab(inner: str, conf: str, boots: bool | None) -> None:  # noqa: FBT001
+    """It stays where an ARRAY line gives it, on the host and in the initramfs, if that has any line."""
+
+    def change(facts: BootFacts) -> BootFacts:
+        own = "ARRAY /dev/md0 UUID=11111111:22222222:33333333:44444444\n"
+        return with_image(conf=f"{own}{inner}" if inner else "")(with_line(**MD1)(facts))
+
+    assert judged(change, conf=conf).boots_without is boots
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("defaults", "90 s"),
+        ("x-systemd.device-timeout=5s", "5s"),
+        ("x-systemd.device-timeout=7", "7 s"),
+        ("x-systemd.device-timeout=0", "forever"),
+    ],
+)
+def test_how_long_the_boot_waits(option: str, words: str) -> None:
+    (reason,) = judged(with_line(devices=("ubda5",), options=(option,))).reasons
+    assert reason.text == (
+        f"/etc/fstab, line 9: /data is lost with it, without nofail: the boot waits {words} for it, and ends"
+        " in the emergency shell"
+    )
+
+
+def test_an_initramfs_that_cannot_be_read_and_is_older_than_mdadm_conf() -> None:
+    def change(facts: BootFacts) -> BootFacts:
+        unread = with_image(unread="it can only be read by root", modified_s=100.0)(facts)
+        return replace(unread, conf_modified_s=200.0)
+
+    (reason,) = judged(change).reasons
+    assert reason.text.endswith("it can only be read by root, and it is older than mdadm.conf")
+    assert reason.boots is None
+
+
+def encrypted(change: Change = lambda facts: facts) -> DiskVerdict:
+    """The root file system in dm-0, dm-crypt on md0; without ubda."""
+    facts, stack, arrays = healthy()
+    like = stack.nodes["md0"]
+    crypt = replace(like, name="dm-0", kind=StackKind.CRYPT, parents=("md0",), label="safe")
+    image = with_image(crypttab=("safe",), modules=("raid1", "dm_crypt", "md_mod"))(facts)
+    found = replace(image, root=replace(facts.root, device="dm-0"))
+    disks = judge_boot(change(found), Stack(nodes={**stack.nodes, "dm-0": crypt}), arrays)
+    return next(each for each in disks if each.name == "ubda")
+
+
+def test_an_encrypted_root_may_be_opened_too_late() -> None:
+    (reason,) = encrypted().reasons
+    assert (reason.code, reason.boots) == (BootCode.CRYPT_LATE, None)
+    root = f"root=UUID={ROOT_UUID}"
+    assert encrypted(with_words(root, "rootdelay=180")).reasons == ()
+    assert [each.code for each in encrypted(with_words(root, "rootdelay=30")).reasons] == [
+        BootCode.CRYPT_LATE
+    ]
+    assert (
+        encrypted(with_image(maker="dracut", words=("rd.auto",), modules=("raid1", "dm_crypt"))).reasons == ()
+    )
+
+
+def apart(change: Change = lambda facts: facts) -> DiskVerdict:
+    """The root file system on ubdb alone: without ubda its array is whole, and /srv misses a member."""
+    facts, stack, arrays = healthy()
+    array = arrays["md0"]
+    only = tuple(each for each in array.members if each.name == "ubdb3")
+    nodes = {**stack.nodes, "md0": replace(stack.nodes["md0"], parents=("ubdb3",))}
+    alone = replace(array, up="U", raid_disks=1, members=only)
+    found = judge_boot(change(facts), Stack(nodes=nodes), {**arrays, "md0": alone})
+    return next(each for each in found if each.name == "ubda")
+
+
+def test_an_array_that_the_initramfs_takes_in_and_nothing_starts() -> None:
+    (reason,) = apart().reasons
+    assert (reason.code, reason.boots, reason.about) == (
+        BootCode.ARRAY_NOT_STARTED,
+        False,
+        "/etc/fstab:3",
+    )
+    assert judged().reasons == ()  # there the initramfs waits for the root's, and starts both
+
+
+def test_an_array_of_another_host() -> None:
+    """Of an initramfs that leaves it to udev."""
+
+    def other(facts: BootFacts) -> BootFacts:
+        names = (("md0", "proof:root"), ("md1", "elsewhere:srv"))
+        return replace(with_image(maker="dracut", words=("rd.auto",))(facts), names=names)
+
+    (reason,) = apart(other).reasons
+    assert (reason.code, reason.boots) == (BootCode.ARRAY_FOREIGN, False)
+    assert apart(with_image(maker="dracut", words=("rd.auto",))).reasons == ()
 
 
 def test_a_volume_of_lvm() -> None:
@@ -258,17 +406,19 @@ def test_a_firmware_that_may_try_another_disk_first() -> None:
     (reason,) = found["ubda"].reasons
     assert reason.code is BootCode.LOADER_ORDER
     assert reason.text == (
-        "ubdc can boot, but the firmware may try another disk first: ubdb has no boot code"
+        "another disk boots it, but the firmware may try one first that does not: ubdb has no boot code"
     )
     assert all(each.boots_without for each in of_three(lambda facts: facts))
 
 
 def test_a_resume_device() -> None:
     def change(facts: BootFacts) -> BootFacts:
-        swap = with_line(spec="UUID=s", place="none", kind="swap", options=("nofail",), devices=("ubda5",))
-        return with_words(f"root=UUID={ROOT_UUID}", "resume=UUID=s")(swap(facts))
+        return with_words(f"root=UUID={ROOT_UUID}", "resume=UUID=s", named=(("resume=UUID=s", ("ubda5",)),))(
+            facts
+        )
 
     assert [(each.code, each.boots) for each in judged(change).reasons] == [(BootCode.RESUME_LOST, True)]
+    assert judged(change, disk="ubdb").reasons == ()
 
 
 def test_another_kernel_is_a_note() -> None:

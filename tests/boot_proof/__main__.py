@@ -154,7 +154,8 @@ def base_image(state: Path, name: str) -> Path:
 
 def initramfs(state: Path, name: str) -> Path:
     """Return one of the initramfs."""
-    return make_initramfs(state, name, VARIANTS[name].files, VARIANTS[name].hook)
+    variant = VARIANTS[name]
+    return make_initramfs(state, name, variant.files, variant.hook, variant.maker)
 
 
 def results(state: Path) -> dict[str, dict[str, Any]]:

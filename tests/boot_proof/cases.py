@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
-from tests.boot_proof.tree import ARRAYS, CRYPTTAB, MDADM_CONF
+from tests.boot_proof.tree import ARRAYS, CRYPTTAB, DRACUT, MAKER, MDADM_CONF
 
 
 class Case(Struct, frozen=True, kw_only=True):
@@ -28,6 +28,7 @@ class Variant(Struct, frozen=True, kw_only=True):
 
     files: Mapping[str, str] = field(default_factory=dict)
     hook: str = ""
+    maker: tuple[str, ...] = MAKER
 
 
 LOADERS = """
@@ -58,6 +59,7 @@ VARIANTS = {
     "foreign": Variant(files={"etc/mdadm/mdadm.conf": _ONE_CONF}),
     "no-module": Variant(hook="rm usr/lib/modules/*/kernel/drivers/md/raid1.ko"),
     "no-script": Variant(hook="rm scripts/local-block/mdadm"),
+    "dracut": Variant(maker=DRACUT),
     "no-mdadm": Variant(hook="rm usr/sbin/mdadm"),
     "no-lvm": Variant(hook="rm usr/sbin/lvm usr/sbin/vgchange"),
     "luks": Variant(
@@ -126,6 +128,11 @@ CASES: dict[str, Case] = {
     "no-degraded-start": Case(initramfs="no-script"),
     "no-module": Case(initramfs="no-module"),
     "luks": Case(layout="luks", initramfs="luks"),
+    "luks-rootdelay": Case(
+        layout="luks",
+        initramfs="luks",
+        script="sed -i 's,root=[^ ]*,& rootdelay=180,' /boot/grub/grub.cfg",
+    ),
     "data-on-one": Case(
         script="mkfs.ext4 -q -U 99999999-aaaa-4bbb-cccc-dddddddddddd /dev/ubda5; mkdir /data\n"
         "echo 'UUID=99999999-aaaa-4bbb-cccc-dddddddddddd /data ext4 defaults 0 2' >>/etc/fstab"
@@ -152,5 +159,7 @@ CASES: dict[str, Case] = {
     ),
     "lvm-without-lvm": Case(layout="lvm", initramfs="no-lvm"),
     "no-lines": Case(initramfs="no-lines"),
+    "dracut": Case(initramfs="dracut", script="sed -i 's,root=UUID=[^ ]*,& rd.auto=1,' /boot/grub/grub.cfg"),
+    "dracut-no-rd-auto": Case(initramfs="dracut"),
 }
 """In the order in which they are booted."""

@@ -4,26 +4,43 @@ Each case is kept as what differs from the healthy image of the table's first li
 """
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.lab.guests.boot import REPOSITORY
+
 FILE = Path(__file__).parents[1] / "fixtures" / "boot" / "images.json"
 BASE = "healthy"
+_FOLDER = re.compile(r"/tmp/raidtui-proof\.\w+")
 
 
 def keep(state: Path, outcomes: Mapping[str, Mapping[str, Any]], names: list[str]) -> None:
-    """Write the fixtures of the cases that were booted."""
+    """Write the fixtures of the cases that were booted; those of other cases stay."""
     base = _noted(state, BASE)
-    cases = {}
+    whole = _whole()
     for name in names:
         ends = {
             key.partition(" without ")[2]: row["end"] for key, row in outcomes.items() if _case(key) == name
         }
         if ends and (state / "cases" / name / "noted.json").exists():
-            noted = _noted(state, name)
-            cases[name] = {"ends": ends, **{part: _difference(base[part], noted[part]) for part in base}}
+            whole[name] = {**whole.get(name, ({}, {}))[0], **ends}, _noted(state, name)
+    cases = {
+        name: {"ends": ends, **{part: _difference(base[part], noted[part]) for part in base}}
+        for name, (ends, noted) in whole.items()
+    }
     FILE.write_text(json.dumps({"base": base, "cases": cases}, indent=0, sort_keys=True) + "\n")
+
+
+def _whole() -> dict[str, tuple[dict[str, str], dict[str, dict[str, str]]]]:
+    """Return the cases of the file: how each booted, and all that was noted of it."""
+    old = json.loads(FILE.read_text()) if FILE.exists() else {"base": {}, "cases": {}}
+    base = old["base"]
+    return {
+        name: (case["ends"], {part: applied(base[part], case[part]) for part in base})
+        for name, case in old["cases"].items()
+    }
 
 
 def _case(key: str) -> str:
@@ -31,7 +48,8 @@ def _case(key: str) -> str:
 
 
 def _noted(state: Path, name: str) -> dict[str, dict[str, str]]:
-    noted: dict[str, dict[str, str]] = json.loads((state / "cases" / name / "noted.json").read_text())
+    text = (state / "cases" / name / "noted.json").read_text().replace(str(REPOSITORY), "/opt/raidtui")
+    noted: dict[str, dict[str, str]] = json.loads(_FOLDER.sub("/tmp/raidtui-proof", text))
     noted["files"] = {path: text for path, text in noted["files"].items() if not _passing(path)}
     return noted
 

@@ -10,7 +10,7 @@ from tests.lab.guests.boot import LabMissingError, which
 PACKAGES = (
     *("systemd-sysv", "udev", "dbus", "mdadm", "initramfs-tools", "linux-image-cloud-amd64", "kmod", "zstd"),
     *("grub-pc-bin", "grub-efi-amd64-bin", "grub2-common", "efibootmgr", "dosfstools"),
-    *("lvm2", "cryptsetup-initramfs", "python3"),
+    *("lvm2", "cryptsetup-initramfs", "python3", "dracut-core"),
 )
 RELEASE = "bookworm"
 ROOT_UUID, SRV_UUID = "55555555-6666-4777-8888-999999999999", "66666666-7777-4888-9999-aaaaaaaaaaaa"
@@ -19,6 +19,8 @@ _DEBOOTSTRAP_S, _CHROOT_S = 1800, 600
 _NOT_NEEDED = ("usr/share/doc", "usr/share/man", "usr/share/locale", "var/cache/apt", "var/lib/apt/lists")
 _MODULES = ("virtio_pci", "virtio_blk", "ext4", "dm_mod", "dm_crypt", "aesni_intel", "xts")
 
+MAKER = ("mkinitramfs", "-o", "/initramfs")
+DRACUT = ("dracut", "--force", "--no-hostonly", "--add", "mdraid", "--mdadmconf", "/initramfs")
 DONE = "BOOT-PROOF-UP"
 """What an image writes to its serial line when it has come up: past what can end in emergency mode."""
 
@@ -135,7 +137,9 @@ def _configure(tree: Path) -> None:
     subprocess.run(("chroot", str(tree), "passwd", "--lock", "root"), check=True, timeout=_CHROOT_S)
 
 
-def make_initramfs(folder: Path, name: str, files: Mapping[str, str], hook: str = "") -> Path:
+def make_initramfs(
+    folder: Path, name: str, files: Mapping[str, str], hook: str = "", maker: tuple[str, ...] = MAKER
+) -> Path:
     """Return an initramfs that Debian's own tool makes of the tree; it is made where it is not there.
 
     Args:
@@ -143,6 +147,7 @@ def make_initramfs(folder: Path, name: str, files: Mapping[str, str], hook: str 
         name: of the file.
         files: what is in the tree meanwhile, by path.
         hook: commands that run at its end, in the folder that becomes the initramfs.
+        maker: the command that makes /initramfs of the tree.
 
     Raises:
         CalledProcessError: it failed.
@@ -163,8 +168,7 @@ def make_initramfs(folder: Path, name: str, files: Mapping[str, str], hook: str 
             (tree / path).chmod(0o755 if path.endswith("zz-proof") else 0o600)
         subprocess.run(("mount", "-t", "proc", "proc", str(tree / "proc")), check=True, timeout=_CHROOT_S)
         try:
-            words = ("mkinitramfs", "-o", "/initramfs", kernel_of(tree))
-            subprocess.run(("chroot", str(tree), *words), check=True, timeout=_CHROOT_S)
+            subprocess.run(("chroot", str(tree), *maker, kernel_of(tree)), check=True, timeout=_CHROOT_S)
         finally:
             subprocess.run(("umount", str(tree / "proc")), check=True, timeout=_CHROOT_S)
         shutil.move(tree / "initramfs", target)

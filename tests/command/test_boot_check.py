@@ -34,6 +34,8 @@ def test_one_that_does_not(capsys: pytest.CaptureFixture[str]) -> None:
         "Without ubda (LAB-UBDA-0001): the machine does not boot.",
         "    no: ubdb has no boot code  [no-loader]",
         "Without ubdb (LAB-UBDB-0002): the machine boots.",
+        "Plan: raidtui plan boot loader ubdb",
+        "Afterwards, look again: raidtui boot-check",
     ]
 
 

@@ -2,8 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Any
+
+import msgspec
 from msgspec.structs import replace
 
+from raidtui.host.boot.boot_reader import KEPT
+from raidtui.model.boot import (
+    BootEntry,
+    BootFacts,
+    BootKernel,
+    BootSector,
+    FoundIn,
+    GrubCore,
+    Initramfs,
+    TableLine,
+)
 from raidtui.model.survey import Survey
 from raidtui.pull.bays import read_bays
 from raidtui.pull.record import PullRecord
@@ -19,6 +34,10 @@ NEW = "S6PXNM0T551902"
 _SECTORS = {"sde": "976773168"}
 
 
+TO_SDE = TableLine(file="/etc/fstab", line=4, spec="UUID=9", place="/backup", kind="ext4", devices=("sde",))
+"""A line of fstab that wants the disk beside the array."""
+
+
 class BayHost(Kernel):
     """Four disks of a RAID-5 and one beside them; ``pull`` and ``push`` change what is plugged in.
 
@@ -27,6 +46,7 @@ class BayHost(Kernel):
     """
 
     def __init__(self, *arrays: ArraySpec) -> None:
+        self._boot = ""
         self.plugged = {**SERIALS, "sde": "20214A2B3C4D"}
         self.bays = {name: number for number, name in enumerate(self.plugged, start=1)}
         self.seqs = {name: number for number, name in enumerate(self.plugged, start=17)}
@@ -42,6 +62,14 @@ class BayHost(Kernel):
             for name, serial in self.plugged.items()
         }
         tree = host_tree(*self.arrays.values(), **{**self.more, "disks": kinds})
+        if self._boot:
+            tree.files[KEPT] = self._boot
+            below = {
+                f"/sys/class/block/{array.name}/slaves/{member}": ""
+                for array in self.arrays.values()
+                for member in filter(None, array.members)
+            }
+            tree.files.update(below)
         tree.files["/proc/sys/kernel/random/boot_id"] = f"{BOOT_ID}\n"
         for name in self.plugged:
             tree.files[f"/sys/class/block/{name}/diskseq"] = f"{self.seqs[name]}\n"
@@ -72,6 +100,45 @@ class BayHost(Kernel):
         self.bays[name] = bay or self.bays.get(name, len(self.bays) + 1)
         self.seqs[name] = max(self.seqs.values()) + 1
         self._shown(*arrays)
+
+    def keep_boot(self, *, without_loader: Collection[str] = (), **more: Any) -> None:
+        """Let it boot by BIOS, from the array: what a capture keeps of that.
+
+        Args:
+            without_loader: disks that have no boot code.
+            **more: facts instead.
+        """
+        core = GrubCore(prefix=f"(mduuid/{MEDIA.array_uuid.replace(':', '')})/boot/grub")
+        disks = ("sda", "sdb", "sdc", "sdd")
+        image = Initramfs(
+            path="/boot/initrd.img-6.1.0-50-amd64",
+            maker="initramfs-tools",
+            modules=("md_mod", "raid456", "ext4"),
+            programs=("mdadm",),
+            starts_degraded=True,
+        )
+        place = FoundIn(device="md125", kind="ext4", uuid="11111111-2222-4333-8444-555555555555")
+        facts = {
+            "firmware": "bios",
+            "root": place,
+            "boot": place,
+            "sectors": tuple(
+                BootSector(disk=name, table="gpt", marked=True, trouble="it has no boot code")
+                if name in without_loader
+                else BootSector(disk=name, table="gpt", marked=True, grub=True, core=core)
+                for name in disks
+            ),
+            "start": BootEntry(
+                title="Debian",
+                kernel="vmlinuz-6.1.0-50-amd64",
+                initrd="initrd.img-6.1.0-50-amd64",
+                words=(f"root=UUID={place.uuid}",),
+            ),
+            "kernels": (BootKernel(version="6.1.0-50-amd64", initramfs=image),),
+            **more,
+        }
+        self._boot = msgspec.json.encode(BootFacts(**facts)).decode()
+        self._shown()
 
     def survey(self) -> Survey:
         """What a plan is made from, as far as memory has it."""

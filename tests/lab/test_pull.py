@@ -151,9 +151,11 @@ def test_from_the_first_key_to_the_new_disk(guest: Guest, bays: Bays) -> None:
     said = pull(guest, "--next", "--start")
     assert f"sfdisk --quiet --wipe always --wipe-partitions always /dev/{former}" in said
     assert f"/dev/{former}1 is an EFI system partition, and empty" in said
-    assert "raidtui boot-check says whether it boots without any one disk" in said
+    assert "At the end a boot check says whether the machine boots without any one of its disks." in said
+    assert "Whether the machine boots without any one disk cannot be told" in said
     found = now(guest)
     assert (found["stage"], found["complete"], degraded(guest)) == ("done", True, "0")
+    assert found["boot"]["disks"] == []
     dumps = [bays.run(f"sfdisk --dump /dev/{bays.name(serial)}") for serial in (new, third)]
     assert _shape(dumps[0]) == _shape(dumps[1])
     assert not _guids(dumps[0]) & _guids(dumps[1])
@@ -169,6 +171,62 @@ def _shape(dump: str) -> list[tuple[str, ...]]:
 
 def _guids(dump: str) -> set[str]:
     return set(re.findall(r"(?:uuid=|label-id: )(\S+?)(?:,|\s|$)", dump))
+
+
+@pytest.fixture
+def uefi(guest: Guest) -> Iterator[None]:
+    """UEFI, whose variables cannot be read: this guest has no firmware."""
+    done = guest.run("mount -t tmpfs none /sys/firmware && mkdir -p /sys/firmware/efi/efivars")
+    assert done.status == 0, done.output
+    yield
+    guest.run("umount -q /tmp/esp /run/raidtui/esp /run/raidtui/esp-from; umount /sys/firmware")
+
+
+@pytest.mark.usefixtures("uefi")
+def test_the_new_disk_gets_the_boot_loaders_of_its_neighbour(guest: Guest, bays: Bays) -> None:
+    """And what else is in that EFI system partition; then a boot check closes the exchange."""
+    right = bays.serials[0]
+    for serial in bays.serials:
+        esp = f"/dev/{bays.name(serial)}1"
+        bays.run(
+            f"mkfs.vfat {esp} && mkdir -p /tmp/esp && mount {esp} /tmp/esp && mkdir -p /tmp/esp/EFI/BOOT"
+            " && printf 'MZ a loader' >/tmp/esp/EFI/BOOT/BOOTX64.EFI && echo one >/tmp/esp/other"
+            " && umount /tmp/esp && udevadm settle"
+        )
+    pull(guest, "data", bays.part(right), "--start")
+    bays.pull(right)
+    new = bays.push_new()
+    said = pull(guest, "--next", "--start")
+    esp = f"/dev/{bays.name(new)}1"
+    assert f"mkfs.vfat {esp}" in said
+    assert "cp --recursive --force --no-target-directory -- /run/raidtui/esp-from /run/raidtui/esp" in said
+    assert "the plan continues" not in said, said
+    found = now(guest)
+    assert (found["stage"], degraded(guest)) == ("done", "0")
+    shown = f"mount {esp} /tmp/esp && cat /tmp/esp/EFI/BOOT/BOOTX64.EFI /tmp/esp/other && umount /tmp/esp"
+    assert bays.run(shown) == "MZ a loaderone\n"
+    assert guest.run("grep /run/raidtui /proc/mounts").stdout == ""
+    boot = {disk["name"]: disk for disk in found["boot"]["disks"]}
+    assert bays.name(new) in boot
+    codes = {reason["code"] for disk in boot.values() for reason in disk["reasons"]}
+    assert "root-unknown" in codes  # the root file system of this guest is the host's
+    assert {disk["boots_without"] for disk in boot.values()} == {None}
+
+
+def test_a_boot_loader_that_fails_does_not_keep_the_arrays_from_their_end(guest: Guest, bays: Bays) -> None:
+    """A boot sector of GRUB on each disk; this guest has no GRUB to install."""
+    for serial in bays.serials:
+        put = f"dd of=/dev/{bays.name(serial)} bs=1 conv=notrunc status=none"
+        bays.run(f"printf 'GRUB \\000Geom\\000' | {put} seek=384 && printf '\\125\\252' | {put} seek=510")
+    right = bays.serials[0]
+    pull(guest, "data", bays.part(right), "--start")
+    bays.pull(right)
+    new = bays.push_new()
+    said = pull(guest, "--next", "--start")
+    assert f"grub-install --target=i386-pc /dev/{bays.name(new)}" in said
+    assert "the plan continues, since this step may fail" in said
+    found = now(guest)
+    assert (found["stage"], found["job"], degraded(guest)) == ("done", None, "0")
 
 
 @pytest.mark.parametrize("mounted", [False, True])

@@ -1,4 +1,4 @@
-"""GRUB on a disk, an initramfs made again, a line of fstab: plans and refusals."""
+"""An initramfs or GRUB's menu made again, a line of fstab: plans and refusals."""
 
 from __future__ import annotations
 
@@ -6,72 +6,22 @@ from typing import Any
 
 import pytest
 
-from raidtui.model.boot import BootFacts, BootKernel, BootSector, Esp, Initramfs
-from raidtui.model.plan import FactKind, NothingToDo
-from raidtui.plans.boot_plans import FSTAB, plan_fstab, plan_initramfs, plan_loader
+from raidtui.model.boot import BootFacts, BootKernel, BootSector, Initramfs
+from raidtui.model.plan import NothingToDo
+from raidtui.plans.boot_plans import FSTAB, plan_fstab, plan_initramfs, plan_menu
 from tests.hosts.specs import raid10
-from tests.plans.running import fact, first, host, planned, refused
+from tests.plans.running import first, host, planned, refused
 
 VERSION = "6.1.0-50-amd64"
 IMAGE = f"/boot/initrd.img-{VERSION}"
 UPDATE = ("update-initramfs", "-u", "-k", "all")
 CONF = "/etc/mdadm/mdadm.conf"
-NO_ESP = (
-    "sda has no EFI system partition; make one of 100 MiB or more (type EF00), with a FAT file system, and"
-    " look again"
-)
 DISKS = (BootSector(disk="sda"), BootSector(disk="sdb"))
 KERNEL = BootKernel(version=VERSION, initramfs=Initramfs(path=IMAGE))
 
 
 def bios(**more: Any) -> BootFacts:
     return BootFacts(**{"firmware": "bios", "sectors": DISKS, "kernels": (KERNEL,), **more})
-
-
-def test_grub_on_a_disk() -> None:
-    plan = planned(plan_loader(host(), bios(), "sdb", serial="S-sdb"))
-    (step,) = plan.steps
-    assert step.argv == ("grub-install", "--target=i386-pc", "/dev/sdb")
-    assert step.needs == (fact(FactKind.SERIAL, "sdb", "S-sdb"),)
-    assert plan.notes[0] == "What boot code the disk has now is replaced, and is not kept."
-
-
-def test_grub_in_an_esp() -> None:
-    facts = bios(firmware="uefi", esps=(Esp(device="sdb1", disk="sdb"),))
-    plan = planned(plan_loader(host(), facts, "sdb", serial="S-sdb"))
-    assert [step.argv for step in plan.steps] == [
-        ("mkdir", "--parents", "/run/raidtui/esp"),
-        ("mount", "--types", "vfat", "/dev/sdb1", "/run/raidtui/esp"),
-        (
-            *("grub-install", "--target=x86_64-efi", "--efi-directory=/run/raidtui/esp"),
-            *("--removable", "--no-nvram"),
-        ),
-        ("umount", "/run/raidtui/esp"),
-    ]
-    assert plan.rolls_back
-    assert plan.steps[1].undo[0].argv == ("umount", "/run/raidtui/esp")
-    assert plan.steps[1].needs[0] == fact(FactKind.SERIAL, "sdb", "S-sdb")
-
-
-@pytest.mark.parametrize(
-    ("facts", "disk", "sentence"),
-    [
-        (bios(), "sdz", "sdz is no disk of this host"),
-        (bios(firmware=""), "sda", "whether this host boots by BIOS or UEFI is not known"),
-        (
-            bios(firmware="uefi"),
-            "sda",
-            NO_ESP,
-        ),
-        (
-            bios(firmware="uefi", esps=(Esp(device="sda1", disk="sda", array="md9"),)),
-            "sda",
-            "sda1 is a member of md9; run grub-install with that array mounted",
-        ),
-    ],
-)
-def test_no_grub(facts: BootFacts, disk: str, sentence: str) -> None:
-    assert refused(plan_loader(host(), facts, disk)) == sentence
 
 
 def test_an_initramfs_again() -> None:
@@ -161,10 +111,34 @@ def test_no_line_of_fstab() -> None:
     assert isinstance(plan_fstab(survey, 3), NothingToDo)
 
 
+@pytest.mark.parametrize(("missing", "tool"), [((), "grub-mkconfig"), (("grub-mkconfig",), "grub2-mkconfig")])
+def test_the_menu_again(missing: tuple[str, ...], tool: str) -> None:
+    path = "/boot/grub/grub.cfg"
+    plan = planned(plan_menu(host(missing=missing), path))
+    kept = f"{path}.before-raidtui"
+    assert [step.argv for step in plan.steps] == [
+        ("cp", "--archive", "--", path, kept),
+        (tool, "--output", path),
+    ]
+    assert [step.argv for step in plan.undo] == [
+        ("mv", "--force", "--", kept, path),
+        ("rm", "--force", "--", kept),
+    ]
+    assert plan.notes[-1] == "Whether the machine boots without any one disk then: raidtui boot-check."
+
+
+def test_no_menu() -> None:
+    assert refused(plan_menu(host(), "")) == "there is no grub.cfg"
+    none = host(missing=("grub-mkconfig", "grub2-mkconfig"))
+    assert refused(plan_menu(none, "/boot/grub/grub.cfg")) == (
+        "grub-mkconfig is not installed; apt install grub2-common"
+    )
+
+
 def test_without_root() -> None:
     survey = host(writable=False, texts={FSTAB: "UUID=2 /x ext4 defaults 0 2\n"}, initramfs=UPDATE)
     for found in (
-        plan_loader(survey, bios(), "sda"),
+        plan_menu(survey, "/boot/grub/grub.cfg"),
         plan_initramfs(survey, bios(), VERSION, ()),
         plan_fstab(survey, 1),
     ):

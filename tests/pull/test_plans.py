@@ -211,7 +211,9 @@ def test_a_new_disk_gets_the_table_of_a_neighbour_and_joins_both_arrays() -> Non
     assert of_part[FactKind.APPEARANCE, "sdc2"] == "boot/7"
     assert of_part[FactKind.SIZE, "sdc2"] == str(440409900 * 512)
     assert any("/dev/sdc1 is an EFI system partition, and empty" in note for note in plan.notes)
-    assert plan.notes[-1] == "raidtui boot-check says whether it boots without any one disk."
+    assert plan.notes[-1] == (
+        "At the end a boot check says whether the machine boots without any one of its disks."
+    )
 
 
 def test_what_is_on_the_new_disk_is_typed_away() -> None:

@@ -10,15 +10,19 @@ from msgspec.structs import replace
 
 from raidtui.command.pull import look_dict, look_lines
 from raidtui.host.controllers import has_lights
+from raidtui.host.reading import Reading
 from raidtui.host.tools import output_path
 from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job
+from raidtui.model.boot import BootSector
 from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode
 from raidtui.pull.record import FORM, PullError, drop_record, read_record, write_record
 from raidtui.pull.standing import PullStage
+from raidtui.pull.words import pull_words
 from raidtui.session import pull_plans, storage
-from raidtui.session.pull import PullLook, Pulls, note_job, read_look, refuse_ending
-from tests.hosts.bays import MEDIA, NEW, SERIALS, BayHost, without
+from raidtui.session.boot import check_boot
+from raidtui.session.pull import PullLook, Pulls, closed, note_job, read_look, refuse_ending
+from tests.hosts.bays import MEDIA, NEW, SERIALS, TO_SDE, BayHost, without
 
 
 @pytest.fixture
@@ -189,6 +193,80 @@ def test_for_programs_and_for_people(host: BayHost, pulls: Pulls) -> None:
         "Pull it now.",
     ]
     assert lines[-1].startswith("  sde       serial 20214A2B3C4D ·")
+
+
+# -- the boot check at its end
+
+
+def done(host: BayHost, pulls: Pulls) -> PullLook:
+    """The exchange of sdc, all of it done; as both front ends close it."""
+    host.pull("sdc", without("sdc"))
+    host.push("sdc", NEW, MEDIA, bay=3)
+    found = look(host, pulls)
+    assert (found.standing.stage, found.closes) == (PullStage.DONE, True)
+    closing = closed(found, check_boot(host))
+    assert not closing.closes
+    return closing
+
+
+def test_it_closes_with_a_machine_that_boots(host: BayHost, pulls: Pulls) -> None:
+    host.keep_boot()
+    found = done(host, pulls)
+    assert (found.words.head, found.words.role) == ("Done", "ok")
+    assert found.words.text == (
+        f"media: complete. sdc, serial {NEW}, is in.",
+        "The machine boots without any one of sda, sdb, sdc and sdd.",
+    )
+    form = look_dict(found)["boot"]
+    assert {each["name"]: each["boots_without"] for each in form["disks"]} == dict.fromkeys(
+        ("sda", "sdb", "sdc", "sdd"), True
+    )
+    assert form["unknown"] == []
+
+
+def test_it_closes_with_what_keeps_the_machine_from_booting(host: BayHost, pulls: Pulls) -> None:
+    host.keep_boot(lines=(TO_SDE,))
+    found = done(host, pulls)
+    assert found.words.head == "Done, but the machine does not boot without sde"
+    assert (found.words.role, found.words.act) == ("warn", "end this")
+    assert found.words.text[1:] == (
+        "The machine boots without any one of sda, sdb, sdc and sdd.",
+        (
+            "Without sde the machine does not boot: /etc/fstab, line 4: /backup is lost with it, without"
+            " nofail: the boot waits 90 s for it, and ends in the emergency shell. Plan: raidtui plan boot"
+            " fstab 4."
+        ),
+    )
+
+
+def test_it_closes_with_what_cannot_be_told_and_why(host: BayHost, pulls: Pulls) -> None:
+    found = done(host, pulls)
+    assert (found.words.head, found.words.role) == ("Done", "warn")
+    assert found.words.text[1:] == (
+        "Whether the machine boots without any one disk cannot be told: what boots it is not known.",
+    )
+    assert look_dict(found)["boot"]["disks"] == []
+
+
+def test_it_does_not_close_before_all_is_done(host: BayHost, pulls: Pulls) -> None:
+    """While md copies, and while a job still puts the boot loader on it."""
+    found = look(host, pulls)
+    assert (found.closes, look_dict(found)["boot"]) == (False, None)
+    end = done(host, pulls)
+    running = replace(end, boot=None, standing=replace(end.standing, job_state=JobState.RUNNING))
+    assert not running.closes
+    words = pull_words(running.record, running.standing, ())
+    assert (words.head, words.act) == ("Nearly done", "")
+
+
+def test_whether_it_was_a_boot_disk_is_kept(host: BayHost) -> None:
+    scope = pull_plans.disk_scope(host.sampler().sample(), "sdc")
+    for grub in (True, False):
+        host.keep_boot(sectors=(BootSector(disk="sdc", grub=grub),))
+        survey = Reading(host, host.sampler().sample(), scope).start().wait()
+        made = pull_plans.make_draft(host, survey, "sdc")
+        assert isinstance(made, pull_plans.PullDraft)
+        assert made.record.booted is grub
 
 
 # -- the record on disk

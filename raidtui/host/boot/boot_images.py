@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+from pathlib import Path
 from typing import IO, cast
 
 from raidtui.host.initramfs import InitramfsError, walk_initramfs
@@ -19,6 +20,7 @@ MATTERING = frozenset(
 """Modules of the kernel that are asked for."""
 _CONFS = ("etc/mdadm/mdadm.conf", "etc/mdadm.conf")
 _TABLES = ("cryptroot/crypttab", "etc/crypttab")
+_WORDS = re.compile(r"etc/cmdline(\.d/[^/]+\.conf)?")
 _PROGRAMS = ("mdadm", "lvm", "cryptsetup", "systemd-cryptsetup")
 _MAKERS = (
     ("dracut", re.compile(r"(usr/)?lib/dracut/")),
@@ -76,17 +78,24 @@ def _initramfs(root: Root, path: str) -> Initramfs:
             return _walked(io.BytesIO(root.read(path)), path, None)
         descriptor = open_regular(path)
     except PermissionError:
-        return Initramfs(path=path, unread="it can only be read by root")
+        return Initramfs(path=path, modified_s=_modified_s(path), unread="it can only be read by root")
     except OSError as error:
         return Initramfs(path=path, unread=f"it cannot be read: {error.strerror}")
     with os.fdopen(descriptor, "rb", buffering=0) as stream:
         return _walked(cast("IO[bytes]", stream), path, os.fstat(descriptor).st_mtime)
 
 
+def _modified_s(path: str) -> float | None:
+    try:
+        return Path(path).stat().st_mtime
+    except OSError:
+        return None
+
+
 def _walked(stream: IO[bytes], path: str, modified_s: float | None) -> Initramfs:
     names, texts = set[str](), dict[str, bytes]()
     try:
-        for name, data in walk_initramfs(stream, lambda name: name in {*_CONFS, *_TABLES}):
+        for name, data in walk_initramfs(stream, _is_wanted):
             names.add(name)
             if data is not None:
                 texts[name] = data
@@ -95,8 +104,12 @@ def _walked(stream: IO[bytes], path: str, modified_s: float | None) -> Initramfs
     return _of_names(path, names, texts, modified_s)
 
 
+def _is_wanted(name: str) -> bool:
+    return name in {*_CONFS, *_TABLES} or _WORDS.fullmatch(name) is not None
+
+
 def _of_names(path: str, names: set[str], texts: dict[str, bytes], modified_s: float | None) -> Initramfs:
-    """Return what an initramfs with these files can do; ``texts`` has mdadm.conf and crypttab."""
+    """Return what an initramfs with these files can do; ``texts`` has those of ``_is_wanted``."""
     maker = next((maker for maker, sign in _MAKERS if any(map(sign.match, names))), "")
     bins = {name.rpartition("/")[2] for name in names if "bin/" in name or "systemd/" in name}
     conf = next((texts[name] for name in _CONFS if name in texts), None)
@@ -113,6 +126,13 @@ def _of_names(path: str, names: set[str], texts: dict[str, bytes], modified_s: f
             line.split()[0]
             for line in tables.split("\n")
             if line.strip() and not line.lstrip().startswith("#")
+        ),
+        words=tuple(
+            word
+            for name in sorted(texts)
+            if _WORDS.fullmatch(name)
+            for word in texts[name].decode("utf-8", "replace").split()
+            if word.startswith("rd.")
         ),
         starts_degraded=any(map(_STARTS.fullmatch, names)),
         modified_s=modified_s,

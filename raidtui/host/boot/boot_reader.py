@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
@@ -14,9 +15,9 @@ from raidtui.host.boot.device_bytes import DeviceBytes, DeviceBytesError
 from raidtui.host.boot.efi import EFI, ESP_TYPE, read_entries, read_loaders
 from raidtui.host.boot.fat import FatError
 from raidtui.host.boot.grub_image import read_boot_sector
-from raidtui.host.boot.grub_menu import MenuError, read_start
+from raidtui.host.boot.grub_menu import MenuError, menu_path, read_start
 from raidtui.host.device_paths import DevicePaths
-from raidtui.host.md.configured import conf_entries
+from raidtui.host.md.configured import conf_entries, conf_files
 from raidtui.host.mounts import mount_of, unescape
 from raidtui.host.roots.root import Root, whole_number
 from raidtui.host.udev import read_udev_entry
@@ -30,7 +31,7 @@ _FSTAB, _CRYPTTAB = "/etc/fstab", "/etc/crypttab"
 _MOST_DISKS = 64
 _OPTIONS = frozenset({"noauto", "nofail", "x-systemd.automount"})
 _TIMEOUT = "x-systemd.device-timeout="
-_WORDS = ("root=", "rd.md", "resume=")
+_WORDS = ("root=", "rootdelay=", "rd.md", "rd.auto", "resume=")
 _TAGS = ("UUID=", "LABEL=", "PARTUUID=", "PARTLABEL=", "ID=", "/dev/")
 
 
@@ -51,36 +52,54 @@ class BootReader:
     def read(self) -> BootFacts:
         """Return what was found; of a capture, what was found when it was made."""
         root = self._root
-        if not root.live:
-            with suppress(OSError, msgspec.DecodeError):
-                return msgspec.json.decode(root.read(KEPT), type=BootFacts)
-        firmware = self._firmware()
-        sectors = tuple(self._sector(name) for name in self._disks())
-        esps = tuple(self._esps()) if firmware != "bios" else ()
-        entries = read_entries(root) if firmware == "uefi" else ()
+        if (kept := self._kept()) is not None:
+            return kept
         start, why = None, ""
         try:
             start = read_start(root)
             start = replace(start, words=tuple(word for word in start.words if word.startswith(_WORDS)))
         except MenuError as error:
             why = str(error)
-        return BootFacts(
-            firmware=firmware,
+        return replace(
+            self.read_loaders(),
             root=self._found_in("/"),
             boot=self._found_in("/boot"),
-            sectors=sectors,
-            esps=esps,
-            entries=entries or (),
-            entries_unread="" if entries is not None else "the firmware's entries cannot be read",
             start=start,
             start_unread=why,
+            menu=menu_path(root),
+            named=tuple(self._named(start.words if start is not None else ())),
             kernels=read_kernels(root),
             lines=tuple(self._lines()),
-            numbers=tuple(self._numbers()),
             names=tuple(self._names()),
             former=tuple(self._former()),
+            conf_modified_s=self._conf_modified_s(),
             home_host=self._home_host(),
         )
+
+    def read_loaders(self, disks: frozenset[str] | None = None) -> BootFacts:
+        """Return the firmware's kind, and the boot loaders on disks, alone.
+
+        Args:
+            disks: those; None for all. Others are not opened, so that none of them wakes up.
+        """
+        if (kept := self._kept()) is not None:
+            return kept
+        firmware = self._firmware()
+        entries = read_entries(self._root) if firmware == "uefi" else ()
+        return BootFacts(
+            firmware=firmware,
+            sectors=tuple(self._sector(name) for name in self._disks() if disks is None or name in disks),
+            esps=tuple(self._esps(disks)) if firmware != "bios" else (),
+            entries=entries or (),
+            entries_unread="" if entries is not None else "the firmware's entries cannot be read",
+            numbers=tuple(self._numbers()),
+        )
+
+    def _kept(self) -> BootFacts | None:
+        if not self._root.live:
+            with suppress(OSError, msgspec.DecodeError):
+                return msgspec.json.decode(self._root.read(KEPT), type=BootFacts)
+        return None
 
     def _firmware(self) -> str:
         if self._root.is_there(EFI):
@@ -102,13 +121,15 @@ class BootReader:
         except DeviceBytesError as error:
             return BootSector(disk=disk, unread=str(error))
 
-    def _esps(self) -> Iterator[Esp]:
+    def _esps(self, disks: frozenset[str] | None) -> Iterator[Esp]:
         for node in self._stack.nodes.values():
             known = self._known(node)
             if node.kind is not StackKind.PARTITION or known.get("ID_PART_ENTRY_TYPE") not in {
                 ESP_TYPE,
                 "0xef",
             }:
+                continue
+            if disks is not None and disks.isdisjoint({node.name, *node.parents}):
                 continue
             array = next((each.name for each in self._stack.on(node.name) if each.kind is StackKind.MD), "")
             esp = Esp(
@@ -117,6 +138,9 @@ class BootReader:
                 part_uuid=known.get("ID_PART_ENTRY_UUID", "").lower(),
                 array=array,
                 metadata=(self._arrays[array].metadata or "") if array in self._arrays else "",
+                place=next(iter(node.file_system.mounts), ""),
+                number=whole_number(self._root.text(f"{_node(node.name)}/partition")),
+                size_bytes=self._size(node.name),
             )
             yield self._with_loaders(esp)
 
@@ -124,9 +148,13 @@ class BootReader:
         try:
             return replace(esp, loaders=read_loaders(self._device(esp.device)))
         except FatError:
-            return esp
+            return replace(esp, has_fat=False)
         except DeviceBytesError as error:
             return replace(esp, unread=str(error))
+
+    def _size(self, name: str) -> int | None:
+        sectors = whole_number(self._root.text(f"{_node(name)}/size"))
+        return None if sectors is None else sectors * 512
 
     def _known(self, node: StackNode) -> Mapping[str, str]:
         return read_udev_entry(self._root, node.dev).properties
@@ -142,7 +170,7 @@ class BootReader:
             node = next((each for each in nodes if each.name in names), None)
         if node is None:
             return FoundIn(kind=mount.kind)
-        volume = (self._root.text(f"{BLOCK}/{node.name.replace('/', '!')}/dm/uuid") or "").strip()
+        volume = (self._root.text(f"{_node(node.name)}/dm/uuid") or "").strip()
         return FoundIn(
             device=node.name,
             kind=mount.kind,
@@ -153,7 +181,7 @@ class BootReader:
     def _numbers(self) -> Iterator[tuple[str, int]]:
         for node in self._stack.nodes.values():
             if node.kind is StackKind.PARTITION:
-                number = whole_number(self._root.text(f"{BLOCK}/{node.name.replace('/', '!')}/partition"))
+                number = whole_number(self._root.text(f"{_node(node.name)}/partition"))
                 if number is not None:
                     yield node.name, number
 
@@ -195,12 +223,33 @@ class BootReader:
                     devices=paths.find(words[1]),
                 )
 
+    def _named(self, words: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+        paths = DevicePaths(self._root)
+        for word in words:
+            key, _, spec = word.partition("=")
+            if key in {"root", "resume"} and spec.startswith(_TAGS):
+                yield word, paths.find(spec)
+
+    def _conf_modified_s(self) -> float | None:
+        return _modified_s(conf_files(self._root)[0]) if self._root.live else None
+
     def _home_host(self) -> str:
         """Return HOMEHOST of mdadm.conf (mdadm.conf(5)), or the host's name."""
         for words in conf_entries(self._root)[1]:
             if words[0].lower() == "homehost" and len(words) > 1 and not words[1].startswith("<"):
                 return words[1]
         return self._root.hostname or ""
+
+
+def _node(name: str) -> str:
+    return f"{BLOCK}/{name.replace('/', '!')}"
+
+
+def _modified_s(path: str) -> float | None:
+    try:
+        return Path(path).stat().st_mtime
+    except OSError:
+        return None
 
 
 def _options(words: list[str]) -> tuple[str, ...]:

@@ -33,6 +33,12 @@ class MenuError(Exception):
     """What boots next cannot be told; the message says why, a clause."""
 
 
+def menu_path(root: Root) -> str:
+    """Return the path of grub.cfg; "" for none."""
+    paths = (f"{folder}/grub.cfg" for folder in FOLDERS)
+    return next((path for path in paths if root.text(path) is not None), "")
+
+
 def read_start(root: Root) -> BootEntry:
     """Return what boots next.
 

@@ -13,7 +13,7 @@ from raidtui.pull.bays import BayDisk
 from raidtui.pull.record import PullError, PullRecord
 from raidtui.pull.standing import OtherState, PullStage
 from raidtui.pull.words import PullWords, draft_words
-from raidtui.session.pull import PullLook, PullSession
+from raidtui.session.pull import PullLook, PullSession, closed
 from raidtui.session.pull_plans import PullDraft
 from raidtui.ui.frame.pages import PageScreen
 from raidtui.ui.frame.screen_shell import ScreenShell, later
@@ -24,6 +24,7 @@ from raidtui.view.text import visible
 ACT, REPLACE, LIGHT, END, PUT_BACK = "act", "replace", "light", "end", "put back"
 """What the page is closed with."""
 _EVERY_S, _BLINK_S = 0.5, 1.0
+_CHECKS = "Whether the machine boots without any one of its disks is being read."
 _BLINKS = "Its activity light blinks once a second, by short reads; b ends that."
 
 
@@ -67,13 +68,14 @@ class PullScreen(PageScreen[str]):
         self.look = look
         self._at = 0
         self._said = said
-        self._reading = self._lit = False
+        self._reading = self._lit = self._checking = False
         self._blinks = look is not None and not look.record.light
 
     def on_mount(self) -> None:
         """Draw; read again and again."""
         self.draw()
         self._body.focus()
+        self._close()
         if self.look is not None:
             self.set_interval(_EVERY_S, self._read_again)
         self.set_interval(_BLINK_S, self._blink_again)
@@ -106,13 +108,32 @@ class PullScreen(PageScreen[str]):
             self._reading = False
         if look is None:  # it was ended elsewhere
             self.dismiss(None)
-        elif look != self.look:
+        elif (look := self._with_boot(look)) != self.look:
             wrong = bool(look.standing.wrong) and not (self.look is not None and self.look.standing.wrong)
             if self.look is not None and self.look.record.light and not look.record.light:
                 self._blinks = True
             self.look = look
             if wrong:
                 self.app.bell()
+            self.draw()
+            self._close()
+
+    def _with_boot(self, look: PullLook) -> PullLook:
+        """Return an exchange with what its boot check has found, if that was read."""
+        boot = self.look.boot if self.look is not None else None
+        return closed(look, boot) if boot is not None and look.closes else look
+
+    def _close(self) -> None:
+        """Let the boot check run that an exchange closes with, once."""
+        if self.look is not None and self.look.closes and not self._checking:
+            self._checking = True
+            later(self, self._check)
+
+    async def _check(self) -> None:
+        boot = await self._session.check_boot()
+        self._checking = False
+        if self.look is not None and self.look.closes:
+            self.look = closed(self.look, boot)
             self.draw()
 
     def _blink_again(self) -> None:
@@ -153,7 +174,8 @@ class PullScreen(PageScreen[str]):
         self.show_head(visible(f"Pull this disk: {record.target.name} of {titles}"), right)
         found = self.look.standing if self.look is not None else None
         blinks = self._blinks and self._target_name()
-        notes = (self._said, _BLINKS if blinks else "")
+        closes = self.look is not None and self.look.closes
+        notes = (self._said, _BLINKS if blinks else "", _CHECKS if closes else "")
         self.show_body(
             pull_lines(record, words, found, self.inner_width - 1, notes=notes, plain="utf" not in encoding())
         )

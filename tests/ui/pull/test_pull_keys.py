@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from msgspec.structs import replace
 
 from raidtui.host.roots.root import Root
 from raidtui.jobs.states import JobState
 from raidtui.model.plan import Plan
+from raidtui.session.boot import BootLook
+from raidtui.session.pull import PullSession
 from raidtui.session.storage import JobNews
 from raidtui.ui.frame.choose import Choice
 from raidtui.ui.frame.dialog import Question
 from raidtui.ui.frame.plan_view import JobView, PlanView
 from raidtui.ui.pull.pull_screen import PullScreen
-from tests.hosts.bays import NEW, BayHost, without
+from tests.hosts.bays import MEDIA, NEW, BayHost, without
 from tests.ui.staging import Paces, app_of, at, in_worker, look, message_of, running, screen_text, until
 
 
@@ -105,6 +109,41 @@ async def test_the_new_disk_is_put_in(host: BayHost, begun: Begun) -> None:
         ("wipefs", "--all", "/dev/sdc"),
         ("mdadm", "--manage", "/dev/md125", "--add", "/dev/sdc"),
     ]
+
+
+async def test_the_boot_check_runs_once_and_the_page_says_so_meanwhile(
+    host: BayHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It takes as long as it takes to read each initramfs: the page is there, and its keys work."""
+    go, calls = asyncio.Event(), 0
+    real = PullSession.check_boot
+
+    async def slow(session: PullSession) -> BootLook:
+        nonlocal calls
+        calls += 1
+        await go.wait()
+        return await real(session)
+
+    monkeypatch.setattr(PullSession, "check_boot", slow)
+    host.keep_boot()
+    async with running(host) as pilot:
+        await in_worker(pilot, lambda: app_of(pilot).session.pull.pulls.begin(host.record("sdc")))
+        await in_worker(pilot, lambda: host.pull("sdc", without("sdc")))
+        await in_worker(pilot, lambda: host.push("sdc", NEW, MEDIA, bay=3))
+        await look(pilot)
+        await pilot.press("i")
+        page = await page_of(pilot, "Whether the machine boots without any one of its disks is being read.")
+        looks = page.look
+        await in_worker(pilot, lambda: host.push("sdf", "ANOTHER", MEDIA))  # it is read again meanwhile
+        await until(pilot, lambda: page.look != looks, "another look")
+        go.set()
+        await page_of(pilot, "The machine boots without any one of sda, sdb, sdc and sdd.")
+        assert calls == 1
+        await in_worker(pilot, lambda: host.push("sdg", "ONE MORE", MEDIA))
+        looks = page.look
+        await until(pilot, lambda: page.look != looks, "another look")
+        assert "The machine boots without any one of sda" in screen_text(pilot)
+        assert calls == 1
 
 
 @pytest.mark.usefixtures("begun")

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from raidtui.ui.frame.choose import Choice
 from raidtui.ui.pull.pull_screen import PullScreen
-from tests.hosts.bays import MEDIA, NEW, SERIALS, BayHost, filled, without
+from tests.hosts.bays import MEDIA, NEW, SERIALS, TO_SDE, BayHost, filled, without
 from tests.ui.staging import (
     SIZES,
     Paces,
@@ -112,10 +112,40 @@ def test_the_copy_runs(shows: Shows, size: tuple[int, int]) -> None:
     shows(staged(host), size=size, prepare=page(host, RIGHT, FRESH, FILLING))
 
 
+def closed_page(host: BayHost) -> Prepares:
+    """Its last page, with what the boot check has found."""
+    whole = page(host, RIGHT, FRESH, FILLING, DONE)
+
+    async def prepare(pilot: Paces) -> None:
+        await whole(pilot)
+        screen = pilot.app.screen
+        assert isinstance(screen, PullScreen)
+        await until(pilot, lambda: screen.look is not None and screen.look.boot is not None, "the boot check")
+        await pilot.pause()
+
+    return prepare
+
+
 @SIZES
 def test_done(shows: Shows, size: tuple[int, int]) -> None:
+    """And the machine boots without any one of its disks."""
     host = BayHost()
-    shows(staged(host), size=size, prepare=page(host, RIGHT, FRESH, FILLING, DONE))
+    host.keep_boot()
+    shows(staged(host), size=size, prepare=closed_page(host))
+
+
+@SIZES
+def test_done_and_it_does_not_boot(shows: Shows, size: tuple[int, int]) -> None:
+    """The new disk has no boot code, and a line of fstab wants another disk."""
+    host = BayHost()
+    host.keep_boot(without_loader=("sdc",), lines=(TO_SDE,))
+    shows(staged(host), size=size, prepare=closed_page(host))
+
+
+@SIZES
+def test_done_and_whether_it_boots_cannot_be_told(shows: Shows, size: tuple[int, int]) -> None:
+    host = BayHost()
+    shows(staged(host), size=size, prepare=closed_page(host))
 
 
 def test_the_former_disk_is_pushed_back(shows: Shows) -> None:

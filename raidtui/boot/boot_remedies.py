@@ -1,0 +1,50 @@
+"""What mends a reason why a machine does not boot: a plan of raidtui, or what to do by hand."""
+
+from __future__ import annotations
+
+from raidtui.boot.boot_reasons import BootCode, Reason
+
+_OF_LOADERS = frozenset(
+    {
+        BootCode.NO_LOADER,
+        BootCode.LOADER_STALE,
+        BootCode.LOADER_CANNOT_READ,
+        BootCode.LOADER_NO_CONFIG,
+        BootCode.LOADER_NOT_TRIED,
+        BootCode.LOADER_ORDER,
+        BootCode.ESP_EMPTY,
+    }
+)
+_OF_INITRAMFS = frozenset(
+    {
+        BootCode.NO_INITRAMFS,
+        BootCode.INITRAMFS_NO_MODULE,
+        BootCode.INITRAMFS_NO_PROGRAM,
+        BootCode.INITRAMFS_STALE,
+        BootCode.INITRAMFS_REFUSES,
+        BootCode.NO_DEGRADED_START,
+    }
+)
+_OF_MENU = frozenset({BootCode.ROOT_NAME, BootCode.ROOT_OTHER, BootCode.ENTRY_NO_INITRAMFS})
+_OF_TABLE = frozenset({BootCode.FSTAB_WAITS, BootCode.ARRAY_FOREIGN, BootCode.ARRAY_NOT_STARTED})
+_REMEDIES = {
+    BootCode.NO_ESP: "make an EFI system partition on another disk, and put a boot loader there",
+    BootCode.ESP_METADATA: "create that array again with --metadata=1.0",
+    BootCode.BOOT_LOST: "put /boot on the array of the root file system, or on one of its own",
+    BootCode.CRYPT_LATE: "give rootdelay=180 on the kernel's command line, in /etc/default/grub",
+    BootCode.RD_MD: "name all arrays of the root file system in rd.md.uuid, or give rd.auto=1",
+}
+
+
+def remedy_of(reason: Reason) -> tuple[str, tuple[str, ...]]:
+    """Return what to do, and the words after ``raidtui`` that print the plan; ("", ()) for nothing."""
+    code, about = reason.code, reason.about
+    if code in _OF_LOADERS and about:
+        return f"put a boot loader on {about}", ("plan", "boot", "loader", about)
+    if code in _OF_INITRAMFS and about:
+        return f"make the initramfs of {about} again", ("plan", "boot", "initramfs", about)
+    if code in _OF_MENU:
+        return "make GRUB's menu again (root= in /etc/default/grub first)", ("plan", "boot", "menu")
+    if code in _OF_TABLE and about.startswith("/etc/fstab:"):
+        return "give that line nofail", ("plan", "boot", "fstab", about.rpartition(":")[2])
+    return _REMEDIES.get(code, ""), ()
