@@ -16,6 +16,8 @@ PYTHONS := $(or $(PYTHON),/usr/bin/python3 python3 python3.14 python3.13 python3
 RUN_STAMP := $(VENV)/installed-run
 DEV_STAMP := $(VENV)/installed-dev
 KERNEL := $(VENV)/lab-kernel
+SERVERS := $(VENV)/lab-servers
+SERVER_PACKAGES := openssh-server libwrap0 libnsl2 libtirpc3 prometheus prometheus-node-exporter
 PIP := $(PY) -m pip --disable-pip-version-check --quiet --no-input
 APT ?= yes
 APT_GET := DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=120
@@ -51,11 +53,17 @@ unpack_kernel() { \
     PATH="$(SBIN)" depmod -b $(KERNEL).part "$${package#linux-image-}" && \
     rm -rf $(KERNEL).part/*.deb $(KERNEL) && mv $(KERNEL).part $(KERNEL); \
 }; \
+unpack_servers() { \
+    rm -rf $(SERVERS).part && mkdir -p $(SERVERS).part/debs || return; \
+    (cd $(SERVERS).part/debs && $(APT_GET) -o APT::Sandbox::User=root download $(SERVER_PACKAGES)) && \
+    for deb in $(SERVERS).part/debs/*.deb; do dpkg-deb -x "$$deb" $(SERVERS).part || return; done && \
+    rm -rf $(SERVERS).part/debs $(SERVERS).part/usr/share $(SERVERS) && mv $(SERVERS).part $(SERVERS); \
+}; \
 outcome() { if [ "$${RAIDTUI_LAB:-}" = require ]; then echo fail; else echo "be skipped"; fi; }
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lab lab-qemu bench torture whole wrecks snapshots system kernel clean
+.PHONY: help run test check lab lab-qemu bench torture whole wrecks snapshots system kernel servers clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -63,7 +71,7 @@ help: ## this list
 run: $(RUN_STAMP) ## install into .venv and start raidtui (ARGS="--demo")
 	@$(PY) -m raidtui $(ARGS)
 
-test: system kernel check ## everything: linters, tests, the laboratory; as root missing system packages are installed
+test: system kernel servers check ## everything: linters, tests, the laboratory; as root missing system packages are installed
 	@$(PY) -m pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder $(ARGS)
 
 check: $(DEV_STAMP) ## the linters alone: ruff, mypy, vulture (dead code), import contracts
@@ -119,7 +127,7 @@ system:
 	missing=; \
 	for pair in linux.uml=user-mode-linux mdadm=mdadm udevadm=udev modprobe=kmod pivot_root=util-linux mount=mount pgrep=procps \
 	    pvcreate=lvm2 make-bcache=bcache-tools sfdisk=fdisk mkfs.ext4=e2fsprogs mkfs.xfs=xfsprogs systemd-tmpfiles=systemd fio=fio \
-	    qemu-system-x86_64=qemu-system-x86 smartctl=smartmontools \
+	    qemu-system-x86_64=qemu-system-x86 smartctl=smartmontools ssh=openssh-client ssh-keygen=openssh-client \
 	    ddrescue=gddrescue rsync=rsync btrfs=btrfs-progs cryptsetup=cryptsetup-bin iostat=sysstat ledctl=ledmon; do \
 	    PATH="$(SBIN)" command -v "$${pair%%=*}" >/dev/null 2>&1 || missing="$$missing $${pair#*=}"; \
 	done; \
@@ -142,6 +150,16 @@ kernel: | $(PY)
 	    if unpack_kernel 2>/dev/null || { $(APT_GET) update >/dev/null; unpack_kernel; }; then exit 0; fi; \
 	fi; \
 	echo "Tests that need SATA, NVMe or governors will $$(outcome): $$missing"
+
+# Servers for tests, with ports and keys of their own. They are unpacked, never installed: no service is started.
+servers: | $(PY)
+	@$(FUNCTIONS); \
+	missing=$$(cd tests && PATH="$(SBIN)" ../$(PY) servers.py 2>/dev/null) && exit 0; \
+	if [ "$$(uname -s)" = Linux ] && may_install; then \
+	    echo "Unpacking Debian's sshd, Prometheus and node_exporter into $(SERVERS)"; \
+	    if unpack_servers 2>/dev/null || { $(APT_GET) update >/dev/null; unpack_servers; }; then exit 0; fi; \
+	fi; \
+	echo "Tests that need sshd or Prometheus will $$(outcome): $$missing"
 
 $(PY):
 	@$(FUNCTIONS); \

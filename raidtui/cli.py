@@ -31,6 +31,8 @@ exit status:
   alert    0 done, or nothing waits; 1 an alert waits, or was not accepted everywhere; 2 refused
   plan, apply, jobs, bench, tune, pace
            0 done, 1 not done, 2 refused, 75 another job is running
+  fleet    0 all well, 1 degraded or needs attention, 2 failed or refused, 3 a host did not answer
+  ssh      that of raidtui there, 2 refused
   all      64 wrong usage, 70 a defect of raidtui, 74 the output could not be written"""
 
 
@@ -50,6 +52,8 @@ _COMMANDS = {
     "history": "print what happened to arrays and disks, over all boots, and what it points to",
     "boot-check": "say whether the machine boots without any one of its disks, and why not",
     "alert": "send what mdadm and smartd report to mail, ntfy, Matrix, Slack, a webhook",
+    "fleet": "show the arrays of many hosts, worst first, by ssh",
+    "ssh": "bring raidtui to a host by ssh, and run it there on this terminal",
     "pace": "let a resync or check yield to the users: hold a latency, give md the rest",
 }
 """Each is a module of ``raidtui.command`` with ``add_arguments`` and ``run``.
@@ -190,6 +194,8 @@ def run(argv: list[str]) -> int:
         return _screen(root, arguments)
     command = importlib.import_module(_module(arguments.command))
     try:
+        if arguments.command == "fleet" and command.opens_screen(arguments) and not _no_terminal():
+            return _fleet_screen(root, arguments)
         status: int = command.run(root, arguments)
     except UsageError as error:
         parser.error(str(error))
@@ -211,6 +217,25 @@ def _no_terminal() -> str:
     if os.environ.get("TERM") == "dumb":
         return "the console needs a terminal that moves its cursor, and this one says TERM=dumb"
     return ""
+
+
+def _fleet_screen(root: Root, arguments: argparse.Namespace) -> int:
+    from raidtui.command.fleet import fleet_of, run  # noqa: PLC0415
+    from raidtui.fleet.hosts import FleetError  # noqa: PLC0415
+
+    try:
+        hosts, settings = fleet_of(root, arguments)
+    except FleetError:
+        return run(root, arguments)  # which says why
+    from msgspec.structs import replace  # noqa: PLC0415
+
+    from raidtui.fleet.asking import kept_connections  # noqa: PLC0415
+    from raidtui.ui.fleet.fleet_app import FleetApp  # noqa: PLC0415
+
+    with kept_connections() as folder:
+        kept = replace(settings, masters=folder)
+        app = FleetApp(hosts, kept, theme=arguments.theme, file=arguments.file)
+        return app.run(mouse=not arguments.no_mouse) or app.return_code or 0
 
 
 def _screen(root: Root, arguments: argparse.Namespace) -> int:

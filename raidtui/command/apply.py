@@ -9,12 +9,16 @@ import os
 import shlex
 import sys
 from pathlib import Path
+from typing import Any, TextIO
 
 from raidtui.command.jobs import REFUSED, attach, refused
+from raidtui.command.streams import print_json
 from raidtui.host.roots.root import Root
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.plan_file import load_plan
 from raidtui.jobs.spawn import begin_job
+from raidtui.jobs.states import JobState
+from raidtui.jobs.store import Job
 from raidtui.model.plan import Harm, Plan
 from raidtui.plans.shell_script import plan_sentences
 from raidtui.view.text import visible
@@ -29,6 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--confirm", default="", metavar="NAME", help="name that a destructive plan asks for")
     parser.add_argument("--detach", action="store_true", help="do not wait for the end")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print the result as JSON; the journal goes to standard error",
+    )
 
 
 def run(root: Root, arguments: argparse.Namespace) -> int:
@@ -44,14 +53,48 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
         if why := _why_not(root, file.plan, file.host, arguments.confirm):
             print(f"raidtui: not done: {visible(why)}", file=sys.stderr)
             return REFUSED
-        print("\n".join(plan_sentences(file.plan)), flush=True)
-        job = begin_job(file.plan, host=file.host)
+        if file.plan.already:
+            return _already(file.plan, as_json=arguments.json)
+        with _words_to(sys.stderr if arguments.json else sys.stdout):
+            print("\n".join(plan_sentences(file.plan)), flush=True)
+            job = begin_job(file.plan, host=file.host)
+            if arguments.detach:
+                print(f"job {job.id}: raidtui jobs attach {job.id}")
+            status = 0 if arguments.detach else attach(job)
     except JobError as error:
         return refused(error)
-    if arguments.detach:
-        print(f"job {job.id}: raidtui jobs attach {job.id}")
-        return 0
-    return attach(job)
+    if arguments.json:
+        print_json(_result(file.plan, job))
+    return status
+
+
+def _already(plan: Plan, *, as_json: bool) -> int:
+    """Report that there is nothing to do: done."""
+    words = plan.notes[0] if plan.notes else plan.title
+    print(visible(f"already so: {words}"), file=sys.stderr if as_json else sys.stdout)
+    if as_json:
+        print_json(_result(plan, None))
+    return 0
+
+
+def _words_to(stream: TextIO) -> contextlib.redirect_stdout[TextIO]:
+    """Let what is printed for people go to a stream: standard output has JSON alone."""
+    return contextlib.redirect_stdout(stream)
+
+
+def _result(plan: Plan, job: Job | None) -> dict[str, Any]:
+    """Return what became of a plan: a step that was begun may have changed the host (docs/plans.md)."""
+    begun = job is not None and any(entry.get("event") == "begin" for entry in job.entries())
+    state = job.state if job is not None else None
+    going = state in {JobState.MADE, JobState.RUNNING}
+    return {
+        "raidtui_apply": 1,
+        "changed": begun or going,
+        "already": plan.already,
+        "title": plan.title,
+        "job": job.id if job is not None else None,
+        "state": str(state) if state is not None else None,
+    }
 
 
 def _read(file: str) -> bytes:

@@ -15,12 +15,26 @@ from raidtui.command.plan_output import add_forms, print_plan
 from raidtui.host.reading import ReadingScope
 from raidtui.host.roots.root import Root
 from raidtui.model.array import Array
-from raidtui.model.plan import Plan, Refusal, RefusalCode
+from raidtui.model.plan import NothingToDo, Plan, Refusal, RefusalCode
+from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
 from raidtui.monitor.sampler import Sampler
+from raidtui.plans.already import (
+    added_already,
+    assembled_already,
+    grown_already,
+    journal_already,
+    removed_already,
+    renamed_already,
+    replaced_already,
+    shrunk_already,
+    stopped_already,
+    zeroed_already,
+)
 from raidtui.plans.assemble import plan_assemble
 from raidtui.plans.bitmap import plan_bitmap
 from raidtui.plans.candidates import old_arrays
+from raidtui.plans.create.create_already import created_already
 from raidtui.plans.create.create_plan import plan_create
 from raidtui.plans.create.create_request import CreateRequest, OnTop
 from raidtui.plans.create.partition import plan_on_disks
@@ -30,7 +44,7 @@ from raidtui.plans.rename import plan_rename
 from raidtui.plans.repair import plan_add, plan_re_add, plan_replace
 from raidtui.plans.stop import plan_read_only, plan_read_write, plan_stop
 from raidtui.plans.sync import plan_check, plan_repair
-from raidtui.plans.target import find_array
+from raidtui.plans.target import find_array, needs_root
 from raidtui.session.storage import new_file_system_uuid, new_uuid, reading_of, scope_of
 
 _OF_ARRAY: dict[str, Callable[[Survey, Array], Plan | Refusal]] = {
@@ -186,7 +200,7 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     snapshot = Sampler(root).sample()
     array = find_array(snapshot, arguments.array) if hasattr(arguments, "array") else None
     if isinstance(array, Refusal):
-        return array
+        return _gone_already(root, arguments, snapshot) or array
     if verb in CACHES:
         return cache_plan_of(root, arguments, snapshot)
     if verb == "alerts":
@@ -200,6 +214,8 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     if not scope.everything and hasattr(arguments, "destroy") and old_arrays(_closely(scope, survey), survey):
         # Another stopped array may have the same name, which then does not say which one is destroyed.
         survey = reading_of(root, snapshot, replace(scope, everything=True)).start().wait()
+    if already := _already(arguments, array, survey, names):
+        return needs_root(snapshot) or already
     if verb == "create":
         return _plan_create(arguments, survey, names)
     if verb == "assemble":
@@ -212,6 +228,43 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     if array is None:
         return Refusal(code=RefusalCode.NOT_FOUND, why="no array is named")
     return _of_array(root, arguments, array, survey, names)
+
+
+def _gone_already(root: Root, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal | None:
+    """Return that an array which is not there was stopped, or renamed, as is asked for; else None."""
+    if arguments.verb not in {"stop", "rename"} or needs_root(snapshot) is not None:
+        return None
+    survey = reading_of(root, snapshot, ReadingScope(everything=True, digests=False)).start().wait()
+    if arguments.verb == "stop":
+        return stopped_already(survey, arguments.array)
+    return renamed_already(survey, arguments.array, arguments.to)
+
+
+def _already(
+    arguments: argparse.Namespace, array: Array | None, survey: Survey, names: dict[str, str]
+) -> NothingToDo | None:
+    """Return that what is asked for is so, where the verb's own plan does not say it."""
+    verb = arguments.verb
+    if verb == "assemble":
+        given = tuple(names[word] for word in arguments.devices)
+        return assembled_already(survey, given, read_only=arguments.read_only)
+    if verb == "zero-superblock":
+        return zeroed_already(survey, names[arguments.device])
+    if array is None:
+        return None
+    if verb in {"add", "re-add"}:
+        return added_already(array, names[arguments.device])
+    if verb == "remove":
+        return removed_already(survey, array, names[arguments.device])
+    if verb == "replace":
+        return replaced_already(array, names[arguments.device], names[arguments.other])
+    if verb == "grow" and not (arguments.size or arguments.larger):
+        return grown_already(array, tuple(names[word] for word in arguments.devices), arguments.slots)
+    if verb == "shrink":
+        return shrunk_already(array, arguments.slots, arguments.size)
+    if verb == "journal" and not arguments.policy:
+        return journal_already(array, names[arguments.device] if arguments.device else "")
+    return None
 
 
 def _puts_on_top(arguments: argparse.Namespace) -> bool:
@@ -281,6 +334,8 @@ def _plan_create(arguments: argparse.Namespace, survey: Survey, names: dict[str,
             trim_weekly=arguments.trim_weekly,
         ),
     )
+    if already := created_already(request, survey, partitions=arguments.partition):
+        return already
     if arguments.partition:
         return plan_on_disks(request, survey, reserve_percent=arguments.reserve)
     return plan_create(request, survey)

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from raidtui.command.streams import print_refusal, write_bytes
-from raidtui.model.plan import Plan, Refusal
+from raidtui.model.plan import NothingToDo, Plan, Refusal
 
 if TYPE_CHECKING:
     from raidtui.host.roots.root import Root
@@ -34,12 +34,17 @@ def print_plan(plan: Plan | Refusal, arguments: argparse.Namespace, root: Root, 
             how to carry it out.
 
     Returns:
-        0, or 2 where it is refused.
+        0, also where it is so already; 2 where it is refused.
     """
     from raidtui.jobs.plan_file import save_plan  # noqa: PLC0415
     from raidtui.plans.shell_script import plan_sentences, shell_script  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
 
+    if isinstance(plan, NothingToDo):
+        if not (arguments.json or arguments.sh):
+            print(visible(f"already so: {plan.sentence}"))
+            return 0
+        plan = plan.plan
     if isinstance(plan, Refusal):
         print_refusal(plan, as_json=arguments.json)
         return REFUSED

@@ -1,6 +1,7 @@
-"""Metrics in Prometheus' text format, under node_exporter's ``node_md_*`` names where it has one.
+"""Metrics in Prometheus' text format: a prefix of their own, base units (docs/metrics.md).
 
-Source of the names and states: prometheus/node_exporter collector/mdadm_linux.go. Ours are ``raidtui_md_*``.
+The states and counts are those of node_exporter's mdadm collector (collector/mdadm_linux.go), which has other
+names: what two exporters of one host have under one name, the scrape fails with.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from raidtui.model.array import Array, Member, Phase
 from raidtui.model.bad_blocks import bad_sectors
 from raidtui.session.watch import Report
 from raidtui.view.text import escaped
+from raidtui.view.units import KIB, SECTOR_BYTES
 
 _STATES = ("active", "inactive", "recovering", "resync", "check")
 _OF_ACTION = {
@@ -22,38 +24,40 @@ _OF_ACTION = {
 }
 
 
-_Sample = tuple[Array, dict[str, str], int | None]
+_Sample = tuple[Array, dict[str, str], float | None]
 
 
 def metric_lines(report: Report) -> Iterator[str]:
     """Yield the exposition, family by family."""
     arrays = report.snapshot.arrays
     families: tuple[tuple[str, str, Iterable[_Sample]], ...] = (
-        ("node_md_state", "State of the array.", _states(arrays)),
-        ("node_md_disks", "Members of the array by state.", _disks(arrays)),
-        ("node_md_disks_required", "Slots of the array.", [(a, {}, a.raid_disks) for a in arrays]),
-        ("node_md_blocks", "Size of the array in KiB.", [(a, {}, _size_kib(a)) for a in arrays]),
-        ("node_md_blocks_synced", "KiB synced; all of them while no sync runs.", _synced(arrays)),
-        ("node_md_degraded", "Missing members, from md/degraded.", [(a, {}, a.degraded) for a in arrays]),
+        ("raidtui_md_info", "Name, UUID and level of the array.", _infos(arrays)),
+        ("raidtui_md_state", "State of the array.", _states(arrays)),
+        ("raidtui_md_disks", "Members of the array by state.", _disks(arrays)),
+        ("raidtui_md_disks_required", "Slots of the array.", [(a, {}, a.raid_disks) for a in arrays]),
+        ("raidtui_md_size_bytes", "Size of the array.", [(a, {}, a.size_bytes) for a in arrays]),
+        ("raidtui_md_synced_bytes", "Done part of the sync; all while none runs.", _synced(arrays)),
+        ("raidtui_md_degraded", "Missing members, from md/degraded.", [(a, {}, a.degraded) for a in arrays]),
         (
             "raidtui_md_health",
             "Verdict: 0 optimal, 1 unknown, 2 attention, 3 degraded, 4 failed.",
             [(a, {}, int(report.healths[a.key])) for a in arrays],
         ),
         (
-            "raidtui_md_mismatch_sectors",
+            "raidtui_md_mismatch_bytes",
             "Mismatches of the last check.",
-            [(a, {}, a.mismatch_count) for a in arrays],
+            [(a, {}, _bytes(a.mismatch_count, SECTOR_BYTES)) for a in arrays],
         ),
         (
             "raidtui_md_members_detached",
             "Members whose device left the kernel, and that md has not marked as failed.",
             _detached(arrays),
         ),
-        ("raidtui_md_bad_sectors", "Sectors of members that md has recorded as bad.", _bad_sectors(arrays)),
-        ("raidtui_md_sync_speed_kib", "Speed of the running sync, KiB/s.", _speeds(report)),
+        ("raidtui_md_bad_bytes", "What md has recorded as bad on members.", _bad(arrays)),
+        ("raidtui_md_sync_done_ratio", "Done part of the sync, 0 to 1.", _fractions(arrays)),
+        ("raidtui_md_sync_speed_bytes_per_second", "Speed of the running sync.", _speeds(report)),
         ("raidtui_md_sync_left_seconds", "Estimated time to the end of the sync.", _lefts(report)),
-        ("raidtui_md_sync_speed_limit_kib", "Limits in force, KiB/s.", _limits(arrays)),
+        ("raidtui_md_sync_speed_limit_bytes_per_second", "Limits in force.", _limits(arrays)),
     )
     for name, text, samples in families:
         yield from _family(name, text, samples)
@@ -112,7 +116,7 @@ def _advice_lines(report: Report) -> Iterator[str]:
 def _speeds(report: Report) -> Iterator[_Sample]:
     for array in report.snapshot.arrays:
         if (estimate := report.estimates.get(array.key)) is not None:
-            yield array, {}, round(estimate.speed_kib_s)
+            yield array, {}, round(estimate.speed_kib_s * KIB)
 
 
 def _lefts(report: Report) -> Iterator[_Sample]:
@@ -122,8 +126,13 @@ def _lefts(report: Report) -> Iterator[_Sample]:
             yield array, {}, round(estimate.left_s)
 
 
-def _size_kib(array: Array) -> int | None:
-    return None if array.size_bytes is None else array.size_bytes // 1024
+def _bytes(number: int | None, unit_bytes: int) -> int | None:
+    return None if number is None else number * unit_bytes
+
+
+def _infos(arrays: tuple[Array, ...]) -> Iterator[_Sample]:
+    for array in arrays:
+        yield array, {"array": array.title, "uuid": array.uuid or "", "level": array.level or ""}, 1
 
 
 def _family(name: str, text: str, samples: Iterable[_Sample]) -> Iterator[str]:
@@ -167,10 +176,10 @@ def _detached(arrays: tuple[Array, ...]) -> Iterator[_Sample]:
         yield array, {}, len(array.detached) if known else None
 
 
-def _bad_sectors(arrays: tuple[Array, ...]) -> Iterator[_Sample]:
+def _bad(arrays: tuple[Array, ...]) -> Iterator[_Sample]:
     for array in arrays:
         known = [member for member in array.members if member.bad_blocks is not None]
-        yield array, {}, sum(map(bad_sectors, known)) if known else None
+        yield array, {}, sum(map(bad_sectors, known)) * SECTOR_BYTES if known else None
 
 
 def _is_spare(member: Member) -> bool:
@@ -179,15 +188,21 @@ def _is_spare(member: Member) -> bool:
     return member.has("spare") and member.slot is None and not out
 
 
+def _fractions(arrays: tuple[Array, ...]) -> Iterator[_Sample]:
+    for array in arrays:
+        fraction = array.sync.fraction if array.sync is not None else None
+        yield array, {}, None if fraction is None else round(fraction, 6)
+
+
 def _synced(arrays: tuple[Array, ...]) -> Iterator[_Sample]:
     for array in arrays:
         done_kib = array.sync.done_kib if array.sync is not None else None
-        yield array, {}, _size_kib(array) if done_kib is None else done_kib
+        yield array, {}, array.size_bytes if done_kib is None else done_kib * KIB
 
 
 def _limits(arrays: tuple[Array, ...]) -> Iterator[_Sample]:
     for array in arrays:
         limit = array.speed_limit
         if limit is not None:
-            yield array, {"limit": "min", "scope": limit.min_scope or ""}, limit.min_kib_s
-            yield array, {"limit": "max", "scope": limit.max_scope or ""}, limit.max_kib_s
+            yield array, {"limit": "min", "scope": limit.min_scope or ""}, _bytes(limit.min_kib_s, KIB)
+            yield array, {"limit": "max", "scope": limit.max_scope or ""}, _bytes(limit.max_kib_s, KIB)

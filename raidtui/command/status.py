@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Iterator
 
 from raidtui.command.prometheus import metric_lines
-from raidtui.command.status_json import report_dict
+from raidtui.command.status_json import known_wear, report_dict
 from raidtui.command.streams import UsageError, print_json
 from raidtui.host.roots.root import Root
 from raidtui.model.absent import AbsentArray
@@ -43,6 +43,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON (docs/status-json.md)")
     form.add_argument("--prometheus", action="store_true", help="print Prometheus metrics (docs/metrics.md)")
+    form.add_argument(
+        "--nagios", action="store_true", help="print one line with performance data, as a plugin of Nagios"
+    )
+    parser.add_argument(
+        "--wear",
+        action="store_true",
+        help="with --json: also when the rated life of disks ends, by their history; no disk is asked",
+    )
     parser.add_argument(
         "--watch",
         action="store_true",
@@ -54,16 +62,29 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     """Print the report, or events until interrupted; return the exit status of ``print_status``.
 
     Raises:
-        UsageError: both --watch and --prometheus are given.
+        UsageError: options are given that do not go together.
     """
-    if arguments.watch and arguments.prometheus:
-        raise UsageError("--watch prints events, which --prometheus cannot express: use one of the two")
-    form = "json" if arguments.json else "prometheus" if arguments.prometheus else "sentences"
-    return watch_status(root, form) if arguments.watch else print_status(root, form)
+    if arguments.watch and (arguments.prometheus or arguments.nagios):
+        other = "--prometheus" if arguments.prometheus else "--nagios"
+        raise UsageError(f"--watch prints events, which {other} cannot express: use one of the two")
+    if arguments.wear and (arguments.watch or not arguments.json):
+        raise UsageError(
+            "--wear adds to --json alone: raidtui status --json --wear; for people: raidtui wear"
+        )
+    forms = ("json", "prometheus", "nagios")
+    form = next((each for each in forms if getattr(arguments, each)), "sentences")
+    if arguments.watch:
+        return watch_status(root, form)
+    return print_status(root, form, wear=arguments.wear)
 
 
-def print_status(root: Root, form: str) -> int:
-    """Print the report in a form: ``sentences``, ``json`` or ``prometheus``.
+def print_status(root: Root, form: str, *, wear: bool = False) -> int:
+    """Print the report in a form: ``sentences``, ``json``, ``prometheus`` or ``nagios``.
+
+    Args:
+        root: the host.
+        form: as above.
+        wear: whether the JSON has what the history of the disks says of their end.
 
     Returns:
         The exit status: 0 all well, 1 degraded or needs attention, 2 failed, 3 unknown.
@@ -71,7 +92,11 @@ def print_status(root: Root, form: str) -> int:
     host_watch = HostWatch(root, once=True)
     report = host_watch.refresh()
     if form == "json":
-        print_json(report_dict(report), indent=2)
+        print_json(report_dict(report, known_wear(root) if wear else None), indent=2)
+    elif form == "nagios":
+        from raidtui.command.nagios import nagios_line  # noqa: PLC0415  (rarely wanted)
+
+        _print([nagios_line(report)])
     else:
         _print(metric_lines(report) if form == "prometheus" else report_lines(report))
     host_watch.close()

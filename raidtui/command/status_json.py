@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import raidtui
+from raidtui.host.roots.root import Root
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Member
 from raidtui.model.bad_blocks import bad_sectors
@@ -16,10 +17,38 @@ from raidtui.session.watch import Report
 from raidtui.view.units import SECTOR_BYTES
 
 FORMAT_VERSION = 1
+_MONTH_S = 31 * 86_400.0
 
 
-def report_dict(report: Report) -> dict[str, Any]:
-    """Return the whole report as a dict that ``json`` takes."""
+def known_wear(root: Root) -> list[dict[str, Any]] | None:
+    """Return what the history says of the end of the disks' rated life; None where it cannot be read.
+
+    No disk is asked. A disk that was not read for a month is not there any more.
+    """
+    from raidtui.config import read_config  # noqa: PLC0415  (rarely wanted)
+    from raidtui.wear.ledger import LedgerError  # noqa: PLC0415
+    from raidtui.wear.readings import WearReader  # noqa: PLC0415
+
+    try:
+        found = WearReader(root, read_config().rated_bytes).forecasts(root.now_s() - _MONTH_S)
+    except LedgerError:
+        return None
+    return [
+        {
+            "disk": entry.disk,
+            "name": entry.name,
+            "model": entry.model or None,
+            "read_s": round(entry.at_s, 3),
+            "percent_used": entry.percent,
+            "ends_s": None if end is None or end.ends_s is None else round(end.ends_s),
+            "over": end is not None and end.over,
+        }
+        for entry, end in found
+    ]
+
+
+def report_dict(report: Report, wear: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+    """Return the whole report as a dict that ``json`` takes; ``wear`` is that of ``known_wear``."""
     snapshot = report.snapshot
     return {
         "format_version": FORMAT_VERSION,
@@ -46,6 +75,7 @@ def report_dict(report: Report) -> dict[str, Any]:
             "degraded": report.advice.degraded,
             "failed": report.advice.failed,
         },
+        "wear": wear,
         "lacks": [
             {"part": lack.part, "reason": lack.reason, "remedy": lack.remedy or None}
             for lack in snapshot.lacks

@@ -224,7 +224,7 @@ def _nothing(request: _TuneRequest, nothing: NothingToDo) -> int:
         print(visible(f"{NOTHING}: {nothing.sentence}"))
     elif request.arguments.dry_run:
         return _print_plan(
-            request, Plan(title=NOTHING, subject="tuning", steps=(), notes=(nothing.sentence,))
+            request, Plan(title=NOTHING, subject="tuning", steps=(), notes=(nothing.sentence,), already=True)
         )
     else:
         print_json(nothing_dict(nothing))

@@ -200,6 +200,7 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         stacked: whether each step stands on those before it: a rollback ends at one that cannot be undone.
         devices: kernel names of all devices touched; their superblocks are saved before.
         arrays: kernel names of all arrays touched.
+        already: whether what was asked for is so: there are no steps then, and a note says it.
     """
 
     title: str
@@ -217,6 +218,7 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     stacked: bool = False
     devices: tuple[str, ...] = ()
     arrays: tuple[str, ...] = ()
+    already: bool = False
 
     def __post_init__(self) -> None:
         if self.losses:
@@ -277,3 +279,8 @@ class NothingToDo(Refusal, frozen=True, kw_only=True):
     """The request is fulfilled already: there is no plan, and nothing is wrong."""
 
     code: RefusalCode = RefusalCode.NOTHING_TO_DO
+
+    @property
+    def plan(self) -> Plan:
+        """The plan without steps that says so, for ``raidtui apply``."""
+        return Plan(title="already so", subject="", steps=(), notes=(self.sentence,), already=True)

@@ -6,9 +6,10 @@ from msgspec.structs import replace
 
 from raidtui.model.array import Array
 from raidtui.model.levels import PARITY_LEVELS
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Harm, NothingToDo, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.manage import refuse_array
+from raidtui.plans.stop import WRITABLE, switch_step
 
 
 def plan_bitmap(survey: Survey, array: Array, wanted: str) -> Plan | Refusal:
@@ -41,8 +42,7 @@ def plan_bitmap(survey: Survey, array: Array, wanted: str) -> Plan | Refusal:
             why=f"{array.why_not_redundant}: nothing is synced, so it has no bitmap",
         )
     if wanted == has:
-        return Refusal(
-            code=RefusalCode.NOTHING_TO_DO,
+        return NothingToDo(
             why=f"{array.title} already has {'no bitmap' if has == 'none' else 'a bitmap'}",
         )
     if array.consistency_policy in {"ppl", "journal"}:
@@ -72,10 +72,17 @@ def plan_bitmap(survey: Survey, array: Array, wanted: str) -> Plan | Refusal:
         "none": "writes are no longer recorded",
     }[wanted]
     back = bitmap_step(array, has, "as it was")
+    writable = (
+        switch_step(
+            array, "--readwrite", "md changes no bitmap before the first write after its start", WRITABLE
+        )
+        if array.read_only == "auto-read-only"
+        else None
+    )
     return Plan(
         title=f"bitmap {has} → {wanted}",
         subject=array.title,
-        steps=(replace(bitmap_step(array, wanted, why), undo=(back,)),),
+        steps=(*((writable,) if writable else ()), replace(bitmap_step(array, wanted, why), undo=(back,))),
         undo=(back,),
         harm=Harm.HARMLESS if wanted == "internal" else Harm.REDUCES,
         notes=(note,),

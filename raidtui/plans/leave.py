@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from raidtui.model.array import Array, Member
 from raidtui.model.bad_blocks import lost
 from raidtui.model.geometry import loss_sentence
-from raidtui.model.plan import Fact, FactKind, Harm, Loss, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Loss, NothingToDo, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.candidates import is_given_up, refuse_needed, word_of
 from raidtui.plans.contents import array_words, device_facts
@@ -34,7 +34,7 @@ def plan_fail(survey: Survey, array: Array, name: str) -> Plan | Refusal:
     if isinstance(member, Refusal):
         return member
     if member.has("faulty"):
-        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{name} has already failed", remedy="remove it")
+        return NothingToDo(why=f"{name} has already failed", remedy="remove it")
     if refusal := refuse_loss(array, member):
         return refusal
     serves = member.has("in_sync") and member.slot is not None

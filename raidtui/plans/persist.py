@@ -181,6 +181,22 @@ def own_lines(text: str, uuid: str) -> frozenset[int]:
     return frozenset(_own(text.split("\n"), uuid)) if uuid else frozenset()
 
 
+def names_another(text: str, name: str, uuid: str) -> bool:
+    """Whether mdadm.conf gives a name to an array of another UUID.
+
+    Args:
+        text: mdadm.conf.
+        name: the name, without the host.
+        uuid: of the array that may have it.
+    """
+    own = own_lines(text, uuid)
+    words = [
+        word for number, line in enumerate(text.split("\n")) if number not in own for word in _words(line)
+    ]
+    stored = [word.partition("=")[2].rpartition(":")[2] for word in words if word.lower().startswith("name=")]
+    return f"/dev/md/{name}" in words or name in stored
+
+
 def readable(text: str) -> str:
     """Return for the eye what is bytes as characters: see ``Survey.texts``."""
     return text.encode("latin-1").decode(errors="replace")

@@ -13,7 +13,7 @@ import shlex
 from msgspec import Struct
 
 from raidtui.model.array import Array, Phase
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Harm, NothingToDo, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.manage import refuse_detached
 from raidtui.plans.persist import conf_steps, file_steps, own_lines, readable
@@ -78,7 +78,7 @@ def _named(survey: Survey, paths: Paths) -> tuple[str, ...]:
 
 def _refuse_array(array: Array, to: str) -> Refusal | None:
     if array.label == to:
-        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"it is already named {to}")
+        return NothingToDo(why=f"it is already named {to}")
     if not array.active:
         return Refusal(
             code=RefusalCode.WRONG_STATE, why=f"{array.title} is inactive", remedy="assemble it first"

@@ -6,7 +6,7 @@ A disk tests itself in its background: it serves all requests meanwhile, and put
 from __future__ import annotations
 
 from raidtui.model.array import Array
-from raidtui.model.plan import Fact, FactKind, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, NothingToDo, Plan, Refusal, RefusalCode, Step
 from raidtui.model.self_test import SelfTestKind, SelfTests
 from raidtui.model.smart import NoReading, SmartReading, Unread
 from raidtui.model.snapshot import Snapshot
@@ -78,7 +78,7 @@ def plan_abort_self_test(
         return found
     reading, tests = found
     if tests.running is None:
-        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{reading.name} runs no self-test")
+        return NothingToDo(why=f"{reading.name} runs no self-test")
     return Plan(
         title=f"self-test of {reading.name} aborted",
         subject=reading.name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from raidtui.model.array import Array
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Harm, NothingToDo, Plan, Refusal, RefusalCode, Step
 from raidtui.model.reshape_words import stands_unguarded
 from raidtui.model.survey import Survey
 from raidtui.plans.sync import refuse_interrupting
@@ -63,7 +63,7 @@ def plan_read_only(survey: Survey, array: Array) -> Plan | Refusal:
     if refusal := _refuse_switch(survey, array):
         return refusal
     if array.read_only == "read-only":
-        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} is already read-only")
+        return NothingToDo(why=f"{array.title} is already read-only")
     if refusal := refuse_use(survey, array) or refuse_interrupting(array):
         return refusal
     back = switch_step(array, "--readwrite", "as it was", WRITABLE)
@@ -84,7 +84,7 @@ def plan_read_write(survey: Survey, array: Array) -> Plan | Refusal:
     if refusal := _refuse_switch(survey, array):
         return refusal
     if not array.read_only:
-        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} is already read-write")
+        return NothingToDo(why=f"{array.title} is already read-write")
     if stands_unguarded(array):
         return Refusal(
             code=RefusalCode.WRONG_STATE,

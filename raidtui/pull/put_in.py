@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from raidtui.model.array import Array
 from raidtui.model.boot import BootFacts
 from raidtui.model.disk import Disk, disk_number
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Harm, NothingToDo, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device, refuse_old_arrays
 from raidtui.plans.contents import device_facts, losses_of, wipe_steps
@@ -314,5 +314,5 @@ def plan_push_back(survey: Survey, disk: PullDisk, name: str) -> Plan | Refusal:
             return made
         plans.append(made)
     if not plans:
-        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{name} is in all its arrays already", remedy="")
+        return NothingToDo(why=f"{name} is in all its arrays already")
     return merged(f"take back: {name}, {disk.number}", plans)

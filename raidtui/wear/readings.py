@@ -21,6 +21,7 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.wear.array_wear import ArrayWear, judge_array
 from raidtui.wear.disk_wear import DiskWear, judge_disk
 from raidtui.wear.endurance import Confidence
+from raidtui.wear.forecast import Forecast, forecast, rated_bytes
 from raidtui.wear.ledger import (
     PATH,
     Ledger,
@@ -243,6 +244,30 @@ class WearReader:
                 last = replace(last, size_bytes=last.count * unit)
             lasts.append(last)
         return tuple(sorted(lasts, key=lambda each: (each.name, each.disk)))
+
+    def forecasts(self, since_s: float) -> tuple[tuple[LedgerEntry, Forecast | None], ...]:
+        """Return what the ledger says of each disk's end; no disk is asked.
+
+        Args:
+            since_s: disks that were not read since then are left out, epoch seconds.
+
+        Returns:
+            The last reading of each disk, and when its rated life ends; None where that is not known.
+
+        Raises:
+            LedgerError: it cannot be read.
+        """
+        ledger = self._ledger(make=False)
+        if ledger is None:
+            return ()
+        with ledger:
+            all_of_them = [ledger.entries(disk, self._root.now_s() - _HISTORY_S) for disk in ledger.disks()]
+        found = []
+        for entries in all_of_them:
+            if entries and entries[-1].at_s >= since_s:
+                rated = rated_bytes(entries[-1].model, self._ratings)
+                found.append((entries[-1], forecast(entries, rated, measured_unit(entries))))
+        return tuple(sorted(found, key=lambda each: (each[0].name, each[0].disk)))
 
     def history(self, disk: str) -> DiskHistory:
         """Return the history of a disk, by its serial number or WWN.

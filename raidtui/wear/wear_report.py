@@ -210,9 +210,9 @@ def _finding(finding: Finding) -> dict[str, Any]:
 def metric_lines(disks: Sequence[DiskWear]) -> Iterator[str]:
     """Yield metrics in Prometheus' text format; unknown values are left out."""
     for name, kind, text, values in (
-        ("raidtui_disk_life_used_percent", "gauge", "Used part of the rated life.", _percents(disks)),
+        ("raidtui_disk_life_used_ratio", "gauge", "Used part of the rated life.", _ratios(disks)),
         ("raidtui_disk_written_bytes_total", "counter", "Host writes in the disk's life.", _bytes(disks)),
-        ("raidtui_disk_power_on_hours", "gauge", "Age in service.", _values(disks, "power_on_hours")),
+        ("raidtui_disk_power_on_seconds", "gauge", "Age in service.", _ages(disks)),
         ("raidtui_disk_temperature_celsius", "gauge", "Temperature.", _values(disks, "temperature_c")),
         ("raidtui_disk_smart_passed", "gauge", "The disk's own verdict.", _values(disks, "passed")),
         ("raidtui_disk_crc_errors_total", "counter", "Failed transfers.", _values(disks, "crc_errors")),
@@ -238,20 +238,29 @@ def metric_lines(disks: Sequence[DiskWear]) -> Iterator[str]:
             _worst(disks),
         ),
     ):
-        lines = [f"{name}{{{_labels(disk, extra)}}} {value}" for disk, extra, value in values]
+        lines = [f"{name}{{{_labels(disk, extra)}}} {_number(value)}" for disk, extra, value in values]
         if lines:
             yield f"# HELP {name} {text}"
             yield f"# TYPE {name} {kind}"
             yield from lines
 
 
-_Values = Iterable[tuple[DiskWear, Mapping[str, str], int]]
+def _number(value: float) -> str:
+    """Return an integer whole, and a ratio without zeros at its end."""
+    return str(value) if isinstance(value, int) else f"{value:g}"
 
 
-def _percents(disks: Sequence[DiskWear]) -> _Values:
+_Values = Iterable[tuple[DiskWear, Mapping[str, str], float]]
+
+
+def _ages(disks: Sequence[DiskWear]) -> _Values:
+    return ((disk, extra, hours * 3600) for disk, extra, hours in _values(disks, "power_on_hours"))
+
+
+def _ratios(disks: Sequence[DiskWear]) -> _Values:
     for disk in disks:
         if disk.percent.percent is not None:
-            yield disk, {"confidence": disk.percent.confidence.value}, disk.percent.percent
+            yield disk, {"confidence": disk.percent.confidence.value}, disk.percent.percent / 100
 
 
 def _bytes(disks: Sequence[DiskWear]) -> _Values:

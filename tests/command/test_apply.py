@@ -140,6 +140,51 @@ def test_detached(tmp_path: Path, call: Run, workers: list[tuple[str, bool]]) ->
     assert workers == [(name, False)]
 
 
+ALREADY = Plan(title="already so", subject="", steps=(), notes=("data is already read-only",), already=True)
+
+
+def test_what_is_so_already(tmp_path: Path, call: Run, workers: list[tuple[str, bool]]) -> None:
+    path = saved(tmp_path, ALREADY)
+    assert call("apply", path) == (0, "already so: data is already read-only\n", "")
+    status, out, err = call("apply", "--json", path)
+    assert (status, err) == (0, "already so: data is already read-only\n")
+    assert json.loads(out) == {
+        "raidtui_apply": 1,
+        "changed": False,
+        "already": True,
+        "title": "already so",
+        "job": None,
+        "state": None,
+    }
+    assert (workers, list(all_jobs())) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("events", "result"),
+    [
+        ((BEGIN, DONE_0, {"event": "done"}), (0, True, "done")),
+        ((BEGIN, {"event": "failed", "reason": "x"}), (1, True, "failed")),
+        (({"event": "failed", "reason": "what it needs is not so"},), (1, False, "failed")),
+        ((NOT_BEGUN,), (75, False, "not begun")),
+    ],
+)
+def test_what_was_changed(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    call: Run,
+    events: tuple[dict[str, Any], ...],
+    result: tuple[int, bool, str],
+) -> None:
+    """A step that was begun may have changed the host."""
+    work = () if NOT_BEGUN in events else (WORK,)
+    monkeypatch.setattr("raidtui.jobs.spawn.start_worker", lambda job, **_: note(job, *work, *events))
+    status, out, err = call("apply", "--json", saved(tmp_path))
+    found = json.loads(out)
+    assert (status, found["changed"], found["state"]) == result
+    assert (found["already"], found["job"]) == (False, "20261121-100000-stop")
+    assert err.startswith(STOPS)
+
+
 def test_what_is_no_plan(tmp_path: Path, call: Run, workers: list[tuple[str, bool]]) -> None:
     path = tmp_path / "none.json"
     assert call("apply", str(path)) == (2, "", f"raidtui: {path}: No such file or directory\n")

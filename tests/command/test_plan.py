@@ -163,8 +163,6 @@ def test_a_hole_is_a_new_arrays_alone(host: Host, capsys: pytest.CaptureFixture[
             ),
         ),
         ("zero-superblock sdi1", "sdi1 has no md superblock"),
-        ("read-write root", "root is already read-write"),
-        ("grow-chunk data 32", "data already has chunks of 32 KiB"),
         ("create --name=128 --level=raid1 sda sdi1", "sda is a member of data; choose a free device"),
     ],
 )
@@ -184,6 +182,74 @@ def test_a_refusal_cannot_move_the_cursor(host: Host, capsys: pytest.CaptureFixt
         "raidtui: not possible: these are members of several arrays: sdk of old, sdl of \\x1b[2J;"
         " name the members of one array\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("read-write root", "root is already read-write"),
+        ("bitmap data none", "data already has no bitmap"),
+        ("grow-chunk data 32", "data already has chunks of 32 KiB"),
+        ("convert data --level=raid10", "data already has raid10"),
+        ("add data sda", "sda is in_sync in data"),
+        ("fail root sdf", "sdf has already failed; remove it"),
+        ("remove data sdo", "sdo is no member of data"),
+        ("stop old", "old does not run: sdk and sdl are its members"),
+        ("stop /dev/md/old", "old does not run: sdk and sdl are its members"),
+        (f"stop {OLD}", "old does not run: sdk and sdl are its members"),
+        ("rename gone --to=root", "md126 is named root, and nothing is named gone"),
+        ("rename root --to=root", "it is already named root"),
+        ("assemble sda sdb sdc sdd", "data runs, with sda, sdb, sdc and sdd"),
+        ("grow data --devices=4", "data has 4 slots"),
+        ("grow data --add sdc sdd", "data has 4 slots, and sdc and sdd are in them"),
+        ("shrink data --devices=4", "data has 4 slots"),
+        ("shrink data --size=220200960", "data uses 220200960 KiB of each member"),
+    ],
+)
+def test_already_so(host: Host, capsys: pytest.CaptureFixture[str], words: str, sentence: str) -> None:
+    assert run(["plan", *words.split()]) == 0
+    assert capsys.readouterr() == (f"already so: {sentence}\n", "")
+    assert run(["plan", *words.split(), "--json"]) == 0
+    out, err = capsys.readouterr()
+    made = {"title": "already so", "subject": "", "steps": [], "notes": [sentence], "already": True}
+    assert (json.loads(out)["plan"], err) == (made, "")
+    assert load_plan(out.encode()).plan.already
+    assert run(["plan", *words.split(), "--sh"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line and not line.startswith("#")] == ["set -eu"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("rename old --to=root", "there is no array 'old'; known arrays: data, root, logs"),  # it is at rest
+        ("rename gone --to=new", "there is no array 'gone'; known arrays: data, root, logs"),
+        ("assemble sda sdb sdk", "sda is a member of data, which is already running"),
+        ("assemble --read-only sda sdb sdc sdd", "sda is a member of data, which is already running"),
+        ("remove data sdz", "sdz is not a member of data"),
+        ("replace data sda --with sdb", "sdb is in_sync of data already; choose a free device"),
+        ("grow data --devices=3", "data has 4 slots already;"),
+        ("journal data --remove", "raid10 has no parity: there is nothing that a journal would protect"),
+        (
+            "create --name=data --level=raid1 sdi1 sdj1",
+            (
+                "/dev/md127 is already named data, and differs: it is raid10, it has 4 slots,"
+                " its members are sda, sdb, sdc and sdd and it has no line in mdadm.conf"
+            ),
+        ),
+    ],
+)
+def test_what_only_looks_so_is_refused(
+    host: Host, capsys: pytest.CaptureFixture[str], words: str, sentence: str
+) -> None:
+    assert run(["plan", *words.split()]) == 2
+    assert capsys.readouterr().err.startswith(f"raidtui: not possible: {sentence}")
+
+
+def test_a_name_in_the_configuration_is_not_gone(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
+    host.put("/etc/mdadm/mdadm.conf", f"ARRAY /dev/md/gone metadata=1.2 UUID={OLD}\n")
+    assert run(["plan", "rename", "gone", "--to=root"]) == 2
+    assert "there is no array 'gone'" in capsys.readouterr().err
 
 
 ASKED = ("stop data", "replace data sda --with /dev/sdo", "create --name=128 --level=raid1 sdi1 sdj1")
@@ -323,7 +389,6 @@ def test_links_of_a_folder(tmp_path: Path) -> None:
     ("words", "code"),
     [
         ("stop nothing", "not-found"),
-        ("add data sda", "nothing-to-do"),
         ("add root sda", "in-use"),
         ("fail data sdo", "not-found"),
         ("check logs", "wrong-state"),

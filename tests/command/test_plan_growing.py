@@ -106,13 +106,13 @@ def test_the_words_reach_the_planner(host: Host, words: str, expected: list[str]
         ),
         ("convert data", "data already has raid10"),
         (
-            "shrink data --devices=4",
-            "a raid10 of 4 devices cannot have 4; choose 2 to 3",
+            "shrink data --devices=5",
+            "a raid10 of 4 devices cannot have 5; choose 2 to 3",
         ),
         (
-            "shrink data --size=220200960",
+            "shrink data --size=220200992",
             (
-                "220200960 KiB of each member are not less than the 220200960 KiB that are used, in whole"
+                "220200992 KiB of each member are not less than the 220200960 KiB that are used, in whole"
                 " chunks; give a smaller multiple of 32 KiB"
             ),
         ),

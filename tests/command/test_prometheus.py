@@ -22,92 +22,101 @@ TREE = host_tree(
 )
 
 EXPOSITION = """\
-# HELP node_md_state State of the array.
-# TYPE node_md_state gauge
-node_md_state{device="md127",state="active"} 1
-node_md_state{device="md127",state="inactive"} 0
-node_md_state{device="md127",state="recovering"} 0
-node_md_state{device="md127",state="resync"} 0
-node_md_state{device="md127",state="check"} 0
-node_md_state{device="md125",state="active"} 0
-node_md_state{device="md125",state="inactive"} 0
-node_md_state{device="md125",state="recovering"} 1
-node_md_state{device="md125",state="resync"} 0
-node_md_state{device="md125",state="check"} 0
-node_md_state{device="md123",state="active"} 1
-node_md_state{device="md123",state="inactive"} 0
-node_md_state{device="md123",state="recovering"} 0
-node_md_state{device="md123",state="resync"} 0
-node_md_state{device="md123",state="check"} 0
-node_md_state{device="md124",state="active"} 0
-node_md_state{device="md124",state="inactive"} 1
-node_md_state{device="md124",state="recovering"} 0
-node_md_state{device="md124",state="resync"} 0
-node_md_state{device="md124",state="check"} 0
-# HELP node_md_disks Members of the array by state.
-# TYPE node_md_disks gauge
-node_md_disks{device="md127",state="active"} 3
-node_md_disks{device="md127",state="failed"} 1
-node_md_disks{device="md127",state="spare"} 1
-node_md_disks{device="md127",state="down"} 1
-node_md_disks{device="md125",state="active"} 2
-node_md_disks{device="md125",state="failed"} 0
-node_md_disks{device="md125",state="spare"} 0
-node_md_disks{device="md125",state="down"} 1
-node_md_disks{device="md123",state="active"} 2
-node_md_disks{device="md123",state="failed"} 0
-node_md_disks{device="md123",state="spare"} 0
-node_md_disks{device="md124",state="active"} 0
-node_md_disks{device="md124",state="failed"} 0
-node_md_disks{device="md124",state="spare"} 4
-# HELP node_md_disks_required Slots of the array.
-# TYPE node_md_disks_required gauge
-node_md_disks_required{device="md127"} 4
-node_md_disks_required{device="md125"} 3
-node_md_disks_required{device="md123"} 2
-node_md_disks_required{device="md124"} 4
-# HELP node_md_blocks Size of the array in KiB.
-# TYPE node_md_blocks gauge
-node_md_blocks{device="md127"} 440401920
-node_md_blocks{device="md125"} 440401920
-node_md_blocks{device="md123"} 440401920
-# HELP node_md_blocks_synced KiB synced; all of them while no sync runs.
-# TYPE node_md_blocks_synced gauge
-node_md_blocks_synced{device="md127"} 440401920
-node_md_blocks_synced{device="md125"} 55050240
-node_md_blocks_synced{device="md123"} 440401920
-# HELP node_md_degraded Missing members, from md/degraded.
-# TYPE node_md_degraded gauge
-node_md_degraded{device="md127"} 1
-node_md_degraded{device="md125"} 1
+# HELP raidtui_md_info Name, UUID and level of the array.
+# TYPE raidtui_md_info gauge
+raidtui_md_info{device="md127",array="data",uuid="3a6eb079:0f39ac87:c94f3856:b2dd2c5d",level="raid10"} 1
+raidtui_md_info{device="md125",array="media",uuid="721c9525:ade2ea89:03d343ef:25cf68b9",level="raid5"} 1
+raidtui_md_info{device="md123",array="scratch",uuid="5a9cb6b5:4ea56d52:a69891af:8c21afb7",level="raid0"} 1
+raidtui_md_info{device="md124",array="md124",uuid="54d00d86:7758cef8:16bc4685:f58e327b",level="raid6"} 1
+# HELP raidtui_md_state State of the array.
+# TYPE raidtui_md_state gauge
+raidtui_md_state{device="md127",state="active"} 1
+raidtui_md_state{device="md127",state="inactive"} 0
+raidtui_md_state{device="md127",state="recovering"} 0
+raidtui_md_state{device="md127",state="resync"} 0
+raidtui_md_state{device="md127",state="check"} 0
+raidtui_md_state{device="md125",state="active"} 0
+raidtui_md_state{device="md125",state="inactive"} 0
+raidtui_md_state{device="md125",state="recovering"} 1
+raidtui_md_state{device="md125",state="resync"} 0
+raidtui_md_state{device="md125",state="check"} 0
+raidtui_md_state{device="md123",state="active"} 1
+raidtui_md_state{device="md123",state="inactive"} 0
+raidtui_md_state{device="md123",state="recovering"} 0
+raidtui_md_state{device="md123",state="resync"} 0
+raidtui_md_state{device="md123",state="check"} 0
+raidtui_md_state{device="md124",state="active"} 0
+raidtui_md_state{device="md124",state="inactive"} 1
+raidtui_md_state{device="md124",state="recovering"} 0
+raidtui_md_state{device="md124",state="resync"} 0
+raidtui_md_state{device="md124",state="check"} 0
+# HELP raidtui_md_disks Members of the array by state.
+# TYPE raidtui_md_disks gauge
+raidtui_md_disks{device="md127",state="active"} 3
+raidtui_md_disks{device="md127",state="failed"} 1
+raidtui_md_disks{device="md127",state="spare"} 1
+raidtui_md_disks{device="md127",state="down"} 1
+raidtui_md_disks{device="md125",state="active"} 2
+raidtui_md_disks{device="md125",state="failed"} 0
+raidtui_md_disks{device="md125",state="spare"} 0
+raidtui_md_disks{device="md125",state="down"} 1
+raidtui_md_disks{device="md123",state="active"} 2
+raidtui_md_disks{device="md123",state="failed"} 0
+raidtui_md_disks{device="md123",state="spare"} 0
+raidtui_md_disks{device="md124",state="active"} 0
+raidtui_md_disks{device="md124",state="failed"} 0
+raidtui_md_disks{device="md124",state="spare"} 4
+# HELP raidtui_md_disks_required Slots of the array.
+# TYPE raidtui_md_disks_required gauge
+raidtui_md_disks_required{device="md127"} 4
+raidtui_md_disks_required{device="md125"} 3
+raidtui_md_disks_required{device="md123"} 2
+raidtui_md_disks_required{device="md124"} 4
+# HELP raidtui_md_size_bytes Size of the array.
+# TYPE raidtui_md_size_bytes gauge
+raidtui_md_size_bytes{device="md127"} 450971566080
+raidtui_md_size_bytes{device="md125"} 450971566080
+raidtui_md_size_bytes{device="md123"} 450971566080
+# HELP raidtui_md_synced_bytes Done part of the sync; all while none runs.
+# TYPE raidtui_md_synced_bytes gauge
+raidtui_md_synced_bytes{device="md127"} 450971566080
+raidtui_md_synced_bytes{device="md125"} 56371445760
+raidtui_md_synced_bytes{device="md123"} 450971566080
+# HELP raidtui_md_degraded Missing members, from md/degraded.
+# TYPE raidtui_md_degraded gauge
+raidtui_md_degraded{device="md127"} 1
+raidtui_md_degraded{device="md125"} 1
 # HELP raidtui_md_health Verdict: 0 optimal, 1 unknown, 2 attention, 3 degraded, 4 failed.
 # TYPE raidtui_md_health gauge
 raidtui_md_health{device="md127"} 3
 raidtui_md_health{device="md125"} 3
 raidtui_md_health{device="md123"} 0
 raidtui_md_health{device="md124"} 4
-# HELP raidtui_md_mismatch_sectors Mismatches of the last check.
-# TYPE raidtui_md_mismatch_sectors gauge
-raidtui_md_mismatch_sectors{device="md127"} 0
-raidtui_md_mismatch_sectors{device="md125"} 0
+# HELP raidtui_md_mismatch_bytes Mismatches of the last check.
+# TYPE raidtui_md_mismatch_bytes gauge
+raidtui_md_mismatch_bytes{device="md127"} 0
+raidtui_md_mismatch_bytes{device="md125"} 0
 # HELP raidtui_md_members_detached Members whose device left the kernel, and that md has not marked as failed.
 # TYPE raidtui_md_members_detached gauge
 raidtui_md_members_detached{device="md127"} 0
 raidtui_md_members_detached{device="md125"} 0
 raidtui_md_members_detached{device="md123"} 0
 raidtui_md_members_detached{device="md124"} 0
-# HELP raidtui_md_sync_speed_kib Speed of the running sync, KiB/s.
-# TYPE raidtui_md_sync_speed_kib gauge
-raidtui_md_sync_speed_kib{device="md125"} 100000
+# HELP raidtui_md_sync_done_ratio Done part of the sync, 0 to 1.
+# TYPE raidtui_md_sync_done_ratio gauge
+raidtui_md_sync_done_ratio{device="md125"} 0.25
+# HELP raidtui_md_sync_speed_bytes_per_second Speed of the running sync.
+# TYPE raidtui_md_sync_speed_bytes_per_second gauge
+raidtui_md_sync_speed_bytes_per_second{device="md125"} 102400000
 # HELP raidtui_md_sync_left_seconds Estimated time to the end of the sync.
 # TYPE raidtui_md_sync_left_seconds gauge
 raidtui_md_sync_left_seconds{device="md125"} 1652
-# HELP raidtui_md_sync_speed_limit_kib Limits in force, KiB/s.
-# TYPE raidtui_md_sync_speed_limit_kib gauge
-raidtui_md_sync_speed_limit_kib{device="md127",limit="min",scope="system"} 1000
-raidtui_md_sync_speed_limit_kib{device="md127",limit="max",scope="system"} 200000
-raidtui_md_sync_speed_limit_kib{device="md125",limit="min",scope="system"} 1000
-raidtui_md_sync_speed_limit_kib{device="md125",limit="max",scope="local"} 100000
+# HELP raidtui_md_sync_speed_limit_bytes_per_second Limits in force.
+# TYPE raidtui_md_sync_speed_limit_bytes_per_second gauge
+raidtui_md_sync_speed_limit_bytes_per_second{device="md127",limit="min",scope="system"} 1024000
+raidtui_md_sync_speed_limit_bytes_per_second{device="md127",limit="max",scope="system"} 204800000
+raidtui_md_sync_speed_limit_bytes_per_second{device="md125",limit="min",scope="system"} 1024000
+raidtui_md_sync_speed_limit_bytes_per_second{device="md125",limit="max",scope="local"} 102400000
 """
 
 
@@ -117,7 +126,7 @@ def lines_of(tree: Tree) -> list[str]:
 
 def states_of(lines: Iterable[str]) -> set[str]:
     """Return the ``device state`` pairs that are 1."""
-    held = [line for line in lines if line.startswith("node_md_state{") and line.endswith(" 1")]
+    held = [line for line in lines if line.startswith("raidtui_md_state{") and line.endswith(" 1")]
     return {line.split('"')[1] + " " + line.split('"')[3] for line in held}
 
 
@@ -127,22 +136,23 @@ def test_the_exposition_of_a_host() -> None:
 
 def test_a_disk_that_left_is_not_active_whatever_md_counts() -> None:
     lines = lines_of(host_tree(raid5(spares=("sdp",), pulled=("sdi", "sdp")), raid0(pulled=("sdo",))))
-    assert [line for line in lines if line.startswith(("node_md_disks{", "node_md_deg", "raidtui_md_"))] == [
-        'node_md_disks{device="md125",state="active"} 2',
-        'node_md_disks{device="md125",state="failed"} 0',
-        'node_md_disks{device="md125",state="spare"} 0',
-        'node_md_disks{device="md125",state="down"} 1',
-        'node_md_disks{device="md123",state="active"} 1',
-        'node_md_disks{device="md123",state="failed"} 0',
-        'node_md_disks{device="md123",state="spare"} 0',
-        'node_md_degraded{device="md125"} 0',
+    others = ("#", *(f"raidtui_md_{name}" for name in ("info", "state", "disks_required", "size", "synced")))
+    assert [line for line in lines if not line.startswith(others)] == [
+        'raidtui_md_disks{device="md125",state="active"} 2',
+        'raidtui_md_disks{device="md125",state="failed"} 0',
+        'raidtui_md_disks{device="md125",state="spare"} 0',
+        'raidtui_md_disks{device="md125",state="down"} 1',
+        'raidtui_md_disks{device="md123",state="active"} 1',
+        'raidtui_md_disks{device="md123",state="failed"} 0',
+        'raidtui_md_disks{device="md123",state="spare"} 0',
+        'raidtui_md_degraded{device="md125"} 0',
         'raidtui_md_health{device="md125"} 3',
         'raidtui_md_health{device="md123"} 4',
-        'raidtui_md_mismatch_sectors{device="md125"} 0',
+        'raidtui_md_mismatch_bytes{device="md125"} 0',
         'raidtui_md_members_detached{device="md125"} 2',
         'raidtui_md_members_detached{device="md123"} 1',
-        'raidtui_md_sync_speed_limit_kib{device="md125",limit="min",scope="system"} 1000',
-        'raidtui_md_sync_speed_limit_kib{device="md125",limit="max",scope="system"} 200000',
+        'raidtui_md_sync_speed_limit_bytes_per_second{device="md125",limit="min",scope="system"} 1024000',
+        'raidtui_md_sync_speed_limit_bytes_per_second{device="md125",limit="max",scope="system"} 204800000',
     ]
 
 

@@ -83,7 +83,7 @@ def test_json_and_metrics_are_all_that_is_printed(tmp_path: Path, capsys: pytest
     assert err == ""
     run(["--root", root, "status", "--prometheus"])
     out, err = capsys.readouterr()
-    assert out.startswith("# HELP node_md_state State of the array.\n")
+    assert out.startswith("# HELP raidtui_md_info Name, UUID and level of the array.\n")
     assert err == ""
 
 

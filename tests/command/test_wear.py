@@ -395,7 +395,7 @@ def test_wrong_usage(argv: list[str], capsys: Prints) -> None:
         ("sda short", 0, ["smartctl", "-d", "sat", "-t", "short", "/dev/sda"]),
         ("/dev/nvme0n1 long", 0, ["smartctl", "-d", "nvme", "-t", "long", "/dev/nvme0n1"]),
         ("sda conveyance", 2, None),
-        ("sda abort", 2, None),
+        ("sda abort", 0, None),
         ("sdg short", 2, None),
     ],
 )
@@ -405,4 +405,5 @@ def test_the_plan_of_a_self_test(
     assert run(["--demo", "plan", "self-test", *words.split(), "--json"]) == status
     whole = json.loads(capsys.readouterr().out)
     assert [step["argv"] for step in whole.get("plan", {}).get("steps", [])] == ([argv] if argv else [])
-    assert ("raidtui_refusal" in whole) == (argv is None)
+    assert ("raidtui_refusal" in whole) == (status == 2)
+    assert whole.get("plan", {}).get("already", False) == (status == 0 and argv is None)

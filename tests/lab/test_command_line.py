@@ -74,16 +74,18 @@ def test_each_form_of_the_report(guest: Guest) -> None:
     result = status(guest, "--prometheus")
     assert result.status == 1
     samples = dict(read_sample(line) for line in result.stdout.splitlines() if not line.startswith("#"))
-    assert samples["node_md_state", data.kernel, "resync"] == 1
-    assert samples["node_md_state", data.kernel, "active"] == 0
-    assert samples["node_md_degraded", mirror.kernel] == 1
-    assert samples["node_md_disks", mirror.kernel, "failed"] == 1
+    assert samples["raidtui_md_state", data.kernel, "resync"] == 1
+    assert samples["raidtui_md_state", data.kernel, "active"] == 0
+    assert samples["raidtui_md_degraded", mirror.kernel] == 1
+    assert samples["raidtui_md_disks", mirror.kernel, "failed"] == 1
     assert (
-        samples["node_md_disks", data.kernel, "active"] == samples["node_md_disks_required", data.kernel] == 4
+        samples["raidtui_md_disks", data.kernel, "active"]
+        == samples["raidtui_md_disks_required", data.kernel]
+        == 4
     )
     assert samples["raidtui_md_health", mirror.kernel] == 3
-    assert 0 < samples["node_md_blocks_synced", data.kernel] < samples["node_md_blocks", data.kernel]
-    assert samples["raidtui_md_sync_speed_limit_kib", data.kernel, "max", "system"] == 500
+    assert 0 < samples["raidtui_md_synced_bytes", data.kernel] < samples["raidtui_md_size_bytes", data.kernel]
+    assert samples["raidtui_md_sync_speed_limit_bytes_per_second", data.kernel, "max", "system"] == 500 << 10
 
 
 def read_sample(line: str) -> tuple[tuple[str, ...], int]:

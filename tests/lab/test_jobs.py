@@ -14,6 +14,7 @@ from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import (
     JOBS,
+    already,
     apply,
     bystander,
     checksum,
@@ -108,7 +109,7 @@ def test_rename(guest: Guest, data: Made) -> None:
     again = guest.run("mdadm --stop /dev/md/126 && mdadm --assemble --scan && udevadm settle")
     assert again.output.endswith("/dev/md/126 has been started with 4 drives.\n"), again.output
     assert intact(guest, "/dev/md/126")
-    assert refusal(guest, "rename", "126", "--to=126") == "it is already named 126"
+    assert already(guest, "rename", "126", "--to=126") == "it is already named 126"
     assert do(guest, "rename", "126", "--to=data").endswith("done\n")
     assert guest.run(f"grep -c ARRAY {CONF}; ls {CONF}.*.bak | wc -l").stdout.split() == ["1", "2"]
     assert intact(guest, "/dev/md/data")

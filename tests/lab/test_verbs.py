@@ -5,7 +5,18 @@ import re
 from tests.lab.guests.arrays import disk_names, make_array, make_ram_disks, mdstat
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
-from tests.lab.guests.jobs import apply, bystander, checksum, do, last_job, plan, raidtui, refusal, states
+from tests.lab.guests.jobs import (
+    already,
+    apply,
+    bystander,
+    checksum,
+    do,
+    last_job,
+    plan,
+    raidtui,
+    refusal,
+    states,
+)
 
 _FILL = "mkfs.ext4 -q {0} && mount {0} /mnt && dd if=/dev/urandom of=/mnt/file bs=1M count=10 status=none"
 
@@ -32,10 +43,10 @@ def test_read_only_and_back(guest: Guest) -> None:
     assert do(guest, "read-only", "125").endswith("done\n")
     assert read(guest, state) == "readonly"
     assert guest.run(f"dd if=/dev/zero of={made.path} bs=4k count=1 conv=fsync").status != 0
-    assert refusal(guest, "read-only", "125") == "125 is already read-only"
+    assert already(guest, "read-only", "125") == "125 is already read-only"
     assert do(guest, "read-write", "125").endswith("done\n")
     assert read(guest, state) in {"clean", "active"}
-    assert refusal(guest, "read-write", "125") == "125 is already read-write"
+    assert already(guest, "read-write", "125") == "125 is already read-write"
     assert guest.run(f"mkfs.ext4 -q {made.path} && mount {made.path} /mnt").status == 0
     assert refusal(guest, "read-only", "125") == (
         "125 is in use: ext4 mounted at /mnt; unmount or release it first"
@@ -134,7 +145,7 @@ def test_a_bitmap_more_and_less(guest: Guest) -> None:
     place = f"/sys/block/{made.kernel}/md/bitmap/location"
     assert do(guest, "bitmap", "125", "internal").endswith("done\n")
     assert read(guest, place) == "+8"
-    assert refusal(guest, "bitmap", "125", "internal") == "125 already has a bitmap"
+    assert already(guest, "bitmap", "125", "internal") == "125 already has a bitmap"
     assert do(guest, "bitmap", "125", "none").endswith("done\n")
     assert read(guest, place) == "none"
     assert raidtui(guest, "jobs", "rollback", last_job(guest)).status == 0

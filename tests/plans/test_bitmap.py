@@ -45,6 +45,19 @@ def test_bitmap_more() -> None:
     )
 
 
+def test_before_the_first_write() -> None:
+    """After a start md is auto-read-only, and mdadm refuses: "while array is resyncing or reshaping"."""
+    survey = host(raid10(read_only="auto-read-only"))
+    found = planned(plan_bitmap(survey, first(survey), "internal"))
+    assert found.steps[0] == Step(
+        argv=("mdadm", "--readwrite", "/dev/md127"),
+        why="md changes no bitmap before the first write after its start",
+        needs=(fact(FactKind.ARRAY, "md127", UUID),),
+        proves=(fact(FactKind.STATE, "md127", "clean|active|write-pending|active-idle"),),
+    )
+    assert found.steps[1].argv == ("mdadm", "--grow", "/dev/md127", "--bitmap=internal")
+
+
 def test_bitmap_less() -> None:
     survey = host(raid10(bitmap=(1, 8)))
     found = planned(plan_bitmap(survey, first(survey), "none"))

@@ -15,7 +15,7 @@ from raidtui.host.smart.smart_reader import smart_argv
 from raidtui.host.tools import output_path
 from raidtui.model.survey import Superblock, Survey
 from raidtui.monitor.sampler import Sampler
-from raidtui.wear.ledger import Ledger
+from raidtui.wear.ledger import Ledger, LedgerError
 from raidtui.wear.ledger_entries import MarkedCost
 from raidtui.wear.readings import DiskHistory, WearReader, array_wears
 from raidtui.wear.survey_wear import worn
@@ -175,6 +175,24 @@ def test_a_look_that_is_kept(ledger: Path) -> None:
     with Ledger(ledger) as pages:
         assert [entry.at_s - EPOCH_S for entry in pages.entries("S21PN-sda")] == [0.0, 1800.0]
     assert reader.look(snapshot).known_since_s == EPOCH_S
+
+
+def test_the_end_by_the_history_alone(ledger: Path) -> None:
+    """No disk is asked; one that was not read for long has left."""
+    host_root = two_disks()
+    WearReader(host_root).look(host_root.sampler().sample(), record=True)
+    host_root.asked.clear()
+    found = WearReader(host_root).forecasts(EPOCH_S - 1)
+    assert [entry.disk for entry, _ in found][:2] == ["S21PN-sda", "S21PN-sdb"]
+    assert all(end is not None for _, end in found[:2])
+    _, end = WearReader(host_root, {"Samsung": 1}).forecasts(EPOCH_S - 1)[0]
+    assert end is not None
+    assert end.over
+    assert WearReader(host_root).forecasts(EPOCH_S + 1) == ()
+    assert host_root.asked == []
+    ledger.write_text("no database")
+    with pytest.raises(LedgerError):
+        WearReader(host_root).forecasts(0.0)
 
 
 def test_a_mark_and_what_came_since(ledger: Path) -> None:

@@ -104,15 +104,15 @@ def test_all_of_them_are_json() -> None:
 def test_metrics() -> None:
     labels = 'device="sdc",model="Micron_5300_MTFDDAK1T9TDS",serial="RT0024"'
     assert list(metric_lines([_disk("micron-5300", "sdc"), wear_of_text("", "odd.json")])) == [
-        "# HELP raidtui_disk_life_used_percent Used part of the rated life.",
-        "# TYPE raidtui_disk_life_used_percent gauge",
-        f'raidtui_disk_life_used_percent{{{labels},confidence="named"}} 0',
+        "# HELP raidtui_disk_life_used_ratio Used part of the rated life.",
+        "# TYPE raidtui_disk_life_used_ratio gauge",
+        f'raidtui_disk_life_used_ratio{{{labels},confidence="named"}} 0',
         "# HELP raidtui_disk_written_bytes_total Host writes in the disk's life.",
         "# TYPE raidtui_disk_written_bytes_total counter",
         f'raidtui_disk_written_bytes_total{{{labels},confidence="named"}} 66563546746880',
-        "# HELP raidtui_disk_power_on_hours Age in service.",
-        "# TYPE raidtui_disk_power_on_hours gauge",
-        f"raidtui_disk_power_on_hours{{{labels}}} 4175",
+        "# HELP raidtui_disk_power_on_seconds Age in service.",
+        "# TYPE raidtui_disk_power_on_seconds gauge",
+        f"raidtui_disk_power_on_seconds{{{labels}}} 15030000",
         "# HELP raidtui_disk_temperature_celsius Temperature.",
         "# TYPE raidtui_disk_temperature_celsius gauge",
         f"raidtui_disk_temperature_celsius{{{labels}}} 24",

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from raidtui.model.array import Array, Member
 from raidtui.model.levels import LEFT_SYMMETRIC, PARITY_LAST, PARITY_LAYOUTS, SIX, Raid10Layout
-from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.model.plan import NothingToDo, Refusal, RefusalCode
 from raidtui.plans.grow.grow_plan import grow_stages, refuse_level
 from raidtui.plans.grow.grow_shape import GrowShape
 from raidtui.plans.grow.grow_stages import GrowStage
@@ -105,7 +105,7 @@ def convert_stages(array: Array, old: GrowShape, request: ConvertRequest) -> tup
         return further
     if not stages and not further:
         has = f"chunks of {request.chunk_kib} KiB" if request.chunk_kib else request.layout or wanted
-        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} already has {has}")
+        return NothingToDo(why=f"{array.title} already has {has}")
     return (*stages, *further)
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from raidtui.model.array import Array
 from raidtui.model.levels import PARITY_LEVELS
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Harm, NothingToDo, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.bitmap import bitmap_step
 from raidtui.plans.contents import device_facts, losses_of, wipe_steps
@@ -65,7 +65,7 @@ def plan_journal(
         return _without(survey, array, own)
     if own or array.consistency_policy == "journal":
         return Refusal(
-            code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} has a journal already{f': {own}' * bool(own)}"
+            code=RefusalCode.TAKEN, why=f"{array.title} has a journal already{f': {own}' * bool(own)}"
         )
     if array.consistency_policy == "ppl":
         return Refusal(
@@ -113,7 +113,7 @@ def _with(survey: Survey, array: Array, device: Device) -> Plan:
 
 def _without(survey: Survey, array: Array, name: str) -> Plan | Refusal:
     if not name:
-        return Refusal(code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} has no journal")
+        return NothingToDo(why=f"{array.title} has no journal")
     return Plan(
         title=f"journal removed: {name}",
         subject=array.title,
@@ -242,9 +242,7 @@ def plan_policy(survey: Survey, array: Array, policy: str) -> Plan | Refusal:
         return refusal
     now = array.consistency_policy or ""
     if now == policy:
-        return Refusal(
-            code=RefusalCode.NOTHING_TO_DO, why=f"{array.title} already has consistency policy {policy}"
-        )
+        return NothingToDo(why=f"{array.title} already has consistency policy {policy}")
     if now == "journal" or (policy == "resync" and now != "ppl"):
         off = "--remove" if now == "journal" else ""
         remedy = f"raidtui plan journal {array.title} {off}" if off else "change the bitmap"

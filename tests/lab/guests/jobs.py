@@ -65,6 +65,21 @@ def refusal(guest: Guest, *words: str) -> str:
     return result.stderr.removeprefix("raidtui: not possible: ").rstrip("\n")
 
 
+def already(guest: Guest, *words: str) -> str:
+    """What is so already: the plan has no steps, and applying it changes nothing and makes no job."""
+    made = raidtui(guest, "plan", *words, "--json", into=PLAN)
+    assert made.status == 0, made.output
+    found = json.loads(made.stdout)["plan"]
+    assert (found["steps"], found["already"]) == ([], True), found
+    before = len(states(guest))
+    done = raidtui(guest, "apply", "--json", PLAN)
+    result = json.loads(done.stdout)
+    assert (done.status, result["changed"], result["job"]) == (0, False, None), done.output
+    assert len(states(guest)) == before
+    sentence: str = found["notes"][0]
+    return sentence
+
+
 def apply(guest: Guest, *words: str, status: int = 0) -> str:
     """Apply the saved plan; return the output."""
     done = raidtui(guest, "apply", PLAN, *words)

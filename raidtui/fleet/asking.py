@@ -1,0 +1,214 @@
+"""Asking many hosts at once: one ssh each, as OpenSSH does it, with its configuration, keys and jump hosts.
+
+A host that does not answer keeps its place among those that are asked at once for a moment only, so that dead
+ones do not hold up the others; it is given up after ``timeout_s``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shutil
+import signal
+import tempfile
+import time
+from asyncio import StreamReader, subprocess
+from collections.abc import Callable, Iterator, Sequence
+from subprocess import TimeoutExpired, run
+
+from msgspec import Struct
+
+from raidtui.fleet.answers import FleetRow, NoAnswer, NoAnswerCode, row_of, row_without
+from raidtui.fleet.hosts import FleetError, FleetHost
+from raidtui.view.text import visible
+
+ASKED = "raidtui status --json --wear"
+"""What is run there; also what a key that may do nothing else is bound to (docs/fleet.md)."""
+_HOLD_S = 3.0
+_LARGEST = 16 << 20
+_LARGEST_ERROR = 64 << 10
+_AFTER_S = 0.5
+_SSH_FAILED = 255
+_NOT_FOUND = frozenset({126, 127})
+_ANSWERS = range(4)
+# A master whose host has gone ends by itself, so that the next call connects anew.
+_KEPT = (
+    *("-o", "ControlMaster=auto", "-o", "ControlPersist=300"),
+    *("-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=2"),
+)
+
+
+class AskSettings(Struct, frozen=True, kw_only=True):
+    """How hosts are asked.
+
+    Args:
+        at_once: how many at a time.
+        timeout_s: when one is given up.
+        connect_s: how long ssh may take to connect.
+        config: the ssh_config that is read instead of the user's and the system's; "": theirs.
+        masters: a folder for connections that stay open for the next time; "": none is kept.
+        command: what is run there.
+    """
+
+    at_once: int = 32
+    timeout_s: float = 30.0
+    connect_s: int = 10
+    config: str = ""
+    masters: str = ""
+    command: str = ASKED
+
+
+def ssh_words(config: str = "", masters: str = "") -> tuple[str, ...]:
+    """Return ssh and the options that all of its calls share.
+
+    Args:
+        config: the ssh_config that is read instead of the user's and the system's.
+        masters: the folder of the connections that are kept, by OpenSSH's own multiplexing.
+
+    Raises:
+        FleetError: ssh is not installed.
+    """
+    ssh = shutil.which("ssh")
+    if ssh is None:
+        raise FleetError("ssh is not installed: apt install openssh-client")
+    return (
+        ssh,
+        *(("-F", config) if config else ()),
+        *(("-o", f"ControlPath={masters}/%C") if masters else ()),
+    )
+
+
+def ask_argv(host: FleetHost, settings: AskSettings) -> tuple[str, ...]:
+    """Return the command that asks a host. Nothing is ever asked on the terminal."""
+    kept = _KEPT if settings.masters else ()
+    return (
+        *ssh_words(settings.config, settings.masters),
+        *kept,
+        "-o",
+        "BatchMode=yes",
+        "-o",
+        f"ConnectTimeout={settings.connect_s}",
+        "-T",
+        *host.words,
+        settings.command,
+    )
+
+
+@contextlib.contextmanager
+def kept_connections() -> Iterator[str]:
+    """Give a folder for ``AskSettings.masters``; at the end all connections that were kept are closed."""
+    with tempfile.TemporaryDirectory(prefix="raidtui-fleet-") as folder:
+        try:
+            yield folder
+        finally:
+            for name in os.listdir(folder):
+                argv = (*ssh_words(), "-o", f"ControlPath={folder}/{name}", "-O", "exit", "--", "fleet")
+                with contextlib.suppress(OSError, TimeoutExpired):
+                    run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=5, check=False)
+
+
+class _Slot:
+    """A place among the hosts that are asked at once; it is given back once."""
+
+    def __init__(self, slots: asyncio.Semaphore) -> None:
+        self._slots = slots
+        self._held = True
+
+    def give_back(self) -> None:
+        """Let the next host begin."""
+        if self._held:
+            self._held = False
+            self._slots.release()
+
+
+async def ask_all(
+    hosts: Sequence[FleetHost], settings: AskSettings, on_row: Callable[[FleetRow], object]
+) -> None:
+    """Ask all hosts; each row is handed over as soon as it is known.
+
+    Args:
+        hosts: which.
+        settings: how.
+        on_row: called in the event loop, once for each host.
+    """
+    slots = asyncio.Semaphore(settings.at_once)
+
+    async def one(host: FleetHost) -> None:
+        await slots.acquire()
+        slot = _Slot(slots)
+        held = asyncio.get_running_loop().call_later(_HOLD_S, slot.give_back)
+        try:
+            on_row(await ask_one(host, settings))
+        finally:
+            held.cancel()
+            slot.give_back()
+
+    async with asyncio.TaskGroup() as group:
+        for host in hosts:
+            group.create_task(one(host))
+
+
+async def ask_one(host: FleetHost, settings: AskSettings) -> FleetRow:
+    """Ask one host, and return what is known of it afterwards."""
+    since = time.monotonic()
+    process = await asyncio.create_subprocess_exec(
+        *ask_argv(host, settings),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        env={**os.environ, "LC_ALL": "C"},
+    )
+    assert process.stdout is not None  # noqa: S101  (it is a pipe)
+    assert process.stderr is not None  # noqa: S101
+    errors = asyncio.ensure_future(_limited(process.stderr, _LARGEST_ERROR))
+    try:
+        async with asyncio.timeout(settings.timeout_s):
+            raw = await _limited(process.stdout, _LARGEST)
+            status = await process.wait()
+    except TimeoutError:
+        return row_without(host, _timed_out(settings), at_s=time.time(), took_s=time.monotonic() - since)
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # its jump hosts' processes, too
+            await process.wait()
+        said = await _soon(errors)
+    took_s = time.monotonic() - since
+    if status in _ANSWERS and raw.strip():
+        return row_of(host, raw, at_s=time.time(), took_s=took_s)
+    return row_without(host, _no_answer(status, said), at_s=time.time(), took_s=took_s)
+
+
+async def _limited(stream: StreamReader, most: int) -> bytes:
+    """Read a stream to its end; what is beyond the limit is dropped."""
+    parts: list[bytes] = []
+    size = 0
+    while part := await stream.read(1 << 16):
+        if size < most:
+            parts.append(part)
+        size += len(part)
+    return b"".join(parts)
+
+
+async def _soon(reading: asyncio.Future[bytes]) -> str:
+    """Return what came on standard error: an ssh that stays as a master may hold it open."""
+    with contextlib.suppress(TimeoutError):
+        return (await asyncio.wait_for(reading, _AFTER_S)).decode("utf-8", "replace")
+    return ""
+
+
+def _timed_out(settings: AskSettings) -> NoAnswer:
+    return NoAnswer(code=NoAnswerCode.TIMEOUT, why=f"no answer within {settings.timeout_s:.0f} s")
+
+
+def _no_answer(status: int, said: str) -> NoAnswer:
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    last = f": {visible(lines[-1])}" if lines else ""
+    if status == _SSH_FAILED:
+        return NoAnswer(code=NoAnswerCode.UNREACHABLE, why=f"ssh does not reach it{last}")
+    if status in _NOT_FOUND:
+        return NoAnswer(code=NoAnswerCode.NOT_INSTALLED, why=f"raidtui is not installed there{last}")
+    why = f"what was asked there ended with {status}{last}" if status >= 0 else "ssh was killed"
+    return NoAnswer(code=NoAnswerCode.NOT_UNDERSTOOD, why=why)

@@ -1,0 +1,150 @@
+"""Hosts asked through a real sshd: which answer, which do not, and that none waits for another."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import Any
+
+import psutil
+import pytest
+
+from raidtui.cli import run
+from raidtui.fleet.answers import FleetRow, FleetState, NoAnswerCode
+from raidtui.fleet.asking import AskSettings, ask_all
+from raidtui.fleet.hosts import host_of
+from tests.fleet.sayings import array, finding, saying
+from tests.fleet.sshd import Sshd
+
+BROKEN = saying(array(health="failed"), status=2, findings=[finding("failed", "data has failed")])
+
+
+def asked(sshd: Sshd, *names: str, **more: Any) -> dict[str, FleetRow]:
+    """Ask hosts, and return what came, in the order in which it came."""
+    rows: list[FleetRow] = []
+    settings = AskSettings(**{"config": sshd.config, "connect_s": 60, "timeout_s": 60.0, **more})
+    asyncio.run(ask_all([host_of(name) for name in names], settings, rows.append))
+    assert len(rows) == len(names)
+    return {row.host.name: row for row in rows}
+
+
+def test_each_host_answers_for_itself(sshd: Sshd) -> None:
+    names = [f"h{number}" for number in range(8)]
+    sshd.hosts(*names)
+    for name in names:
+        sshd.answers(name, saying(array(label=name)))
+    sshd.answers("h3", BROKEN)
+    found = asked(sshd, *names, at_once=4)
+    assert {name for name, row in found.items() if row.state is FleetState.OPTIMAL} == {*names} - {"h3"}
+    assert found["h3"].problems == ("data has failed",)
+    for name in {*names} - {"h3"}:
+        answer = found[name].answer
+        assert answer is not None
+        assert answer.arrays[0].label == name
+
+
+def test_raidtui_itself_is_there(sshd: Sshd) -> None:
+    sshd.hosts("demo")
+    sshd.answers("demo", f'#!/bin/sh\nexec {sys.executable} -m raidtui --demo "$@"\n', runs=True)
+    row = asked(sshd, "demo")["demo"]
+    assert row.answer is not None, row
+    assert [each.label for each in row.answer.arrays][:1] == ["data"]
+    assert row.syncs[0].action == "resync"
+    assert row.syncs[0].ends_s is not None
+
+
+def test_why_a_host_does_not_answer(sshd: Sshd) -> None:
+    sshd.hosts("text", "none", "wrong", refused=("closed",), silent=("silent",))
+    sshd.answers("text", "Welcome to this host.\n")
+    sshd.answers("none", "#!/bin/sh\necho raidtui: not found >&2\nexit 127\n", runs=True)
+    sshd.answers("wrong", "#!/bin/sh\necho usage >&2\nexit 64\n", runs=True)
+    found = asked(sshd, "text", "none", "wrong", "closed", timeout_s=60.0)
+    codes = {name: row.none.code for name, row in found.items() if row.none is not None}
+    assert codes == {
+        "text": NoAnswerCode.NOT_UNDERSTOOD,
+        "none": NoAnswerCode.NOT_INSTALLED,
+        "wrong": NoAnswerCode.NOT_UNDERSTOOD,
+        "closed": NoAnswerCode.UNREACHABLE,
+    }
+    assert found["none"].problems == ("raidtui is not installed there: raidtui: not found",)
+    assert found["wrong"].problems == ("what was asked there ended with 64: usage",)
+    assert "Connection refused" in found["closed"].problems[0]
+    row = asked(sshd, "silent", timeout_s=0.5)["silent"]
+    assert row.none is not None
+    assert (row.none.code, row.none.why) == (NoAnswerCode.TIMEOUT, "no answer within 0 s")
+
+
+async def test_dead_hosts_hold_nobody_up(sshd: Sshd) -> None:
+    """Three that never answer stand first, and there are two places: all others are there before them."""
+    silent = ("s1", "s2", "s3")
+    names = [f"h{number}" for number in range(6)]
+    sshd.hosts(*names, silent=silent)
+    for name in names:
+        sshd.answers(name, saying(array()))
+    settings = AskSettings(config=sshd.config, connect_s=600, timeout_s=600.0, at_once=2)
+    rows: list[FleetRow] = []
+    there = asyncio.Event()
+
+    def take(row: FleetRow) -> None:
+        rows.append(row)
+        if len(rows) == len(names):
+            there.set()
+
+    asking = asyncio.create_task(ask_all([host_of(name) for name in (*silent, *names)], settings, take))
+    await asyncio.wait_for(there.wait(), 120)
+    assert {row.host.name for row in rows} == set(names)
+    assert {row.state for row in rows} == {FleetState.OPTIMAL}
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert not [words for words in commands() if f"{sshd.folder}/config" in words]  # their ssh is gone, too
+
+
+def commands() -> list[str]:
+    """The command lines of all processes."""
+    return [" ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])]
+
+
+def test_a_key_that_may_only_read(sshd: Sshd) -> None:
+    """The forced command of docs/fleet.md: whatever is asked, the status is answered."""
+    sshd.hosts("h0")
+    sshd.answers(
+        "h0", f'#!/bin/sh\necho "$@" >"$ANSWERS/words"\ncat <<\'EOF\'\n{saying(array())}\nEOF\n', runs=True
+    )
+    key = (sshd.folder / "client.pub").read_text()
+    (sshd.folder / "authorized").write_text(f'restrict,command="raidtui status --json --wear" {key}')
+    try:
+        row = asked(sshd, "h0", command="touch /tmp/never")["h0"]
+    finally:
+        (sshd.folder / "authorized").write_text(key)
+    assert row.state is FleetState.OPTIMAL
+    assert (sshd.folder / "answers/words").read_text() == "status --json --wear\n"
+
+
+def test_the_command(sshd: Sshd, capsys: pytest.CaptureFixture[str]) -> None:
+    sshd.hosts("h0", "h1", refused=("closed",))
+    sshd.answers("h0", saying(array()))
+    sshd.answers("h1", BROKEN)
+    assert run(["fleet", "-F", sshd.config, "--json", "h0,h1,closed"]) == 2
+    whole = json.loads(capsys.readouterr().out)
+    assert whole["exit_status"] == 2
+    assert [(host["name"], host["state"]) for host in whole["hosts"]] == [
+        ("h1", "failed"),
+        ("closed", "no answer"),
+        ("h0", "optimal"),
+    ]
+    assert whole["hosts"][0]["status"] == json.loads(BROKEN)
+    assert whole["hosts"][1]["no_answer"]["code"] == "unreachable"
+    assert whole["hosts"][1]["status"] is None
+    assert run(["fleet", "-F", sshd.config, "--text", "h0", "closed"]) == 3
+    assert capsys.readouterr().out.splitlines()[-1] == "2 hosts: 1 no answer, 1 optimal"
+    for words in (["--demo", "fleet", "h0"], ["fleet", "--at-once", "0"], ["--demo", "ssh", "h0"]):
+        with pytest.raises(SystemExit) as ended:
+            run(words)
+        assert ended.value.code == 64
+    capsys.readouterr()
+    assert run(["fleet", "-F", sshd.config, "--text", "q*"]) == 2
+    assert capsys.readouterr().err == (
+        "raidtui: no host of ssh_config matches 'q*': name hosts, or an inventory of Ansible\n"
+    )
