@@ -8,21 +8,18 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.bench.environment import read_arrays
 from raidtui.bench.estimate import WriteEstimate, estimate_writes
 from raidtui.bench.jobfile import read_job_file
+from raidtui.bench.offer_notes import offer_notes
 from raidtui.bench.overwrite import Site, offer_device, offer_scratch
 from raidtui.bench.place import Place, find_directory, free_bytes, is_simulated, refuse_room, refuse_size
 from raidtui.bench.request import FieldRefusal, Request, refuse_number
-from raidtui.bench.results.comparison_verdict import fewest_runs
-from raidtui.bench.results.run_record import SHORT_S
 from raidtui.bench.results.steady import MOST_ROUNDS
-from raidtui.bench.run.cache_watch import CacheWatch
 from raidtui.bench.run.fio_process import read_fio_version, refuse_fio
 from raidtui.bench.run.quiet import noise
 from raidtui.bench.schedule import MOST_RUNS, ONE, Axis, AxisKind, Schedule, Scratch
 from raidtui.bench.sweep_knobs import find_knob, is_bitmap, knob_axis, of_arrays, scratch_axis
-from raidtui.bench.workload import HOT_SPOTS, PRESETS, find_preset, refuse_workload
+from raidtui.bench.workload import PRESETS, find_preset, refuse_workload
 from raidtui.host.roots.root import Root
 from raidtui.model.plan import Loss, Plan, Refusal, RefusalCode
 from raidtui.monitor.sampler import Sampler
@@ -37,9 +34,6 @@ _PARTS = {
     AxisKind.CHUNK: "chunks",
     AxisKind.BITMAP: "bitmap",
 }
-
-
-SIMULATED_NOTE = "The demo host is simulated: its figures come from a model, and are kept until you leave it."
 
 
 class Offer(Struct, frozen=True, kw_only=True):
@@ -111,7 +105,7 @@ def make_offer(root: Root, request: Request) -> Offer | Refusal:
         schedule=schedule,
         cost=estimate_writes(schedule, array, disks=len(schedule.place.disks)),
         losses=placed.losses,
-        notes=_notes(root, schedule),
+        notes=offer_notes(root, schedule),
         arrays=placed.arrays,
         room=_room(schedule),
     )
@@ -367,59 +361,6 @@ def _room(schedule: Schedule) -> str:
     place = schedule.place
     free = binary_size(place.free_bytes if place.free_bytes is not None else free_bytes(place.directory))
     return f"{files}; {free} are free at {schedule.place.directory}, and the files are removed afterwards."
-
-
-def _notes(root: Root, schedule: Schedule) -> tuple[str, ...]:
-    notes = [SIMULATED_NOTE] if is_simulated(root) else []
-    for array in read_arrays(root, schedule.place.arrays):
-        title = array.label or array.name
-        if array.sync:
-            notes.append(f"{title} runs a {array.sync}: the figures will be lower than without it.")
-        if array.missing:
-            notes.append(f"{title} is degraded: the figures are not those of a complete array.")
-    if schedule.place.device and not schedule.place.writes:
-        notes.append(
-            "Blocks that were never written, or were trimmed, read as zeros without any access to the flash."
-        )
-    if schedule.job_file is not None:
-        notes.append("The job file is run unchanged; its files are removed afterwards.")
-    if not schedule.place.disks:
-        notes.append(f"The disks below {schedule.place.words} are not known: writes to them are not counted.")
-    if schedule.work is not None and 0 < schedule.work.runtime_s < SHORT_S:
-        notes.append(f"Runs under {SHORT_S:.0f} s measure caches rather than disks.")
-    compared = _compared(schedule)
-    if compared and not schedule.conditions.steady and schedule.repeats < fewest_runs(compared):
-        notes.append(
-            f"{schedule.repeats} repeat{'s'[: schedule.repeats != 1]} of each cannot decide which of"
-            f" {len(schedule.points)} points is faster: at least {fewest_runs(compared)} are needed."
-        )
-    notes += _cache_notes(root, schedule)
-    if schedule.work is not None and not schedule.work.direct:
-        notes.append("It goes through the page cache: memory is measured as well.")
-    return tuple(notes)
-
-
-def _cache_notes(root: Root, schedule: Schedule) -> list[str]:
-    """Return what the caches below mean for the figures, a sentence each."""
-    work = schedule.work
-    caches = CacheWatch(root, schedule.place).begin(work.total_bytes if work is not None else 0)
-    notes = []
-    for cache in caches:
-        state = "cold: the first run fills it" if cache.cold else "not cold" if cache.cold is False else ""
-        kept = "its state and its hits are kept with each run"
-        words = ", ".join(word for word in (cache.kind, cache.before.mode or "", state) if word)
-        notes.append(f"{cache.title} is a cache ({words}); {kept}.")
-    if caches and schedule.preset != HOT_SPOTS:
-        notes.append(f"The preset {HOT_SPOTS} measures caches, and has published figures to compare with.")
-    if schedule.preset == HOT_SPOTS and not caches:
-        notes.append(f"{HOT_SPOTS} measures caches; none is known below {schedule.place.words}.")
-    return notes
-
-
-def _compared(schedule: Schedule) -> int:
-    """Return the number of comparisons in its table: each point with the first of the same workload."""
-    points = schedule.points
-    return 1 if len(points) == 2 else len(points) - len({schedule.work_at(point) for point in points})
 
 
 def _title(base: Schedule, axes: Sequence[Axis]) -> str:

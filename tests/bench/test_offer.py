@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.bench.offer import Offer, _cache_notes, make_offer
+from raidtui.bench.offer import Offer, make_offer
+from raidtui.bench.offer_notes import cache_notes
 from raidtui.bench.place import Place, find_device
 from raidtui.bench.request import FieldRefusal, Request, sweep_values
 from raidtui.bench.schedule import Conditions, Schedule
@@ -362,7 +363,7 @@ def test_caches_below_are_named() -> None:
         assert isinstance(place, Place)
         work = find_preset("hot-spots")
         assert work is not None
-        return _cache_notes(host, Schedule(title="x", place=place, preset=preset, work=work.work))
+        return cache_notes(host, Schedule(title="x", place=place, preset=preset, work=work.work))
 
     offered = "The preset hot-spots measures caches, and has published figures to compare with."
     kept = "its state and its hits are kept with each run."

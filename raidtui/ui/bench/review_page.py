@@ -9,7 +9,8 @@ from textual import events
 
 from raidtui.bench.estimate import estimate_duration
 from raidtui.bench.forms.known import Candidate
-from raidtui.bench.offer import SIMULATED_NOTE, Offer
+from raidtui.bench.offer import Offer
+from raidtui.bench.offer_notes import SIMULATED_NOTE
 from raidtui.bench.schedule import Axis, AxisKind, Schedule, point_words, value_words
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Plan
