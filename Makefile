@@ -64,6 +64,7 @@ endef
 
 .DEFAULT_GOAL := help
 .PHONY: help run test check lab lab-qemu bench torture whole wrecks snapshots system kernel servers clean
+.PHONY: dist dist-test versions
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -114,6 +115,23 @@ whole: system kernel $(DEV_STAMP) ## the laboratory with all that make test leav
 wrecks: system $(DEV_STAMP) ## of it, each wreck saved by what raidtui offers (ARGS="-k r5-zero", "--lf")
 	@RAIDTUI_WHOLE=yes $(PY) -m pytest tests/lab/test_rescue_wrecks.py tests/lab/test_rescue_screen.py $(ARGS)
 
+# Interpreter and roots are kept in ~/.cache/raidtui-release (RAIDTUI_RELEASE_CACHE), so that only the first time takes long.
+dist: $(DEV_STAMP) ## as root, on Debian: the one file, the Debian package, wheel and sdist, in dist/
+	@$(FUNCTIONS); \
+	missing=; \
+	for pair in debootstrap=debootstrap dpkg-deb=dpkg strip=binutils git=git; do \
+	    PATH="$(SBIN)" command -v "$${pair%%=*}" >/dev/null 2>&1 || missing="$$missing $${pair#*=}"; \
+	done; \
+	[ -e /usr/share/keyrings/debian-archive-keyring.gpg ] || missing="$$missing debian-archive-keyring"; \
+	if [ -n "$$missing" ] && may_install; then install $$missing; fi
+	@MIRROR="$(MIRROR)" $(PY) -m release
+
+dist-test: dist ## what make dist has built, in bare roots of Debian 11, 12 and 13 (ARGS="jammy noble")
+	@$(PY) -m tests.release $(ARGS)
+
+versions: $(DEV_STAMP) ## the tests under Python 3.11 to 3.14, and with the oldest dependencies (ARGS="--only 3.13 tests/plans")
+	@$(PY) -m release.versions $(ARGS)
+
 snapshots: $(DEV_STAMP) ## accept the pictures as they are now; look at each of them afterwards
 	@$(PY) -m pytest tests/ui --snapshot-update $(ARGS)
 
@@ -128,6 +146,7 @@ system:
 	for pair in linux.uml=user-mode-linux mdadm=mdadm udevadm=udev modprobe=kmod pivot_root=util-linux mount=mount pgrep=procps \
 	    pvcreate=lvm2 make-bcache=bcache-tools sfdisk=fdisk mkfs.ext4=e2fsprogs mkfs.xfs=xfsprogs systemd-tmpfiles=systemd fio=fio \
 	    qemu-system-x86_64=qemu-system-x86 smartctl=smartmontools ssh=openssh-client ssh-keygen=openssh-client \
+	    debootstrap=debootstrap patchelf=patchelf strip=binutils groff=groff-base \
 	    ddrescue=gddrescue rsync=rsync btrfs=btrfs-progs cryptsetup=cryptsetup-bin iostat=sysstat ledctl=ledmon; do \
 	    PATH="$(SBIN)" command -v "$${pair%%=*}" >/dev/null 2>&1 || missing="$$missing $${pair#*=}"; \
 	done; \

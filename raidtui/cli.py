@@ -10,7 +10,6 @@ import traceback
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-import raidtui
 from raidtui.command.streams import NOT_WRITTEN, OutputError, UsageError, guard
 from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import Root, RootError
@@ -89,6 +88,16 @@ class _Parser(argparse.ArgumentParser):
         self.exit(64, f"{self.prog}: {message}\n")
 
 
+class _Version(argparse.Action):
+    """Print the version; how raidtui was built is looked up only then."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from raidtui.built import version_line  # noqa: PLC0415
+
+        print(version_line())
+        parser.exit()
+
+
 class _CommandParser(_Parser):
     """The parser of a subcommand. Its module is imported when there is something to parse."""
 
@@ -122,7 +131,14 @@ def build_parser(*, whole: bool = False) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(root=None, demo=False)
-    parser.add_argument("-V", "--version", action="version", version=f"raidtui {raidtui.__version__}")
+    parser.add_argument(
+        "-V",
+        "--version",
+        action=_Version,
+        nargs=0,
+        default=argparse.SUPPRESS,
+        help="print version and kind, and exit",
+    )
     parser.add_argument(
         "--theme", metavar="NAME", help="dark, light, high-contrast, ansi, or a theme of your own"
     )

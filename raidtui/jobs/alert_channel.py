@@ -21,6 +21,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from raidtui.built import Built, how_built
 from raidtui.jobs.state_files import write_synced
 from raidtui.model.finding import Severity
 
@@ -30,6 +31,10 @@ _SENDMAILS = ("/usr/sbin/sendmail", "/usr/lib/sendmail")
 _NOT_INSTALLED = (
     "Apprise is not installed: pip install 'raidtui[alerts]' into raidtui's Python; a channel by sendmail"
     " needs none of it"
+)
+_NOT_INSIDE = (
+    "this raidtui brings its own Python, without Apprise: use a channel by sendmail,"
+    " or install raidtui by pipx with its extra alerts (docs/install.md)"
 )
 _REFUSED_URL = "Apprise does not know this kind of URL, or a part of it is missing: see docs/alerts.md"
 
@@ -96,12 +101,19 @@ def _mark(path: str) -> None:
         write_synced(Path(path), b"")
 
 
+def _why_no_apprise() -> str:
+    """Return what to do where Apprise is missing: what brings its own Python takes no further packages."""
+    if how_built() in {Built.ONE_FILE, Built.DEB}:
+        return _NOT_INSIDE
+    return _NOT_INSTALLED
+
+
 def _why_no_service(url: str) -> str:
     """Return why Apprise cannot send to a URL."""
     try:
         import apprise  # noqa: PLC0415
     except ImportError:
-        return _NOT_INSTALLED
+        return _why_no_apprise()
     logging.getLogger("apprise").addHandler(logging.NullHandler())
     return "" if apprise.Apprise().add(url) else _REFUSED_URL
 
@@ -164,7 +176,7 @@ def _by_apprise(url: str, message: Message) -> str:
     try:
         import apprise  # noqa: PLC0415  (160 ms, and an optional dependency)
     except ImportError:
-        return _NOT_INSTALLED
+        return _why_no_apprise()
     said = _Said()
     log = logging.getLogger("apprise")
     log.addHandler(said)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from pathlib import Path
 
 import raidtui
+from raidtui.built import lasting_command, lasting_environment
 from raidtui.host.alert_facts import read_alert_setup
 from raidtui.host.roots.root import Root
-from raidtui.jobs.alert_sender import own_environment
 from raidtui.model.alert_setup import AlertRequest
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
@@ -52,21 +51,22 @@ def read_alerts_plan(root: Root, snapshot: Snapshot, request: AlertRequest) -> P
 
 def owner() -> int:
     """Return the number of a user, not root, to whom this raidtui or its Python belongs; 0 for none."""
-    paths = (Path(raidtui.__file__), Path(sys.executable), Path(sys.executable).resolve())
+    program = Path(lasting_command()[0])
+    paths = (Path(raidtui.__file__), program, program.resolve())
     return next((uid for path in paths if (uid := path.stat().st_uid)), 0)
 
 
 def hook_text() -> str:
     """Return the hook that calls the raidtui that runs now."""
-    own = own_environment()
+    own = lasting_environment()
     return _HOOK_TEXT.format(
         environment="\n".join(f"{key}={shlex.quote(value)}" for key, value in own.items()),
         names=" ".join(own),
-        raidtui=shlex.join((sys.executable, "-P", "-m", "raidtui")),
+        raidtui=shlex.join(lasting_command()),
     )
 
 
 def unit_text(text: str) -> str:
     """Return a unit of raidtui that starts the raidtui that runs now."""
-    own = "".join(f'Environment="{key}={value}"\n' for key, value in own_environment().items())
-    return text.replace(_EXEC, f"{own}ExecStart={sys.executable} -P -m raidtui ")
+    own = "".join(f'Environment="{key}={value}"\n' for key, value in lasting_environment().items())
+    return text.replace(_EXEC, f"{own}ExecStart={shlex.join(lasting_command())} ")

@@ -465,4 +465,4 @@ def test_the_version_in_short(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         run(["-V"])
     assert ended.value.code == 0
-    assert capsys.readouterr().out == f"raidtui {raidtui.__version__}\n"
+    assert capsys.readouterr().out.startswith(f"raidtui {raidtui.__version__} (source, Python 3.")

@@ -128,7 +128,8 @@ def test_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert status_of_usage_error("--version") == 0
-    assert capsys.readouterr() == (f"raidtui {raidtui.__version__}\n", "")
+    python = ".".join(map(str, sys.version_info[:3]))
+    assert capsys.readouterr() == (f"raidtui {raidtui.__version__} (source, Python {python})\n", "")
 
 
 def test_wrong_roots(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

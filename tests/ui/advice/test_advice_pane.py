@@ -188,7 +188,7 @@ async def test_enter_shows_the_plan_of_the_alerts() -> None:
 @SIZES
 def test_the_plan_of_the_alerts(shows: Shows, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     own = {"PYTHONPATH": "/opt/raidtui"}
-    monkeypatch.setattr("raidtui.session.alert_plan.own_environment", lambda: own)
+    monkeypatch.setattr("raidtui.session.alert_plan.lasting_environment", lambda: own)
     monkeypatch.setattr("sys.executable", "/opt/raidtui/bin/python")
 
     async def show(pilot: Paces) -> None:

@@ -1,0 +1,1 @@
+"""What is handed out: man pages, completions, the one file, the Debian package."""
