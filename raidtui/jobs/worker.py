@@ -268,9 +268,10 @@ class Worker:
         What steps stand on stays until they are undone. Somebody may have it open, such as udev, longer than
         mdadm and dmsetup are patient (5 s): then they are tried again.
         """
-        end_s = time.monotonic() + _BACK_S
+        end_s: float | None = None
         while True:
             stuck = self._undone(plan)
+            end_s = end_s or time.monotonic() + _BACK_S  # what could be undone has had its own time
             if not stuck or not plan.stacked or time.monotonic() >= end_s:
                 return stuck
             self._root.run("udevadm", "settle", "--timeout=10")

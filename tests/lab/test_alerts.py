@@ -81,6 +81,10 @@ def mirror(guest: Guest) -> Made:
     return make_array(guest, "mirror", 1, disk_names(guest)[:2], extra=["--assume-clean"])
 
 
+def rebuilt(guest: Guest) -> list[dict[str, Any]]:
+    return [each for each in listed(guest)["waiting"] if each["event"] == "SpareActive"]
+
+
 def test_a_member_fails_and_the_monitor_calls_the_hook(heard: Guest) -> None:
     """The message names the array and what to do; while the server is down, nothing is lost."""
     guest, made, disk = heard, mirror(heard), disk_names(heard)[1]
@@ -95,14 +99,15 @@ def test_a_member_fails_and_the_monitor_calls_the_hook(heard: Guest) -> None:
 
     guest.run("kill -9 $(cat /tmp/alerts/pid)")
     guest.run(f"mdadm {made.path} --remove /dev/{disk} && mdadm {made.path} --add /dev/{disk}")
-    wait_until(lambda: any(each["channels"] for each in listed(guest)["waiting"]), what="one that waits")
-    [waits] = listed(guest)["waiting"]
-    assert (waits["event"], waits["channels"]["hook"]["accepted"]) == ("SpareActive", None)
+    wait_until(lambda: rebuilt(guest) and rebuilt(guest)[0]["channels"], what="one that waits")
+    [waits] = rebuilt(guest)  # where the copy takes longer than the monitor sleeps, it reports that, too
+    assert waits["channels"]["hook"]["accepted"] is None
     assert SECRET not in json.dumps(listed(guest))
     serve(guest)
     assert guest.run(f"{HOOK} DegradedArray {made.path}").status == 0  # by its link, as mdadm may call it
     wait_until(lambda: not listed(guest)["waiting"], what="nothing waits")
-    assert titles(guest)[-2:] == [f"lab: {disk} is rebuilt, and serves in mirror", "lab: mirror is degraded"]
+    assert titles(guest)[-1] == "lab: mirror is degraded"
+    assert titles(guest).count(f"lab: {disk} is rebuilt, and serves in mirror") == 1
 
 
 def test_the_test_goes_through_mdadm(heard: Guest) -> None:
@@ -162,7 +167,9 @@ def test_it_is_undone(heard: Guest) -> None:
     before = heard.run("cat /etc/mdadm/mdadm.conf").stdout
     set_up(heard)
     again = started(heard, "plan", "alerts")
-    assert again.stderr.endswith("raidtui alert --test tries it\n")
+    assert (again.status, again.stdout) == (
+        0, "already so: all of it is set up already; raidtui alert --test tries it\n",
+    )  # fmt: skip
     assert started(heard, "jobs", "rollback", last_job(heard)).status == 0
     assert heard.run("cat /etc/mdadm/mdadm.conf").stdout == before
     assert heard.run(f"ls {HOOK} /etc/smartmontools/run.d/20raidtui").stdout == ""

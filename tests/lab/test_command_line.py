@@ -16,7 +16,7 @@ from tests.lab.guests.console import NOBODY, RAIDTUI, let_anyone_in
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest, Result
 
-SAMPLE = re.compile(r'(\w+)\{(\w+="[^"]*"(?:,\w+="[^"]*")*)\} (-?\d+)')
+SAMPLE = re.compile(r'(\w+)\{(\w+="[^"]*"(?:,\w+="[^"]*")*)\} (-?[\d.]+(?:e[+-]?\d+)?)')
 
 
 def status(guest: Guest, *options: str, before: tuple[str, ...] = ()) -> Result:
@@ -88,11 +88,11 @@ def test_each_form_of_the_report(guest: Guest) -> None:
     assert samples["raidtui_md_sync_speed_limit_bytes_per_second", data.kernel, "max", "system"] == 500 << 10
 
 
-def read_sample(line: str) -> tuple[tuple[str, ...], int]:
+def read_sample(line: str) -> tuple[tuple[str, ...], float]:
     """A metric's name and its labels' values, and its value."""
     found = SAMPLE.fullmatch(line)
     assert found is not None, line
-    return (found[1], *re.findall(r'="([^"]*)"', found[2])), int(found[3])
+    return (found[1], *re.findall(r'="([^"]*)"', found[2])), float(found[3])
 
 
 def test_the_exit_status_says_how_it_is(guest: Guest) -> None:
