@@ -99,6 +99,8 @@ class StackReader:
             wait: whether to ask for the state of maps in any case, and to wait for the tools, as far as they
                 answer in time.
         """
+        if wait:  # an answer that is on its way may be from before what has just been changed
+            self._crew.wait(lambda: not self._crew.open)
         self._ask(fresh=wait)
         if wait or not self._threads:
             self._crew.wait(lambda: not self._crew.open)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from threading import Event
+from threading import Event, Timer
 
 import pytest
 
@@ -51,6 +51,29 @@ def test_a_tool_that_hangs() -> None:
         assert host.asked.count(STATUS) == 3
     finally:
         host.end.set()
+
+
+class SlowHost(HangingHost):
+    """A host whose first answer about the state of maps is on its way until ``end``."""
+
+    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        if argv == STATUS and argv not in self.asked:
+            self.asked.append(argv)
+            self.end.wait()
+            return StackHost.run(self, *argv, timeout_s=timeout_s, stdin=stdin)
+        return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+
+
+def test_an_answer_that_was_on_its_way_is_not_the_one_that_is_waited_for() -> None:
+    """It may be from before a knob was set."""
+    host = SlowHost()
+    reader = StackReader(host, only_maps=True)
+    reader.look({})
+    later = Timer(0.2, host.end.set)
+    later.start()
+    reader.look({}, wait=True)
+    later.join()
+    assert host.asked.count(STATUS) == 2
 
 
 class AskedHost(StackHost):
