@@ -16,19 +16,18 @@ from pathlib import Path
 from types import FrameType
 from typing import Protocol
 
-from msgspec.structs import replace
-
 from raidtui.host.block import read_appearance
 from raidtui.host.facts import kernel_name
 from raidtui.host.roots.root import Root
 from raidtui.jobs.blackbox import save_black_box
 from raidtui.jobs.lock import BusyError, JobError, only_worker
 from raidtui.jobs.reshape_pace import ReshapePace
-from raidtui.jobs.rollback import bound_to_start, is_final, is_lost, refuse_late
-from raidtui.jobs.runner import do_step, first_trouble, holds, reads_so
+from raidtui.jobs.rollback import is_final, is_lost, refuse_late
+from raidtui.jobs.runner import do_step, first_trouble, holds
 from raidtui.jobs.states import CANCEL_EVENT, JobState
 from raidtui.jobs.store import Job
 from raidtui.jobs.undo_record import UndoRecord, done_by_job, keeps_values, record_path
+from raidtui.jobs.undoing import Undoing
 from raidtui.model.plan import FactKind, Harm, Plan, Step
 
 _END_S, _END_PACE_S = 2.0, 0.05
@@ -36,8 +35,6 @@ _END_S, _END_PACE_S = 2.0, 0.05
 _FOLLOW_PACE_S = 1.0
 _WAITS = "{0} is auto-read-only, so md waits for the first write (raidtui plan read-write {0})"
 _LOST_S = 5.0
-_BACK_S = 45.0
-"""How long to try to undo what others stand on."""
 
 
 class CostMeasure(Protocol):
@@ -263,31 +260,8 @@ class Worker:
         return self._end(JobState.ROLLED_BACK, reason=why)
 
     def _all_undone(self, plan: Plan) -> str:
-        """Undo all steps, the last one first; return why one cannot be undone, or "".
-
-        What steps stand on stays until they are undone. Somebody may have it open, such as udev, longer than
-        mdadm and dmsetup are patient (5 s): then they are tried again.
-        """
-        end_s: float | None = None
-        while True:
-            stuck = self._undone(plan)
-            end_s = end_s or time.monotonic() + _BACK_S  # what could be undone has had its own time
-            if not stuck or not plan.stacked or time.monotonic() >= end_s:
-                return stuck
-            self._root.run("udevadm", "settle", "--timeout=10")
-
-    def _undone(self, plan: Plan) -> str:
-        """Undo the steps that are not undone yet, once; return why the first one that cannot be is not."""
-        done, begun = self._job.done_steps()
-        stuck = ""
-        for number in sorted(done | begun, reverse=True):
-            if reason := self._undo(number, plan.steps[number].undo):
-                stuck = stuck or f"step {number + 1} cannot be undone: {reason}"
-                if plan.stacked:
-                    break
-            else:
-                self._job.note(event="undone", step=number)
-        return stuck
+        """Undo all steps, the last one first; return why one cannot be undone, or ""."""
+        return Undoing(self._root, self._job, self._do).undo_all(plan)
 
     def _note_start(self, step: Step) -> None:
         """Note which array a step has started: stopped and started again, it has another number."""
@@ -295,24 +269,6 @@ class Worker:
             name = kernel_name(self._root, uuid)
             seen = read_appearance(self._root, name) if name is not None else ""
             self._job.note(event="started", array=uuid, appearance=seen)
-
-    def _undo(self, number: int, steps: tuple[Step, ...]) -> str:
-        """Return why a step cannot be undone, or ""."""
-        first = ""
-        for place, step in enumerate(steps):
-            if step.proves and holds(self._root, step.proves):
-                continue
-            self._job.note(event="undo", of=number, command=step.command)
-            reason = self._do(replace(step, needs=bound_to_start(self._job, step.needs)))
-            if reason and reads_so(self._root, step):  # the kernel refuses the write, which is not needed
-                self._job.note(event="output", text=f"{reason}; it is {step.text} already")
-                continue
-            if reason:
-                self._job.note(event="undo failed", of=number, reason=reason)
-                first = first or reason
-                if place == 0:  # the others depend on it
-                    break
-        return first
 
     def _do(self, step: Step) -> str:
         self._missed = False

@@ -13,7 +13,7 @@ from pathlib import Path
 from raidtui.cli import run
 from raidtui.host.reading import read_survey
 from raidtui.host.roots.opening import open_root
-from raidtui.jobs import worker
+from raidtui.jobs import undoing
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.plan_file import load_plan
 from raidtui.jobs.states import JobState
@@ -174,7 +174,7 @@ def vanished_real(names: list[str], goner: str, entry: int) -> Row:
     others = [name for name in names if name != goner]
     before = _state(others)
     job = job_of(load_plan(PLAN.read_bytes()))
-    worker._BACK_S = 1.0  # nobody has it open: what cannot be undone stays so
+    undoing._BACK_S = 1.0  # nobody has it open: what cannot be undone stays so
 
     def gone(_: Job) -> None:
         Path(f"/sys/block/{goner}/device/delete").write_text("1")
@@ -191,8 +191,8 @@ def vanished_real(names: list[str], goner: str, entry: int) -> Row:
 def impatient(words: list[str], patience_s: float) -> int:
     """Run the command line, whose workers try to undo for so long; return its exit status."""
     start_workers_by(
-        "import sys\nfrom raidtui.cli import run\nfrom raidtui.jobs import worker\n"
-        f"worker._BACK_S = {patience_s}\nraise SystemExit(run(sys.argv[3:]))\n"
+        "import sys\nfrom raidtui.cli import run\nfrom raidtui.jobs import undoing\n"
+        f"undoing._BACK_S = {patience_s}\nraise SystemExit(run(sys.argv[3:]))\n"
     )
     return run(words)
 
@@ -257,7 +257,7 @@ def standing(names: list[str], *, freed: bool) -> Row:
     job = _trial(names, store_bytes=64 << 20, force=False)
     pid = os.fork()
     if pid == 0:
-        attended._IDLE_S, worker._BACK_S = 2.0, 2.0
+        attended._IDLE_S, undoing._BACK_S = 2.0, 2.0
         try:
             (_Standing if freed else _Stuck)(open_root("/"), job).work()
         finally:
