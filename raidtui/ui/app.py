@@ -32,10 +32,8 @@ from raidtui.ui.themes import Themes
 from raidtui.view.palette import choose_theme
 
 if TYPE_CHECKING:
-    from textual import events
     from textual.command import Provider
 
-    from raidtui.ui.tour import Tour
     from raidtui.ui.tune.tune_pane import TunePane
 
 
@@ -69,7 +67,6 @@ class RaidApp(DefectHooks, KeyOrderApp):
         root: the host.
         config: the user's settings.
         theme: the theme of the command line.
-        tour: whether to walk through the panes.
     """
 
     CSS_PATH = "raidtui.tcss"
@@ -86,10 +83,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
         config: Config | None = None,
         theme: str | None = None,
         driver_class: type[Driver] | None = None,
-        tour: bool = False,
     ) -> None:
-        self._tours = tour
-        self._tour: Tour | None = None
         self._settings = config or Config()
         self._styled_for = ""
         self._said = ""
@@ -137,18 +131,8 @@ class RaidApp(DefectHooks, KeyOrderApp):
         if self._root.writable:
             self.set_timer(_LATER_S, self._show_unfinished_job)
 
-    async def on_event(self, event: events.Event) -> None:
-        """Give the tour a key of the user, which ends or pauses it; else deliver the event."""
-        if self._tour is None or not self._tour.takes(event):
-            await super().on_event(event)
-
     def on_ready(self) -> None:
         """Let signals end the program in good order from now on, with the terminal restored."""
-        if self._tours:
-            from raidtui.ui.tour import Tour  # noqa: PLC0415
-
-            self._tour = Tour(self)
-            self._tour.start()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # not in a thread

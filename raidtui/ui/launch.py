@@ -27,6 +27,14 @@ def _driver() -> type[Driver] | None:
     return QuietDriver
 
 
+def _console(*, tour: bool) -> type[RaidApp]:
+    if not tour:
+        return RaidApp
+    from raidtui.ui.tour import TouredApp  # noqa: PLC0415
+
+    return TouredApp
+
+
 def launch(root: Root, *, theme: str | None, mouse: bool, tour: bool = False) -> NoReturn:
     """Run the console, and end the program with its exit status.
 
@@ -40,7 +48,7 @@ def launch(root: Root, *, theme: str | None, mouse: bool, tour: bool = False) ->
     code = CRASHED
     try:
         config = read_config()
-        app = RaidApp(root, config=config, theme=theme, driver_class=_driver(), tour=tour)
+        app = _console(tour=tour)(root, config=config, theme=theme, driver_class=_driver())
         status = app.run(mouse=mouse and config.mouse)
         report = app.crash
         code = app.return_code or status or 0

@@ -18,6 +18,7 @@ from msgspec import Struct
 from textual import events
 from textual.screen import Screen
 
+from raidtui.ui.app import RaidApp
 from raidtui.ui.frame.lines import Lines
 from raidtui.view.line import Line
 
@@ -167,10 +168,11 @@ class Tour:
         return self._task is not None and not self._task.done()
 
     def start(self) -> None:
-        """Begin."""
+        """Begin; the user's keys come here first."""
+        self._app.key_gate = self._takes
         self._task = asyncio.ensure_future(self._walk())
 
-    def takes(self, event: events.Event) -> bool:
+    def _takes(self, event: events.Event) -> bool:
         """Whether a key is for the tour alone: space pauses it, any other ends it.
 
         Args:
@@ -273,3 +275,11 @@ class Tour:
                 with contextlib.suppress(RuntimeError):  # the app is being closed
                     for line in screen.query("#tour"):
                         line.remove()
+
+
+class TouredApp(RaidApp):
+    """The console on the demo host, with a tour that begins by itself."""
+
+    def on_ready(self) -> None:
+        """Begin."""
+        Tour(self).start()

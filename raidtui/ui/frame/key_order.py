@@ -41,6 +41,8 @@ class KeyOrderApp(App[int]):
         self._passing = 0
         self._opening = 0
         self._cancel_opening: Callable[[], object] | None = None
+        self.key_gate: Callable[[events.Event], bool] | None = None
+        """Is asked first whether it takes a key for itself; the tour does."""
 
     async def on_event(self, event: events.Event) -> None:
         """Deliver a key, or hold it while one is being handled or a form is being opened.
@@ -48,6 +50,8 @@ class KeyOrderApp(App[int]):
         In a window too small for panes, only keys that work everywhere are delivered: a verb must not act on
         an array that is not in view.
         """
+        if self.key_gate is not None and self.key_gate(event):
+            return
         typed = isinstance(event, events.Key | events.Paste) and len(self.screen_stack) == 1
         if typed and self.draws_no_pane and getattr(event, "key", "") not in self._keys_everywhere:
             return

@@ -54,7 +54,7 @@ class Walk:
     def __init__(self, pilot: Paces, scene: Scene) -> None:
         self.pilot, self.scene = pilot, scene
         self.seen: list[int] = []
-        self.tour = app_of(pilot)._tour = Tour(app_of(pilot), sleep=self.sleep)
+        self.tour = Tour(app_of(pilot), sleep=self.sleep)
         self.go = asyncio.Event()
 
     async def sleep(self, seconds: float) -> None:
@@ -155,9 +155,7 @@ def test_the_tour_at_its_first_stop(shows: Shows, size: tuple[int, int]) -> None
 
     async def prepare(pilot: Paces) -> None:
         await ready(pilot)
-        app = app_of(pilot)
-        app._tour = Tour(app, sleep=forever)
-        app._tour.start()
+        Tour(app_of(pilot), sleep=forever).start()
         await until(pilot, lambda: "tour, 1 of" in screen_text(pilot), "its sentence")
         await pilot.pause()
 
