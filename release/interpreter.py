@@ -33,12 +33,12 @@ def make_interpreter() -> Path:
     if folder.exists():
         return folder
     root = make_root(SUITE, include=_TOOLS)
-    work = root / "work"
-    shutil.rmtree(work, ignore_errors=True)
-    work.mkdir()
-    shutil.copy(_source(), work / SOURCE)
-    shutil.copy(_SCRIPT, work / _SCRIPT.name)
-    in_root(root, "sh", f"/work/{_SCRIPT.name}", f"/work/{SOURCE}", "/opt/raidtui")
+    given = root / "given"
+    shutil.rmtree(given, ignore_errors=True)
+    given.mkdir()
+    shutil.copy(_source(), given / SOURCE)
+    shutil.copy(_SCRIPT, given / _SCRIPT.name)
+    in_root(root, "sh", f"/given/{_SCRIPT.name}", f"/given/{SOURCE}", "/opt/raidtui")
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     shutil.copytree(root / "opt/raidtui", part, symlinks=True)

@@ -10,6 +10,7 @@ import pytest
 
 from raidtui.model.plan import Refusal
 from raidtui.pull.tables import boot_notes, parse_dump, refuse_table, table_script
+from tests.lab.conftest import REQUIRE
 
 SFDISK = shutil.which("sfdisk", path="/usr/sbin:/sbin:/usr/bin") or ""
 GPT = """\
@@ -116,10 +117,11 @@ def test_what_boots_is_named_with_its_commands() -> None:
     )
 
 
-@pytest.mark.skipif(not SFDISK, reason="sfdisk is not installed")
 @pytest.mark.parametrize("dump", [GPT, MBR])
 def test_sfdisk_takes_it_and_makes_identifiers_of_its_own(tmp_path: Path, dump: str) -> None:
     """On a file: the table that comes out has the same partitions, and no identifier of the old one."""
+    if not SFDISK:
+        (pytest.fail if REQUIRE else pytest.skip)("sfdisk is not installed (Debian: apt install fdisk)")
     table = parse_dump(dump)
     assert table is not None
     image = tmp_path / "sdc"
