@@ -39,6 +39,7 @@ class BootCode(StrEnum):
     INITRAMFS_REFUSES = "initramfs-refuses"
     NO_DEGRADED_START = "no-degraded-start"
     CRYPT_LATE = "crypt-late"
+    CRYPT_ROOTDELAY = "crypt-rootdelay"
     FSTAB_WAITS = "fstab-waits"
     FSTAB_UNKNOWN = "fstab-unknown"
     FSTAB_MOVES = "fstab-moves"

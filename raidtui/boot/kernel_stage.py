@@ -16,7 +16,7 @@ from raidtui.model.boot import BootEntry, BootKernel, Initramfs
 from raidtui.model.stack import StackKind
 
 _MODULES = {"raid4": "raid456", "raid5": "raid456", "raid6": "raid456"}
-_ROOT_DELAY_S = 120
+_PATIENCE_S, _ROUND_S = 30, 2
 _SYSTEMS = frozenset({"ext4", "xfs", "btrfs", "f2fs", "jfs"})
 _KERNEL_NAME = re.compile(r"/dev/(?:sd|vd|hd|xvd|ubd)[a-z]+\d*|/dev/nvme\d+n\d+(?:p\d+)?")
 _AUTO = re.compile(r"^\s*auto\s+(.*)", re.IGNORECASE | re.MULTILINE)
@@ -107,18 +107,29 @@ def _of_kernel(host: BootHost, kernel: BootKernel, lost: str) -> Iterator[Reason
 
 
 def _of_crypt(host: BootHost, image: Initramfs, lost: str) -> Iterator[Reason]:
-    """Yield that an encrypted device above a degraded array may be opened too late.
+    """Yield that an encrypted device above a degraded array is opened too late, or may be.
 
-    initramfs-tools starts the array after two thirds of its time (local-block/mdadm), which counts from its
-    begin, and opens the device in the next round (local-block/cryptroot): where disks are slow to appear, the
-    time is over by then, and there is none.
+    The scripts of initramfs-tools take turns, in rounds of at least two seconds, until 30 s have passed since
+    it began: local-block/cryptroot opens the device, local-block/mdadm starts the array after two thirds of
+    that time. So the device is opened in the round after that: where disks are slow to appear, there is none.
+    With rootdelay=, it first sleeps for all of these seconds: from about 30 on, there is one round, which
+    starts the array at its end.
     """
     root, words = host.facts.root.device, host.facts.start.words if host.facts.start is not None else ()
-    delays = [whole_number(word.partition("=")[2]) or 0 for word in words if word.startswith("rootdelay=")]
-    if image.maker != "initramfs-tools" or max(delays, default=0) >= _ROOT_DELAY_S:
-        return
     late = any(host.degraded_by(array, lost) for array in host.arrays_below(root))
-    if late and image.starts_degraded and StackKind.CRYPT in host.kinds_below(root):
+    if image.maker != "initramfs-tools" or not (late and image.starts_degraded):
+        return
+    if StackKind.CRYPT not in host.kinds_below(root):
+        return
+    given = [word.partition("=")[2] for word in words if word.startswith("rootdelay=")]
+    delay = (whole_number(given[-1]) or 0) if given else 0
+    if delay + _ROUND_S >= _PATIENCE_S:
+        text = (
+            f"with rootdelay={delay} the initramfs tries to open {root} only once, before it starts the"
+            " degraded array"
+        )
+        yield Reason(code=BootCode.CRYPT_ROOTDELAY, text=text)
+    else:
         text = (
             f"the initramfs starts the degraded array after 20 s, and opens {root} after that: where disks"
             " are slow to appear, its 30 s are over by then"

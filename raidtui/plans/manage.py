@@ -201,7 +201,8 @@ def fail_and_remove(array: Array, name: str, why: str) -> tuple[Step, Step]:
     """Return the steps that take a member out of service, and out of the array.
 
     After a power cut between them md has not started the array with it ("kicking non-fresh"), and mdadm finds
-    nothing to fail, or to remove: that is done then.
+    nothing to fail, or to remove: that is done then. Or mdadm has taken it back as the machine booted: a disk
+    that comes while its array is started is added to it. It has to fail once more then.
 
     Args:
         array: the array.
@@ -211,7 +212,8 @@ def fail_and_remove(array: Array, name: str, why: str) -> tuple[Step, Step]:
     path = f"/dev/{name}"
     fail = manage(array, ("--fail", path), why, member_fact(array, name, "faulty|absent"))
     remove = manage(array, ("--remove", path), "release it", member_fact(array, name, "absent"))
-    return replace(fail, proof_decides=True), replace(remove, proof_decides=True, patient=True)
+    fail = replace(fail, proof_decides=True, volatile=True)
+    return fail, replace(remove, proof_decides=True, patient=True)
 
 
 def bound(

@@ -184,6 +184,16 @@ def _serving(record: PullRecord, found: PullStanding) -> PullWords:
             text=(f"The job that takes {name} out {_sentence(found)}. Resume it.",),
             act="resume the job",
         )
+    if found.job_state is JobState.DONE:
+        return PullWords(
+            head="Do not pull: it is in service again",
+            role="warn",
+            text=(
+                f"{name} was taken out, and is a member of {_titles(record)} again.",
+                "mdadm can add it when the machine boots. Take it out once more.",
+            ),
+            act="take it out",
+        )
     return PullWords(
         head="Do not pull: it is in service",
         role="warn",

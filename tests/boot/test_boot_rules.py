@@ -327,13 +327,23 @@ def test_an_encrypted_root_may_be_opened_too_late() -> None:
     (reason,) = encrypted().reasons
     assert (reason.code, reason.boots) == (BootCode.CRYPT_LATE, None)
     root = f"root=UUID={ROOT_UUID}"
-    assert encrypted(with_words(root, "rootdelay=180")).reasons == ()
-    assert [each.code for each in encrypted(with_words(root, "rootdelay=30")).reasons] == [
-        BootCode.CRYPT_LATE
-    ]
+    (short,) = encrypted(with_words(root, "rootdelay=40", "rootdelay=5")).reasons  # the last one counts
+    assert (short.code, short.boots) == (BootCode.CRYPT_LATE, None)
     assert (
         encrypted(with_image(maker="dracut", words=("rd.auto",), modules=("raid1", "dm_crypt"))).reasons == ()
     )
+
+
+@pytest.mark.parametrize("delay", [28, 30, 180])
+def test_a_root_delay_leaves_one_round_for_what_needs_two(delay: int) -> None:
+    found = encrypted(with_words(f"root=UUID={ROOT_UUID}", f"rootdelay={delay}"))
+    (reason,) = found.reasons
+    assert (found.boots_without, reason.code, reason.boots) == (False, BootCode.CRYPT_ROOTDELAY, False)
+    assert reason.text == (
+        f"with rootdelay={delay} the initramfs tries to open dm-0 only once, before it starts the degraded"
+        " array"
+    )
+    assert judged(with_words(f"root=UUID={ROOT_UUID}", f"rootdelay={delay}")).reasons == ()
 
 
 def apart(change: Change = lambda facts: facts) -> DiskVerdict:

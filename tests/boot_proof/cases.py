@@ -90,6 +90,7 @@ mend() {
 """
 """raidtui's own plans in an image; GRUB does not find out by itself there which partition table it reads."""
 
+_ROOTDELAY = "sed -i 's,root=[^ ]*,& rootdelay={},' /boot/grub/grub.cfg"
 CASES: dict[str, Case] = {
     "healthy": Case(),
     "no-boot-code": Case(script="dd if=/dev/zero of=/dev/ubdb bs=440 count=1 conv=notrunc"),
@@ -131,8 +132,10 @@ CASES: dict[str, Case] = {
     "luks-rootdelay": Case(
         layout="luks",
         initramfs="luks",
-        script="sed -i 's,root=[^ ]*,& rootdelay=180,' /boot/grub/grub.cfg",
+        script=_ROOTDELAY.format(180),
     ),
+    "rootdelay": Case(script=_ROOTDELAY.format(40)),
+    "lvm-rootdelay": Case(layout="lvm", script=_ROOTDELAY.format(40)),
     "data-on-one": Case(
         script="mkfs.ext4 -q -U 99999999-aaaa-4bbb-cccc-dddddddddddd /dev/ubda5; mkdir /data\n"
         "echo 'UUID=99999999-aaaa-4bbb-cccc-dddddddddddd /data ext4 defaults 0 2' >>/etc/fstab"

@@ -71,9 +71,7 @@ def test_every_order() -> None:
 
 def test_every_event() -> None:
     table = " ".join(rows("## A job's folder"))
-    source = (HOUSE / "raidtui" / "jobs" / "worker.py").read_text() + (
-        HOUSE / "raidtui" / "jobs" / "store.py"
-    ).read_text()
+    source = "".join(file.read_text() for file in (HOUSE / "raidtui" / "jobs").glob("*.py"))
     events = set(re.findall(r'event="([a-z ]+)"', source)) | FINAL
     assert {event for event in events if event not in table} == set()
     assert {"begin", "undo failed", "stuck", "made"} <= events

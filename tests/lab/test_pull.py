@@ -295,7 +295,8 @@ def step(guest: Guest, number: int, member: str = "") -> None:
 
     Args:
         guest: the guest.
-        number: 0 before there is a job, 1 before the record knows it, else before that entry of its journal.
+        number: -1 before there is a record, 0 before there is a job, 1 before the record knows it, else
+            before that entry of its journal.
         member: to begin with.
     """
     done = guest.run(pull_step.words("kill", number, member), timeout=120)
@@ -323,6 +324,16 @@ def test_killed_while_it_is_taken_out(guest: Guest, bays: Bays, points: tuple[in
         pull(guest, "--cancel")
         bays.run(f"mdadm /dev/{data(guest)} --re-add /dev/{bays.part(right)}")
         wait_until(lambda: degraded(guest) == "0", SETTLE_S, "it is in again")
+
+
+def test_killed_before_it_is_noted(guest: Guest, bays: Bays) -> None:
+    """Nothing has been done then, and nothing is left over: it begins anew."""
+    right = bays.serials[0]
+    step(guest, -1, bays.part(right))
+    assert (now(guest), degraded(guest)) == (None, "0")
+    assert guest.run(f"ls {RECORD}*").status != 0
+    pull(guest, "data", bays.part(right), "--start")
+    assert (now(guest)["stage"], degraded(guest)) == ("pull it", "1")
 
 
 @pytest.mark.parametrize("points", [(1, 4, 9, 10), later(FURTHER_IN)])

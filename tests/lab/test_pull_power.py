@@ -110,6 +110,21 @@ class Machine:
             said.append(raidtui(self.guest, "pull", "--next", "--start", timeout=COPY_S).output)
         assert self.stands(stage), said
 
+    def waits(self) -> None:
+        """It waits for a hand; or mdadm has taken the disk back at the boot, and it leaves once more."""
+        self.stands("in service" if self.serves(OLD) else "pull it")
+        self.until("pull it")
+
+    def serves(self, disk: str) -> bool:
+        """Whether md has a disk."""
+        return f"{disk}2[" in self.run("cat /proc/mdstat")
+
+    def take_back(self) -> None:
+        """Let md have the old disk again, as mdadm does at a boot where the array is started as it comes."""
+        name = f"/dev/{OLD}2"
+        self.run(f"mdadm /dev/md/data --re-add {name} && udevadm settle; mdadm --wait /dev/md/data || :")
+        assert self.read("degraded") == "0"
+
     def read(self, attribute: str) -> str:
         return self.run(f"cat /sys/block/{self.kernel}/md/{attribute}").strip()
 
@@ -159,7 +174,7 @@ def test_the_power_is_cut_at_each_point_of_an_exchange(machine: Machine, out_at:
     assert (found["target"]["serial"], machine.read("degraded")) == (serial_of(OLD), "1")
 
     machine.cut(out=BEFORE)  # while it waits for a hand
-    machine.stands("pull it")
+    machine.waits()
     machine.cut(out=PULLED)  # the right one is pulled while the machine is off
     assert machine.stands("left")["target"]["here"] is False
     machine.cut(out=AFTER)  # and the new one pushed in
@@ -181,17 +196,69 @@ def test_the_power_is_cut_at_each_point_of_an_exchange(machine: Machine, out_at:
     assert (found["complete"], found["lost"], machine.read("degraded")) == (True, [], "0")
     assert f"{NEW}2[" in machine.run("cat /proc/mdstat")
     machine.compare()
-    same_data(machine)
+    same_data(machine, MIRROR, THIRD)
     assert raidtui(machine.guest, "pull", "--cancel").status == 0
 
 
-def same_data(machine: Machine) -> None:
-    """A check finds no difference, and the new disk alone has all files."""
+def test_the_power_is_cut_while_the_wrong_disk_is_out(machine: Machine) -> None:
+    """Pulled while the machine was off, so that no watch saw it leave; then it is pushed back."""
+    wrong = BEFORE | {MIRROR}
+    machine.cut(out=BEFORE)
+    begun = raidtui(machine.guest, "pull", "data", f"{OLD}2", "--start", timeout=COPY_S)
+    assert begun.status == 0, begun.output
+    machine.stands("pull it")
+    for _ in range(2):  # it is found so, whether raidtui has seen it before or not
+        machine.cut(out=wrong)
+        assert (machine.serves(MIRROR), machine.serves(THIRD)) == (False, True)
+        found = machine.stands("in service" if machine.serves(OLD) else "pull it")
+        assert found["head"] == "WRONG DISK: push it back"
+        assert state_of(found, MIRROR) == "left"
+    machine.cut(out=BEFORE)
+    assert state_of(machine.now(), MIRROR) in {"out", "filling"}
+    taken = raidtui(machine.guest, "pull", "--next", "--start", timeout=COPY_S)
+    assert taken.status == 0, taken.output
+    wait_until(lambda: machine.serves(MIRROR), SETTLE_S, "it is a member again")
+    machine.run(f"mdadm --wait /dev/{machine.kernel} || :")
+    machine.waits()
+    assert machine.read("degraded") == "1"
+    machine.compare()
+    same_data(machine, THIRD)
+    assert raidtui(machine.guest, "pull", "--cancel").status == 0
+
+
+def test_md_takes_back_a_disk_that_was_taken_out(machine: Machine) -> None:
+    """At a boot mdadm may add it again, whether its job had ended or not: it has to leave once more."""
+    machine.cut(out=BEFORE)
+    machine.cut_in_step(8, out=BEFORE, member=f"{OLD}2")
+    if machine.read("degraded") == "1":
+        machine.take_back()
+    assert machine.stands("in service")["head"] == "Do not pull: it is still in service"
+    resumed = raidtui(machine.guest, "pull", "--next", "--start", timeout=COPY_S)
+    assert (resumed.status, machine.read("degraded")) == (0, "1"), resumed.output
+    machine.stands("pull it")
+
+    machine.take_back()
+    assert machine.stands("in service")["head"] == "Do not pull: it is in service again"
+    again = raidtui(machine.guest, "pull", "--next", "--start", timeout=COPY_S)
+    assert (again.status, machine.read("degraded")) == (0, "1"), again.output
+    machine.stands("pull it")
+    machine.compare()
+    same_data(machine, MIRROR)
+    assert raidtui(machine.guest, "pull", "--cancel").status == 0
+
+
+def state_of(found: Any, disk: str) -> str:
+    """What an exchange says of a disk that is not to be pulled."""
+    return str({each["serial"]: each["state"] for each in found["others"]}[serial_of(disk)])
+
+
+def same_data(machine: Machine, *leaving: str) -> None:
+    """A check finds no difference, and what is left without these disks has all files."""
     machine.run("umount /mnt/data")
     folder = f"/sys/block/{machine.kernel}/md"
     machine.run(f"echo check >{folder}/sync_action; mdadm --wait /dev/{machine.kernel} || :")
     assert machine.read("mismatch_cnt") == "0"
-    for name in (MIRROR, THIRD):
+    for name in leaving:
         for verb in ("--fail", "--remove"):
             machine.run(f"mdadm /dev/{machine.kernel} {verb} /dev/{name}2; udevadm settle")
     machine.run(f"mount -o ro /dev/{machine.kernel} /mnt/data")

@@ -18,14 +18,19 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from textual._xterm_parser import XTermParser
 from textual.geometry import Size
+from textual.screen import Screen
 
 from raidtui.config import Config
 from raidtui.demo.demo_host import demo_root
+from raidtui.host.reading import ReadingProgress
 from raidtui.host.roots.root import Root
+from raidtui.model.survey import Survey
 from raidtui.ui.frame.command_palette import Palette
+from raidtui.ui.frame.surveying import Show, Surveying
 from tests.lab.guests import keys
 from tests.lab.guests.arrays import make_array
 from tests.lab.guests.boot import LabMissingError
@@ -51,7 +56,7 @@ _PANES = "123456"
 _FOREIGN = "éß€漢字🛟\u0301\u200b\u202e\x00\x7f[]{}\\'\"$"
 _STRAY = (b"\x1b[", b"\x1b[I", b"\x1b[O", b"\x1b[?1;2c", b"\x1b[24;80R", b"\x1bOz", b"\x1b]11;rgb:0/0/0\x07",
           b"\xff\xfe", b"\xc3", b"\x1b[200~unended")  # fmt: skip
-_CALM_S, _TRIES = 20.0, 5
+_CALM_S, _TRIES = 20.0, 40
 _EACH_REAL, _LEAVE_S = 4, 60.0
 _ESCAPE = (
     b"\x1b[27u"  # as kitty sends it: a bare ESC and the next key's byte, read together, are alt and that key
@@ -60,6 +65,12 @@ _PASTED = b"\x1b[201~"
 _MOST_BYTES = 2000  # a guest's console stalls when its buffers overflow
 _REPORTS = "/var/lib/raidtui/crash-*"
 _CLOCK = re.compile(r"\d\d:\d\d$", re.MULTILINE)
+
+
+class _Shown:
+    """How often a page has been shown what was read of the host meanwhile."""
+
+    count = 0
 
 
 class _Laboratory:
@@ -169,7 +180,7 @@ def _leave(terminal: Terminal, dice: random.Random, size: tuple[int, int]) -> No
 def play(seed: int, *, root: Root | None = None, bursts: int = BURSTS) -> None:
     """Play a round on a host, by default the demo."""
     dice = random.Random(seed)
-    with _own_folder():
+    with _own_folder(), _counted_shows():
         asyncio.run(_played(dice, root or demo_root(), bursts))
 
 
@@ -187,6 +198,22 @@ def _own_folder() -> Iterator[None]:
             os.environ.pop("XDG_STATE_HOME")
             if state is not None:
                 os.environ["XDG_STATE_HOME"] = state
+
+
+@contextlib.contextmanager
+def _counted_shows() -> Iterator[None]:
+    """Count them: what is read in threads comes to a page at any moment, also while it is drawn anew."""
+    shown = Surveying.shown
+
+    async def counted(self: Surveying, screen: Screen[Any], show: Show) -> Any:
+        def told(survey: Survey, progress: ReadingProgress) -> None:
+            _Shown.count += 1
+            show(survey, progress)
+
+        return await shown(self, screen, told)
+
+    with patch.object(Surveying, "shown", counted):
+        yield
 
 
 async def _played(dice: random.Random, root: Root, bursts: int) -> None:
@@ -312,7 +339,7 @@ def _state(app: StagedApp) -> tuple[object, ...]:
     """Return what changes when something that was started has ended."""
     main = app.main
     scrolled = [widget.scroll_offset for widget in app.screen.query("*")]
-    return len(main.events), main._message, app.report, len(app.screen_stack), scrolled
+    return _Shown.count, len(main.events), main._message, app.report, len(app.screen_stack), scrolled
 
 
 async def _left(pilot: Any, app: StagedApp) -> None:

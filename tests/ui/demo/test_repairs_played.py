@@ -245,6 +245,7 @@ def test_the_demo_as_its_new_array_syncs(
         await built(pilot)
         await pilot.press("escape")
         await until(pilot, lambda: message_of(pilot).endswith("done"), "it is left")
-        await look(pilot)
+        await until(pilot, lambda: any("backup" in row for row in rows_of(pilot)), "it is there")
+        await let_pass(pilot, scene, 2)
 
     shows(staged(scene.root), size=size, prepare=prepare)

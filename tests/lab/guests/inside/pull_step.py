@@ -1,7 +1,7 @@
 """Runs in a guest: the next step of a disk's exchange, up to a point where the process or the power ends.
 
-``python -m tests.lab.guests.inside.pull_step kill|cut NUMBER MEMBER``: before there is a job (0), before
-the record knows it (1), or else before that entry of the job's journal.
+``python -m tests.lab.guests.inside.pull_step kill|cut NUMBER MEMBER``: before there is a record (-1), before
+there is a job (0), before the record knows it (1), or else before that entry of the job's journal.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ def step(how: str, number: int, member: str) -> int:
         draft = pull_plans.make_draft(root, survey, member)
         assert isinstance(draft, pull_plans.PullDraft), draft
         made = draft.made
+        if number == -1:
+            fall(how)
         pulls.begin(draft.record)
     else:
         survey = Reading(root, snapshot, pull_plans.next_scope(snapshot, look)).start().wait()
