@@ -9,6 +9,7 @@ import pytest
 from textual._context import active_app
 from textual.widgets import Input
 
+from raidtui.demo.demo_host import DemoRoot
 from raidtui.host.roots.root import Root
 from raidtui.monitor.sampler import Sampler
 from tests.bench.forms.choices import Asked
@@ -23,7 +24,7 @@ def staged_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A root that has a clock is sampled by it."""
 
     def sampler(root: Root, *, absent: bool = False, patient: bool = False) -> Sampler:
-        clock = getattr(root, "clock", None)
+        clock = root._clock if isinstance(root, DemoRoot) else getattr(root, "clock", None)
         if clock is None:
             return Sampler(root, absent=absent, patient=patient)
         return Sampler(root, clock=clock, absent=absent, patient=patient)
