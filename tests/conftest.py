@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,6 +24,7 @@ from hypothesis import HealthCheck, settings
 from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
+from tests.alerts.servers import Web, web_server
 from tests.extent import WHOLE
 
 HERE = Path(__file__).parent
@@ -133,3 +135,17 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr("raidtui.jobs.last_look.last_look_path", lambda: tmp_path / "state" / "advice.json")
+
+
+@pytest.fixture
+def not_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not root, whose spool and channels are the machine's."""
+    uid = os.geteuid() or 12345
+    monkeypatch.setattr("os.geteuid", lambda: uid)
+
+
+@pytest.fixture
+def web() -> Iterator[Web]:
+    """A web server that receives alerts."""
+    with web_server() as server:
+        yield server

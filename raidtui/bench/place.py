@@ -10,6 +10,7 @@ import posixpath
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from raidtui.host.block import BLOCK, DiskReader
 from raidtui.host.mounts import Mount, read_mounts
@@ -89,16 +90,7 @@ def find_directory(root: Root, directory: str) -> Place | Refusal:
     mount = _mount_of(root, path)
     device = os.stat(path).st_dev  # noqa: PTH116
     name = _block_name(root, f"{os.major(device)}:{os.minor(device)}") or _source_name(root, mount.source)
-    disks, members, arrays = below(root, name) if name else ((), (), ())
-    return Place(
-        directory=path,
-        mount=mount.where,
-        file_system=mount.kind,
-        disks=disks,
-        members=members,
-        arrays=arrays,
-        layers=layers_below(root, name) if name else (),
-    )
+    return _place(root, path, mount, name)
 
 
 def _mounted(root: Root, directory: str) -> Place | Refusal:
@@ -112,7 +104,13 @@ def _mounted(root: Root, directory: str) -> Place | Refusal:
             why=f"nothing is mounted at {directory}",
             remedy="name a mount point of the host",
         )
-    disks, members, arrays = below(root, name)
+    free = (whole_number(root.text(f"{BLOCK}/{name}/size")) or 0) * _HALF_BYTES
+    return replace(_place(root, directory, mount, name), free_bytes=free)
+
+
+def _place(root: Root, directory: str, mount: Mount, name: str | None) -> Place:
+    """Return a directory with what lies below the block device of its file system."""
+    disks, members, arrays = below(root, name) if name else ((), (), ())
     return Place(
         directory=directory,
         mount=mount.where,
@@ -120,8 +118,7 @@ def _mounted(root: Root, directory: str) -> Place | Refusal:
         disks=disks,
         members=members,
         arrays=arrays,
-        layers=layers_below(root, name),
-        free_bytes=(whole_number(root.text(f"{BLOCK}/{name}/size")) or 0) * _HALF_BYTES,
+        layers=layers_below(root, name) if name else (),
     )
 
 

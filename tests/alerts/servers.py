@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+SECRET = "s3cret-token"
+"""A word in a channel's address, which nothing may show."""
+
 
 class Web:
     """An HTTP server.

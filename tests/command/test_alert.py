@@ -12,7 +12,7 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +29,14 @@ from raidtui.model.alert import AlertEvent, Channel
 from raidtui.model.finding import Severity
 from raidtui.session.alert_check import AlertRoute, AlertTest, ChannelOutcome, ChannelResult
 from raidtui.session.alerts import keep_channels, read_channels
-from tests.alerts.servers import Web, web_server
+from tests.alerts.servers import SECRET, Web
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid10
 
+pytestmark = pytest.mark.usefixtures("not_root")
+
 HOUSE = Path(__file__).parents[2]
 DOCS = (HOUSE / "docs" / "alerts.md").read_text()
-SECRET = "s3cret-token"
 HOOKED = """\
 import os, sys
 uid = os.geteuid() or 12345
@@ -43,19 +44,6 @@ os.geteuid = lambda: uid
 from raidtui.cli import run_line
 sys.exit(run_line(sys.argv[1:]))
 """
-
-
-@pytest.fixture(autouse=True)
-def own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not root, whose spool and channels are the machine's."""
-    uid = os.geteuid() or 12345
-    monkeypatch.setattr("os.geteuid", lambda: uid)
-
-
-@pytest.fixture
-def web() -> Iterator[Web]:
-    with web_server() as server:
-        yield server
 
 
 def host(*, live: bool = True) -> Kernel:

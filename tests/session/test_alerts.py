@@ -26,11 +26,12 @@ from raidtui.model.alert import Alert, AlertEvent, AlertWords, Channel, Delivery
 from raidtui.model.finding import Severity
 from raidtui.session import alerts
 from raidtui.session.alerts import keep_channels, read_channels, send_unkept, send_waiting
-from tests.alerts.servers import Post, Web, mail_server, web_server
+from tests.alerts.servers import SECRET, Post, Web, mail_server, web_server
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid10
 
-SECRET = "s3cret-token"
+pytestmark = pytest.mark.usefixtures("not_root")
+
 SENDMAIL = """\
 #!{python} -I
 import smtplib, sys, email
@@ -38,19 +39,6 @@ mail = email.message_from_bytes(sys.stdin.buffer.read())
 with smtplib.SMTP("127.0.0.1", {port}, timeout=5) as server:
     server.sendmail("root@lab", [mail["To"]], mail.as_bytes())
 """
-
-
-@pytest.fixture(autouse=True)
-def own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not root, whose spool and channels are the machine's."""
-    uid = os.geteuid() or 12345
-    monkeypatch.setattr("os.geteuid", lambda: uid)
-
-
-@pytest.fixture
-def web() -> Iterator[Web]:
-    with web_server() as server:
-        yield server
 
 
 @pytest.fixture
