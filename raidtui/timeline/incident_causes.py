@@ -249,8 +249,8 @@ def _at_start(codes: _Codes, wiring: Wiring) -> Hint | None:
         return Hint(cause=IncidentCause.UNCLEAN, sentence=sentence, basis=("unclean-end",))
     if "not-clean" in codes:
         sentence = (
-            "the array was in use when the host stopped: power cut, reset or crash; the resync makes its"
-            " members agree again"
+            "the array is new, or was in use when the host stopped: power cut, reset or crash; the resync"
+            " makes its members agree"
         )
         return Hint(cause=IncidentCause.UNCLEAN, sentence=sentence, basis=("not-clean",))
     return None

@@ -250,7 +250,7 @@ def test_the_demo_remembers() -> None:
         "sdd2 is outdated and was left out",
         "mdadm --monitor: degraded",
         "booted; no shutdown was logged before",
-        "was not stopped cleanly: a resync follows",
+        "its members were not in step: a resync follows",
     ]
     assert [each.hint.cause.value for each in history.incidents if each.hint is not None] == [
         "link",

@@ -216,7 +216,7 @@ async def test_what_this_console_sees_is_merged_by_time() -> None:
         shown = rows(pane)
         places = [
             next(n for n, row in enumerate(shown) if text in row)
-            for text in (FAILED, "not stopped", "optimal")
+            for text in (FAILED, "not in step", "optimal")
         ]
         assert places == sorted(places)
         stamps = [row.at_s for row in pane._shown]
