@@ -31,11 +31,7 @@ _REMEDIES = {
     BootCode.NO_ESP: "make an EFI system partition on another disk, and put a boot loader there",
     BootCode.ESP_METADATA: "create that array again with --metadata=1.0",
     BootCode.BOOT_LOST: "put /boot on the array of the root file system, or on one of its own",
-    BootCode.CRYPT_LATE: (
-        "know what to type at its (initramfs) prompt: mdadm --run /dev/md?*, /scripts/local-block/cryptroot,"
-        " exit"
-    ),
-    BootCode.CRYPT_ROOTDELAY: "take rootdelay= out of /etc/default/grub, then make GRUB's menu again",
+    BootCode.ROOT_DELAY: "take rootdelay= out of /etc/default/grub, then make GRUB's menu again",
     BootCode.RD_MD: "name all arrays of the root file system in rd.md.uuid, or give rd.auto=1",
 }
 

@@ -103,38 +103,30 @@ def _of_kernel(host: BootHost, kernel: BootKernel, lost: str) -> Iterator[Reason
                 boots=False if known else None,
                 about=version,
             )
-    yield from _of_crypt(host, image, lost)
+    yield from _of_delay(host, image, lost)
 
 
-def _of_crypt(host: BootHost, image: Initramfs, lost: str) -> Iterator[Reason]:
-    """Yield that an encrypted device above a degraded array is opened too late, or may be.
+def _of_delay(host: BootHost, image: Initramfs, lost: str) -> Iterator[Reason]:
+    """Yield that what stands on a degraded array comes too late, because of rootdelay=.
 
-    The scripts of initramfs-tools take turns, in rounds of at least two seconds, until 30 s have passed since
-    it began: local-block/cryptroot opens the device, local-block/mdadm starts the array after two thirds of
-    that time. So the device is opened in the round after that: where disks are slow to appear, there is none.
-    With rootdelay=, it first sleeps for all of these seconds: from about 30 on, there is one round, which
-    starts the array at its end.
+    initramfs-tools waits in rounds of at least two seconds, until 30 s have passed since it began. In each it
+    opens what is encrypted; it starts the degraded array at the end of the first one after 20 s, and volumes
+    come by udev after that: both are there in one of the next rounds. With rootdelay=, it first sleeps for
+    all of these seconds. From about 30 on, there is one round, which ends with the array.
     """
     root, words = host.facts.root.device, host.facts.start.words if host.facts.start is not None else ()
     late = any(host.degraded_by(array, lost) for array in host.arrays_below(root))
-    if image.maker != "initramfs-tools" or not (late and image.starts_degraded):
-        return
-    if StackKind.CRYPT not in host.kinds_below(root):
+    above = any(kind is StackKind.CRYPT or kind.startswith("lvm") for kind in host.kinds_below(root))
+    if image.maker != "initramfs-tools" or not (late and image.starts_degraded and above):
         return
     given = [word.partition("=")[2] for word in words if word.startswith("rootdelay=")]
     delay = (whole_number(given[-1]) or 0) if given else 0
     if delay + _ROUND_S >= _PATIENCE_S:
         text = (
-            f"with rootdelay={delay} the initramfs tries to open {root} only once, before it starts the"
-            " degraded array"
+            f"with rootdelay={delay} the initramfs gives up when it has started the degraded array: {root},"
+            " which stands on it, is not there yet"
         )
-        yield Reason(code=BootCode.CRYPT_ROOTDELAY, text=text)
-    else:
-        text = (
-            f"the initramfs starts the degraded array after 20 s, and opens {root} after that: where disks"
-            " are slow to appear, its 30 s are over by then"
-        )
-        yield Reason(code=BootCode.CRYPT_LATE, text=text, boots=None)
+        yield Reason(code=BootCode.ROOT_DELAY, text=text)
 
 
 def _of_contents(host: BootHost, kernel: BootKernel, image: Initramfs) -> Iterator[Reason]:

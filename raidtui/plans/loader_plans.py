@@ -221,7 +221,9 @@ def _entered(
         return ()
     like = next((each for each in facts.entries if of is not None and each.part_uuid == of.part_uuid), None)
     file = (like.path if like is not None else _FALLBACK).replace("/", "\\")
-    label = f"{(like.label if like is not None else '') or 'Linux'} ({esp.disk})"
+    numbers = [fact.value for fact in same if fact.kind is FactKind.SERIAL and fact.subject == esp.disk]
+    serial = numbers[0] if numbers else esp.disk  # a name moves, the entry stays
+    label = f"{(like.label if like is not None else '') or 'Linux'} ({serial})"
     return (
         Step(
             argv=(

@@ -312,38 +312,39 @@ def test_an_initramfs_that_cannot_be_read_and_is_older_than_mdadm_conf() -> None
     assert reason.boots is None
 
 
-def encrypted(change: Change = lambda facts: facts) -> DiskVerdict:
-    """The root file system in dm-0, dm-crypt on md0; without ubda."""
+def stacked(change: Change, kind: StackKind) -> DiskVerdict:
+    """The root file system in dm-0, which stands on md0; without ubda."""
     facts, stack, arrays = healthy()
-    like = stack.nodes["md0"]
-    crypt = replace(like, name="dm-0", kind=StackKind.CRYPT, parents=("md0",), label="safe")
-    image = with_image(crypttab=("safe",), modules=("raid1", "dm_crypt", "md_mod"))(facts)
+    above = replace(stack.nodes["md0"], name="dm-0", kind=kind, parents=("md0",), label="safe")
+    image = with_image(
+        crypttab=("safe",),
+        modules=("raid1", "dm_crypt", "md_mod"),
+        programs=("mdadm", "lvm", "cryptsetup"),
+    )(facts)
     found = replace(image, root=replace(facts.root, device="dm-0"))
-    disks = judge_boot(change(found), Stack(nodes={**stack.nodes, "dm-0": crypt}), arrays)
+    disks = judge_boot(change(found), Stack(nodes={**stack.nodes, "dm-0": above}), arrays)
     return next(each for each in disks if each.name == "ubda")
 
 
-def test_an_encrypted_root_may_be_opened_too_late() -> None:
-    (reason,) = encrypted().reasons
-    assert (reason.code, reason.boots) == (BootCode.CRYPT_LATE, None)
-    root = f"root=UUID={ROOT_UUID}"
-    (short,) = encrypted(with_words(root, "rootdelay=40", "rootdelay=5")).reasons  # the last one counts
-    assert (short.code, short.boots) == (BootCode.CRYPT_LATE, None)
-    assert (
-        encrypted(with_image(maker="dracut", words=("rd.auto",), modules=("raid1", "dm_crypt"))).reasons == ()
-    )
-
-
+@pytest.mark.parametrize("kind", [StackKind.CRYPT, StackKind.LINEAR])
 @pytest.mark.parametrize("delay", [28, 30, 180])
-def test_a_root_delay_leaves_one_round_for_what_needs_two(delay: int) -> None:
-    found = encrypted(with_words(f"root=UUID={ROOT_UUID}", f"rootdelay={delay}"))
+def test_a_root_delay_leaves_one_round_for_what_needs_two(kind: StackKind, delay: int) -> None:
+    root = f"root=UUID={ROOT_UUID}"
+    found = stacked(with_words(root, f"rootdelay={delay}"), kind)
     (reason,) = found.reasons
-    assert (found.boots_without, reason.code, reason.boots) == (False, BootCode.CRYPT_ROOTDELAY, False)
+    assert (found.boots_without, reason.code, reason.boots) == (False, BootCode.ROOT_DELAY, False)
     assert reason.text == (
-        f"with rootdelay={delay} the initramfs tries to open dm-0 only once, before it starts the degraded"
-        " array"
+        f"with rootdelay={delay} the initramfs gives up when it has started the degraded array: dm-0, which"
+        " stands on it, is not there yet"
     )
-    assert judged(with_words(f"root=UUID={ROOT_UUID}", f"rootdelay={delay}")).reasons == ()
+    last = with_words(root, f"rootdelay={delay}", "rootdelay=5")
+    assert stacked(last, kind).reasons == ()
+    assert judged(with_words(root, f"rootdelay={delay}")).reasons == ()  # the array itself is there then
+
+
+def test_nothing_is_said_of_a_root_without_a_delay() -> None:
+    for kind in (StackKind.CRYPT, StackKind.LINEAR):
+        assert stacked(lambda facts: facts, kind).reasons == ()
 
 
 def apart(change: Change = lambda facts: facts) -> DiskVerdict:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.boot_proof.boots import boot
-from tests.boot_proof.cases import CASES, LOADERS, VARIANTS, Case
+from tests.boot_proof.cases import CASES, LOADERS, TO_RUN_INSIDE, VARIANTS, Case
 from tests.boot_proof.fixtures import keep
 from tests.boot_proof.image import LAYOUTS, ImageGuest, copy_images, image_files
 from tests.boot_proof.tree import kernel_of, make_initramfs, make_tree
@@ -64,10 +64,15 @@ def carried_out(state: Path, name: str, turn: int) -> None:
     if turn >= len(files) or (key := f"{name} without {files[turn].name}") in results(state):
         return
     folder = prepared(state, name, case)
+    variables = folder / "variables"
+    if case.inside and not variables.exists():
+        ran = boot(files, folder / "inside.log", uefi=case.uefi, variables=variables, keeps=True)
+        assert ran.up, f"{name}: it did not come up with all its disks: {ran.end}"
     if not (folder / "verdict.json").exists():
         ask(folder, case)
     log = folder / f"without-{files[turn].name}.log"
-    seen = boot([file for file in files if file != files[turn]], log, uefi=case.uefi)
+    there = [file for file in files if file != files[turn]]
+    seen = boot(there, log, uefi=case.uefi, variables=variables)
     note(state, {"key": key, "end": seen.end, "seconds": round(seen.seconds), "up": seen.up})
 
 
@@ -121,6 +126,10 @@ def prepared(state: Path, name: str, case: Case) -> Path:
         put = f"cp /mnt/initramfs /boot/initrd.img-{kernel_of(state / 'tree')}\n"
         done = guest.enter(layout, put + case.script)
         assert done.status == 0, f"{name}: {done.output}"
+        if case.inside:
+            (guest.folder / "share" / "inside").write_text(case.inside)
+            done = guest.enter(layout, TO_RUN_INSIDE)
+            assert done.status == 0, f"{name}: {done.output}"
         (folder / "made").write_text(done.output)
         guest.close()
     finally:

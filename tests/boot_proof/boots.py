@@ -85,27 +85,37 @@ def find_qemu(*, uefi: bool) -> None:
         raise LabMissingError("OVMF is not installed (Debian: apt install ovmf)")
 
 
-def boot(files: Sequence[Path], log: Path, *, uefi: bool) -> Boot:
+def boot(
+    files: Sequence[Path], log: Path, *, uefi: bool, variables: Path | None = None, keeps: bool = False
+) -> Boot:
     """Boot with these disks, in this order.
 
     Args:
         files: the images of the disks that are there.
         log: where what comes over the serial line is written, as it comes.
         uefi: whether the firmware is OVMF, else SeaBIOS.
+        variables: OVMF's, of a machine that has been in use: it boots in the order of its own entries. Where
+            the file is not there, the machine is new.
+        keeps: whether what is written to disks and variables stays.
     """
     find_qemu(uefi=uefi)
     folder = Path(tempfile.mkdtemp(prefix="raidtui-boot."))
+    store = folder / "variables"
     try:
-        shutil.copyfile(VARIABLES, folder / "variables")
-        return _watched(_argv(files, folder, uefi=uefi), log)
+        known = variables is not None and variables.exists()
+        shutil.copyfile(variables if variables is not None and known else VARIABLES, store)
+        ended = _watched(_argv(files, store, uefi=uefi, keeps=keeps, known=known), log)
+        if keeps and variables is not None:
+            shutil.copyfile(store, variables)
+        return ended
     finally:
         shutil.rmtree(folder)
 
 
-def _argv(files: Sequence[Path], folder: Path, *, uefi: bool) -> tuple[str, ...]:
+def _argv(files: Sequence[Path], store: Path, *, uefi: bool, keeps: bool, known: bool) -> tuple[str, ...]:
     flash = (
         *("-drive", f"if=pflash,format=raw,readonly=on,file={CODE}"),
-        *("-drive", f"if=pflash,format=raw,file={folder / 'variables'}"),
+        *("-drive", f"if=pflash,format=raw,file={store}"),
     )
     return (
         which(QEMU) or QEMU,
@@ -122,19 +132,17 @@ def _argv(files: Sequence[Path], folder: Path, *, uefi: bool) -> tuple[str, ...]
             "768",
         ),
         *("-display", "none", "-serial", "stdio", "-monitor", "none", "-nic", "none", "-no-reboot"),
-        *("-no-user-config", "-device", "virtio-rng-pci", "-snapshot"),
+        *("-no-user-config", "-device", "virtio-rng-pci", *(() if keeps else ("-snapshot",))),
         *(flash if uefi else ()),
-        *(word for number, file in enumerate(files) for word in _disk(number, file)),
+        *(word for number, file in enumerate(files) for word in _disk(number, file, known=known)),
     )
 
 
-def _disk(number: int, file: Path) -> tuple[str, ...]:
+def _disk(number: int, file: Path, *, known: bool) -> tuple[str, ...]:
+    place = "" if known else f",bootindex={number}"  # which would come before the firmware's own entries
     return (
         *("-drive", f"if=none,id=disk{number},format=raw,cache=unsafe,file={file}"),
-        *(
-            "-device",
-            f"virtio-blk-pci,drive=disk{number},serial=PROOF-{file.name[-1].upper()},bootindex={number}",
-        ),
+        *("-device", f"virtio-blk-pci,drive=disk{number},serial=PROOF-{file.name[-1].upper()}{place}"),
     )
 
 

@@ -15,12 +15,14 @@ class Case(Struct, frozen=True, kw_only=True):
         uefi: the firmware that boots it.
         initramfs: which one it has.
         script: what is done to the healthy image, by chroot; the shared folder is /mnt.
+        inside: what is done once after that on the machine that boots, whose firmware's variables stay.
     """
 
     layout: str = "raid1"
     uefi: bool = False
     initramfs: str = "plain"
     script: str = ""
+    inside: str = ""
 
 
 class Variant(Struct, frozen=True, kw_only=True):
@@ -90,6 +92,53 @@ mend() {
 """
 """raidtui's own plans in an image; GRUB does not find out by itself there which partition table it reads."""
 
+_BROUGHT = """
+mkdir -p /usr/local/lib/proof
+cp -a /opt/raidtui /usr/local/lib/proof/
+cd /opt/.venv/lib/python3.*/site-packages
+for name in *; do
+    case $name in mypy*|ruff*|hypothesis*|pip*|ansible*|cryptography*|apprise*|*.so) continue ;; esac
+    cp -a "$name" /usr/local/lib/proof/
+done
+rm -f /usr/local/lib/proof/*.pth
+"""
+"""raidtui and what it needs, in the image: the machine that boots has no other host's folders."""
+TO_RUN_INSIDE = """
+set -e
+install -m 755 /mnt/inside /usr/local/sbin/proof-inside
+cat >/usr/local/sbin/proof-begin <<'END'
+#!/bin/sh
+exec >/dev/ttyS0 2>&1
+once=/usr/local/sbin/proof-inside
+if [ -x $once ]; then
+    sh $once
+    rm $once
+    sync
+fi
+efibootmgr | grep "^Boot"
+END
+chmod 755 /usr/local/sbin/proof-begin
+cat >/etc/systemd/system/proof-begin.service <<'END'
+[Unit]
+DefaultDependencies=no
+After=local-fs.target
+Before=boot-proof.service
+[Service]
+Type=oneshot
+ExecStart=/usr/local/sbin/proof-begin
+END
+ln -s ../proof-begin.service /etc/systemd/system/sysinit.target.wants/
+"""
+"""/mnt/inside is run once by the machine that boots; at each boot it prints the firmware's entries."""
+_MENDED_INSIDE = """
+export PYTHONPATH=/usr/local/lib/proof PYTHONDONTWRITEBYTECODE=1
+mountpoint -q /sys/firmware/efi/efivars || mount -t efivarfs efivarfs /sys/firmware/efi/efivars
+efibootmgr
+python3 -m raidtui boot-check --json
+python3 -m raidtui plan boot loader vdb --json >/run/plan.json && python3 -m raidtui apply /run/plan.json
+efibootmgr --verbose
+python3 -m raidtui boot-check --json
+"""
 _ROOTDELAY = "sed -i 's,root=[^ ]*,& rootdelay={},' /boot/grub/grub.cfg"
 CASES: dict[str, Case] = {
     "healthy": Case(),
@@ -155,6 +204,11 @@ CASES: dict[str, Case] = {
         + _RAIDTUI
         + "mount -t tmpfs none /sys/firmware; mkdir -p /sys/firmware/efi/efivars\n"
         "mend loader ubdb\numount /sys/firmware",
+    ),
+    "uefi-entered": Case(
+        uefi=True,
+        script="mount -t vfat /dev/ubdb2 /media && rm -r /media/EFI; umount /media\n" + _BROUGHT,
+        inside=_MENDED_INSIDE,
     ),
     "swap-on-one": Case(
         script="mkswap -U 88888888-9999-4aaa-bbbb-cccccccccccc /dev/ubda5\n"

@@ -97,8 +97,8 @@ def entered(*entries: EfiEntry, of: Esp | None = OLD, **more: Any) -> list[tuple
 
 def test_the_firmware_gets_an_entry_like_that_of_the_one_that_is_copied() -> None:
     create = ("efibootmgr", "--create", "--disk", "/dev/sdb", "--part", "1")
-    like = (*create, "--label", "debian (sdb)", "--loader", "\\EFI\\DEBIAN\\SHIMX64.EFI")
-    fallback = (*create, "--label", "Linux (sdb)", "--loader", "\\EFI\\BOOT\\BOOTX64.EFI")
+    like = (*create, "--label", "debian (S-sdb)", "--loader", "\\EFI\\DEBIAN\\SHIMX64.EFI")
+    fallback = (*create, "--label", "Linux (S-sdb)", "--loader", "\\EFI\\BOOT\\BOOTX64.EFI")
     assert entered(ENTRY) == [like]
     assert entered() == [fallback]
     assert entered(ENTRY, of=None) == [fallback]

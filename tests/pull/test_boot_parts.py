@@ -70,7 +70,7 @@ def test_the_files_of_the_neighbours_esp_and_an_entry() -> None:
         "umount /run/raidtui/esp-from",
         "umount /run/raidtui/esp",
         (
-            "efibootmgr --create --disk /dev/sdc --part 1 --label debian (sdc)"
+            "efibootmgr --create --disk /dev/sdc --part 1 --label debian (SSDC0001)"
             " --loader \\EFI\\DEBIAN\\SHIMX64.EFI"
         ),
     ]
