@@ -25,14 +25,21 @@ def held_words(news: PaceNews, now_s: float) -> str:
     return f"{wanted}, {news.latency_ms:.3g} ms at worst now" if news.latency_ms is not None else wanted
 
 
-def given_words(news: PaceNews, now_s: float) -> tuple[str, ...]:
-    """Return the speed that is given with its reason, and the end."""
+def given_words(news: PaceNews, now_s: float, *, ends: bool = True) -> tuple[str, ...]:
+    """Return the speed that is given with its reason, and the end.
+
+    Args:
+        news: of the pacing.
+        now_s: epoch seconds.
+        ends: whether it is said when the sync is likely to end; False where that stands beside it already.
+    """
     if news.limit_kib_s is None or news.why is None:
         return ("waits for a sync",)
     given = f"up to {rate_mb_s(news.limit_kib_s)}: {news.why.words}"
-    ends = f"ends in about {duration(news.left_s)}" if news.left_s is not None else ""
+    left_s = news.left_s if ends else None
+    likely = f"ends in about {duration(left_s)}" if left_s is not None else ""
     by = f"by {_clock(now_s, news.by_s)} at the latest" if news.by_s is not None else ""
-    return (given, *([", ".join(each for each in (ends, by) if each)] if ends or by else []))
+    return (given, *([", ".join(each for each in (likely, by) if each)] if likely or by else []))
 
 
 def _clock(now_s: float, then_s: float) -> str:

@@ -250,7 +250,7 @@ def _pace_lines(report: Report, array: Array, width: int) -> list[Line]:
     now_s = report.snapshot.taken_s
     over = news.latency_ms is not None and news.latency_ms > news.target_ms
     role = "warn" if over or news.trouble else "accent"
-    given = "; ".join(given_words(news, now_s))
+    given = "; ".join(given_words(news, now_s, ends=False))
     return [*_wrapped(f"yields: {held_words(news, now_s)}", width, role), *_wrapped(given, width, "plain")]
 
 
