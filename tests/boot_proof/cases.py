@@ -75,8 +75,8 @@ VARIANTS = {
 
 _OTHER_CORE = """
 set -e
-mkdir -p /run/other
-grub-mkimage -O {format} -o /run/other/core -p '(mduuid/99999999888888887777777766666666)/boot/grub' \
+mkdir -p /root/other
+grub-mkimage -O {format} -o /root/other/core -p '(mduuid/99999999888888887777777766666666)/boot/grub' \
     part_gpt diskfilter mdraid1x ext2 {more}
 """
 _RAIDTUI = """
@@ -149,14 +149,14 @@ CASES: dict[str, Case] = {
     "core-cannot-read": Case(script=LOADERS.replace("--modules=part_gpt", "")),
     "core-damaged": Case(
         script=_OTHER_CORE.format(format="i386-pc", more="biosdisk")
-        + "cp /usr/lib/grub/i386-pc/boot.img /run/other/; cd /usr/lib/grub/i386-pc\n"
-        "./grub-bios-setup --directory=/run/other --core-image=core --skip-fs-probe /dev/ubdb\n"
+        + "cp /usr/lib/grub/i386-pc/boot.img /root/other/; cd /usr/lib/grub/i386-pc\n"
+        "./grub-bios-setup --directory=/root/other --core-image=core --skip-fs-probe /dev/ubdb\n"
         "dd if=/dev/zero of=/dev/ubda1 bs=1M count=1 conv=notrunc"
     ),
     "uefi-stale-loader": Case(
         uefi=True,
         script=_OTHER_CORE.format(format="x86_64-efi", more="fat")
-        + "mount -t vfat /dev/ubdb2 /media; cp /run/other/core /media/EFI/BOOT/BOOTX64.EFI; umount /media\n"
+        + "mount -t vfat /dev/ubdb2 /media; cp /root/other/core /media/EFI/BOOT/BOOTX64.EFI; umount /media\n"
         "dd if=/dev/zero of=/dev/ubda2 bs=1M count=4 conv=notrunc",
     ),
     "esp-in-fstab": Case(script="sed -i 's/,nofail,x-systemd.device-timeout=5s//' /etc/fstab"),

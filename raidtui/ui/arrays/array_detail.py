@@ -15,11 +15,11 @@ from raidtui.model.reshape_words import change_words, progress_words, waits_word
 from raidtui.pace.pace_words import given_words, held_words
 from raidtui.session.watch import Report
 from raidtui.ui.commands import ADD, ASSEMBLE, FAIL, PAUSE, REMOVE
-from raidtui.ui.frame.chart import bar, chart_rows, median_words, slices, spread_words
+from raidtui.ui.frame.chart import SLICE_S, bar, chart_rows, median_words, slices, spread_words
 from raidtui.ui.frame.pane import SEVERITY_ROLES
 from raidtui.view.line import GLYPHS, Line, whole_columns
 from raidtui.view.text import cell_width, fit, fit_figure, fit_words, tail, visible
-from raidtui.view.units import binary_size, rate_mb_s
+from raidtui.view.units import binary_size, duration, rate_mb_s
 
 LABEL = 10
 _MEMBER_ROLES = {
@@ -38,8 +38,7 @@ def head_lines(report: Report, array: Array, width: int, chart_height: int) -> l
     """Return rule, identity, progress and chart."""
     lines: list[Line] = [[(" " + "─" * (width - 2) + " ", "dim")], _identity(array, width)]
     lines.append(_progress(report, array, width))
-    chart = _chart(report, array, width, chart_height)
-    return [*lines, *([[]] if chart_height > 1 and chart else []), *chart]
+    return [*lines, *_chart(report, array, width, chart_height)]
 
 
 def _label(text: str) -> tuple[str, str]:
@@ -157,9 +156,10 @@ def _chart(report: Report, array: Array, width: int, height: int) -> list[Line]:
     notes = [f"now {now}", spread_words(values), median_words(values), *_parts(brake, 21)]
     beside = len(notes) <= height
     notes = (notes if beside else notes[:3]) + [""] * height
+    axis = (f"{rate_mb_s(max(values))}", *[""] * (height - 2), "0")
     lines: list[Line] = [
         [
-            (" " * (LABEL + 1), "plain"),
+            (f"{axis[number]:>{LABEL}}" + ("┤" if axis[number] else "│"), "dim"),
             (row, "accent"),
             (
                 fit(f"  {notes[number]}", width - LABEL - 1 - cells),
@@ -168,7 +168,14 @@ def _chart(report: Report, array: Array, width: int, height: int) -> list[Line]:
         ]
         for number, row in enumerate(rows)
     ]
-    return [*lines, *([] if beside else _below_chart(brake, width))]
+    return [*lines, _time_axis(len(values), cells), *([] if beside else _below_chart(brake, width))]
+
+
+def _time_axis(count: int, cells: int) -> Line:
+    """Return the line below a chart: when its first and its last slice were."""
+    begun = f"{duration(count * SLICE_S)} ago"
+    ends = "now".rjust(count - cell_width(begun)) if count >= cell_width(begun) + 5 else ""
+    return [(" " * LABEL + "└", "dim"), (fit(begun + ends if ends else "now", cells), "dim")]
 
 
 def _below_chart(words: str, width: int) -> list[Line]:

@@ -49,6 +49,11 @@ class ArrayBody(ScrollLines, can_focus=True):
     """Members and findings; it scrolls."""
 
 
+def _chart_height(height: int) -> int:
+    """Return how many rows of a window are the chart's: one where it is low."""
+    return min(12, height - 30) if height >= 36 else 1
+
+
 class ArraysPane(Pane):
     """Pane 1. ``FlowWanted`` asks the app for what another room does."""
 
@@ -161,8 +166,7 @@ class ArraysPane(Pane):
                 self.head.show(absent_head_lines(report, absent, width))
                 self.body.show(absent_body_lines(report, absent, width))
             return
-        tall = height >= 36
-        self.head.show(head_lines(report, array, width, 6 if tall else 1))
+        self.head.show(head_lines(report, array, width, _chart_height(height)))
         self._show_sliders(report, array)
         if array.key != self._drawn_key:
             self._drawn_key = array.key
