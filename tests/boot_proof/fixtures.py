@@ -48,7 +48,9 @@ def _case(key: str) -> str:
 
 
 def _noted(state: Path, name: str) -> dict[str, dict[str, str]]:
-    text = (state / "cases" / name / "noted.json").read_text().replace(str(REPOSITORY), "/opt/raidtui")
+    text = (state / "cases" / name / "noted.json").read_text()
+    for checkout in {str(REPOSITORY), str(state.parent)}:
+        text = text.replace(checkout, "/opt/raidtui")
     noted: dict[str, dict[str, str]] = json.loads(_FOLDER.sub("/tmp/raidtui-proof", text))
     noted["files"] = {path: text for path, text in noted["files"].items() if not _passing(path)}
     return noted
