@@ -87,6 +87,9 @@ def _judged(rows: list[dict[str, Any]]) -> int:
     held = [row["kib_s"] for row in rows if row["case"].startswith("fixed") and row["p99"] <= bound_ms]
     best = max(held, default=None)
     print(f"\ntarget {target_ms:g} ms; p99 with pace {pace['p99'] / target_ms:.2f} of it, held to {_HELD}")
+    if pace["kib_s"] is None:
+        print("its sync ended before the measurement did: give it more by --size, or less time by --settle")
+        return 1
     if best is None:
         print("no fixed limit of these holds it")
     else:

@@ -77,7 +77,7 @@ def test_each_has_a_name_for_whatis_a_date_and_its_exit_status(texts: dict[str, 
 
 
 def test_each_command_has_an_exit_status(top: Command) -> None:
-    # capture has but 73, which README says
+    # capture has but 73, which docs/command-line.md says
     assert set(_COMMANDS) - set(exit_status(top)) == {"capture"}
 
 

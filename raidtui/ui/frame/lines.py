@@ -117,6 +117,11 @@ class LineBox(_Base):
         self._styles_by_role.clear()
         super().notify_style_update()
 
+    def _chosen(self, role: str, over: Style) -> Style:
+        """Return the style of a role in the chosen line; reversed, a colour would be the bar's."""
+        own = self.role_style(role)
+        return self.role_style("selected") + Style(bold=own.bold) if over.reverse else own + over
+
     def render_line(self, y: int) -> Strip:
         """Draw one visible line."""
         number = y + self.top
@@ -127,7 +132,7 @@ class LineBox(_Base):
         if number == self._selected:
             base = self.role_style("selected")
             over = role_styles(self.app.current_theme)["selected"]
-            segments = [Segment(text, self.role_style(role) + over) for text, role in line if text]
+            segments = [Segment(text, self._chosen(role, over)) for text, role in line if text]
         else:
             base = self.role_style("plain")
             segments = [Segment(text, self.role_style(role)) for text, role in line if text]
