@@ -51,9 +51,8 @@ class BuildFlow(PlanFlow):
             if isinstance(made, Refusal):
                 said = made.sentence
             else:
-                number = len(steps) + 1
                 title = f"{TITLE}: {new_array_words(draft.name, draft.level, len(draft.slots))}"
-                right = f"step {number} of {number}: {REVIEW}"
+                right = f"last step: {REVIEW}"
                 self._shell.expect_array(uuid)
                 if await self.offer(made, survey.devices, title=title, right=right):
                     return

@@ -198,7 +198,7 @@ class WizardScreen(PageScreen[WizardDraft]):
     def draw(self) -> None:
         """Draw head, keys and body."""
         steps = asked(self.draft, self._survey)
-        far = self._words or f"step {steps.index(self.step) + 1} of {len(steps) + 1}: {self.step}"
+        far = self._words or f"step {steps.index(self.step) + 1}: {self.step}"
         self.show_head(TITLE, far)
         self.show_keys(*self._keys(), right=("F1" if self.step == _ANY_NAME else "?", "why"))
         self.show_body(self._devices() if self.step == "devices" else self._columns())

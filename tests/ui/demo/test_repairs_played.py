@@ -137,7 +137,7 @@ async def in_wizard(pilot: Paces, *steps: str) -> None:
     """Take two NVMe disks, and go through steps of the wizard with what they propose."""
     wizard = await at(pilot, WizardScreen, "2")
     assert isinstance(wizard, WizardScreen)
-    await until(pilot, lambda: "step 1 of" in screen_text(pilot), "all devices are read")
+    await until(pilot, lambda: "step 1: devices" in screen_text(pilot), "all devices are read")
     await pilot.press("f", "space", "down", "space")
     await until(pilot, lambda: "[ 1 ]  nvme5n1" in screen_text(pilot), "two disks are taken")
     await pilot.press("enter")

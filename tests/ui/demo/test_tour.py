@@ -32,7 +32,7 @@ SEEN = (
     "54.",
     "→ 800 MB/s",
     "Stack of md127",
-    "step 1 of",
+    "step 1: devices",
     ": level",
     "nvme3n1 ▲ has used 93 %",
     "scheduler of sda",
