@@ -98,6 +98,14 @@ torture: system $(DEV_STAMP) ## hours of random trouble, seeded and resumable (A
 power-cuts: system $(DEV_STAMP) ## the power cut at ten points of each conversion (ARGS="--only '5 to 6' --points 20,95 --state FILE")
 	@$(PY) -m tests.torture.conversion_cut $(ARGS)
 
+.PHONY: ansible-sanity
+ansible-sanity: $(DEV_STAMP) ## ansible-test sanity on the collection of fleet/ansible; it downloads its linters
+	@version=$$($(PY) -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	place=$$folder/ansible_collections/raidtui/raidtui && mkdir -p "$${place%/*}" && cp -r fleet/ansible "$$place" && \
+	cd "$$place" && git init -q . && git add -A && \
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" LC_ALL=C.UTF-8 ansible-test sanity --python $$version $(ARGS)
+
 .PHONY: boot-proof
 boot-proof: system $(DEV_STAMP) ## as root: Debian on md, broken in many ways, booted without each disk (ARGS="--only luks", "--report")
 	@$(FUNCTIONS); \

@@ -7,7 +7,7 @@ DOCUMENTATION = r"""
 module: raidtui_advice
 short_description: Say what could be better on a host
 version_added: "0.1.0"
-author: The raidtui maintainers
+author: The raidtui maintainers (!UNKNOWN)
 description: What C(raidtui advice --json) prints (docs/advice.md), and a failure where a piece is severe. Nothing is changed.
 options:
   fail_on:

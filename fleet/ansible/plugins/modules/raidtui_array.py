@@ -7,7 +7,7 @@ DOCUMENTATION = r"""
 module: raidtui_array
 short_description: Change an md array by a plan of raidtui
 version_added: "0.1.0"
-author: The raidtui maintainers
+author: The raidtui maintainers (!UNKNOWN)
 description:
   - Makes a plan (C(raidtui plan --json)), shows it as diff in check mode, applies it (C(raidtui apply)).
   - What is so already is not changed. What raidtui refuses fails the task with RV(code) and the sentence.

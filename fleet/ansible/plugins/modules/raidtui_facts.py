@@ -7,7 +7,7 @@ DOCUMENTATION = r"""
 module: raidtui_facts
 short_description: Gather the arrays of a host as facts
 version_added: "0.1.0"
-author: The raidtui maintainers
+author: The raidtui maintainers (!UNKNOWN)
 description: What C(raidtui status --json --wear) prints (docs/status-json.md) as the fact C(raidtui). Nothing is changed.
 options:
   executable:

@@ -7,7 +7,7 @@ DOCUMENTATION = r"""
 module: raidtui_tune
 short_description: Set knobs of disks, arrays and processors by raidtui tune
 version_added: "0.1.0"
-author: The raidtui maintainers
+author: The raidtui maintainers (!UNKNOWN)
 description:
   - Sets values for now, or with O(keep) over reboots. What has its value already is not changed.
 options:
