@@ -26,8 +26,10 @@ from raidtui.plans.manage import (
     member_of,
     refuse_array,
     refuse_detached,
+    refuse_loss,
     undo_add_spare,
     undo_replace,
+    word_for,
 )
 from raidtui.plans.sync import at_least
 from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, duration, joined, short_size
@@ -59,7 +61,8 @@ def plan_re_add(survey: Survey, array: Array, name: str) -> Plan | Refusal:
         title=f"re-add: {name}",
         subject=array.title,
         steps=(
-            bound(survey, step, name, device),
+            *_let_go(survey, array),
+            bound(survey, replace(step, patient=True), name, device),
             *((await_filled(array, name, f"md recovers {name}"),) if _empty_slots(array) > 0 else ()),
         ),
         harm=Harm.REDUCES,
@@ -67,6 +70,34 @@ def plan_re_add(survey: Survey, array: Array, name: str) -> Plan | Refusal:
         devices=(name,),
         arrays=(array.name,),
     )
+
+
+def _let_go(survey: Survey, array: Array) -> tuple[Step, ...]:
+    """Return the steps that remove members whose device left the machine.
+
+    md keeps the number of each until it is removed, and takes no disk back that has the same one (EBUSY):
+    a disk that was pulled and pushed back is such a disk, where udev has not had it removed yet.
+    """
+    steps: list[Step] = []
+    for member in array.members:
+        if member.present is not False or (not member.has("faulty") and refuse_loss(array, member)):
+            continue
+        word, here = word_for(member), member_fact(array, member.name, "detached")
+        absent = member_fact(array, member.name, "absent")
+        fail = manage(
+            array, ("--fail", word), "it left the machine", member_fact(array, member.name, "faulty|absent")
+        )
+        remove = manage(array, ("--remove", word), "md lets go of the device that left", absent)
+        wanted = (remove,) if member.has("faulty") else (fail, remove)
+        steps += [
+            bound(
+                survey,
+                replace(each, needs=(*each.needs, here), proof_decides=True, patient=each is remove),
+                member.name,
+            )
+            for each in wanted
+        ]
+    return tuple(steps)
 
 
 def _behind(survey: Survey, array: Array, device: Device) -> tuple[str, ...]:

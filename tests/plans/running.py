@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from raidtui.model.array import Array
+from raidtui.model.disk import Use
 from raidtui.model.plan import Fact, FactKind, Plan, Refusal, Step
 from raidtui.model.survey import Device, Superblock, Survey
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import COMPONENT_KIB, ArraySpec
+from tests.plans.new_array import device
 
 BIG = COMPONENT_KIB * 1024 + (1 << 20)
+RAID = Use(kind="signature", what="linux_raid_member")
 OTHER = "aaaaaaaa:bbbbbbbb:cccccccc:dddddddd"
 KERNEL_WORDS = ("mounts", "holders", "swaps", "writable", "hostname")
 
@@ -85,3 +88,8 @@ def manage(
 def serial(name: str) -> Fact:
     """That a member lies on the disk that was meant."""
     return fact(FactKind.SERIAL, name, f"S{name.rstrip('0123456789').upper()}0001")
+
+
+def was(array: ArraySpec) -> Device:
+    """A device that was a member of an array."""
+    return device("sdz", RAID, size_bytes=BIG, superblock=former(array.array_uuid, f"nas:{array.label}"))

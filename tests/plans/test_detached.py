@@ -9,12 +9,12 @@ from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal
 from raidtui.model.survey import Survey
 from raidtui.plans.leave import plan_fail, plan_remove
 from raidtui.plans.rename import plan_rename
-from raidtui.plans.repair import plan_replace
+from raidtui.plans.repair import plan_re_add, plan_replace
 from raidtui.plans.stop import plan_stop
 from raidtui.plans.sync import plan_check
 from tests.hosts.specs import ArraySpec, raid0, raid1, raid5, raid6
 from tests.plans.new_array import device
-from tests.plans.running import BIG, fact, first, host, manage, planned, refused
+from tests.plans.running import BIG, fact, first, host, manage, planned, refused, was
 
 LEFT = raid1(pulled=("sdf",))
 
@@ -55,6 +55,22 @@ def test_fail_and_remove_by_the_kernels_name() -> None:
             proves="sdf absent",
         ),
     )
+
+
+@pytest.mark.parametrize("failed", [(), ("sdf",)])
+def test_what_left_is_let_go_before_it_is_taken_back(failed: tuple[str, ...]) -> None:
+    """Md keeps its number until then, under the name that is gone, and takes no disk with the same one."""
+    left = replace(raid1(failed=failed, pulled=("sdf",)), bitmap=(1, 8))
+    survey = host(left, devices=(was(left),))
+    steps = planned(plan_re_add(survey, first(survey), "sdz")).steps
+    words = [step.argv[3:] for step in steps if step.argv]
+    removed = [("--remove", "sdf"), ("--re-add", "/dev/sdz")]
+    assert words == (removed if failed else [("--fail", "sdf"), *removed])
+    for step in steps[: len(words) - 1]:
+        assert member(left, "sdf", "detached") in step.needs
+    remove, again = steps[len(words) - 2 : len(words)]
+    assert remove.proves == (member(left, "sdf", "absent"),)
+    assert (remove.patient, remove.proof_decides, again.patient) == (True, True, True)
 
 
 def test_a_name_with_a_slash() -> None:

@@ -17,19 +17,26 @@ from raidtui.plans.repair import (
 )
 from tests.hosts.specs import ArraySpec, Syncing, raid1, raid5, raid6, raid10
 from tests.plans.new_array import device
-from tests.plans.running import BIG, OTHER, fact, first, former, host, manage, planned, same, serial
+from tests.plans.running import (
+    BIG,
+    OTHER,
+    RAID,
+    fact,
+    first,
+    former,
+    host,
+    manage,
+    planned,
+    same,
+    serial,
+    was,
+)
 
 DEGRADED = raid10(failed=("sdb",))
 BITMAP = (1, 8)
 EXT4 = Use(kind="signature", what="ext4", detail="root")
-RAID = Use(kind="signature", what="linux_raid_member")
 NEW = device("sdz", size_bytes=BIG)
 USED = device("sdz", EXT4, size_bytes=BIG)
-
-
-def was(array: ArraySpec) -> Device:
-    """A device that was a member of an array."""
-    return device("sdz", RAID, size_bytes=BIG, superblock=former(array.array_uuid, f"nas:{array.label}"))
 
 
 def waits(array: ArraySpec, words: str) -> Step:
@@ -140,8 +147,15 @@ def test_re_add() -> None:
         title="re-add: sdz",
         subject="data",
         steps=(
-            manage(
-                array, "--re-add /dev/sdz", "it was a member before", needs=same(found), proves="sdz present"
+            replace(
+                manage(
+                    array,
+                    "--re-add /dev/sdz",
+                    "it was a member before",
+                    needs=same(found),
+                    proves="sdz present",
+                ),
+                patient=True,  # udev may have it open
             ),
             waits(array, "md recovers sdz"),
         ),

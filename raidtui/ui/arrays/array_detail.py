@@ -22,6 +22,8 @@ from raidtui.view.text import cell_width, fit, fit_figure, fit_words, tail, visi
 from raidtui.view.units import binary_size, duration, rate_mb_s
 
 LABEL = 10
+_MOST_NOTES = 6
+"""How many short lines beside the chart are read more easily than one long line below it."""
 _MEMBER_ROLES = {
     "in_sync": "plain", "faulty": "bad", "detached": "bad", "rebuilding": "warn", "replacement": "warn",
     "?": "dim",
@@ -154,7 +156,7 @@ def _chart(report: Report, array: Array, width: int, height: int) -> list[Line]:
         ]
         return [line, *([] if beside else _below_chart(brake, width))]
     notes = [f"now {now}", spread_words(values), median_words(values), *_parts(brake, 21)]
-    beside = len(notes) <= height
+    beside = len(notes) <= min(height, _MOST_NOTES)
     notes = (notes if beside else notes[:3]) + [""] * height
     axis = (f"{rate_mb_s(max(values))}", *[""] * (height - 2), "0")
     lines: list[Line] = [
