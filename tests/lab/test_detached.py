@@ -115,6 +115,27 @@ def test_a_disk_that_is_pushed_back_has_another_name_and_is_no_member(
     assert status(guest, 0)["findings"] == []
 
 
+def test_a_disk_that_is_pushed_back_is_taken_back_by_the_bitmap(guest: Guest, disks: tuple[str, ...]) -> None:
+    """Md takes it back only when it has let go of the device that is gone: both have one number."""
+    one, other = disks[:2]
+    extra = ("--assume-clean",)
+    md = make_array(guest, "data", 1, (one, other), bitmap="internal", extra=extra).kernel
+    await_idle(guest, md)
+    address = guest.run(f"basename $(readlink -f /sys/block/{other}/device)").stdout
+    pull(guest, other)
+    before = set(guest.run("ls /sys/block").stdout.split())
+    scan = f"/sys/class/scsi_host/host{address.partition(':')[0]}/scan"
+    (back,) = set(guest.run(f"echo - - - >{scan}; udevadm settle; ls /sys/block").stdout.split()) - before
+    alone = guest.run(f"mdadm /dev/{md} --re-add /dev/{back}")
+    assert (alone.status, f"--re-add for /dev/{back} to /dev/{md} is not possible" in alone.output) == (
+        1,
+        True,
+    )
+    do(guest, "re-add", "data", back)
+    wait_until(lambda: kernel_text(guest, f"/sys/block/{md}/md/degraded") == "0", what="the recovery")
+    assert status(guest, 0)["findings"] == []
+
+
 def test_a_write_makes_md_notice_and_each_is_an_event_once(guest: Guest, disks: tuple[str, ...]) -> None:
     one, other = disks[:2]
     md = make_array(guest, "data", 1, (one, other), extra=("--assume-clean",)).kernel
