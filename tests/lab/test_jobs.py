@@ -412,7 +412,7 @@ def test_built_from_the_screen(guest: Guest) -> None:
     with open_console(guest, cols=80, rows=24) as terminal:
         terminal.wait_for("b builds one")
         build_by_keys(terminal, disks)
-        terminal.wait_for("step 11: review")
+        terminal.wait_for("last step: review")
         terminal.wait_for(re.compile(rf'{disks[1]} .*the ext4 file system "games"'))
         terminal.press("enter", "enter", "enter")
         terminal.wait_for("To continue, type 127 and Enter:")
