@@ -22,6 +22,8 @@ from raidtui.view.text import cell_width, fit, fit_figure, fit_words, tail, visi
 from raidtui.view.units import binary_size, duration, rate_mb_s
 
 LABEL = 10
+_TALL, _BESIDE_CHART, _MOST_CHART = 36, 30, 12
+"""From which height on a chart has several rows, how many rows all else takes, and the most it gets."""
 _MOST_NOTES = 6
 """How many short lines beside the chart are read more easily than one long line below it."""
 _MEMBER_ROLES = {
@@ -36,11 +38,12 @@ def _parts(text: str, width: int) -> tuple[str, ...]:
     return tuple(textwrap.wrap(text, width, break_on_hyphens=False))
 
 
-def head_lines(report: Report, array: Array, width: int, chart_height: int) -> list[Line]:
-    """Return rule, identity, progress and chart."""
+def head_lines(report: Report, array: Array, width: int, height: int) -> list[Line]:
+    """Return rule, identity, progress and chart, in a window of so many columns and rows."""
     lines: list[Line] = [[(" " + "─" * (width - 2) + " ", "dim")], _identity(array, width)]
     lines.append(_progress(report, array, width))
-    return [*lines, *_chart(report, array, width, chart_height)]
+    rows = min(_MOST_CHART, height - _BESIDE_CHART) if height >= _TALL else 1
+    return [*lines, *_chart(report, array, width, rows)]
 
 
 def _label(text: str) -> tuple[str, str]:

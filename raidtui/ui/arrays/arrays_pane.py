@@ -15,7 +15,6 @@ from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array
 from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
-from raidtui.plans.sync_speed import plan_limits
 from raidtui.session.watch import Report, limit_path
 from raidtui.ui.arrays.absent_detail import absent_body_lines, absent_head_lines
 from raidtui.ui.arrays.array_detail import body_lines, head_lines, unit_lines
@@ -32,6 +31,7 @@ from raidtui.ui.arrays.array_rows import (
     ordered,
     shared_titles,
 )
+from raidtui.ui.arrays.limit_sliders import LimitSliders
 from raidtui.ui.arrays.slider import Slider
 from raidtui.ui.command import Command
 from raidtui.ui.commands import ARRAYS, ASSEMBLE
@@ -47,11 +47,6 @@ _OTHER_ROOMS = frozenset({"assemble", "zero", "mismatches", "grow", "locate", "p
 
 class ArrayBody(ScrollLines, can_focus=True):
     """Members and findings; it scrolls."""
-
-
-def _chart_height(height: int) -> int:
-    """Return how many rows of a window are the chart's: one where it is low."""
-    return min(12, height - 30) if height >= 36 else 1
 
 
 class ArraysPane(Pane):
@@ -81,17 +76,15 @@ class ArraysPane(Pane):
         self._drawn_key: str | None = None
         self.chosen: str | None = None
         self._gone: str | None = None  # was chosen when it was stopped; nothing else was chosen since
-        self.system_scope = False
         self._listed: list[Listed] = []
         self._known_rows: dict[str, tuple[tuple[object, ...], Line]] = {}
         self._settle: Timer | None = None
         self.acting = False
         """Whether a plan is being carried out: the next one waits for the report after it."""
         self._queued = ""
-        self._slider_key: tuple[str | None, bool] | None = None
         self.rows = RowList(self.move, id="array-list")
         self.head = Lines(id="array-head")
-        self.low, self.high = Slider("min", id="min"), Slider("max", id="max")
+        self.limits = LimitSliders()
         self.body = ArrayBody(id="array-body")
         if report is not None:
             self._listed = ordered(report)
@@ -99,7 +92,7 @@ class ArraysPane(Pane):
 
     def compose(self) -> ComposeResult:
         """Rows, head, sliders, body."""
-        yield from (self.rows, self.head, self.low, self.high, self.body)
+        yield from (self.rows, self.head, *self.limits.both, self.body)
 
     # -- showing
 
@@ -161,13 +154,13 @@ class ArraysPane(Pane):
         array, absent = self.array, self.absent
         self.head.display = self.body.display = array is not None or absent is not None
         if array is None:
-            self.low.display = self.high.display = False
+            self.limits.hide()
             if absent is not None:
                 self.head.show(absent_head_lines(report, absent, width))
                 self.body.show(absent_body_lines(report, absent, width))
             return
-        self.head.show(head_lines(report, array, width, _chart_height(height)))
-        self._show_sliders(report, array)
+        self.head.show(head_lines(report, array, width, height))
+        self.limits.show(report, array)
         if array.key != self._drawn_key:
             self._drawn_key = array.key
             self.body.scroll_home(animate=False)
@@ -182,25 +175,6 @@ class ArraysPane(Pane):
             known = (facts, brief_line(brief_of(report, array, shared), width))
             self._known_rows[array.key] = known
         return known[1]
-
-    def _show_sliders(self, report: Report, array: Array) -> None:
-        low, high = self.low, self.high
-        limit = array.speed_limit
-        scope = (array.key, self.system_scope)
-        if scope != self._slider_key:
-            self._slider_key = scope
-            low.forget_asked()
-            high.forget_asked()
-        visible_now = limit is not None or self.system_scope
-        low.display = high.display = visible_now
-        locked = not report.snapshot.host.is_root
-        if self.system_scope:
-            limits = report.snapshot.limits
-            low.show(limits.min_kib_s, "all arrays", locked=locked)
-            high.show(limits.max_kib_s, "all arrays", locked=locked)
-        elif limit is not None:
-            low.show(limit.min_kib_s, limit.min_scope or "", locked=locked)
-            high.show(limit.max_kib_s, limit.max_scope or "", locked=locked)
 
     @property
     def offer(self) -> str:
@@ -231,7 +205,7 @@ class ArraysPane(Pane):
 
     def plan_of(self, command_id: str) -> Plan | Refusal | None:
         """Return what a command would do now; None for commands that change nothing."""
-        return plan_of(command_id, self.report, self.chosen, system_scope=self.system_scope)
+        return plan_of(command_id, self.report, self.chosen, system_scope=self.limits.of_system)
 
     def why_not(self, command_id: str) -> str:
         """Return why a command cannot be used now; "" where it can."""
@@ -240,7 +214,7 @@ class ArraysPane(Pane):
 
     def foot(self) -> list[tuple[Command, str, bool]]:
         """Return (command, label now, whether it can be done) for the footer and the help."""
-        return offers(self.report, self.chosen, system_scope=self.system_scope)
+        return offers(self.report, self.chosen, system_scope=self.limits.of_system)
 
     def _carry_out(self, plan: Plan) -> None:
         self.acting = True
@@ -261,7 +235,7 @@ class ArraysPane(Pane):
 
     async def _execute(self, plan: Plan, *, is_undo: bool = False) -> None:
         if not await DirectFlow(self.shell).execute(plan, is_undo=is_undo):
-            self.forget_asked()
+            self.limits.forget_asked()
         self._end_acting()
 
     def _end_acting(self) -> None:
@@ -293,7 +267,7 @@ class ArraysPane(Pane):
             self.say("nothing to undo")
             self._end_acting()
         else:
-            self.forget_asked()
+            self.limits.forget_asked()
             await self._execute(plan, is_undo=True)
 
     def action_check(self) -> None:
@@ -336,7 +310,7 @@ class ArraysPane(Pane):
 
     def action_limits(self) -> None:
         """Go to the max slider."""
-        slider = self.high
+        slider = self.limits.high
         if slider.display:
             self.screen.set_focus(slider)  # at once: digits may be waiting behind this key
         else:
@@ -344,9 +318,9 @@ class ArraysPane(Pane):
 
     def action_scope(self) -> None:
         """Switch the sliders between this array and the system."""
-        self.system_scope = not self.system_scope
+        self.limits.of_system = not self.limits.of_system
         self.redraw()
-        scope = "all arrays that have no limits of their own" if self.system_scope else "this array alone"
+        scope = "all arrays that have no limits of their own" if self.limits.of_system else "this array alone"
         self.say(f"the sliders now set the limits of {scope}", "accent")
 
     def on_slider_left(self, message: Slider.Left) -> None:
@@ -363,16 +337,10 @@ class ArraysPane(Pane):
         """Plan once the slider rests; min stays at or below max."""
         message.stop()
         self._gone = None
-        low = self.low
-        low_kib_s, high_kib_s = low.value_kib_s, self.high.value_kib_s
-        if low_kib_s is not None and high_kib_s is not None and low_kib_s > high_kib_s:
-            limit = high_kib_s if message.slider is low else low_kib_s
-            other = "max" if message.slider is low else "min"
-            message.slider.asked_kib_s = limit
-            message.slider.refresh()
-            self.say(f"min cannot be above max: move {other} first (in the kernel, min wins)")
+        if trouble := self.limits.keep_apart(message.slider):
+            self.say(trouble)
         else:
-            path = limit_path(None if self.system_scope else self.array, message.slider.word)
+            path = limit_path(None if self.limits.of_system else self.array, message.slider.word)
             self.say(f"writes {message.slider.value_kib_s} to {path}", "accent")
         if self._settle is not None:
             self._settle.stop()
@@ -382,21 +350,10 @@ class ArraysPane(Pane):
         if self.acting:
             self._settle = self.set_timer(_SETTLE_S, self._ask)
             return
-        low, high = self.low, self.high
-        if self.report is None or low.value_kib_s is None or high.value_kib_s is None:
-            return
-        if low.asked_kib_s is None and high.asked_kib_s is None:
-            return
-        key = None if self.system_scope else self.chosen
-        plan = plan_limits(self.report.snapshot, key, low.value_kib_s, high.value_kib_s)
+        plan = self.limits.plan(self.report.snapshot, self.chosen) if self.report is not None else None
         if isinstance(plan, Refusal):
-            self.forget_asked()
+            self.limits.forget_asked()
             if plan.code is not RefusalCode.NOTHING_TO_DO:
                 self.say(plan.sentence)
-        else:
+        elif plan is not None:
             self._carry_out(plan)
-
-    def forget_asked(self) -> None:
-        """Show the kernel's values, since the request was not carried out."""
-        for slider in (self.low, self.high):
-            slider.forget_asked()

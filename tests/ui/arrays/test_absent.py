@@ -54,7 +54,7 @@ async def test_an_array_that_is_not_started() -> None:
         ]
         assert "is not started: 2 of 3 members present (sda, sdc)" in body
         assert "find the missing members" in body
-        assert not main_of(pilot).arrays.low.display
+        assert not main_of(pilot).arrays.limits.low.display
         await pilot.press("c")
         assert message_of(pilot).strip()  # a check is refused, in words
 
