@@ -40,8 +40,9 @@ from raidtui.plans.create.create_request import CreateRequest, OnTop
 from raidtui.plans.create.partition import plan_on_disks
 from raidtui.plans.leave import plan_fail, plan_remove, plan_zero_superblock
 from raidtui.plans.locate import plan_locate
+from raidtui.plans.re_add import plan_re_add
 from raidtui.plans.rename import plan_rename
-from raidtui.plans.repair import plan_add, plan_re_add, plan_replace
+from raidtui.plans.repair import plan_add, plan_replace
 from raidtui.plans.stop import plan_read_only, plan_read_write, plan_stop
 from raidtui.plans.sync import plan_check, plan_repair
 from raidtui.plans.target import find_array, needs_root

@@ -1,8 +1,4 @@
-"""New members: replace, re-add, add.
-
-Replace copies while the old member still serves, so it is the verb for a disk that is to go; a former member
-is taken back by its bitmap, where it can be, before anything is copied whole.
-"""
+"""New members: add; and replace, which copies while the old member still serves."""
 
 from __future__ import annotations
 
@@ -26,103 +22,14 @@ from raidtui.plans.manage import (
     member_of,
     refuse_array,
     refuse_detached,
-    refuse_loss,
     undo_add_spare,
     undo_replace,
-    word_for,
 )
 from raidtui.plans.sync import at_least
-from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, duration, joined, short_size
+from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, joined, short_size
 
 _SUPERBLOCK_BYTES = 8 << 10
 """The least that any metadata takes of a member besides its data."""
-
-
-def plan_re_add(survey: Survey, array: Array, name: str) -> Plan | Refusal:
-    """Return the plan that takes a former member back, so that only what changed is copied."""
-    device = candidate_for(survey, array, name, wiped=False)
-    if isinstance(device, Refusal):
-        return device
-    if device.superblock is None or array.uuid is None or device.superblock.uuid != array.uuid:
-        return Refusal(
-            code=RefusalCode.NOT_FOUND, why=f"{name} was not a member of {array.title}", remedy="add it"
-        )
-    if array.bitmap is None:
-        whole = f" ({short_size(array.component_kib * KIB)})" if array.component_kib else ""
-        return Refusal(
-            code=RefusalCode.UNKNOWN,
-            why=f"{array.title} has no bitmap, so what changed is not known",
-            remedy=f"add it: all of it is copied{whole}",
-        )
-    step = manage(
-        array, ("--re-add", f"/dev/{name}"), "it was a member before", member_fact(array, name, "present")
-    )
-    return Plan(
-        title=f"re-add: {name}",
-        subject=array.title,
-        steps=(
-            *_let_go(survey, array),
-            bound(survey, replace(step, patient=True), name, device),
-            *((await_filled(array, name, f"md recovers {name}"),) if _empty_slots(array) > 0 else ()),
-        ),
-        harm=Harm.REDUCES,
-        notes=(*_behind(survey, array, device), *which_disk_notes(survey, name)),
-        devices=(name,),
-        arrays=(array.name,),
-    )
-
-
-def _let_go(survey: Survey, array: Array) -> tuple[Step, ...]:
-    """Return the steps that remove members whose device left the machine.
-
-    md keeps the number of each until it is removed, and takes no disk back that has the same one (EBUSY):
-    a disk that was pulled and pushed back is such a disk, where udev has not had it removed yet.
-    """
-    steps: list[Step] = []
-    for member in array.members:
-        if member.present is not False or (not member.has("faulty") and refuse_loss(array, member)):
-            continue
-        word, here = word_for(member), member_fact(array, member.name, "detached")
-        absent = member_fact(array, member.name, "absent")
-        fail = manage(
-            array, ("--fail", word), "it left the machine", member_fact(array, member.name, "faulty|absent")
-        )
-        remove = manage(array, ("--remove", word), "md lets go of the device that left", absent)
-        wanted = (remove,) if member.has("faulty") else (fail, remove)
-        steps += [
-            bound(
-                survey,
-                replace(each, needs=(*each.needs, here), proof_decides=True, patient=each is remove),
-                member.name,
-            )
-            for each in wanted
-        ]
-    return tuple(steps)
-
-
-def _behind(survey: Survey, array: Array, device: Device) -> tuple[str, ...]:
-    """Return how far a former member is behind, and how much is copied."""
-    members = [survey.devices[each.name].superblock for each in array.members if each.name in survey.devices]
-    blocks = [block for block in members if block is not None and block.uuid == array.uuid]
-    now = max((block.events or 0 for block in blocks), default=0)
-    then = device.superblock.events if device.superblock is not None else None
-    dirty = max((block.dirty_bytes for block in blocks if block.dirty_bytes is not None), default=None)
-    notes = []
-    if now and then is not None:
-        at_s = device.superblock.updated_s if device.superblock is not None else None
-        ago = f", {duration(max(0.0, survey.snapshot.taken_s - at_s))} ago" if at_s is not None else ""
-        notes.append(
-            f"{device.disk.name} left the array at event {then}{ago}; {array.title} is at event {now}."
-        )
-    if dirty is None or not array.component_kib:
-        notes.append("The bitmap limits the copy to what was written since it left.")
-    else:
-        most = min(dirty, array.component_kib * KIB)
-        notes.append(
-            f"At most {binary_size(most)} of {binary_size(array.component_kib * KIB)} are copied:"
-            " the bitmap knows what was written since it left."
-        )
-    return tuple(notes)
 
 
 def plan_add(survey: Survey, array: Array, name: str, *, destroys: Collection[str] = ()) -> Plan | Refusal:
@@ -145,7 +52,7 @@ def plan_add(survey: Survey, array: Array, name: str, *, destroys: Collection[st
             remedy="re-add it; where that fails, zero its superblock and add it",
         )
     wipes = wipe_steps(device, survey)
-    fills = _empty_slots(array) > 0
+    fills = empty_slots(array) > 0
     option = "--add" if fills else "--add-spare"
     step = manage(array, (option, f"/dev/{name}"), "a new member", member_fact(array, name, "present"))
     copied = short_size(array.component_kib * KIB) if fills and array.component_kib else ""
@@ -394,7 +301,7 @@ def _refuse_sectors(survey: Survey, array: Array, device: Device) -> Refusal | N
     return None
 
 
-def _empty_slots(array: Array) -> int:
+def empty_slots(array: Array) -> int:
     """Return how many slots nothing fills, or is about to fill."""
     filling = [
         each

@@ -18,7 +18,8 @@ from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device, refuse_old_arrays
 from raidtui.plans.contents import device_facts, losses_of, wipe_steps
 from raidtui.plans.locate import plan_locate, trouble_words
-from raidtui.plans.repair import plan_add, plan_re_add
+from raidtui.plans.re_add import plan_re_add
+from raidtui.plans.repair import plan_add
 from raidtui.pull.bays import partition_of_disk
 from raidtui.pull.boot_parts import loader_steps
 from raidtui.pull.record import PullDisk, PullMember, PullRecord

@@ -39,6 +39,16 @@ def pull(guest: Guest, disk: str) -> None:
     assert gone.status == 0, gone.output
 
 
+def pull_and_push(guest: Guest, disk: str) -> str:
+    """Pull a disk and push it back; return the name that it has then."""
+    address = guest.run(f"basename $(readlink -f /sys/block/{disk}/device)").stdout
+    pull(guest, disk)
+    before = set(guest.run("ls /sys/block").stdout.split())
+    scan = f"/sys/class/scsi_host/host{address.partition(':')[0]}/scan"
+    (back,) = set(guest.run(f"echo - - - >{scan}; udevadm settle; ls /sys/block").stdout.split()) - before
+    return back
+
+
 def status(guest: Guest, exit_status: int) -> dict[str, Any]:
     """``raidtui status --json``."""
     found = raidtui(guest, "status", "--json")
@@ -99,11 +109,7 @@ def test_a_disk_that_is_pushed_back_has_another_name_and_is_no_member(
     one, other = disks[:2]
     md = make_array(guest, "data", 1, (one, other), extra=("--assume-clean",)).kernel
     await_idle(guest, md)
-    address = guest.run(f"basename $(readlink -f /sys/block/{other}/device)").stdout
-    pull(guest, other)
-    before = set(guest.run("ls /sys/block").stdout.split())
-    scan = f"/sys/class/scsi_host/host{address.partition(':')[0]}/scan"
-    (back,) = set(guest.run(f"echo - - - >{scan}; udevadm settle; ls /sys/block").stdout.split()) - before
+    back = pull_and_push(guest, other)
     assert back != other
     (array,) = status(guest, 1)["arrays"]
     assert [(each["name"], each["present"]) for each in array["members"]] == [(one, True), (other, False)]
@@ -118,19 +124,13 @@ def test_a_disk_that_is_pushed_back_has_another_name_and_is_no_member(
 def test_a_disk_that_is_pushed_back_is_taken_back_by_the_bitmap(guest: Guest, disks: tuple[str, ...]) -> None:
     """Md takes it back only when it has let go of the device that is gone: both have one number."""
     one, other = disks[:2]
-    extra = ("--assume-clean",)
-    md = make_array(guest, "data", 1, (one, other), bitmap="internal", extra=extra).kernel
+    made = make_array(guest, "data", 1, (one, other), bitmap="internal", extra=("--assume-clean",))
+    md = made.kernel
     await_idle(guest, md)
-    address = guest.run(f"basename $(readlink -f /sys/block/{other}/device)").stdout
-    pull(guest, other)
-    before = set(guest.run("ls /sys/block").stdout.split())
-    scan = f"/sys/class/scsi_host/host{address.partition(':')[0]}/scan"
-    (back,) = set(guest.run(f"echo - - - >{scan}; udevadm settle; ls /sys/block").stdout.split()) - before
+    back = pull_and_push(guest, other)
     alone = guest.run(f"mdadm /dev/{md} --re-add /dev/{back}")
-    assert (alone.status, f"--re-add for /dev/{back} to /dev/{md} is not possible" in alone.output) == (
-        1,
-        True,
-    )
+    assert alone.status == 1
+    assert f"--re-add for /dev/{back} to /dev/{md} is not possible" in alone.output
     do(guest, "re-add", "data", back)
     wait_until(lambda: kernel_text(guest, f"/sys/block/{md}/md/degraded") == "0", what="the recovery")
     assert status(guest, 0)["findings"] == []

@@ -6,10 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal
-from raidtui.model.survey import Survey
+from raidtui.model.survey import Device, Survey
 from raidtui.plans.leave import plan_fail, plan_remove
+from raidtui.plans.re_add import plan_re_add
 from raidtui.plans.rename import plan_rename
-from raidtui.plans.repair import plan_re_add, plan_replace
+from raidtui.plans.repair import plan_replace
 from raidtui.plans.stop import plan_stop
 from raidtui.plans.sync import plan_check
 from tests.hosts.specs import ArraySpec, raid0, raid1, raid5, raid6
@@ -57,20 +58,49 @@ def test_fail_and_remove_by_the_kernels_name() -> None:
     )
 
 
+def back(array: ArraySpec, slot: int) -> Device:
+    """A disk that was pulled and pushed back: its superblock has this slot."""
+    found = was(array)
+    assert found.superblock is not None
+    return replace(found, superblock=replace(found.superblock, slot=slot))
+
+
 @pytest.mark.parametrize("failed", [(), ("sdf",)])
 def test_what_left_is_let_go_before_it_is_taken_back(failed: tuple[str, ...]) -> None:
     """Md keeps its number until then, under the name that is gone, and takes no disk with the same one."""
     left = replace(raid1(failed=failed, pulled=("sdf",)), bitmap=(1, 8))
-    survey = host(left, devices=(was(left),))
+    survey = host(left, devices=(back(left, 1),))
     steps = planned(plan_re_add(survey, first(survey), "sdz")).steps
-    words = [step.argv[3:] for step in steps if step.argv]
-    removed = [("--remove", "sdf"), ("--re-add", "/dev/sdz")]
+    words = [step.argv[3:] for step in steps]
+    *let_go, again, waits = steps
+    removed = [("--remove", "sdf"), ("--re-add", "/dev/sdz"), ()]
     assert words == (removed if failed else [("--fail", "sdf"), *removed])
-    for step in steps[: len(words) - 1]:
+    for step in let_go:
         assert member(left, "sdf", "detached") in step.needs
-    remove, again = steps[len(words) - 2 : len(words)]
-    assert remove.proves == (member(left, "sdf", "absent"),)
-    assert (remove.patient, remove.proof_decides, again.patient) == (True, True, True)
+        assert step.proof_decides
+    assert let_go[-1].proves == (member(left, "sdf", "absent"),)
+    assert (let_go[-1].patient, again.patient, waits.waits) == (True, True, True)
+
+
+def test_another_one_that_left_is_not_touched() -> None:
+    """Slot 0 is not what was pushed back; md has not noticed that it left, either."""
+    left = replace(raid6(members=("sda", "sdb", "sdc", "sdd"), pulled=("sda", "sdb")), bitmap=(1, 8))
+    survey = host(left, devices=(back(left, 1),))
+    steps = planned(plan_re_add(survey, first(survey), "sdz")).steps
+    assert [step.argv[3:] for step in steps if step.argv] == [
+        ("--fail", "sdb"),
+        ("--remove", "sdb"),
+        ("--re-add", "/dev/sdz"),
+    ]
+
+
+def test_the_last_one_that_left_is_not_failed() -> None:
+    left = replace(raid1(failed=("sde",), pulled=("sdf",)), bitmap=(1, 8))
+    survey = host(left, devices=(back(left, 1),))
+    assert refused(plan_re_add(survey, first(survey), "sdz")) == (
+        "too few members of root are there: sdf left the machine; reconnect what left, stop the array, and"
+        " assemble it again"
+    )
 
 
 def test_a_name_with_a_slash() -> None:

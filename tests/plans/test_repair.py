@@ -10,9 +10,9 @@ from raidtui.model.plan import FactKind, Harm, Loss, Plan, Step
 from raidtui.model.survey import Device
 from raidtui.plans.leave import plan_fail, plan_remove, plan_zero_superblock
 from raidtui.plans.manage import undo_add_spare, undo_replace
+from raidtui.plans.re_add import plan_re_add
 from raidtui.plans.repair import (
     plan_add,
-    plan_re_add,
     plan_replace,
 )
 from tests.hosts.specs import ArraySpec, Syncing, raid1, raid5, raid6, raid10

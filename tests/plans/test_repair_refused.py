@@ -13,9 +13,9 @@ from raidtui.model.disk import Use
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.leave import plan_fail, plan_remove, plan_zero_superblock
+from raidtui.plans.re_add import plan_re_add
 from raidtui.plans.repair import (
     plan_add,
-    plan_re_add,
     plan_replace,
 )
 from tests.hosts.specs import (

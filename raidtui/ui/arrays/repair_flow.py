@@ -12,8 +12,9 @@ from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.leave import plan_fail, plan_remove
+from raidtui.plans.re_add import plan_re_add
 from raidtui.plans.rename import plan_rename
-from raidtui.plans.repair import plan_add, plan_re_add, plan_replace, refuse_replacing
+from raidtui.plans.repair import plan_add, plan_replace, refuse_replacing
 from raidtui.plans.stop import plan_stop
 from raidtui.session import storage
 from raidtui.ui.frame.choose import Ask
