@@ -152,7 +152,7 @@ def device_lines(picks: Sequence[WizardChoice], at: int, marks: Sequence[str], w
         marks: the sign in the brackets of each.
         width: of the window.
     """
-    sizes = _sizes([pick.cells for pick in picks])
+    sizes = _sizes([pick.cells for pick in picks], width)
     lines: list[Line] = [[(fit(f"  slot  {_cells(_COLUMNS, sizes)}", width), "dim")]]
     for number, (pick, mark) in enumerate(zip(picks, marks, strict=True)):
         here = number == at
@@ -163,13 +163,17 @@ def device_lines(picks: Sequence[WizardChoice], at: int, marks: Sequence[str], w
 
 
 _COLUMNS = ("device", "size", "wear", "model", "serial", "what is on it")
-_WIDEST = (14, 6, 5, 19, 11)
+_WIDEST, _WIDEST_OF_WIDE = (14, 6, 5, 19, 11), (14, 6, 5, 28, 20)
+_WIDE = 110
 
 
-def _sizes(rows: Sequence[Sequence[str]]) -> list[int]:
-    """Return the cells of each column but the last; one in which nothing stands has none."""
+def _sizes(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Return the cells of each column but the last; one in which nothing stands has none.
+
+    Serial numbers are whole where a window has the room.
+    """
     found = []
-    for column, widest in enumerate(_WIDEST):
+    for column, widest in enumerate(_WIDEST_OF_WIDE if width >= _WIDE else _WIDEST):
         most = max((cell_width(visible(row[column])) for row in rows), default=0)
         found.append(min(widest, max(most, len(_COLUMNS[column]))) if most else 0)
     return found
