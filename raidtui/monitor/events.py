@@ -223,12 +223,17 @@ def _health_change(
 
 
 def first_words(snapshot: Snapshot, findings: Sequence[Finding]) -> tuple[Event, ...]:
-    """Return the events for the state at the start, so that the log is never empty."""
+    """Return the events for the state at the start, so that the log is never empty.
+
+    Of an array that is whole and is being synced, that it syncs is its state.
+    """
     own = by_subject(findings)
     words: list[Event] = []
     for array in snapshot.arrays:
         found = own.get(array.key, [])
-        words.append(_health_event(snapshot, array, health_of(array, found), Health.OPTIMAL, found))
+        health = health_of(array, found)
+        if array.sync is None or health is not Health.OPTIMAL:
+            words.append(_health_event(snapshot, array, health, Health.OPTIMAL, found))
         if array.sync is not None:
             place = array.sync.percent or _PAUSES.get(array.sync.phase, array.sync.phase.value)
             words.append(_event(snapshot, array, f"{array.sync.action}: {place}", Tone.PLAIN))

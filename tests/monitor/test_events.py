@@ -380,3 +380,15 @@ def test_first_words() -> None:
         ),
         ("health!", "data", "attention: sdz has failed; all slots are filled without it"),
     ]
+
+
+def test_first_words_of_what_is_being_synced() -> None:
+    """That it is whole is not its state; that it is degraded is."""
+    filling = raid10(members=("sda", "sde", "sdc", "sdd"), rebuilding=("sde",), sync=recover(5))
+    snapshot = snapshot_of(host_tree(raid1(sync=resync(5)), filling))
+    words = lines(first_words(snapshot, judge(snapshot)))
+    assert [(subject, text.partition(":")[0]) for _, subject, text in words] == [
+        ("root", "resync"),
+        ("data", "is degraded"),
+        ("data", "recover"),
+    ]
