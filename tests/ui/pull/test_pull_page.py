@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 from msgspec.structs import replace
 
+from raidtui.jobs.states import JobState
 from raidtui.ui.frame.choose import Choice
 from raidtui.ui.pull.pull_screen import PullScreen
 from tests.hosts.bays import MEDIA, NEW, SERIALS, TO_SDE, BayHost, filled, without
@@ -152,6 +153,21 @@ def test_the_former_disk_is_pushed_back(shows: Shows) -> None:
     host = BayHost()
     back: Happens = (lambda host: host.push("sdc", SERIALS["sdc"], bay=3), "This is the disk that was pulled")
     shows(staged(host), prepare=page(host, RIGHT, back))
+
+
+@SIZES
+def test_md_has_taken_it_back(shows: Shows, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its job had ended well: it was out of the array, and is a member again."""
+    monkeypatch.setattr("raidtui.session.pull._states", lambda *_: {"job-7": JobState.DONE})
+    host = BayHost()
+
+    async def prepare(pilot: Paces) -> None:
+        record = replace(host.record("sdc"), out_job="job-7")
+        await in_worker(pilot, lambda: app_of(pilot).session.pull.pulls.begin(record))
+        await at(pilot, PullScreen, "i")
+        await shown(pilot, "Do not pull: it is in service again")
+
+    shows(staged(host), size=size, prepare=prepare)
 
 
 @SIZES
