@@ -27,6 +27,10 @@ UNGUARDED = (
     " file is written; use less of each member first (raidtui plan shrink --size), which makes room after"
     " the data; or give --backup-file=PATH and --unguarded, with a backup of all data"
 )
+_NO_LAYOUT = (
+    "Linux loses the data of a raid10 as its layout changes between near and offset copies, and does not"
+    " change it from or to far copies, or to another number of copies; make a new array and copy"
+)
 
 
 def converted(survey: Survey, level: str = "", *names: str, **more: Any) -> Plan | Refusal:
@@ -305,6 +309,10 @@ def test_what_is_said_of_it() -> None:
                 " make a new array and copy"
             ),
         ),
+        (raid10(), "", (), {"layout": "o2"}, _NO_LAYOUT),
+        (raid10(layout="o2"), "", (), {"layout": "n2"}, _NO_LAYOUT),
+        (raid10(), "", (), {"layout": "n3"}, _NO_LAYOUT),
+        (raid10(), "", (), {"layout": "n2"}, "data already has n2"),
         (raid0(), "", (), {"chunk_kib": 64}, "raidtui cannot change the chunk of a raid0"),
         (raid1(), "", (), {"chunk_kib": 64}, "raidtui cannot change the chunk of a raid1"),
         (raid10(), "", (), {"chunk_kib": 32}, "data already has chunks of 32 KiB"),

@@ -11,9 +11,10 @@ from msgspec.structs import replace
 from raidtui.model.array import Array, Member
 from raidtui.model.levels import LEFT_SYMMETRIC, PARITY_LAST, PARITY_LAYOUTS, SIX, Raid10Layout
 from raidtui.model.plan import NothingToDo, Refusal, RefusalCode
-from raidtui.plans.grow.grow_plan import grow_stages, refuse_level
+from raidtui.plans.grow.grow_plan import grow_stages
 from raidtui.plans.grow.grow_shape import GrowShape
 from raidtui.plans.grow.grow_stages import GrowStage
+from raidtui.plans.grow.same_level import layout_stage, same_level_stages
 from raidtui.view.units import KIB, counted, joined
 
 _LEVELS = ("raid0", "raid1", "raid4", "raid5", "raid6", "raid10")
@@ -42,7 +43,6 @@ _UNSAFE = {
 }
 """What mdadm does, and why it must not."""
 _NEAR_2 = 0x102
-_LEAST_CHUNK, _MOST_CHUNK = 4, 1 << 20
 _FIRST_CHUNKS = (64, 32, 16, 8, 4)
 
 
@@ -100,7 +100,7 @@ def convert_stages(array: Array, old: GrowShape, request: ConvertRequest) -> tup
             why=f"{joined(left)} {'is' if len(left) == 1 else 'are'} not needed for a {wanted}",
             remedy="name fewer devices, or grow the array",
         )
-    further = _further(array, stages[-1].new if stages else old, request)
+    further = same_level_stages(array, stages[-1].new if stages else old, request.layout, request.chunk_kib)
     if isinstance(further, Refusal):
         return further
     if not stages and not further:
@@ -146,7 +146,7 @@ def _to_raid5(
     if names:
         stages += grow_stages(new, names, new.disks + len(names))
     if old.level == "raid4" and request.layout != "parity-last":
-        stages.append(_layout_stage(stages[-1].new, LEFT_SYMMETRIC))
+        stages.append(layout_stage(stages[-1].new, LEFT_SYMMETRIC))
     return stages
 
 
@@ -156,7 +156,7 @@ def _six_to_five(array: Array, old: GrowShape) -> _Found:
         return Refusal(
             code=RefusalCode.UNSUPPORTED, why=f"the layout {layout_name(layout)} has no form as a raid5"
         )
-    stages = [_layout_stage(old, layout + SIX)] if layout < SIX else []
+    stages = [layout_stage(old, layout + SIX)] if layout < SIX else []
     flat = stages[-1].new if stages else old
     stages.append(
         GrowStage(
@@ -190,7 +190,7 @@ def _to_raid4(
             takes=tuple(names[:1]),
         )
         return [stage, *(grow_stages(new, names[1:], new.disks + len(names) - 1) if names[1:] else ())]
-    stages = [_layout_stage(old, PARITY_LAST)] if old.layout != PARITY_LAST else []
+    stages = [layout_stage(old, PARITY_LAST)] if old.layout != PARITY_LAST else []
     flat = stages[-1].new if stages else old
     new = replace(flat, level="raid4")
     return [*stages, GrowStage(options=("--level=4",), old=flat, new=new, why="another level; nothing moves")]
@@ -289,7 +289,7 @@ def _to_raid0(
             )
         ]
     moved = old.level == "raid5" and old.layout != PARITY_LAST
-    stages = [_layout_stage(old, PARITY_LAST)] if moved else []
+    stages = [layout_stage(old, PARITY_LAST)] if moved else []
     flat = stages[-1].new if stages else old
     new = GrowShape(level="raid0", layout=0, chunk_bytes=old.chunk_bytes, disks=old.disks - 1)
     # Of a RAID 6, the member with the second parity is a spare by now; it goes first, or md would use it.
@@ -312,78 +312,6 @@ _STEPS: dict[str, _Maker] = {
     "raid10": _to_raid10,
     "raid0": _to_raid0,
 }
-
-
-def _further(array: Array, old: GrowShape, request: ConvertRequest) -> _Found:
-    """Return the stages for another layout and another chunk of the same level."""
-    stages: list[GrowStage] = []
-    if request.layout and request.layout != "preserve":
-        wanted = next((key for key, name in PARITY_LAYOUTS.items() if name == request.layout), None)
-        if old.level not in {"raid5", "raid6"} or wanted is None or (wanted >= SIX and old.level != "raid6"):
-            return Refusal(
-                code=RefusalCode.UNSUPPORTED,
-                why=f"a {old.level} cannot be given the layout {request.layout!r} while it runs",
-                remedy="choose left-symmetric, left-asymmetric, right-symmetric or right-asymmetric (raid5,"
-                " raid6)",
-            )
-        if wanted != old.layout:
-            stages.append(_layout_stage(old, wanted))
-    if request.chunk_kib and request.chunk_kib * KIB != old.chunk_bytes:
-        now = stages[-1].new if stages else old
-        if refusal := _refuse_chunk(array, now, request.chunk_kib):
-            return refusal
-        stages.append(
-            GrowStage(
-                options=(f"--chunk={request.chunk_kib}",),
-                old=now,
-                new=replace(now, chunk_bytes=request.chunk_kib * KIB),
-                why="begins the reshape",
-                moves="md moves every block to its new place",
-            )
-        )
-    return stages
-
-
-def _refuse_chunk(array: Array, old: GrowShape, chunk_kib: int) -> Refusal | None:
-    if old.level not in {"raid4", "raid5", "raid6", "raid10"}:
-        return Refusal(code=RefusalCode.UNSUPPORTED, why=f"raidtui cannot change the chunk of a {old.level}")
-    if old.level == "raid10" and (refusal := refuse_level(array) or _refuse_offset_chunk(array)):
-        return refusal
-    if not _LEAST_CHUNK <= chunk_kib <= _MOST_CHUNK or chunk_kib & (chunk_kib - 1):
-        return Refusal(
-            code=RefusalCode.INVALID,
-            why=f"{chunk_kib} KiB is not a valid chunk size",
-            remedy="choose a power of two of at least 4 KiB",
-        )
-    if (array.component_kib or 0) % chunk_kib:
-        return Refusal(
-            code=RefusalCode.TOO_SMALL,
-            why=f"{array.component_kib} KiB of each member is not a multiple of {chunk_kib} KiB",
-            remedy="choose a smaller chunk",
-        )
-    return None
-
-
-def _refuse_offset_chunk(array: Array) -> Refusal | None:
-    """Linux 6.1 gives other data afterwards (measured): its reshape mixes the copies of both chunks up."""
-    decoded = Raid10Layout.decode(array.layout) if array.layout is not None else None
-    if decoded is not None and not decoded.offset:
-        return None
-    return Refusal(
-        code=RefusalCode.UNSUPPORTED,
-        why="Linux loses the data of a raid10 with offset copies as its chunk changes",
-        remedy="make a new array and copy",
-    )
-
-
-def _layout_stage(old: GrowShape, layout: int) -> GrowStage:
-    return GrowStage(
-        options=(f"--layout={PARITY_LAYOUTS[layout]}",),
-        old=old,
-        new=replace(old, layout=layout),
-        why="begins the reshape",
-        moves="md moves every block to its new place",
-    )
 
 
 def _needed(count: int, why: str) -> Refusal:
