@@ -74,6 +74,7 @@ class CacheState(Struct, frozen=True, kw_only=True, omit_defaults=True):
         written_bytes: what was written to the cache device: by bcache since it was made, else since the
             map was activated.
         migration_threshold: of dm-cache, how many sectors may be on their way at a time.
+        settings: of dm-writecache, those that LVM was given, in its words: high_watermark=30.
         set_uuid: of bcache, the UUID of the set of its cache device.
     """
 
@@ -97,6 +98,7 @@ class CacheState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     trouble: str = ""
     written_bytes: int | None = None
     migration_threshold: int | None = None
+    settings: tuple[str, ...] = ()
     set_uuid: str = ""
 
     @property

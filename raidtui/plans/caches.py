@@ -1,4 +1,4 @@
-"""Caches are written back, and taken away: bcache by its files, LVM's dm-cache by LVM.
+"""Caches are written back, and taken away: bcache by its files, LVM's dm-cache and dm-writecache by LVM.
 
 Sources: Documentation/admin-guide/bcache.rst, drivers/md/bcache/writeback.c, lvmcache(7), lvconvert(8).
 """
@@ -18,16 +18,10 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.model.stack import CacheState, StackKind
 from raidtui.plans.target import needs_root
 from raidtui.plans.tune.now import write_step
+from raidtui.plans.write_cache import CONVERT_S, detached, write_back_steps
 from raidtui.view.units import KIB, binary_size
 
 _THROUGH, _BACK = "writethrough", "writeback"
-_CONVERT_S = 86_400.0
-"""LVM writes back what is dirty while it converts."""
-_NO_WRITECACHE = Refusal(
-    code=RefusalCode.UNSUPPORTED,
-    why="raidtui does not write back or detach a dm-writecache",
-    remedy="see lvmcache(7): lvconvert --splitcache",
-)
 _AGAIN = "What is written afterwards may be on the cache alone again."
 CachePlanner = Callable[[Snapshot, Subject], Plan | Refusal]
 
@@ -46,12 +40,12 @@ def plan_flush(snapshot: Snapshot, cache: Subject) -> Plan | Refusal:
     steps = _clean(cache)
     back = tuple(replace(undo, undo=()) for step in reversed(steps) for undo in step.undo)
     how_much = binary_size(_state(cache).dirty_bytes or 0)
-    mode = _mode(cache)
+    keeps = cache.kind == StackKind.WRITECACHE or _mode(cache) == _BACK
     return Plan(
         title=f"cache of {cache.title} written back",
         subject=cache.title,
         steps=(*steps, *back),
-        notes=(f"{how_much} are dirty now.", *((f"{_AGAIN}",) if mode == _BACK else ())),
+        notes=(f"{how_much} are dirty now.", *((_AGAIN,) if keeps else ())),
         rolls_back=True,
         devices=(cache.name,),
     )
@@ -99,7 +93,7 @@ def flush_and_detach(cache: Subject) -> tuple[tuple[str, str, CachePlanner], ...
         ("flush", f"write back what is dirty on the cache of {title}", plan_flush),
         ("detach", f"detach the cache of {title}", plan_detach),
     ]
-    if cache.kind == StackKind.CACHE:
+    if cache.kind in {StackKind.CACHE, StackKind.WRITECACHE}:
         volume = f" and delete {cache.volume}" if cache.volume else " and delete its volume"
         found.append(("delete", f"detach the cache of {title}{volume}", partial(plan_detach, deletes=True)))
     return tuple(found)
@@ -109,8 +103,6 @@ def _refuse(snapshot: Snapshot, cache: Subject) -> Refusal | None:
     if refusal := needs_root(snapshot):
         return refusal
     state = _state(cache)
-    if cache.kind == StackKind.WRITECACHE:
-        return _NO_WRITECACHE
     if state.trouble or state.state == "inconsistent":
         return Refusal(
             code=RefusalCode.WRONG_STATE,
@@ -119,11 +111,11 @@ def _refuse(snapshot: Snapshot, cache: Subject) -> Refusal | None:
         )
     if state.state == "no cache":
         return NothingToDo(why=f"{cache.title} has no cache")
-    if "cache_mode" not in cache.values:
+    if cache.kind != StackKind.WRITECACHE and "cache_mode" not in cache.values:
         return Refusal(
             code=RefusalCode.UNKNOWN, why=f"the kernel does not say in which mode {cache.title} is"
         )
-    if cache.kind == StackKind.CACHE and state.dirty_bytes is None:
+    if cache.kind != StackKind.BCACHE and state.dirty_bytes is None:
         return Refusal(code=RefusalCode.UNKNOWN, why=f"dmsetup does not say what is dirty on {cache.title}")
     return None
 
@@ -152,6 +144,8 @@ def _set(cache: Subject, knob: str, text: str, why: str) -> Step:
 
 def _clean(cache: Subject) -> tuple[Step, ...]:
     """Return the steps after which nothing is dirty; no write is on the cache alone from the first one on."""
+    if cache.kind == StackKind.WRITECACHE:
+        return write_back_steps(cache)
     steps = []
     if _mode(cache) == _BACK:
         why = "writes go through to what is cached"
@@ -213,18 +207,23 @@ def _bcache_detached(cache: Subject) -> tuple[tuple[Step, ...], tuple[str, ...]]
 
 def _lvm_detached(cache: Subject, *, deletes: bool) -> tuple[tuple[Step, ...], tuple[str, ...]] | Refusal:
     title, volume = cache.title, cache.volume
+    room = f"{volume or 'The volume of the cache'} is deleted; its room is free in the group."
+    stays = f"{volume} stays, and caches nothing."
+    if cache.kind == StackKind.WRITECACHE:
+        found = detached(cache, deletes=deletes)
+        return found if isinstance(found, Refusal) else ((found,), (room if deletes else stays,))
     gone = Fact(kind=FactKind.CACHED, subject=cache.map, value=NO_CACHE)
     needs = (*cache.needs, _undirty(cache))
     if deletes:
         step = Step(
             argv=("lvconvert", "--yes", "--uncache", title),
             why="LVM takes the cache away and deletes its volume, whose blocks are copies by now",
-            timeout_s=_CONVERT_S,
+            timeout_s=CONVERT_S,
             needs=needs,
             proves=(gone,),
             final=True,
         )
-        return (step,), (f"{volume or 'The volume of the cache'} is deleted; its room is free in the group.",)
+        return (step,), (room,)
     if not volume:
         return Refusal(
             code=RefusalCode.UNKNOWN, why=f"it is not known which volume the cache of {title} is on"
@@ -232,12 +231,12 @@ def _lvm_detached(cache: Subject, *, deletes: bool) -> tuple[tuple[Step, ...], t
     step = Step(
         argv=("lvconvert", "--yes", "--splitcache", title),
         why=f"LVM takes the cache away; {volume} stays",
-        timeout_s=_CONVERT_S,
+        timeout_s=CONVERT_S,
         needs=needs,
         proves=(gone,),
         undo=(_attached(cache),),
     )
-    return (step,), (f"{volume} stays, and caches nothing.",)
+    return (step,), (stays,)
 
 
 def _attached(cache: Subject) -> Step:
@@ -262,6 +261,6 @@ def _attached(cache: Subject) -> Step:
     return Step(
         argv=(*words, cache.title),
         why="the volume caches again",
-        timeout_s=_CONVERT_S,
+        timeout_s=CONVERT_S,
         proves=(attached,),
     )

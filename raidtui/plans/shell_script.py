@@ -158,6 +158,9 @@ _DIRTY_FIELD = 14
 
 def _until(fact: Fact) -> str:
     """Return what waits for a cache, or until a file reads so."""
+    if fact.kind is FactKind.CACHED and fact.value == "held 0":
+        status = f"dmsetup status --noflush {shlex.quote(fact.subject)}"
+        return f'until {status} | {{ read -r _ _ _ _ all free _; [ "$all" = "$free" ]; }}; do sleep 1; done'
     if fact.kind is FactKind.CACHED:
         field = f"dmsetup status --noflush {shlex.quote(fact.subject)} | cut -d' ' -f{_DIRTY_FIELD}"
         return f'until [ "$({field})" = 0 ]; do sleep 1; done'

@@ -74,6 +74,7 @@ def test_dm_cache() -> None:
         "trouble": "",
         "written_bytes": None,
         "migration_threshold": 2048,
+        "settings": (),
         "set_uuid": "",
     }
 
@@ -107,7 +108,15 @@ def test_dm_writecache() -> None:
     assert found.used_bytes == found.dirty_bytes == 300 * 4096
     assert (found.read_hits, found.read_misses) == (376, 344)
     assert (found.write_hits, found.write_misses) == (100, 300)
-    assert found.trouble == ""
+    assert (found.trouble, found.settings) == ("", ())
+
+
+def test_settings_of_a_dm_writecache() -> None:
+    """As LVM takes them; where it placed the cache, and that it is being cleaned, is its own."""
+    words_ = "7 high_watermark 30 start_sector 2048 cleaner fua writeback_jobs 8"
+    found = writecache_of(table(f"{WRITECACHE_TABLE[:-1]}{words_}"), words(WRITECACHE))
+    assert found is not None
+    assert found.settings == ("high_watermark=30", "fua=1", "writeback_jobs=8")
 
 
 def test_dm_writecache_of_an_older_kernel() -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from raidtui.host.stack.bcache_files import bcache_bytes, bcache_text
+from raidtui.host.stack.cache_facts import FACT_READERS
+from raidtui.host.tools import output_path
 from raidtui.model.knob import By, KnobScope, Subject, Tuning
-from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode
+from raidtui.model.plan import FactKind, Harm, NothingToDo, Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.caches import flush_and_detach, plan_detach, plan_flush
@@ -241,6 +244,57 @@ def test_lvm_is_written_back_and_detached() -> None:
     assert commands(plan_detach(snapshot, slow, deletes=True))[-1] == "lvconvert --yes --uncache vc/slow"
 
 
+def test_a_writecache_is_written_back_and_detached() -> None:
+    """LVM lets nothing new into it meanwhile; undone, it has the settings that it had."""
+    host = CacheHost()
+    snapshot, tuning = seen(host)
+    slow = cache(tuning, "vc/wslow")
+    plan = plan_flush(snapshot, slow)
+    assert commands(plan) == [
+        "lvchange --yes --cachesettings cleaner=1 vc/wslow",
+        "wait until the cache is clean",
+        "lvchange --yes --cachesettings cleaner=0 vc/wslow",
+    ]
+    assert isinstance(plan, Plan)
+    assert plan.notes[-1] == "What is written afterwards may be on the cache alone again."
+    plan = plan_detach(snapshot, slow)
+    assert isinstance(plan, Plan)
+    assert commands(plan)[2:] == ["lvconvert --yes --splitcache vc/wslow"]
+    (undo,) = plan.steps[-1].undo
+    assert undo.command == (
+        "lvconvert --yes --type writecache --cachevol vc/wfast --cachesettings block_size=4096 vc/wslow"
+    )
+    assert (
+        'until dmsetup status --noflush vc-wslow | { read -r _ _ _ _ all free _; [ "$all" = "$free" ]; };'
+        " do sleep 1; done"
+    ) in shell_script(plan)
+    assert commands(plan_detach(snapshot, slow, deletes=True))[2:] == ["lvconvert --yes --uncache vc/wslow"]
+
+
+def test_facts_of_a_writecache() -> None:
+    """What is read right before and after each step."""
+    host = CacheHost()
+    line = next(each for each in host.text_of(STATUS_FILE).split("\n") if each.startswith("vc-wslow: "))
+    status = output_path(("dmsetup", "status", "--noflush", "vc-wslow"))
+    host.put(status, f"exit 0\n{line.partition(': ')[2]}\n")
+    table = output_path(("dmsetup", "table", "vc-wslow"))
+    host.put(table, "exit 0\n0 81920 writecache s 253:7 253:3 4096 1 cleaner\n")
+
+    def lacks(value: str) -> str:
+        return FACT_READERS[FactKind.CACHED](host, "vc-wslow", value)
+
+    total, free = line.split()[5:7]
+    held = int(total) - int(free)
+    assert held > 0
+    assert lacks("held 0") == f"the cache of vc-wslow holds {held} blocks that are not written back"
+    assert [lacks(each) for each in (f"held {held}", "mode writeback", "cleaner yes")] == ["", "", ""]
+    assert lacks("cleaner no") == "the kernel has cleaner yes for vc-wslow, not no"
+    assert lacks("mode writethrough") == "vc-wslow has a dm-writecache, which is never writethrough"
+    assert lacks("no") == "vc-wslow is still cached"
+    host.put(status, "exit 0\n0 81920 linear\n")
+    assert (lacks("no"), lacks("held 0")) == ("", "vc-wslow is not cached")
+
+
 def test_dirty_in_writethrough_mode() -> None:
     """As after a crash: the kernel's policy writes back, and is what it was afterwards."""
     host = CacheHost()
@@ -260,9 +314,13 @@ def test_refusals() -> None:
     assert isinstance(made, NothingToDo)
     assert made.why == "nothing on the cache of vc/slow is dirty"
     for _, _, planner in flush_and_detach(cache(tuning, "vc/wslow")):
-        made = planner(snapshot, cache(tuning, "vc/wslow"))
+        made = planner(snapshot, replace(cache(tuning, "vc/wslow"), cache=None))
         assert isinstance(made, Refusal)
-        assert made.code is RefusalCode.UNSUPPORTED
+        assert made.why == "dmsetup does not say what is dirty on vc/wslow"
+    for deletes in (False, True):
+        made = plan_detach(snapshot, replace(cache(tuning, "vc/wslow"), volume=""), deletes=deletes)
+        assert isinstance(made, Refusal)
+        assert made.why == "it is not known which volume the cache of vc/wslow is on"
     host.put(f"{FILES}/state", "inconsistent\n")
     made = plan_detach(snapshot, cache(seen(host)[1], "bcache0"))
     assert isinstance(made, Refusal)

@@ -34,8 +34,8 @@ _FEWEST_BLOCKS = 8
 """LVM sets no lower threshold than so many blocks of the cache (lib/cache_segtype/cache.c)."""
 _LEAST_SECTORS = 2048
 _METADATA = Setting(by=By.METADATA)
-_SUFFIX = re.compile("_(?:cvol-cdata|cpool_cdata|cdata)$")
-NO_WRITECACHE = "raidtui does not change a dm-writecache: lvmcache(7) has its settings"
+_SUFFIX = re.compile("_(?:cvol(?:-cdata)?|cpool_cdata|cdata)$")
+NO_WRITECACHE = "raidtui sets nothing of a dm-writecache: lvmcache(7) has its settings"
 
 
 class FoundCache(Struct, frozen=True, kw_only=True):
@@ -85,7 +85,7 @@ def read_cache(
         },
         map=name,
         volume=_SUFFIX.sub("", found.volume),
-        pooled=not found.volume.endswith("_cvol-cdata"),
+        pooled=not found.volume.endswith(("_cvol-cdata", "_cvol")),
         cache=state,
         alone=found.alone,
     )

@@ -1,13 +1,17 @@
-"""Whether facts about a dm-cache hold, by what the kernel says: LVM may have noted what it refused."""
+"""Whether facts about a dm-cache or dm-writecache hold, by what the kernel says.
+
+LVM may have noted what the kernel has refused.
+"""
 
 from __future__ import annotations
 
-from raidtui.host.roots.root import Root
-from raidtui.host.stack.device_mapper import cache_said, parse_maps
+from raidtui.host.roots.root import Root, whole_number
+from raidtui.host.stack.device_mapper import MapLine, cache_said, parse_maps
 from raidtui.model.plan import FactKind
 from raidtui.model.stack import CacheState
 
 _STATUS_S = 10.0
+_TARGETS = frozenset({"cache", "writecache"})
 NO_CACHE = "no"
 """The value of a fact: the map is no cache."""
 
@@ -18,31 +22,60 @@ def policy_of(state: CacheState) -> str:
 
 
 def _cached(root: Root, name: str, value: str) -> str:
-    output = root.run("dmsetup", "status", "--noflush", name, timeout_s=_STATUS_S)
-    if output.status != 0:
-        return output.why_not or f"dmsetup says of {name}: {output.stderr.strip() or 'nothing'}"
-    line = next(iter(parse_maps(f"{name}: {output.stdout}").get(name, ())), None)
-    cached = line is not None and line.target == "cache"
+    found, why = _line(root, "status", name)
+    if why:
+        return why
+    cached = found is not None and found.target in _TARGETS
     if value == NO_CACHE:
         return f"{name} is still cached" if cached else ""
-    if line is None or not cached:
+    if found is None or not cached:
         return f"{name} is not cached"
-    state = cache_said(line.args)
     key, _, wanted = value.partition(" ")
+    if found.target == "writecache":
+        return _of_writecache(root, name, found.args, key, wanted)
+    state = cache_said(found.args)
     blocks = None
     if state.dirty_bytes is not None and state.block_bytes:
         blocks = state.dirty_bytes // state.block_bytes
-    found = {
+    has = {
         "mode": state.mode,
         "policy": policy_of(state),
         "migration_threshold": _text(state.migration_threshold),
         "dirty": _text(blocks),
     }.get(key)
-    if found == wanted:
+    if has == wanted:
         return ""
     if key == "dirty":
-        return f"the cache of {name} has {found or 'an unknown number of'} dirty blocks"
-    return f"the kernel has {key} {found or 'not known'} for {name}, not {wanted}"
+        return f"the cache of {name} has {has or 'an unknown number of'} dirty blocks"
+    return f"the kernel has {key} {has or 'not known'} for {name}, not {wanted}"
+
+
+def _line(root: Root, what: str, name: str) -> tuple[MapLine | None, str]:
+    """Return the first line of a map, or why it is not known."""
+    options = ("--noflush",) if what == "status" else ()
+    output = root.run("dmsetup", what, *options, name, timeout_s=_STATUS_S)
+    if output.status != 0:
+        return None, output.why_not or f"dmsetup says of {name}: {output.stderr.strip() or 'nothing'}"
+    return next(iter(parse_maps(f"{name}: {output.stdout}").get(name, ())), None), ""
+
+
+def _of_writecache(root: Root, name: str, status: list[str], key: str, wanted: str) -> str:
+    """All that a dm-writecache holds has still to be written back."""
+    if key == "mode":
+        return "" if wanted == "writeback" else f"{name} has a dm-writecache, which is never {wanted}"
+    if key == "held":
+        total, free = (whole_number(word) for word in (*status, "", "", "")[1:3])
+        held = None if total is None or free is None else str(total - free)
+        if held == wanted:
+            return ""
+        return f"the cache of {name} holds {held or 'an unknown number of'} blocks that are not written back"
+    table, why = _line(root, "table", name)
+    if why:
+        return why
+    has = "yes" if table is not None and "cleaner" in table.args else "no"
+    if key == "cleaner" and has == wanted:
+        return ""
+    return f"the kernel has {key} {has} for {name}, not {wanted}"
 
 
 def _text(number: int | None) -> str | None:

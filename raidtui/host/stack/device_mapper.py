@@ -6,7 +6,7 @@ striped.rst.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -18,6 +18,8 @@ TABLE, STATUS = ("dmsetup", "table"), ("dmsetup", "status", "--noflush")
 _FAILED = frozenset({"Fail", "Error"})
 _MODES = frozenset({"writethrough", "writeback", "passthrough"})
 _CACHE_FIELDS, _WRITECACHE_COUNTERS = 12, 10
+_WRITECACHE_FLAGS = frozenset({"cleaner", "fua", "nofua", "metadata_only"})
+_SET_BY_LVM = frozenset({"cleaner", "start_sector"})
 _KINDS = {
     "striped": StackKind.STRIPED,
     "cache": StackKind.CACHE,
@@ -186,7 +188,13 @@ def writecache_of(table: StackSegment, status: list[str]) -> CacheState | None:
         return None
     at = next((n for n, word in enumerate(table.options) if n > 2 and word.isdigit()), None)
     block = whole_number(table.options[at]) if at is not None else None
-    known = CacheState(mode="writeback", devices=(devices[1],), backing=devices[0], block_bytes=block)
+    known = CacheState(
+        mode="writeback",
+        devices=(devices[1],),
+        backing=devices[0],
+        block_bytes=block,
+        settings=() if at is None else _settings(table.options[at + 2 :]),
+    )
     numbers = [whole_number(word) for word in status]
     if len(numbers) < 4 or None in numbers[:4] or block is None:
         return replace(known, trouble=status[0] if status and status[0] in _FAILED else "")
@@ -212,6 +220,14 @@ def writecache_of(table: StackSegment, status: list[str]) -> CacheState | None:
         write_hits=fresh + committed,
         write_misses=max(0, writes - fresh - committed),
     )
+
+
+def _settings(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the options of a dm-writecache as LVM takes them, but for those that it sets by itself."""
+    left, found = iter(words), {}
+    for word in left:
+        found[word] = "1" if word in _WRITECACHE_FLAGS else next(left, "")
+    return tuple(f"{name}={value}" for name, value in found.items() if name not in _SET_BY_LVM and value)
 
 
 def pool_of(status: list[str]) -> PoolState | None:

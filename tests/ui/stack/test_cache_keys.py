@@ -60,13 +60,13 @@ def test_in_pane_4(shows: Shows, size: tuple[int, int]) -> None:
     shows(staged(host()), size=size, prepare=pictured(*["down"] * 30))
 
 
-async def test_a_writecache_is_not_offered() -> None:
-    """It is shown, and why it cannot be chosen."""
+async def test_a_writecache_is_offered() -> None:
+    """Its last row detaches it and deletes its volume."""
     async with running(host()) as pilot:
         await dialog(pilot)
-        await pilot.press(*["down"] * 9, "enter")  # the last row
-        await until(pilot, lambda: "does not write back or detach a dm-writecache" in screen_text(pilot))
-        assert isinstance(pilot.app.screen, Choice)
+        await pilot.press(*["down"] * 9)
+        await at(pilot, PlanView, "enter")
+        await until(pilot, lambda: "lvconvert --yes --uncache vc/wslow" in screen_text(pilot))
 
 
 async def test_without_caches() -> None:
