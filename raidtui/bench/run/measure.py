@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from raidtui.bench.cache_figures import CacheReading
+from raidtui.bench.client_hosts import client_options, silent_hosts
 from raidtui.bench.environment import read_environment
 from raidtui.bench.estimate import measured_bytes
 from raidtui.bench.place import Place
@@ -25,7 +26,7 @@ from raidtui.bench.results.run_record import (
     with_hits,
 )
 from raidtui.bench.run.cache_watch import CacheWatch
-from raidtui.bench.run.fio_process import FioEnd, fio_argv, fio_trouble, run_fio
+from raidtui.bench.run.fio_process import FioEnd, client_argv, fio_argv, fio_trouble, run_fio
 from raidtui.bench.run.fio_stream import figures
 from raidtui.bench.run.lookout import Lookout
 from raidtui.bench.schedule import Run, Schedule
@@ -118,7 +119,7 @@ def measure(
     written = measured_bytes(before, _written_sectors(root, place))
     surrounded = _surrounded(record, lookout.seen)
     writes = record.work is None or record.work.writes
-    trouble = _turned_read_only(place, folder) if writes and place.directory else ""
+    trouble = _turned_read_only(place, folder) if writes and place.directory else _silent(place, end)
     return _finished(surrounded, end, samples, written, trouble), samples, end.raw
 
 
@@ -182,6 +183,16 @@ def _turned_read_only(place: Place, folder: Path) -> str:
     return ""  # fio itself has reported all other troubles
 
 
+def _silent(place: Place, end: FioEnd) -> str:
+    """Return which hosts reported nothing, and what fio said of it; "" where this host measures."""
+    if not place.hosts:
+        return ""
+    parts = end.dump.parts if end.dump is not None else ()
+    silent = silent_hosts(place, [(part.hostname, part.port) for part in parts])
+    said = next((line for line in end.said if "fio: " in line), "")
+    return f"{silent}{f' ({said})' if said else ''}" if silent else ""
+
+
 def _surrounded(record: RunRecord, seen: Sequence[Surroundings]) -> RunRecord:
     """Return a record with the surroundings of its run."""
     remarks = array_changes(record.environment.arrays, seen)
@@ -216,9 +227,10 @@ def _in_ramp(record: RunRecord, samples: Sequence[RunSample]) -> bool:
 def _finished(
     record: RunRecord, end: FioEnd, samples: Sequence[RunSample], written: dict[str, int], trouble: str
 ) -> RunRecord:
-    parts = end.dump.jobs if end.dump is not None else ()
+    parts = end.dump.parts if end.dump is not None else ()
     errors = [part.error for part in parts]
-    reason = trouble or fio_trouble(end.status, end.said, errors, where=record.place, stopped=end.stopped)
+    reason = fio_trouble(end.status, end.said, errors, where=record.place, stopped=end.stopped)
+    reason = trouble if trouble and not end.stopped else reason
     read, write = figures(end.dump) if end.dump is not None else from_samples(samples)
     if reason and _in_ramp(record, samples):
         return replace(record, state=FAILED, reason=f"{reason}{_RAMP}", written=written)
@@ -230,7 +242,7 @@ def _finished(
         seconds=max((side.runtime for part in parts for side in (part.read, part.write)), default=0) / 1000,
         read=read,
         write=write,
-        cpu_s=end.cpu_s,
+        cpu_s=end.cpu_s if end.dump is None or not end.dump.client_stats else None,
         written=written,
         remarks=(*record.remarks, *_unread(end)),
     )
@@ -245,6 +257,9 @@ def _argv(record: RunRecord, place: Place, folder: Path) -> tuple[str, ...]:
     if record.work is None:
         (folder / _JOB_FILE).write_text(record.job_file, encoding="utf-8")
         return fio_argv([_JOB_FILE], read_only=False)
+    if place.hosts:
+        token = f"raidtui-{record.job}-{record.number}"
+        return client_argv(client_options(place, record.work, token, folder))
     device = f"/dev/{place.device}" if place.device else ""
     read_only = bool(device) and not (place.writes and record.work.writes)
     return fio_argv(workload_options(record.work, device=device), read_only=read_only)
