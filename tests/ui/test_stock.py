@@ -20,16 +20,16 @@ MD = "/sys/class/block/md127/md"
 
 
 @pytest.fixture(scope="module")
-def walks() -> dict[str, dict[str, str]]:
+def walks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, str]]:
     """What a walk shows, on stock Textual and on this program's own painting."""
-    found = {}
+    found, state = {}, str(tmp_path_factory.mktemp("state"))
     for name, value in (("stock", "1"), ("own", "")):
         done = subprocess.run(
             (sys.executable, "-m", "tests.ui.stock_walk"),
             capture_output=True,
             text=True,
             check=False,
-            env={**os.environ, "RAIDTUI_STOCK": value},
+            env={**os.environ, "RAIDTUI_STOCK": value, "XDG_STATE_HOME": state},
         )
         assert done.returncode == 0, done.stderr[-4000:]
         found[name] = json.loads(done.stdout)
