@@ -255,6 +255,8 @@ def test_too_small_and_back(shows: Shows) -> None:
     async def shrink(pilot: Paces) -> None:
         for width, height in ((40, 10), (80, 24)):
             await pilot.resize_terminal(width, height)
+            small = width == 40
+            await until(pilot, lambda small=small: small == ("make the window" in screen_text(pilot)))  # type: ignore[misc]
             await pilot.pause()
 
     shows(staged(STATES["degraded"]), prepare=shrink)
