@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import getpass
 import os
+import pwd
 import socket
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from msgspec import Struct
 from tests.lab.guests.deadline import wait_until
 from tests.servers import libraries, server
 
+_USER = "sshd:x:65533:65534::/run/sshd:/usr/sbin/nologin"
 _SEPARATION = Path("/run/sshd")
 _BARE = f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 
@@ -96,6 +98,23 @@ class Sshd(Struct, kw_only=True):
         path.chmod(0o755 if runs else 0o644)
 
 
+def _with_its_user(folder: Path) -> tuple[str, ...]:
+    """Return what starts a program that finds the user sshd, which its package would have made.
+
+    Only the program sees that user: in its own mount namespace, a passwd with it lies over the machine's.
+    """
+    try:
+        pwd.getpwnam("sshd")
+    except KeyError:
+        if os.geteuid() != 0:
+            return ()  # no user is looked for
+        users = folder / "passwd"
+        users.write_text(f"{Path('/etc/passwd').read_text().rstrip()}\n{_USER}\n")
+        lay = 'mount --bind "$0" /etc/passwd && exec "$@"'
+        return ("unshare", "--mount", "--propagation", "private", "sh", "-c", lay, str(users))
+    return ()
+
+
 @contextlib.contextmanager
 def running(folder: Path) -> Iterator[Sshd]:
     """Start an sshd whose files are in a folder, and end it.
@@ -122,7 +141,7 @@ def running(folder: Path) -> Iterator[Sshd]:
         (folder / "server").write_text(_SERVER.format(port=port, folder=folder, path=_BARE))
         log = ending.enter_context((folder / "log").open("wb"))
         process = subprocess.Popen(
-            (program, "-D", "-e", "-f", folder / "server"),
+            (*_with_its_user(folder), program, "-D", "-e", "-f", folder / "server"),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

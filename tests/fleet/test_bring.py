@@ -7,6 +7,8 @@ import os
 import pty
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -117,6 +119,46 @@ def test_on_a_terminal(sshd: Sshd, stand_in: Path) -> None:
     os.close(near)
     assert process.wait(timeout=60) == 3
     assert b"[status] on a terminal" in shown
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that other users can read, too."""
+    with tempfile.TemporaryDirectory() as made:
+        Path(made).chmod(0o755)
+        yield Path(made)
+
+
+def test_sudo_is_asked_where_the_login_is_not_root(open_folder: Path) -> None:
+    """It gets the file that was verified, and the words as they are; --no-sudo leaves it out."""
+    digest, nobody = hashlib.sha256(STAND_IN.encode()).hexdigest(), 65534
+    cache, tools = open_folder / "raidtui" / "ssh", open_folder / "tools"
+    for folder in (cache, tools):
+        folder.mkdir(parents=True)
+    for path, text in (
+        (cache / digest, STAND_IN),
+        (tools / "sudo", '#!/bin/sh\nprintf "<%s>" "$@"\n'),
+    ):
+        path.write_text(text)
+        path.chmod(0o755)
+    cache.chmod(0o700)
+    user = nobody if os.geteuid() == 0 else os.geteuid()
+    for path in (cache, cache / digest):
+        os.chown(path, user, -1)
+
+    def ran(*, sudo: bool) -> str:
+        done = subprocess.run(
+            ("/bin/sh", "-c", run_script(digest, ("wear", "it's"), sudo=sudo)),
+            env={**os.environ, "XDG_CACHE_HOME": str(open_folder), "PATH": f"{tools}:{os.environ['PATH']}"},
+            user=user,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.stdout or done.stderr
+
+    assert ran(sudo=True) == f"<--><{cache / digest}><wear><it's>"
+    assert ran(sudo=False) == "[wear][it's]\n"
 
 
 def test_what_is_installed_there(sshd: Sshd) -> None:
