@@ -249,7 +249,6 @@ def _refuse_of_clients(request: Request) -> FieldRefusal | None:
     conditions = request.conditions
     for part, wanted in (
         ("job_file", bool(request.job_file)),
-        ("knobs", bool(request.knobs)),
         ("trim", conditions.trim),
         ("precondition", conditions.precondition > 0),
     ):
