@@ -155,7 +155,7 @@ system:
 	    pvcreate=lvm2 make-bcache=bcache-tools sfdisk=fdisk mkfs.ext4=e2fsprogs mkfs.xfs=xfsprogs systemd-tmpfiles=systemd fio=fio \
 	    qemu-system-x86_64=qemu-system-x86 smartctl=smartmontools ssh=openssh-client ssh-keygen=openssh-client \
 	    debootstrap=debootstrap patchelf=patchelf strip=binutils groff=groff-base \
-	    ddrescue=gddrescue rsync=rsync btrfs=btrfs-progs cryptsetup=cryptsetup-bin iostat=sysstat ledctl=ledmon; do \
+	    mkfs.vfat=dosfstools ddrescue=gddrescue rsync=rsync btrfs=btrfs-progs cryptsetup=cryptsetup-bin iostat=sysstat ledctl=ledmon; do \
 	    PATH="$(SBIN)" command -v "$${pair%%=*}" >/dev/null 2>&1 || missing="$$missing $${pair#*=}"; \
 	done; \
 	if [ -z "$$missing" ]; then exit 0; fi; \

@@ -214,9 +214,10 @@ def test_the_power_is_cut_while_the_wrong_disk_is_out(machine: Machine) -> None:
         assert found["head"] == "WRONG DISK: push it back"
         assert state_of(found, MIRROR) == "left"
     machine.cut(out=BEFORE)
-    assert state_of(machine.now(), MIRROR) in {"out", "filling"}
-    taken = raidtui(machine.guest, "pull", "--next", "--start", timeout=COPY_S)
-    assert taken.status == 0, taken.output
+    if state_of(machine.now(), MIRROR) != "there":  # mdadm may have taken it back by itself, at the boot
+        assert state_of(machine.now(), MIRROR) in {"out", "filling"}
+        taken = raidtui(machine.guest, "pull", "--next", "--start", timeout=COPY_S)
+        assert taken.status == 0, taken.output
     wait_until(lambda: machine.serves(MIRROR), SETTLE_S, "it is a member again")
     machine.run(f"mdadm --wait /dev/{machine.kernel} || :")
     machine.waits()

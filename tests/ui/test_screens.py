@@ -253,6 +253,7 @@ def test_smallest(shows: Shows) -> None:
 
 def test_too_small_and_back(shows: Shows) -> None:
     async def shrink(pilot: Paces) -> None:
+        await until(pilot, lambda: "Help" in screen_text(pilot), "the first page")
         for width, height in ((40, 10), (80, 24)):
             await pilot.resize_terminal(width, height)
             small = width == 40

@@ -36,6 +36,7 @@ GUEST_TOOLS = {
     "sfdisk": "fdisk",
     "mkfs.ext4": "e2fsprogs",
     "mkfs.xfs": "xfsprogs",
+    "mkfs.vfat": "dosfstools",
     "systemd-tmpfiles": "systemd",
     "fio": "fio",
     "ddrescue": "gddrescue",
@@ -107,8 +108,9 @@ $end
 WRAPPERS = Template("""\
 for tool in /sbin/ldconfig /sbin/mdadm /sbin/mdmon /sbin/wipefs /sbin/sfdisk /sbin/blkid /sbin/dmsetup \
     /bin/lsblk /sbin/xfs_spaceman /sbin/xfs_db /sbin/xfs_io /sbin/xfs_growfs /sbin/xfs_repair /sbin/losetup \
-    /sbin/blockdev /bin/fio /bin/btrfs /bin/rsync /bin/ddrescue /sbin/cryptsetup /sbin/lvm /sbin/mke2fs \
-    /sbin/mkfs.xfs /sbin/tune2fs /sbin/fstrim /bin/mount /bin/umount /sbin/e2fsck /sbin/debugfs /sbin/dumpe2fs
+    /sbin/blockdev /bin/fio /bin/journalctl /bin/btrfs /bin/rsync /bin/ddrescue /sbin/cryptsetup /sbin/lvm \
+    /sbin/mke2fs /sbin/mkfs.xfs /sbin/tune2fs /sbin/fstrim /bin/mount /bin/umount /sbin/e2fsck /sbin/debugfs \
+    /sbin/dumpe2fs
 do
     [ -e $$tool ] || continue
     mv $$tool $$tool.bin
