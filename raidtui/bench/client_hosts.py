@@ -111,6 +111,11 @@ def find_clients(
     return Place(hosts=tuple(host.words for host in hosts), folder=posixpath.normpath(folder))
 
 
+def _hosts_of(place: Place) -> list[ClientHost]:
+    """Return the hosts of a place, which keeps their words."""
+    return [host for word in place.hosts if (host := read_host(word)) is not None]
+
+
 def client_options(place: Place, work: Workload, token: str, folder: Path) -> tuple[str, ...]:
     """Write a job file for each host, and return fio's arguments that name them.
 
@@ -127,10 +132,7 @@ def client_options(place: Place, work: Workload, token: str, folder: Path) -> tu
         OSError: one cannot be written.
     """
     found: list[str] = []
-    for number, word in enumerate(place.hosts):
-        host = read_host(word)
-        if host is None:
-            raise OSError(f"{word} is not a host")
+    for number, host in enumerate(_hosts_of(place)):
         options = [option.removeprefix("--") for option in workload_options(work)]
         names = f"{token}-{number}.$jobnum.$filenum"
         lines = [
@@ -151,6 +153,5 @@ def silent_hosts(place: Place, reported: Sequence[tuple[str, int]]) -> str:
         place: the hosts.
         reported: names and ports, as fio has them.
     """
-    hosts = [host for word in place.hosts if (host := read_host(word)) is not None]
-    silent = [host.words for host in hosts if (host.name, host.port) not in set(reported)]
+    silent = [host.words for host in _hosts_of(place) if (host.name, host.port) not in set(reported)]
     return f"{joined(silent)} reported no figures" if silent else ""

@@ -123,10 +123,10 @@ def _refuse_root(root: Root, request: Request) -> Refusal | None:
             remedy="leave --root and --demo out",
         )
     if request.job_file or request.scratch or request.write or request.hosts:
-        part = "job_file" if request.job_file else "scratch" if request.scratch else "write"
+        parts = ("hosts", "job_file", "scratch", "write")
         return FieldRefusal(
             code=RefusalCode.NOT_HERE,
-            part="hosts" if request.hosts else part,
+            part=next(part for part in parts if getattr(request, part)),
             why="the demo host is simulated: it plays what fio does in a folder, or what only reads a device",
             remedy="choose a folder, and a preset or a workload",
         )

@@ -185,7 +185,7 @@ def _turned_read_only(place: Place, folder: Path) -> str:
 
 def _silent(place: Place, end: FioEnd) -> str:
     """Return which hosts reported nothing, and what fio said of it; "" where this host measures."""
-    if not place.hosts:
+    if not place.hosts or end.stopped:
         return ""
     parts = end.dump.parts if end.dump is not None else ()
     silent = silent_hosts(place, [(part.hostname, part.port) for part in parts])
@@ -229,16 +229,16 @@ def _finished(
 ) -> RunRecord:
     parts = end.dump.parts if end.dump is not None else ()
     errors = [part.error for part in parts]
-    reason = fio_trouble(end.status, end.said, errors, where=record.place, stopped=end.stopped)
-    reason = trouble if trouble and not end.stopped else reason
+    if not trouble:
+        trouble = fio_trouble(end.status, end.said, errors, where=record.place, stopped=end.stopped)
     read, write = figures(end.dump) if end.dump is not None else from_samples(samples)
-    if reason and _in_ramp(record, samples):
-        return replace(record, state=FAILED, reason=f"{reason}{_RAMP}", written=written)
+    if trouble and _in_ramp(record, samples):
+        return replace(record, state=FAILED, reason=f"{trouble}{_RAMP}", written=written)
     measured = bool(read.ios or write.ios)
     return replace(
         record,
-        state=WHOLE if measured and not reason else PARTIAL if measured else FAILED,
-        reason=reason or ("" if measured else "fio did nothing"),
+        state=WHOLE if measured and not trouble else PARTIAL if measured else FAILED,
+        reason=trouble or ("" if measured else "fio did nothing"),
         seconds=max((side.runtime for part in parts for side in (part.read, part.write)), default=0) / 1000,
         read=read,
         write=write,

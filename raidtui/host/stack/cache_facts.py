@@ -64,7 +64,7 @@ def _of_writecache(root: Root, name: str, status: list[str], key: str, wanted: s
     if key == "mode":
         return "" if wanted == "writeback" else f"{name} has a dm-writecache, which is never {wanted}"
     if key == "held":
-        total, free = (whole_number(word) for word in (*status, "", "", "")[1:3])
+        total, free = map(whole_number, status[1:3]) if len(status) > 2 else (None, None)
         held = None if total is None or free is None else str(total - free)
         if held == wanted:
             return ""
