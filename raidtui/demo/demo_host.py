@@ -99,8 +99,8 @@ class DemoRoot(MemoryRoot):
             self._ticking = False
 
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """See ``Root.run``: smartctl, dmsetup, lvs, lvchange, journalctl, and ``sim_mdadm.TOOLS``."""
-        if argv[0] in {"dmsetup", "lvs", "lvchange"}:
+        """See ``Root.run``: smartctl, dmsetup, lvs, journalctl, and ``sim_mdadm.TOOLS``."""
+        if argv[0] in {"dmsetup", "lvs"}:
             self._catch_up(0.0)
             return ToolOutput(argv=argv, status=0, stdout=tool_output(self.simulated, argv), stderr="")
         if argv[0] in sim_mdadm.TOOLS:

@@ -26,11 +26,18 @@ _BACK = 0.25
 _MODES = ("writethrough", "writeback", "writearound", "none")
 _FIRST = {"cache_mode": "writeback", "writeback_percent": "10", "sequential_cutoff": "4.0M"}
 _MOST_PERCENT = 40
+_DETACHED = f"{NAME}/bcache/detached"
+_NO_CACHE = "no cache"
 
 
 def is_there(kernel: SimKernel) -> bool:
     """Whether both partitions are."""
     return all(disk in kernel.disks and name in kernel.counters for name, disk in _ON.items())
+
+
+def is_attached(kernel: SimKernel) -> bool:
+    """Whether it has its cache."""
+    return _DETACHED not in kernel.knobs
 
 
 def account_bcache(kernel: SimKernel, elapsed_s: float) -> None:
@@ -40,9 +47,12 @@ def account_bcache(kernel: SimKernel, elapsed_s: float) -> None:
     reads, writes = _READ_IOPS * elapsed_s * _REQUEST_KIB, _WRITE_IOPS * elapsed_s * _REQUEST_KIB
     kernel.counters.setdefault(NAME, SimCounters())
     parts = {CACHE: (reads * _HITS, writes), BACKING: (reads * (1 - _HITS), writes * _BACK)}
+    if not is_attached(kernel):
+        parts = {BACKING: (reads, writes)}
     loads = {NAME: (reads, writes), **parts, **{_ON[name]: load for name, load in parts.items()}}
     for name, (read_kib, write_kib) in loads.items():
-        disk = kernel.disks[_ON.get(name, name if name != NAME else _ON[CACHE])]
+        first = CACHE if is_attached(kernel) else BACKING
+        disk = kernel.disks[_ON[first] if name == NAME else _ON.get(name, name)]
         kernel.counters[name].add(
             read_kib=read_kib, write_kib=write_kib, request_kib=_REQUEST_KIB, request_ms=disk.request_ms
         )
@@ -71,6 +81,9 @@ def bcache_files(kernel: SimKernel) -> tuple[dict[str, str], dict[str, str]]:
         "bcache/cache_mode": " ".join(f"[{each}]" if each == mode else each for each in _MODES),
         "bcache/writeback_percent": _chosen(kernel, "writeback_percent"),
         "bcache/sequential_cutoff": _chosen(kernel, "sequential_cutoff"),
+        "bcache/writeback_running": "1",
+        "bcache/detach": "",
+        "bcache/attach": "",
     }
     files = {f"{node}/{attribute}": f"{text}\n" for attribute, text in words.items()}
     files[f"{BLOCK}/{CACHE}/bcache/bucket_size"] = "512.0k\n"
@@ -78,13 +91,12 @@ def bcache_files(kernel: SimKernel) -> tuple[dict[str, str], dict[str, str]]:
     files[f"{DATA}/b{_DEV[0]}:{_DEV[1]}"] = (
         "S:disk/by-label/backup\nE:ID_FS_TYPE=ext4\nE:ID_FS_LABEL=backup\n"
     )
-    for name in (BACKING, CACHE):
+    links = {node: f"../../devices/virtual/block/{NAME}"}
+    if is_attached(kernel):
+        links[f"{node}/bcache/cache"] = f"../../../fs/bcache/{_SET}"
+    for name in (BACKING, CACHE) if is_attached(kernel) else (BACKING,):
         files[f"{node}/slaves/{name}"] = ""
         files[f"{BLOCK}/{name}/holders/{NAME}"] = ""
-    links = {
-        node: f"../../devices/virtual/block/{NAME}",
-        f"{node}/bcache/cache": f"../../../fs/bcache/{_SET}",
-    }
     return files, links
 
 
@@ -93,14 +105,16 @@ def bcache_live_files(kernel: SimKernel) -> dict[str, str]:
     if not is_there(kernel) or NAME not in kernel.counters:
         return {}
     own, cache = kernel.counters[NAME], kernel.counters[CACHE]
-    back = _chosen(kernel, "cache_mode") == "writeback"
+    back = is_attached(kernel) and _chosen(kernel, "cache_mode") == "writeback"
+    state = _NO_CACHE if not is_attached(kernel) else "dirty" if back else "clean"
     folder = f"{BLOCK}/{NAME}/bcache"
-    requests = 812_000 + int(own.reads)
+    hits = int((812_000 + int(cache.reads / _HITS)) * _HITS)
+    misses = int(hits * (1 - _HITS) / _HITS)
     return {
-        f"{folder}/state": "dirty\n" if back else "clean\n",
+        f"{folder}/state": f"{state}\n",
         f"{folder}/dirty_data": f"{2 + int(own.writes) % 700 / 1000:.1f}G\n" if back else "0.0k\n",
-        f"{folder}/stats_total/cache_hits": f"{int(requests * _HITS)}\n",
-        f"{folder}/stats_total/cache_misses": f"{requests - int(requests * _HITS)}\n",
+        f"{folder}/stats_total/cache_hits": f"{hits}\n",
+        f"{folder}/stats_total/cache_misses": f"{misses}\n",
         f"{BLOCK}/{CACHE}/bcache/written": f"{118 + cache.written_sectors / (1 << 21):.1f}G\n",
         f"{BLOCK}/{NAME}/stat": " ".join(own.line(_DEV, NAME).split()[3:]) + "\n",
     }
@@ -119,9 +133,18 @@ def write_bcache(kernel: SimKernel, attribute: str, word: str) -> None:
         word: what is written.
 
     Raises:
-        OSError: EINVAL for a value that it has not, EACCES for a file that is only read.
+        OSError: EINVAL for a value that it has not, EACCES for a file that is only read, ENOENT for a set of
+            caches that is not there.
     """
     name = attribute.removeprefix("bcache/")
+    if name == "detach":
+        kernel.knobs[_DETACHED] = "1"
+        return
+    if name == "attach":
+        if word != _SET:
+            raise OSError(errno.ENOENT, os.strerror(errno.ENOENT))
+        kernel.knobs.pop(_DETACHED, None)
+        return
     if name not in _FIRST:
         raise OSError(errno.EACCES, os.strerror(errno.EACCES))
     number = int(word) if word.isascii() and word.isdigit() and len(word) < 12 else None

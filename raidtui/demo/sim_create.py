@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from raidtui.demo.kernel import SimKernel
 from raidtui.demo.sim_array import SimArray, SimMember
 from raidtui.demo.sim_grow import SimRefusedError
-from raidtui.demo.sim_stack import PHYSICAL, has_volumes
+from raidtui.demo.sim_maps import PHYSICAL
+from raidtui.demo.sim_stack import has_volumes
 from raidtui.model.geometry import raid10_layout, usable_kib
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LAYOUTS
 

@@ -22,6 +22,7 @@ from raidtui.demo.sim_create import (
 )
 from raidtui.demo.sim_file_system import FILE_SYSTEM_TOOLS, file_system_tool
 from raidtui.demo.sim_grow import GrowWords, SimRefusedError, add_spare, grow
+from raidtui.demo.sim_stack import VOLUME_TOOLS, change_volume
 from raidtui.host.tools import ToolOutput
 from raidtui.model.levels import PARITY_LAYOUTS, layout_words
 
@@ -32,7 +33,7 @@ _CHANGED_S = 1_750_000_000
 _LARGER = frozenset({"pvresize", "lvextend", "resize2fs", "xfs_growfs", "btrfs", "cryptsetup", "e2fsck"})
 _MANAGED = frozenset({"--add", "--add-spare", "--re-add", "--replace", "--fail", "--remove"})
 _MODES = frozenset({"--create", "--assemble", "--stop", "--zero-superblock"})
-TOOLS = frozenset({"mdadm", "wipefs", "sfdisk", "udevadm", *_LARGER, *FILE_SYSTEM_TOOLS})
+TOOLS = frozenset({"mdadm", "wipefs", "sfdisk", "udevadm", *_LARGER, *FILE_SYSTEM_TOOLS, *VOLUME_TOOLS})
 """The programs that are played here."""
 
 
@@ -56,9 +57,9 @@ def run_tool(kernel: SimKernel, argv: tuple[str, ...], stdin: str = "") -> ToolO
     try:
         text = _mdadm(kernel, argv) if argv[0] == "mdadm" else _other(kernel, argv, stdin)
     except SimRefusedError as refusal:
-        return _output(argv, 1, stderr=f"mdadm: {refusal}\n")
+        return _output(argv, 1, stderr=f"{argv[0]}: {refusal}\n")
     except OSError as error:
-        return _output(argv, 1, stderr=f"mdadm: {error.strerror}\n")
+        return _output(argv, 1, stderr=f"{argv[0]}: {error.strerror}\n")
     return _output(argv, 0, stdout=text)
 
 
@@ -68,6 +69,8 @@ def _output(argv: tuple[str, ...], status: int, *, stdout: str = "", stderr: str
 
 def _other(kernel: SimKernel, argv: tuple[str, ...], stdin: str) -> str:
     """The file systems of the demo have no size of their own."""
+    if argv[0] in VOLUME_TOOLS:
+        return change_volume(kernel, argv)
     if argv[0] in FILE_SYSTEM_TOOLS:
         return file_system_tool(kernel, argv)
     if argv[0] == "wipefs":

@@ -1,6 +1,7 @@
-"""Simulated volumes of LVM on the demo's arrays: a linear one over two of them, and one with a cache.
+"""Simulated volumes of LVM and dm-crypt on the demo's arrays: their files, their load, and what tools say.
 
-Sources: the tables and states that the device mapper of Linux 6.1 prints.
+Sources: the states that the device mapper of Linux 6.1 prints, and the kernel's
+admin-guide/device-mapper/writecache.rst.
 """
 
 from __future__ import annotations
@@ -9,109 +10,45 @@ import json
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from raidtui.demo.disks import SimCounters
 from raidtui.demo.kernel import SimKernel
+from raidtui.demo.sim_grow import SimRefusedError
+from raidtui.demo.sim_maps import (
+    BLOCK_SECTORS,
+    CACHE_BLOCKS,
+    DATA,
+    FRESH_BLOCKS,
+    MAIL,
+    MAJOR,
+    MAPS,
+    PHYSICAL,
+    SimMap,
+)
 from raidtui.host.block import BLOCK
-from raidtui.host.udev import DATA
+from raidtui.host.udev import DATA as UDEV
 
-PHYSICAL = ("md124", "md125", "md127")
-"""The arrays that are physical volumes."""
-_MAJOR, _START = 253, 2048
-_GIB = 1 << 21
-_IMAGES, _MORE, _CACHE, _META, _DATA = 1200 * _GIB, 180 * _GIB, 100 * _GIB, 16384, 400 * _GIB
-_BLOCK_SECTORS = 128
-_GROUP = "Xv0dQmG2ePq7sT4uWzB1cE5fH8jK3nR6"
-_FAST = "Lc9QBrZzyLK5whpJfssWPftwtsRQfy45"
+VOLUME_TOOLS = frozenset({"lvchange", "lvconvert"})
+"""The programs that change volumes here."""
+_CACHED = {"vg0/data": DATA, "vg0/mail": MAIL}
 _KNOBS = {"--cachemode": "dm-1/mode", "--cachepolicy": "dm-1/policy"}
 _FIRST = ("writeback", "smq")
 _THRESHOLD, _FIRST_THRESHOLD = "dm-1/migration_threshold", "2048"
-_SHARE = 0.3
-"""How much of what goes through the array under the cache is the cache's."""
+_CLEANER = f"dm-{MAIL}/cleaner"
+_SHARES = {DATA: 0.3, MAIL: 0.02, 12: 0.03}
+"""How much of what goes through the array under the caches and the thin pool is theirs."""
+_OF_MAIL = 0.03
+"""How much of what goes through the array under the cached volumes is the mail's."""
 _HITS = 0.9
-
-
-class SimMap(Struct, frozen=True, kw_only=True):
-    """A map of the device mapper.
-
-    Args:
-        minor: dm-MINOR.
-        table: its lines, each from the target on, with their lengths.
-        slaves: what it stands on.
-        kind: the file system on it; "" for none.
-    """
-
-    minor: int
-    name: str
-    uuid: str
-    table: tuple[tuple[int, str], ...]
-    slaves: tuple[str, ...]
-    kind: str = ""
-
-    @property
-    def sectors(self) -> int:
-        """Its size."""
-        return sum(length for length, _ in self.table)
-
-    def lines(self) -> Iterator[str]:
-        """Yield its table as dmsetup prints it."""
-        at = 0
-        for length, words in self.table:
-            yield f"{self.name}: {at} {length} {words}"
-            at += length
-
-
-def _uuid(volume: str, suffix: str = "") -> str:
-    return f"LVM-{_GROUP}{volume}{suffix}"
-
-
-MAPS = (
-    SimMap(
-        minor=0,
-        name="vg0-images",
-        uuid=_uuid("a0PpQ2rS3tU4vW5xY6zA7bC8dE9fG0hJ"),
-        table=((_IMAGES, f"linear 9:125 {_START}"), (_MORE, f"linear 9:124 {_START}")),
-        slaves=("md124", "md125"),
-        kind="xfs",
-    ),
-    SimMap(
-        minor=1,
-        name="vg0-data",
-        uuid=_uuid("b1QqR3sT4uV5wX6yZ7aB8cD9eF0gH1jK"),
-        table=((_DATA, f"cache 253:4 253:3 253:5 {_BLOCK_SECTORS} 2 metadata2 writeback smq 0"),),
-        slaves=("dm-3", "dm-4", "dm-5"),
-        kind="ext4",
-    ),
-    SimMap(
-        minor=2,
-        name="vg0-fast_cvol",
-        uuid=_uuid(_FAST, "-cvol"),
-        table=((_CACHE, f"linear 9:125 {_START + _IMAGES}"),),
-        slaves=("md125",),
-    ),
-    SimMap(
-        minor=3,
-        name="vg0-fast_cvol-cdata",
-        uuid=_uuid(_FAST, "-cdata"),
-        table=((_CACHE - _META, f"linear 253:2 {_META}"),),
-        slaves=("dm-2",),
-    ),
-    SimMap(
-        minor=4,
-        name="vg0-fast_cvol-cmeta",
-        uuid=_uuid(_FAST, "-cmeta"),
-        table=((_META, "linear 253:2 0"),),
-        slaves=("dm-2",),
-    ),
-    SimMap(
-        minor=5,
-        name="vg0-data_corig",
-        uuid=_uuid("b1QqR3sT4uV5wX6yZ7aB8cD9eF0gH1jK", "-real"),
-        table=((_DATA, f"linear 9:127 {_START}"),),
-        slaves=("md127",),
-    ),
-)
+_CONSTANT = {
+    "striped": "2 9:124 9:125 1 AA",
+    "thin": "50331648 83886079",
+    "thin-pool": "1 1184/32768 409600/983040 - rw no_discard_passdown queue_if_no_space - 1024",
+}
+"""The status of targets that have no counters."""
+_READS, _READ_HITS, _WRITES = 310_000, 190_000, 140_000
+"""What the dm-writecache had counted when the story begins."""
 
 
 def has_volumes(kernel: SimKernel) -> bool:
@@ -119,17 +56,50 @@ def has_volumes(kernel: SimKernel) -> bool:
     return all(kernel.array(name) is not None for name in PHYSICAL)
 
 
+def maps_of(kernel: SimKernel) -> tuple[SimMap, ...]:
+    """Return the maps that are loaded: without the parts of a cache that was taken away."""
+    if not has_volumes(kernel):
+        return ()
+    bare = {minor for minor in (DATA, MAIL) if f"dm-{minor}/bare" in kernel.knobs}
+    return tuple(_bare(each) if each.minor in bare else each for each in MAPS if each.serves not in bare)
+
+
+def _bare(each: SimMap) -> SimMap:
+    table, slaves = each.bare or (each.table, each.slaves)
+    return replace(each, table=table, slaves=slaves, bare=None)
+
+
+def _is_cached(kernel: SimKernel, minor: int) -> bool:
+    return f"dm-{minor}/bare" not in kernel.knobs
+
+
 def map_counters(kernel: SimKernel) -> dict[int, SimCounters]:
     """Return the counters of the maps by minor number: what an array does, its volumes do."""
     vm, data = kernel.counters["md125"], kernel.counters["md127"]
-    cached = _scaled(vm, _SHARE)
+    shares = {
+        minor: 0.0 if minor in (DATA, MAIL) and not _is_cached(kernel, minor) else share
+        for minor, share in _SHARES.items()
+    }
+    cached, fresh, vault = (_scaled(vm, shares[minor]) for minor in (DATA, MAIL, 12))
+    origin, mail = _scaled(data, 1 - _OF_MAIL), _scaled(data, _OF_MAIL)
+    idle = SimCounters()
     return {
-        0: _scaled(vm, 1 - _SHARE),
-        1: _sum(cached, data),
+        0: _scaled(vm, 1 - sum(shares.values())),
+        DATA: _sum(cached, origin),
         2: cached,
         3: cached,
-        4: SimCounters(),
-        5: data,
+        4: idle,
+        5: origin,
+        6: idle,
+        7: idle,
+        8: vault,
+        9: vault,
+        10: idle,
+        11: vault,
+        12: vault,
+        MAIL: _sum(fresh, mail),
+        14: fresh,
+        15: mail,
     }
 
 
@@ -143,21 +113,21 @@ def _sum(one: SimCounters, other: SimCounters) -> SimCounters:
 
 def stat_lines(kernel: SimKernel) -> list[str]:
     """Return the maps' lines of /proc/diskstats."""
-    if not has_volumes(kernel):
-        return []
-    return [counters.line((_MAJOR, minor), f"dm-{minor}") for minor, counters in map_counters(kernel).items()]
+    maps = maps_of(kernel)
+    counters = map_counters(kernel) if maps else {}
+    return [counters[each.minor].line((MAJOR, each.minor), f"dm-{each.minor}") for each in maps]
 
 
 def volume_files(kernel: SimKernel) -> tuple[dict[str, str], dict[str, str]]:
     """Return the files and links of the maps: path -> text, path -> target."""
     files: dict[str, str] = {}
     links: dict[str, str] = {}
-    for each in MAPS if has_volumes(kernel) else ():
+    for each in maps_of(kernel):
         node = f"{BLOCK}/dm-{each.minor}"
         links[node] = f"../../devices/virtual/block/dm-{each.minor}"
         links[f"/dev/mapper/{each.name}"] = f"../dm-{each.minor}"
         words = {
-            "dev": f"{_MAJOR}:{each.minor}",
+            "dev": f"{MAJOR}:{each.minor}",
             "size": str(each.sectors),
             "ro": "0",
             "removable": "0",
@@ -173,26 +143,22 @@ def volume_files(kernel: SimKernel) -> tuple[dict[str, str], dict[str, str]]:
             files[f"{BLOCK}/{slave}/holders/dm-{each.minor}"] = ""
         lines = [f"S:mapper/{each.name}", f"E:DM_NAME={each.name}", f"E:DM_UUID={each.uuid}"]
         lines += [f"E:ID_FS_TYPE={each.kind}"] if each.kind else []
-        files[f"{DATA}/b{_MAJOR}:{each.minor}"] = "\n".join(lines) + "\n"
+        files[f"{UDEV}/b{MAJOR}:{each.minor}"] = "\n".join(lines) + "\n"
     return files, links
 
 
 def stat_files(kernel: SimKernel) -> Iterator[tuple[str, str]]:
     """Yield (path, text) of the maps' files that change all the time."""
-    if has_volumes(kernel):
-        for line in stat_lines(kernel):
-            words = line.split()
-            yield f"{BLOCK}/{words[2]}/stat", " ".join(words[3:]) + "\n"
+    for line in stat_lines(kernel):
+        words = line.split()
+        yield f"{BLOCK}/{words[2]}/stat", " ".join(words[3:]) + "\n"
 
 
 def tool_output(kernel: SimKernel, argv: tuple[str, ...]) -> str:
-    """Return what dmsetup, lvs or lvchange prints; what lvchange sets is the cache's from then on."""
-    maps = MAPS if has_volumes(kernel) else ()
-    if argv[0] == "lvchange":
-        _change(kernel, argv)
-        return f"  Logical volume {argv[-1]} changed.\n"
+    """Return what dmsetup or lvs prints."""
+    maps = maps_of(kernel)
     if argv[0] == "lvs":
-        rows = [_row(each) for each in maps]
+        rows = [_row(each) for each in maps if each.uuid.startswith("LVM-")]
         return json.dumps({"report": [{"lv": rows}]})
     if "table" in argv:
         return "".join(f"{line}\n" for each in maps for line in _table(each, kernel))
@@ -202,25 +168,41 @@ def tool_output(kernel: SimKernel, argv: tuple[str, ...]) -> str:
     return "".join(f"{line}\n" for each in maps for line in _status(each, kernel))
 
 
-def _change(kernel: SimKernel, argv: tuple[str, ...]) -> None:
-    """Take the cache's settings from the arguments of lvchange: --cachemode writeback."""
+def change_volume(kernel: SimKernel, argv: tuple[str, ...]) -> str:
+    """Carry out lvchange or lvconvert on a volume with a cache, and return what it prints.
+
+    Raises:
+        SimRefusedError: there is no such volume, or it has no cache.
+    """
+    title = argv[-1]
+    minor = _CACHED.get(title)
+    if minor is None or not has_volumes(kernel) or not _is_cached(kernel, minor):
+        raise SimRefusedError(f"{title} is no volume with a cache")
+    if argv[0] == "lvconvert":
+        kernel.knobs[f"dm-{minor}/bare"] = "1"
+        kernel.emit(f"dm-{minor}", "change")
+        return f"  Logical volume {title} is not cached.\n"
     for option, value in pairwise(argv):
-        if option == "--cachesettings":
-            kernel.knobs[_THRESHOLD] = value.rpartition("=")[2]
-        elif option in _KNOBS:
+        name, _, setting = value.partition("=")
+        if option in _KNOBS:
             kernel.knobs[_KNOBS[option]] = value
+        elif option == "--cachesettings":
+            kernel.knobs[f"dm-{minor}/{name}"] = setting
+    kernel.emit(f"dm-{minor}", "change")
+    return f"  Logical volume {title} changed.\n"
 
 
 def _settings(kernel: SimKernel) -> tuple[str, str, str]:
-    """Return mode, policy and migration threshold of the cache."""
+    """Return mode, policy and migration threshold of the dm-cache."""
     mode, policy = (kernel.knobs.get(key, text) for key, text in zip(_KNOBS.values(), _FIRST, strict=True))
     return mode, policy, kernel.knobs.get(_THRESHOLD, _FIRST_THRESHOLD)
 
 
 def _table(each: SimMap, kernel: SimKernel) -> Iterator[str]:
     mode, policy, _ = _settings(kernel)
+    cleaner = " 4096 1 cleaner" if kernel.knobs.get(_CLEANER) == "1" else " 4096 0"
     for line in each.lines():
-        yield line.replace(" writeback smq ", f" {mode} {policy} ")
+        yield line.replace(" writeback smq ", f" {mode} {policy} ").replace(" 4096 0", cleaner)
 
 
 def _row(each: SimMap) -> Mapping[str, str]:
@@ -229,16 +211,26 @@ def _row(each: SimMap) -> Mapping[str, str]:
 
 
 def _status(each: SimMap, kernel: SimKernel) -> Iterator[str]:
-    if each.minor != 1:
-        for line in each.lines():
-            head, _, _ = line.partition(" linear")
-            yield f"{head} linear "
-        return
-    mode, policy, threshold = _settings(kernel)
     counters = map_counters(kernel)
+    for line in each.lines():
+        head, _, words = line.partition(": ")
+        first, length, target, *_ = words.split()
+        said = {
+            "cache": _cache_status,
+            "writecache": _writecache_status,
+            "thin": lambda *_: "50331648 83886079",
+            "thin-pool": lambda *_: (
+                "1 1184/32768 409600/983040 - rw no_discard_passdown queue_if_no_space - 1024"
+            ),
+            "striped": lambda *_: "2 9:124 9:125 1 AA",
+        }.get(target)
+        yield f"{head}: {first} {length} {target} {said(kernel, counters) if said is not None else ''}"
+
+
+def _cache_status(kernel: SimKernel, counters: Mapping[int, SimCounters]) -> str:
+    mode, policy, threshold = _settings(kernel)
     reads, writes = counters[3].reads, counters[3].writes
-    blocks = (_CACHE - _META) // _BLOCK_SECTORS
-    used = min(blocks, 1_204_000 + int(writes) // 400)
+    used = min(CACHE_BLOCKS, 1_204_000 + int(writes) // 400)
     numbers = (
         int(reads * _HITS),
         int(reads * (1 - _HITS)) + int(counters[5].reads),
@@ -248,8 +240,20 @@ def _status(each: SimMap, kernel: SimKernel) -> Iterator[str]:
         int(writes) // 300,
         4096 + int(writes) % 1000 if mode == "writeback" and policy != "cleaner" else 0,
     )
-    yield (
-        f"{each.name}: 0 {each.sectors} cache 8 611/2048 {_BLOCK_SECTORS} {used}/{blocks}"
-        f" {' '.join(map(str, numbers))} 2 metadata2 {mode}"
+    return (
+        f"8 611/2048 {BLOCK_SECTORS} {used}/{CACHE_BLOCKS} {' '.join(map(str, numbers))} 2 metadata2 {mode}"
         f" 2 migration_threshold {threshold} {policy} 0 rw - "
+    )
+
+
+def _writecache_status(kernel: SimKernel, counters: Mapping[int, SimCounters]) -> str:
+    cleans = kernel.knobs.get(_CLEANER) == "1"
+    cache, origin = counters[14], counters[15]
+    reads, hits = _READS + int(cache.reads + origin.reads), _READ_HITS + int(cache.reads)
+    writes = _WRITES + int(cache.writes)
+    held = 0 if cleans else 96_000 + writes % 4000
+    again = writes // 5
+    return (
+        f"0 {FRESH_BLOCKS} {FRESH_BLOCKS - held} 0 {reads} {hits} {writes} {again} 0 0"
+        f" {writes - again} 0 {writes // 40} 0"
     )

@@ -34,6 +34,9 @@ _MOUNTS = (
     SimMount(device="md126", source="md126", dev=(9, 126), where="/", kind="ext4"),
     SimMount(device="dm-1", source="mapper/vg0-data", dev=(253, 1), where="/srv/data", kind="ext4"),
     SimMount(device="dm-0", source="mapper/vg0-images", dev=(253, 0), where="/var/lib/libvirt", kind="xfs"),
+    SimMount(device="dm-6", source="mapper/vg0-logs", dev=(253, 6), where="/var/log/vm", kind="ext4"),
+    SimMount(device="dm-12", source="mapper/vault", dev=(253, 12), where="/srv/vault", kind="ext4"),
+    SimMount(device="dm-13", source="mapper/vg0-mail", dev=(253, 13), where="/var/mail", kind="xfs"),
     SimMount(device="bcache0", source="bcache0", dev=(252, 0), where="/srv/backup", kind="ext4"),
 )
 

@@ -11,8 +11,9 @@ from raidtui.demo.sim_array import SimArray, SimMember
 from raidtui.demo.sim_bcache import BACKING, CACHE, bcache_files, bcache_live_files, bcache_stat_line
 from raidtui.demo.sim_cpufreq import cpufreq_files, frequency_files
 from raidtui.demo.sim_create import holder_of, superblock_of
+from raidtui.demo.sim_maps import PHYSICAL
 from raidtui.demo.sim_mdstat import mdstat_text
-from raidtui.demo.sim_stack import PHYSICAL, stat_files, stat_lines, volume_files
+from raidtui.demo.sim_stack import stat_files, stat_lines, volume_files
 from raidtui.host.block import BLOCK
 from raidtui.host.md.array_attributes import RAID_SYSCTL
 from raidtui.host.udev import DATA
