@@ -1,27 +1,45 @@
 """What is sent instead of whole pages shows the same: pyte gets both, and its cells are compared."""
 
 import random
+from collections.abc import Callable
 
 import pyte
 import pytest
 
-from raidtui.ui.frame.screen_difference import ScreenDifference
+from raidtui.ui.frame.screen_difference import ScreenDifference, knows_more
 
 COLUMNS, ROWS = 40, 8
 SIGNS = "abc   ──█▲●  %"
 PENS = (
     "\x1b[0m", "\x1b[1m", "\x1b[31m", "\x1b[38;5;123m", "\x1b[38;2;1;2;3;48;2;9;8;7m", "\x1b[1;4;94;104m",
-    "\x1b[7m", "\x1b[48;5;17m", "\x1b[9;35m",
+    "\x1b[7m", "\x1b[48;5;17m", "\x1b[9;35m", "\x1b[1;7m", "\x1b[1;4;38;5;123;48;5;17m",
+    "\x1b[38;5;123;48;5;17m",
 )  # fmt: skip
 BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"
+
+
+class OwnPaper(pyte.Screen):
+    """A terminal that erases with its own paper, whatever colours are set: one without bce."""
+
+    def erase_characters(self, count: int | None = None) -> None:
+        self._erase(super().erase_characters, count)
+
+    def erase_in_line(self, how: int = 0, private: bool = False) -> None:  # noqa: FBT001, FBT002  (pyte's)
+        self._erase(super().erase_in_line, how, private)
+
+    def _erase(self, erase: Callable[..., None], *how: object) -> None:
+        attrs, self.cursor.attrs = self.cursor.attrs, self.default_char
+        erase(*how)
+        self.cursor.attrs = attrs
 
 
 class Both:
     """Two terminals: one gets what Textual writes, the other one what is sent instead."""
 
-    def __init__(self, columns: int = COLUMNS, rows: int = ROWS) -> None:
-        self.whole, self.short = pyte.Screen(columns, rows), pyte.Screen(columns, rows)
-        self.difference = ScreenDifference(columns, rows)
+    def __init__(self, columns: int = COLUMNS, rows: int = ROWS, *, knows_more: bool = False) -> None:
+        self.whole = pyte.Screen(columns, rows)
+        self.short = pyte.Screen(columns, rows) if knows_more else OwnPaper(columns, rows)
+        self.difference = ScreenDifference(columns, rows, knows_more=knows_more)
         self.sent = ""
 
     def write(self, data: str) -> str:
@@ -64,10 +82,11 @@ def piece(chance: random.Random, x: int, *, wide: bool) -> str:
     return f"{chance.choice(PENS)}{signs}\x1b[0m"
 
 
+@pytest.mark.parametrize("more", [False, True])
 @pytest.mark.parametrize("seed", range(40))
-def test_random_updates_show_the_same(seed: int) -> None:
+def test_random_updates_show_the_same(seed: int, *, more: bool) -> None:
     chance = random.Random(seed)  # noqa: S311  (no secret)
-    both = Both()
+    both = Both(knows_more=more)
     for _ in range(60):
         parts = []
         for _ in range(chance.randint(1, 6)):
@@ -103,10 +122,43 @@ def test_the_end_of_a_line_is_erased() -> None:
 
 
 def test_a_coloured_end_is_not_erased() -> None:
-    """Not every terminal erases with the present colour."""
+    """Not every terminal erases with the present colour; what others need is shorter."""
+    page = f"{at(0, 0)}\x1b[44m{' ' * COLUMNS}\x1b[0m"
+    both, tinting = Both(), Both(knows_more=True)
+    for each in (both, tinting):
+        each.write(f"{at(0, 0)}{'x' * COLUMNS}")
+    assert "\x1b[K" not in both.write(page)
+    assert tinting.write(page) == "\x1b[1H\x1b[44m\x1b[K"
+
+
+def test_blanks_between_are_erased_where_that_is_shorter() -> None:
     both = Both()
     both.write(f"{at(0, 0)}{'x' * COLUMNS}")
-    assert "\x1b[K" not in both.write(f"{at(0, 0)}\x1b[44m{' ' * COLUMNS}\x1b[0m")
+    assert both.write(f"{at(0, 0)}a{' ' * 20}b") == "\x1b[1Ha\x1b[20X\x1b[20Cb"
+    assert both.write(f"{at(0, 0)}a{' ' * 20}bc{' ' * 8}d") == f"\x1b[1;23Hc{' ' * 8}d"
+
+
+def test_blanks_that_are_there_cost_nothing_within_what_is_erased() -> None:
+    both = Both()
+    both.write(f"{at(0, 0)}a{' ' * 10}xxxxx{' ' * 10}xxxx{' ' * 10}")
+    assert both.write(f"{at(0, 0)}a{' ' * (COLUMNS - 1)}") == "\x1b[1;12H\x1b[K"
+    both.write(f"{at(1, 1)}ab{' ' * 8}xxxxxxx{' ' * 9}xxxxxxxxxxb")
+    assert both.write(f"{at(1, 1)}ac{' ' * 34}b") == f"\x1b[2;3Hc\x1b[34X{at(38, 1)}"
+
+
+@pytest.mark.parametrize(
+    ("term", "known"),
+    [
+        ("xterm-256color", True),
+        ("linux", True),
+        ("screen", False),
+        ("tmux-256color", False),
+        ("vt220", False),
+        ("", False),
+    ],
+)
+def test_which_terminals_know_more(term: str, *, known: bool) -> None:
+    assert knows_more(term) is known
 
 
 @pytest.mark.parametrize(
@@ -130,6 +182,18 @@ def test_modes_that_change_no_cell_are_passed_on_in_their_place() -> None:
     both.write(f"{at(0, 0)}a")
     assert both.write(f"\x1b[?25l{at(0, 0)}b\x1b[?25h") == "\x1b[?25l\x1b[1Hb\x1b[?25h"
     assert both.write(f"{at(0, 0)}b") == ""
+
+
+def test_the_pointer_s_shape_is_sent_where_it_changes() -> None:
+    """Textual sets it with each page. Sequences of OSC show on terminals that do not know them."""
+    both = Both()
+    page = f"{at(0, 0)}RAID 10"
+    both.write(page)
+    link, back = "\x1b]22;pointer\x07", "\x1b]22;default\x07"
+    assert both.difference.difference(f"{back}{page}") == ""
+    assert both.difference.difference(f"{link}{page}") == link
+    assert both.difference.difference(link) == ""
+    assert both.difference.difference(back) == back
 
 
 def test_the_cursor_is_where_it_was_put() -> None:

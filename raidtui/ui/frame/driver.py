@@ -20,7 +20,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
 from raidtui.first_frame import TERMINAL
-from raidtui.ui.frame.screen_difference import ScreenDifference
+from raidtui.ui.frame.screen_difference import ScreenDifference, knows_more
 from raidtui.ui.frame.stock import STOCK
 from raidtui.ui.frame.textual_private import (
     DriverHooks,
@@ -59,7 +59,7 @@ class QuietDriver(DriverHooks, LinuxDriver):
     def process_message(self, message: Message) -> None:
         """Pass a message on; after a resize that the terminal reports in band, nothing is known."""
         if isinstance(message, events.Resize) and self._shown is not None:
-            self._shown = ScreenDifference(*message.size)
+            self._shown = _difference(*message.size)
         super().process_message(message)
 
     def redraw(self) -> None:
@@ -78,7 +78,7 @@ class QuietDriver(DriverHooks, LinuxDriver):
             columns, rows = os.get_terminal_size(self.fileno)
             if columns and rows:
                 if not STOCK:  # it is asked for at the start, after a resize and when raidtui is resumed
-                    self._shown = ScreenDifference(columns, rows)
+                    self._shown = _difference(columns, rows)
                 return columns, rows
         return None
 
@@ -136,6 +136,10 @@ class QuietDriver(DriverHooks, LinuxDriver):
             os.read(self._wake_read, 64)
         except BlockingIOError:
             return
+
+
+def _difference(columns: int, rows: int) -> ScreenDifference:
+    return ScreenDifference(columns, rows, knows_more=knows_more(os.environ.get("TERM", "")))
 
 
 def _screen_file() -> TextIOWrapper[Any]:

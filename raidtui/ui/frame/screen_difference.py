@@ -10,6 +10,7 @@ after a resume, nothing is taken for known, and all cells are sent again.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cache
 
@@ -18,17 +19,20 @@ from rich.cells import cell_len
 
 _TOKEN = re.compile(
     r"(?P<text>[^\x00-\x1f\x7f]+)|\x1b\[(?P<keys>[0-9;]*)(?P<verb>[mH])|(?P<mode>\x1b\[\?(?P<number>\d+)[hl])|\n"
+    r"|\x1b\]22;(?P<pointer>[a-z-]*)(?:\x07|\x1b\\)"
 )
 _SYNC = 2026
 _HARMLESS = frozenset({7, 25, 1000, 1003, 1004, 1006, 1015, 1016, 2004, _SYNC, 2048})
 """Modes that change no cell: wrap, cursor, mouse, focus, paste, synchronized output, sizes in band."""
 _SYNC_BEGIN, _SYNC_END = f"\x1b[?{_SYNC}h", f"\x1b[?{_SYNC}l"
 _RESET, _ERASE = "0", "\x1b[K"
-_BLANKS = re.compile(" {11,}")  # longer than what erases and skips them
-_JOIN_CELLS = 4  # as long as the sequence that would skip them
+_ERASES = re.compile(r"\x1b\[\d*[KX]")  # the cursor stays before what is erased
+_JOIN_CELLS, _JOIN_PLACED = 4, 7  # as long as the sequences that would skip them
 _ALWAYS_SEEN = frozenset({"4", "7", "9", "21", "53"})
 """Attributes that show on a blank: underline, reverse, strike, double underline, overline."""
 _MARKS = _ALWAYS_SEEN | {"1", "2", "3", "5", "6", "8"}
+_ENDS = {"1": "22", "2": "22", "4": "24", "7": "27"}
+"""What ends an attribute alone; terminals do not agree on how the others end."""
 _UNKNOWN = "\0"
 
 
@@ -67,15 +71,18 @@ class Pen(Struct, frozen=True, kw_only=True):
         if self == other:
             return ""
         whole = ";".join((_RESET, *sorted(other.marks), *filter(None, (other.ink, other.paper))))
-        if self.marks <= other.marks:
-            part = [*sorted(other.marks - self.marks)]
+        gone = self.marks - other.marks
+        if gone <= _ENDS.keys():
+            ended = {_ENDS[mark] for mark in gone}
+            kept = {mark for mark in self.marks & other.marks if _ENDS.get(mark) not in ended}
+            part = [*sorted(ended), *sorted(other.marks - kept)]
             part += [other.ink or "39"] if other.ink != self.ink else []
             part += [other.paper or "49"] if other.paper != self.paper else []
             whole = min(whole, ";".join(part), key=len)
         return f"\x1b[{'' if whole == _RESET else whole}m"
 
 
-_PLAIN = Pen()
+_PLAIN, _PLAIN_SENT = Pen(), "\x1b[m"
 
 
 @cache
@@ -121,22 +128,27 @@ class ScreenDifference:
 
     Args:
         columns, rows: its size.
+        knows_more: whether it erases with the paper that is set, else with its own (terminfo's ``bce``), and
+            goes to a column (``hpa``).
     """
 
-    def __init__(self, columns: int, rows: int) -> None:
+    def __init__(self, columns: int, rows: int, *, knows_more: bool = False) -> None:
         self.size = (columns, rows)
+        self._knows_more = knows_more
         self._rows = [_Row(columns) for _ in range(rows)]
         self._pen = _PLAIN  # what Textual has set
         self._pens: dict[tuple[Pen, str], Pen | None] = {}
         self._sent: Pen | None = None  # what the terminal has
         self._begin = ""
+        self._shape = "default"
+        self._line_sent: int | None = None  # where the cursor is, if that is known
 
     def difference(self, data: str) -> str:
         """Return what is to be sent instead of ``data``; ``data`` itself where it is not understood."""
         drawn: dict[int, _Row] = {}
         out: list[str] = []
         at: tuple[int, int] | None = None
-        end = 0
+        end, self._line_sent = 0, None
         placed, before = False, self._pen
         for token in _TOKEN.finditer(data):
             if token.start() != end:
@@ -162,6 +174,9 @@ class ScreenDifference:
                     break
                 out += [*self._changes(drawn), *self._mode(token["mode"])]
                 drawn = {}
+            elif token["pointer"] is not None:
+                out += [*self._changes(drawn), *self._pointer(token["pointer"], token[0])]
+                drawn = {}
             elif at is None or at[1] + 1 >= self.size[1]:
                 end = -1  # it may scroll
                 break
@@ -170,7 +185,8 @@ class ScreenDifference:
         if end != len(data):
             return self._not_understood(data, before)
         changes = list(self._changes(drawn))
-        if changes and placed and at is not None:
+        erased = changes and at is not None and at[0] < self.size[0] and _ERASES.fullmatch(changes[-1])
+        if changes and at is not None and (placed or erased):
             changes.append(f"\x1b[{at[1] + 1};{at[0] + 1}H")
         if changes and self._begin:
             out.append(self._begin)
@@ -184,6 +200,12 @@ class ScreenDifference:
         elif sequence == _SYNC_END and self._begin:
             self._begin = ""
         else:
+            yield sequence
+
+    def _pointer(self, shape: str, sequence: str) -> Iterator[str]:
+        """Yield the mouse pointer's shape (OSC 22) where it is another one; each page sets it anew."""
+        if shape != self._shape:
+            self._shape = shape
             yield sequence
 
     def _not_understood(self, data: str, pen: Pen) -> str:
@@ -241,31 +263,52 @@ class ScreenDifference:
             ]
         else:
             differing = [x for x in range(columns) if new.signs[x] != _UNKNOWN]
-        at = -1
-        for begin, end in _spans(differing, new.signs):
-            if at >= 0:
-                yield f"\x1b[{begin - at}C"
-            else:
-                yield f"\x1b[{y + 1};{begin + 1}H" if begin else f"\x1b[{y + 1}H"
+        at, in_line = -1, False
+        for begin, end, blank in _pieces(differing, new, tints=self._knows_more):
+            if at < 0 and in_line and self._knows_more:
+                yield f"\x1b[{begin + 1}G"
+            elif at < 0:
+                yield self._place(y, begin)
+            elif begin > at:
+                yield _skip(begin - at)
+            in_line, self._line_sent = True, None
+            if blank:
+                yield self._papered(new.pens[begin])
+                yield _ERASE if end == columns else _erase(end - begin)
+                at = begin
+                continue
             yield from self._cells_of(new, begin, end)
             # A terminal may have its own opinion of how wide a sign is: behind one, the place is said anew.
             at = end if "".join(new.signs[begin:end]).isascii() else -1
+        self._line_sent = y if at >= 0 else None
+
+    def _place(self, y: int, x: int) -> str:
+        """Return the shorter way to a cell: in the line below the one that was sent last, or anywhere."""
+        placed = f"\x1b[{y + 1};{x + 1}H" if x else f"\x1b[{y + 1}H"
+        if self._line_sent is None or self._line_sent + 1 != y:
+            return placed
+        return min(placed, "\r\n" + (_skip(x) if x else ""), key=len)
+
+    def _papered(self, pen: Pen) -> str:
+        """Return what makes the terminal erase with the paper of a blank; "" where it would."""
+        sent = self._sent
+        if sent is not None and sent.paper == pen.paper and not sent.marks & _ALWAYS_SEEN:
+            return ""
+        self._sent = pen
+        return f"{'' if sent is not None else _PLAIN_SENT}{(sent or _PLAIN).change_to(pen)}"
 
     def _cells_of(self, row: _Row, begin: int, end: int) -> Iterator[str]:
         x = begin
         while x < end:
             if not self._fits(row, x):
                 pen = row.pens[x]
-                yield "\x1b[m" if self._sent is None else ""
+                yield _PLAIN_SENT if self._sent is None else ""
                 yield (self._sent or _PLAIN).change_to(pen)
                 self._sent = pen
             first = x
             while x < end and self._fits(row, x):
                 x += 1
-            text = "".join(row.signs[first:x])
-            if self._sent is not None and not self._sent.paper and not self._sent.marks & _ALWAYS_SEEN:
-                text = _erased(text, to_end=x == len(row.signs))
-            yield text
+            yield "".join(row.signs[first:x])
 
     def _fits(self, row: _Row, x: int) -> bool:
         """Whether a cell can be drawn with the terminal's pen: a blank has no ink."""
@@ -277,16 +320,12 @@ class ScreenDifference:
         return pen.paper == sent.paper and not sent.marks & _ALWAYS_SEEN
 
 
-def _erased(text: str, *, to_end: bool) -> str:
-    """Return a text on the terminal's own paper, in which long blanks are erased cells."""
-    if to_end and len(text) - len(kept := text.rstrip(" ")) > len(_ERASE):
-        return _BLANKS.sub(_erase, kept) + _ERASE
-    return _BLANKS.sub(_erase, text)
+def _skip(cells: int) -> str:
+    return f"\x1b[{cells if cells > 1 else ''}C"
 
 
-def _erase(blanks: re.Match[str]) -> str:
-    count = len(blanks[0])
-    return f"\x1b[{count}X\x1b[{count}C"
+def _erase(cells: int) -> str:
+    return f"\x1b[{cells}X"
 
 
 def _cells(text: str) -> list[str]:
@@ -301,15 +340,84 @@ def _cells(text: str) -> list[str]:
     return signs
 
 
-def _spans(cells: Sequence[int], signs: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield (first, end) of cells that are sent together: few known ones in between are sent, too."""
+def knows_more(term: str) -> bool:
+    """Whether a terminal has what ``ScreenDifference`` can use beyond what all have.
+
+    Args:
+        term: TERM. Of others than these it is not known; screen and tmux erase with their own paper.
+    """
+    return term.split("-", 1)[0] in {"xterm", "linux", "rxvt"}
+
+
+def _pieces(differing: Sequence[int], row: _Row, *, tints: bool) -> Iterator[tuple[int, int, bool]]:
+    """Yield (first, end, blank): cells that are sent as they are, and blank ones that are erased.
+
+    What is erased may be blank already. Nothing but the end of a line is erased where spaces are shorter.
+    """
+    ends = _blank_ends(row, tints=tints)
+    columns = len(row.signs)
+    cells: list[int] = []
+    sent_to = 0
+    at, count = 0, len(differing)
+    while at < count:
+        first = differing[at]
+        after = bisect_left(differing, ends[first], at)
+        last = differing[after - 1] + 1 if after > at else first
+        following = differing[after] if after < count else columns
+        if after == at or not _is_erased(first, last, following, to_end=ends[first] == columns):
+            after = max(after, at + 1)
+            cells += differing[at:after]
+        else:
+            yield from _spans(cells, row.signs)
+            sent_to = cells[-1] + 1 if cells else sent_to
+            # Nearer to what is sent before: then nothing needs to be skipped.
+            begin = sent_to if ends[sent_to] == ends[first] else first
+            yield begin, columns if ends[first] == columns else last, True
+            cells = []
+        at = after
+    yield from _spans(cells, row.signs)
+
+
+def _blank_ends(row: _Row, *, tints: bool) -> list[int]:
+    """Return for each cell where the blanks on one paper end that begin there; the cell where it is none.
+
+    Without ``tints``, they are those on the terminal's own paper.
+    """
+    end = len(row.signs)
+    ends = [end] * (end + 1)
+    follows = _PLAIN
+    for x in range(end - 1, -1, -1):
+        pen = row.pens[x]
+        if row.signs[x] != " " or pen.marks or not (tints or pen == _PLAIN):
+            end = x
+        elif pen != follows:
+            end = x + 1
+        ends[x] = end
+        follows = pen
+    return ends
+
+
+def _is_erased(first: int, last: int, following: int, *, to_end: bool) -> bool:
+    """Whether the sequence that erases blanks, and the one that skips them then, is shorter than spaces."""
+    if to_end:
+        return last - first > len(_ERASE)
+    gap = following - last
+    spaces = last - first + (gap if gap <= _JOIN_CELLS else len(_skip(gap)))
+    return len(_erase(last - first)) + len(_skip(following - first)) < spaces
+
+
+def _spans(cells: Sequence[int], signs: Sequence[str]) -> Iterator[tuple[int, int, bool]]:
+    """Yield (first, end, False) of cells that are sent together: few known ones in between are sent, too."""
     begin = end = -1
+    most = _JOIN_CELLS
     for x in cells:
         if begin < 0:
             begin = x
-        elif x - end > _JOIN_CELLS or _UNKNOWN in signs[end:x]:
-            yield begin, end
-            begin = x
+        elif x - end > most or _UNKNOWN in signs[end:x]:
+            yield begin, end, False
+            begin, most = x, _JOIN_CELLS
         end = x + 1
+        if not signs[x].isascii():
+            most = _JOIN_PLACED
     if begin >= 0:
-        yield begin, end
+        yield begin, end, False

@@ -226,7 +226,7 @@ class KnobView(Pane):
         self._show_rows(rows, marks, chosen, width)
         row = rows[self._at] if rows else None
         more = more_line(row, marks, width, chosen) if row is not None else []
-        self.rule.show([[(" " + "─" * (width - 2), "dim")], more])
+        self.rule.show([[(" " + "─" * (width - 2), "dim")] if self.tuning is not None else [], more])
         self.body.show(body_lines(tuning, row, self.knob, width, self.news) if tuning is not None else [])
         self.redraw_frame()
 

@@ -199,6 +199,8 @@ def rule_line(look: WearLook | None, width: int, *, since: bool = False, busy: b
         busy: whether the disks are being read.
     """
     words = " reading the disks " if busy else ""
+    if look is None and busy:  # nothing is above it, and it moves down with the first reading
+        return [(f" ───{words}─── ", "dim")]
     if look is not None and not busy:
         words = f" read {time.strftime('%H:%M', time.localtime(look.at_s))} "
         if since and look.mark is not None:
