@@ -124,10 +124,10 @@ wrecks: system $(DEV_STAMP) ## of it, each wreck saved by what raidtui offers (A
 	@RAIDTUI_WHOLE=yes $(PY) -m pytest tests/lab/test_rescue_wrecks.py tests/lab/test_rescue_screen.py $(ARGS)
 
 # Interpreter and roots are kept in ~/.cache/raidtui-release (RAIDTUI_RELEASE_CACHE), so that only the first time takes long.
-dist: $(DEV_STAMP) ## as root, on Debian: the one file, the Debian package, wheel and sdist, in dist/
+dist: $(DEV_STAMP) ## as root, on Debian: the one file, the Debian package, the RPM, wheel and sdist, in dist/
 	@$(FUNCTIONS); \
 	missing=; \
-	for pair in debootstrap=debootstrap dpkg-deb=dpkg strip=binutils git=git; do \
+	for pair in debootstrap=debootstrap dpkg-deb=dpkg rpmbuild=rpm strip=binutils git=git; do \
 	    PATH="$(SBIN)" command -v "$${pair%%=*}" >/dev/null 2>&1 || missing="$$missing $${pair#*=}"; \
 	done; \
 	[ -e /usr/share/keyrings/debian-archive-keyring.gpg ] || missing="$$missing debian-archive-keyring"; \

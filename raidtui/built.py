@@ -20,6 +20,7 @@ class Built(StrEnum):
 
     ONE_FILE = "one file"
     DEB = "Debian package"
+    RPM = "RPM"
     WHEEL = "wheel"
     SOURCE = "source"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -13,10 +14,12 @@ from release.deb import make_deb
 from release.interpreter import make_interpreter
 from release.onefile import pack
 from release.places import ARCHITECTURE, DIST, HOUSE, VERSION, ReleaseError
+from release.rpm import make_rpm
 from release.tree import make_tree, make_wheel, mark
 
 ONE_FILE = DIST / f"raidtui-{VERSION}-{ARCHITECTURE}.run"
 DEB = DIST / f"raidtui_{VERSION}_amd64.deb"
+RPM = DIST / f"raidtui-{VERSION}-1.{ARCHITECTURE}.rpm"
 _SUMS = DIST / "SHA256SUMS"
 
 
@@ -41,7 +44,7 @@ def _build() -> None:
 
 
 def build_packages(folder: Path) -> tuple[Path, ...]:
-    """Build the one file and the package; return their paths.
+    """Build the one file and the packages; return their paths.
 
     Args:
         folder: where to; there is a folder for what is made meanwhile in it, too.
@@ -49,15 +52,18 @@ def build_packages(folder: Path) -> tuple[Path, ...]:
     Raises:
         ReleaseError: they cannot be built here.
     """
-    one_file, deb = folder / ONE_FILE.name, folder / DEB.name
+    one_file, deb, rpm = (folder / path.name for path in (ONE_FILE, DEB, RPM))
     with tempfile.TemporaryDirectory(prefix="build-", dir=folder) as name:
         tree = Path(name) / "tree"
         make_tree(make_interpreter(), tree)
         mark(tree, Built.ONE_FILE)
         pack(tree, one_file)
         mark(tree, Built.DEB)
+        shutil.copytree(tree, Path(name) / "other", symlinks=True)
         make_deb(tree, Path(name) / "deb", deb)
-    return one_file, deb
+        mark(Path(name) / "other", Built.RPM)
+        make_rpm(Path(name) / "other", Path(name) / "rpm", rpm)
+    return one_file, deb, rpm
 
 
 def _sums() -> None:

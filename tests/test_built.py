@@ -43,7 +43,11 @@ def test_the_package(package: Path) -> None:
 
 @pytest.mark.parametrize(
     ("built", "said"),
-    [(Built.DEB, "or install raidtui by pipx"), (Built.WHEEL, "pip install 'raidtui[alerts]'")],
+    [
+        (Built.DEB, "or install raidtui by pipx"),
+        (Built.RPM, "or install raidtui by pipx"),
+        (Built.WHEEL, "pip install 'raidtui[alerts]'"),
+    ],
 )
 def test_what_to_do_without_apprise(
     package: Path, monkeypatch: pytest.MonkeyPatch, built: Built, said: str

@@ -103,7 +103,7 @@ def _mark(path: str) -> None:
 
 def _why_no_apprise() -> str:
     """Return what to do where Apprise is missing: what brings its own Python takes no further packages."""
-    if how_built() in {Built.ONE_FILE, Built.DEB}:
+    if how_built() in {Built.ONE_FILE, Built.DEB, Built.RPM}:
         return _NOT_INSIDE
     return _NOT_INSTALLED
 

@@ -12,14 +12,17 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from release.__main__ import DEB, ONE_FILE, build_packages
+from release.__main__ import DEB, ONE_FILE, RPM, build_packages
 from release.places import ReleaseError
 from release.roots import make_root
+from tests.release import bare
 from tests.release.bare import BareRoot, check_one_file, check_package
 
 SUITES = ("bullseye", "bookworm", "trixie")
 """Debian 11, 12 and 13. Ubuntu: make dist-test ARGS="jammy noble", where its mirror can be reached."""
 LINT_SUITE = "trixie"
+RPM_SUITE = "bookworm"
+"""A later rpm runs scripts with mounts of their own, which a root that is no mount point has not."""
 SHELLS = ("zsh", "fish", "man-db", "mandoc")
 MOST_MIB = 30.0
 
@@ -36,6 +39,7 @@ def main() -> int:
     ]
     if not chosen:
         trials += [
+            ("is an RPM, too", as_rpm),
             ("is as small as it should be", small_enough),
             ("lintian", lint),
             ("zsh, fish, man and mandoc", other_shells),
@@ -60,6 +64,13 @@ def in_suite(suite: str) -> None:
         root = BareRoot(make_root(suite), Path(name) / "root")
         check_one_file(root, ONE_FILE)
         check_package(root, DEB)
+
+
+def as_rpm() -> None:
+    """Rpm takes the package, in a root of Debian's: there is no other."""
+    with tempfile.TemporaryDirectory(prefix="raidtui-bare-") as name:
+        root = BareRoot(make_root(RPM_SUITE, include=("rpm",)), Path(name) / "root")
+        check_package(root, RPM, bare.RPM)
 
 
 def small_enough() -> None:

@@ -8,6 +8,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from msgspec import Struct
+
 import raidtui
 from release.roots import CLEAN, words_in_root
 from tests.hosts.trees import host_tree, raid1, raid10
@@ -103,30 +105,83 @@ def check_one_file(root: BareRoot, file: Path) -> None:
     shutil.rmtree(root.folder / "var/cache/raidtui")
 
 
-def check_package(root: BareRoot, file: Path) -> None:
-    """Check the package: it is installed, runs, is installed over itself, and is purged."""
+class PackageTool(Struct, frozen=True, kw_only=True):
+    """How a package manager is called, and where its distributions have completions for zsh."""
+
+    kind: str
+    install: tuple[str, ...]
+    upgrade: tuple[str, ...]
+    files: tuple[str, ...]
+    verify: tuple[str, ...]
+    remove: tuple[str, ...]
+    zsh: str
+
+
+DPKG = PackageTool(
+    kind="Debian package",
+    install=("dpkg", "--install"),
+    upgrade=("dpkg", "--install"),
+    files=("dpkg", "--listfiles", "raidtui"),
+    verify=("dpkg", "--verify", "raidtui"),
+    remove=("dpkg", "--purge", "raidtui"),
+    zsh="vendor-completions",
+)
+RPM = PackageTool(
+    kind="RPM",
+    install=("rpm", "--install", "--nodeps"),  # Debian's glibc is not in rpm's database
+    upgrade=("rpm", "--upgrade", "--nodeps", "--replacepkgs"),
+    files=("rpm", "--query", "--list", "raidtui"),
+    verify=("rpm", "--verify", "--nodeps", "raidtui"),
+    remove=("rpm", "--erase", "raidtui"),
+    zsh="site-functions",
+)
+
+
+def check_package(root: BareRoot, file: Path, tool: PackageTool = DPKG) -> None:
+    """Check a package: it is installed, runs, is installed over itself, and is removed, but not under a job.
+
+    Args:
+        root: it has no Python, and may have files of raidtui's in its home, which stay.
+        file: the package.
+        tool: what installs it.
+    """
     before = root.own_files()
-    root.bring(file, "/root/package.deb")
-    installed = root.run("dpkg", "--install", "/root/package.deb")
+    package = f"/root/package{file.suffix}"
+    root.bring(file, package)
+    installed = root.run(*tool.install, package)
     assert installed.returncode == 0, installed
-    check_program(root, "raidtui", "Debian package")
+    check_program(root, "raidtui", tool.kind)
     places = (
         "/usr/share/man/man1/raidtui-plan.1.gz",
         "/usr/share/bash-completion/completions/raidtui",
-        "/usr/share/zsh/vendor-completions/_raidtui",
+        f"/usr/share/zsh/{tool.zsh}/_raidtui",
         "/usr/share/fish/vendor_completions.d/raidtui.fish",
         "/usr/lib/systemd/system/raidtui-wear.timer",
         "/usr/lib/systemd/system/raidtui-pace@.service",
     )
-    listed = root.run("dpkg", "--listfiles", "raidtui").stdout.split("\n")
+    listed = root.run(*tool.files).stdout.split("\n")
     assert set(places) <= set(listed)
     unit = (root.folder / "usr/lib/systemd/system/raidtui-wear.service").read_text()
     assert "\nExecStart=/usr/bin/raidtui wear --record\n" in unit
-    assert root.run("dpkg", "--verify", "raidtui").stdout == ""
-    again = root.run("dpkg", "--install", "/root/package.deb")
+    assert root.run(*tool.verify).stdout == ""
+    again = root.run(*tool.upgrade, package)
     assert again.returncode == 0, again
-    (root.folder / "var/lib/raidtui").mkdir(exist_ok=True)
-    purged = root.run("dpkg", "--purge", "raidtui")
-    assert purged.returncode == 0, purged
-    assert "raidtui: kept /var/lib/raidtui; remove it by hand where it is not wanted" in purged.stderr
+    check_busy(root, tool, package)
+    removed = root.run(*tool.remove)
+    assert removed.returncode == 0, removed
+    assert "raidtui: kept /var/lib/raidtui; remove it by hand where it is not wanted" in removed.stderr
     assert [path for path in root.own_files() if path not in before] == ["/var/lib/raidtui"]
+
+
+def check_busy(root: BareRoot, tool: PackageTool, package: str) -> None:
+    """Check that a job that runs is not left without its files, neither by an upgrade nor by a removal."""
+    (root.folder / "var/lib/raidtui/jobs").mkdir(parents=True)
+    program = root.folder / "usr/bin/raidtui"
+    text = program.read_text()
+    program.write_text('#!/bin/sh\necho \'[{"id": "1", "state": "running"}]\'\n')
+    for words in ((*tool.upgrade, package), tool.remove):
+        refused = root.run(*words)
+        assert refused.returncode != 0, refused
+        assert "raidtui: a job is running; wait for its end, or cancel it" in refused.stderr
+        assert program.exists()
+    program.write_text(text)
