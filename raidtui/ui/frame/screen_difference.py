@@ -141,14 +141,13 @@ class ScreenDifference:
         self._sent: Pen | None = None  # what the terminal has
         self._begin = ""
         self._shape = "default"
-        self._line_sent: int | None = None  # where the cursor is, if that is known
 
     def difference(self, data: str) -> str:
         """Return what is to be sent instead of ``data``; ``data`` itself where it is not understood."""
         drawn: dict[int, _Row] = {}
         out: list[str] = []
         at: tuple[int, int] | None = None
-        end, self._line_sent = 0, None
+        end = 0
         placed, before = False, self._pen
         for token in _TOKEN.finditer(data):
             if token.start() != end:
@@ -268,10 +267,11 @@ class ScreenDifference:
             if at < 0 and in_line and self._knows_more:
                 yield f"\x1b[{begin + 1}G"
             elif at < 0:
-                yield self._place(y, begin)
+                # Anew in each line: the kernel may write on a console, too, and would move all that follows.
+                yield f"\x1b[{y + 1};{begin + 1}H" if begin else f"\x1b[{y + 1}H"
             elif begin > at:
                 yield _skip(begin - at)
-            in_line, self._line_sent = True, None
+            in_line = True
             if blank:
                 yield self._papered(new.pens[begin])
                 yield _ERASE if end == columns else _erase(end - begin)
@@ -280,14 +280,6 @@ class ScreenDifference:
             yield from self._cells_of(new, begin, end)
             # A terminal may have its own opinion of how wide a sign is: behind one, the place is said anew.
             at = end if "".join(new.signs[begin:end]).isascii() else -1
-        self._line_sent = y if at >= 0 else None
-
-    def _place(self, y: int, x: int) -> str:
-        """Return the shorter way to a cell: in the line below the one that was sent last, or anywhere."""
-        placed = f"\x1b[{y + 1};{x + 1}H" if x else f"\x1b[{y + 1}H"
-        if self._line_sent is None or self._line_sent + 1 != y:
-            return placed
-        return min(placed, "\r\n" + (_skip(x) if x else ""), key=len)
 
     def _papered(self, pen: Pen) -> str:
         """Return what makes the terminal erase with the paper of a blank; "" where it would."""
