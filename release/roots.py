@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from release.places import ReleaseError, cache, run
@@ -12,6 +14,8 @@ from release.places import ReleaseError, cache, run
 _MOUNTS = ("/proc", "/sys", "/dev", "/dev/pts")
 _DEBIAN = ("bullseye", "bookworm", "trixie", "forky", "sid")
 """Releases for which the mirror of this host serves; debootstrap knows that of others."""
+_SCRIPTS, _NEWEST = Path("/usr/share/debootstrap/scripts"), "sid"
+"""What debootstrap knows of releases: one that is newer than it is made as sid is."""
 CLEAN = {
     "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
     "HOME": "/root",
@@ -59,7 +63,8 @@ def make_root(suite: str, *, include: tuple[str, ...] = ()) -> Path:
     part = root.with_name(f"{root.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.parent.mkdir(parents=True, exist_ok=True)
-    run("debootstrap", "--variant=minbase", suite, part, *([mirror()] if suite in _DEBIAN else []))
+    script = () if (_SCRIPTS / suite).exists() else (_NEWEST,)
+    run("debootstrap", "--variant=minbase", suite, part, *((mirror(), *script) if suite in _DEBIAN else ()))
     if include:
         _install(part, include)
     for lists in ("var/cache/apt", "var/lib/apt/lists"):
@@ -76,13 +81,25 @@ def _install(root: Path, packages: tuple[str, ...]) -> None:
     for path in Path("/etc/apt/apt.conf.d").glob("*"):
         if "Proxy" in path.read_text(encoding="utf-8"):
             shutil.copy(path, root / "etc/apt/apt.conf.d")
-    in_root(root, "apt-get", "-qq", "update")
+    # A mirror may be a snapshot, of which the time is over; what is installed is signed all the same.
+    in_root(root, "apt-get", "-qq", "--option", "Acquire::Check-Valid-Until=no", "update")
     in_root(root, "apt-get", "-qq", "install", "--yes", "--no-install-recommends", *packages)
 
 
-def words_in_root(root: Path, *argv: str) -> tuple[str, ...]:
-    """Return what runs a program in a root, with /proc, /sys and /dev in a mount namespace of its own."""
-    mounts = " && ".join(f'mount --bind {each} "$0{each}"' for each in _MOUNTS)
+def words_in_root(root: Path, *argv: str, shown: Mapping[Path, str] | None = None) -> tuple[str, ...]:
+    """Return what runs a program in a root, with /proc, /sys and /dev in a mount namespace of its own.
+
+    Args:
+        root: the root.
+        argv: the program.
+        shown: further folders of this host that it sees, and where; the places are made.
+    """
+    pairs = [(each, each) for each in _MOUNTS] + [(str(here), there) for here, there in (shown or {}).items()]
+    for _, there in pairs[len(_MOUNTS) :]:
+        (root / there.lstrip("/")).mkdir(parents=True, exist_ok=True)
+    mounts = " && ".join(
+        f'mount --bind {shlex.quote(here)} "$0"{shlex.quote(there)}' for here, there in pairs
+    )
     return ("unshare", "--mount", "sh", "-c", f'{mounts} && exec chroot "$0" "$@"', str(root), *argv)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -11,12 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from release.places import HOUSE, ReleaseError, cache, run
+from release.roots import CLEAN, make_root, words_in_root
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 LOWEST = "lowest"
 """The oldest Python, with the oldest dependencies that pyproject.toml allows."""
 _PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet", "--no-input", "install")
 _TESTS = ("tests", "--ignore=tests/lab")
+_SUITES = {"3.13": "trixie", "3.14": "forky"}
+"""Releases of Debian that have the Pythons which this machine may not have."""
+_TOOLS = ("e2fsprogs", "fdisk", "xfsprogs", "git", "procps", "udev")
+"""What tests run, beside what each release has."""
+_SEEN = "/mnt"
+"""Where the checkout is in a root of such a release."""
 
 
 def main() -> int:
@@ -35,6 +43,8 @@ def main() -> int:
 def try_version(version: str, tests: tuple[str, ...]) -> str:
     """Run tests in an environment of their own; return what is wrong, "" for nothing."""
     python = find_python(PYTHONS[0] if version == LOWEST else version)
+    if python is None and version in _SUITES and os.geteuid() == 0 and shutil.which("debootstrap"):
+        return _try_in_root(version, tests)
     if python is None:
         return "not on this machine: not tried"
     print(f"{version}: {python}", flush=True)
@@ -44,6 +54,37 @@ def try_version(version: str, tests: tuple[str, ...]) -> str:
         return f"cannot be installed: {error}"
     ended = subprocess.run((str(own), "-m", "pytest", "-q", *tests), cwd=HOUSE, check=False)
     return f"failed: pytest ended with {ended.returncode}" if ended.returncode else ""
+
+
+def _try_in_root(version: str, tests: tuple[str, ...]) -> str:
+    """Run tests under the Python of another release of Debian; return what is wrong, "" for nothing.
+
+    pip of this machine gets what they need; what is built on tools that are not there is left out of them.
+    """
+    name = f"python{version}"
+    try:
+        root = make_root(_SUITES[version], include=(name, *_TOOLS))
+        packages = root / "opt" / name
+        shutil.rmtree(packages, ignore_errors=True)
+        wheels = ("--python-version", version, "--only-binary", ":all:", "--target", packages)
+        project = _project()
+        run(sys.executable, *_PIP, *wheels, *project["project"]["dependencies"], *_dev(project))
+    except ReleaseError as error:
+        return f"cannot be installed: {error}"
+    print(f"{version}: in {root}", flush=True)
+    env = {**CLEAN, "PYTHONPATH": f"{_SEEN}:/opt/{name}", "PYTHONDONTWRITEBYTECODE": "1"}
+    pytest = (name, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, "--ignore=tests/release")
+    command = ("sh", "-c", f'cd {_SEEN} && exec "$@"', "sh", *pytest)
+    ended = subprocess.run(words_in_root(root, *command, shown={HOUSE: _SEEN}), env=env, check=False)
+    return f"failed: pytest ended with {ended.returncode}" if ended.returncode else ""
+
+
+def _project() -> dict[str, Any]:
+    return tomllib.loads((HOUSE / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def _dev(project: dict[str, Any]) -> list[str]:
+    return [str(each) for each in project["dependency-groups"]["dev"]]
 
 
 def find_python(version: str) -> Path | None:
@@ -70,9 +111,9 @@ def make_environment(python: Path, folder: Path, *, lowest: bool) -> Path:
     """
     run(python, "-m", "venv", "--clear", folder)
     own = folder / "bin" / "python"
-    project = tomllib.loads((HOUSE / "pyproject.toml").read_text(encoding="utf-8"))
+    project = _project()
     oldest = lowest_of(project) if lowest else []
-    run(own, *_PIP, *oldest, *project["dependency-groups"]["dev"], "--editable", str(HOUSE))
+    run(own, *_PIP, *oldest, *_dev(project), "--editable", str(HOUSE))
     return own
 
 

@@ -48,11 +48,11 @@ def drawn_in(pilot: Paces, size: tuple[int, int]) -> bool:
 
 
 def settled(pilot: Paces) -> bool:
-    """Whether all that was asked for is drawn: Textual draws and lays out by timers."""
+    """Whether all that was asked for is drawn: Textual draws and lays out by timers, and sends messages."""
     main = main_of(pilot)
     waiting = main._dirty_widgets or main._layout_required or main._scroll_required
     return not waiting and not any(
-        each._layout_required or each._scroll_required or each._repaint_required
+        each._layout_required or each._scroll_required or each._repaint_required or each.message_queue_size
         for each in (main, *main.query(Widget))
         if each.is_mounted
     )
@@ -73,6 +73,8 @@ async def check(pilot: Paces, terminal: Terminal, after: object) -> None:
     await until(pilot, partial(settled, pilot), "all is drawn")
     # A widget hears of its new size by a message, which may still be on its way then.
     await until(pilot, partial(sized, pilot), f"all lines have room after {after}")
+    # And draws its lines anew then, in another width where a scroll bar has come or gone.
+    await until(pilot, partial(settled, pilot), "all is drawn in its new size")
     shown = [list(row) for row in terminal.grid]
     fresh = anew(pilot)
     assert text_of(shown) == text_of(fresh), after
