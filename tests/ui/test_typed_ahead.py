@@ -46,3 +46,12 @@ async def test_what_is_typed_behind_enter_comes_into_the_next_step() -> None:
         await pilot.pause()
         burst(pilot, "space", "down", "space", *["enter"] * 6, *"data", "enter")
         await until(pilot, lambda: screen.draft.name == "data")
+
+
+async def test_what_is_typed_while_the_app_ends_is_for_nobody() -> None:
+    """Its screens are gone before it is: a key behind q must not end in an error."""
+    async with running(Kernel(raid10())) as pilot:
+        app = pilot.app
+    assert app.screen_stack == []
+    for event in (events.Key("down", None), events.Key("4", "4"), events.Paste("4")):
+        await app.on_event(event)

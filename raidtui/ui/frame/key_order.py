@@ -52,6 +52,8 @@ class KeyOrderApp(App[int]):
         """
         if self.key_gate is not None and self.key_gate(event):
             return
+        if isinstance(event, events.Key | events.Paste) and not self.screen_stack:
+            return  # it came while the app ends: there is nothing left that it could be for
         typed = isinstance(event, events.Key | events.Paste) and len(self.screen_stack) == 1
         if typed and self.draws_no_pane and getattr(event, "key", "") not in self._keys_everywhere:
             return
