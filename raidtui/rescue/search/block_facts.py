@@ -58,6 +58,8 @@ Premise = tuple[BlockFact, bytes]
 def learned(fact: BlockFact, data: bytes) -> Iterator[BlockFact]:
     """Yield what a block says about others, each with its premise.
 
+    What a block says that need not be there, and that others may look like, need not hold either.
+
     Args:
         fact: what was looked for.
         data: the block.
@@ -65,8 +67,12 @@ def learned(fact: BlockFact, data: bytes) -> Iterator[BlockFact]:
     premise = (fact, data) if fact.loose else fact.premise
     if fact.kind == PARTITION_TABLE and _tables_around(fact) > _DEEPEST_TABLE:
         return
+    doubtful = fact.soft and not fact.must
     for other in fact.learn(data) if fact.learn is not None else ():
-        yield other if premise is None else msgspec.structs.replace(other, premise=premise)
+        if premise is None and not doubtful:
+            yield other
+        else:
+            yield msgspec.structs.replace(other, premise=premise, must=other.must and not doubtful)
 
 
 def _tables_around(fact: BlockFact) -> int:
@@ -151,13 +157,13 @@ class FactPool:
             self._waiting.setdefault(fact.kind, []).append(fact)
 
     def take(self, count: int, wanted: Callable[[BlockFact], bool] | None = None) -> list[BlockFact]:
-        """Return facts by turns of their kinds, chance deciding within a kind; loose ones first.
+        """Return facts by turns of their kinds, chance deciding within a kind; up to half are loose ones.
 
         Args:
             count: how many at most.
             wanted: those that are taken first.
         """
-        taken = self._turns(count, lambda fact: fact.loose)
+        taken = self._turns(-(-count // 2), lambda fact: fact.loose)
         if wanted is not None:
             taken += self._turns(count - len(taken), wanted)
         return taken + self._turns(count - len(taken), lambda _: True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from raidtui.rescue.search.assignment import MARGIN, OrderSearch, OrdersFound
 from raidtui.rescue.search.block_facts import BlockFact, FactPool, learned
@@ -51,7 +51,7 @@ class Exploration:
         while self._alive and len(self._pool) and self.tested < _MOST_FACTS:
             count = _ROUNDS[min(rounds, len(_ROUNDS) - 1)]
             rounds += 1
-            batch = self._pool.take(count, self._separates if rounds > 2 else None)
+            batch = self._pool.take(count, self._separating() if rounds > 2 else None)
             self.tested += len(batch)
             self._test(batch)
             self._prune()
@@ -84,8 +84,8 @@ class Exploration:
             each
             for each in self._alive
             if (each.bound > 0 and each.bound >= best * _KEPT - 2)
-            or (few and each.bound >= each.asked * _KEPT - 2)
-            or each.bound >= max(_SOLID, each.asked * _ALMOST_ALL)
+            or (few and each.bound >= each.found.asked * _KEPT - 2)
+            or each.bound >= max(_SOLID, each.found.asked * _ALMOST_ALL)
         ]
 
     def _close(self) -> list[Hypothesis]:
@@ -95,24 +95,27 @@ class Exploration:
     def _decided(self) -> bool:
         return len(self._close()) == 1 and not undecided(self._alive[0])
 
-    def _separates(self, fact: BlockFact) -> bool:
-        """Whether a fact may separate what is still alike."""
-        best = self._alive[0]
+    def _separating(self) -> Callable[[BlockFact], bool]:
+        """Return whether a fact may separate what is still alike."""
+        best, others = self._alive[0], self._close()[1:]
         open_slots = undecided(best)
-        if any(slot in open_slots for slot in best.slots_of(fact)):
-            return True
-        close = self._close()
-        places = best.shape.places(fact.address)
-        return any(other.shape.places(fact.address) != places for other in close[1:])
+
+        def separates(fact: BlockFact) -> bool:
+            places = best.shape.places(fact.address)
+            if any(slot in open_slots for slot, _ in places):
+                return True
+            return any(other.shape.places(fact.address) != places for other in others)
+
+        return separates
 
 
 def undecided(hypothesis: Hypothesis) -> frozenset[int]:
     """Return the slots for which nothing says which device is in them."""
     slots = []
-    for slot, tests in enumerate(hypothesis.tests):
+    for slot, tests in enumerate(hypothesis.found.tests):
         gains = [hypothesis.gain(slot, place) for place in range(len(hypothesis.group))]
         top = max(gains)
-        gone = tests >= 4 and not any(hypothesis.hits[slot])
+        gone = tests >= 4 and not any(hypothesis.found.hits[slot])
         if not gone and (top <= 0 or sum(gain >= top - MARGIN for gain in gains) > 1):
             slots.append(slot)
     return frozenset(slots)

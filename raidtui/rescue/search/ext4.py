@@ -90,6 +90,7 @@ class Ext4:
             inode_bytes=inode_bytes,
             blocks=self.blocks,
             first_inode=max(11, struct.unpack_from("<I", block, 84)[0]),
+            clustered=self._clustered,
         )
         self._inode_bytes = inode_bytes
         self._journal = block[0x10C : 0x10C + 60] if compat & 4 and block[0xFD] == 1 else b""

@@ -18,9 +18,12 @@ from raidtui.rescue.search.file_ends import FileContent
 _ROOT = 2
 _TYPES = frozenset({0x1000, 0x2000, 0x4000, 0x6000, 0x8000, 0xA000, 0xC000})
 _DIRECTORY, _REGULAR = 0x4000, 0x8000
-_ENCRYPTED, _EXTENTS, _INLINE = 0x800, 0x80000, 0x10000000
+_LINK = 0xA000
+_WITH_BLOCKS = frozenset({_DIRECTORY, _REGULAR, _LINK})
+_ENCRYPTED, _HUGE, _EXTENTS, _INLINE = 0x800, 0x40000, 0x80000, 0x10000000
 _WRITTEN = 0x8000  # an extent of more blocks than this has room, but nothing is written in it
 _EXTENT_MAGIC = 0xF30A
+_DEEPEST = 5
 _DIRECT = 12
 _MOST_OF_A_DIRECTORY = 64
 
@@ -56,16 +59,25 @@ class Ext4Inodes:
         inode_bytes: the size of an inode.
         blocks: the size of the file system in blocks.
         first_inode: the first that is not reserved.
+        clustered: whether inodes count clusters of blocks (bigalloc).
     """
 
     def __init__(
-        self, *, seed: int | None, block_bytes: int, inode_bytes: int, blocks: int, first_inode: int
+        self,
+        *,
+        seed: int | None,
+        block_bytes: int,
+        inode_bytes: int,
+        blocks: int,
+        first_inode: int,
+        clustered: bool,
     ) -> None:
         self._seed = seed
         self._block_bytes = block_bytes
         self._inode_bytes = inode_bytes
         self._blocks = blocks
         self._first_inode = first_inode
+        self._clustered = clustered
 
     def table_block(
         self, byte: int, first: int, used: tuple[int, ...], where: Stretch, *, old: bool = False
@@ -91,6 +103,8 @@ class Ext4Inodes:
             learn=on(self._inodes_of, first, expected, where),
             must=not old,
             checked=self._seed is not None,
+            loose=self._seed is None,
+            soft=self._seed is None,
         )
 
     def _one(self, data: bytes, first: int, number: int) -> bytes:
@@ -112,7 +126,8 @@ class Ext4Inodes:
     def _is_inode(self, inode: bytes, number: int) -> bool:
         mode, links = struct.unpack_from("<H", inode, 0)[0], struct.unpack_from("<H", inode, 26)[0]
         if self._seed is None:
-            return mode & 0xF000 in _TYPES and links > 0 and not struct.unpack_from("<I", inode, 20)[0]
+            deleted = struct.unpack_from("<I", inode, 20)[0]
+            return mode & 0xF000 in _TYPES and links > 0 and not deleted and self._counts_its_blocks(inode)
         if mode & 0xF000 not in _TYPES:
             return False
         crc = crc32c(self._inode_seed(inode, number), inode[:0x7C] + b"\0\0" + inode[0x7E:128])
@@ -124,6 +139,50 @@ class Ext4Inodes:
             return bool(crc32c(crc, inode[128:]) & 0xFFFF == low)
         crc = crc32c(crc, inode[128:130] + b"\0\0" + inode[132:])
         return bool(crc == low | struct.unpack_from("<H", inode, 130)[0] << 16)
+
+    def _counts_its_blocks(self, inode: bytes) -> bool:
+        """Whether the blocks that an inode names are of the file system, and as many as it says.
+
+        Without a checksum it is this that tells an inode from parity, which has a type and links, too.
+        """
+        mode, flags = struct.unpack_from("<H", inode, 0)[0] & 0xF000, struct.unpack_from("<I", inode, 32)[0]
+        counted = struct.unpack_from("<I", inode, 28)[0] | struct.unpack_from("<H", inode, 116)[0] << 32
+        counted *= 1 if flags & _HUGE else 512
+        unit = 1 if flags & _HUGE else self._block_bytes
+        attributes = unit * bool(struct.unpack_from("<I", inode, 104)[0])
+        if mode not in _WITH_BLOCKS or flags & _INLINE or (mode == _LINK and counted == attributes):
+            return True
+        named = self._extents_named(inode[40:100]) if flags & _EXTENTS else self._named(inode[40:100])
+        if named is None:
+            return False
+        blocks, whole = named
+        expected = unit * blocks + attributes
+        return bool(counted == expected if whole and not self._clustered else counted >= expected)
+
+    def _named(self, pointers: bytes) -> tuple[int, bool] | None:
+        """Return how many blocks the pointers name, and whether there are no more; None for a wrong one."""
+        blocks = struct.unpack("<15I", pointers)
+        if any(block >= self._blocks for block in blocks):
+            return None
+        return sum(map(bool, blocks)), not any(blocks[_DIRECT:])
+
+    def _extents_named(self, node: bytes) -> tuple[int, bool] | None:
+        """Return the same of the root of an extent tree."""
+        magic, entries, most, depth = struct.unpack_from("<HHHH", node, 0)
+        if magic != _EXTENT_MAGIC or entries > most or 12 + 12 * entries > len(node) or depth > _DEEPEST:
+            return None
+        count, free = 0, 0
+        for index in range(entries):
+            first, length, high, low = struct.unpack_from("<IHHI", node, 12 + 12 * index)
+            if depth:
+                length, low, high = 1, *struct.unpack_from("<IH", node, 16 + 12 * index)
+            elif length > _WRITTEN:
+                length -= _WRITTEN
+            if first < free or not 0 < low | high << 32 < self._blocks:
+                return None
+            free = first + length
+            count += length
+        return count, not depth
 
     def _inode_seed(self, inode: bytes, number: int) -> int:
         seed = 0 if self._seed is None else self._seed
@@ -223,7 +282,7 @@ class Ext4Inodes:
             return False
         magic, entries, most, depth = struct.unpack_from("<HHHH", data, 0)
         end = 12 + 12 * most
-        if magic != _EXTENT_MAGIC or entries > most or depth > 5 or end + 4 > len(data):
+        if magic != _EXTENT_MAGIC or entries > most or depth > _DEEPEST or end + 4 > len(data):
             return False
         return self._seed is None or crc32c(seed, data[:end]) == struct.unpack_from("<I", data, end)[0]
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from raidtui.rescue.search.block_facts import SURE, BlockFact, Premise
+from raidtui.rescue.search.block_evidence import Evidence, Found, Tally
+from raidtui.rescue.search.block_facts import SURE, BlockFact
 from raidtui.rescue.search.mapping import StripeShape
 from raidtui.rescue.search.members import Source
 
@@ -54,9 +55,6 @@ class Hypothesis:
         offset: the byte on each device at which the data begin.
         recogniser: the devices.
         group: which devices may be members, by their numbers in the recogniser.
-
-    Attributes:
-        asked: how many facts were tested that must hold, as far as is known, if the geometry is right.
     """
 
     def __init__(self, shape: StripeShape, offset: int, recogniser: Recogniser, group: Sequence[int]) -> None:
@@ -64,33 +62,27 @@ class Hypothesis:
         self.offset = offset
         self.group = tuple(group)
         self._recogniser = recogniser
-        self.tests = [0] * shape.slots
-        self.hits = [[0] * len(self.group) for _ in range(shape.slots)]
-        self.asked = 0
-        self._copied: list[tuple[bool, list[tuple[int, frozenset[int]]]]] = []
-        self._blocks = 0
-        self._held: set[Premise] = set()
-        self._soft_tests = [0] * shape.slots
-        self._soft_hits = [[0] * len(self.group) for _ in range(shape.slots)]
+        self._evidence = Evidence(shape.slots, len(self.group))
+        self._bound: float | None = None  # until more is found
 
     @property
     def recogniser(self) -> Recogniser:
         """The devices."""
         return self._recogniser
 
-    def slots_of(self, fact: BlockFact) -> tuple[int, ...]:
-        """Return the slots that hold a fact's block."""
-        return tuple(slot for slot, _ in self.shape.places(fact.address))
-
     def test(self, fact: BlockFact) -> tuple[bytes, ...]:
         """Look for a block on all devices; return it where one has it, of loose facts all that fit.
 
-        A block that lies in two chunks is passed over.
+        A block that lies in two chunks is passed over, and one without a checksum whose premise was not
+        found: on some device something may look like it.
         """
+        holds = self._evidence.holds(fact.premise)
+        if not holds and not fact.checked:
+            return ()
         chunk = self.shape.chunk_bytes
         if self.shape.level != 1 and fact.address % chunk + fact.length > chunk:
             return ()
-        found: list[tuple[int, list[int]]] = []
+        found: list[Found] = []
         blocks: dict[bytes, None] = {}
         for slot, byte in self.shape.places(fact.address):
             have = []
@@ -100,43 +92,48 @@ class Hypothesis:
                     have.append(place)
                     if fact.loose or not blocks:
                         blocks[block] = None
-            found.append((slot, have))
-        holds = fact.premise is None or fact.premise in self._held
+            found.append((slot, frozenset(have)))
         if not blocks and not (fact.must and holds):
             return ()
-        self.asked += holds and not fact.soft
+        self._bound = None
+        self._evidence.note(fact, found)
         if fact.loose:
-            self._held.update((fact, block) for block in blocks)
-        for slot, have in found:
-            self.mark(slot, have, soft=fact.soft)
-        if len(found) > 1:
-            self._copied.append((fact.soft, [(slot, frozenset(have)) for slot, have in found]))
-            if not fact.soft:
-                self._blocks += 1 if blocks else -1
+            self._evidence.read_as(fact, tuple(blocks))
         return tuple(blocks)
 
-    def mark(self, slot: int, have: Sequence[int], *, soft: bool = False) -> None:
+    def mark(self, slot: int, have: Sequence[int]) -> None:
         """Note that a slot was tested, and the places in the group that passed."""
-        tests, hits = (self._soft_tests, self._soft_hits) if soft else (self.tests, self.hits)
-        tests[slot] += 1
-        for place in have:
-            hits[slot][place] += 1
+        self._bound = None
+        self._evidence.mark(slot, have)
+
+    @property
+    def found(self) -> Tally:
+        """What was found, of facts that must hold, as far as is known, if the geometry is right."""
+        return self._evidence.total
 
     @property
     def bound(self) -> float:
         """The most that an order of the members could gain, for one copy of the data."""
+        if self._bound is None:
+            self._bound = self._new_bound()
+        return self._bound
+
+    def _new_bound(self) -> float:
+        found = self.found
         gains = [
-            [max(0, 2 * hit - tests) for hit in row] for row, tests in zip(self.hits, self.tests, strict=True)
+            [max(0, 2 * hit - tests) for hit in row]
+            for row, tests in zip(found.hits, found.tests, strict=True)
         ]
         by_slot: int = sum(map(max, gains))
         by_device: int = sum(map(max, zip(*gains, strict=True)))
-        if not self._copied:
+        if not found.copied:
             return min(by_slot, by_device)
-        return min(by_slot, by_device, self._blocks)
+        return min(by_slot, by_device, found.blocks)
 
     def gain(self, slot: int, place: int) -> int:
         """Return what speaks for a device in a slot, less what speaks against it; a block counts SURE."""
-        return SURE * (2 * self.hits[slot][place] - self.tests[slot]) + self.soft_gain(slot, place)
+        found = self.found
+        return SURE * (2 * found.hits[slot][place] - found.tests[slot]) + self.soft_gain(slot, place)
 
     def order_gain(self, order: Sequence[int], *, soft: bool) -> float:
         """Return what speaks for an order, less what speaks against it, each block once however many copies.
@@ -145,11 +142,12 @@ class Hypothesis:
             order: by slot the place in the group, or -1.
             soft: whether of soft facts, or of the others.
         """
-        tests, hits = (self._soft_tests, self._soft_hits) if soft else (self.tests, self.hits)
-        if not self._copied:
+        found = self.found
+        tests, hits = (found.soft_tests, found.soft_hits) if soft else (found.tests, found.hits)
+        if not found.copied:
             return sum(2 * hits[slot][place] - tests[slot] for slot, place in enumerate(order) if place >= 0)
         total = 0.0
-        for is_soft, copies in self._copied:
+        for is_soft, copies in found.copied:
             there = [order[slot] in have for slot, have in copies if order[slot] >= 0]
             if is_soft == soft and there:
                 total += 2 * sum(there) / len(there) - 1
@@ -163,11 +161,12 @@ class Hypothesis:
         Args:
             order: by slot the place in the group, or -1.
         """
-        if not self._copied:
+        found = self.found
+        if not found.copied:
             used = [(slot, place) for slot, place in enumerate(order) if place >= 0]
-            return sum(self.tests[slot] - self.hits[slot][place] for slot, place in used)
+            return sum(found.tests[slot] - found.hits[slot][place] for slot, place in used)
         failed = behind = there = 0
-        for soft, copies in self._copied:
+        for soft, copies in found.copied:
             having = [order[slot] in have for slot, have in copies if order[slot] >= 0]
             if soft or not having:
                 continue
@@ -180,4 +179,5 @@ class Hypothesis:
 
     def soft_gain(self, slot: int, place: int) -> int:
         """Return the part of it that is of soft facts."""
-        return 2 * self._soft_hits[slot][place] - self._soft_tests[slot]
+        found = self.found
+        return 2 * found.soft_hits[slot][place] - found.soft_tests[slot]

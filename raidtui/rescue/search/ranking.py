@@ -189,9 +189,15 @@ def _by_copies(best: list[Ranked]) -> list[Ranked]:
 
 
 def _by_soft(best: list[Ranked]) -> list[Ranked]:
-    """Leave those that files and other soft facts speak for most, where the difference is no chance."""
-    most = max((each.soft for each in best), default=0.0)
-    return [each for each in best if each.soft >= most - MARGIN]
+    """Leave those that files and other soft facts speak for most, where the difference is no chance.
+
+    They outdo none that has less against it: with more members there is more that can be found.
+    """
+    return [
+        each
+        for each in best
+        if all(each.soft >= other.soft - MARGIN for other in best if other.failed <= each.failed)
+    ]
 
 
 def _in(each: Ranked, some: Sequence[Ranked]) -> bool:
@@ -244,12 +250,12 @@ def _orders(
     mirrors = Mirrors(hypothesis, used_bytes, seed) if shape.level == 10 else None
     orders = best_orders(hypothesis, lost=lost, mirrors=mirrors, known=known)
     groups = _swaps(shape)
-    asked = sum(hypothesis.tests[slot] for slot in known)
-    right = sum(hypothesis.hits[slot][place] for slot, place in known.items())
+    asked = sum(hypothesis.found.tests[slot] for slot in known)
+    right = sum(hypothesis.found.hits[slot][place] for slot, place in known.items())
     ranked: dict[tuple[int, ...], Ranked] = {}
     for order in orders.orders:
         used = [place for place in order if place >= 0]
-        passed = sum(hypothesis.hits[slot][place] for slot, place in enumerate(order) if place >= 0)
+        passed = sum(hypothesis.found.hits[slot][place] for slot, place in enumerate(order) if place >= 0)
         numbers = [hypothesis.group[place] if place >= 0 else -1 for place in order]
         numbers = [-1 if number >= rebuilt else number for number in numbers]
         for group in groups:
@@ -276,7 +282,9 @@ def _orders(
 def _mirror(hypothesis: Hypothesis) -> list[Ranked]:
     """RAID 1: any order reads the same; devices that lack what they must have are no members."""
     good = [
-        place for place in range(len(hypothesis.group)) if 2 * hypothesis.hits[0][place] > hypothesis.tests[0]
+        place
+        for place in range(len(hypothesis.group))
+        if 2 * hypothesis.found.hits[0][place] > hypothesis.found.tests[0]
     ]
     slots = hypothesis.shape.slots
     if not good:
@@ -284,7 +292,7 @@ def _mirror(hypothesis: Hypothesis) -> list[Ranked]:
     used = good[:slots]
     places = used + [-1] * (slots - len(used))
     numbers = [hypothesis.group[place] if place >= 0 else -1 for place in places]
-    passed = sum(hypothesis.hits[0][place] for place in used)
+    passed = sum(hypothesis.found.hits[0][place] for place in used)
     return [
         Ranked(
             shape=hypothesis.shape,
