@@ -6,6 +6,7 @@ import random
 import statistics
 import sys
 import tempfile
+import termios
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -56,6 +57,7 @@ def cases(watch_s: float) -> tuple[Case, ...]:
     truth = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*54\.2 ?%)")
     full = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*\^p More)")
     paged = replace(full, keys=("3", "4", "5", "6", "7", "1", "?"))
+    serial = replace(SMALL, speed=termios.B9600, quiet_s=0.4)  # pages are held back there
     listed = replace(RAIDTUI, expect="raid5 ls")  # in the first frame and the list, never in the log
     moving = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*{PERCENT})")
     many = replace(RAIDTUI, expect=r"md39\b.*degraded(?s:.*\^p More)")  # the worst come first
@@ -65,6 +67,7 @@ def cases(watch_s: float) -> tuple[Case, ...]:
         Case(id="answer", tree="resync", programs=(listed, HELLO_APP), script=Script(answer_key="6")),
         Case(id="keys", tree="idle", programs=(full, HELLO_APP, *PEERS), script=SMALL, press=True),
         Case(id="pages", tree="idle", programs=(paged,), seldom=True, press=True, script=SMALL),
+        Case(id="serial", tree="idle", programs=(paged,), seldom=True, press=True, script=serial),
         Case(
             id="idle",
             tree="idle",

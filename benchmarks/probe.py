@@ -39,6 +39,10 @@ class Probe:
         self.ended_s: float | None = None
         self._answers = Answers(columns=script.columns, lines=script.lines)
         self._launched: Launched = launch(argv, columns=script.columns, lines=script.lines, env=env, cwd=cwd)
+        if script.speed is not None:
+            modes = termios.tcgetattr(self._launched.slave_fd)
+            modes[4] = modes[5] = script.speed
+            termios.tcsetattr(self._launched.slave_fd, termios.TCSANOW, modes)
         self._before = termios.tcgetattr(self._launched.slave_fd)
         self._pidfd = os.pidfd_open(self.pid)
         self._poll = select.poll()

@@ -9,6 +9,8 @@ class Script:
 
     columns: int = 120
     lines: int = 40
+    speed: int | None = None
+    """The terminal's speed, a constant of termios: that of a serial console."""
     expect: str = ""
     """A regular expression; the screen that shows it first has the content."""
     min_cells: int = 20

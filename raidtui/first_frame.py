@@ -19,6 +19,7 @@ from raidtui.view.array_row import Brief, brief_line
 from raidtui.view.glyphs import to_cells
 from raidtui.view.line import RANKS, Line, counts_line, header_line, tab_line
 from raidtui.view.palette import choose_theme, colours_in, theme_folders
+from raidtui.view.slow_line import slow_baud
 
 TABS = (
     ("1", "Arrays"),
@@ -90,7 +91,8 @@ def show(root: str = "", asked_theme: str | None = None) -> None:
     TERMINAL.shown = True
     theme = choose_theme(asked_theme or _configured_theme())
     lines = frame(root, size.columns, size.lines)
-    os.write(1, to_cells(paint(lines, read_colours(theme), size.columns, size.lines)))
+    signs = "ascii" if slow_baud(1) is not None else ""
+    os.write(1, to_cells(paint(lines, read_colours(theme), size.columns, size.lines), signs))
 
 
 def _configured_theme() -> str | None:

@@ -68,10 +68,15 @@ def _is_utf8(name: str) -> bool:
     return name.lower().replace("-", "").replace("_", "") in {"utf8", "utf8sig"}
 
 
-def to_cells(text: str) -> bytes:
-    """Return the bytes that draw a text on this terminal."""
+def to_cells(text: str, signs: str = "") -> bytes:
+    """Return the bytes that draw a text on this terminal.
+
+    Args:
+        text: what is drawn.
+        signs: the encoding; "" for that of the user.
+    """
     register()
-    return text.encode(encoding(), CELLS)
+    return text.encode(signs or encoding(), CELLS)
 
 
 def register() -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from raidtui.view.slow_line import slow_baud
+
 COLOURS = ("background", "foreground", "dim", "strong", "ok", "warn", "bad", "accent", "selected")
 DEFAULT = "dark"
 
@@ -20,10 +22,15 @@ def theme_folders() -> list[str]:
 
 
 def choose_theme(asked: str | None) -> str:
-    """Return the name of the theme: the one asked for, else the one that suits the terminal."""
+    """Return the name of the theme: the one asked for, else the one that suits the terminal.
+
+    On a slow line that is the one with the terminal's own colours: they are the shortest.
+    """
     if asked:
         return asked
     if "NO_COLOR" in os.environ or os.environ.get("TERM", "") in {"linux", "dumb", "vt100", "vt220"}:
+        return "ansi"
+    if slow_baud(1) is not None:
         return "ansi"
     background = os.environ.get("COLORFGBG", "").rpartition(";")[2]
     return "light" if background in {"7", "15"} else DEFAULT

@@ -74,6 +74,20 @@ def test_without_the_mouse(opens: Opens, tmp_path: Path) -> None:
     left_as_it_was(terminal)
 
 
+def test_on_a_slow_line_all_signs_are_ascii(opens: Opens, tmp_path: Path) -> None:
+    program = (sys.executable, "-m", "raidtui", "--root", str(tmp_path / "host"))
+    terminal = opens(program=("stty ospeed 9600;", *program))
+    terminal.wait_for(WHOLE)
+    terminal.press("?")
+    terminal.wait_for(re.compile(r"\+-+\+\n"))  # the frame of the help
+    assert terminal.screen().isascii()
+    terminal.press("escape")
+    terminal.wait_for(WHOLE)
+    assert terminal.screen().isascii()
+    terminal.press("q")
+    left_as_it_was(terminal)
+
+
 def test_keys_typed_before_it_is_there_are_kept(opens: Opens) -> None:
     terminal = opens()
     terminal.wait_for("1 Arrays")  # the first frame; nothing is imported yet

@@ -100,6 +100,47 @@ def test_random_updates_show_the_same(seed: int, *, more: bool) -> None:
         both.write(BEGIN + "".join(parts) + END)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_of_pages_that_are_held_back_the_last_is_shown(seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311  (no secret)
+    whole, short = pyte.Screen(COLUMNS, ROWS), OwnPaper(COLUMNS, ROWS)
+    difference = ScreenDifference(COLUMNS, ROWS)
+    for _ in range(40):
+        for _ in range(chance.randint(1, 4)):
+            x, y = chance.randrange(COLUMNS), chance.randrange(ROWS)
+            page = f"{BEGIN}{at(x, y)}{piece(chance, x, wide=False)}{END}"
+            pyte.Stream(whole).feed(page)
+            assert difference.difference(page, hold=True) == ""
+        if chance.random() < 0.1:
+            pyte.Stream(short).feed(difference.whole())
+        pyte.Stream(short).feed(difference.held())
+        assert cells(short) == cells(whole)
+        assert difference.held() == ""
+
+
+def test_a_page_that_another_one_follows_at_once_is_not_sent() -> None:
+    difference = ScreenDifference(COLUMNS, ROWS)
+    difference.difference(f"{at(0, 0)}\x1b[0mdata  resync")
+    difference.difference(f"{at(0, 0)}Reading.    ", hold=True)
+    difference.difference(f"{at(0, 0)}root  resync{at(3, 1)}", hold=True)
+    assert difference.held() == "\x1b[1Hroot\x1b[2;4H"
+
+
+def test_modes_pass_what_is_held_back() -> None:
+    difference = ScreenDifference(COLUMNS, ROWS)
+    sent = difference.difference(f"{BEGIN}\x1b[?25l{at(0, 0)}data{END}", hold=True)
+    assert sent == "\x1b[?25l"
+    assert difference.held() == "\x1b[1H\x1b[mdata\x1b[1;5H"
+
+
+def test_what_is_held_back_comes_before_what_is_not_understood() -> None:
+    difference = ScreenDifference(COLUMNS, ROWS)
+    difference.difference(f"{at(0, 0)}data", hold=True)
+    sent = difference.difference("\x1b[5n", hold=True)
+    assert sent.index("data") < sent.index("\x1b[5n")
+    assert difference.held() == ""
+
+
 def test_nothing_is_sent_for_what_is_there() -> None:
     both = Both()
     page = f"{BEGIN}{at(0, 0)}\x1b[1;31mRAID\x1b[0m 10   {at(0, 1)}\x1b[44m  ok  \x1b[0m{END}"

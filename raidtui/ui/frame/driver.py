@@ -2,6 +2,9 @@
 
 Textual's own wakes ten times a second to see whether to stop, and takes 0.2 s to stop. This one also waits on
 a pipe. The first frame, which was written before, stays until the first page is drawn over it.
+
+On a slow line, pages are held back until what was sent before has left, and for a moment longer: of those
+that are drawn meanwhile, the last is sent. Lines and bars are ASCII there, a third of the bytes.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from raidtui.ui.frame.screen_difference import ScreenDifference, knows_more
 from raidtui.ui.frame.stock import STOCK
 from raidtui.ui.frame.textual_private import (
     DriverHooks,
+    call_later,
     draw_on,
     exit_app,
     key_parser,
@@ -31,8 +35,13 @@ from raidtui.ui.frame.textual_private import (
     wait_ms,
 )
 from raidtui.view.glyphs import CELLS, encoding, register
+from raidtui.view.slow_line import BITS_OF_A_BYTE, slow_baud, unsent_bytes
 
 _ALTERNATE_SCREEN = "\x1b[?1049h"
+_OUTPUT = 1
+_HELD_S = 0.1
+"""How long a page is held back on a slow line: what is read fast is drawn at once, without "Reading"."""
+_NEARLY_SENT_BYTES = 16
 
 
 class QuietDriver(DriverHooks, LinuxDriver):
@@ -42,8 +51,13 @@ class QuietDriver(DriverHooks, LinuxDriver):
         self, app: App[Any], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
-        draw_on(self, _screen_file())  # Textual's is standard error, which may be a file, or closed
+        self._baud = None if STOCK else slow_baud(_OUTPUT)
+        self._signs = encoding() if self._baud is None else "ascii"
+        draw_on(
+            self, _screen_file(self._signs)
+        )  # Textual's is standard error, which may be a file, or closed
         self._shown: ScreenDifference | None = None
+        self._holds = self._started = False
         self._writing = RLock()  # the keys' thread sets modes, and a signal may come in between
         self._wake_read, self._wake_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
 
@@ -53,8 +67,28 @@ class QuietDriver(DriverHooks, LinuxDriver):
             return
         with self._writing:
             if self._shown is not None:
-                data = self._shown.difference(data)
+                if self._signs == "ascii":
+                    data = data.encode("ascii", CELLS).decode("ascii")
+                data = self._shown.difference(data, hold=self._baud is not None)
+                self._hold(_HELD_S)
             super().write(data)
+
+    def _hold(self, seconds: float) -> None:
+        """On a slow line, send what is held back later."""
+        if self._baud is not None and not self._holds:
+            self._holds = True
+            call_later(self, seconds, self._send_held)
+
+    def _send_held(self) -> None:
+        with self._writing:
+            self._holds = False
+            if self._baud is None or self._shown is None or not self._started:
+                return
+            if (unsent := unsent_bytes(_OUTPUT)) > _NEARLY_SENT_BYTES:
+                self._hold(unsent * BITS_OF_A_BYTE / self._baud)
+            elif held := self._shown.held():
+                super().write(held)
+                self.flush()
 
     def process_message(self, message: Message) -> None:
         """Pass a message on; after a resize that the terminal reports in band, nothing is known."""
@@ -85,13 +119,14 @@ class QuietDriver(DriverHooks, LinuxDriver):
     def start_application_mode(self) -> None:
         """Start; the terminal's settings are known from before the first frame."""
         self._drain_wake()  # not in the thread: the wake could come before the event that it is for
-        TERMINAL.driven = True
+        TERMINAL.driven = self._started = True
         super().start_application_mode()  # type: ignore[no-untyped-call]
         if TERMINAL.cooked is not None:
             self.attrs_before = list(TERMINAL.cooked)
 
     def stop_application_mode(self) -> None:
         """Restore the terminal as it was before the first frame."""
+        self._started = False
         super().stop_application_mode()
         TERMINAL.shown = TERMINAL.driven = False
 
@@ -142,7 +177,7 @@ def _difference(columns: int, rows: int) -> ScreenDifference:
     return ScreenDifference(columns, rows, knows_more=knows_more(os.environ.get("TERM", "")))
 
 
-def _screen_file() -> TextIOWrapper[Any]:
-    """Return standard output as a text file; signs that its encoding lacks are written in ASCII."""
+def _screen_file(signs: str) -> TextIOWrapper[Any]:
+    """Return standard output as a text file; signs that the encoding lacks are written in ASCII."""
     register()
-    return open(1, "w", encoding=encoding(), errors=CELLS, newline="", closefd=False)
+    return open(_OUTPUT, "w", encoding=signs, errors=CELLS, newline="", closefd=False)

@@ -39,14 +39,21 @@ class ScreenDifference:
         self.size = (columns, rows)
         self._knows_more = knows_more
         self._rows = [TerminalRow(columns) for _ in range(rows)]
+        self._held: dict[int, TerminalRow] = {}  # lines as they are to be, where that is held back
+        self._cursor: tuple[int, int] | None = None  # where it is to be then
         self._pen = PLAIN  # what Textual has set
         self._pens: dict[tuple[Pen, str], Pen | None] = {}
         self._sent: Pen | None = None  # what the terminal has
         self._begin = ""
         self._shape = "default"
 
-    def difference(self, data: str) -> str:
-        """Return what is to be sent instead of ``data``; ``data`` itself where it is not understood."""
+    def difference(self, data: str, *, hold: bool = False) -> str:
+        """Return what is to be sent instead of ``data``; ``data`` itself where it is not understood.
+
+        Args:
+            data: what Textual writes.
+            hold: whether cells are held back until ``held``, however many pages are drawn meanwhile.
+        """
         drawn: dict[int, TerminalRow] = {}
         out: list[str] = []
         at: tuple[int, int] | None = None
@@ -70,15 +77,14 @@ class ScreenDifference:
             elif token["verb"] == "H":
                 y, _, x = token["keys"].partition(";")
                 at, placed = (int(x or 1) - 1, int(y or 1) - 1), True
-            elif token["mode"]:
-                if int(token["number"]) not in _HARMLESS:
+            elif token["mode"] or token["pointer"] is not None:
+                if token["mode"] and int(token["number"]) not in _HARMLESS:
                     end = -1
                     break
-                out += [*self._changes(drawn), *self._mode(token["mode"])]
-                drawn = {}
-            elif token["pointer"] is not None:
-                out += [*self._changes(drawn), *self._pointer(token["pointer"], token[0])]
-                drawn = {}
+                if not hold:
+                    out += self._changes(drawn)
+                    drawn = {}
+                out += self._passed(token, hold=hold)
             elif at is None or at[1] + 1 >= self.size[1]:
                 end = -1  # it may scroll
                 break
@@ -86,6 +92,10 @@ class ScreenDifference:
                 at = None  # a new line; where it begins is said next
         if end != len(data):
             return self._not_understood(data, before)
+        if hold:
+            self._held |= drawn
+            self._cursor = at if at is not None and at[0] < self.size[0] else None
+            return "".join(out)
         changes = list(self._changes(drawn))
         erased = changes and at is not None and at[0] < self.size[0] and _ERASES.fullmatch(changes[-1])
         if changes and at is not None and (placed or erased):
@@ -95,23 +105,35 @@ class ScreenDifference:
             self._begin = ""
         return "".join((*out, *changes))
 
-    def _mode(self, sequence: str) -> Iterator[str]:
-        """Hold back the beginning of synchronized output: with nothing in it, neither end is sent."""
-        if sequence == _SYNC_BEGIN:
-            self._begin = sequence
-        elif sequence == _SYNC_END and self._begin:
-            self._begin = ""
-        else:
-            yield sequence
+    def held(self) -> str:
+        """Return what draws all that was held back."""
+        held, self._held = self._held, {}
+        changes = "".join(self._changes(held))
+        if not changes or self._cursor is None:
+            return changes
+        x, y = self._cursor
+        return f"{changes}\x1b[{y + 1};{x + 1}H"
 
-    def _pointer(self, shape: str, sequence: str) -> Iterator[str]:
-        """Yield the mouse pointer's shape (OSC 22) where it is another one; each page sets it anew."""
-        if shape != self._shape:
-            self._shape = shape
+    def _passed(self, token: re.Match[str], *, hold: bool) -> Iterator[str]:
+        """Yield a sequence that changes no cell, where it is needed.
+
+        With nothing in it, neither end of synchronized output is; the mouse pointer's shape (OSC 22), which
+        each page sets, is where it is another one.
+        """
+        sequence, shape = token[0], token["pointer"]
+        if shape is not None:
+            if shape != self._shape:
+                self._shape = shape
+                yield sequence
+        elif sequence == _SYNC_BEGIN:
+            self._begin = "" if hold else sequence
+        elif sequence != _SYNC_END or not (hold or self._begin):
             yield sequence
+        else:
+            self._begin = ""
 
     def _not_understood(self, data: str, pen: Pen) -> str:
-        begin, self._begin = self._begin, ""
+        begin, self._begin = f"{self.held()}{self._begin}", ""
         whole = Pen(marks=frozenset({UNKNOWN})).change_to(pen)
         self.forget()
         self._pen = PLAIN
@@ -119,7 +141,8 @@ class ScreenDifference:
 
     def whole(self) -> str:
         """Return what draws all that is known, whatever the terminal shows."""
-        known = dict(enumerate(self._rows))
+        known = {**dict(enumerate(self._rows)), **self._held}
+        self._held = {}
         self.forget()
         return "".join(self._changes(known))
 
@@ -143,7 +166,7 @@ class ScreenDifference:
         x, y = at
         row = drawn.get(y)
         if row is None:
-            row = drawn[y] = self._rows[y].copy()
+            row = drawn[y] = self._held.get(y, self._rows[y]).copy()
         signs = list(text) if text.isascii() else cells_of(text)
         row.put(x, signs[: max(0, self.size[0] - x)], self._pen)
         return (x + len(signs), y)

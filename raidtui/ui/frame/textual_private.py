@@ -6,7 +6,7 @@ With ``RAIDTUI_STOCK=1`` (``raidtui.ui.frame.stock``) none is imported or called
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from io import TextIOWrapper
 from typing import TYPE_CHECKING, Any
 
@@ -211,6 +211,11 @@ class DriverHooks(_Driver):
 def report_defect(driver: LinuxDriver, error: Exception) -> None:
     """``Driver._loop``, ``Driver._app``, ``App._handle_exception``: end the app, from the keys' thread."""
     driver._loop.call_soon_threadsafe(driver._app._handle_exception, error)  # noqa: SLF001
+
+
+def call_later(driver: LinuxDriver, seconds: float, call: Callable[[], None]) -> None:
+    """``Driver._loop``: call something in the app's thread, from any."""
+    driver._loop.call_soon_threadsafe(driver._loop.call_later, seconds, call)  # noqa: SLF001
 
 
 def exit_app(driver: LinuxDriver) -> None:
