@@ -16,7 +16,8 @@ BITS_OF_A_BYTE = 10
 """With its start bit and its stop bit."""
 _SPEEDS = {
     getattr(termios, f"B{baud}"): baud
-    for baud in (50, 75, 110, 134, 150, 200, 300, 600, 1200, 1800, 2400, 4800, 9600, 19_200)
+    for baud in (50, 75, 110, 134, 150, 200, 300, 600, 1200, 1800, 2400, 4800, 9600, 19_200, 38_400)
+    if baud <= SLOW_BAUD
 }
 
 

@@ -22,7 +22,7 @@ from raidtui.view.text import cell_width, fit, fit_figure, fit_words, tail, visi
 from raidtui.view.units import binary_size, duration, rate_mb_s
 
 LABEL = 10
-_TALL, _BESIDE_CHART, _MOST_CHART = 36, 30, 12
+_TALL, _BESIDE_CHART, _MOST_CHART = 36, 30, 24
 """From which height on a chart has several rows, how many rows all else takes, and the most it gets."""
 _MOST_NOTES = 6
 """How many short lines beside the chart are read more easily than one long line below it."""
