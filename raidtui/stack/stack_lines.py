@@ -17,6 +17,8 @@ from raidtui.view.units import amount, binary_size, duration, rate_and_unit, thr
 WIDE = 100
 _DAY_S = 86_400
 _KIND, _SIZE, _RATE, _MS, _QUEUE, _REQUESTS = 11, 8, 9, 6, 6, 7
+_MOST_NAME = 56
+"""A name gets no more: figures far from it are not read as its row."""
 
 
 def stack_lines(
@@ -80,7 +82,8 @@ def _columns(width: int) -> list[tuple[str, int]]:
 
 
 def _room(width: int) -> int:
-    return max(12, width - _KIND - 1 - sum(room + 1 for _, room in _columns(width)))
+    room = width - _KIND - 1 - sum(room + 1 for _, room in _columns(width))
+    return max(12, min(room, _MOST_NAME))
 
 
 def _head(width: int) -> Line:
@@ -210,7 +213,7 @@ def _balance_lines(meter: StackMeter, node: StackNode, width: int) -> Iterator[L
         yield from _wrapped(f"  {name}: nothing was read or written", width, "dim", indent=4)
         return
     heads = "".join(f"{f'last {duration(meter.over_s(span))}':>22}" for span, _ in spans)
-    room = max(12, width - 22 * len(spans) - 2)
+    room = max(12, min(_MOST_NAME, width - 22 * len(spans) - 2))
     yield [(f"  {fit(name, room)}", "plain"), (heads, "dim")]
     for part in parts:
         cells = "".join(f"{_share_words(shares.get(part)):>22}" for _, shares in spans)

@@ -29,6 +29,9 @@ from tests.hosts.trees import Stage, Tree
 SMALL, WIDE = (80, 24), (120, 40)
 SIZES = pytest.mark.parametrize("size", [SMALL, WIDE], ids=lambda size: f"{size[0]}x{size[1]}")
 """For tests whose picture is taken in a small and in a wide window."""
+LARGE = (200, 60)
+ALL_SIZES = pytest.mark.parametrize("size", [SMALL, WIDE, LARGE], ids=lambda size: f"{size[0]}x{size[1]}")
+"""For tests whose picture is taken in a large one, too: there is more room than there are words."""
 PATIENCE_S = 60.0  # on a busy machine; nothing waits longer than it must
 
 Paces = Pilot[int]

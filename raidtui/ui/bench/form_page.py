@@ -35,6 +35,7 @@ from raidtui.ui.frame.screen_shell import later
 
 Asks = Callable[[Request], Awaitable[Offer | Refusal]]
 _MOST_TYPED = 4096
+_WIDEST = 124
 _LISTED = 4
 _PROSE = frozenset({"job", "path", "note"})
 """Texts that may have any character in them."""
@@ -116,7 +117,7 @@ class BenchForm(PageScreen[Offer]):
             said=self._said,
             said_about=self._about,
             meaning=meaning(self.draft, self._field, self._known),
-            width=self.inner_width,
+            width=min(_WIDEST, self.inner_width),
             height=self.inner_height,
         )
         self.show_body(form.lines)

@@ -31,6 +31,8 @@ from raidtui.view.units import KIB, counted, duration
 _WHEN, _RUNS, _MEDIAN = 12, 5, 12
 _PLACE, _WAIT, _RESULT = {False: 7, True: 15}, {False: 0, True: 9}, {False: 15, True: 21}
 _LEAST_PLACE, _LEAST_TITLE, _NAME = 6, 5, 30
+_MOST_TITLE, _MORE_PLACE, _MORE_RESULT = 60, 25, 20
+"""A title gets no more: columns far apart are not read as a row. The others get what the window has beyond."""
 _STREAM_BYTES = 128 * KIB
 _MOST_VERDICTS = 8
 _SAME, _OPEN = "no difference", "not decided"
@@ -154,16 +156,21 @@ def _second(series: Sequence[Series]) -> str:
 # -- the list
 
 
-def _title_width(width: int) -> int:
+def _columns(width: int) -> tuple[int, int, int]:
+    """Return how many cells title, place and result get."""
     wide = width >= WIDE
-    fixed = 3 + _WHEN + 2 + 1 + _PLACE[wide] + _RUNS + _MEDIAN + _WAIT[wide] + 2 + _RESULT[wide] + 1
-    return max(1, width - fixed)
+    place, result = _PLACE[wide], _RESULT[wide]
+    title = max(1, width - (3 + _WHEN + 2 + 1 + place + _RUNS + _MEDIAN + _WAIT[wide] + 2 + result + 1))
+    more = max(0, title - _MOST_TITLE)
+    more_place = min(more, _MORE_PLACE)
+    return title - more, place + more_place, result + min(more - more_place, _MORE_RESULT)
 
 
 def history_head(width: int) -> Line:
     """Return the names of the columns in at most ``width`` cells."""
     wide = width >= WIDE
-    text = f"   {'started':<{_WHEN}}  {fit('what', _title_width(width))} {fit('on', _PLACE[wide])}"
+    title, place, _ = _columns(width)
+    text = f"   {'started':<{_WHEN}}  {fit('what', title)} {fit('on', place)}"
     text += f"{'runs':>{_RUNS}}{'best':>{_MEDIAN}}{'p99 ms' if wide else '':>{_WAIT[wide]}}  spread, verdict"
     return [(fit(text, width), "dim")]
 
@@ -178,17 +185,17 @@ def history_line(entry: HistoryEntry, width: int, marked: bool, *, now_s: float 
         now_s: epoch seconds; what was more than 300 days before has its date instead of the time of day.
     """
     wide = width >= WIDE
-    role, title = _role(entry), _title_width(width)
-    result, result_role = _result(entry, _RESULT[wide])
+    role, (title, place, room) = _role(entry), _columns(width)
+    result, result_role = _result(entry, room)
     wait = "" if entry.p99_ns is None or not wide else milliseconds(entry.p99_ns)
     line: Line = [
         ("*" if marked else " ", "key"),
         (GLYPHS[role] if role != "plain" else " ", role),
         (f" {fit(stamp(entry.at_s, now_s), _WHEN)}  ", "plain"),
         (fit(_what(entry, title), title), "strong" if marked else "plain"),
-        (f" {fit(_where(entry, _PLACE[wide]), _PLACE[wide])}", "plain"),
+        (f" {fit(_where(entry, place), place)}", "plain"),
         (f"{len(entry.records):>{_RUNS}}{_median(entry):>{_MEDIAN}}{wait:>{_WAIT[wide]}}  ", "plain"),
-        (fit(visible(result), _RESULT[wide]), result_role),
+        (fit(visible(result), room), result_role),
     ]
     return cut_line(line, width)
 

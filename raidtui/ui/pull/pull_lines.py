@@ -21,7 +21,7 @@ _OTHERS = {
     OtherState.FILLING: ("md fills it", "accent"),
 }
 _SERIAL, _NAME, _BAY = 20, 9, 16
-_WIDE = 110
+_WIDE, _WIDEST_ROW = 110, 96
 
 
 def pull_lines(
@@ -105,7 +105,7 @@ def _other_lines(record: PullRecord, found: PullStanding | None, width: int) -> 
             f"  {fit(visible(disk.name), _NAME)} {fit(tail(visible(disk.printed), _SERIAL), _SERIAL)}"
             f" {fit(tail(visible(disk.bay), bay), bay)} {fit(members, 10)} "
         )
-        lines.append([(fit(row, width - len(word)), "plain"), (word, role)])
+        lines.append([(fit(row, min(width, _WIDEST_ROW) - len(word)), "plain"), (word, role)])
     return lines
 
 

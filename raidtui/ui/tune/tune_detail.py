@@ -17,6 +17,8 @@ from raidtui.view.text import cell_width, fit, visible
 _LABEL = 11
 ONCE = {"none": "was noop", "mq-deadline": "was deadline", "bfq": "closest to cfq, which is gone"}
 """By scheduler, the name up to Linux 4.20 of it or of what it replaced."""
+_WIDEST = 124
+"""Longer lines are hard to read."""
 
 
 def body_lines(
@@ -31,6 +33,7 @@ def body_lines(
         width: of the window.
         news: sentences about the last change, with their roles.
     """
+    width = min(width, _WIDEST)
     lines = [line for sentence, role in news for line in _wrapped(sentence, width, role)]
     findings = judge_tuning(tuning)
     near: list[TuneFinding] = []

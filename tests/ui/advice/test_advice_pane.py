@@ -21,6 +21,7 @@ from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid5, raid10
 from tests.hosts.stack_host import STATUS_FILE, StackHost
 from tests.ui.staging import (
+    ALL_SIZES,
     SIZES,
     WIDE,
     Paces,
@@ -98,7 +99,7 @@ def test_last_one(shows: Shows, size: tuple[int, int]) -> None:
     shows(staged(sick()), size=size, prepare=pressing("end"))
 
 
-@SIZES
+@ALL_SIZES
 def test_demo(shows: Shows, size: tuple[int, int]) -> None:
     shows(staged(Scene().root), size=size, prepare=pressing())
 

@@ -10,7 +10,7 @@ from raidtui.config import Config
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import ArraySpec, inactive, raid1, raid5, raid10
 from tests.hosts.trees import Stage, host_tree
-from tests.ui.staging import WIDE, Paces, Shows, in_worker, lines_of, look, play, running, staged
+from tests.ui.staging import ALL_SIZES, WIDE, Paces, Shows, in_worker, lines_of, look, play, running, staged
 from tests.ui.states import ARRAYS, REST, STATES, WIDE_STATES, resync_life
 
 
@@ -24,7 +24,7 @@ def test_wide(shows: Shows, state: str) -> None:
     shows(staged(STATES[state].root()), size=WIDE)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+@ALL_SIZES
 def test_resync(shows: Shows, size: tuple[int, int]) -> None:
     kernel = Kernel(*ARRAYS["optimal"])
 

@@ -11,7 +11,7 @@ from raidtui.ui.bench.review_page import BenchReview
 from tests.bench.forms.choices import ARRAYS, KNOWN, Asked
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid10
-from tests.ui.staging import SIZES, SMALL, Paces, Shows, staged, until
+from tests.ui.staging import ALL_SIZES, SIZES, SMALL, Paces, Shows, staged, until
 
 
 def shown(
@@ -44,7 +44,7 @@ def shown(
 OWN = BenchDraft(what="own", rw="randrw", block="8k", size="4g", depth="32", runtime="60", read_percent="70")
 
 
-@SIZES
+@ALL_SIZES
 def test_run(shows: Shows, ask: Asked, size: tuple[int, int]) -> None:
     shown(shows, ask, FormKind.RUN, BenchDraft(), "down", size=size)
 

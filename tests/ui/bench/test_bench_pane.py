@@ -27,6 +27,7 @@ from raidtui.ui.frame.surveying import Waiting
 from tests.bench.records import READ, cache_samples, over_cache, record
 from tests.ui.bench.bench_pane_stage import StagedBench, log_of, looked, measured, opened, pane_of, tree
 from tests.ui.staging import (
+    ALL_SIZES,
     SIZES,
     SMALL,
     Paces,
@@ -162,7 +163,7 @@ def test_live_while_an_array_syncs(shows: Shows, size: tuple[int, int]) -> None:
     shows(measured(*OLD, progress=progress)[0], size=size, prepare=pressing())
 
 
-@SIZES
+@ALL_SIZES
 def test_history(shows: Shows, size: tuple[int, int]) -> None:
     shows(measured(*OLD)[0], size=size, prepare=pressing("m", "down"))
 

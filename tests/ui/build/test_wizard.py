@@ -18,7 +18,7 @@ from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid5, raid10
 from tests.plans.new_array import FOUR, MOUNT, UUID, survey
 from tests.ui.machines import OLD, host, plain_host, ssd
-from tests.ui.staging import SIZES, SMALL, Paces, Shows, running, screen_text, staged, until
+from tests.ui.staging import ALL_SIZES, SIZES, SMALL, Paces, Shows, running, screen_text, staged, until
 
 FIRST_FOUR = ("space", "down") * 4
 TEN = WizardDraft(devices=FOUR, level="raid10", layout="n2", chunk_kib=32, bitmap="none")
@@ -161,7 +161,7 @@ def review() -> PlanView:
     return PlanView(made, host().devices, title=f"{TITLE}: 127", right="step 11 of 11: review")
 
 
-@SIZES
+@ALL_SIZES
 def test_review(shows: Shows, size: tuple[int, int]) -> None:
     shows(staged(Kernel(raid10())), size=size, prepare=pressing(review))
 

@@ -18,6 +18,7 @@ from tests.demo.scene import Scene
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid10
 from tests.ui.staging import (
+    ALL_SIZES,
     SIZES,
     Paces,
     Prepares,
@@ -123,7 +124,7 @@ def test_several_boots(shows: Shows, size: tuple[int, int]) -> None:
     shows(staged(Scene().root), size=size, prepare=pressing("home", "down", "down"))
 
 
-@SIZES
+@ALL_SIZES
 def test_newest(shows: Shows, size: tuple[int, int]) -> None:
     shows(staged(Scene().root), size=size, prepare=pressing())
 

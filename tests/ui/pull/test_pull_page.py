@@ -13,6 +13,7 @@ from raidtui.ui.frame.choose import Choice
 from raidtui.ui.pull.pull_screen import PullScreen
 from tests.hosts.bays import MEDIA, NEW, SERIALS, TO_SDE, BayHost, filled, without
 from tests.ui.staging import (
+    ALL_SIZES,
     SIZES,
     Paces,
     Prepares,
@@ -71,7 +72,7 @@ def test_pull_it_now(shows: Shows, size: tuple[int, int]) -> None:
     shows(staged(host), size=size, prepare=page(host))
 
 
-@SIZES
+@ALL_SIZES
 def test_the_right_one_left(shows: Shows, size: tuple[int, int]) -> None:
     host = BayHost()
     shows(staged(host), size=size, prepare=page(host, RIGHT))

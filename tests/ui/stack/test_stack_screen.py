@@ -8,6 +8,7 @@ from raidtui.ui.stack import stack_screen
 from raidtui.ui.stack.stack_screen import StackScreen
 from tests.hosts.stack_host import STATUS_FILE, StackHost
 from tests.ui.staging import (
+    ALL_SIZES,
     SIZES,
     SMALL,
     WIDE,
@@ -73,7 +74,7 @@ def busy(host: StackHost, *keys: str) -> Prepares:
     return prepare
 
 
-@SIZES
+@ALL_SIZES
 def test_of_an_array(shows: Shows, size: tuple[int, int]) -> None:
     host = StackHost()
     shows(staged(host), size=size, prepare=busy(host))

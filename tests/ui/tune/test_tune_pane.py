@@ -16,6 +16,7 @@ from raidtui.ui.frame.choose import Choice
 from raidtui.ui.frame.help import HelpScreen
 from tests.hosts.tune_host import BLOCK, FOUR, INTEL, POLICIES
 from tests.ui.staging import (
+    ALL_SIZES,
     SIZES,
     Paces,
     Shows,
@@ -34,7 +35,7 @@ from tests.ui.tune.tune_stage import AHEAD, VM, at_rest, host, opened, pictured,
 # -- pictures
 
 
-@SIZES
+@ALL_SIZES
 def test_plain(shows: Shows, size: tuple[int, int]) -> None:
     shows(staged(host()), size=size, prepare=pictured())
 

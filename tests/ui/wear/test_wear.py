@@ -21,6 +21,7 @@ from raidtui.wear.readings import WearReader
 from tests.demo.scene import Scene
 from tests.hosts.specs import ArraySpec, Syncing, raid1, raid5, raid10
 from tests.ui.staging import (
+    ALL_SIZES,
     SIZES,
     WIDE,
     Paces,
@@ -125,7 +126,7 @@ def test_without_smartctl(shows: Shows, size: tuple[int, int]) -> None:
     shows(staged(host({}, installed=False)), size=size, prepare=pressing())
 
 
-@SIZES
+@ALL_SIZES
 def test_demo(shows: Shows, size: tuple[int, int]) -> None:
     shows(staged(Scene().root), size=size, prepare=pressing())
 
