@@ -32,7 +32,7 @@ _WHEN, _RUNS, _MEDIAN = 12, 5, 12
 _PLACE, _WAIT, _RESULT = {False: 7, True: 15}, {False: 0, True: 9}, {False: 15, True: 21}
 _LEAST_PLACE, _LEAST_TITLE, _NAME = 6, 5, 30
 _MOST_TITLE, _MORE_PLACE, _MORE_RESULT = 60, 25, 20
-"""A title gets no more: columns far apart are not read as a row. The others get what the window has beyond."""
+"""A title gets no more: columns far apart are not read as a row. The others get what is left beyond it."""
 _STREAM_BYTES = 128 * KIB
 _MOST_VERDICTS = 8
 _SAME, _OPEN = "no difference", "not decided"
