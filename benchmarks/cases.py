@@ -57,7 +57,7 @@ def cases(watch_s: float) -> tuple[Case, ...]:
     truth = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*54\.2 ?%)")
     full = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*\^p More)")
     paged = replace(full, keys=("3", "4", "5", "6", "7", "1", "?"))
-    serial = replace(SMALL, speed=termios.B9600, quiet_s=0.4)  # pages are held back there
+    serial = replace(SMALL, speed=termios.B9600, quiet_s=2.5)  # pages are held back until the line is free
     listed = replace(RAIDTUI, expect="raid5 ls")  # in the first frame and the list, never in the log
     moving = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*{PERCENT})")
     many = replace(RAIDTUI, expect=r"md39\b.*degraded(?s:.*\^p More)")  # the worst come first

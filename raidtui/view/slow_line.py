@@ -9,11 +9,13 @@ from __future__ import annotations
 import fcntl
 import struct
 import termios
+import time
+from collections.abc import Callable
 
 SLOW_BAUD = 19_200
 """Up to so many baud, 1,920 bytes a second, each byte is felt."""
-BITS_OF_A_BYTE = 10
-"""With its start bit and its stop bit."""
+_BITS_OF_A_BYTE = 10  # with its start bit and its stop bit
+_NEARLY_SENT_S = 0.02
 _SPEEDS = {
     getattr(termios, f"B{baud}"): baud
     for baud in (50, 75, 110, 134, 150, 200, 300, 600, 1200, 1800, 2400, 4800, 9600, 19_200, 38_400)
@@ -39,3 +41,33 @@ def unsent_bytes(descriptor: int) -> int:
     except OSError:
         return 0
     return found
+
+
+class SlowLine:
+    """When a slow line is free again.
+
+    The kernel knows what a serial port has yet to send. Behind ssh that is not known: what was sent takes as
+    long there as it takes at the line's speed.
+
+    Args:
+        baud: its speed.
+        unsent: returns how many bytes the kernel has yet to send.
+        clock: seconds that only increase.
+    """
+
+    def __init__(
+        self, baud: int, *, unsent: Callable[[], int], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._byte_s = _BITS_OF_A_BYTE / baud
+        self._unsent = unsent
+        self._clock = clock
+        self._busy_until_s = clock()
+
+    def note(self, count: int) -> None:
+        """Note that so many bytes were written."""
+        self._busy_until_s = max(self._busy_until_s, self._clock()) + count * self._byte_s
+
+    def wait_s(self) -> float:
+        """Return how long to wait until the line is free; 0 where it is."""
+        seconds = max(self._busy_until_s - self._clock(), self._unsent() * self._byte_s)
+        return seconds if seconds > _NEARLY_SENT_S else 0.0

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from raidtui.view import palette
-from raidtui.view.slow_line import slow_baud, unsent_bytes
+from raidtui.view.slow_line import SlowLine, slow_baud, unsent_bytes
 
 
 @pytest.fixture
@@ -70,3 +70,27 @@ def test_the_theme_of_a_slow_line_has_the_terminals_own_colours(
     set_speed(terminal, termios.B9600)
     assert palette.choose_theme(None) == "ansi"
     assert palette.choose_theme("light") == "light"
+
+
+def test_a_line_is_free_when_all_that_was_written_has_left() -> None:
+    now, unsent = [0.0], [0]
+    line = SlowLine(9600, unsent=lambda: unsent[0], clock=lambda: now[0])
+    assert line.wait_s() == 0
+    line.note(960)
+    assert line.wait_s() == pytest.approx(1.0)
+    line.note(480)
+    now[0] = 0.5
+    assert line.wait_s() == pytest.approx(1.0)
+    now[0] = 1.49
+    assert line.wait_s() == 0  # nearly
+    now[0] = 10.0
+    line.note(960)
+    assert line.wait_s() == pytest.approx(1.0)  # a line that was idle has saved up nothing
+
+
+def test_what_the_kernel_holds_counts_where_it_is_more() -> None:
+    unsent = [1920]
+    line = SlowLine(9600, unsent=lambda: unsent[0], clock=lambda: 5.0)
+    assert line.wait_s() == pytest.approx(2.0)  # stopped by XOFF, for one
+    unsent[0] = 0
+    assert line.wait_s() == 0

@@ -35,13 +35,12 @@ from raidtui.ui.frame.textual_private import (
     wait_ms,
 )
 from raidtui.view.glyphs import CELLS, encoding, register
-from raidtui.view.slow_line import BITS_OF_A_BYTE, slow_baud, unsent_bytes
+from raidtui.view.slow_line import SlowLine, slow_baud, unsent_bytes
 
 _ALTERNATE_SCREEN = "\x1b[?1049h"
 _OUTPUT = 1
 _HELD_S = 0.1
 """How long a page is held back on a slow line: what is read fast is drawn at once, without "Reading"."""
-_NEARLY_SENT_BYTES = 16
 
 
 class QuietDriver(DriverHooks, LinuxDriver):
@@ -51,8 +50,9 @@ class QuietDriver(DriverHooks, LinuxDriver):
         self, app: App[Any], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
-        self._baud = None if STOCK else slow_baud(_OUTPUT)
-        self._signs = encoding() if self._baud is None else "ascii"
+        baud = None if STOCK else slow_baud(_OUTPUT)
+        self._slow = SlowLine(baud, unsent=lambda: unsent_bytes(_OUTPUT)) if baud is not None else None
+        self._signs = encoding() if self._slow is None else "ascii"
         draw_on(
             self, _screen_file(self._signs)
         )  # Textual's is standard error, which may be a file, or closed
@@ -69,25 +69,30 @@ class QuietDriver(DriverHooks, LinuxDriver):
             if self._shown is not None:
                 if self._signs == "ascii":
                     data = data.encode("ascii", CELLS).decode("ascii")
-                data = self._shown.difference(data, hold=self._baud is not None)
+                data = self._shown.difference(data, hold=self._slow is not None)
                 self._hold(_HELD_S)
-            super().write(data)
+            self._send(data)
+
+    def _send(self, data: str) -> None:
+        if self._slow is not None:
+            self._slow.note(len(data))  # it is ASCII
+        super().write(data)
 
     def _hold(self, seconds: float) -> None:
         """On a slow line, send what is held back later."""
-        if self._baud is not None and not self._holds:
+        if self._slow is not None and not self._holds:
             self._holds = True
             call_later(self, seconds, self._send_held)
 
     def _send_held(self) -> None:
         with self._writing:
             self._holds = False
-            if self._baud is None or self._shown is None or not self._started:
+            if self._slow is None or self._shown is None or not self._started:
                 return
-            if (unsent := unsent_bytes(_OUTPUT)) > _NEARLY_SENT_BYTES:
-                self._hold(unsent * BITS_OF_A_BYTE / self._baud)
+            if seconds := self._slow.wait_s():
+                self._hold(seconds)
             elif held := self._shown.held():
-                super().write(held)
+                self._send(held)
                 self.flush()
 
     def process_message(self, message: Message) -> None:
