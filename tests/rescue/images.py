@@ -40,13 +40,13 @@ def ext4(base: Path, *options: str, mib: int = 48) -> bytes:
     return image.read_bytes()
 
 
-def xfs(base: Path, mib: int = 320) -> bytes:
+def xfs(base: Path, *options: str, mib: int = 320) -> bytes:
     """Return an XFS file system with files."""
-    image, proto = base / "xfs", base / "xfs.proto"
+    image, proto = base / f"xfs{''.join(options)}", base / "xfs.proto"
     if not image.exists():
         _truncated(image, mib)
         proto.write_text(_prototype(base))
-        _run("mkfs.xfs", "-q", "-f", "-p", str(proto), str(image))
+        _run("mkfs.xfs", "-q", "-f", *options, "-p", str(proto), str(image))
     return image.read_bytes()
 
 

@@ -1,24 +1,28 @@
 """XFS: superblocks, headers of allocation groups, B-trees, inodes and directories.
 
-Version 5 has a checksum, the file system's UUID and the block's own number in each of them; of version 4 the
-headers' own group numbers are used. Source: fs/xfs/libxfs/xfs_format.h, xfs_da_format.h.
+Version 5 has a checksum, the file system's UUID and the block's own number in each of them. Version 4 has a
+magic number, and figures that must agree. Source: fs/xfs/libxfs/xfs_format.h, xfs_btree.h, xfs_da_format.h.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from itertools import pairwise
 
 from raidtui.rescue.search.block_facts import BlockFact, Stretch, on
 from raidtui.rescue.search.crc32c import SEED, crc32c, inverted
 from raidtui.rescue.search.xfs_inodes import XfsInodes, sums
 from raidtui.rescue.search.xfs_log import XfsLog
+from raidtui.rescue.search.xfs_old_inodes import OldXfsInodes
 
 MAGIC = b"XFSB"
 SUPERBLOCK_BYTES = 512
 _META_UUID, _SPARSE_INODES = 4, 2
 _MOST_GROUPS = 64
 _MOST_LEVELS = 8
+_OLD_MAGIC = {b"AB3B": b"ABTB", b"AB3C": b"ABTC", b"IAB3": b"IABT"}
+_NO_BLOCK = 0xFFFFFFFF
 _TREES = ((16, 28, b"AB3B"), (20, 32, b"AB3C"), (24, 36, b"RMB3"))  # root and levels in the AGF
 
 
@@ -44,9 +48,11 @@ class Xfs:
         self._sparse = bool(incompat & _SPARSE_INODES)
         self._log = struct.unpack_from(">Q", block, 48)[0], struct.unpack_from(">I", block, 96)[0]
         self._group_bits = block[124]
-        self._inodes = XfsInodes(
+        self._tree_header = 56 if self._checksums else 16
+        self._inodes = (XfsInodes if self._checksums else OldXfsInodes)(
             uuid=self._own,
             block_bytes=self.block_bytes,
+            groups=self._groups,
             group_blocks=self._group_blocks,
             inode_bytes=struct.unpack_from(">H", block, 104)[0],
             inode_bits=block[123],
@@ -146,8 +152,6 @@ class Xfs:
         return data[uuid_at : uuid_at + 16] == self._own and sums(data, crc_at)
 
     def _free_space(self, data: bytes, number: int, where: Stretch) -> Iterator[BlockFact]:
-        if not self._checksums:
-            return
         for root_at, levels_at, magic in _TREES:
             root, levels = (
                 struct.unpack_from(">I", data, root_at)[0],
@@ -157,8 +161,6 @@ class Xfs:
                 yield from self._tree(where, number, root, levels[0] - 1, magic)
 
     def _inode_trees(self, data: bytes, number: int, where: Stretch) -> Iterator[BlockFact]:
-        if not self._checksums:
-            return
         for at, magic in ((20, b"IAB3"), (328, b"FIB3")):
             root, levels = struct.unpack_from(">II", data, at)
             if root and 0 < levels < _MOST_LEVELS:
@@ -167,7 +169,7 @@ class Xfs:
     def _tree(self, where: Stretch, number: int, block: int, level: int, magic: bytes) -> Iterator[BlockFact]:
         byte = (number * self._group_blocks + block) * self.block_bytes
         address = where.at(byte, self.block_bytes)
-        if address is None or block >= self._group_blocks:
+        if address is None or block >= self._group_blocks or not (self._checksums or magic in _OLD_MAGIC):
             return
         yield BlockFact(
             address=address,
@@ -175,9 +177,13 @@ class Xfs:
             kind=f"xfs {magic.decode()}",
             verify=on(self._is_node, byte, level, number, magic),
             learn=on(self._below, number, level, magic, where),
+            checked=self._checksums,
+            loose=not self._checksums,
         )
 
     def _is_node(self, data: bytes, byte: int, level: int, number: int, magic: bytes) -> bool:
+        if not self._checksums:
+            return self._is_old_node(data, level, magic)
         return (
             len(data) == self.block_bytes
             and data[:4] == magic
@@ -189,18 +195,42 @@ class Xfs:
             == inverted(crc32c(SEED, data[:52] + bytes(4) + data[56:]))
         )
 
+    def _is_old_node(self, data: bytes, level: int, magic: bytes) -> bool:
+        """Whether a block is a node: its records ascend, and are of the group."""
+        if len(data) != self.block_bytes or data[:4] != _OLD_MAGIC[magic]:
+            return False
+        depth, records, *siblings = struct.unpack_from(">HHII", data, 4)
+        most = (self.block_bytes - self._tree_header) // (16 if magic == b"IAB3" else 8)
+        if depth != level or records > most:
+            return False
+        if any(each != _NO_BLOCK and each >= self._group_blocks for each in siblings):
+            return False
+        if level:
+            return bool(records > 0)
+        if magic == b"IAB3":
+            inodes = [struct.unpack_from(">IIQ", data, 16 + 16 * index) for index in range(records)]
+            apart = all(one[0] + 64 <= two[0] for one, two in pairwise(inodes))
+            return bool(apart and all(free.bit_count() == count for _, count, free in inodes))
+        runs = [struct.unpack_from(">II", data, 16 + 8 * index) for index in range(records)]
+        if any(not count or first + count > self._group_blocks for first, count in runs):
+            return False
+        if magic == b"AB3B":
+            return bool(all(first + count < after for (first, count), (after, _) in pairwise(runs)))
+        return bool(all((one[1], one[0]) < (two[1], two[0]) for one, two in pairwise(runs)))
+
     def _below(
         self, data: bytes, number: int, level: int, magic: bytes, where: Stretch
     ) -> Iterator[BlockFact]:
         records: int = struct.unpack_from(">H", data, 6)[0]
         if level:
             key = {b"AB3B": 8, b"AB3C": 8, b"RMB3": 40}.get(magic, 4)
-            most = (self.block_bytes - 56) // (key + 4)
+            most = (self.block_bytes - self._tree_header) // (key + 4)
             for index in range(min(records, most)):
-                child = struct.unpack_from(">I", data, 56 + most * key + 4 * index)[0]
+                child = struct.unpack_from(">I", data, self._tree_header + most * key + 4 * index)[0]
                 yield from self._tree(where, number, child, level - 1, magic)
         elif magic == b"IAB3":
-            for index in range(min(records, (self.block_bytes - 56) // 16)):
-                first, _, free = struct.unpack_from(">IIQ", data, 56 + 16 * index)
-                holes = struct.unpack_from(">H", data, 60 + 16 * index)[0] if self._sparse else 0
+            start = self._tree_header
+            for index in range(min(records, (self.block_bytes - start) // 16)):
+                first, _, free = struct.unpack_from(">IIQ", data, start + 16 * index)
+                holes = struct.unpack_from(">H", data, start + 4 + 16 * index)[0] if self._sparse else 0
                 yield from self._inodes.chunk(number, first, free, holes, where)

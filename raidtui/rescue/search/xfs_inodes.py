@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from typing import ClassVar
 
 from msgspec import Struct
 
@@ -17,7 +18,6 @@ from raidtui.rescue.search.file_ends import FileContent
 _DIRECTORY, _REGULAR = 0x4000, 0x8000
 _REAL_TIME, _MANY_EXTENTS = 0x1, 0x10
 _EXTENTS, _BTREE = 2, 3
-_FORK_AT = 176
 _LEAF_BYTE = 32 << 30  # a directory's data end here
 _MOST_OF_A_DIRECTORY = 64
 
@@ -47,14 +47,7 @@ class _File(Struct, frozen=True, kw_only=True):
     size: int
 
 
-def _extents_of(inode: bytes) -> int:
-    """Return the number of extents of an inode's data."""
-    many = struct.unpack_from(">Q", inode, 120)[0] & _MANY_EXTENTS
-    count: int = struct.unpack_from(">Q", inode, 24)[0] if many else struct.unpack_from(">I", inode, 76)[0]
-    return count
-
-
-def _unpacked(records: bytes, count: int) -> Iterator[tuple[int, int, int, bool]]:
+def unpacked(records: bytes, count: int) -> Iterator[tuple[int, int, int, bool]]:
     """Yield block in the file, block, number of blocks, and whether they are written, of each extent."""
     for index in range(min(count, len(records) // 16)):
         value = int.from_bytes(records[16 * index : 16 * index + 16], "big")
@@ -68,18 +61,27 @@ class XfsInodes:
     Args:
         uuid: in its metadata.
         block_bytes: the block size.
-        group_blocks: blocks of an allocation group.
+        groups: how many allocation groups there are.
+        group_blocks: blocks of each.
         inode_bytes: the size of an inode.
         inode_bits: log2 of inodes in a block.
         group_bits: log2 of a group's blocks, rounded up.
         dir_bits: log2 of blocks in a directory block.
     """
 
+    checked: ClassVar[bool] = True
+    """Whether each block has a checksum and its own number."""
+    fork_at: ClassVar[int] = 176
+    """Where the extents begin in an inode."""
+    records_at: ClassVar[int] = 72
+    """Where they begin in a block of extents."""
+
     def __init__(
         self,
         *,
         uuid: bytes,
         block_bytes: int,
+        groups: int,
         group_blocks: int,
         inode_bytes: int,
         inode_bits: int,
@@ -88,6 +90,7 @@ class XfsInodes:
     ) -> None:
         self._uuid = uuid
         self._block_bytes = block_bytes
+        self._groups = groups
         self._group_blocks = group_blocks
         self._inode_bytes = inode_bytes
         self._inode_bits = inode_bits
@@ -123,6 +126,9 @@ class XfsInodes:
                 kind="xfs inodes",
                 verify=on(self._are_inodes, base, numbers),
                 learn=on(self._learn, base, numbers, where),
+                checked=self.checked,
+                loose=not self.checked,
+                soft=not self.checked,
             )
 
     def _one(self, data: bytes, base: int, number: int) -> bytes:
@@ -130,15 +136,18 @@ class XfsInodes:
         return data[start : start + self._inode_bytes]
 
     def _are_inodes(self, data: bytes, base: int, numbers: tuple[int, ...]) -> bool:
-        if len(data) != self._block_bytes:
-            return False
-        for number in numbers:
-            inode = self._one(data, base, number)
-            if inode[:2] != b"IN" or struct.unpack_from(">Q", inode, 152)[0] != number:
-                return False
-            if inode[160:176] != self._uuid or not sums(inode, 100):
-                return False
-        return True
+        return len(data) == self._block_bytes and all(
+            self.is_inode(self._one(data, base, number), number) for number in numbers
+        )
+
+    def is_inode(self, inode: bytes, number: int) -> bool:
+        """Whether bytes are an inode."""
+        return (
+            inode[:2] == b"IN"
+            and struct.unpack_from(">Q", inode, 152)[0] == number
+            and inode[160:176] == self._uuid
+            and sums(inode, 100)
+        )
 
     def _learn(self, data: bytes, base: int, numbers: tuple[int, ...], where: Stretch) -> Iterator[BlockFact]:
         for number in numbers:
@@ -148,11 +157,22 @@ class XfsInodes:
             regular = mode == _REGULAR and not real_time
             size: int = struct.unpack_from(">Q", inode, 56)[0] if regular else 0
             file = _File(number=number, directory=mode == _DIRECTORY, size=size)
-            fork = inode[_FORK_AT : _FORK_AT + inode[82] * 8] if inode[82] else inode[_FORK_AT:]
+            fork = self.fork_of(inode)
             if inode[5] == _EXTENTS:
-                yield from self._of_records(fork, _extents_of(inode), file, where)
+                yield from self._of_records(fork, self.extents_of(inode), file, where)
             elif inode[5] == _BTREE:
                 yield from self._root(fork, file, where)
+
+    def extents_of(self, inode: bytes) -> int:
+        """Return the number of extents of an inode's data."""
+        many = struct.unpack_from(">Q", inode, 120)[0] & _MANY_EXTENTS
+        at, form = (24, ">Q") if many else (76, ">I")
+        count: int = struct.unpack_from(form, inode, at)[0]
+        return count
+
+    def fork_of(self, inode: bytes) -> bytes:
+        """Return the extents of an inode's data, or the root of their tree."""
+        return inode[self.fork_at : self.fork_at + inode[82] * 8] if inode[82] else inode[self.fork_at :]
 
     def _of_records(self, records: bytes, count: int, file: _File, where: Stretch) -> Iterator[BlockFact]:
         if file.directory:
@@ -160,7 +180,7 @@ class XfsInodes:
             return
         pieces = [
             (offset, length, self._byte(block))
-            for offset, block, length, written in _unpacked(records, count)
+            for offset, block, length, written in unpacked(records, count)
             if written
         ]
         content = FileContent(
@@ -168,27 +188,34 @@ class XfsInodes:
         )
         yield from content.facts()
 
+    def has(self, block: int, length: int) -> bool:
+        """Whether blocks lie in one allocation group."""
+        group, within = block >> self._group_bits, block & (1 << self._group_bits) - 1
+        return group < self._groups and within + length <= self._group_blocks
+
     def _byte(self, block: int) -> int:
         group, within = block >> self._group_bits, block & (1 << self._group_bits) - 1
         return (group * self._group_blocks + within) * self._block_bytes
 
     def _directory(self, records: bytes, count: int, number: int, where: Stretch) -> Iterator[BlockFact]:
-        for offset, block, length, _ in _unpacked(records, count):
+        for offset, block, length, _ in unpacked(records, count):
             step = self._dir_bytes // self._block_bytes
             if offset * self._block_bytes >= _LEAF_BYTE:
                 continue
             for add in range(0, min(length, _MOST_OF_A_DIRECTORY * step), step):
                 byte = self._byte(block + add)
                 address = where.at(byte, self._dir_bytes)
-                if address is not None:
+                if address is not None and (self.checked or not offset + add):
                     yield BlockFact(
                         address=address,
                         length=self._dir_bytes,
                         kind="xfs directory",
-                        verify=on(self._is_directory, byte, number),
+                        verify=on(self.is_directory, byte, number),
+                        checked=self.checked,
                     )
 
-    def _is_directory(self, data: bytes, byte: int, number: int) -> bool:
+    def is_directory(self, data: bytes, byte: int, number: int) -> bool:
+        """Whether a block is one of a directory; without checksums, its first one."""
         return (
             len(data) == self._dir_bytes
             and data[:4] in {b"XDB3", b"XDD3"}
@@ -214,11 +241,14 @@ class XfsInodes:
             address=address,
             length=self._block_bytes,
             kind="xfs extents",
-            verify=on(self._is_extent_block, byte, level, file.number),
+            verify=on(self.is_extent_block, byte, level, file.number),
             learn=on(self._below, level, file, where),
+            checked=self.checked,
+            loose=not self.checked,
         )
 
-    def _is_extent_block(self, data: bytes, byte: int, level: int, number: int) -> bool:
+    def is_extent_block(self, data: bytes, byte: int, level: int, number: int) -> bool:
+        """Whether a block is one of the extents of a file."""
         return (
             len(data) == self._block_bytes
             and data[:4] == b"BMA3"
@@ -232,9 +262,9 @@ class XfsInodes:
     def _below(self, data: bytes, level: int, file: _File, where: Stretch) -> Iterator[BlockFact]:
         records: int = struct.unpack_from(">H", data, 6)[0]
         if level == 0:
-            yield from self._of_records(data[72:], records, file, where)
+            yield from self._of_records(data[self.records_at :], records, file, where)
             return
-        most = (self._block_bytes - 72) // 16
+        most = (self._block_bytes - self.records_at) // 16
         for index in range(min(records, most)):
-            block = struct.unpack_from(">Q", data, 72 + 8 * most + 8 * index)[0]
+            block = struct.unpack_from(">Q", data, self.records_at + 8 * most + 8 * index)[0]
             yield from self._extent_block(block, level - 1, file, where)
