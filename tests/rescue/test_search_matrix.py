@@ -67,6 +67,27 @@ def test_the_truth_and_no_other(  # noqa: PLR0917
     assert truth in {_words(geometry) for geometry in (first.geometry, *first.same)}
 
 
+def test_what_is_least_seen_may_be_the_truth(base: Path, tmp_path: Path) -> None:
+    """With two of four members missing half is not seen: a wrong geometry sees more, and errs."""
+    content = ext4(base, "-O", "metadata_csum_seed,orphan_file")  # as newer mke2fs makes it
+    paths = write_members(
+        tmp_path,
+        content,
+        level=6,
+        layout="ddf-N-continue",
+        slots=4,
+        order=[0, 2, 3, 1],
+        chunk=128 << 10,
+        offset=MIB,
+        size=37 * MIB,
+    )
+    result = search([paths[0], paths[3]])
+    assert result.outcome is SearchOutcome.UNIQUE, result.text
+    first = result.candidates[0]
+    truth = (6, "ddf-N-continue", 128 << 10, 2048, _pairs(["m0", MISSING, "m3", MISSING], ""))
+    assert truth in {_words(geometry) for geometry in (first.geometry, *first.same)}
+
+
 def _words(geometry: RescueGeometry) -> tuple[object, ...]:
     order = _pairs(geometry.order, geometry.layout)
     return (geometry.level, geometry.layout, geometry.chunk_bytes, geometry.data_offset_sectors, order)

@@ -37,11 +37,12 @@ def searched(paths: list[Path], superblocks: dict[str, Superblock]) -> SearchRes
     return search_geometry([str(path) for path in paths], SearchRequest(superblocks=superblocks))
 
 
-@pytest.fixture(scope="module")
-def overwritten(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+@pytest.fixture(scope="module", params=[(), ("-O", "metadata_csum_seed,orphan_file")], ids=["", "new"])
+def overwritten(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> list[Path]:
     """A RAID 0 of three; on the second member somebody has made another file system."""
     folder = tmp_path_factory.mktemp("recorded")
-    made = write_members(folder, ext4(folder, mib=72), level=0, layout="", slots=3, order=[0, 1, 2])
+    content = ext4(folder, *request.param, mib=72)
+    made = write_members(folder, content, level=0, layout="", slots=3, order=[0, 1, 2])
     other = ext4(folder, "-O", "^has_journal")
     with made[1].open("r+b") as file:
         file.write(other[: 4 * MIB])

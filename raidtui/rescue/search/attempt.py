@@ -41,6 +41,14 @@ class Attempt(Struct, frozen=True, kw_only=True):
         return max((each.agreed for each in self.ranking.best), default=0.0)
 
     @property
+    def says_something(self) -> bool:
+        """Whether more speaks for it than against it, or the members whose superblocks record it agree.
+
+        What is recorded has a damaged member against it, which may be most of what is asked.
+        """
+        return bool(self.ranking.best) and (self.value > 0 or self.agreed >= _AGREED)
+
+    @property
     def strong(self) -> bool:
         """Whether more need not be asked: much speaks for it, or all that a header alone can say."""
         whole = any(
@@ -59,9 +67,8 @@ def best_attempt(attempts: Iterable[Attempt]) -> Attempt | None:
     groups: dict[bool, list[Attempt]] = {True: [], False: []}
     for each in attempts:
         groups[each.recorded].append(each)
-    recorded, other = (
-        max(groups[kind], key=lambda each: (each.strong, each.value), default=None) for kind in (True, False)
-    )
+    recorded = max(groups[True], key=lambda each: (each.strong, each.agreed, each.value), default=None)
+    other = max(groups[False], key=lambda each: (each.strong, each.value), default=None)
     if recorded is None or other is None:
         return recorded or other
     return recorded if recorded.agreed >= _AGREED else other

@@ -136,7 +136,7 @@ class GeometrySearch:
         text = [f"Level: {why}."] if why else []
         if blank:
             text.append(f"Blank in all that was read, so no data member: {', '.join(blank)}.")
-        if best is None or not best.ranking.best or best.value <= 0:
+        if best is None or not best.says_something:
             return report.nothing(text, blank, len(data))
         best, said = self._from_its_beginning(best, ground, levels)
         result = report.of_attempt(

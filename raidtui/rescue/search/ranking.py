@@ -23,7 +23,7 @@ _COMPARED = 96
 _MOST_COMPARED = 400
 _MOST_PARITY = 64
 _FITS, _CONTRADICTED, _CLEARLY = 0.5, 0.1, 0.15
-_ENOUGH_OF_BEST = 0.6
+_ENOUGH_OF_BEST, _ENOUGH_OF_DOUBTED = 0.6, 0.35
 _COPIED, _ENOUGH = 1.4, 24
 IN_USE = 64 << 20
 """So much of an array is taken to be in use, where what stands on it does not say how large it is."""
@@ -170,7 +170,12 @@ def rank(
 
 
 def _as_good(each: Ranked, top: Ranked) -> bool:
-    if each.failed == 0 and each.gain >= top.gain * _ENOUGH_OF_BEST:
+    """Whether a candidate is to be looked at beside the one that most speaks for.
+
+    Where that has something against it, one that has nothing may be the truth with more members missing: less
+    of it can be seen.
+    """
+    if each.failed == 0 and each.gain >= top.gain * (_ENOUGH_OF_DOUBTED if top.failed else _ENOUGH_OF_BEST):
         return True
     return top.failed > 0 and each.worth >= top.worth - 1
 
