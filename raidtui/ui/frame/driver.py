@@ -53,9 +53,8 @@ class QuietDriver(DriverHooks, LinuxDriver):
         baud = None if STOCK else slow_baud(_OUTPUT)
         self._slow = SlowLine(baud, unsent=lambda: unsent_bytes(_OUTPUT)) if baud is not None else None
         self._signs = encoding() if self._slow is None else "ascii"
-        draw_on(
-            self, _screen_file(self._signs)
-        )  # Textual's is standard error, which may be a file, or closed
+        # Textual's is standard error, which may be a file, or closed.
+        draw_on(self, _screen_file(self._signs))
         self._shown: ScreenDifference | None = None
         self._holds = self._started = False
         self._writing = RLock()  # the keys' thread sets modes, and a signal may come in between
@@ -105,7 +104,7 @@ class QuietDriver(DriverHooks, LinuxDriver):
         """Send all of the screen again: what else has written on the terminal is gone then."""
         with self._writing:
             if self._shown is not None:
-                super().write(self._shown.whole())
+                self._send(self._shown.whole())
                 self.flush()
 
     def terminal_size(self) -> tuple[int, int] | None:
