@@ -21,7 +21,7 @@ _PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet", "--no-input", "in
 _TESTS = ("tests", "--ignore=tests/lab")
 _SUITES = {"3.13": "trixie", "3.14": "forky"}
 """Releases of Debian that have the Pythons which this machine may not have."""
-_TOOLS = ("e2fsprogs", "fdisk", "xfsprogs", "git", "procps", "udev")
+_TOOLS = ("ansible-core", "e2fsprogs", "fdisk", "xfsprogs", "git", "procps", "udev")
 """What tests run, beside what each release has."""
 _SEEN = "/mnt"
 """Where the checkout is in a root of such a release."""
