@@ -289,7 +289,7 @@ class JobView(FrameScreen[str]):
     def _draw(self) -> None:
         wait: list[Line] = [[(self._wait.words, "accent")]] if self._wait is not None else []
         self.show_body([*(self._lines or [[("starting the worker …", "dim")]]), *wait])
-        self._body.scroll_end(animate=False)
+        self._body.keep_in_view(len(self._body.lines) - 1)
         if self.state is JobState.RUNNING:
             self.show_foot(("x", "cancel after this step"), ("Esc", "leave; the job continues"))
         elif self.state is JobState.GOES_ON:
