@@ -23,6 +23,7 @@ _WITH_BLOCKS = frozenset({_DIRECTORY, _REGULAR, _LINK})
 _ENCRYPTED, _HUGE, _EXTENTS, _INLINE = 0x800, 0x40000, 0x80000, 0x10000000
 _WRITTEN = 0x8000  # an extent of more blocks than this has room, but nothing is written in it
 _EXTENT_MAGIC = 0xF30A
+_SECTOR = 512
 _DEEPEST = 5
 _DIRECT = 12
 _MOST_OF_A_DIRECTORY = 64
@@ -147,8 +148,7 @@ class Ext4Inodes:
         """
         mode, flags = struct.unpack_from("<H", inode, 0)[0] & 0xF000, struct.unpack_from("<I", inode, 32)[0]
         counted = struct.unpack_from("<I", inode, 28)[0] | struct.unpack_from("<H", inode, 116)[0] << 32
-        counted *= 1 if flags & _HUGE else 512
-        unit = 1 if flags & _HUGE else self._block_bytes
+        unit = 1 if flags & _HUGE else self._block_bytes // _SECTOR
         attributes = unit * bool(struct.unpack_from("<I", inode, 104)[0])
         if mode not in _WITH_BLOCKS or flags & _INLINE or (mode == _LINK and counted == attributes):
             return True

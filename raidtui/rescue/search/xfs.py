@@ -208,10 +208,12 @@ class Xfs:
         if level:
             return bool(records > 0)
         if magic == b"IAB3":
-            inodes = [struct.unpack_from(">IIQ", data, 16 + 16 * index) for index in range(records)]
+            inodes = [
+                struct.unpack_from(">IIQ", data, self._tree_header + 16 * index) for index in range(records)
+            ]
             apart = all(one[0] + 64 <= two[0] for one, two in pairwise(inodes))
             return bool(apart and all(free.bit_count() == count for _, count, free in inodes))
-        runs = [struct.unpack_from(">II", data, 16 + 8 * index) for index in range(records)]
+        runs = [struct.unpack_from(">II", data, self._tree_header + 8 * index) for index in range(records)]
         if any(not count or first + count > self._group_blocks for first, count in runs):
             return False
         if magic == b"AB3B":

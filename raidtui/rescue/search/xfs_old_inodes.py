@@ -12,7 +12,9 @@ from typing import ClassVar
 from raidtui.rescue.search.xfs_inodes import XfsInodes, unpacked
 
 _VERSIONS = frozenset({1, 2})
-_DEVICE, _LOCAL, _EXTENTS, _BTREE = 0, 1, 2, 3
+_EXTENTS, _BTREE = 2, 3
+_FORMATS = frozenset({0, 1, _EXTENTS, _BTREE})
+"""A device's number, contents in the inode itself, extents, a tree of extents."""
 _TYPES = frozenset({0x1000, 0x2000, 0x4000, 0x6000, 0x8000, 0xA000, 0xC000})
 _EMPTY = 0xFFFFFFFFFFFFFFFF
 _DIRECTORY_HEADER = 16
@@ -28,11 +30,7 @@ class OldXfsInodes(XfsInodes):
     def is_inode(self, inode: bytes, number: int) -> bool:
         """Whether bytes are an inode whose blocks are of the file system, and as many as it says."""
         del number
-        if (
-            inode[:2] != b"IN"
-            or inode[4] not in _VERSIONS
-            or inode[5] not in {_DEVICE, _LOCAL, _EXTENTS, _BTREE}
-        ):
+        if inode[:2] != b"IN" or inode[4] not in _VERSIONS or inode[5] not in _FORMATS:
             return False
         if struct.unpack_from(">H", inode, 2)[0] & 0xF000 not in _TYPES:
             return False
