@@ -143,11 +143,6 @@ def build_parser(*, whole: bool = False) -> argparse.ArgumentParser:
         "--theme", metavar="NAME", help="dark, light, high-contrast, ansi, or a theme of your own"
     )
     parser.add_argument("--no-mouse", action="store_true", help="do not use the mouse")
-    parser.add_argument(
-        "--tour",
-        action="store_true",
-        help="with --demo: walk through the panes in two minutes; space pauses, any key ends it",
-    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_CommandParser)
     for name, words in _COMMANDS.items():
         command = commands.add_parser(name, help=words)
@@ -196,8 +191,6 @@ def run(argv: list[str]) -> int:
     arguments = parser.parse_args(argv)
     if arguments.demo and arguments.root is not None:
         parser.error("argument --demo: not allowed with argument --root")
-    if arguments.tour and (not arguments.demo or arguments.command is not None):
-        parser.error("argument --tour: it walks through the console on the demo host: raidtui --demo --tour")
     if arguments.command is None and (why := _no_terminal()):
         print(f"raidtui: {why}; for scripts there is: raidtui status", file=sys.stderr)
         return 64
@@ -260,4 +253,4 @@ def _screen(root: Root, arguments: argparse.Namespace) -> int:
     import_app()
     from raidtui.ui.launch import launch  # noqa: PLC0415
 
-    return launch(root, theme=arguments.theme, mouse=not arguments.no_mouse, tour=arguments.tour)
+    return launch(root, theme=arguments.theme, mouse=not arguments.no_mouse)

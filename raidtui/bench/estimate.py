@@ -90,7 +90,6 @@ def estimate_writes(schedule: Schedule, array: Array | None = None, *, disks: in
             each += written * _factor(array.level or "", array.layout, count, chunk, block) / count
         else:
             each += written / max(1, disks)
-    total *= len(schedule.place.hosts) or 1
     return WriteEstimate(
         size_bytes=int(total),
         each_bytes=int(each),

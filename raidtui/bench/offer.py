@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.bench.client_hosts import find_clients
 from raidtui.bench.estimate import WriteEstimate, estimate_writes
 from raidtui.bench.jobfile import read_job_file
 from raidtui.bench.offer_notes import offer_notes
@@ -122,8 +121,8 @@ def _refuse_root(root: Root, request: Request) -> Refusal | None:
             why="a capture is read-only",
             remedy="leave --root and --demo out",
         )
-    if request.job_file or request.scratch or request.write or request.hosts:
-        parts = ("hosts", "job_file", "scratch", "write")
+    if request.job_file or request.scratch or request.write:
+        parts = ("job_file", "scratch", "write")
         return FieldRefusal(
             code=RefusalCode.NOT_HERE,
             part=next(part for part in parts if getattr(request, part)),
@@ -214,8 +213,6 @@ def _where(root: Root, request: Request) -> Site | Refusal:
             why="where to measure is not given, or given more than once",
             remedy="name a folder (--directory), a device (--device), or devices for arrays (--scratch)",
         )
-    if request.hosts:
-        return _refuse_of_clients(request) or _clients(request)
     if request.directory:
         place = find_directory(root, request.directory)
         return _about("directory", place) if isinstance(place, Refusal) else Site(place=place)
@@ -237,29 +234,6 @@ def _where(root: Root, request: Request) -> Site | Refusal:
         return FieldRefusal(code=RefusalCode.INVALID, part="device", why=why, remedy="run it with sudo")
     site = offer_device(root, request.device, write=request.write, confirmed=request.confirmed)
     return _about("device", site) if isinstance(site, Refusal) else site
-
-
-def _clients(request: Request) -> Site | Refusal:
-    place = find_clients(request.hosts, request.directory)
-    return _about("hosts", place) if isinstance(place, Refusal) else Site(place=place)
-
-
-def _refuse_of_clients(request: Request) -> FieldRefusal | None:
-    """Return why other hosts cannot measure what is requested, or None: only fio runs there."""
-    conditions = request.conditions
-    for part, wanted in (
-        ("job_file", bool(request.job_file)),
-        ("trim", conditions.trim),
-        ("precondition", conditions.precondition > 0),
-    ):
-        if wanted:
-            return FieldRefusal(
-                code=RefusalCode.UNSUPPORTED,
-                part=part,
-                why="other hosts only measure a preset or a workload in a folder: nothing else is done there",
-                remedy=f"leave --{part.removesuffix('_file')} out, or measure on that host itself",
-            )
-    return None
 
 
 def _axes(root: Root, request: Request, place: Place, base: Schedule) -> tuple[Axis, ...] | Refusal:

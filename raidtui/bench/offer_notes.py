@@ -10,7 +10,6 @@ from raidtui.bench.run.cache_watch import CacheWatch
 from raidtui.bench.schedule import Schedule
 from raidtui.bench.workload import HOT_SPOTS
 from raidtui.host.roots.root import Root
-from raidtui.view.units import counted
 
 SIMULATED_NOTE = "The demo host is simulated: its figures come from a model, and are kept until you leave it."
 
@@ -30,9 +29,7 @@ def offer_notes(root: Root, schedule: Schedule) -> tuple[str, ...]:
         )
     if schedule.job_file is not None:
         notes.append("The job file is run unchanged; its files are removed afterwards.")
-    if schedule.place.hosts:
-        notes += _clients(schedule)
-    elif not schedule.place.disks:
+    if not schedule.place.disks:
         notes.append(f"The disks below {schedule.place.words} are not known: writes to them are not counted.")
     if schedule.work is not None and 0 < schedule.work.runtime_s < SHORT_S:
         notes.append(f"Runs under {SHORT_S:.0f} s measure caches rather than disks.")
@@ -46,18 +43,6 @@ def offer_notes(root: Root, schedule: Schedule) -> tuple[str, ...]:
     if schedule.work is not None and not schedule.work.direct:
         notes.append("It goes through the page cache: memory is measured as well.")
     return tuple(notes)
-
-
-def _clients(schedule: Schedule) -> list[str]:
-    count = len(schedule.place.hosts)
-    return [
-        f"fio sums up what {counted(count, 'host')} measured; until the end of a run it reports nothing.",
-        (
-            f"fio removes its files in {schedule.place.folder} at the end of a run. If a host or its"
-            " connection fails, files with names that begin with raidtui- may stay there."
-        ),
-        "What the disks and caches of these hosts did is not known here.",
-    ]
 
 
 def cache_notes(root: Root, schedule: Schedule) -> list[str]:

@@ -37,8 +37,6 @@ class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
         layers: kernel names of the maps and bcache devices below, the device itself included.
         needs: what must hold before a device is written to.
         free_bytes: of a simulated file system; None where this host's kernel knows.
-        hosts: where not this host measures: those that do, as they were typed.
-        folder: an absolute path on each of them.
     """
 
     directory: str = ""
@@ -52,14 +50,10 @@ class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
     layers: tuple[str, ...] = ()
     needs: tuple[Fact, ...] = ()
     free_bytes: int | None = None
-    hosts: tuple[str, ...] = ()
-    folder: str = ""
 
     @property
     def words(self) -> str:
         """The folder or the device's path; where arrays are made, their devices."""
-        if self.hosts:
-            return f"{self.folder} on {', '.join(self.hosts)}"
         return self.directory or (f"/dev/{self.device}" if self.device else ", ".join(self.members))
 
 

@@ -42,7 +42,6 @@ class Request(Struct, frozen=True, kw_only=True):
         direct: whether the page cache is bypassed.
         directory, device, scratch: where, one of the three: a path, a kernel name, or kernel names of devices
             that arrays are made of.
-        hosts: those that measure instead of this one, in the folder of that name on each of them.
         write: whether the device may be overwritten.
         confirmed: the serial numbers (or WWNs, or names) that were typed.
         levels, layouts, chunks: of scratch arrays; a chunk is KiB, or "one".
@@ -67,7 +66,6 @@ class Request(Struct, frozen=True, kw_only=True):
     directory: str = ""
     device: str = ""
     scratch: tuple[str, ...] = ()
-    hosts: tuple[str, ...] = ()
     write: bool = False
     confirmed: tuple[str, ...] = ()
     levels: tuple[str, ...] = ()

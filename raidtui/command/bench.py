@@ -29,13 +29,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_how(what)
     run = subcommands.add_parser("run", parents=[what], help="measure one workload", description=_RUN)
     run.add_argument("--repeats", type=int, default=1, metavar="N", help="number of runs (1)")
-    run.add_argument(
-        "--hosts",
-        nargs="+",
-        default=[],
-        metavar="HOST",
-        help="measure on these at a time, in their folder; fio --server runs there (HOST:PORT, port 8765)",
-    )
     sweep = subcommands.add_parser(
         "sweep", parents=[what], help="measure repeatedly, with something changed", description=_SWEEP
     )

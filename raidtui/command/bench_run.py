@@ -285,11 +285,7 @@ def request_of(root: Root, arguments: argparse.Namespace) -> Request:
             ),
             repeats=arguments.repeats,
             note=arguments.note,
-            **(
-                _of_sweep(root, arguments)
-                if arguments.subcommand == "sweep"
-                else {"hosts": tuple(arguments.hosts)}
-            ),
+            **(_of_sweep(root, arguments) if arguments.subcommand == "sweep" else {}),
         )
     except RequestError as error:
         raise OptionError(f"--{error.option.replace('_', '-')}={error}") from error

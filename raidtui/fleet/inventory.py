@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from raidtui.fleet.ansible_ini import ini_hosts
 from raidtui.fleet.hosts import FleetError, FleetHost, host_of
 from raidtui.fleet.ssh_config import configured_hosts, matching
 from raidtui.view.text import visible
@@ -19,15 +18,14 @@ from raidtui.view.text import visible
 _TOOL = "ansible-inventory"
 _TOOL_S = 120.0
 _LARGEST = 64 << 20
-_YAML = frozenset({".yml", ".yaml"})
 
 
 def hosts_of(words: Sequence[str], ssh_config: str = "") -> tuple[FleetHost, ...]:
     """Return the hosts that words mean, each once.
 
     Args:
-        words: inventories (a path; "-": the output of ``ansible-inventory --list`` on standard input),
-            patterns of ssh_config, hosts; without any, all hosts that ssh_config names.
+        words: inventories (a word with a ``/`` is a path; "-": the output of ``ansible-inventory --list`` on
+            standard input), patterns of ssh_config, hosts; without any, all hosts that ssh_config names.
         ssh_config: the file that is read instead of the user's and the system's.
 
     Raises:
@@ -43,7 +41,7 @@ def hosts_of(words: Sequence[str], ssh_config: str = "") -> tuple[FleetHost, ...
 def _of_word(word: str, ssh_config: str) -> list[FleetHost]:
     if word == "-":
         return _of_json(sys.stdin.buffer.read(_LARGEST), "standard input")
-    if os.sep in word or Path(word).exists():
+    if os.sep in word and not word.startswith("ssh://"):
         return _of_file(Path(word))
     hosts = []
     for part in filter(None, word.split(",")):
@@ -65,19 +63,10 @@ def _of_file(path: Path) -> list[FleetHost]:
         raise FleetError(f"{name}: there is no such inventory")
     if shutil.which(_TOOL) is not None:
         return _of_json(_asked(path), name)
-    if path.is_dir() or path.suffix in _YAML or os.access(path, os.X_OK):
-        raise FleetError(
-            f"{name}: only {_TOOL} reads this form, and it is not installed: install ansible-core, or run"
-            f" {_TOOL} --list >hosts.json where it is"
-        )
-    try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST)
-    except OSError as error:
-        raise FleetError(f"{name}: {error.strerror}") from error
-    if data.lstrip()[:1] == b"{":
-        return _of_json(data, name)
-    return [host_of(each, values) for each, values in ini_hosts(data.decode("utf-8", "replace")).items()]
+    raise FleetError(
+        f"{name}: {_TOOL} reads inventories, and it is not installed: install ansible-core, or, where it is,"
+        f" {_TOOL} --list | raidtui fleet -"
+    )
 
 
 def _asked(path: Path) -> bytes:

@@ -27,28 +27,19 @@ def _driver() -> type[Driver] | None:
     return QuietDriver
 
 
-def _console(*, tour: bool) -> type[RaidApp]:
-    if not tour:
-        return RaidApp
-    from raidtui.ui.tour import TouredApp  # noqa: PLC0415
-
-    return TouredApp
-
-
-def launch(root: Root, *, theme: str | None, mouse: bool, tour: bool = False) -> NoReturn:
+def launch(root: Root, *, theme: str | None, mouse: bool) -> NoReturn:
     """Run the console, and end the program with its exit status.
 
     Args:
         root: the host.
         theme: a theme's name, or None for the configured or fitting one.
         mouse: whether the mouse may be used.
-        tour: whether to walk through the panes.
     """
     report = ""
     code = CRASHED
     try:
         config = read_config()
-        app = _console(tour=tour)(root, config=config, theme=theme, driver_class=_driver())
+        app = RaidApp(root, config=config, theme=theme, driver_class=_driver())
         status = app.run(mouse=mouse and config.mouse)
         report = app.crash
         code = app.return_code or status or 0

@@ -56,35 +56,6 @@ def refused(host: Host, **what: Any) -> str:
     return found.sentence
 
 
-def test_other_hosts(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They measure in a folder of theirs, and all of them write; nothing else is done there."""
-    monkeypatch.setattr("raidtui.bench.client_hosts.socket.create_connection", lambda *_, **__: Socket())
-    offer = offered(host, work=WRITE, hosts=("web1", "web2:9000"), directory="/mnt/nfs")
-    assert offer.schedule.place == Place(hosts=("web1", "web2:9000"), folder="/mnt/nfs")
-    assert offer.cost.size_bytes == 2 * 2 * MIB  # laid out once, then written: by each
-    assert offer.room == ""
-    assert offer.sentences[0] == "random write 4K: 1 run on /mnt/nfs on web1, web2:9000"
-    assert (
-        "  fio sums up what 2 hosts measured; until the end of a run it reports nothing." in offer.sentences
-    )
-    for what, option in (
-        ({"work": READ, "conditions": Conditions(trim=True)}, "trim"),
-        ({"work": READ, "conditions": Conditions(precondition=1)}, "precondition"),
-    ):
-        assert refused(host, hosts=("web1",), directory="/mnt/nfs", **what) == (
-            "other hosts only measure a preset or a workload in a folder: nothing else is done there; leave"
-            f" --{option} out, or measure on that host itself"
-        )
-
-
-class Socket:
-    """A connection that is made."""
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-
 def test_a_preset_in_a_folder(host: Host, tmp_path: Path) -> None:
     offer = offered(host, preset="random-read", size_bytes=20 * MIB, directory=str(tmp_path))
     assert [point["block"] for point in offer.schedule.points] == [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from pathlib import Path
@@ -10,34 +11,6 @@ import pytest
 
 from raidtui.fleet.hosts import FleetError, FleetHost, host_of
 from raidtui.fleet.inventory import hosts_of
-
-INI = """\
-# comment
-alone ansible_host=10.0.0.9 ansible_port=2222
-
-[web]
-web[01:03].example.org
-web-[a:b] ansible_user=deploy
-
-[db]
-db1:2200
-db2 ansible_host="10.0.0.2"  # a comment
-
-[db:vars]
-ansible_user=postgres
-
-[all:vars]
-ansible_user=ops
-ansible_ssh_private_key_file=/keys/ops
-
-[prod:children]
-web
-db
-
-[prod:vars]
-ansible_user=prod
-"""
-KEY = "/keys/ops"
 
 
 @pytest.mark.parametrize(
@@ -90,38 +63,35 @@ def test_what_ssh_is_given() -> None:
         assert host_of(name).destination == name
 
 
-def test_an_inventory_as_ini(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raidtui.fleet.inventory.shutil.which", lambda _: None)
-    (tmp_path / "hosts").write_text(INI)
-    assert hosts_of([str(tmp_path / "hosts")]) == (
-        FleetHost(name="alone", address="10.0.0.9", user="ops", port=2222, key=KEY),
-        *(FleetHost(name=f"web0{number}.example.org", user="prod", key=KEY) for number in (1, 2, 3)),
-        *(FleetHost(name=f"web-{letter}", user="deploy", key=KEY) for letter in "ab"),
-        FleetHost(name="db1", user="postgres", port=2200, key=KEY),
-        FleetHost(name="db2", address="10.0.0.2", user="postgres", key=KEY),
-    )
-
-
-def test_an_inventory_as_ansible_prints_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raidtui.fleet.inventory.shutil.which", lambda _: None)
+def test_what_ansible_prints_on_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = {
         "_meta": {"hostvars": {"a": {"ansible_host": "10.0.0.1"}, "c": {}}},
         "all": {"children": ["ungrouped", "web"]},
         "web": {"hosts": ["b", "a"]},
     }
-    (tmp_path / "hosts.json").write_text(json.dumps(whole))
-    assert hosts_of([str(tmp_path / "hosts.json")]) == (
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(whole).encode())))
+    assert hosts_of(["-"]) == (
         FleetHost(name="b"),
         FleetHost(name="a", address="10.0.0.1"),
         FleetHost(name="c"),
     )
 
 
-def test_what_only_ansible_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_word_with_a_slash_is_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "web").write_text("[all]\nother\n")
+    monkeypatch.chdir(tmp_path)
+    assert hosts_of(["web"]) == (FleetHost(name="web"),)
+    assert hosts_of(["ssh://me@web:22"]) == (FleetHost(name="ssh://me@web:22"),)
+    assert hosts_of([",".join(f"web{number}" for number in range(20))]) == tuple(
+        FleetHost(name=f"web{number}") for number in range(20)
+    )
+
+
+def test_an_inventory_without_ansible(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("raidtui.fleet.inventory.shutil.which", lambda _: None)
-    (tmp_path / "hosts.yml").write_text("all: {hosts: {a: {}}}\n")
-    with pytest.raises(FleetError, match="only ansible-inventory reads this form"):
-        hosts_of([str(tmp_path / "hosts.yml")])
+    (tmp_path / "hosts").write_text("[web]\na\n")
+    with pytest.raises(FleetError, match="ansible-inventory reads inventories, and it is not installed"):
+        hosts_of([str(tmp_path / "hosts")])
     with pytest.raises(FleetError, match="there is no such inventory"):
         hosts_of([str(tmp_path / "none")])
 
@@ -140,10 +110,14 @@ def test_what_ansible_inventory_says(tmp_path: Path, monkeypatch: pytest.MonkeyP
         FleetHost(name="web2", user="deploy", port=2222),
         FleetHost(name="db", address="10.0.0.1"),
     }
-    (tmp_path / "hosts.ini").write_text(INI)
-    by_ansible = hosts_of([str(tmp_path / "hosts.ini")])
-    monkeypatch.setattr("raidtui.fleet.inventory.shutil.which", lambda _: None)
-    assert set(by_ansible) == set(hosts_of([str(tmp_path / "hosts.ini")]))
+    (tmp_path / "hosts.ini").write_text(
+        "web ansible_host=10.0.0.9\n[db]\ndb[01:02]\n[db:vars]\nansible_user=dba\n"
+    )
+    assert set(hosts_of([str(tmp_path / "hosts.ini")])) == {
+        FleetHost(name="web", address="10.0.0.9"),
+        FleetHost(name="db01", user="dba"),
+        FleetHost(name="db02", user="dba"),
+    }
 
 
 def test_an_inventory_that_ansible_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,11 +71,6 @@ def fio_argv(options: Sequence[str], *, read_only: bool) -> tuple[str, ...]:
     )
 
 
-def client_argv(options: Sequence[str]) -> tuple[str, ...]:
-    """Return fio's command for other hosts, which report at the end; options name hosts and job files."""
-    return ("fio", "--output-format=json+", "--eta=never", *options)
-
-
 def run_fio(
     argv: Sequence[str],
     folder: Path,

@@ -14,7 +14,6 @@ from typing import Annotated
 
 import msgspec
 from msgspec import Meta, Struct, field
-from msgspec.structs import replace
 
 from raidtui.bench.results.run_record import Figures, Flow, RunSample
 
@@ -59,39 +58,20 @@ class Side(Struct, frozen=True, kw_only=True):
 
 
 class JobPart(Struct, frozen=True, kw_only=True):
-    """One job, or one group of jobs under ``group_reporting``. ``error`` is an errno.
-
-    With ``--client``, a host's has its name and port as they were given.
-    """
+    """One job, or one group of jobs under ``group_reporting``. ``error`` is an errno."""
 
     jobname: str = ""
     groupid: int = 0
     error: int = 0
     read: Side = Side()
     write: Side = Side()
-    hostname: str = ""
-    port: int = 0
-
-
-_ALL = "All clients"
 
 
 class Dump(Struct, frozen=True, kw_only=True):
-    """One object: all jobs at one moment; or what each host did, and all of them where they are several."""
+    """One object: all jobs at one moment."""
 
     version: str = field(name="fio version", default="")
     jobs: tuple[JobPart, ...] = ()
-    client_stats: tuple[JobPart, ...] = ()
-
-    @property
-    def parts(self) -> tuple[JobPart, ...]:
-        """All jobs, also those of hosts."""
-        return (*self.jobs, *(part for part in self.client_stats if part.jobname != _ALL))
-
-    @property
-    def sums(self) -> JobPart | None:
-        """What all hosts did, summed up by fio; None where it is one host, or this one."""
-        return next((part for part in self.client_stats if part.jobname == _ALL), None)
 
 
 class StreamParser:
@@ -250,25 +230,10 @@ def percentiles(bins: Mapping[int, int], permille: Iterable[int]) -> tuple[int |
 
 
 def figures(dump: Dump) -> tuple[Figures, Figures]:
-    """Return what a whole run did: (read, write). Of hosts fio has summed up all but the percentiles."""
-    read = _figures([(job.groupid, job.read) for job in dump.parts])
-    write = _figures([(job.groupid, job.write) for job in dump.parts])
-    if (sums := dump.sums) is None:
-        return read, write
-    return _summed(read, sums.read), _summed(write, sums.write)
-
-
-def _summed(found: Figures, side: Side) -> Figures:
-    if not side.total_ios:
-        return found
-    return replace(
-        found,
-        ios=side.total_ios,
-        size_bytes=side.io_bytes,
-        iops=side.iops,
-        bytes_s=_bytes_s(side),
-        mean_ns=side.latency.mean or found.mean_ns,
-    )
+    """Return what a whole run did: (read, write)."""
+    read = _figures([(job.groupid, job.read) for job in dump.jobs])
+    write = _figures([(job.groupid, job.write) for job in dump.jobs])
+    return read, write
 
 
 def _figures(sides: list[tuple[int, Side]]) -> Figures:

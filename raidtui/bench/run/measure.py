@@ -12,7 +12,6 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from raidtui.bench.cache_figures import CacheReading
-from raidtui.bench.client_hosts import client_options, silent_hosts
 from raidtui.bench.environment import read_environment
 from raidtui.bench.estimate import measured_bytes
 from raidtui.bench.place import Place
@@ -26,7 +25,7 @@ from raidtui.bench.results.run_record import (
     with_hits,
 )
 from raidtui.bench.run.cache_watch import CacheWatch
-from raidtui.bench.run.fio_process import FioEnd, client_argv, fio_argv, fio_trouble, run_fio
+from raidtui.bench.run.fio_process import FioEnd, fio_argv, fio_trouble, run_fio
 from raidtui.bench.run.fio_stream import figures
 from raidtui.bench.run.lookout import Lookout
 from raidtui.bench.schedule import Run, Schedule
@@ -119,7 +118,7 @@ def measure(
     written = measured_bytes(before, _written_sectors(root, place))
     surrounded = _surrounded(record, lookout.seen)
     writes = record.work is None or record.work.writes
-    trouble = _turned_read_only(place, folder) if writes and place.directory else _silent(place, end)
+    trouble = _turned_read_only(place, folder) if writes and place.directory else ""
     return _finished(surrounded, end, samples, written, trouble), samples, end.raw
 
 
@@ -183,16 +182,6 @@ def _turned_read_only(place: Place, folder: Path) -> str:
     return ""  # fio itself has reported all other troubles
 
 
-def _silent(place: Place, end: FioEnd) -> str:
-    """Return which hosts reported nothing, and what fio said of it; "" where this host measures."""
-    if not place.hosts or end.stopped:
-        return ""
-    parts = end.dump.parts if end.dump is not None else ()
-    silent = silent_hosts(place, [(part.hostname, part.port) for part in parts])
-    said = next((line for line in end.said if "fio: " in line), "")
-    return f"{silent}{f' ({said})' if said else ''}" if silent else ""
-
-
 def _surrounded(record: RunRecord, seen: Sequence[Surroundings]) -> RunRecord:
     """Return a record with the surroundings of its run."""
     remarks = array_changes(record.environment.arrays, seen)
@@ -227,7 +216,7 @@ def _in_ramp(record: RunRecord, samples: Sequence[RunSample]) -> bool:
 def _finished(
     record: RunRecord, end: FioEnd, samples: Sequence[RunSample], written: dict[str, int], trouble: str
 ) -> RunRecord:
-    parts = end.dump.parts if end.dump is not None else ()
+    parts = end.dump.jobs if end.dump is not None else ()
     errors = [part.error for part in parts]
     if not trouble:
         trouble = fio_trouble(end.status, end.said, errors, where=record.place, stopped=end.stopped)
@@ -242,7 +231,7 @@ def _finished(
         seconds=max((side.runtime for part in parts for side in (part.read, part.write)), default=0) / 1000,
         read=read,
         write=write,
-        cpu_s=end.cpu_s if end.dump is None or not end.dump.client_stats else None,
+        cpu_s=end.cpu_s,
         written=written,
         remarks=(*record.remarks, *_unread(end)),
     )
@@ -257,9 +246,6 @@ def _argv(record: RunRecord, place: Place, folder: Path) -> tuple[str, ...]:
     if record.work is None:
         (folder / _JOB_FILE).write_text(record.job_file, encoding="utf-8")
         return fio_argv([_JOB_FILE], read_only=False)
-    if place.hosts:
-        token = f"raidtui-{record.job}-{record.number}"
-        return client_argv(client_options(place, record.work, token, folder))
     device = f"/dev/{place.device}" if place.device else ""
     read_only = bool(device) and not (place.writes and record.work.writes)
     return fio_argv(workload_options(record.work, device=device), read_only=read_only)

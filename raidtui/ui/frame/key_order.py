@@ -41,8 +41,6 @@ class KeyOrderApp(App[int]):
         self._passing = 0
         self._opening = 0
         self._cancel_opening: Callable[[], object] | None = None
-        self.key_gate: Callable[[events.Event], bool] | None = None
-        """Is asked first whether it takes a key for itself; the tour does."""
 
     async def on_event(self, event: events.Event) -> None:
         """Deliver a key, or hold it while one is being handled or a form is being opened.
@@ -50,8 +48,6 @@ class KeyOrderApp(App[int]):
         In a window too small for panes, only keys that work everywhere are delivered: a verb must not act on
         an array that is not in view.
         """
-        if self.key_gate is not None and self.key_gate(event):
-            return
         if isinstance(event, events.Key | events.Paste) and not self.screen_stack:
             return  # it came while the app ends: there is nothing left that it could be for
         typed = isinstance(event, events.Key | events.Paste) and len(self.screen_stack) == 1
@@ -74,11 +70,6 @@ class KeyOrderApp(App[int]):
             self._held.append(event)
         else:
             await self._deliver(event)
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether keys are on their way, or a form is being opened that is not shown yet."""
-        return bool(self._passing or self._held) or (self._opening > 0 and len(self.screen_stack) == 1)
 
     @property
     def draws_no_pane(self) -> bool:
