@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -97,6 +98,8 @@ def make_offer(root: Root, request: Request) -> Offer | Refusal:
         note=request.note,
         title=_title(base, axes),
     )
+    if schedule.repeats > 1 and len(schedule.points) > 1 and not schedule.grouped:
+        schedule = replace(schedule, seed=draw_seed())
     if refusal := _refuse_schedule(root, schedule) or _refuse_noise(root, schedule):
         return refusal
     lowest = schedule.place.arrays[-1:]
@@ -109,6 +112,11 @@ def make_offer(root: Root, request: Request) -> Offer | Refusal:
         arrays=placed.arrays,
         room=_room(schedule),
     )
+
+
+def draw_seed() -> int:
+    """Return what the order of the runs is drawn by."""
+    return 1 + secrets.randbelow((1 << 31) - 1)
 
 
 def _refuse_root(root: Root, request: Request) -> Refusal | None:

@@ -34,10 +34,16 @@ def offer_notes(root: Root, schedule: Schedule) -> tuple[str, ...]:
     if schedule.work is not None and 0 < schedule.work.runtime_s < SHORT_S:
         notes.append(f"Runs under {SHORT_S:.0f} s measure caches rather than disks.")
     compared = _compared(schedule)
-    if compared and not schedule.conditions.steady and schedule.repeats < fewest_runs(compared):
+    fewest = fewest_runs(compared, small=schedule.small_blocks)
+    if compared and schedule.grouped:
+        notes.append(
+            "There will be figures and no verdict: the runs of a point follow one another, and what drifts"
+            " meanwhile looks like a difference."
+        )
+    elif compared and schedule.repeats < fewest:
         notes.append(
             f"{schedule.repeats} repeat{'s'[: schedule.repeats != 1]} of each cannot decide which of"
-            f" {len(schedule.points)} points is faster: at least {fewest_runs(compared)} are needed."
+            f" {len(schedule.points)} points is faster: at least {fewest} are needed."
         )
     notes += cache_notes(root, schedule)
     if schedule.work is not None and not schedule.work.direct:

@@ -1,12 +1,14 @@
 """A schedule: everything that one benchmark does, run by run, as it is kept in its job's folder. Pure.
 
-Points are what differs between runs. The order is interleaved: every point once, then all of them again, so
-that what drifts meanwhile (heat, garbage collection, other load) hits all alike.
+Points are what differs between runs. Their order is drawn at random, in blocks that hold each point twice:
+what drifts meanwhile (heat, garbage collection, other load) then favours none of them, and
+``raidtui.bench.results.block_test`` can say how likely a difference is chance alone.
 """
 
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
@@ -116,7 +118,8 @@ class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
         place: where; with scratch arrays, the array takes its place.
         axes: what differs between runs.
         repeats: how often each point is run.
-        grouped: whether the repeats of a point run one after another, not interleaved.
+        grouped: whether the repeats of a point run one after another.
+        seed: what the order is drawn by; 0: it is not drawn, each point once, then all of them again.
         note: free text.
     """
 
@@ -131,6 +134,7 @@ class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
     conditions: Conditions = Conditions()
     repeats: int = 1
     grouped: bool = False
+    seed: int = 0
     note: str = ""
 
     @property
@@ -165,16 +169,57 @@ class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
 
     def runs(self) -> tuple[Run, ...]:
         """Return all runs in their order."""
+        if self.seed and not self.grouped:
+            return tuple(self._drawn(random.Random(self.seed)))  # noqa: S311  (an order, no secret)
         pairs = self._pairs()
         return tuple(
-            Run(number=number, repeat=repeat, point=point) for number, (repeat, point) in enumerate(pairs)
+            Run(number=number, repeat=repeat, point=self.points[place], place=place)
+            for number, (repeat, place) in enumerate(pairs)
         )
 
-    def _pairs(self) -> Iterator[tuple[int, dict[str, str]]]:
+    def _pairs(self) -> Iterator[tuple[int, int]]:
+        places = range(len(self.points))
         if self.grouped:
-            yield from ((repeat, point) for point in self.points for repeat in range(self.repeats))
+            yield from ((repeat, place) for place in places for repeat in range(self.repeats))
         else:
-            yield from ((repeat, point) for repeat in range(self.repeats) for point in self.points)
+            yield from ((repeat, place) for repeat in range(self.repeats) for place in places)
+
+    def _drawn(self, draw: random.Random) -> Iterator[Run]:
+        """Yield the runs block by block.
+
+        Where there are several arrays to make, a block visits each of them twice, and measures there each
+        point of that array once.
+        """
+        points = self.points
+        arrays: dict[tuple[str, ...], list[int]] = {}
+        for place, point in enumerate(points):
+            arrays.setdefault(array_of(point), []).append(place)
+        done = [0] * len(points)
+        number = visit = 0
+        for block in range(-(-self.repeats // 2)):
+            copies = min(2, self.repeats - 2 * block)
+            visits = [places for places in arrays.values() for _ in range(copies)]
+            if len(arrays) == 1:
+                visits = [list(itertools.chain.from_iterable(visits))]
+            for places in draw.sample(visits, len(visits)):
+                for place in draw.sample(places, len(places)):
+                    yield Run(
+                        number=number,
+                        repeat=done[place],
+                        point=points[place],
+                        place=place,
+                        block=block,
+                        visit=visit,
+                    )
+                    done[place] += 1
+                    number += 1
+                visit += 1
+
+    @property
+    def small_blocks(self) -> bool:
+        """Whether comparisons are among points of one array of several: one run of each in a visit of it."""
+        kinds = {axis.kind for axis in self.axes if len(axis.values) > 1}
+        return AxisKind.KNOB in kinds and bool(kinds & {*_OF_ARRAY})
 
     def work_at(self, point: dict[str, str]) -> Workload | None:
         """Return what fio is asked to do at a point."""
@@ -224,11 +269,22 @@ class Run(Struct, frozen=True, kw_only=True):
         number: its place in the order, from 0.
         repeat: which time its point is run, from 0.
         point: label -> value.
+        place: which of the schedule's points it is, from 0.
+        block: within which the order was drawn, from 0; -1: it was not drawn.
+        visit: the stretch of runs on one array, all of them a part of one block, from 0.
     """
 
     number: int
     repeat: int
     point: dict[str, str]
+    place: int = 0
+    block: int = -1
+    visit: int = -1
+
+
+def array_of(point: dict[str, str]) -> tuple[str, ...]:
+    """Return what a point says of the array that is made for it."""
+    return tuple(point.get(kind, "") for kind in _OF_ARRAY)
 
 
 def _weight(axis: Axis) -> int:

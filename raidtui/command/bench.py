@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     sweep = subcommands.add_parser(
         "sweep", parents=[what], help="measure repeatedly, with something changed", description=_SWEEP
     )
-    sweep.add_argument("--repeats", type=int, default=3, metavar="N", help="number of runs of each point (3)")
+    sweep.add_argument("--repeats", type=int, default=6, metavar="N", help="number of runs of each point (6)")
     _add_sweep(sweep)
     attach = subcommands.add_parser("attach", help="follow a running benchmark, or see how it ended")
     attach.add_argument("id", metavar="ID", nargs="?", default="", help="default: the newest")
@@ -142,7 +142,9 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
         metavar="KIB",
         help="how much of each device is used (all of it)",
     )
-    sweep.add_argument("--grouped", action="store_true", help="run the repeats of a point one after another")
+    sweep.add_argument(
+        "--grouped", action="store_true", help="the repeats of a point one after another: no verdict"
+    )
 
 
 def _add_history(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -14,7 +14,7 @@ from raidtui.bench.results.cache_remarks import cache_remarks
 from raidtui.bench.results.compare import METRICS, curves, family_of, series_of, table, table_lines
 from raidtui.bench.results.heat import heat_lines, heat_maps
 from raidtui.bench.results.run_record import NOT_STEADY, WHOLE, RunRecord
-from raidtui.bench.results.run_store import Results, ResultsError
+from raidtui.bench.results.run_store import Results, ResultsError, run_number
 from raidtui.bench.surroundings import merged
 from raidtui.command.streams import print_json, write_bytes
 from raidtui.jobs.new_files import ExportError
@@ -141,7 +141,7 @@ def _exactly(results: Results, words: Sequence[str]) -> list[int]:
     """Return the numbers of runs that are named by number, or by their benchmark's whole id."""
     found: list[int] = []
     for word in words:
-        same = [run.id for run in results.runs(word) if word.isdecimal() or run.job == word]
+        same = [run.id for run in results.runs(word) if run_number(word) is not None or run.job == word]
         if not same:
             raise ResultsError(
                 f"{word!r} is neither a run's number nor a benchmark's id: raidtui bench list --json has them"

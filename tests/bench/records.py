@@ -99,10 +99,10 @@ RANDOM = Workload(
 )
 CHUNKS, BLOCKS_KIB = ("one", "16", "32", "512"), (8, 16, 32, 64, 128, 512, 1024)
 SCHEDULERS: dict[str, tuple[float, ...]] = {
-    "none": (101_900, 102_700, 101_300, 102_300),
-    "mq-deadline": (101_500, 102_400, 101_100, 101_900),
-    "bfq": (70_200, 71_900, 69_800, 70_600),
-    "kyber": (99_100, 103_900, 88_400, 104_400),
+    "none": (101_900, 102_700, 101_300, 102_300, 102_050, 102_150),
+    "mq-deadline": (101_500, 102_400, 101_100, 101_900, 101_650, 101_750),
+    "bfq": (70_200, 71_900, 69_800, 70_600, 70_350, 70_450),
+    "kyber": (99_100, 103_900, 88_400, 104_400, 96_000, 104_000),
 }
 """A, what is like it, what is slower, and what nobody knows."""
 
@@ -126,7 +126,7 @@ def measured(work: Workload, iops: float, **more: Any) -> RunRecord:
 
 
 def sweep(label: str, values: dict[str, tuple[float, ...]], **more: Any) -> list[RunRecord]:
-    """Return a sweep of one thing, interleaved: each value once, then all of them again."""
+    """Return a sweep of one thing, by blocks of two runs of each value."""
     first, work = more.pop("first", 1), more.pop("work", RANDOM)
     at_s = more.pop("at_s", EPOCH_S)
     found: list[RunRecord] = []
@@ -136,6 +136,7 @@ def sweep(label: str, values: dict[str, tuple[float, ...]], **more: Any) -> list
                 continue
             number = len(found)
             place = {"id": first + number, "number": number, "repeat": repeat, "at_s": at_s + 65 * number}
+            place |= {"block": repeat // 2, "visit": repeat // 2}
             title = f"{work.words} by {label}"
             found.append(
                 measured(work, iops[repeat], **{"title": title, "point": {label: value}, **place, **more})
@@ -161,6 +162,8 @@ def chunk_sweep(*, repeats: int = 3, first: int = 101, **more: Any) -> list[RunR
                     "job": "20261122-090000-chunks",
                     "number": number,
                     "repeat": repeat,
+                    "block": repeat // 2,
+                    "visit": repeat * len(CHUNKS) + CHUNKS.index(chunk),
                     "at_s": EPOCH_S + 40_000 + 4 * number,
                     "title": "random-read by chunk, block",
                     "preset": "random-read",

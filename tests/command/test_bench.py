@@ -118,7 +118,7 @@ def test_a_sweep_as_it_is_asked_for() -> None:
         layouts=("n2", "f2"),
         knobs=(("queue-depth", ("1", "8")), ("scheduler", ("none",))),
         conditions=Conditions(precondition=2, steady=True),
-        repeats=3,
+        repeats=6,
         grouped=True,
     )
 
@@ -198,9 +198,9 @@ def test_several_runs_are_compared(fio: FakeFio, tmp_path: Path, capsys: pytest.
     assert out.endswith(
         "done\n"
         "               iops        from          to  runs\n"
-        "depth 1         599         599         599     3\n"
-        "depth 8         599         599         599     3\n"
-        "no difference: depth 8 against depth 1 is +0.0 % to +0.0 %, 90 % interval\n"
+        "depth 1         599         599         599     6\n"
+        "depth 8         599         599         599     6\n"
+        "no difference: depth 8 against depth 1 is -0.1 % to +0.0 %, 97 % interval\n"
     )
 
 
@@ -334,12 +334,17 @@ def test_the_list(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_side_by_side(host: Host, capsys: pytest.CaptureFixture[str]) -> None:
-    keep(*(record(n, 1000 + 100 * (n % 2) + n, point={"scheduler": "ab"[n % 2]}) for n in range(6)))
+    keep(
+        *(
+            record(n, 1000 + 100 * (n % 2) + n, point={"scheduler": "ab"[n % 2]}, block=n // 4, visit=n // 4)
+            for n in range(12)
+        )
+    )
     assert run(["bench", "compare", JOB, "--by=mb/s"]) == 0
     out = capsys.readouterr().out.split("\n")
     assert out[0].split() == ["mb/s", "from", "to", "runs"]
-    assert out[3] == "scheduler b is faster than scheduler a by 10.1 % (+9.7 % to +10.5 %, 90 % interval)"
-    assert run(["bench", "compare", "1", "2", "--json"]) == 0
+    assert out[3] == "scheduler b is faster than scheduler a by 10.0 % (+9.7 % to +10.3 %, 97 % interval)"
+    assert run(["bench", "compare", "#1", "2", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert [row["runs"] for row in data["rows"]] == [[1], [2]]
     assert data["rows"][1]["verdict"]["outcome"] == "open"

@@ -96,11 +96,11 @@ def how_fields(draft: BenchDraft, kind: FormKind) -> Iterator[FormField]:
     """Yield the fields of the runs and their preparation."""
     field = FieldMaker(kind, FormPart.HOW)
     if draft.steady != YES:
-        hint = "How often each point is run. Two points need at least 3 each to decide, more points more."
+        hint = "How often each point is run. Two points need at least 5 each to decide, 10 to find 10 %."
         yield field("repeats", "repeats", hint, usual=REPEATS[kind])
         if kind is FormKind.SWEEP:
-            orders = choices_of((NO, "in turns: A B A B"), (YES, "grouped: A A B B"))
-            hint = "In turns, heat and garbage collection affect all values alike."
+            orders = choices_of((NO, "random, in blocks"), (YES, "grouped: A A B B"))
+            hint = "At random, heat and garbage collection favour no value. Grouped runs have no verdict."
             yield field("grouped", "order", hint, orders)
     may_write = draft.where != DEVICE or draft.write == YES
     if may_write:

@@ -34,7 +34,7 @@ class FormKind(StrEnum):
 
 
 _PRESETS = {FormKind.RUN: "random-read", FormKind.SWEEP: "mixed", FormKind.AB: "mixed"}
-REPEATS = {FormKind.RUN: "1", FormKind.SWEEP: "3", FormKind.AB: "4"}
+REPEATS = {FormKind.RUN: "1", FormKind.SWEEP: "6", FormKind.AB: "6"}
 """The default. Four against four runs can decide at 97 %, three against three at 90 %."""
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from raidtui.bench.cache_figures import hit_points, percent_words
 from raidtui.bench.results.comparison_verdict import (
+    NoVerdict,
+    Pairing,
     Spread,
     Verdict,
     VerdictOutcome,
@@ -15,7 +17,7 @@ from raidtui.bench.results.comparison_verdict import (
     family_words,
     sentence,
     spread,
-    too_few_words,
+    undecided_words,
 )
 from raidtui.bench.results.run_record import (
     FAILED,
@@ -27,8 +29,8 @@ from raidtui.bench.results.run_record import (
     readings_of,
 )
 from raidtui.bench.results.steady import WINDOW
-from raidtui.bench.schedule import labels_of, point_words
-from raidtui.view.units import three_digits
+from raidtui.bench.schedule import array_of, labels_of, point_words
+from raidtui.view.units import joined, three_digits
 
 _MOST_NAMES = 4
 
@@ -133,7 +135,7 @@ class SeriesRow(Struct, frozen=True, kw_only=True):
 
 
 def series_of(records: Sequence[RunRecord]) -> tuple[Series, ...]:
-    """Return the runs as series, in the order of their first runs.
+    """Return the runs as series: benchmarks in the order of their first runs, each in that of its points.
 
     Runs that did not finish count only in series without others. Where the steady state was
     waited for, the last five rounds count.
@@ -145,7 +147,9 @@ def series_of(records: Sequence[RunRecord]) -> tuple[Series, ...]:
     several = len({(job, title) for job, title, _ in groups}) > 1
     differing = labels_of([group[0].point for group in groups.values()])
     found = []
-    for group in groups.values():
+    jobs = list(dict.fromkeys(job for job, _, _ in groups))
+    ordered = sorted(groups.values(), key=lambda group: (jobs.index(group[0].job), group[0].point_place))
+    for group in ordered:
         whole = [record for record in group if record.state == WHOLE] or group
         kept = whole[-WINDOW:] if whole[-1].steady else whole
         label = _label(group[0], differing, several=several)
@@ -170,7 +174,7 @@ def table(series: Sequence[Series], measure: Metric) -> tuple[SeriesRow, ...]:
     known = [each for each in series if not each.unsteady and each.values(measure)]
     against = {id(each): _base(each, known) for each in known}
     compared = [each for each in known if against[id(each)] is not each]
-    pairs = [(against[id(each)].values(measure), each.values(measure)) for each in compared]
+    pairs = [pairing(against[id(each)], each, measure) for each in compared]
     verdicts = {id(each): found for each, found in zip(compared, compare_family(pairs), strict=True)}
     rows: list[SeriesRow] = []
     for each in series:
@@ -183,10 +187,65 @@ def table(series: Sequence[Series], measure: Metric) -> tuple[SeriesRow, ...]:
         else:
             first = against[id(each)].label
             words = sentence(verdict, first, each.label, what=measure.more, less=measure.less)
+            words += _also_words(against[id(each)], each)
             rows.append(
                 SeriesRow(series=each, spread=verdict.second, verdict=verdict, sentence=words, against=first)
             )
     return tuple(rows)
+
+
+def _also_words(first: Series, second: Series) -> str:
+    """Return which settings differ besides what was swept: a change of one can bring another with it."""
+    swept = {label.replace("-", "_") for run in (first.runs[0], second.runs[0]) for label in run.point}
+    found = []
+    for name, values_of in _SETTINGS.items():
+        ones, others = (
+            {value for run in series.runs for value in values_of(run)} for series in (first, second)
+        )
+        if name not in swept and ones and others and ones.isdisjoint(others):
+            found.append(f"{name} {', '.join(sorted(others))} instead of {', '.join(sorted(ones))}")
+    return f"; {second.label} also had {joined(found)}" if found else ""
+
+
+def _of_disks(field: str) -> Callable[[RunRecord], Iterator[str]]:
+    def values(run: RunRecord) -> Iterator[str]:
+        found = (getattr(disk, field) for disk in run.environment.disks)
+        return (str(value) for value in found if value not in {None, ""})
+
+    return values
+
+
+_SETTINGS: dict[str, Callable[[RunRecord], Iterator[str]]] = {
+    "scheduler": _of_disks("scheduler"),
+    "nr_requests": _of_disks("requests"),
+    "queue_depth": _of_disks("queue_depth"),
+    "read_ahead_kb": _of_disks("read_ahead_kib"),
+    "write_cache": _of_disks("write_cache"),
+    "governor": lambda run: iter(filter(None, [run.environment.cpu.governor])),
+}
+"""What a disk and the CPU are set to, by the names of the knobs."""
+
+
+def pairing(first: Series, second: Series, measure: Metric) -> Pairing:
+    """Return two series with figures by the blocks within which their order was drawn."""
+    values = first.values(measure), second.values(measure)
+    runs = *first.runs, *second.runs
+    if len({run.job for run in runs}) > 1:
+        return Pairing(first=values[0], second=values[1], why=NoVerdict.APART)
+    if any(run.steady for run in runs):
+        return Pairing(first=values[0], second=values[1], why=NoVerdict.ROUNDS)
+    if any(run.block < 0 for run in runs):
+        return Pairing(first=values[0], second=values[1], why=NoVerdict.ORDER)
+    arrays = {array_of(run.point) for run in runs}
+    small = len(arrays) == 1 and {run.visit for run in runs} != {run.block for run in runs}
+    blocks: dict[int, tuple[list[float], list[float]]] = {}
+    for side, series in enumerate((first, second)):
+        for run in series.runs:
+            if (value := measure.value(run)) is not None:
+                blocks.setdefault(run.visit if small else run.block, ([], []))[side].append(value)
+    found = tuple((tuple(a), tuple(b)) for a, b in blocks.values() if a and b)
+    why = None if found else NoVerdict.ORDER
+    return Pairing(first=values[0], second=values[1], blocks=found, why=why, small=small)
 
 
 def unsteady_words(series: Series) -> str:
@@ -214,13 +273,14 @@ class Statement(Struct, frozen=True, kw_only=True):
 
 
 def statements_of(rows: Sequence[SeriesRow]) -> tuple[Statement, ...]:
-    """Return the verdicts in sentences; series of which there are too few runs have one together."""
+    """Return the verdicts in sentences; series that nothing can be decided of have one together."""
     found: list[Statement] = []
     few: dict[tuple[str, str], list[int]] = {}
     for place, row in enumerate(rows):
         verdict = row.verdict
-        if verdict is not None and verdict.too_few:
-            few.setdefault((row.against, too_few_words(verdict)), []).append(place)
+        why = undecided_words(verdict) if verdict is not None else ""
+        if why:
+            few.setdefault((row.against, why), []).append(place)
         elif row.sentence:
             decided = verdict is not None and verdict.outcome in {VerdictOutcome.HIGHER, VerdictOutcome.LOWER}
             found.append(

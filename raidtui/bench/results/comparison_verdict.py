@@ -1,32 +1,40 @@
-"""Is one faster than the other? Medians, their spread, and an exact interval of the ratio. Pure.
+"""The verdict over two series of runs: faster, slower, no difference, or why that is not decided. Pure.
 
 A run is one value: what happens inside a run hangs together, so its samples are no evidence of their own.
-Two series are compared by their ratio, in logarithms: the interval is Hodges and Lehmann's for the shift
-between the logarithms, from the exact distribution of Mann and Whitney's U. No bell curve is assumed, and no
-interval reaches below -100 %.
+Only runs whose order was drawn at random, block by block, are judged (``block_test``). Series that were
+measured at different times, or one after the other, have figures and no verdict.
 
 Several comparisons are a family: by Holm's procedure (Scandinavian Journal of Statistics 6, 1979) the chance
-of even one wrong verdict among all of them stays within 5 %; within 10 % where so few runs allow no less.
-Each interval is of the confidence at which its comparison was tested, so that it leaves out zero just when
-the verdict is faster or slower.
+of even one wrong verdict among all of them stays within 3 %. Each interval is of the confidence at which its
+comparison was tested, so that it leaves out zero just when the verdict is faster or slower.
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import StrEnum
+from typing import TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-ERROR, MOST_ERROR = 0.05, 0.10
-"""How often a family of comparisons may have a wrong verdict; the second where few runs allow no less."""
+from raidtui.bench.results.block_test import (
+    Block,
+    as_part,
+    effect,
+    interval,
+    p_value,
+    smallest_effect,
+)
+
+ERROR = 0.03
+"""How often a family of comparisons may have a wrong verdict."""
 MARGIN = 0.05
 """What differs by less than this part is no difference worth the name."""
-_MOST_LOGARITHM = 700.0
-Pair = tuple[Sequence[float], Sequence[float]]
+_MOST_BLOCKS = 1000
+_Row = TypeVar("_Row")
 
 
 class VerdictOutcome(StrEnum):
@@ -38,6 +46,21 @@ class VerdictOutcome(StrEnum):
     OPEN = "open"
 
 
+class NoVerdict(StrEnum):
+    """Why two series are not judged, whatever they measured."""
+
+    APART = "apart"  # different benchmarks
+    ORDER = "order"  # of one benchmark, in an order that was not drawn
+    ROUNDS = "rounds"  # rounds until they are steady follow one another
+
+
+NO_VERDICT_WORDS = {
+    NoVerdict.APART: "measured at different times; one sweep or A/B measures both in a random order",
+    NoVerdict.ORDER: "their order was not drawn at random; a sweep or an A/B draws it",
+    NoVerdict.ROUNDS: "rounds until they are steady follow one another; compare with repeats instead",
+}
+
+
 class Spread(Struct, frozen=True, kw_only=True):
     """Several runs of one kind."""
 
@@ -47,18 +70,42 @@ class Spread(Struct, frozen=True, kw_only=True):
     high: float
 
 
+class Pairing(Struct, frozen=True, kw_only=True):
+    """Two series to be compared, one value a run.
+
+    Args:
+        first, second: all values of each, at least one.
+        blocks: those whose order was drawn, by their blocks; () where none was.
+        why: why there are no blocks.
+        small: whether a block holds one run of each, since both are measured on one array of their block.
+    """
+
+    first: Sequence[float]
+    second: Sequence[float]
+    blocks: tuple[Block, ...] = ()
+    why: NoVerdict | None = None
+    small: bool = False
+
+    @property
+    def ratio(self) -> bool:
+        """Whether all values are above 0."""
+        return min(*self.first, *self.second) > 0
+
+
 class Verdict(Struct, frozen=True, kw_only=True):
     """The second series against the first.
 
     Args:
         shift: by which part the second is higher than the first; negative: lower. 0 where there is no ratio.
-        low, high: the interval of the shift; None where there are too few runs for one, or no ratio.
+        low, high: the interval of the shift; None where there are too few runs for one, or none is judged.
         confidence: how often such an interval holds the true shift, 0 to 1.
-        p: how often two equal series give such a difference, or a larger one; 1 where there is no ratio.
+        p: how often two equal series give such a difference, or a larger one; 1 where there is no test.
         of: how many comparisons the family has.
-        error: how often a family may have a wrong verdict.
         fewest: so many runs of each are the fewest that could decide in this family.
+        smallest: the smallest shift that runs of such a scatter find four times out of five; None where that
+            is not known.
         ratio: whether there is one: all values are above 0.
+        why: why there is no test.
     """
 
     outcome: VerdictOutcome
@@ -70,14 +117,15 @@ class Verdict(Struct, frozen=True, kw_only=True):
     confidence: float = 0.0
     p: float = 1.0
     of: int = 1
-    error: float = ERROR
-    fewest: int = 3
+    fewest: int = 5
+    smallest: float | None = None
     ratio: bool = True
+    why: NoVerdict | None = None
 
     @property
     def too_few(self) -> bool:
         """Whether so few runs can decide nothing, whatever they measure."""
-        return self.ratio and self.low is None
+        return self.ratio and self.why is None and self.low is None
 
 
 def spread(values: Sequence[float]) -> Spread:
@@ -85,61 +133,57 @@ def spread(values: Sequence[float]) -> Spread:
     return Spread(count=len(values), median=statistics.median(values), low=min(values), high=max(values))
 
 
-def compare_family(pairs: Sequence[Pair], *, margin: float = MARGIN) -> tuple[Verdict, ...]:
+def compare_family(pairs: Sequence[Pairing], *, margin: float = MARGIN) -> tuple[Verdict, ...]:
     """Return a verdict over each pair of series, corrected for all of them (Holm).
 
     Args:
-        pairs: two series of at least one run each, one value a run.
+        pairs: two series each.
         margin: the fraction of the first below which a difference does not count.
     """
-    known = [place for place, pair in enumerate(pairs) if _has_ratio(pair)]
-    of = max(1, len(known))
-    counts = [(len(pairs[place][0]), len(pairs[place][1])) for place in known]
-    error = _error_of(of, counts)
-    chances = {place: p_value(*pairs[place]) for place in known}
-    levels = _levels(chances, error)
+    known = {place: pair for place, pair in enumerate(pairs) if pair.ratio and pair.blocks}
+    chances = {place: p_value(pair.blocks) for place, pair in known.items()}
+    levels = _levels(chances)
     return tuple(
-        _verdict(pair, chances.get(place, 1.0), levels.get(place, 0.0), of=of, error=error, margin=margin)
+        _judged(pair, chances[place], levels[place], of=len(known), margin=margin)
+        if place in known
+        else _unjudged(pair)
         for place, pair in enumerate(pairs)
     )
 
 
-def _has_ratio(pair: Pair) -> bool:
-    return min(*pair[0], *pair[1]) > 0
-
-
-def _error_of(of: int, counts: Sequence[tuple[int, int]]) -> float:
-    """Return the error rate of the family: it depends on the numbers of runs, never on their results."""
-    least = min((2 / math.comb(one + two, one) for one, two in counts), default=1.0)
-    return ERROR if least <= ERROR / of else MOST_ERROR
-
-
-def _levels(chances: dict[int, float], error: float) -> dict[int, float]:
+def _levels(chances: dict[int, float]) -> dict[int, float]:
     """Return the level at which Holm tests each: error/m the smallest, then error/(m-1), until one fails."""
     levels: dict[int, float] = {}
     level, failed = 0.0, False
     for done, place in enumerate(sorted(chances, key=lambda each: chances[each])):
         if not failed:
-            level = error / (len(chances) - done)
+            level = ERROR / (len(chances) - done)
             failed = chances[place] > level
         levels[place] = level
     return levels
 
 
-def _verdict(pair: Pair, chance: float, level: float, *, of: int, error: float, margin: float) -> Verdict:
-    one, two = spread(pair[0]), spread(pair[1])
-    verdict = Verdict(
-        outcome=VerdictOutcome.OPEN, first=one, second=two, shift=0.0, p=chance, of=of, error=error,
-        fewest=fewest_runs(of), ratio=_has_ratio(pair),
-    )  # fmt: skip
-    if not verdict.ratio:
+def _unjudged(pair: Pairing) -> Verdict:
+    first, second = spread(pair.first), spread(pair.second)
+    shift = second.median / first.median - 1 if pair.ratio else 0.0
+    return Verdict(
+        outcome=VerdictOutcome.OPEN, first=first, second=second, shift=shift, ratio=pair.ratio, why=pair.why
+    )
+
+
+def _judged(pair: Pairing, chance: float, level: float, *, of: int, margin: float) -> Verdict:
+    verdict = replace(
+        _unjudged(pair),
+        shift=as_part(effect(pair.blocks)),
+        p=chance,
+        of=of,
+        fewest=fewest_runs(of, small=pair.small),
+        smallest=smallest_effect(pair.blocks),
+    )
+    found = interval(pair.blocks, level)
+    if found is None:
         return verdict
-    differences = _differences(*pair)
-    shift = _ratio(statistics.median(differences))
-    rank, confidence = interval_rank(one.count, two.count, level)
-    if rank == 0:
-        return replace(verdict, shift=shift)
-    low, high = _ratio(differences[rank - 1]), _ratio(differences[-rank])
+    low, high = map(as_part, found)
     if -margin <= low and high <= margin:
         outcome = VerdictOutcome.SAME
     elif low > 0:
@@ -148,51 +192,21 @@ def _verdict(pair: Pair, chance: float, level: float, *, of: int, error: float, 
         outcome = VerdictOutcome.LOWER
     else:
         outcome = VerdictOutcome.OPEN
-    return replace(verdict, outcome=outcome, shift=shift, low=low, high=high, confidence=confidence)
+    return replace(verdict, outcome=outcome, low=low, high=high, confidence=1 - level)
 
 
-def _differences(first: Sequence[float], second: Sequence[float]) -> list[float]:
-    """Return the logarithms of all ratios, the least first."""
-    return sorted(math.log(b) - math.log(a) for a in first for b in second)
+def fewest_runs(of: int = 1, *, small: bool = False) -> int:
+    """Return how many runs of each are needed to decide among so many comparisons.
 
-
-def _ratio(logarithm: float) -> float:
-    """Return the relative difference; limited to what a float can hold."""
-    return math.expm1(min(logarithm, _MOST_LOGARITHM))
-
-
-def p_value(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return the exact two-sided p of Mann and Whitney's U; equal values count against a difference."""
-    not_higher = sum(b <= a for a in first for b in second)
-    not_lower = sum(b >= a for a in first for b in second)
-    return min(1.0, 2 * _at_most(len(first), len(second), min(not_higher, not_lower)))
-
-
-def _at_most(first: int, second: int, value: int) -> float:
-    """Return the probability that U is at most this value for equal series."""
-    return sum(_u_counts(first, second)[: value + 1]) / math.comb(first + second, first)
-
-
-def interval_rank(first: int, second: int, level: float = ERROR) -> tuple[int, float]:
-    """Return which of the sorted differences, from both ends, bound the interval, and its confidence.
-
-    It is the narrowest one that misses the true shift no more often than ``level`` says; (0, 0.0) where there
-    is none.
+    Args:
+        of: how many comparisons.
+        small: whether a block holds one run of each, not two.
     """
-    counts = _u_counts(first, second)
-    total = math.comb(first + second, first)
-    below, best = 0, (0, 0.0)
-    for rank in range(1, first * second // 2 + 1):
-        below += counts[rank - 1]  # U < rank
-        if 2 * below / total > level:
-            break
-        best = (rank, 1 - 2 * below / total)
-    return best
-
-
-def fewest_runs(of: int = 1) -> int:
-    """Return how many runs of each are needed to decide among so many comparisons."""
-    return next(runs for runs in range(1, 100) if 2 / math.comb(2 * runs, runs) <= MOST_ERROR / max(1, of))
+    return next(
+        runs
+        for runs in range(1, _MOST_BLOCKS)
+        if 2 / (2**runs if small else 6 ** (runs // 2) * 2 ** (runs % 2)) <= ERROR / max(1, of)
+    )
 
 
 class Best(Struct, frozen=True, kw_only=True):
@@ -211,53 +225,46 @@ class Best(Struct, frozen=True, kw_only=True):
     fewest: int = 3
 
 
-def decided_best(columns: Sequence[Sequence[Sequence[float]]]) -> Best:
+def decided_best(
+    columns: Sequence[Sequence[_Row | None]],
+    values: Callable[[_Row], Sequence[float]],
+    pairing: Callable[[_Row, _Row], Pairing],
+) -> Best:
     """Return the row that is higher than all others in each column, where that is decided.
 
     The one with the highest median is compared with each of the others. That it was chosen by what was
     measured is in the correction: Bonferroni's over the others of a column, Holm's over the columns.
 
     Args:
-        columns: in each of them the values of each row; none where it was not measured.
+        columns: in each of them the series of each row; None where it was not measured.
+        values: of a series, one a run.
+        pairing: of two series.
     """
     chosen: dict[int, tuple[int, float]] = {}
     of = runs = 0
-    counts: list[tuple[int, int]] = []
+    small = False
     for column, rows in enumerate(columns):
-        known = [place for place, values in enumerate(rows) if values and min(values) > 0]
+        known = {place: row for place, row in enumerate(rows) if row is not None and min(values(row)) > 0}
         if len(known) < 2:
             continue
-        best = max(known, key=lambda place: statistics.median(rows[place]))
-        others = [place for place in known if place != best]
-        higher = max(_higher(rows[other], rows[best]) for other in others)
-        chosen[column] = (best, min(1.0, higher * len(others)))
-        counts += [(len(rows[other]), len(rows[best])) for other in others]
-        of += len(others)
-        runs = max(runs, *(len(rows[place]) for place in known))
-    chances = {column: chance for column, (_, chance) in chosen.items()}
-    levels = _levels(chances, _error_of(max(1, of), counts))
+        best = max(known, key=lambda place: statistics.median(values(known[place])))
+        pairs = [pairing(row, known[best]) for place, row in known.items() if place != best]
+        chance = max(_higher(pair) for pair in pairs)
+        chosen[column] = (best, min(1.0, chance * len(pairs)))
+        of += len(pairs)
+        small = small or any(pair.small for pair in pairs)
+        runs = max(runs, *(len(values(row)) for row in known.values()))
+    levels = _levels({column: chance for column, (_, chance) in chosen.items()})
     places = tuple(
-        chosen[column][0] if column in chosen and chances[column] <= levels[column] else None
+        chosen[column][0] if column in chosen and chosen[column][1] <= levels[column] else None
         for column in range(len(columns))
     )
-    return Best(places=places, runs=runs, of=of, fewest=fewest_runs(of))
+    return Best(places=places, runs=runs, of=of, fewest=fewest_runs(of, small=small))
 
 
-def _higher(first: Sequence[float], second: Sequence[float]) -> float:
-    """Return the two-sided p of the second being higher."""
-    not_higher = sum(b <= a for a in first for b in second)
-    return min(1.0, 2 * _at_most(len(first), len(second), not_higher))
-
-
-def _u_counts(first: int, second: int) -> list[int]:
-    """Return the number of arrangements with U = 0, 1, 2 ... (the coefficients of a Gaussian binomial)."""
-    counts = [1] + [0] * (first * second)
-    for step in range(1, first + 1):
-        for place in range(len(counts) - 1, second + step - 1, -1):
-            counts[place] -= counts[place - second - step]
-        for place in range(step, len(counts)):
-            counts[place] += counts[place - step]
-    return counts
+def _higher(pair: Pairing) -> float:
+    """Return the p of the second being higher than the first."""
+    return p_value(pair.blocks) if pair.blocks and effect(pair.blocks) > 0 else 1.0
 
 
 def sentence(verdict: Verdict, first: str, second: str, *, what: str = "faster", less: str = "slower") -> str:
@@ -270,21 +277,37 @@ def sentence(verdict: Verdict, first: str, second: str, *, what: str = "faster",
         what: what a higher value means.
         less: what a lower value means.
     """
-    if not verdict.ratio:
-        return f"not decided: {second} against {first}: a run that measured 0 has no ratio"
+    if why := undecided_words(verdict):
+        return f"not decided: {second} against {first}: {why}"
     if verdict.low is None or verdict.high is None:
-        return f"not decided: {second} against {first}: {too_few_words(verdict)}"
+        return f"not decided: {second} against {first}"
     between = f"{percent(verdict.low)} to {percent(verdict.high)}, {_confidence(verdict)} % interval"
     if verdict.outcome is VerdictOutcome.SAME:
         return f"no difference: {second} against {first} is {between}"
     if verdict.outcome is VerdictOutcome.OPEN:
-        return f"not decided: {second} against {first} is {between}; more repeats may decide"
+        return f"not decided: {second} against {first} is {between}{_seen_words(verdict)}"
     word = what if verdict.outcome is VerdictOutcome.HIGHER else less
     return f"{second} is {word} than {first} by {abs(verdict.shift) * 100:.1f} % ({between})"
 
 
-def too_few_words(verdict: Verdict) -> str:
-    """Return that there are too few runs, and how many are needed."""
+def _seen_words(verdict: Verdict) -> str:
+    """Return what such a session finds; repeats that are added after a look at it would not count."""
+    if verdict.smallest is None:
+        return ""
+    return (
+        f"; these runs find differences above about {verdict.smallest * 100:.0f} %: for smaller ones start a"
+        " new benchmark with more repeats"
+    )
+
+
+def undecided_words(verdict: Verdict) -> str:
+    """Return why nothing can be decided, whatever was measured; "" where it can."""
+    if not verdict.ratio:
+        return "a run that measured 0 has no ratio"
+    if verdict.why is not None:
+        return NO_VERDICT_WORDS[verdict.why]
+    if not verdict.too_few:
+        return ""
     one, two = verdict.first.count, verdict.second.count
     runs = f"{one} and {two} runs"
     among = f" among {verdict.of} comparisons" if verdict.of > 1 else ""
@@ -297,7 +320,7 @@ def family_words(verdict: Verdict) -> str:
         return ""
     return (
         f"{verdict.of} comparisons, corrected together (Holm): the chance of a wrong verdict among them is at"
-        f" most {verdict.error * 100:.0f} %. At least {verdict.fewest} runs of each are needed to decide."
+        f" most {ERROR * 100:.0f} %. At least {verdict.fewest} runs of each are needed to decide."
     )
 
 

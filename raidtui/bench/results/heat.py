@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from raidtui.bench.results.compare import METRICS, series_of
+from raidtui.bench.results.compare import METRICS, Series, pairing, series_of
 from raidtui.bench.results.comparison_verdict import Best, decided_best, spread
 from raidtui.bench.results.run_record import NOT_STEADY, RunRecord
-from raidtui.bench.schedule import ONE, AxisKind
-from raidtui.bench.workload import KINDS_OF_IO
+from raidtui.bench.schedule import ONE, AxisKind, point_words
+from raidtui.bench.workload import KINDS_OF_IO, Workload
 from raidtui.plans.wizard.evidence import (
     BLOCKS_KIB,
     RANDOM_READ,
@@ -27,6 +28,10 @@ _PUBLISHED = {
     "read": STREAM_READ,
     "write": STREAM_WRITE,
 }
+
+
+_MEASURE = METRICS["mb/s"]
+_OF_MAP = frozenset({AxisKind.CHUNK, AxisKind.BLOCK})
 
 
 class HeatMap(Struct, frozen=True, kw_only=True):
@@ -58,22 +63,39 @@ class HeatMap(Struct, frozen=True, kw_only=True):
 def heat_maps(records: Sequence[RunRecord]) -> tuple[HeatMap, ...]:
     """Return a map for each kind of I/O with several chunks or block sizes, with published figures.
 
-    A run on an existing array is in the row of that array's chunk.
+    A run on an existing array is in the row of that array's chunk. A map holds one benchmark and one
+    workload, which differs in chunk and block size alone.
     """
-    cells: dict[str, dict[tuple[str, int], list[float]]] = {}
-    left_out: dict[str, list[str]] = {}
-    measure = METRICS["mb/s"]
+    cells: dict[_Kind, dict[tuple[str, int], Series]] = {}
+    left_out: dict[_Kind, list[str]] = {}
     for series in series_of(records):
         first = series.runs[0]
         row = chunk_of(first)
         if first.work is None or not row:
             continue
+        kind = _kind_of(first, first.work)
         if series.unsteady:
-            left_out.setdefault(first.work.rw, []).append(series.label or first.words)
-        elif values := series.values(measure):
-            cells.setdefault(first.work.rw, {})[row, first.work.block_bytes] = values
+            left_out.setdefault(kind, []).append(series.label or first.words)
+        elif series.values(_MEASURE):
+            cells.setdefault(kind, {})[row, first.work.block_bytes] = series
     return tuple(
-        _map(rw, found, tuple(left_out.get(rw, ()))) for rw, found in cells.items() if len(found) > 1
+        _map(kind, found, tuple(left_out.get(kind, ()))) for kind, found in cells.items() if len(found) > 1
+    )
+
+
+class _Kind(Struct, frozen=True, kw_only=True):
+    """What all figures of a map have in common; ``rest`` is what their points say besides chunk and block."""
+
+    job: str
+    place: str
+    work: Workload
+    rest: str
+
+
+def _kind_of(record: RunRecord, work: Workload) -> _Kind:
+    rest = {label: value for label, value in record.point.items() if label not in _OF_MAP}
+    return _Kind(
+        job=record.job, place=record.place, work=replace(work, block_bytes=0), rest=point_words(rest)
     )
 
 
@@ -87,7 +109,9 @@ def chunk_of(record: RunRecord) -> str:
     return str(arrays[-1].chunk_kib) if arrays[-1].chunk_kib else ""
 
 
-def _map(rw: str, cells: dict[tuple[str, int], list[float]], left_out: tuple[str, ...]) -> HeatMap:
+def _map(kind: _Kind, cells: dict[tuple[str, int], Series], left_out: tuple[str, ...]) -> HeatMap:
+    rw = kind.work.rw
+    what = KINDS_OF_IO[rw] + (f", {kind.rest}" if kind.rest else "")
     rows = tuple(sorted({row for row, _ in cells}, key=_row_order))
     columns = tuple(sorted({block for _, block in cells}))
     published = {
@@ -97,19 +121,23 @@ def _map(rw: str, cells: dict[tuple[str, int], list[float]], left_out: tuple[str
         if (value := published_mb_s(rw, row, block)) is not None
     }
     return HeatMap(
-        title=f"{KINDS_OF_IO[rw]}, MB/s",
-        what=KINDS_OF_IO[rw],
+        title=f"{what}, MB/s",
+        what=what,
         rows=rows,
         columns=columns,
         yours=tuple(tuple(_median(cells.get((row, block))) for block in columns) for row in rows),
         published=tuple(tuple(published.get((row, block)) for block in columns) for row in rows),
-        best=decided_best([[cells.get((row, block), []) for row in rows] for block in columns]),
+        best=decided_best(
+            [[cells.get((row, block)) for row in rows] for block in columns],
+            lambda series: series.values(_MEASURE),
+            lambda first, second: pairing(first, second, _MEASURE),
+        ),
         left_out=left_out,
     )
 
 
-def _median(values: list[float] | None) -> float | None:
-    return spread(values).median / 1e6 if values else None
+def _median(series: Series | None) -> float | None:
+    return spread(series.values(_MEASURE)).median / 1e6 if series is not None else None
 
 
 def best_words(heat: HeatMap) -> str:
@@ -122,8 +150,8 @@ def best_words(heat: HeatMap) -> str:
     runs = f"{best.runs} run{'s'[: best.runs != 1]} of each"
     if best.runs < best.fewest:
         return (
-            f"no chunk is decidedly the fastest: {runs}, but {best.of} comparisons need at least"
-            f" {best.fewest}"
+            f"no chunk is decidedly the fastest: {runs}, but"
+            f" {counted(best.of, 'comparison')} need{'s'[: best.of == 1]} at least {best.fewest}"
         )
     return f"no chunk is decidedly the fastest ({runs}, {counted(best.of, 'comparison')})"
 

@@ -86,6 +86,8 @@ class RunRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
         id: its number in the history; 0 before it is kept.
         job: the benchmark's id; runs of one benchmark have the same.
         number, repeat: its place in that benchmark, from 0.
+        point_place: which of that benchmark's points it is, from 0.
+        block, visit: where the order was drawn at random: within what (``raidtui.bench.schedule.Run``).
         at_s: epoch seconds of its start.
         title, preset, note: of the benchmark; the note can be changed.
         state: whole, partial (it has figures but did not finish) or failed (it has none).
@@ -112,6 +114,9 @@ class RunRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     place: str
     id: int = 0
     repeat: int = 0
+    point_place: int = 0
+    block: int = -1
+    visit: int = -1
     preset: str = ""
     note: str = ""
     state: str = WHOLE

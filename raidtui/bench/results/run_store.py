@@ -162,10 +162,16 @@ def _records(rows: Sequence[tuple[int, str, bytes]]) -> Iterator[RunRecord]:
             yield replace(decode(data), id=number, note=str(note))
 
 
+def run_number(word: str) -> int | None:
+    """Return the number of a run as it is typed or printed: 7, #7; None for any other word."""
+    digits = word.removeprefix("#")
+    return int(digits) if digits.isascii() and digits.isdecimal() else None
+
+
 def fits(record: RunRecord, word: str) -> bool:
     """Whether a word means a run, see ``Results.runs``."""
-    if word.isdecimal():
-        return record.id == int(word)
+    if (number := run_number(word)) is not None:
+        return record.id == number
     if record.job == word or record.job.startswith(word) or record.job.endswith(word):
         return True
     texts = (record.title, record.place, record.preset, record.note, record.state, record.words)

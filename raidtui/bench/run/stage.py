@@ -164,8 +164,8 @@ class Stage:
         scratch, knobs = self._schedule.scratch_at(run.point), self._schedule.knobs_at(run.point)
         if self._schedule.place.writes:
             self._refuse_other(self._schedule.place.needs, self._schedule.place.device)
-        # A new repeat gets a new array, too: what the last one did to the devices does not affect it.
-        turn = 0 if self._schedule.grouped else run.repeat
+        # A new visit gets a new array, too: what the last one did to the devices does not affect it.
+        turn = run.visit if run.visit >= 0 else 0 if self._schedule.grouped else run.repeat
         wanted = [f"scratch {turn} {scratch_words(scratch)}"] if scratch is not None else []
         wanted += [f"{name} {value}" for name, value, _ in knobs]
         kept = _common(self._changes.keys, wanted)

@@ -201,7 +201,7 @@ def _runs(schedule: Schedule) -> str:
         return f"At most {count} runs: until five rounds of each point are steady."
     if points == 1 or schedule.repeats == 1:
         return f"{counted(count, 'run')}."
-    order = "one point after another" if schedule.grouped else "in turns"
+    order = "one point after another" if schedule.grouped else "in random order"
     return f"{count} runs: {points} points, each {schedule.repeats} times, {order}."
 
 
@@ -222,14 +222,14 @@ def _order(schedule: Schedule, width: int) -> list[Line]:
     points = schedule.points
     if len(points) == 1:
         return []
-    lines: list[Line] = [[("The order:", "strong")]]
+    lines: list[Line] = [[("The points:" if schedule.seed else "The order:", "strong")]]
     shown = points if len(points) <= _MOST_POINTS else points[: _MOST_POINTS - 1]
     for number, point in enumerate(shown, 1):
         lines += _wrapped(f"{number:>4}  {point_words(point)}", width, "plain", indent=6)
     if len(shown) < len(points):
         lines.append([(f"      … and {len(points) - len(shown)} more", "dim")])
-    if schedule.repeats > 1 and not schedule.grouped:
-        lines.append([(f"      … and all of them again, {schedule.repeats} times in total", "dim")])
+    if schedule.seed:
+        lines.append([("      drawn at random, in blocks that hold each of them twice", "dim")])
     return lines
 
 

@@ -222,7 +222,7 @@ def test_two_settings_that_are_usual(draft: BenchDraft, two: tuple[str, str]) ->
     made = filled(draft, FormKind.AB, KNOWN)
     axis = draft.first if draft.first != "knob" else made.knob
     assert (text_of(made, f"A {axis}"), text_of(made, f"B {axis}")) == two
-    assert asked(draft, FormKind.AB).repeats == 4
+    assert asked(draft, FormKind.AB).repeats == 6
 
 
 def test_what_was_typed_stays() -> None:
@@ -270,7 +270,7 @@ def test_what_is_asked_for() -> None:
         member_kib=1024,
         chunks=("16", "32", "64", "128", "512"),
         layouts=("n2", "f2"),
-        repeats=3,
+        repeats=6,
     )
 
 
@@ -380,8 +380,6 @@ def test_a_form_asks_as_the_command_line_does(data: Any) -> None:
         f"--{options.get(name, name)}={text}" for name, text in words.items() if text and name not in dropped
     ]
     argv += [f"--{name}" for name, on in (("trim", yes["trim"]), ("no-direct", yes["cache"])) if on]
-    if not words["repeats"] and kind is FormKind.AB:
-        argv += ["--repeats=4"]
     if kind is FormKind.SWEEP and yes["scratch"]:
         draft = replace(draft, where="scratch", scratch="sdf,sde", level="raid5", chunk="64")
         argv += ["--scratch", "sdf", "sde", "--level=raid5", "--chunk=64"]

@@ -22,9 +22,9 @@ from raidtui.plans.wizard.evidence import SOURCE, TABLE
 from tests.bench.records import READ, chunk_sweep, record, samples, surroundings
 
 A_B = [
-    record(number, iops, id=number + 1, point={"scheduler": word})
+    record(number, iops, id=number + 1, point={"scheduler": word}, block=number // 4, visit=number // 4)
     for number, (word, iops) in enumerate(
-        [("none", 1000), ("bfq", 800), ("none", 1010), ("bfq", 820), ("none", 990), ("bfq", 810)]
+        [("none", 1000), ("bfq", 800), ("none", 1010), ("bfq", 820), ("none", 990), ("bfq", 810)] * 2
     )
 ]
 
@@ -32,14 +32,14 @@ A_B = [
 def test_series() -> None:
     first, second = series_of(A_B)
     assert (first.label, second.label) == ("scheduler none", "scheduler bfq")
-    assert [run.iops for run in second.runs] == [800, 820, 810]
+    assert [run.iops for run in second.runs] == [800, 820, 810] * 2
 
 
 def test_runs_that_are_not_whole_count_only_where_there_are_no_others() -> None:
     partial = replace(A_B[0], number=9, state=PARTIAL, read=replace(A_B[0].read, iops=1.0))
     failed = replace(A_B[1], number=10, state=FAILED)
     first, second = series_of([*A_B, partial, failed])
-    assert (len(first.runs), len(second.runs)) == (3, 3)
+    assert (len(first.runs), len(second.runs)) == (6, 6)
     (only,) = series_of([partial])
     assert only.runs == (partial,)
     assert series_of([failed]) == ()
@@ -65,9 +65,9 @@ def test_a_table() -> None:
     measure = METRICS["iops"]
     assert table_lines(table(series_of(A_B), measure), measure) == [
         "                      iops        from          to  runs",
-        "scheduler none       1,000         990       1,010     3",
-        "scheduler bfq          810         800         820     3",
-        "scheduler bfq is slower than scheduler none by 19.0 % (-20.8 % to -17.2 %, 90 % interval)",
+        "scheduler none       1,000         990       1,010     6",
+        "scheduler bfq          810         800         820     6",
+        "scheduler bfq is slower than scheduler none by 19.0 % (-20.4 % to -17.6 %, 97 % interval)",
     ]
 
 
@@ -76,9 +76,9 @@ def test_a_table_of_latencies() -> None:
     slow = [replace(run, read=replace(run.read, p99_ns=1_480_000)) if number % 2 else run
             for number, run in enumerate(A_B)]  # fmt: skip
     lines = table_lines(table(series_of(slow), measure), measure)
-    assert lines[1] == "scheduler none     0.74 ms     0.74 ms     0.74 ms     3"
+    assert lines[1] == "scheduler none     0.74 ms     0.74 ms     0.74 ms     6"
     assert lines[3] == (
-        "scheduler bfq is slower than scheduler none by 100.0 % (+100.0 % to +100.0 %, 90 % interval)"
+        "scheduler bfq is slower than scheduler none by 100.0 % (+99.9 % to +100.2 %, 97 % interval)"
     )
     without = [replace(run, read=replace(run.read, p99_ns=None)) for run in A_B]
     assert table_lines(table(series_of(without), measure), measure)[1] == "scheduler none           –"
@@ -105,7 +105,7 @@ def test_curves() -> None:
     found = curves([first, second], {1: samples(1.0, 2.0), 3: samples(9.0)})
     assert found == (
         Curve(
-            label="scheduler none: run #1, the median of 3 by IOPS",
+            label="scheduler none: run #1, the median of 6 by IOPS",
             points=((0.25, 1.0, 8192.0, 740_000), (0.5, 2.0, 16384.0, 740_000)),
             run=1,
         ),
@@ -121,6 +121,8 @@ def test_a_heat_map() -> None:
             iops,
             point={"chunk": chunk, "block": str(block)},
             work=replace(READ, block_bytes=block),
+            block=0,
+            visit=0,
         )
         for number, (chunk, block, iops) in enumerate(
             [
@@ -141,21 +143,21 @@ def test_a_heat_map() -> None:
         yours=((7000 * 8192 / 1e6, None), (8000 * 8192 / 1e6, 9000 * 8192 / 1e6)),
         published=((67.0, 132.0), (69.0, 156.0)),
         source=SOURCE,
-        best=Best(places=(None, None), runs=3, of=1, fewest=3),
+        best=Best(places=(None, None), runs=3, of=1, fewest=5),
     )
     assert heat_lines(heat) == [
         "chunk x block size, random read, MB/s: yours (published)",
         "               8K         16K",
         "one     57.3 (67)     – (132)",
         "16K     65.5 (69)  73.7 (156)",
-        "no chunk is decidedly the fastest (3 runs of each, 1 comparison)",
+        "no chunk is decidedly the fastest: 3 runs of each, but 1 comparison needs at least 5",
         f"published: {SOURCE}",
     ]
 
 
 def test_the_fastest_chunk_is_marked_where_it_is_decided() -> None:
-    (heat,) = heat_maps(chunk_sweep(repeats=7))
-    assert (heat.best.runs, heat.best.of, heat.best.fewest) == (7, 21, 6)
+    (heat,) = heat_maps(chunk_sweep(repeats=10))
+    assert (heat.best.runs, heat.best.of, heat.best.fewest) == (10, 21, 9)
     text = "\n".join(heat_lines(heat))
     assert "*: the fastest chunk of a block size, where that is decided" in text
     winners = [None if place is None else heat.rows[place] for place in heat.best.places]
@@ -164,7 +166,7 @@ def test_the_fastest_chunk_is_marked_where_it_is_decided() -> None:
     (few,) = heat_maps(chunk_sweep(repeats=3))
     assert set(few.best.places) == {None}
     assert (
-        "no chunk is decidedly the fastest: 3 runs of each, but 21 comparisons need at least 6"
+        "no chunk is decidedly the fastest: 3 runs of each, but 21 comparisons need at least 9"
     ) in heat_lines(few)
 
 
@@ -202,19 +204,19 @@ def test_what_was_not_steady_has_no_figure() -> None:
 
 def test_too_few_runs_are_said_once_and_name_all() -> None:
     runs = [
-        record(number, 1000, id=number + 1, point={"depth": str(depth)})
+        record(number, 1000, id=number + 1, point={"depth": str(depth)}, block=0, visit=0)
         for number, depth in enumerate([1, 2, 4, 8, 16, 32])
     ]
     rows = table(series_of(runs), METRICS["iops"])
     assert rows[1].sentence == (
         "not decided: depth 2 against depth 1: 1 and 1 runs cannot decide among 5 comparisons;"
-        " at least 5 of each are needed"
+        " at least 7 of each are needed"
     )
     (reported,) = statements_of(rows)
     assert (reported.sentence, reported.places) == (
         (
             "not decided: depth 2, depth 4, depth 8, depth 16 and 1 more against depth 1: 1 and 1 runs"
-            " cannot decide among 5 comparisons; at least 5 of each are needed"
+            " cannot decide among 5 comparisons; at least 7 of each are needed"
         ),
         (1, 2, 3, 4, 5),
     )

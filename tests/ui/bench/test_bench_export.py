@@ -83,7 +83,7 @@ async def test_each_form(here: Path) -> None:
     with (here / "raidtui-bench-20261120-2125.csv").open() as file:
         assert [row["id"] for row in csv.DictReader(file)] == [str(run.id) for run in RUNS]
     data = json.loads((here / "raidtui-bench-20261120-2125.json").read_text())
-    assert len(data["samples"]) == 16
+    assert len(data["samples"]) == 24
 
 
 async def test_nothing_is_overwritten(here: Path) -> None:

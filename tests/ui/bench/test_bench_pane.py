@@ -92,8 +92,9 @@ OLD = [
         record(
             number, iops, id=10 + number, job="20261121-100000-b", title="mixed by scheduler",
             point={"scheduler": ("none", "mq-deadline")[number % 2]}, at_s=1_795_200_000.0 + number,
+            point_place=number % 2, block=number // 4, visit=number // 4,
         )
-        for number, iops in enumerate((1000, 1400, 1010, 1390, 990, 1410, 1005, 1405))
+        for number, iops in enumerate((1000, 1400, 1010, 1390, 990, 1410, 1005, 1405, 1002, 1402, 998, 1398))
     ),
     *series("20261121-180000-c", "stream-write", 700, id_=30, state=PARTIAL,
             reason="stopped before it finished"),
