@@ -13,7 +13,7 @@ from raidtui.rescue.proof import RescueGeometry
 from raidtui.rescue.search.agreement import Agreement, copy_agreement, parity_agreement
 from raidtui.rescue.search.anchors import ArrayRoot
 from raidtui.rescue.search.limits import SearchWatch
-from raidtui.rescue.search.mapping import RAID6_LAYOUTS, StripeShape
+from raidtui.rescue.search.mapping import StripeShape
 from raidtui.rescue.search.members import OpenMember
 from raidtui.rescue.search.outcome import SearchCandidate, SearchOutcome, SearchResult
 from raidtui.rescue.search.ranking import IN_USE, Ranked, Ranking
@@ -272,21 +272,7 @@ def _kinds(each: Ranked) -> list[Ranked]:
     found: dict[tuple[int, str], Ranked] = {(each.shape.level, each.shape.layout): each}
     for one in sorted(each.like, key=lambda like: (like.missing, like.unused)):
         found.setdefault((one.shape.level, one.shape.layout), one)
-    if (without_q := _without_q(each)) is not None:
-        found.setdefault((without_q.shape.level, without_q.shape.layout), without_q)
     return list(found.values())[1:]
-
-
-def _without_q(each: Ranked) -> Ranked | None:
-    """Return RAID 6 in one of its "-6" layouts that lacks the member with Q: what is left is RAID 5.
-
-    With all members of a RAID 5 there, nothing says that there was another one.
-    """
-    layout = f"{each.shape.layout}-6"
-    if each.shape.level != 5 or layout not in RAID6_LAYOUTS or each.missing != 1:
-        return None
-    shape = msgspec.structs.replace(each.shape, level=6, layout=layout, slots=each.shape.slots + 1)
-    return msgspec.structs.replace(each, shape=shape, order=(*each.order, -1), like=())
 
 
 def _exchanged(each: Ranked, slot: int, superblock: Superblock) -> bool:
