@@ -179,7 +179,7 @@ def _lost_source(group: MemberGroup, spare: Superblock) -> str:
     if group.events_behind_of(spare) > MARGIN_EVENTS:
         return ""
     for each in sorted(group.stale, key=lambda stale: -(group.blocks[stale.name].events or 0)):
-        then, now = group.blocks[each.name].roles or "", group.newest.roles or ""
+        then, now = group.blocks[each.name].roles or "", group.standing.latest.roles or ""
         filled = [
             slot for slot in group.absent if then[slot : slot + 1] == "A" and now[slot : slot + 1] == "."
         ]
@@ -196,11 +196,33 @@ def _spares(group: MemberGroup) -> Iterator[Cause]:
     if spares and (group.absent or group.standing.not_whole):
         yield Cause(
             code=CauseCode.SPARE,
-            text=f"{joined(spares)} {'is' if len(spares) == 1 else 'are'} recorded as a spare, in no slot: a"
-            " spare that was never used, or a former member that mdadm --add has overwritten. Its data do"
-            " not count.",
+            text=_spare_words(group, spares),
             devices=tuple(spares),
         )
+
+
+def _spare_words(group: MemberGroup, spares: list[str]) -> str:
+    """Return what spares may be: never used, overwritten, being filled, or members but for their role."""
+    are = f"{joined(spares)} {'is recorded as a spare' if len(spares) == 1 else 'are recorded as spares'}, in"
+    its = "Its data do" if len(spares) == 1 else "Their data do"
+    if group.standing.latest.role is MemberRole.SPARE and group.forced is not None:
+        return (
+            f"{are} no slot, and newer than all members: so is a disk that was being rebuilt as they dropped"
+            f" out. {its} not count."
+        )
+    if group.standing.enough or group.forced is not None or not group.enough_with_lost:
+        return f"{are} no slot: never used, or a former member that mdadm --add has overwritten. {its} not count."
+    gap = max(abs(group.events_behind(name)) for name in spares)
+    many = (
+        "as many as slots are absent"
+        if len(spares) == len(group.absent)
+        else f"{len(group.absent)} slots are absent"
+    )
+    return (
+        f"{are} no slot, but {many}, and their event counts are within {gap} of the newest: they may be"
+        " former members of which the role alone was rewritten, by mdadm --add or as a bridge or enclosure"
+        " came back. Their data decide it: search for them. Never try mdadm --create by hand."
+    )
 
 
 def _damage(group: MemberGroup) -> Iterator[Cause]:

@@ -89,6 +89,13 @@ class Need(IntEnum):
     TOO_FEW = 2
 
 
+STARTS = frozenset(
+    {
+        *(WayCode.START, WayCode.DEGRADED, WayCode.NO_BITMAP, WayCode.TAKE_HALF, WayCode.FORCE),
+        *(WayCode.LOOK, WayCode.CONTINUE, WayCode.CONTINUE_WITHOUT, WayCode.REVERT),
+    }
+)
+"""The ways that start an array, which names devices."""
 _NO_STARTS = frozenset({WayCode.COPY, WayCode.BRING_BACK, WayCode.RESTORE_SIZE})
 _HARMLESS = frozenset(
     {

@@ -12,18 +12,19 @@ from msgspec.structs import replace
 
 from raidtui.model.geometry import slots_words
 from raidtui.model.reshape_place import is_cut, place_of
+from raidtui.model.survey import MemberRole
 from raidtui.plans.whole import refuse_start
 from raidtui.rescue.container_back import container_ways
 from raidtui.rescue.gap_words import behind_words
 from raidtui.rescue.groups import MemberGroup, is_too_small
 from raidtui.rescue.half_back import halves_refusal, look_at_halves, take_halves
-from raidtui.rescue.records import Cause, CauseCode, WayBack, WayCode
+from raidtui.rescue.records import STARTS, Cause, CauseCode, WayBack, WayCode
 from raidtui.rescue.reshape_backup import is_needed, new_backup
 from raidtui.view.units import SECTOR_BYTES, binary_size, joined
 
 _DIRTY = " The kernel is told to start it although its parity may not fit (start_dirty_degraded)."
 _SUPERBLOCKS = "the superblocks of its members"
-_REBUILT = {CauseCode.SUPERBLOCK_LOST, CauseCode.OVERWRITTEN, CauseCode.NOT_ENOUGH}
+_REBUILT = {CauseCode.SUPERBLOCK_LOST, CauseCode.OVERWRITTEN, CauseCode.NOT_ENOUGH, CauseCode.SPARE}
 
 
 def ways_of(group: MemberGroup, causes: tuple[Cause, ...]) -> tuple[WayBack, ...]:
@@ -43,7 +44,14 @@ def ways_of(group: MemberGroup, causes: tuple[Cause, ...]) -> tuple[WayBack, ...
     found += take_halves(group)
     found += _force(group)
     found += _search(group, causes)
-    return tuple(found)
+    return tuple(_with_devices(way) for way in found)
+
+
+def _with_devices(way: WayBack) -> WayBack:
+    """Return a way as it is; one that starts an array is not possible without any device."""
+    if not way.possible or way.devices or way.code not in STARTS:
+        return way
+    return replace(way, possible=False, why_not="none of its members is whole")
 
 
 def blocked(group: MemberGroup) -> str:
@@ -172,7 +180,7 @@ def _degraded(group: MemberGroup) -> Iterator[WayBack]:
     names = _whole(group)
     why = _why_not_started(group, run=True)
     left = [each.name for each in group.standing.not_whole if not each.rebuilding]
-    outside = f" {joined([*left, *group.lost])} must not be named." if left or group.lost else ""
+    outside = f" {joined([*left, *group.lost])} must not be named." if names and (left or group.lost) else ""
     yield WayBack(
         code=WayCode.DEGRADED,
         text=f"Start it degraded (--run) with {joined(names) or 'the members that are whole'}.{outside}",
@@ -300,38 +308,54 @@ def _force(group: MemberGroup) -> Iterator[WayBack]:
             devices=whole,
         )
     elif group.standing.enough is False and group.stale:
-        why = blocked(group) or ("also with the outdated members they are too few" if forced is None else "")
-        if group.newest.reshape is not None:
-            why = why or "a reshape is pending: force would take stripes of two forms for one"
         chosen = [each.name for each in forced or ()]
-        names = (*whole, *chosen)
-        gaps = [f"{name} is {behind_words(group, name)}" for name in chosen]
-        rest = [each.name for each in group.stale if each.name not in chosen]
-        rest += [each.name for each in group.rebuilding]
-        tie = _tied(group, chosen, rest)
-        them = "them" if len(rest) > 1 else "it"
-        leave = f" {joined(rest)} must not be named: --force would count {them} as up to date."
-        yield WayBack(
-            code=WayCode.FORCE,
-            text=f"Start it by force (--force) with exactly {joined(names) or 'these'}, on overlays first."
-            + (leave if rest and forced is not None else "")
-            + tie,
-            writes=f"{_SUPERBLOCKS}: afterwards nothing says that data are outdated",
-            possible=not why,
-            why_not=why,
-            forgives="; ".join(gaps),
-            devices=names if forced is not None else (),
-        )
+        for last in _equally_old(group, chosen) or [""]:
+            yield _forced_way(group, [*chosen[:-1], last] if last else chosen)
 
 
-def _tied(group: MemberGroup, chosen: list[str], rest: list[str]) -> str:
+def _forced_way(group: MemberGroup, chosen: list[str]) -> WayBack:
+    """Return the way that takes these outdated members for up to date; [] where all are too few."""
+    why = blocked(group) or ("" if chosen else "also with the outdated members they are too few")
+    if group.newest.reshape is not None:
+        why = why or "a reshape is pending: force would take stripes of two forms for one"
+    names = (*_whole(group, rebuilding=False), *chosen)
+    rest = [each.name for each in group.stale if each.name not in chosen]
+    rest += [each.name for each in group.rebuilding]
+    rest += [name for name, block in group.blocks.items() if block.role is MemberRole.SPARE]
+    them = "them" if len(rest) > 1 else "it"
+    leave = f" {joined(rest)} must not be named: --force would count {them} as up to date."
+    equal = _equally_old(group, chosen)
+    gaps = [f"{name} is {behind_words(group, name)}" for name in chosen]
+    if chosen and group.standing.unwritten:
+        gaps.append("parity may not fit in the stripes that were being written when it stopped")
+    tie = f" {joined(equal)} are equally old: try each of them on overlays, and compare." if equal else ""
+    return WayBack(
+        code=WayCode.FORCE,
+        text=f"Start it by force (--force) with exactly {joined(names) or 'these'}, on overlays first."
+        + (leave if rest and chosen else "")
+        + tie,
+        writes=f"{_SUPERBLOCKS}: afterwards nothing says that data are outdated",
+        possible=not why,
+        why_not=why,
+        forgives="; ".join(gaps),
+        devices=names if chosen else (),
+    )
+
+
+def _equally_old(group: MemberGroup, chosen: list[str]) -> list[str]:
+    """Return the last of these outdated members, and those that would do as well; [] where none would."""
     if not chosen:
-        return ""
-    events = group.blocks[chosen[-1]].events
-    equal = [name for name in rest if group.blocks[name].events == events]
-    if not equal or any(each.name in equal for each in group.rebuilding):
-        return ""
-    return f" {joined([chosen[-1], *equal])} are equally old: try each of them on overlays, and compare."
+        return []
+    last, age = chosen[-1], group.age(chosen[-1])
+    slots = {*group.standing.whole, *(group.blocks[name].slot for name in chosen[:-1])}
+    equal = [
+        each.name
+        for each in group.stale
+        if each.name not in chosen and group.age(each.name) == age and group.enough({*slots, each.slot})
+    ]
+    if not equal or any(group.age(each.name) == age for each in group.rebuilding):
+        return []
+    return sorted([last, *equal], key=lambda name: group.blocks[name].slot or 0)
 
 
 def _search(group: MemberGroup, causes: tuple[Cause, ...]) -> Iterator[WayBack]:
