@@ -126,6 +126,7 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
     Raises:
         ValueError: the words say no geometry; the message says why.
     """
+    from raidtui.model.reshape_place import needs_backup  # noqa: PLC0415
     from raidtui.rescue.container_back import container_of  # noqa: PLC0415
     from raidtui.rescue.geometry_words import read_geometry  # noqa: PLC0415
     from raidtui.rescue.mdadm_words import Assembly, Recreation, starts_dirty  # noqa: PLC0415
@@ -143,8 +144,7 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
     uuid = next((block.uuid for block in blocks if block.uuid), "")
     found = {name: block for name in names if (block := _superblock(survey, name)) is not None}
     short = len(names) < max((block.raid_disks or 0 for block in blocks), default=0)
-    in_place = any(block.reshape is not None and block.reshape.in_place for block in blocks)
-    backup = _backup(arguments, uuid, in_place=in_place)
+    backup = _backup(arguments, uuid, needed=any(needs_backup(block) for block in blocks))
     return Assembly(
         devices=names,
         uuid=uuid,
@@ -163,7 +163,7 @@ def _superblock(survey: Survey, name: str) -> Superblock | None:
     return device.superblock if device is not None else None
 
 
-def _backup(arguments: argparse.Namespace, uuid: str, *, in_place: bool) -> str:
+def _backup(arguments: argparse.Namespace, uuid: str, *, needed: bool) -> str:
     """Return the backup file of a reshape: the one that was named or found, or a new one; "" for none.
 
     Raises:
@@ -177,7 +177,7 @@ def _backup(arguments: argparse.Namespace, uuid: str, *, in_place: bool) -> str:
         return ""
     if arguments.backup_file:
         return os.path.abspath(str(arguments.backup_file))  # noqa: PTH100
-    if not in_place and arguments.way != _WITHOUT:
+    if not needed and arguments.way != _WITHOUT:
         return ""
     if arguments.way != _CONTINUE:
         return new_backup(uuid)

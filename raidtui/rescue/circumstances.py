@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidtui.model.geometry import slots_words
-from raidtui.model.reshape_place import place_of, waiting_words
+from raidtui.model.reshape_place import needs_backup, place_of, waiting_words
 from raidtui.model.survey import MemberRole, Superblock
 from raidtui.plans.whole import MARGIN_EVENTS
 from raidtui.rescue.gap_words import moment
@@ -104,8 +104,13 @@ def _reshape(group: MemberGroup) -> Iterator[Cause]:
     moves = "the data offset moves, so no backup file is needed"
     if reshape.new_offset_sectors is None:
         moves = f"the data offset stays, so mdadm backs up what is being moved: {_backup_words(group)}"
-        if reshape.delta_disks > 0:
-            moves = "the data offset stays, so its first stripes needed a backup"
+        if reshape.delta_disks > 0 and not needs_backup(newest):
+            moves = "the data offset stays, but the first stripes, which needed a backup, lie behind it"
+        elif reshape.delta_disks > 0:
+            moves = (
+                "the data offset stays, and the place lies in the first stripes, which are moved onto"
+                f" themselves: it does not go on without a backup file; {_backup_words(group)}"
+            )
     back = ", backwards" if reshape.backwards else ""
     waiting = waiting_words(place_of(newest))
     yield Cause(
@@ -211,7 +216,7 @@ def _spare_words(group: MemberGroup, spares: list[str]) -> str:
             f" out. {its} not count."
         )
     if group.standing.enough or group.forced is not None or not group.enough_with_lost:
-        return f"{are} no slot: never used, or a former member that mdadm --add has overwritten. {its} not count."
+        return f"{are} no slot: never used, or overwritten by mdadm --add. {its} not count."
     gap = max(abs(group.events_behind(name)) for name in spares)
     many = (
         "as many as slots are absent"

@@ -22,6 +22,7 @@ class VerdictCode(StrEnum):
     SAVABLE = "savable"
     MEND_FIRST = "mend-first"
     SEARCH = "search"
+    NOT_KNOWN = "not-known"
     LOST = "lost"
     NOTHING = "nothing"
 
@@ -65,7 +66,13 @@ def verdict_of(array: RescueArray) -> RescueVerdict:
                 doubt = "too many members have no superblock, or one that says that they are spares"
         text = f"Only a search can show whether it can be saved: {doubt}."
         return RescueVerdict(code=VerdictCode.SEARCH, text=text)
-    text = "Lost with what is here: nothing can be started, and no search can help."
+    if CauseCode.NOT_ENOUGH not in {each.code for each in array.causes}:
+        text = (
+            "Not known whether it can be saved: there are devices enough that may hold its data, but no"
+            " way is known that starts it as it is."
+        )
+        return RescueVerdict(code=VerdictCode.NOT_KNOWN, text=text)
+    text = "Lost with what is here: fewer devices than it needs hold its data, all that may counted."
     return RescueVerdict(
         code=VerdictCode.LOST, text=f"{text} It takes what was not found." if array.missing else text
     )

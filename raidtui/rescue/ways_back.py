@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from raidtui.model.geometry import slots_words
-from raidtui.model.reshape_place import is_cut, place_of
+from raidtui.model.reshape_place import is_cut, needs_backup, place_of
 from raidtui.model.survey import MemberRole
 from raidtui.plans.whole import refuse_start
 from raidtui.rescue.container_back import container_ways
@@ -221,7 +221,7 @@ def _reshape(group: MemberGroup) -> Iterator[WayBack]:
     names = _whole(group)
     short = group.standing.enough is False
     why = blocked(group) or ("too few members are whole" if short else "")
-    needs = needs_backup(group)
+    needs = needs_backup(group.newest)
     file, filed = group.backup if needs else None, ""
     if needs and file is None:
         filed = "its backup file was not found: raidtui rescue try continue-reshape --backup-file FILE"
@@ -239,34 +239,31 @@ def _reshape(group: MemberGroup) -> Iterator[WayBack]:
         backup=file.path if file is not None else "",
     )
     if needs:
+        early = "" if reshape.in_place else "md refuses to go on from so early a place: revert it instead"
         yield WayBack(
             code=WayCode.CONTINUE_WITHOUT,
             text="Continue the reshape without its backup file (--invalid-backup, with a new file that"
             " exists), on overlays first. Where no more was moved than is recorded, that loses nothing, and"
             " mdadm does not take even the right file.",
             writes="the data of all members, moved to their new places",
-            possible=not why,
-            why_not=why,
+            possible=not why and not early,
+            why_not=why or early,
             forgives="what was moved beyond the recorded place: up to 10 s of the reshape",
             devices=names,
             backup=new_backup(group.uuid),
         )
-    misaligned = _unaligned(group)
+    misaligned, fresh = _unaligned(group), new_backup(group.uuid)
     yield WayBack(
         code=WayCode.REVERT,
         text="Revert the reshape (--update=revert-reshape): what was moved is moved back. On overlays"
-        " first: the command writes also where it fails.",
+        " first: the command writes also where it fails."
+        + (f" It needs a backup file, a new one: --backup-file={fresh}." if needs else ""),
         writes="superblocks at once, then the data of all members",
         possible=not why and not misaligned,
         why_not=why or misaligned,
         devices=names,
-        backup=new_backup(group.uuid) if needs else "",
+        backup=fresh if needs else "",
     )
-
-
-def needs_backup(group: MemberGroup) -> bool:
-    """Whether a pending reshape cannot go on without a backup file: old and new data overlap all the way."""
-    return group.newest.reshape is not None and group.newest.reshape.in_place
 
 
 def _unaligned(group: MemberGroup) -> str:
@@ -316,8 +313,6 @@ def _force(group: MemberGroup) -> Iterator[WayBack]:
 def _forced_way(group: MemberGroup, chosen: list[str]) -> WayBack:
     """Return the way that takes these outdated members for up to date; [] where all are too few."""
     why = blocked(group) or ("" if chosen else "also with the outdated members they are too few")
-    if group.newest.reshape is not None:
-        why = why or "a reshape is pending: force would take stripes of two forms for one"
     names = (*_whole(group, rebuilding=False), *chosen)
     rest = [each.name for each in group.stale if each.name not in chosen]
     rest += [each.name for each in group.rebuilding]
@@ -328,6 +323,11 @@ def _forced_way(group: MemberGroup, chosen: list[str]) -> WayBack:
     gaps = [f"{name} is {behind_words(group, name)}" for name in chosen]
     if chosen and group.standing.unwritten:
         gaps.append("parity may not fit in the stripes that were being written when it stopped")
+    gaps += [
+        f"what the reshape moved after {name} had left it: that records another place of it"
+        for name in chosen
+        if group.blocks[name].reshape != group.newest.reshape
+    ]
     tie = f" {joined(equal)} are equally old: try each of them on overlays, and compare." if equal else ""
     return WayBack(
         code=WayCode.FORCE,
@@ -347,7 +347,7 @@ def _equally_old(group: MemberGroup, chosen: list[str]) -> list[str]:
     if not chosen:
         return []
     last, age = chosen[-1], group.age(chosen[-1])
-    slots = {*group.standing.whole, *(group.blocks[name].slot for name in chosen[:-1])}
+    slots = {*group.standing.whole, *(each.slot for each in group.stale if each.name in chosen[:-1])}
     equal = [
         each.name
         for each in group.stale
@@ -417,6 +417,6 @@ def _journal_refusal(group: MemberGroup) -> str:
 
 
 def _reshape_refusal(group: MemberGroup) -> str:
-    if not needs_backup(group):
+    if not needs_backup(group.newest):
         return ""
     return "mdadm fails to restore the critical section of its reshape without the backup file"

@@ -95,6 +95,13 @@ EXPECTED = {
     "r10-one-marked-as-failed": Expected(
         causes="failed-together:sdb,sde", ways="force:sdc,sdd,sde -force:sdb,sdc,sdd"
     ),
+    "r0-grow-halted": Expected(
+        causes="reshape-cut stale:c -not-enough", ways="force:a,b,c -look -start -continue-reshape -search"
+    ),
+    "r5-grow-at-zero": Expected(
+        causes="reshape-cut",
+        ways="revert-reshape -look -start -continue-reshape -continue-reshape-without-backup -force -search",
+    ),
     "r5-zero-one": Expected(
         causes="superblock-lost:c member-missing",
         ways="look:a,b,d start-degraded:a,b,d -start -search -force",
