@@ -21,6 +21,7 @@ _MOST_KEY = 512
 """The most bytes of a passphrase that cryptsetup takes from a terminal."""
 _START, _DEGRADED, _HALF, _FORCE = "start", "start-degraded", "take-half", "force"
 _NO_BITMAP = "start-without-bitmap"
+_ALTERNATE, _ORIGINAL = "layout-alternate", "layout-original"
 _CONTINUE, _REVERT = "continue-reshape", "revert-reshape"
 _WITHOUT = "continue-reshape-without-backup"
 _CREATE = "rebuild-superblocks"
@@ -29,6 +30,8 @@ _WAYS = {
     _START: "as it is, by its superblocks",
     _DEGRADED: "without the members that are missing (--run)",
     _NO_BITMAP: "without its damaged bitmap (--update=no-bitmap)",
+    _ALTERNATE: "a RAID 0 of members of different size, as Linux 3.14 and newer write it",
+    _ORIGINAL: "such a RAID 0, as older ones wrote it",
     _HALF: "with one half of a mirror whose halves have run apart (--run)",
     _FORCE: "with members that are behind (--force)",
     _CONTINUE: "in the middle of a reshape, with its backup file where it has one",
@@ -129,7 +132,7 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
     from raidtui.model.reshape_place import needs_backup  # noqa: PLC0415
     from raidtui.rescue.container_back import container_of  # noqa: PLC0415
     from raidtui.rescue.geometry_words import read_geometry  # noqa: PLC0415
-    from raidtui.rescue.mdadm_words import Assembly, Recreation, starts_dirty  # noqa: PLC0415
+    from raidtui.rescue.mdadm_words import Assembly, Recreation, starts_dirty, updated  # noqa: PLC0415
     from raidtui.session.storage import new_uuid  # noqa: PLC0415
 
     if arguments.way == _CREATE:
@@ -150,7 +153,7 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
         uuid=uuid,
         run=arguments.way in {_DEGRADED, _HALF, _FORCE, _NO_BITMAP} or (short and arguments.way in _RESHAPES),
         force=arguments.way == _FORCE,
-        update={_REVERT: "revert-reshape", _NO_BITMAP: "no-bitmap"}.get(arguments.way, ""),
+        update=updated(arguments.way),
         backup=backup,
         invalid_backup=bool(backup) and arguments.way != _CONTINUE,
         frozen=arguments.way == _REVERT and not backup,

@@ -14,6 +14,7 @@ from msgspec import Struct
 from raidtui.model.geometry import copy_groups, losses_left, slots_words
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.model.start_obstacle import obstacle_of
 from raidtui.model.survey import MemberRole, Superblock
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted
 
@@ -186,6 +187,12 @@ def refuse_start(blocks: Mapping[str, Superblock], *, run: bool) -> Refusal | No
             why=f"{newest.label} was being written to when it stopped, and its parity cannot be corrected"
             f" without {_lack_words(found)}: the kernel does not start it",
             remedy=_back_words(found),
+        )
+    if obstacle := obstacle_of(blocks.values()):
+        return Refusal(
+            code=RefusalCode.WRONG_STATE,
+            why=f"{newest.label}: {obstacle}",
+            remedy="raidtui rescue shows the ways that do",
         )
     if not run and not found.complete:
         return _incomplete(newest, len(found.whole))

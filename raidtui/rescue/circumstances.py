@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from raidtui.model.geometry import slots_words
 from raidtui.model.reshape_place import needs_backup, place_of, waiting_words
+from raidtui.model.start_obstacle import lacks_raid0_layout
 from raidtui.model.survey import MemberRole, Superblock
 from raidtui.plans.whole import MARGIN_EVENTS
 from raidtui.rescue.gap_words import moment
@@ -39,6 +40,7 @@ def states_of(group: MemberGroup) -> Iterator[Cause]:
     yield from _reshape(group)
     yield from _dirty(group)
     yield from _journal(group)
+    yield from _layout(group)
     yield from _spares(group)
     yield from _damage(group)
     yield from _duplicates(group)
@@ -172,6 +174,18 @@ def _journal(group: MemberGroup) -> Iterator[Cause]:
             code=CauseCode.JOURNAL_LOST,
             text=f"{what}: writes that had not left it are lost, and parity may not fit there.",
             devices=(group.journal,) if group.journal else (),
+        )
+
+
+def _layout(group: MemberGroup) -> Iterator[Cause]:
+    if group.usable and lacks_raid0_layout(group.usable.values()):
+        yield Cause(
+            code=CauseCode.RAID0_LAYOUT,
+            text="RAID 0 of members of different size, and its layout is not recorded: Linux 5.4 and newer do"
+            " not start it until somebody says which it is. What Linux 3.14 and newer wrote is alternate,"
+            " what older ones wrote original. Until that is written, raid0.default_layout=2 or =1 on the"
+            " kernel's command line starts it.",
+            devices=tuple(group.usable),
         )
 
 

@@ -252,6 +252,8 @@ def _why(made: Assembly | Recreation) -> str:
         return "mdadm starts it, and the reshape continues at once"
     if made.update == "no-bitmap":
         return "without its bitmap; read-only, as it was tried"
+    if made.update.startswith("layout-"):
+        return "its superblocks say the layout from now on; read-only, as it was tried"
     if made.update:
         return "the reshape waits until the array is writable; read-only, as it was tried"
     if made.force:

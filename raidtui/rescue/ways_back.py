@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from raidtui.model.geometry import slots_words
 from raidtui.model.reshape_place import is_cut, needs_backup, place_of
+from raidtui.model.start_obstacle import lacks_raid0_layout
 from raidtui.model.survey import MemberRole
 from raidtui.plans.whole import refuse_start
 from raidtui.rescue.container_back import container_ways
@@ -40,6 +41,7 @@ def ways_of(group: MemberGroup, causes: tuple[Cause, ...]) -> tuple[WayBack, ...
         starts = [_with_doubt(way) for way in starts]
     found += starts
     found += _without_bitmap(group)
+    found += _layouts(group)
     found += _reshape(group)
     found += take_halves(group)
     found += _force(group)
@@ -122,13 +124,7 @@ def _why_not_started(group: MemberGroup, *, run: bool) -> str:
         return blocked(group) or "md takes none of its members as they are"
     refusal = refuse_start(group.usable, run=run)
     why = blocked(group) or (refusal.why if refusal is not None else "")
-    return (
-        why
-        or _bitmap_refusal(group)
-        or _journal_refusal(group)
-        or halves_refusal(group)
-        or _reshape_refusal(group)
-    )
+    return why or _bitmap_refusal(group) or _journal_refusal(group) or halves_refusal(group)
 
 
 def _start(group: MemberGroup) -> WayBack:
@@ -207,6 +203,28 @@ def _without_bitmap(group: MemberGroup) -> Iterator[WayBack]:
         forgives="where writes were under way when it stopped: it is checked as a whole then",
         devices=names,
     )
+
+
+def _layouts(group: MemberGroup) -> Iterator[WayBack]:
+    if not lacks_raid0_layout(group.usable.values()):
+        return
+    names = _whole(group)
+    why = blocked(group) or ("" if group.standing.enough else "a RAID 0 needs all its members")
+    for code, written in (
+        (WayCode.LAYOUT_ALTERNATE, "Linux 3.14 and newer"),
+        (WayCode.LAYOUT_ORIGINAL, "Linux before 3.14"),
+    ):
+        yield WayBack(
+            code=code,
+            text=f"Start it as {written} have written it (--update={code}) with {joined(names)}, on overlays"
+            " first: in the other layout, what lies beyond the end of the smallest member is damaged. Try"
+            " both, and compare the contents of files.",
+            writes=f"{_SUPERBLOCKS}: from then on they say the layout",
+            possible=not why,
+            why_not=why,
+            forgives="everything beyond the end of the smallest member, if it is the other layout",
+            devices=names,
+        )
 
 
 def _bitmap_refusal(group: MemberGroup) -> str:
@@ -414,9 +432,3 @@ def _whole(group: MemberGroup, *, rebuilding: bool = True) -> tuple[str, ...]:
 def _journal_refusal(group: MemberGroup) -> str:
     lost = (group.newest.features or 0) & 0x200 and not group.journal
     return "mdadm does not start it without its journal, unless by force" if lost else ""
-
-
-def _reshape_refusal(group: MemberGroup) -> str:
-    if not needs_backup(group.newest):
-        return ""
-    return "mdadm fails to restore the critical section of its reshape without the backup file"

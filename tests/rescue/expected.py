@@ -95,6 +95,10 @@ EXPECTED = {
     "r10-one-marked-as-failed": Expected(
         causes="failed-together:sdb,sde", ways="force:sdc,sdd,sde -force:sdb,sdc,sdd"
     ),
+    "r0-layout-unknown": Expected(
+        causes="raid0-layout:a1,b,c -complete",
+        ways="layout-alternate:a1,b,c layout-original:a1,b,c -start -start-degraded -look -search",
+    ),
     "r0-grow-halted": Expected(
         causes="reshape-cut stale:c -not-enough", ways="force:a,b,c -look -start -continue-reshape -search"
     ),
