@@ -110,10 +110,11 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     survey = read_survey(root, Sampler(root).sample(), tuple(name for name in names if name != "missing"))
     try:
         made = _made(arguments, survey, names)
+        request = _request(arguments, made, survey)
     except ValueError as error:
         raise UsageError(str(error)) from error
     try:
-        request, typed = _request(arguments, made, survey), _passphrase(arguments)
+        typed = _passphrase(arguments)
         job = begin_trial(root, survey, request, _looks(arguments), typed)
         if isinstance(job, Refusal):
             print_refusal(job, as_json=arguments.json)
@@ -191,7 +192,9 @@ def _backup(arguments: argparse.Namespace, uuid: str, *, needed: bool) -> str:
 
 
 def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey: Survey) -> TrialRequest:
+    from raidtui.rescue.evidence import Evidence  # noqa: PLC0415
     from raidtui.rescue.mdadm_words import Recreation  # noqa: PLC0415
+    from raidtui.rescue.search.measured import measured  # noqa: PLC0415
     from raidtui.rescue.trial.trial_members import least_method  # noqa: PLC0415
     from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest  # noqa: PLC0415
     from raidtui.rescue.trial.trials import methods_of, new_ident  # noqa: PLC0415
@@ -203,6 +206,10 @@ def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey:
         elif arguments.way in {_START, _DEGRADED, _HALF}:
             method = least_method(survey, made.devices)
     blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
+    try:
+        seen = measured(made.geometry) if isinstance(made, Recreation) else Evidence()
+    except OSError as error:
+        raise ValueError(f"a member cannot be read: {error}") from error
     return TrialRequest(
         ident=new_ident(),
         method=method,
@@ -210,6 +217,7 @@ def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey:
         label=f"{arguments.way} {next((block.label for block in blocks), 'an array')}",
         store=arguments.store,
         store_bytes=arguments.store_size << 20 if arguments.store_size else None,
+        evidence=seen,
     )
 
 
@@ -259,7 +267,7 @@ def _followed(job: Job, arguments: argparse.Namespace) -> int:
     from raidtui.command.jobs import attach  # noqa: PLC0415
     from raidtui.command.streams import print_json  # noqa: PLC0415
     from raidtui.rescue.proof import CheckResult  # noqa: PLC0415
-    from raidtui.rescue.trial.trial_record import outcome_of  # noqa: PLC0415
+    from raidtui.rescue.trial.trial_record import outcome_of, record_of  # noqa: PLC0415
     from raidtui.rescue.trial.trials import await_trial  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
     from raidtui.view.units import SECTOR_BYTES, binary_size  # noqa: PLC0415
@@ -274,8 +282,9 @@ def _followed(job: Job, arguments: argparse.Namespace) -> int:
     outcome = outcome_of(job)
     if outcome is None:
         return 1
+    doubts = record_of(job).request.evidence.doubts
     if arguments.json:
-        print_json({"job": job.id, **to_builtins(outcome)})
+        print_json({"job": job.id, **to_builtins(outcome), "doubts": list(doubts)})
     else:
         for each in outcome.findings:
             what = each.proof.contents or "nothing known"
@@ -284,6 +293,8 @@ def _followed(job: Job, arguments: argparse.Namespace) -> int:
             most = max(outcome.store_sectors.values()) * SECTOR_BYTES
             print(f"The overlays have stored {binary_size(most)} each at most.")
         print(visible(f"{outcome.proof.check}: {outcome.proof.sure}"))
+        for doubt in doubts:
+            print(visible(doubt))
         if outcome.proof.check in {CheckResult.CLEAN, CheckResult.ERRORS}:
             print(f"The real step: raidtui rescue plan {job.id}")
     return 0 if outcome.proof.check is CheckResult.CLEAN else 1

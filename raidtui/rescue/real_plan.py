@@ -317,7 +317,7 @@ def _grounds(trial: TrialRecord, outcome: TrialOutcome, job: str) -> tuple[str, 
     sure = f"How sure: {proof.sure.rstrip('.')}."
     names = joined(list(request.made.devices))
     same = f"Tried {METHOD_WORDS[request.method]}; both ends of {names} read as before it."
-    return (words, *((request.tie,) if request.tie else ()), sure, same)
+    return (words, *request.evidence.doubts, sure, same)
 
 
 def _main_step(steps: tuple[Step, ...], start: Step) -> str:

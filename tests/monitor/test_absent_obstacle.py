@@ -13,8 +13,8 @@ from tests.hosts.wrecks import wrecked
         (
             "r0-layout-unknown",
             (
-                "its members differ in size and its layout is not recorded: Linux 5.4 and newer do not start it"
-                " before somebody says which it is"
+                "its members differ in size and its layout is not recorded: Linux 5.4 and newer do not start"
+                " it before somebody says which it is"
             ),
         ),
         (
