@@ -177,7 +177,7 @@ def _tried(root: Root, result: SearchResult) -> SearchResult:
     first = result.candidates[0]
     survey = read_survey(root, Sampler(root).sample(), first.geometry.present)
     try:
-        proof = prove(root, survey, first.geometry, tie=result.tie_of(first.geometry))
+        proof = prove(root, survey, first.geometry, evidence=result.evidence_of(first.geometry))
     except JobError as error:
         print(f"raidtui: no trial: {error}", file=sys.stderr)
         return result
@@ -237,6 +237,7 @@ def _candidate_dict(candidate: SearchCandidate) -> dict[str, Any]:
         "blocks_wrong": candidate.failed,
         "reads_the_same": [_geometry_dict(geometry) for geometry in candidate.same],
         "notes": list(candidate.notes),
+        "doubts": list(candidate.evidence.doubts),
     }
 
 

@@ -21,6 +21,7 @@ _MOST_KEY = 512
 """The most bytes of a passphrase that cryptsetup takes from a terminal."""
 _START, _DEGRADED, _HALF, _FORCE = "start", "start-degraded", "take-half", "force"
 _NO_BITMAP = "start-without-bitmap"
+_ALTERNATE, _ORIGINAL = "layout-alternate", "layout-original"
 _CONTINUE, _REVERT = "continue-reshape", "revert-reshape"
 _WITHOUT = "continue-reshape-without-backup"
 _CREATE = "rebuild-superblocks"
@@ -29,6 +30,8 @@ _WAYS = {
     _START: "as it is, by its superblocks",
     _DEGRADED: "without the members that are missing (--run)",
     _NO_BITMAP: "without its damaged bitmap (--update=no-bitmap)",
+    _ALTERNATE: "a RAID 0 of members of different size, as Linux 3.14 and newer write it",
+    _ORIGINAL: "such a RAID 0, as older ones wrote it",
     _HALF: "with one half of a mirror whose halves have run apart (--run)",
     _FORCE: "with members that are behind (--force)",
     _CONTINUE: "in the middle of a reshape, with its backup file where it has one",
@@ -107,10 +110,11 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     survey = read_survey(root, Sampler(root).sample(), tuple(name for name in names if name != "missing"))
     try:
         made = _made(arguments, survey, names)
+        request = _request(arguments, made, survey)
     except ValueError as error:
         raise UsageError(str(error)) from error
     try:
-        request, typed = _request(arguments, made, survey), _passphrase(arguments)
+        typed = _passphrase(arguments)
         job = begin_trial(root, survey, request, _looks(arguments), typed)
         if isinstance(job, Refusal):
             print_refusal(job, as_json=arguments.json)
@@ -126,9 +130,10 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
     Raises:
         ValueError: the words say no geometry; the message says why.
     """
+    from raidtui.model.reshape_place import needs_backup  # noqa: PLC0415
     from raidtui.rescue.container_back import container_of  # noqa: PLC0415
     from raidtui.rescue.geometry_words import read_geometry  # noqa: PLC0415
-    from raidtui.rescue.mdadm_words import Assembly, Recreation, starts_dirty  # noqa: PLC0415
+    from raidtui.rescue.mdadm_words import Assembly, Recreation, starts_dirty, updated  # noqa: PLC0415
     from raidtui.session.storage import new_uuid  # noqa: PLC0415
 
     if arguments.way == _CREATE:
@@ -143,14 +148,13 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
     uuid = next((block.uuid for block in blocks if block.uuid), "")
     found = {name: block for name in names if (block := _superblock(survey, name)) is not None}
     short = len(names) < max((block.raid_disks or 0 for block in blocks), default=0)
-    in_place = any(block.reshape is not None and block.reshape.in_place for block in blocks)
-    backup = _backup(arguments, uuid, in_place=in_place)
+    backup = _backup(arguments, uuid, needed=any(needs_backup(block) for block in blocks))
     return Assembly(
         devices=names,
         uuid=uuid,
         run=arguments.way in {_DEGRADED, _HALF, _FORCE, _NO_BITMAP} or (short and arguments.way in _RESHAPES),
         force=arguments.way == _FORCE,
-        update={_REVERT: "revert-reshape", _NO_BITMAP: "no-bitmap"}.get(arguments.way, ""),
+        update=updated(arguments.way),
         backup=backup,
         invalid_backup=bool(backup) and arguments.way != _CONTINUE,
         frozen=arguments.way == _REVERT and not backup,
@@ -163,7 +167,7 @@ def _superblock(survey: Survey, name: str) -> Superblock | None:
     return device.superblock if device is not None else None
 
 
-def _backup(arguments: argparse.Namespace, uuid: str, *, in_place: bool) -> str:
+def _backup(arguments: argparse.Namespace, uuid: str, *, needed: bool) -> str:
     """Return the backup file of a reshape: the one that was named or found, or a new one; "" for none.
 
     Raises:
@@ -177,7 +181,7 @@ def _backup(arguments: argparse.Namespace, uuid: str, *, in_place: bool) -> str:
         return ""
     if arguments.backup_file:
         return os.path.abspath(str(arguments.backup_file))  # noqa: PTH100
-    if not in_place and arguments.way != _WITHOUT:
+    if not needed and arguments.way != _WITHOUT:
         return ""
     if arguments.way != _CONTINUE:
         return new_backup(uuid)
@@ -188,7 +192,9 @@ def _backup(arguments: argparse.Namespace, uuid: str, *, in_place: bool) -> str:
 
 
 def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey: Survey) -> TrialRequest:
+    from raidtui.rescue.evidence import Evidence  # noqa: PLC0415
     from raidtui.rescue.mdadm_words import Recreation  # noqa: PLC0415
+    from raidtui.rescue.search.measured import measured  # noqa: PLC0415
     from raidtui.rescue.trial.trial_members import least_method  # noqa: PLC0415
     from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest  # noqa: PLC0415
     from raidtui.rescue.trial.trials import methods_of, new_ident  # noqa: PLC0415
@@ -200,6 +206,10 @@ def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey:
         elif arguments.way in {_START, _DEGRADED, _HALF}:
             method = least_method(survey, made.devices)
     blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
+    try:
+        seen = measured(made.geometry) if isinstance(made, Recreation) else Evidence()
+    except OSError as error:
+        raise ValueError(f"a member cannot be read: {error}") from error
     return TrialRequest(
         ident=new_ident(),
         method=method,
@@ -207,6 +217,7 @@ def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey:
         label=f"{arguments.way} {next((block.label for block in blocks), 'an array')}",
         store=arguments.store,
         store_bytes=arguments.store_size << 20 if arguments.store_size else None,
+        evidence=seen,
     )
 
 
@@ -256,7 +267,7 @@ def _followed(job: Job, arguments: argparse.Namespace) -> int:
     from raidtui.command.jobs import attach  # noqa: PLC0415
     from raidtui.command.streams import print_json  # noqa: PLC0415
     from raidtui.rescue.proof import CheckResult  # noqa: PLC0415
-    from raidtui.rescue.trial.trial_record import outcome_of  # noqa: PLC0415
+    from raidtui.rescue.trial.trial_record import outcome_of, record_of  # noqa: PLC0415
     from raidtui.rescue.trial.trials import await_trial  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
     from raidtui.view.units import SECTOR_BYTES, binary_size  # noqa: PLC0415
@@ -271,8 +282,9 @@ def _followed(job: Job, arguments: argparse.Namespace) -> int:
     outcome = outcome_of(job)
     if outcome is None:
         return 1
+    doubts = record_of(job).request.evidence.doubts
     if arguments.json:
-        print_json({"job": job.id, **to_builtins(outcome)})
+        print_json({"job": job.id, **to_builtins(outcome), "doubts": list(doubts)})
     else:
         for each in outcome.findings:
             what = each.proof.contents or "nothing known"
@@ -281,6 +293,8 @@ def _followed(job: Job, arguments: argparse.Namespace) -> int:
             most = max(outcome.store_sectors.values()) * SECTOR_BYTES
             print(f"The overlays have stored {binary_size(most)} each at most.")
         print(visible(f"{outcome.proof.check}: {outcome.proof.sure}"))
+        for doubt in doubts:
+            print(visible(doubt))
         if outcome.proof.check in {CheckResult.CLEAN, CheckResult.ERRORS}:
             print(f"The real step: raidtui rescue plan {job.id}")
     return 0 if outcome.proof.check is CheckResult.CLEAN else 1

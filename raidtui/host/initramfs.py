@@ -1,6 +1,6 @@
 """Files inside an initramfs: cpio archives one after the other, plain or compressed (buffer-format.rst).
 
-It is read as it is unpacked by the kernel, no further than the wanted file, and nothing is written.
+It is read as the kernel unpacks it, and nothing is written.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import importlib
 import lzma
 import os
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import IO, cast
 
@@ -30,32 +30,6 @@ _NAMES = {b"\x28\xb5\x2f\xfd": "zstd", b"\x02\x21\x4c\x18": "lz4", b"\x89LZO": "
 
 class InitramfsError(Exception):
     """It cannot be read; the message says why, a clause."""
-
-
-def file_in_initramfs(stream: IO[bytes], wanted: Collection[str]) -> bytes | None:
-    """Return the first of these files; None where there is none of them.
-
-    Args:
-        stream: the initramfs, from its start; it can be sought.
-        wanted: paths without a leading slash.
-
-    Raises:
-        InitramfsError: it is no cpio archive, or compressed in a manner that this Python does not read.
-    """
-    try:
-        while True:
-            start = _beyond_zeros(stream)
-            if start is None:
-                return None
-            head = stream.read(6)
-            stream.seek(start)
-            if head not in _CPIO:
-                return _Archive(_opened(stream, head)).find(wanted)
-            found = _Archive(stream).find(wanted)
-            if found is not None:
-                return found
-    except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
-        raise InitramfsError(f"it is damaged: {error}") from error
 
 
 def walk_initramfs(stream: IO[bytes], wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes | None]]:
@@ -144,10 +118,6 @@ class _Archive:
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
         self._read = 0
-
-    def find(self, wanted: Collection[str]) -> bytes | None:
-        """Return the first of these files; None after the end of the archive."""
-        return next((data for _, data in self.walk(lambda name: name in wanted) if data), None)
 
     def walk(self, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes | None]]:
         """Yield each entry's name, and the content of those that are wanted."""

@@ -55,6 +55,7 @@ class AbsentArray(Struct, frozen=True, kw_only=True):
         seen_s: epoch seconds when it was last seen running in this session; None if it was not.
         awaits_udev: whether more members may be found: udev has not read all devices yet.
         unread: the devices that udev has no entry of, if it is known which.
+        obstacle: why md does not start it as it is, with all members; "" for nothing.
     """
 
     absence: Absence
@@ -71,6 +72,7 @@ class AbsentArray(Struct, frozen=True, kw_only=True):
     seen_s: float | None = None
     awaits_udev: bool = False
     unread: tuple[str, ...] = ()
+    obstacle: str = ""
 
     @property
     def key(self) -> str:

@@ -57,6 +57,25 @@ class ReshapePlace(Struct, frozen=True, kw_only=True):
         return position // both * both if self.backwards else -(-position // both) * both
 
 
+def needs_backup(block: Superblock) -> bool:
+    """Whether a reshape cannot go on from where it is without a backup file, nor its array start.
+
+    Old and new data overlap all the way where neither the data offset nor the number of slots changes. Where
+    slots come, they do up to the first stripe that lies behind all that it is made of (mdadm's Grow_restart).
+    """
+    reshape, found = block.reshape, place_of(block)
+    if reshape is None or reshape.in_place or reshape.new_offset_sectors is not None or found is None:
+        return reshape is not None and reshape.in_place
+    old_chunk = (block.chunk_bytes or 0) // SECTOR_BYTES
+    new_chunk = (reshape.new_chunk_bytes or block.chunk_bytes or 0) // SECTOR_BYTES
+    written = read = behind = 0
+    while written >= read and found.data_disks > found.old_data_disks:
+        written += new_chunk
+        behind = written * found.data_disks
+        read = behind // found.old_data_disks // old_chunk * old_chunk
+    return found.position < behind
+
+
 def place_of(block: Superblock) -> ReshapePlace | None:
     """Return where the reshape of a superblock is; None without one, and where too little is known."""
     reshape, parity = block.reshape, PARITY_LEVELS.get(block.level or "")

@@ -54,8 +54,7 @@ class PendingReshape(Struct, frozen=True, kw_only=True):
     Args:
         position_kib: how far it is, in KiB of the array; a reshape that goes backwards counts down.
         delta_disks: slots that come (or, negative, go).
-        new_offset_sectors: where data will begin on this member; None where that stays: then a backup file is
-            needed, except where slots come.
+        new_offset_sectors: where data will begin on this member; None where that stays.
         backwards: whether it goes from the end of the array to its start.
     """
 

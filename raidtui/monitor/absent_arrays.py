@@ -20,6 +20,7 @@ from raidtui.model.absent import Absence, AbsentArray, AbsentMember
 from raidtui.model.array import Array, Member
 from raidtui.model.geometry import losses_left
 from raidtui.model.snapshot import TrialTrace
+from raidtui.model.start_obstacle import obstacle_of
 from raidtui.model.survey import Superblock
 from raidtui.monitor.configured_arrays import RunningArrays, with_names
 from raidtui.monitor.free_members import free_members
@@ -324,6 +325,7 @@ class AbsentArrays:
             raid_disks=newest.raid_disks if newest is not None else None,
             filled=filled,
             members=members,
+            obstacle=obstacle_of(known.values()) if known else "",
         )
 
     def _stopped(self, seen: _Seen, group: Sequence[FoundMember]) -> AbsentArray:

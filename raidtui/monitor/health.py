@@ -361,6 +361,9 @@ def judge_absent(absent: AbsentArray) -> Finding:
         elif health is Health.FAILED:
             find = "find the missing members, and " if len(there) < absent.raid_disks else ""
             remedy = f"{find}{_NEVER_RE_CREATE}; {_RESCUE}"
+        elif absent.obstacle:
+            sentence += f"; {absent.obstacle}"
+            remedy = f"{_NEVER_RE_CREATE}; {_RESCUE}"
         else:
             ignore = f"; ARRAY <ignore> UUID={absent.uuid} in mdadm.conf keeps it from being reported"
             remedy = _ASSEMBLE + ignore

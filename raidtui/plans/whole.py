@@ -1,7 +1,8 @@
 """Which members of an array that is not running hold whole data, and whether these are enough to start it.
 
 The rules are those of mdadm's Assemble.c and of the kernel: a member counts where it is at most one event
-behind the newest, neither of the two takes the other for failed, and it was not being rebuilt.
+behind the newest, neither of the two takes the other for failed, and it was not being rebuilt. A spare is no
+measure of that: it has no data. But where it is newer than all members, the array went on without them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from msgspec import Struct
 from raidtui.model.geometry import copy_groups, losses_left, slots_words
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.model.start_obstacle import obstacle_of
 from raidtui.model.survey import MemberRole, Superblock
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted
 
@@ -43,13 +45,15 @@ class Standing(Struct, frozen=True, kw_only=True):
     """What there is of an array.
 
     Args:
-        newest: the superblock with the most events.
+        newest: the superblock with the most events of those in a slot.
+        latest: the superblock with the most events, spares' included.
         whole: slot -> the member that holds whole data.
         not_whole: the members whose data are not whole.
         replacing: replacements that were being made: each in a slot whose member is there, too.
     """
 
     newest: Superblock
+    latest: Superblock
     whole: Mapping[int, str]
     not_whole: tuple[StaleMember, ...] = ()
     replacing: tuple[str, ...] = ()
@@ -104,15 +108,21 @@ def standing(blocks: Mapping[str, Superblock]) -> Standing:
     Args:
         blocks: the superblocks by the names of their devices; at least one.
     """
-    first = max(blocks, key=lambda name: blocks[name].events or 0)
+    last = max(blocks, key=lambda name: blocks[name].events or 0)
+    first = max(blocks, key=lambda name: (_measures(blocks[name]), blocks[name].events or 0))
     newest = blocks[first]
+    gone_on = (blocks[last].events or 0) - (newest.events or 0) > MARGIN_EVENTS
     whole: dict[int, str] = {}
     others: list[StaleMember] = []
     for name in sorted(blocks, key=lambda each: (-(blocks[each].events or 0), each != first)):
         block = blocks[name]
         if block.slot is None:
             continue
-        if why := _why_stale(block, newest, first):
+        why = _why_stale(block, newest, first)
+        if not why and gone_on and block.recovery_sectors is None:
+            behind = (blocks[last].events or 0) - (block.events or 0)
+            why = f"is {counted(behind, 'event')} behind {last}, which holds no whole data"
+        if why:
             others.append(StaleMember(name=name, slot=block.slot, why=why))
         elif block.recovery_sectors is not None:
             why = f"was being rebuilt{_up_to(block.recovery_sectors)}"
@@ -125,7 +135,16 @@ def standing(blocks: Mapping[str, Superblock]) -> Standing:
         if block.role is MemberRole.REPLACEMENT
         and (newest.events or 0) - (block.events or 0) <= MARGIN_EVENTS
     )
-    return Standing(newest=newest, whole=whole, not_whole=tuple(others), replacing=replacing)
+    return Standing(
+        newest=newest, latest=blocks[last], whole=whole, not_whole=tuple(others), replacing=replacing
+    )
+
+
+def _measures(block: Superblock) -> int:
+    """Return how much a superblock says of the data: a spare's nothing, that of one being rebuilt little."""
+    if block.slot is None:
+        return 0
+    return 1 if block.recovery_sectors is not None else 2
 
 
 def _why_stale(block: Superblock, newest: Superblock, first: str) -> str:
@@ -152,7 +171,9 @@ def refuse_start(blocks: Mapping[str, Superblock], *, run: bool) -> Refusal | No
     """
     found = standing(blocks)
     newest = found.newest
-    if all(block.slot is None for block in blocks.values()):  # so old a mdadm does not say who is in which
+    if all(block.slot is None for block in blocks.values()) and any(
+        block.role is not MemberRole.SPARE for block in blocks.values()
+    ):  # so old a mdadm does not say who is in which
         return None if run or len(blocks) >= (newest.raid_disks or 0) else _incomplete(newest, len(blocks))
     if found.enough is False:
         return Refusal(
@@ -166,6 +187,12 @@ def refuse_start(blocks: Mapping[str, Superblock], *, run: bool) -> Refusal | No
             why=f"{newest.label} was being written to when it stopped, and its parity cannot be corrected"
             f" without {_lack_words(found)}: the kernel does not start it",
             remedy=_back_words(found),
+        )
+    if obstacle := obstacle_of(blocks.values()):
+        return Refusal(
+            code=RefusalCode.WRONG_STATE,
+            why=f"{newest.label}: {obstacle}",
+            remedy="raidtui rescue shows the ways that do",
         )
     if not run and not found.complete:
         return _incomplete(newest, len(found.whole))

@@ -113,7 +113,7 @@ def _split(group: MemberGroup) -> Iterator[Cause]:
 def _stale(group: MemberGroup) -> Iterator[Cause]:
     halves = {name for pair in group.halves for name in pair}
     left = [each for each in group.standing.not_whole if not each.rebuilding and each.name not in halves]
-    left.sort(key=lambda each: (group.blocks[each.name].events or 0, each.name))
+    left.sort(key=lambda each: (*(-part for part in group.age(each.name)), each.name))
     if not left:
         return
     kicked = _left_at_once(group, left)
@@ -129,8 +129,9 @@ def _stale(group: MemberGroup) -> Iterator[Cause]:
             f" {_disks_say(group, [each.name for each in kicked])}",
             devices=tuple(each.name for each in kicked),
         )
+    ages = {group.age(each.name) for each in left}
     for number, each in enumerate(left):
-        order = f" {'first' if number == 0 else 'next'}" if len(left) > 1 else ""
+        order = f" {'first' if number == 0 else 'next'}" if len(ages) > 1 else ""
         yield Cause(
             code=CauseCode.STALE,
             text=f"{each.name} (slot {each.slot}) dropped out{order}, last written"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from raidtui.model.geometry import slots_words
-from raidtui.model.reshape_place import place_of, waiting_words
+from raidtui.model.reshape_place import needs_backup, place_of, waiting_words
+from raidtui.model.start_obstacle import lacks_raid0_layout
 from raidtui.model.survey import MemberRole, Superblock
 from raidtui.plans.whole import MARGIN_EVENTS
 from raidtui.rescue.gap_words import moment
@@ -39,6 +40,7 @@ def states_of(group: MemberGroup) -> Iterator[Cause]:
     yield from _reshape(group)
     yield from _dirty(group)
     yield from _journal(group)
+    yield from _layout(group)
     yield from _spares(group)
     yield from _damage(group)
     yield from _duplicates(group)
@@ -104,8 +106,13 @@ def _reshape(group: MemberGroup) -> Iterator[Cause]:
     moves = "the data offset moves, so no backup file is needed"
     if reshape.new_offset_sectors is None:
         moves = f"the data offset stays, so mdadm backs up what is being moved: {_backup_words(group)}"
-        if reshape.delta_disks > 0:
-            moves = "the data offset stays, so its first stripes needed a backup"
+        if reshape.delta_disks > 0 and not needs_backup(newest):
+            moves = "the data offset stays, but the first stripes, which needed a backup, lie behind it"
+        elif reshape.delta_disks > 0:
+            moves = (
+                "the data offset stays, and the place lies in the first stripes, which are moved onto"
+                f" themselves: it does not go on without a backup file; {_backup_words(group)}"
+            )
     back = ", backwards" if reshape.backwards else ""
     waiting = waiting_words(place_of(newest))
     yield Cause(
@@ -170,6 +177,18 @@ def _journal(group: MemberGroup) -> Iterator[Cause]:
         )
 
 
+def _layout(group: MemberGroup) -> Iterator[Cause]:
+    if group.usable and lacks_raid0_layout(group.usable.values()):
+        yield Cause(
+            code=CauseCode.RAID0_LAYOUT,
+            text="RAID 0 of members of different size, and its layout is not recorded: Linux 5.4 and newer do"
+            " not start it until somebody says which it is. What Linux 3.14 and newer wrote is alternate,"
+            " what older ones wrote original. Until that is written, raid0.default_layout=2 or =1 on the"
+            " kernel's command line starts it.",
+            devices=tuple(group.usable),
+        )
+
+
 def _lost_source(group: MemberGroup, spare: Superblock) -> str:
     """Return which member failed while a spare was being rebuilt; "" where none did.
 
@@ -179,7 +198,7 @@ def _lost_source(group: MemberGroup, spare: Superblock) -> str:
     if group.events_behind_of(spare) > MARGIN_EVENTS:
         return ""
     for each in sorted(group.stale, key=lambda stale: -(group.blocks[stale.name].events or 0)):
-        then, now = group.blocks[each.name].roles or "", group.newest.roles or ""
+        then, now = group.blocks[each.name].roles or "", group.standing.latest.roles or ""
         filled = [
             slot for slot in group.absent if then[slot : slot + 1] == "A" and now[slot : slot + 1] == "."
         ]
@@ -196,11 +215,33 @@ def _spares(group: MemberGroup) -> Iterator[Cause]:
     if spares and (group.absent or group.standing.not_whole):
         yield Cause(
             code=CauseCode.SPARE,
-            text=f"{joined(spares)} {'is' if len(spares) == 1 else 'are'} recorded as a spare, in no slot: a"
-            " spare that was never used, or a former member that mdadm --add has overwritten. Its data do"
-            " not count.",
+            text=_spare_words(group, spares),
             devices=tuple(spares),
         )
+
+
+def _spare_words(group: MemberGroup, spares: list[str]) -> str:
+    """Return what spares may be: never used, overwritten, being filled, or members but for their role."""
+    are = f"{joined(spares)} {'is recorded as a spare' if len(spares) == 1 else 'are recorded as spares'}, in"
+    its = "Its data do" if len(spares) == 1 else "Their data do"
+    if group.standing.latest.role is MemberRole.SPARE and group.forced is not None:
+        return (
+            f"{are} no slot, and newer than all members: so is a disk that was being rebuilt as they dropped"
+            f" out. {its} not count."
+        )
+    if group.standing.enough or group.forced is not None or not group.enough_with_lost:
+        return f"{are} no slot: never used, or overwritten by mdadm --add. {its} not count."
+    gap = max(abs(group.events_behind(name)) for name in spares)
+    many = (
+        "as many as slots are absent"
+        if len(spares) == len(group.absent)
+        else f"{len(group.absent)} slots are absent"
+    )
+    return (
+        f"{are} no slot, but {many}, and their event counts are within {gap} of the newest: they may be"
+        " former members of which the role alone was rewritten, by mdadm --add or as a bridge or enclosure"
+        " came back. Their data decide it: search for them. Never try mdadm --create by hand."
+    )
 
 
 def _damage(group: MemberGroup) -> Iterator[Cause]:

@@ -47,7 +47,7 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
 
     @property
     def newest(self) -> Superblock:
-        """The superblock with the most events."""
+        """The superblock with the most events of those in a slot: a spare's says nothing of the data."""
         return self.standing.newest
 
     @property
@@ -96,11 +96,22 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
     @property
     def stale(self) -> tuple[StaleMember, ...]:
         """Members with data of an earlier time, the freshest first; not those of a slot that is filled."""
-        return tuple(
+        left = [
             each
             for each in self.standing.not_whole
             if not each.rebuilding and each.slot not in self.standing.whole
-        )
+        ]
+        return tuple(sorted(left, key=lambda each: self.age(each.name)))
+
+    def age(self, name: str) -> tuple[int, ...]:
+        """Return what sorts members by when they left, the last one first.
+
+        A mirror keeps its last copy in use, whatever it answers: what the newest has still in use was written
+        to after what it has as failed.
+        """
+        block = self.blocks[name]
+        failed, events = self.newest.takes_for_failed(block), -(block.events or 0)
+        return (failed, events) if self.newest.level in {"raid1", "raid10"} else (events, failed)
 
     @property
     def rebuilding(self) -> tuple[StaleMember, ...]:
@@ -124,11 +135,11 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
 
     def events_behind_of(self, block: Superblock) -> int:
         """Return how many events a superblock is behind the newest."""
-        return (self.newest.events or 0) - (block.events or 0)
+        return (self.standing.latest.events or 0) - (block.events or 0)
 
     def seconds_behind(self, name: str) -> float | None:
         """Return how much earlier a member was last written to than the newest."""
-        then, now = self.blocks[name].updated_s, self.newest.updated_s
+        then, now = self.blocks[name].updated_s, self.standing.latest.updated_s
         return None if then is None or now is None else now - then
 
     def enough(self, slots: set[int]) -> bool | None:
@@ -167,8 +178,19 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
         return ""
 
     @property
+    def former(self) -> tuple[str, ...]:
+        """Spares that may have been members: data stay where a superblock alone is written anew."""
+        if not self.absent:
+            return ()
+        return tuple(
+            name
+            for name, block in self.blocks.items()
+            if block.role is MemberRole.SPARE and not self.medium(name).blank
+        )
+
+    @property
     def enough_with_lost(self) -> bool:
-        """Whether the devices with data are enough, those without a superblock included."""
+        """Whether all devices that may hold data are enough: those without a superblock, and spares, too."""
         partial = {each.name for each in self.rebuilding}
         known = {
             block.slot
@@ -176,7 +198,18 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
             if block.slot is not None and name not in partial
         }
         full = [name for name in self.lost if not self.medium(name).blank]
-        return bool(self.enough(known | set(self.absent[: len(full)])))
+        return bool(self.enough(self._filled(known, len(full) + len(self.former))))
+
+    def _filled(self, slots: set[int], count: int) -> set[int]:
+        """Return slots with as many absent ones as there are devices for them, where these are needed."""
+        groups = copy_groups(self.newest.level, self.newest.layout, self.disks)
+        filled = set(slots)
+        for slot in self.absent:
+            needed = not groups or any(slot in group and not filled & set(group) for group in groups)
+            if needed and count:
+                filled.add(slot)
+                count -= 1
+        return filled
 
     def medium(self, name: str) -> MediumState:
         """Return what a device says of itself besides its superblock."""

@@ -1,4 +1,4 @@
-"""What is written down of former arrays: black boxes of raidtui's jobs, mdadm.conf, also in an initramfs.
+"""What is written down of former arrays: black boxes of raidtui's jobs, mdadm.conf and its backups.
 
 Hints order what fits alike, and are shown. They prove nothing: disks change places, and arrays are made anew.
 """
@@ -13,7 +13,6 @@ from pathlib import Path
 from msgspec import Struct
 
 from raidtui.host.facts import kernel_name
-from raidtui.host.initramfs import InitramfsError, file_in_initramfs
 from raidtui.host.md.array_names import canonical_uuid
 from raidtui.host.md.configured import configured_in
 from raidtui.host.md.mdadm import parse_words
@@ -29,10 +28,6 @@ from raidtui.plans.create.create_request import MISSING
 _CONFS = ("/etc/mdadm", "/etc")
 _CONF = "mdadm.conf"
 _MOST_BYTES = 1 << 20
-_BOOT = Path("/boot")
-_IMAGES = ("initrd*", "initramfs*", "*/*/initrd*")
-_MOST_IMAGES = 4
-_IN_IMAGE = ("etc/mdadm/mdadm.conf", "etc/mdadm.conf")
 
 
 class ArrayHint(Struct, frozen=True, kw_only=True):
@@ -46,7 +41,6 @@ class ArrayHint(Struct, frozen=True, kw_only=True):
         raid_disks: the number of slots.
         chunk_bytes: 0 for none.
         data_offset_sectors: as the newest superblock had it.
-        unread: why the source cannot be read, a clause; "" where it was.
     """
 
     source: str
@@ -59,7 +53,6 @@ class ArrayHint(Struct, frozen=True, kw_only=True):
     chunk_bytes: int | None = None
     data_offset_sectors: int | None = None
     metadata: str = ""
-    unread: str = ""
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -73,8 +66,6 @@ class ArrayHint(Struct, frozen=True, kw_only=True):
     @property
     def words(self) -> str:
         """All of it, a sentence."""
-        if self.unread:
-            return f"{self.source} is not read: {self.unread}."
         known = [
             self.level,
             f"{self.raid_disks} slots" if self.raid_disks else "",
@@ -212,12 +203,9 @@ def _text(file: Path) -> str:
 
 
 def _from_files(root: Root) -> Iterator[ArrayHint]:
-    """Yield the ARRAY lines of mdadm.conf, of its backups, and of what was copied into an initramfs."""
+    """Yield the ARRAY lines of mdadm.conf and of its backups."""
     seen = set[tuple[str, str]]()
-    for where, text in (*_conf_texts(root), *_image_texts(root)):
-        if isinstance(text, InitramfsError):
-            yield ArrayHint(source=where, unread=str(text))
-            continue
+    for where, text in _conf_texts(root):
         for line in configured_in(where, text):
             if not line.uuid or line.ignored or (line.uuid, line.label) in seen:
                 continue
@@ -239,19 +227,3 @@ def _conf_texts(root: Root) -> Iterator[tuple[str, str]]:
         for name in sorted(root.names(folder), key=lambda each: (each != _CONF, each)):
             if name.lstrip(".").startswith(_CONF) and not root.names(f"{folder}/{name}"):
                 yield f"{folder}/{name}", root.text(f"{folder}/{name}") or ""
-
-
-def _image_texts(root: Root) -> Iterator[tuple[str, str | InitramfsError]]:
-    """Yield mdadm.conf as each initramfs of this host has it, the newest first."""
-    if not root.live:
-        return
-    found = {path for pattern in _IMAGES for path in _BOOT.glob(pattern) if path.is_file()}
-    for path in sorted(found, key=lambda each: -each.stat().st_mtime)[:_MOST_IMAGES]:
-        try:
-            with path.open("rb") as stream:
-                data = file_in_initramfs(stream, _IN_IMAGE)
-        except (OSError, InitramfsError) as error:
-            yield str(path), InitramfsError(getattr(error, "strerror", None) or str(error))
-            continue
-        if data is not None:
-            yield f"{path}: {_CONF}", data.decode("utf-8", "replace")

@@ -15,6 +15,7 @@ from raidtui.model.survey import Superblock
 from raidtui.plans.create.create_request import MISSING
 from raidtui.plans.whole import standing
 from raidtui.rescue.proof import RescueGeometry
+from raidtui.rescue.records import WayCode
 
 _STRIPED = frozenset({0, 4, 5, 6, 10})
 _WITH_LAYOUT = frozenset({5, 6, 10})
@@ -36,7 +37,7 @@ class Assembly(Struct, frozen=True, kw_only=True, tag=True):
         uuid: the array's; "" where it is not known.
         force: members that are behind are taken as if they were not (mdadm(8), --force).
         run: started also where members are missing.
-        update: as in --update: revert-reshape, no-bitmap; "" for none.
+        update: as in --update: revert-reshape, no-bitmap, layout-original; "" for none.
         backup: the backup file of a reshape; "" for none.
         invalid_backup: what the backup file holds is not used.
         frozen: a reshape that is under way does not continue.
@@ -76,6 +77,13 @@ class Recreation(Struct, frozen=True, kw_only=True, tag=True):
     def devices(self) -> tuple[str, ...]:
         """Kernel names."""
         return self.geometry.present
+
+
+def updated(way: str) -> str:
+    """Return what a way back has mdadm update in superblocks (--update); "" for nothing."""
+    if way in {WayCode.LAYOUT_ALTERNATE, WayCode.LAYOUT_ORIGINAL, WayCode.REVERT}:
+        return str(way)
+    return "no-bitmap" if way == WayCode.NO_BITMAP else ""
 
 
 def mdadm_words(array: str, made: Assembly | Recreation, path: Path) -> tuple[str, ...]:

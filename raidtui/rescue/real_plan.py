@@ -252,6 +252,8 @@ def _why(made: Assembly | Recreation) -> str:
         return "mdadm starts it, and the reshape continues at once"
     if made.update == "no-bitmap":
         return "without its bitmap; read-only, as it was tried"
+    if made.update.startswith("layout-"):
+        return "its superblocks say the layout from now on; read-only, as it was tried"
     if made.update:
         return "the reshape waits until the array is writable; read-only, as it was tried"
     if made.force:
@@ -315,7 +317,7 @@ def _grounds(trial: TrialRecord, outcome: TrialOutcome, job: str) -> tuple[str, 
     sure = f"How sure: {proof.sure.rstrip('.')}."
     names = joined(list(request.made.devices))
     same = f"Tried {METHOD_WORDS[request.method]}; both ends of {names} read as before it."
-    return (words, *((request.tie,) if request.tie else ()), sure, same)
+    return (words, *request.evidence.doubts, sure, same)
 
 
 def _main_step(steps: tuple[Step, ...], start: Step) -> str:

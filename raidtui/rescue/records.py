@@ -27,6 +27,7 @@ class CauseCode(StrEnum):
     RECOVERY_CUT = "recovery-cut"
     RESHAPE_CUT = "reshape-cut"
     DIRTY_DEGRADED = "dirty-degraded"
+    RAID0_LAYOUT = "raid0-layout"
     JOURNAL_LOST = "journal-lost"
     REPLAYED = "log-replayed"
     MISSING = "member-missing"
@@ -57,6 +58,8 @@ class WayCode(StrEnum):
     START = "start"
     DEGRADED = "start-degraded"
     NO_BITMAP = "start-without-bitmap"
+    LAYOUT_ALTERNATE = "layout-alternate"
+    LAYOUT_ORIGINAL = "layout-original"
     CONTINUE = "continue-reshape"
     CONTINUE_WITHOUT = "continue-reshape-without-backup"
     REVERT = "revert-reshape"
@@ -89,6 +92,14 @@ class Need(IntEnum):
     TOO_FEW = 2
 
 
+STARTS = frozenset(
+    {
+        *(WayCode.START, WayCode.DEGRADED, WayCode.NO_BITMAP, WayCode.TAKE_HALF, WayCode.FORCE),
+        *(WayCode.LAYOUT_ALTERNATE, WayCode.LAYOUT_ORIGINAL),
+        *(WayCode.LOOK, WayCode.CONTINUE, WayCode.CONTINUE_WITHOUT, WayCode.REVERT),
+    }
+)
+"""The ways that start an array, which names devices."""
 _NO_STARTS = frozenset({WayCode.COPY, WayCode.BRING_BACK, WayCode.RESTORE_SIZE})
 _HARMLESS = frozenset(
     {

@@ -6,15 +6,10 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from raidtui.rescue.records import CauseCode, Need, RescueArray, WayCode
+from raidtui.rescue.records import STARTS, CauseCode, Need, RescueArray, WayCode
 from raidtui.view.units import joined
 
-_STARTS = frozenset(
-    {
-        *(WayCode.START, WayCode.DEGRADED, WayCode.NO_BITMAP, WayCode.TAKE_HALF, WayCode.FORCE),
-        *(WayCode.CONTINUE, WayCode.CONTINUE_WITHOUT, WayCode.REVERT),
-    }
-)
+_STARTS = STARTS - {WayCode.LOOK}
 _DOUBTS = frozenset({CauseCode.RECREATED, CauseCode.CHECKSUM, CauseCode.COMPLETE})
 _MENDS = frozenset({WayCode.MAP, WayCode.RESTORE_SIZE})
 
@@ -27,6 +22,7 @@ class VerdictCode(StrEnum):
     SAVABLE = "savable"
     MEND_FIRST = "mend-first"
     SEARCH = "search"
+    NOT_KNOWN = "not-known"
     LOST = "lost"
     NOTHING = "nothing"
 
@@ -67,10 +63,16 @@ def verdict_of(array: RescueArray) -> RescueVerdict:
         if left:
             doubt = "what its superblocks say is in doubt"
             if not {each.code for each in array.causes} & _DOUBTS:
-                doubt = "too many members have no superblock"
+                doubt = "too many members have no superblock, or one that says that they are spares"
         text = f"Only a search can show whether it can be saved: {doubt}."
         return RescueVerdict(code=VerdictCode.SEARCH, text=text)
-    text = "Lost with what is here: nothing can be started, and no search can help."
+    if CauseCode.NOT_ENOUGH not in {each.code for each in array.causes}:
+        text = (
+            "Not known whether it can be saved: there are devices enough that may hold its data, but no"
+            " way is known that starts it as it is."
+        )
+        return RescueVerdict(code=VerdictCode.NOT_KNOWN, text=text)
+    text = "Lost with what is here: fewer devices than it needs hold its data, all that may counted."
     return RescueVerdict(
         code=VerdictCode.LOST, text=f"{text} It takes what was not found." if array.missing else text
     )

@@ -11,19 +11,21 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from raidtui.model.geometry import slots_words
-from raidtui.model.reshape_place import is_cut, place_of
+from raidtui.model.reshape_place import is_cut, needs_backup, place_of
+from raidtui.model.start_obstacle import lacks_raid0_layout
+from raidtui.model.survey import MemberRole
 from raidtui.plans.whole import refuse_start
 from raidtui.rescue.container_back import container_ways
 from raidtui.rescue.gap_words import behind_words
 from raidtui.rescue.groups import MemberGroup, is_too_small
 from raidtui.rescue.half_back import halves_refusal, look_at_halves, take_halves
-from raidtui.rescue.records import Cause, CauseCode, WayBack, WayCode
+from raidtui.rescue.records import STARTS, Cause, CauseCode, WayBack, WayCode
 from raidtui.rescue.reshape_backup import is_needed, new_backup
 from raidtui.view.units import SECTOR_BYTES, binary_size, joined
 
 _DIRTY = " The kernel is told to start it although its parity may not fit (start_dirty_degraded)."
 _SUPERBLOCKS = "the superblocks of its members"
-_REBUILT = {CauseCode.SUPERBLOCK_LOST, CauseCode.OVERWRITTEN, CauseCode.NOT_ENOUGH}
+_REBUILT = {CauseCode.SUPERBLOCK_LOST, CauseCode.OVERWRITTEN, CauseCode.NOT_ENOUGH, CauseCode.SPARE}
 
 
 def ways_of(group: MemberGroup, causes: tuple[Cause, ...]) -> tuple[WayBack, ...]:
@@ -39,11 +41,19 @@ def ways_of(group: MemberGroup, causes: tuple[Cause, ...]) -> tuple[WayBack, ...
         starts = [_with_doubt(way) for way in starts]
     found += starts
     found += _without_bitmap(group)
+    found += _layouts(group)
     found += _reshape(group)
     found += take_halves(group)
     found += _force(group)
     found += _search(group, causes)
-    return tuple(found)
+    return tuple(_with_devices(way) for way in found)
+
+
+def _with_devices(way: WayBack) -> WayBack:
+    """Return a way as it is; one that starts an array is not possible without any device."""
+    if not way.possible or way.devices or way.code not in STARTS:
+        return way
+    return replace(way, possible=False, why_not="none of its members is whole")
 
 
 def blocked(group: MemberGroup) -> str:
@@ -114,13 +124,7 @@ def _why_not_started(group: MemberGroup, *, run: bool) -> str:
         return blocked(group) or "md takes none of its members as they are"
     refusal = refuse_start(group.usable, run=run)
     why = blocked(group) or (refusal.why if refusal is not None else "")
-    return (
-        why
-        or _bitmap_refusal(group)
-        or _journal_refusal(group)
-        or halves_refusal(group)
-        or _reshape_refusal(group)
-    )
+    return why or _bitmap_refusal(group) or _journal_refusal(group) or halves_refusal(group)
 
 
 def _start(group: MemberGroup) -> WayBack:
@@ -172,7 +176,7 @@ def _degraded(group: MemberGroup) -> Iterator[WayBack]:
     names = _whole(group)
     why = _why_not_started(group, run=True)
     left = [each.name for each in group.standing.not_whole if not each.rebuilding]
-    outside = f" {joined([*left, *group.lost])} must not be named." if left or group.lost else ""
+    outside = f" {joined([*left, *group.lost])} must not be named." if names and (left or group.lost) else ""
     yield WayBack(
         code=WayCode.DEGRADED,
         text=f"Start it degraded (--run) with {joined(names) or 'the members that are whole'}.{outside}",
@@ -201,6 +205,28 @@ def _without_bitmap(group: MemberGroup) -> Iterator[WayBack]:
     )
 
 
+def _layouts(group: MemberGroup) -> Iterator[WayBack]:
+    if not lacks_raid0_layout(group.usable.values()):
+        return
+    names = _whole(group)
+    why = blocked(group) or ("" if group.standing.enough else "a RAID 0 needs all its members")
+    for code, written in (
+        (WayCode.LAYOUT_ALTERNATE, "Linux 3.14 and newer"),
+        (WayCode.LAYOUT_ORIGINAL, "Linux before 3.14"),
+    ):
+        yield WayBack(
+            code=code,
+            text=f"Start it as {written} have written it (--update={code}) with {joined(names)}, on overlays"
+            " first: in the other layout, what lies beyond the end of the smallest member is damaged. Try"
+            " both, and compare the contents of files.",
+            writes=f"{_SUPERBLOCKS}: from then on they say the layout",
+            possible=not why,
+            why_not=why,
+            forgives="everything beyond the end of the smallest member, if it is the other layout",
+            devices=names,
+        )
+
+
 def _bitmap_refusal(group: MemberGroup) -> str:
     damaged = [name for name in group.standing.whole.values() if group.blocks[name].bitmap_damaged]
     return "the kernel does not start it if it reads a bitmap that is damaged" if damaged else ""
@@ -213,7 +239,7 @@ def _reshape(group: MemberGroup) -> Iterator[WayBack]:
     names = _whole(group)
     short = group.standing.enough is False
     why = blocked(group) or ("too few members are whole" if short else "")
-    needs = needs_backup(group)
+    needs = needs_backup(group.newest)
     file, filed = group.backup if needs else None, ""
     if needs and file is None:
         filed = "its backup file was not found: raidtui rescue try continue-reshape --backup-file FILE"
@@ -231,34 +257,31 @@ def _reshape(group: MemberGroup) -> Iterator[WayBack]:
         backup=file.path if file is not None else "",
     )
     if needs:
+        early = "" if reshape.in_place else "md refuses to go on from so early a place: revert it instead"
         yield WayBack(
             code=WayCode.CONTINUE_WITHOUT,
             text="Continue the reshape without its backup file (--invalid-backup, with a new file that"
             " exists), on overlays first. Where no more was moved than is recorded, that loses nothing, and"
             " mdadm does not take even the right file.",
             writes="the data of all members, moved to their new places",
-            possible=not why,
-            why_not=why,
+            possible=not why and not early,
+            why_not=why or early,
             forgives="what was moved beyond the recorded place: up to 10 s of the reshape",
             devices=names,
             backup=new_backup(group.uuid),
         )
-    misaligned = _unaligned(group)
+    misaligned, fresh = _unaligned(group), new_backup(group.uuid)
     yield WayBack(
         code=WayCode.REVERT,
         text="Revert the reshape (--update=revert-reshape): what was moved is moved back. On overlays"
-        " first: the command writes also where it fails.",
+        " first: the command writes also where it fails."
+        + (f" It needs a backup file, a new one: --backup-file={fresh}." if needs else ""),
         writes="superblocks at once, then the data of all members",
         possible=not why and not misaligned,
         why_not=why or misaligned,
         devices=names,
-        backup=new_backup(group.uuid) if needs else "",
+        backup=fresh if needs else "",
     )
-
-
-def needs_backup(group: MemberGroup) -> bool:
-    """Whether a pending reshape cannot go on without a backup file: old and new data overlap all the way."""
-    return group.newest.reshape is not None and group.newest.reshape.in_place
 
 
 def _unaligned(group: MemberGroup) -> str:
@@ -300,38 +323,57 @@ def _force(group: MemberGroup) -> Iterator[WayBack]:
             devices=whole,
         )
     elif group.standing.enough is False and group.stale:
-        why = blocked(group) or ("also with the outdated members they are too few" if forced is None else "")
-        if group.newest.reshape is not None:
-            why = why or "a reshape is pending: force would take stripes of two forms for one"
         chosen = [each.name for each in forced or ()]
-        names = (*whole, *chosen)
-        gaps = [f"{name} is {behind_words(group, name)}" for name in chosen]
-        rest = [each.name for each in group.stale if each.name not in chosen]
-        rest += [each.name for each in group.rebuilding]
-        tie = _tied(group, chosen, rest)
-        them = "them" if len(rest) > 1 else "it"
-        leave = f" {joined(rest)} must not be named: --force would count {them} as up to date."
-        yield WayBack(
-            code=WayCode.FORCE,
-            text=f"Start it by force (--force) with exactly {joined(names) or 'these'}, on overlays first."
-            + (leave if rest and forced is not None else "")
-            + tie,
-            writes=f"{_SUPERBLOCKS}: afterwards nothing says that data are outdated",
-            possible=not why,
-            why_not=why,
-            forgives="; ".join(gaps),
-            devices=names if forced is not None else (),
-        )
+        for last in _equally_old(group, chosen) or [""]:
+            yield _forced_way(group, [*chosen[:-1], last] if last else chosen)
 
 
-def _tied(group: MemberGroup, chosen: list[str], rest: list[str]) -> str:
+def _forced_way(group: MemberGroup, chosen: list[str]) -> WayBack:
+    """Return the way that takes these outdated members for up to date; [] where all are too few."""
+    why = blocked(group) or ("" if chosen else "also with the outdated members they are too few")
+    names = (*_whole(group, rebuilding=False), *chosen)
+    rest = [each.name for each in group.stale if each.name not in chosen]
+    rest += [each.name for each in group.rebuilding]
+    rest += [name for name, block in group.blocks.items() if block.role is MemberRole.SPARE]
+    them = "them" if len(rest) > 1 else "it"
+    leave = f" {joined(rest)} must not be named: --force would count {them} as up to date."
+    equal = _equally_old(group, chosen)
+    gaps = [f"{name} is {behind_words(group, name)}" for name in chosen]
+    if chosen and group.standing.unwritten:
+        gaps.append("parity may not fit in the stripes that were being written when it stopped")
+    gaps += [
+        f"what the reshape moved after {name} had left it: that records another place of it"
+        for name in chosen
+        if group.blocks[name].reshape != group.newest.reshape
+    ]
+    tie = f" {joined(equal)} are equally old: try each of them on overlays, and compare." if equal else ""
+    return WayBack(
+        code=WayCode.FORCE,
+        text=f"Start it by force (--force) with exactly {joined(names) or 'these'}, on overlays first."
+        + (leave if rest and chosen else "")
+        + tie,
+        writes=f"{_SUPERBLOCKS}: afterwards nothing says that data are outdated",
+        possible=not why,
+        why_not=why,
+        forgives="; ".join(gaps),
+        devices=names if chosen else (),
+    )
+
+
+def _equally_old(group: MemberGroup, chosen: list[str]) -> list[str]:
+    """Return the last of these outdated members, and those that would do as well; [] where none would."""
     if not chosen:
-        return ""
-    events = group.blocks[chosen[-1]].events
-    equal = [name for name in rest if group.blocks[name].events == events]
-    if not equal or any(each.name in equal for each in group.rebuilding):
-        return ""
-    return f" {joined([chosen[-1], *equal])} are equally old: try each of them on overlays, and compare."
+        return []
+    last, age = chosen[-1], group.age(chosen[-1])
+    slots = {*group.standing.whole, *(each.slot for each in group.stale if each.name in chosen[:-1])}
+    equal = [
+        each.name
+        for each in group.stale
+        if each.name not in chosen and group.age(each.name) == age and group.enough({*slots, each.slot})
+    ]
+    if not equal or any(group.age(each.name) == age for each in group.rebuilding):
+        return []
+    return sorted([last, *equal], key=lambda name: group.blocks[name].slot or 0)
 
 
 def _search(group: MemberGroup, causes: tuple[Cause, ...]) -> Iterator[WayBack]:
@@ -390,9 +432,3 @@ def _whole(group: MemberGroup, *, rebuilding: bool = True) -> tuple[str, ...]:
 def _journal_refusal(group: MemberGroup) -> str:
     lost = (group.newest.features or 0) & 0x200 and not group.journal
     return "mdadm does not start it without its journal, unless by force" if lost else ""
-
-
-def _reshape_refusal(group: MemberGroup) -> str:
-    if not needs_backup(group):
-        return ""
-    return "mdadm fails to restore the critical section of its reshape without the backup file"

@@ -20,6 +20,7 @@ from raidtui.host.surface import SURFACES, Surface, read_surface
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.store import all_jobs
 from raidtui.model.disk import Disk
+from raidtui.model.reshape_place import needs_backup
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
@@ -122,7 +123,7 @@ def look_closer(root: Root, survey: Survey, snapshot: Snapshot, names: Collectio
     }
     survey = msgspec.structs.replace(survey, silent=survey.silent | late)
     blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
-    moved = any(block.reshape is not None and block.reshape.in_place for block in blocks)
+    moved = any(needs_backup(block) for block in blocks)
     return RescueFacts(
         backups=read_backups(root, planned_backups()) if moved else (),
         survey=survey,

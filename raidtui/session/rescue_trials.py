@@ -15,6 +15,7 @@ from raidtui.jobs.states import UNDER_WAY, JobState
 from raidtui.jobs.store import Job
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Survey
+from raidtui.rescue.evidence import Evidence
 from raidtui.rescue.mdadm_words import Assembly, Recreation
 from raidtui.rescue.real_plan import plan_real, writes_members
 from raidtui.rescue.saving import saving_room
@@ -43,7 +44,7 @@ class TrialWish(Struct, frozen=True, kw_only=True):
         hold: whether it stays mounted until it is taken down.
         verify: whether the members are read as a whole before and after, and compared.
         passphrase: of what is encrypted; "" for none. It is kept nowhere else.
-        tie: what the trial cannot decide, a sentence; "" for nothing.
+        evidence: what was seen of what is tried.
     """
 
     made: Assembly | Recreation
@@ -54,7 +55,7 @@ class TrialWish(Struct, frozen=True, kw_only=True):
     hold: bool = False
     verify: bool = False
     passphrase: str = ""
-    tie: str = ""
+    evidence: Evidence = Evidence()
 
     @property
     def room_bytes(self) -> int:
@@ -134,7 +135,7 @@ def start_trial(root: Root, survey: Survey, wish: TrialWish) -> str | Refusal:
         made=wish.made,
         label=wish.label,
         store=wish.store,
-        tie=wish.tie,
+        evidence=wish.evidence,
     )
     looks = TrialLooks(files=wish.files, hold=wish.hold, verify=wish.verify)
     job = begin_trial(root, survey, request, looks, wish.passphrase)

@@ -78,7 +78,6 @@ CASES = [
     pytest.param(6, "left-asymmetric", 64, (0, 1, 4, 3, 2), (1,), id="raid6-la-one-missing"),
     later(6, "right-symmetric", 64, (3, 1, 0, 2), (), id="raid6-rs"),
     later(6, "right-asymmetric", 64, (1, 0, 2, 3), (), id="raid6-ra"),
-    later(6, "ddf-N-continue", 64, (2, 1, 0, 3, 4), (), id="raid6-ddf"),
     later(10, "n2", 64, (3, 1, 0, 2), (), id="raid10-n2"),
     pytest.param(10, "f2", 64, (2, 3, 0, 1), (), id="raid10-f2"),
     pytest.param(10, "o2", 64, (1, 0, 3, 2), (), id="raid10-o2"),

@@ -40,6 +40,13 @@ def ext4(base: Path, *options: str, mib: int = 48) -> bytes:
     return image.read_bytes()
 
 
+def ext4_of(folder: Path, image: Path, *, mib: int) -> bytes:
+    """Return an ext4 file system with the files of a folder."""
+    _truncated(image, mib)
+    _run("mke2fs", "-q", "-F", "-t", "ext4", "-d", str(folder), str(image))
+    return image.read_bytes()
+
+
 def xfs(base: Path, *options: str, mib: int = 320) -> bytes:
     """Return an XFS file system with files."""
     image, proto = base / f"xfs{''.join(options)}", base / "xfs.proto"

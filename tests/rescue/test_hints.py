@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
 from raidtui.rescue.search.hinted import with_hints
 from raidtui.rescue.search.outcome import SearchCandidate, SearchOutcome, SearchResult
 from raidtui.session.rescue import read_captured_hints, read_facts
-from tests.host.test_initramfs import archive, entry
 from tests.hosts.wrecks import WRECKED
 
 UUID = "01234567:89abcdef:01234567:89abcdef"
@@ -107,26 +105,6 @@ def test_mdadm_conf_and_its_backups(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [hint.words for hint in read_hints(root, [])] == [
         "/etc/mdadm/mdadm.conf, line 1: the array data: raid5, 3 slots.",
         "/etc/mdadm/mdadm.conf.20261122-1.bak, line 2: the array old: nothing more.",
-    ]
-
-
-def test_mdadm_conf_in_each_initramfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of this host alone; what cannot be read is named, what the file beside it says is not said again."""
-    monkeypatch.setattr("raidtui.rescue.hints.all_jobs", list)
-    monkeypatch.setattr("raidtui.rescue.hints._BOOT", tmp_path)
-    old = "89abcdef:01234567:89abcdef:01234567"
-    text = CONF + f"ARRAY /dev/md/old level=raid6 UUID={old}\n"
-    (tmp_path / "initrd.img-6.1").write_bytes(archive(entry("etc/mdadm/mdadm.conf", text.encode())))
-    (tmp_path / "initramfs-6.2.img").write_bytes(b"\x02\x21\x4c\x18" + bytes(99))
-    (tmp_path / "initrd.img-none").write_bytes(archive(entry("init", b"x")))
-    for age, name in enumerate(("initrd.img-6.1", "initramfs-6.2.img", "initrd.img-none")):
-        os.utime(tmp_path / name, (1e9 - age, 1e9 - age))
-    root = MemoryRoot({"/etc/mdadm/mdadm.conf": CONF})
-    assert len(read_hints(root, [])) == 1
-    root.live = True
-    assert [hint.words for hint in read_hints(root, [])][1:] == [
-        f"{tmp_path}/initrd.img-6.1: mdadm.conf, line 2: the array old: raid6.",
-        f"{tmp_path}/initramfs-6.2.img is not read: it is compressed with lz4.",
     ]
 
 

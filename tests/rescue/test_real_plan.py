@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from raidtui.model.plan import FactKind, Harm, Plan, Refusal
 from raidtui.model.survey import Superblock, Survey
 from raidtui.plans.shell_script import plan_sentences
+from raidtui.rescue.evidence import Evidence
 from raidtui.rescue.mdadm_words import DIRTY, Assembly, Recreation
 from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
 from raidtui.rescue.real_plan import plan_real
@@ -112,9 +113,18 @@ def test_what_is_forgiven_is_said() -> None:
 
 def test_a_tie_goes_with_the_proof_to_the_plan() -> None:
     tied = trial()
-    tied = replace(tied, request=replace(tied.request, tie="One of 720 geometries that fit alike."))
+    evidence = Evidence(
+        tie="One of 720 geometries that fit alike.",
+        compared=59,
+        unmatched=4,
+        behind=("sdd is 4 events behind",),
+    )
+    tied = replace(tied, request=replace(tied.request, evidence=evidence))
     plan = planned(members("sdd"), tied)
-    assert plan.grounds[1] == "One of 720 geometries that fit alike."
+    assert plan.grounds[1:4] == evidence.doubts
+    assert evidence.doubts[0] == "One of 720 geometries that fit alike."
+    assert evidence.doubts[1].startswith("A clean check is not enough here: parity did not match in 4 of 59")
+    assert evidence.doubts[2].startswith("By the superblocks, sdd is 4 events behind")
     assert "  One of 720 geometries that fit alike." in plan_sentences(plan)
 
 

@@ -18,7 +18,7 @@ def first_cells(heading: str) -> list[str]:
     """Return the words in backticks of the first cells of the table below a heading."""
     part = TEXT.partition(heading)[2].lstrip("\n").partition("\n\n")[0]
     rows = [line for line in part.split("\n") if line.startswith("| `")]
-    return [word for row in rows for word in re.findall(r"`([a-z_-]+)`", row.split(" | ")[0])]
+    return [word for row in rows for word in re.findall(r"`([a-z0-9_-]+)`", row.split(" | ")[0])]
 
 
 def test_every_code() -> None:

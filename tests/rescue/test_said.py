@@ -17,6 +17,7 @@ from raidtui.host.tools import ToolOutput, output_path
 from raidtui.rescue.diagnosis import diagnose
 from raidtui.rescue.records import CauseCode, MediumState, RescueArray, RescueFacts
 from raidtui.rescue.rescue_lines import array_lines
+from raidtui.rescue.rescue_verdict import VerdictCode, verdict_of
 from raidtui.session.rescue import read_facts, read_rescue
 from raidtui.view.text import cell_width
 from tests.hosts.wrecks import wrecked
@@ -182,3 +183,40 @@ def test_a_clock_that_was_ahead_is_said() -> None:
     assert (
         "13 events behind the newest (the clock said 10 d 0 h later then: events decide, not times)" in said
     )
+
+
+@pytest.mark.parametrize(("position", "needed"), [("0", True), ("1000", True), ("240000", False)])
+def test_a_growth_needs_a_backup_file_up_to_where_its_stripes_lie_behind_what_they_are_made_of(
+    position: str, *, needed: bool
+) -> None:
+    root = wrecked("r5-grow-at-zero")
+    for disk in ("sdb1", "sdc1", "sdd1", "sde1"):
+        path = output_path(("mdadm", "--examine", f"/dev/{disk}"))
+        text = root.text(path) or ""
+        assert "Reshape pos'n : 0" in text
+        root.put(path, text.replace("Reshape pos'n : 0", f"Reshape pos'n : {position}"))
+    (array,) = read_rescue(root).arrays
+    ways = {str(way.code): way for way in array.ways}
+    assert ways["start"].possible is not needed
+    assert ways["revert-reshape"].backup == ("/var/lib/raidtui/rescue/backup-aaaa0001" if needed else "")
+    assert ("does not go on without a backup file" in texts((array,), CauseCode.RESHAPE_CUT)) is needed
+
+
+def test_force_says_what_a_reshape_moved_without_a_member() -> None:
+    root = wrecked("r0-grow-halted")
+    path = output_path(("mdadm", "--examine", "/dev/ubdc"))
+    root.put(path, (root.text(path) or "").replace("Reshape pos'n : 5760", "Reshape pos'n : 3840"))
+    (array,) = read_rescue(root).arrays
+    (force,) = [way for way in array.ways if way.code == "force"]
+    assert force.possible
+    assert "what the reshape moved after ubdc had left it: that records another place of it" in force.forgives
+
+
+def test_enough_devices_without_a_way_are_not_lost() -> None:
+    """A reshape is pending, so no search helps; but nothing says that too few devices hold data."""
+    root = wrecked("r0-grow-halted")
+    for command in (("--examine",), ("--examine", "--export")):
+        root.put(output_path(("mdadm", *command, "/dev/ubdb")), "exit 1\n")
+    (array, *_) = read_rescue(root).arrays
+    assert verdict_of(array).code is VerdictCode.NOT_KNOWN
+    assert verdict_of(array).text.startswith("Not known whether it can be saved: there are devices enough")

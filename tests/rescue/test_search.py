@@ -40,7 +40,6 @@ CASES = [
     pytest.param(5, "left-symmetric", 8, 64, (), id="raid5-of-8"),
     pytest.param(6, "left-symmetric", 4, 32, (2,), id="raid6-of-4-one-missing"),
     pytest.param(6, "left-asymmetric", 4, 32, (), id="raid6-la"),
-    pytest.param(6, "ddf-N-continue", 5, 64, (), id="raid6-ddf"),
     pytest.param(6, "left-symmetric", 5, 64, (0,), id="raid6-of-5-one-missing"),
     pytest.param(6, "left-symmetric", 6, 64, (0, 3), id="raid6-two-missing"),
     pytest.param(10, "n2", 4, 64, (), id="raid10-n2"),

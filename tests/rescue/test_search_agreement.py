@@ -7,7 +7,7 @@ import pytest
 
 from raidtui.rescue.proof import CheckResult
 from raidtui.rescue.search.outcome import SearchOutcome
-from tests.rescue.images import ext4, search
+from tests.rescue.images import ext4, ext4_of, search
 from tests.rescue.striping import MIB, write_members
 
 PARITY = "Parity does not match in "
@@ -32,16 +32,16 @@ def missed_writes(path: Path, *, every: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("level", "layout", "slots", "gone", "begin", "end"),
+    ("level", "layout", "slots", "gone", "begin", "end", "known"),
     [
-        pytest.param(6, "left-symmetric", 5, (), PARITY, "by P and Q, m1 is wrong", id="raid6"),
-        pytest.param(6, "left-symmetric", 5, (4,), PARITY, NOT_KNOWN, id="raid6-one-missing"),
-        pytest.param(5, "left-symmetric", 4, (), PARITY, NOT_KNOWN, id="raid5"),
-        pytest.param(1, "", 2, (), COPIES, NOT_KNOWN, id="raid1"),
-        pytest.param(1, "", 3, (), COPIES, "by the other copies, m1 is wrong", id="raid1-of-3"),
-        pytest.param(10, "n2", 4, (), COPIES, NOT_KNOWN, id="raid10-n2"),
-        pytest.param(10, "f2", 3, (), COPIES, NOT_KNOWN, id="raid10-f2"),
-        pytest.param(10, "n3", 6, (), COPIES, "by the other copies, m1 is wrong", id="raid10-n3"),
+        pytest.param(6, "left-symmetric", 5, (), PARITY, "by P and Q, m1 is wrong", True, id="raid6"),
+        pytest.param(6, "left-symmetric", 5, (4,), PARITY, NOT_KNOWN, False, id="raid6-one-missing"),
+        pytest.param(5, "left-symmetric", 4, (), PARITY, NOT_KNOWN, False, id="raid5"),
+        pytest.param(1, "", 2, (), COPIES, NOT_KNOWN, False, id="raid1"),
+        pytest.param(1, "", 3, (), COPIES, "by the other copies, m1 is wrong", True, id="raid1-of-3"),
+        pytest.param(10, "n2", 4, (), COPIES, NOT_KNOWN, True, id="raid10-n2"),
+        pytest.param(10, "f2", 3, (), COPIES, NOT_KNOWN, True, id="raid10-f2"),
+        pytest.param(10, "n3", 6, (), COPIES, "by the other copies, m1 is wrong", True, id="raid10-n3"),
     ],
 )
 def test_a_member_that_has_missed_writes(  # noqa: PLR0917
@@ -53,18 +53,30 @@ def test_a_member_that_has_missed_writes(  # noqa: PLR0917
     gone: tuple[int, ...],
     begin: str,
     end: str,
+    known: bool,  # noqa: FBT001  (one of a case)
 ) -> None:
+    """Each member is left out in turn: where all is right without one alone, that comes first."""
     size = (56 if level == 1 else 40) * MIB
     paths = write_members(tmp_path, ext4(base), level=level, layout=layout, slots=slots, size=size)
     missed_writes(paths[1], every=5)
     result = search([path for number, path in enumerate(paths) if number not in gone])
-    first = result.candidates[0]
-    assert (first.geometry.level, first.geometry.layout) == (level, layout)
-    assert first.geometry.data_offset_sectors == 2048
-    assert len(first.geometry.present) == slots - len(gone)
-    assert first.proof.check is CheckResult.ERRORS
-    assert begin in first.proof.sure
-    assert end in first.proof.sure
+    whole = result.candidates[known]
+    assert (whole.geometry.level, whole.geometry.layout) == (level, layout)
+    assert whole.geometry.data_offset_sectors == 2048
+    assert len(whole.geometry.present) == slots - len(gone)
+    assert whole.proof.check is CheckResult.ERRORS
+    assert begin in whole.proof.sure
+    assert end in whole.proof.sure
+    assert "A clean check is not enough here" in whole.evidence.doubts[0]
+    spared = {each.device for each in whole.evidence.left_out}
+    assert spared == set(whole.geometry.present)
+    if known:
+        first = result.candidates[0]
+        assert set(whole.geometry.present) - set(first.geometry.present) == {"m1"}
+        assert (first.proof.check, first.evidence.doubts) == (CheckResult.CLEAN, ())
+        assert result.outcome is SearchOutcome.UNIQUE
+    else:
+        assert "Members disagree, and nothing says which one is outdated: any one may be." in result.text
 
 
 def test_parity_that_fits_nowhere_is_no_unique_geometry(base: Path, tmp_path: Path) -> None:
@@ -88,3 +100,45 @@ def test_a_copy_whose_signature_is_wiped_is_a_copy(base: Path, tmp_path: Path) -
     assert (first.geometry.level, first.geometry.layout) == (10, "f2")
     assert (first.geometry.data_offset_sectors, first.geometry.order) == (0, ("m2", "m0", "m1"))
     assert first.proof.check is CheckResult.ERRORS
+
+
+def noise(path: Path) -> None:
+    path.write_bytes(random.Random(str(path)).randbytes(path.stat().st_size))
+
+
+@pytest.mark.parametrize(("level", "slots", "spoilt"), [(5, 4, 2), (6, 5, 3)])
+def test_more_members_overwritten_than_it_survives(
+    base: Path, tmp_path: Path, level: int, slots: int, spoilt: int
+) -> None:
+    """Nothing reads what stands on it: that is said, and is no tie between dozens of geometries."""
+    paths = write_members(tmp_path, ext4(base), level=level, slots=slots, size=32 * MIB)
+    for path in paths[:spoilt]:
+        noise(path)
+    result = search(paths)
+    assert (result.outcome, result.candidates) == (SearchOutcome.IMPOSSIBLE, ())
+    assert "none reads what stands on it" in result.text[-1]
+    assert result.text[-1].endswith("they were overwritten, or are of another array.")
+
+
+def test_the_one_whose_parity_matches_is_alone(tmp_path: Path) -> None:
+    """Few files: others read as well, but P and Q match in this one throughout, which is no chance."""
+    files = tmp_path / "few"
+    files.mkdir()
+    for number in range(6):
+        (files / f"f{number}").write_bytes(random.Random(number).randbytes(3_000_000))
+    content = ext4_of(files, tmp_path / "few.img", mib=120)
+    paths = write_members(
+        tmp_path,
+        content,
+        level=6,
+        layout="left-symmetric",
+        slots=6,
+        order=list(range(6)),
+        size=32 * MIB,
+    )
+    result = search([path for number, path in enumerate(paths) if number != 4])
+    assert result.outcome is SearchOutcome.UNIQUE, result.text
+    first = result.candidates[0]
+    assert first.geometry.order == ("m0", "m1", "m2", "m3", "missing", "m5")
+    assert first.proof.check is CheckResult.CLEAN
+    assert all(each.proof.check is not CheckResult.CLEAN for each in result.candidates[1:])

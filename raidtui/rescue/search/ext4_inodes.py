@@ -13,20 +13,20 @@ from msgspec import Struct
 
 from raidtui.rescue.search.block_facts import BlockFact, Stretch, on
 from raidtui.rescue.search.crc32c import crc32c
-from raidtui.rescue.search.file_ends import FileContent
 
 _ROOT = 2
 _TYPES = frozenset({0x1000, 0x2000, 0x4000, 0x6000, 0x8000, 0xA000, 0xC000})
 _DIRECTORY, _REGULAR = 0x4000, 0x8000
 _LINK = 0xA000
 _WITH_BLOCKS = frozenset({_DIRECTORY, _REGULAR, _LINK})
-_ENCRYPTED, _HUGE, _EXTENTS, _INLINE = 0x800, 0x40000, 0x80000, 0x10000000
+_HUGE, _EXTENTS, _INLINE = 0x40000, 0x80000, 0x10000000
 _WRITTEN = 0x8000  # an extent of more blocks than this has room, but nothing is written in it
 _EXTENT_MAGIC = 0xF30A
 _SECTOR = 512
 _DEEPEST = 5
 _DIRECT = 12
 _MOST_OF_A_DIRECTORY = 64
+_TAIL = b"\0\0\0\0\x0c\0\0\xde"
 
 
 class _File(Struct, frozen=True, kw_only=True):
@@ -36,19 +36,11 @@ class _File(Struct, frozen=True, kw_only=True):
         number: of the inode.
         seed: of the checksums of its blocks.
         directory: whether it is one.
-        size: of a regular file in bytes; 0 for all else, and where its content says nothing.
     """
 
     number: int
     seed: int
     directory: bool
-    size: int
-
-
-def _size(inode: bytes) -> int:
-    low: int = struct.unpack_from("<I", inode, 4)[0]
-    high: int = struct.unpack_from("<I", inode, 108)[0]
-    return low | high << 32
 
 
 class Ext4Inodes:
@@ -202,31 +194,18 @@ class Ext4Inodes:
                 number=number,
                 seed=self._inode_seed(inode, number),
                 directory=mode == _DIRECTORY,
-                size=_size(inode) if mode == _REGULAR and not flags & _ENCRYPTED else 0,
             )
             if flags & _INLINE:
                 continue
             if flags & _EXTENTS:
                 yield from self._extents(inode[40:100], file, where)
-            else:
+            elif file.directory:
                 yield from self._direct(struct.unpack_from(f"<{_DIRECT}I", inode, 40), file, where)
 
     def _direct(self, blocks: tuple[int, ...], file: _File, where: Stretch) -> Iterator[BlockFact]:
-        if file.directory:
-            for index, block in enumerate(blocks):
-                if block:
-                    yield from self._directory(block, index, file, where)
-            return
-        pieces = [(index, 1, block * self._block_bytes) for index, block in enumerate(blocks) if block]
-        yield from self._content(pieces, file, where)
-
-    def _content(
-        self, pieces: list[tuple[int, int, int]], file: _File, where: Stretch
-    ) -> Iterator[BlockFact]:
-        content = FileContent(
-            kind="ext4", size=file.size, extents=pieces, block_bytes=self._block_bytes, where=where
-        )
-        yield from content.facts()
+        for index, block in enumerate(blocks):
+            if block:
+                yield from self._directory(block, index, file, where)
 
     def _attributes(self, inode: bytes, where: Stretch) -> Iterator[BlockFact]:
         block = struct.unpack_from("<I", inode, 104)[0] | struct.unpack_from("<H", inode, 118)[0] << 32
@@ -249,21 +228,14 @@ class Ext4Inodes:
         magic, entries, _, depth = struct.unpack_from("<HHHH", node, 0)
         if magic != _EXTENT_MAGIC or 12 + 12 * entries > len(node):
             return
-        pieces = []
         for index in range(entries):
             first, count, high, low = struct.unpack_from("<IHHI", node, 12 + 12 * index)
             if depth:
                 low, high = struct.unpack_from("<IH", node, 16 + 12 * index)
                 yield from self._extent_block(low | high << 32, file, where)
-            elif count <= _WRITTEN:
-                pieces.append((first, count, (low | high << 32) * self._block_bytes))
-        if not file.directory:
-            yield from self._content(pieces, file, where)
-            return
-        for first, count, start in pieces:
-            block = start // self._block_bytes
-            for step in range(min(count, _MOST_OF_A_DIRECTORY)):
-                yield from self._directory(block + step, first + step, file, where)
+            elif count <= _WRITTEN and file.directory:
+                for step in range(min(count, _MOST_OF_A_DIRECTORY)):
+                    yield from self._directory((low | high << 32) + step, first + step, file, where)
 
     def _extent_block(self, block: int, file: _File, where: Stretch) -> Iterator[BlockFact]:
         address = where.at(block * self._block_bytes, self._block_bytes)
@@ -305,9 +277,12 @@ class Ext4Inodes:
             return False
         if self._seed is None:
             return True
-        if data[size - 12 : size - 4] == b"\0\0\0\0\x0c\0\0\xde":
-            return bool(crc32c(seed, data[: size - 12]) == struct.unpack_from("<I", data, size - 4)[0])
-        return self._is_index(data, seed)
+        return self._is_leaf(data, seed) or self._is_index(data, seed)
+
+    def _is_leaf(self, data: bytes, seed: int) -> bool:
+        """Whether a block of a directory is a leaf; a node of the index may keep the tail of one."""
+        crc: int = struct.unpack_from("<I", data, len(data) - 4)[0]
+        return data[-12:-4] == _TAIL and crc32c(seed, data[:-12]) == crc
 
     def _is_index(self, data: bytes, seed: int) -> bool:
         at = 32 if struct.unpack_from("<H", data, 4)[0] == 12 else 8

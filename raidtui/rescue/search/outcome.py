@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+import msgspec
 from msgspec import Struct
 
+from raidtui.rescue.evidence import Evidence
 from raidtui.rescue.hints import ArrayHint
 from raidtui.rescue.proof import Proof, RescueGeometry
 
@@ -28,6 +30,7 @@ class SearchCandidate(Struct, frozen=True, kw_only=True):
         best: whether nothing separates it from the first.
         same: other geometries that read the same.
         notes: what else is to be known of it, sentences.
+        evidence: what was seen of it; it goes with it to its trial and its plan.
     """
 
     geometry: RescueGeometry
@@ -37,6 +40,7 @@ class SearchCandidate(Struct, frozen=True, kw_only=True):
     best: bool
     same: tuple[RescueGeometry, ...] = ()
     notes: tuple[str, ...] = ()
+    evidence: Evidence = Evidence()
 
 
 class SearchResult(Struct, frozen=True, kw_only=True):
@@ -64,6 +68,11 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     tested: int = 0
     hints: tuple[ArrayHint, ...] = ()
+
+    def evidence_of(self, geometry: RescueGeometry) -> Evidence:
+        """Return what was seen of a geometry, and what no trial of it decides."""
+        found = next((each.evidence for each in self.candidates if each.geometry == geometry), Evidence())
+        return msgspec.structs.replace(found, tie=self.tie_of(geometry))
 
     def tie_of(self, geometry: RescueGeometry) -> str:
         """Return what no trial of a geometry decides, a sentence; "" where nothing else fits as well."""

@@ -9,20 +9,23 @@ import msgspec
 from raidtui.model.geometry import raid10_layout
 from raidtui.model.survey import Superblock
 from raidtui.plans.create.create_request import MISSING
+from raidtui.rescue.evidence import Evidence, LeftOut
 from raidtui.rescue.proof import RescueGeometry
 from raidtui.rescue.search.agreement import Agreement, copy_agreement, parity_agreement
 from raidtui.rescue.search.anchors import ArrayRoot
 from raidtui.rescue.search.limits import SearchWatch
-from raidtui.rescue.search.mapping import RAID6_LAYOUTS, StripeShape
+from raidtui.rescue.search.mapping import StripeShape
 from raidtui.rescue.search.members import OpenMember
 from raidtui.rescue.search.outcome import SearchCandidate, SearchOutcome, SearchResult
 from raidtui.rescue.search.ranking import IN_USE, Ranked, Ranking
 from raidtui.rescue.search.samples import Samples
 from raidtui.rescue.search.search_proof import apart_words, doubt_of, proof_of
+from raidtui.rescue.search.sifting import Weighed, left_out, outdated, sifted, without_each
 from raidtui.rescue.search.walk import MOST_BLOCKS, Walk, walk
 from raidtui.view.units import counted, joined
 
 _SHOWN, _OTHERS_SHOWN = 12, 4
+_WEIGHED = 64
 _WALKED, _SHORT, _NEARLY_ALL = 400, 64, 0.75
 _OTHERS_WALKED = 60
 _SECTOR = 512
@@ -105,49 +108,72 @@ class SearchReport:
             return SearchResult(outcome=SearchOutcome.IMPOSSIBLE, text=tuple(text), blank=blank)
         best, decided = self._by_superblocks(best, root)
         best = self._by_walks(best, root)
-        others = list(ranking.others)
-        walks = [self._walk(each, root, MOST_BLOCKS) for each in best[:_SHOWN]]
-        if walks and all(found.bad for found in walks):
-            second = self._second(others, root, max(found.good for found in walks))
-            if second:
-                others = [*best, *(each for each in others if each not in second)]
-                best, walks = second, [self._walk(each, root, MOST_BLOCKS) for each in second[:_SHOWN]]
-        if any(not found.bad for found in walks) and len(best) <= _SHOWN:
-            good = max(found.good for found in walks if not found.bad) * _NEARLY_ALL
-            kept = [
-                (each, found)
-                for each, found in zip(best, walks, strict=True)
-                if not found.bad and found.good >= good
-            ]
-            best, walks = [each for each, _ in kept], [found for _, found in kept]
-        unique = len(best) == 1 and not ranking.more
-        apart = [self._agreement(each, root, samples) for each in best[:_SHOWN]]
-        doubt = doubt_of(walks[0], apart[0]) if unique else ""
-        if decided:
-            text.append(decided)
-        if doubt:
-            text.append(doubt)
+        weighed, others = self._weighed(best, list(ranking.others), root, samples)
+        if _is_hopeless(weighed):
+            text.append(_hopeless_words(weighed))
+            return SearchResult(outcome=SearchOutcome.IMPOSSIBLE, text=tuple(text), blank=blank)
+        alike = len(best) if len(best) > _WEIGHED else len(weighed)
+        unique = alike == 1 and not ranking.more
+        top, without = weighed[0], dict[int, Weighed]()
+        if unique and top.apart_in:
+            without = without_each(top.each, lambda each: self._weigh(each, root, samples))
+        spared = outdated(top, without)
+        judged = without[spared] if spared is not None else top
+        doubt = doubt_of(judged.found, judged.apart) if unique else ""
+        text += [self._outdated_words(top.each, spared)] if without else []
+        text += [said for said in (decided, doubt) if said]
         if not unique:
             least = "At least " if ranking.more else ""
             text.append(
-                f"{least}{len(best)} geometries fit alike: not unique."
-                if len(best) > 1
+                f"{least}{alike} geometries fit alike: not unique."
+                if alike > 1
                 else "One geometry is left, but more fitted than could be compared: not known to be unique."
             )
-            text += _difference(best)
-        made = [
-            self._candidate(each, root, found, agreement, best=True)
-            for each, found, agreement in zip(best[:_SHOWN], walks, apart, strict=True)
-        ]
-        made += [self._candidate(each, root, None, None, best=False) for each in others[:_OTHERS_SHOWN]]
+            text += _difference([each.each for each in weighed])
+        made = self._made(weighed[:_SHOWN], without, spared, root)
+        made += [self._unread(each, root) for each in others[:_OTHERS_SHOWN]]
         return SearchResult(
             outcome=SearchOutcome.UNIQUE if unique and not doubt else SearchOutcome.TIED,
             candidates=tuple(made),
-            alike=len(best),
+            alike=alike,
             more=ranking.more,
             text=tuple(text),
             blank=blank,
         )
+
+    def _weighed(
+        self, best: list[Ranked], others: list[Ranked], root: ArrayRoot, samples: Samples
+    ) -> tuple[list[Weighed], list[Ranked]]:
+        """Return the best by what they read and by what their members say, and the others."""
+        weighed = [self._weigh(each, root, samples) for each in best[:_WEIGHED]]
+        if all(each.found.bad for each in weighed):
+            second = self._second(others, root, max(each.found.good for each in weighed))
+            if second:
+                others = [*best, *(each for each in others if each not in second)]
+                best, weighed = second, [self._weigh(each, root, samples) for each in second[:_WEIGHED]]
+        if len(best) > _WEIGHED:
+            return weighed, others
+        weighed, outdone = sifted(weighed)
+        good = max((each.found.good for each in weighed if not each.found.bad), default=0) * _NEARLY_ALL
+        read = [each for each in weighed if not each.found.bad and each.found.good >= good]
+        return read or weighed, [*(each.each for each in outdone), *others]
+
+    def _outdated_words(self, each: Ranked, spared: int | None) -> str:
+        if spared is None:
+            return "Members disagree, and nothing says which one is outdated: any one may be."
+        name = self._members[each.order[spared]].name
+        return f"Members disagree, and all is right without {name}: it is outdated, and is left out."
+
+    def _made(
+        self, weighed: Sequence[Weighed], without: dict[int, Weighed], spared: int | None, root: ArrayRoot
+    ) -> list[SearchCandidate]:
+        """Return the candidates; the first one also without each member, where these disagree."""
+        first = weighed[0]
+        left = left_out(self._names(first.each), first, without)
+        made = [self._candidate(each, root, best=spared is None, without=left) for each in weighed]
+        by_errors = sorted(without.items(), key=lambda item: (item[0] != spared, item[1].found.bad))
+        rest = [self._candidate(each, root, best=slot == spared) for slot, each in by_errors]
+        return [*rest[:1], *made, *rest[1:]] if spared is not None else [*made, *rest]
 
     def _by_superblocks(self, best: list[Ranked], root: ArrayRoot) -> tuple[list[Ranked], str]:
         """Leave the candidates that agree with the superblocks, if those can be believed."""
@@ -222,18 +248,43 @@ class SearchReport:
         found = parity_agreement(array, samples, each.offset, root.size_bytes, blame=True)
         return found or copy_agreement(array, root.size_bytes or IN_USE, self._seed)
 
+    def _weigh(self, each: Ranked, root: ArrayRoot, samples: Samples) -> Weighed:
+        found = self._walk(each, root, MOST_BLOCKS)
+        return Weighed(each=each, found=found, apart=self._agreement(each, root, samples))
+
+    def _names(self, each: Ranked) -> list[str]:
+        return [MISSING if number < 0 else self._members[number].name for number in each.order]
+
     def _candidate(
-        self, each: Ranked, root: ArrayRoot, found: Walk | None, agreement: Agreement | None, *, best: bool
+        self, weighed: Weighed, root: ArrayRoot, *, best: bool, without: tuple[LeftOut, ...] = ()
     ) -> SearchCandidate:
-        names = [MISSING if number < 0 else self._members[number].name for number in each.order]
-        apart = apart_words(found, agreement, names, each.shape.level) if found is not None else ""
+        each, found, apart = weighed.each, weighed.found, weighed.apart
+        names = self._names(each)
+        mirrored = each.shape.level in {1, 10}
+        said = apart_words(found, apart, names, each.shape.level)
+        evidence = Evidence(
+            good=found.good,
+            bad=found.bad,
+            compared=apart.compared if apart is not None else found.good if mirrored else 0,
+            unmatched=apart.unmatched if apart is not None else found.differing,
+            mirrored=mirrored,
+            left_out=without,
+        )
+        return msgspec.structs.replace(
+            self._unread(each, root),
+            proof=proof_of(root.kind, each.shape.slots, found, said),
+            best=best,
+            evidence=evidence,
+        )
+
+    def _unread(self, each: Ranked, root: ArrayRoot) -> SearchCandidate:
         return SearchCandidate(
             geometry=self._geometry(each),
             same=tuple(self._geometry(one) for one in _kinds(each)),
-            proof=proof_of(root.kind, each.shape.slots, found, apart),
+            proof=proof_of(root.kind, each.shape.slots, None, ""),
             passed=each.passed,
             failed=each.failed,
-            best=best,
+            best=False,
             notes=tuple(self._notes(each)),
         )
 
@@ -272,21 +323,22 @@ def _kinds(each: Ranked) -> list[Ranked]:
     found: dict[tuple[int, str], Ranked] = {(each.shape.level, each.shape.layout): each}
     for one in sorted(each.like, key=lambda like: (like.missing, like.unused)):
         found.setdefault((one.shape.level, one.shape.layout), one)
-    if (without_q := _without_q(each)) is not None:
-        found.setdefault((without_q.shape.level, without_q.shape.layout), without_q)
     return list(found.values())[1:]
 
 
-def _without_q(each: Ranked) -> Ranked | None:
-    """Return RAID 6 in one of its "-6" layouts that lacks the member with Q: what is left is RAID 5.
+def _is_hopeless(weighed: Sequence[Weighed]) -> bool:
+    """Whether no candidate reads what stands on it: where there is one alone, a damaged member may be why."""
+    alone = len(weighed) == 1 and not weighed[0].each.unused
+    return bool(weighed) and not alone and not any(each.reads for each in weighed)
 
-    With all members of a RAID 5 there, nothing says that there was another one.
-    """
-    layout = f"{each.shape.layout}-6"
-    if each.shape.level != 5 or layout not in RAID6_LAYOUTS or each.missing != 1:
-        return None
-    shape = msgspec.structs.replace(each.shape, level=6, layout=layout, slots=each.shape.slots + 1)
-    return msgspec.structs.replace(each, shape=shape, order=(*each.order, -1), like=())
+
+def _hopeless_words(weighed: Sequence[Weighed]) -> str:
+    first = min(weighed, key=lambda each: (-each.found.good, each.found.bad)).found
+    return (
+        f"Impossible: of {counted(len(weighed), 'candidate')}, none reads what stands on it; of"
+        f" the best, {first.bad} of {first.good + first.bad} blocks are wrong. More members than the level"
+        " survives hold something else: they were overwritten, or are of another array."
+    )
 
 
 def _exchanged(each: Ranked, slot: int, superblock: Superblock) -> bool:

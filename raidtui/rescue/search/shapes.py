@@ -9,7 +9,6 @@ from msgspec import Struct
 from raidtui.model.geometry import usable_kib
 from raidtui.rescue.search.mapping import (
     RAID5_LAYOUTS,
-    RAID6_LAYOUTS,
     RAID10_LAYOUTS,
     StripeShape,
     far_stride,
@@ -90,7 +89,7 @@ def slot_numbers(count: int, levels: Sequence[int], wanted: Wanted, *, whole: bo
 
 def layouts_of(level: int, slots: int, wanted: Wanted) -> tuple[str, ...]:
     """Return the layouts of a level that are asked about."""
-    known: tuple[str, ...] = {5: RAID5_LAYOUTS, 6: RAID6_LAYOUTS, 10: RAID10_LAYOUTS}.get(level, ("",))
+    known: tuple[str, ...] = {5: RAID5_LAYOUTS, 6: RAID5_LAYOUTS, 10: RAID10_LAYOUTS}.get(level, ("",))
     if wanted.layout and level in {5, 6, 10}:
         return (wanted.layout,)
     if level == 10:

@@ -1,28 +1,25 @@
-"""XFS: superblocks, headers of allocation groups, B-trees, inodes and directories.
+"""XFS version 5: superblocks, headers of allocation groups, B-trees, inodes and directories.
 
-Version 5 has a checksum, the file system's UUID and the block's own number in each of them. Version 4 has a
-magic number, and figures that must agree. Source: fs/xfs/libxfs/xfs_format.h, xfs_btree.h, xfs_da_format.h.
+Each of them has a checksum, the file system's UUID and its own number. Source: fs/xfs/libxfs/xfs_format.h,
+xfs_btree.h, xfs_da_format.h.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from itertools import pairwise
 
 from raidtui.rescue.search.block_facts import BlockFact, Stretch, on
 from raidtui.rescue.search.crc32c import SEED, crc32c, inverted
 from raidtui.rescue.search.xfs_inodes import XfsInodes, sums
 from raidtui.rescue.search.xfs_log import XfsLog
-from raidtui.rescue.search.xfs_old_inodes import OldXfsInodes
 
 MAGIC = b"XFSB"
 SUPERBLOCK_BYTES = 512
 _META_UUID, _SPARSE_INODES = 4, 2
 _MOST_GROUPS = 64
 _MOST_LEVELS = 8
-_OLD_MAGIC = {b"AB3B": b"ABTB", b"AB3C": b"ABTC", b"IAB3": b"IABT"}
-_NO_BLOCK = 0xFFFFFFFF
+_TREE_HEADER = 56
 _TREES = ((16, 28, b"AB3B"), (20, 32, b"AB3C"), (24, 36, b"RMB3"))  # root and levels in the AGF
 
 
@@ -42,14 +39,12 @@ class Xfs:
         self._group_blocks: int = struct.unpack_from(">I", block, 84)[0]
         self._groups: int = struct.unpack_from(">I", block, 88)[0]
         self._sector: int = struct.unpack_from(">H", block, 102)[0]
-        self._checksums = struct.unpack_from(">H", block, 100)[0] & 0xF == 5
-        incompat = struct.unpack_from(">I", block, 216)[0] if self._checksums else 0
+        incompat = struct.unpack_from(">I", block, 216)[0]
         self._own = block[248:264] if incompat & _META_UUID else self.uuid
         self._sparse = bool(incompat & _SPARSE_INODES)
         self._log = struct.unpack_from(">Q", block, 48)[0], struct.unpack_from(">I", block, 96)[0]
         self._group_bits = block[124]
-        self._tree_header = 56 if self._checksums else 16
-        self._inodes = (XfsInodes if self._checksums else OldXfsInodes)(
+        self._inodes = XfsInodes(
             uuid=self._own,
             block_bytes=self.block_bytes,
             groups=self._groups,
@@ -70,13 +65,13 @@ class Xfs:
         size, group = struct.unpack_from(">I", block, 4)[0], struct.unpack_from(">I", block, 84)[0]
         sector, inode = struct.unpack_from(">HH", block, 102)
         version: int = struct.unpack_from(">H", block, 100)[0] & 0xF
-        if size not in {1 << bits for bits in range(9, 17)} or version not in {4, 5} or not group:
+        if size not in {1 << bits for bits in range(9, 17)} or version != 5 or not group:
             return None
         if sector not in {512, 1024, 2048, 4096} or inode not in {256, 512, 1024, 2048}:
             return None
         if not 0 < block[124] < 32 or block[123] > 8 or not struct.unpack_from(">I", block, 88)[0]:
             return None
-        if version == 5 and sector <= len(block) and not sums(block[:sector], 224):
+        if sector <= len(block) and not sums(block[:sector], 224):
             return None
         return cls(block)
 
@@ -120,8 +115,7 @@ class Xfs:
             yield from self._header(where, number, start, 0, MAGIC)
             yield from self._header(where, number, start, 1, b"XAGF")
             yield from self._header(where, number, start, 2, b"XAGI")
-            if self._checksums:
-                yield from self._header(where, number, start, 3, b"XAFL")
+            yield from self._header(where, number, start, 3, b"XAFL")
 
     def _header(
         self, where: Stretch, number: int, start: int, sector: int, magic: bytes
@@ -136,18 +130,15 @@ class Xfs:
             kind=f"xfs {magic.decode()}",
             verify=on(self._is_header, number, magic),
             learn=None if learn is None else on(learn, number, where),
-            checked=self._checksums,
         )
 
     def _is_header(self, data: bytes, number: int, magic: bytes) -> bool:
         if len(data) != self._sector or data[:4] != magic:
             return False
         if magic == MAGIC:
-            return data[32:48] == self.uuid and (not self._checksums or sums(data, 224))
+            return data[32:48] == self.uuid and sums(data, 224)
         if struct.unpack_from(">I", data, 4 if magic == b"XAFL" else 8)[0] != number:
             return False
-        if not self._checksums:
-            return True
         uuid_at, crc_at = {b"XAGF": (64, 216), b"XAGI": (296, 312), b"XAFL": (8, 32)}[magic]
         return data[uuid_at : uuid_at + 16] == self._own and sums(data, crc_at)
 
@@ -169,7 +160,7 @@ class Xfs:
     def _tree(self, where: Stretch, number: int, block: int, level: int, magic: bytes) -> Iterator[BlockFact]:
         byte = (number * self._group_blocks + block) * self.block_bytes
         address = where.at(byte, self.block_bytes)
-        if address is None or block >= self._group_blocks or not (self._checksums or magic in _OLD_MAGIC):
+        if address is None or block >= self._group_blocks:
             return
         yield BlockFact(
             address=address,
@@ -177,13 +168,9 @@ class Xfs:
             kind=f"xfs {magic.decode()}",
             verify=on(self._is_node, byte, level, number, magic),
             learn=on(self._below, number, level, magic, where),
-            checked=self._checksums,
-            loose=not self._checksums,
         )
 
     def _is_node(self, data: bytes, byte: int, level: int, number: int, magic: bytes) -> bool:
-        if not self._checksums:
-            return self._is_old_node(data, level, magic)
         return (
             len(data) == self.block_bytes
             and data[:4] == magic
@@ -195,43 +182,18 @@ class Xfs:
             == inverted(crc32c(SEED, data[:52] + bytes(4) + data[56:]))
         )
 
-    def _is_old_node(self, data: bytes, level: int, magic: bytes) -> bool:
-        """Whether a block is a node: its records ascend, and are of the group."""
-        if len(data) != self.block_bytes or data[:4] != _OLD_MAGIC[magic]:
-            return False
-        depth, records, *siblings = struct.unpack_from(">HHII", data, 4)
-        most = (self.block_bytes - self._tree_header) // (16 if magic == b"IAB3" else 8)
-        if depth != level or records > most:
-            return False
-        if any(each != _NO_BLOCK and each >= self._group_blocks for each in siblings):
-            return False
-        if level:
-            return bool(records > 0)
-        if magic == b"IAB3":
-            inodes = [
-                struct.unpack_from(">IIQ", data, self._tree_header + 16 * index) for index in range(records)
-            ]
-            apart = all(one[0] + 64 <= two[0] for one, two in pairwise(inodes))
-            return bool(apart and all(free.bit_count() == count for _, count, free in inodes))
-        runs = [struct.unpack_from(">II", data, self._tree_header + 8 * index) for index in range(records)]
-        if any(not count or first + count > self._group_blocks for first, count in runs):
-            return False
-        if magic == b"AB3B":
-            return bool(all(first + count < after for (first, count), (after, _) in pairwise(runs)))
-        return bool(all((one[1], one[0]) < (two[1], two[0]) for one, two in pairwise(runs)))
-
     def _below(
         self, data: bytes, number: int, level: int, magic: bytes, where: Stretch
     ) -> Iterator[BlockFact]:
         records: int = struct.unpack_from(">H", data, 6)[0]
         if level:
             key = {b"AB3B": 8, b"AB3C": 8, b"RMB3": 40}.get(magic, 4)
-            most = (self.block_bytes - self._tree_header) // (key + 4)
+            most = (self.block_bytes - _TREE_HEADER) // (key + 4)
             for index in range(min(records, most)):
-                child = struct.unpack_from(">I", data, self._tree_header + most * key + 4 * index)[0]
+                child = struct.unpack_from(">I", data, _TREE_HEADER + most * key + 4 * index)[0]
                 yield from self._tree(where, number, child, level - 1, magic)
         elif magic == b"IAB3":
-            start = self._tree_header
+            start = _TREE_HEADER
             for index in range(min(records, (self.block_bytes - start) // 16)):
                 first, _, free = struct.unpack_from(">IIQ", data, start + 16 * index)
                 holes = struct.unpack_from(">H", data, start + 4 + 16 * index)[0] if self._sparse else 0

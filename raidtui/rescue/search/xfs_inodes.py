@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from typing import ClassVar
-
-from msgspec import Struct
 
 from raidtui.rescue.search.block_facts import BlockFact, Stretch, on
 from raidtui.rescue.search.crc32c import SEED, crc32c, inverted
-from raidtui.rescue.search.file_ends import FileContent
 
-_DIRECTORY, _REGULAR = 0x4000, 0x8000
-_REAL_TIME, _MANY_EXTENTS = 0x1, 0x10
+_DIRECTORY = 0x4000
+_MANY_EXTENTS = 0x10
 _EXTENTS, _BTREE = 2, 3
 _LEAF_BYTE = 32 << 30  # a directory's data end here
 _MOST_OF_A_DIRECTORY = 64
+_FORK_AT = 176  # where the extents begin in an inode
+_RECORDS_AT = 72  # where they begin in a block of extents
 
 
 def sums(data: bytes, at: int) -> bool:
@@ -33,26 +31,12 @@ def sums(data: bytes, at: int) -> bool:
     return stored == inverted(crc32c(SEED, data[:at] + bytes(4) + data[at + 4 :]))
 
 
-class _File(Struct, frozen=True, kw_only=True):
-    """What is known of an inode when its blocks are looked at.
-
-    Args:
-        number: of the inode.
-        directory: whether it is one.
-        size: of a regular file in bytes; else 0.
-    """
-
-    number: int
-    directory: bool
-    size: int
-
-
-def unpacked(records: bytes, count: int) -> Iterator[tuple[int, int, int, bool]]:
-    """Yield block in the file, block, number of blocks, and whether they are written, of each extent."""
+def _unpacked(records: bytes, count: int) -> Iterator[tuple[int, int, int]]:
+    """Yield block in the file, block, and number of blocks, of each extent."""
     for index in range(min(count, len(records) // 16)):
         value = int.from_bytes(records[16 * index : 16 * index + 16], "big")
         offset, block = value >> 73 & (1 << 54) - 1, value >> 21 & (1 << 52) - 1
-        yield offset, block, value & (1 << 21) - 1, not value >> 127
+        yield offset, block, value & (1 << 21) - 1
 
 
 class XfsInodes:
@@ -68,13 +52,6 @@ class XfsInodes:
         group_bits: log2 of a group's blocks, rounded up.
         dir_bits: log2 of blocks in a directory block.
     """
-
-    checked: ClassVar[bool] = True
-    """Whether each block has a checksum and its own number."""
-    fork_at: ClassVar[int] = 176
-    """Where the extents begin in an inode."""
-    records_at: ClassVar[int] = 72
-    """Where they begin in a block of extents."""
 
     def __init__(
         self,
@@ -126,9 +103,6 @@ class XfsInodes:
                 kind="xfs inodes",
                 verify=on(self._are_inodes, base, numbers),
                 learn=on(self._learn, base, numbers, where),
-                checked=self.checked,
-                loose=not self.checked,
-                soft=not self.checked,
             )
 
     def _one(self, data: bytes, base: int, number: int) -> bytes:
@@ -137,10 +111,10 @@ class XfsInodes:
 
     def _are_inodes(self, data: bytes, base: int, numbers: tuple[int, ...]) -> bool:
         return len(data) == self._block_bytes and all(
-            self.is_inode(self._one(data, base, number), number) for number in numbers
+            self._is_inode(self._one(data, base, number), number) for number in numbers
         )
 
-    def is_inode(self, inode: bytes, number: int) -> bool:
+    def _is_inode(self, inode: bytes, number: int) -> bool:
         """Whether bytes are an inode."""
         return (
             inode[:2] == b"IN"
@@ -153,69 +127,46 @@ class XfsInodes:
         for number in numbers:
             inode = self._one(data, base, number)
             mode = struct.unpack_from(">H", inode, 2)[0] & 0xF000
-            real_time = struct.unpack_from(">H", inode, 90)[0] & _REAL_TIME
-            regular = mode == _REGULAR and not real_time
-            size: int = struct.unpack_from(">Q", inode, 56)[0] if regular else 0
-            file = _File(number=number, directory=mode == _DIRECTORY, size=size)
-            fork = self.fork_of(inode)
-            if inode[5] == _EXTENTS:
-                yield from self._of_records(fork, self.extents_of(inode), file, where)
+            directory = mode == _DIRECTORY
+            fork = self._fork_of(inode)
+            if inode[5] == _EXTENTS and directory:
+                yield from self._directory(fork, self._extents_of(inode), number, where)
             elif inode[5] == _BTREE:
-                yield from self._root(fork, file, where)
+                yield from self._root(fork, number, where, directory=directory)
 
-    def extents_of(self, inode: bytes) -> int:
+    def _extents_of(self, inode: bytes) -> int:
         """Return the number of extents of an inode's data."""
         many = struct.unpack_from(">Q", inode, 120)[0] & _MANY_EXTENTS
         at, form = (24, ">Q") if many else (76, ">I")
         count: int = struct.unpack_from(form, inode, at)[0]
         return count
 
-    def fork_of(self, inode: bytes) -> bytes:
+    def _fork_of(self, inode: bytes) -> bytes:
         """Return the extents of an inode's data, or the root of their tree."""
-        return inode[self.fork_at : self.fork_at + inode[82] * 8] if inode[82] else inode[self.fork_at :]
-
-    def _of_records(self, records: bytes, count: int, file: _File, where: Stretch) -> Iterator[BlockFact]:
-        if file.directory:
-            yield from self._directory(records, count, file.number, where)
-            return
-        pieces = [
-            (offset, length, self._byte(block))
-            for offset, block, length, written in unpacked(records, count)
-            if written
-        ]
-        content = FileContent(
-            kind="xfs", size=file.size, extents=pieces, block_bytes=self._block_bytes, where=where
-        )
-        yield from content.facts()
-
-    def has(self, block: int, length: int) -> bool:
-        """Whether blocks lie in one allocation group."""
-        group, within = block >> self._group_bits, block & (1 << self._group_bits) - 1
-        return group < self._groups and within + length <= self._group_blocks
+        return inode[_FORK_AT : _FORK_AT + inode[82] * 8] if inode[82] else inode[_FORK_AT:]
 
     def _byte(self, block: int) -> int:
         group, within = block >> self._group_bits, block & (1 << self._group_bits) - 1
         return (group * self._group_blocks + within) * self._block_bytes
 
     def _directory(self, records: bytes, count: int, number: int, where: Stretch) -> Iterator[BlockFact]:
-        for offset, block, length, _ in unpacked(records, count):
+        for offset, block, length in _unpacked(records, count):
             step = self._dir_bytes // self._block_bytes
             if offset * self._block_bytes >= _LEAF_BYTE:
                 continue
             for add in range(0, min(length, _MOST_OF_A_DIRECTORY * step), step):
                 byte = self._byte(block + add)
                 address = where.at(byte, self._dir_bytes)
-                if address is not None and (self.checked or not offset + add):
+                if address is not None:
                     yield BlockFact(
                         address=address,
                         length=self._dir_bytes,
                         kind="xfs directory",
-                        verify=on(self.is_directory, byte, number),
-                        checked=self.checked,
+                        verify=on(self._is_directory, byte, number),
                     )
 
-    def is_directory(self, data: bytes, byte: int, number: int) -> bool:
-        """Whether a block is one of a directory; without checksums, its first one."""
+    def _is_directory(self, data: bytes, byte: int, number: int) -> bool:
+        """Whether a block is one of a directory."""
         return (
             len(data) == self._dir_bytes
             and data[:4] in {b"XDB3", b"XDD3"}
@@ -225,14 +176,16 @@ class XfsInodes:
             and sums(data, 4)
         )
 
-    def _root(self, fork: bytes, file: _File, where: Stretch) -> Iterator[BlockFact]:
+    def _root(self, fork: bytes, number: int, where: Stretch, *, directory: bool) -> Iterator[BlockFact]:
         level, records = struct.unpack_from(">HH", fork, 0)
         most = (len(fork) - 4) // 16
         for index in range(min(records, most)):
             block = struct.unpack_from(">Q", fork, 4 + 8 * most + 8 * index)[0]
-            yield from self._extent_block(block, level - 1, file, where)
+            yield from self._extent_block(block, level - 1, number, where, directory=directory)
 
-    def _extent_block(self, block: int, level: int, file: _File, where: Stretch) -> Iterator[BlockFact]:
+    def _extent_block(
+        self, block: int, level: int, number: int, where: Stretch, *, directory: bool
+    ) -> Iterator[BlockFact]:
         byte = self._byte(block)
         address = where.at(byte, self._block_bytes)
         if address is None or level < 0:
@@ -241,13 +194,11 @@ class XfsInodes:
             address=address,
             length=self._block_bytes,
             kind="xfs extents",
-            verify=on(self.is_extent_block, byte, level, file.number),
-            learn=on(self._below, level, file, where),
-            checked=self.checked,
-            loose=not self.checked,
+            verify=on(self._is_extent_block, byte, level, number),
+            learn=on(self._below, level, number, where, directory=directory),
         )
 
-    def is_extent_block(self, data: bytes, byte: int, level: int, number: int) -> bool:
+    def _is_extent_block(self, data: bytes, byte: int, level: int, number: int) -> bool:
         """Whether a block is one of the extents of a file."""
         return (
             len(data) == self._block_bytes
@@ -259,12 +210,15 @@ class XfsInodes:
             and sums(data, 64)
         )
 
-    def _below(self, data: bytes, level: int, file: _File, where: Stretch) -> Iterator[BlockFact]:
+    def _below(
+        self, data: bytes, level: int, number: int, where: Stretch, *, directory: bool
+    ) -> Iterator[BlockFact]:
         records: int = struct.unpack_from(">H", data, 6)[0]
         if level == 0:
-            yield from self._of_records(data[self.records_at :], records, file, where)
+            if directory:
+                yield from self._directory(data[_RECORDS_AT:], records, number, where)
             return
-        most = (self._block_bytes - self.records_at) // 16
+        most = (self._block_bytes - _RECORDS_AT) // 16
         for index in range(min(records, most)):
-            block = struct.unpack_from(">Q", data, self.records_at + 8 * most + 8 * index)[0]
-            yield from self._extent_block(block, level - 1, file, where)
+            block = struct.unpack_from(">Q", data, _RECORDS_AT + 8 * most + 8 * index)[0]
+            yield from self._extent_block(block, level - 1, number, where, directory=directory)

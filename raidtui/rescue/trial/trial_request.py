@@ -7,6 +7,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from raidtui.host.trial_traces import PREFIX, rules_path
+from raidtui.rescue.evidence import Evidence
 from raidtui.rescue.mdadm_words import Assembly, Recreation
 
 ROOMS = ("/var/tmp", "/var/lib/raidtui", "/tmp")  # noqa: S108  (a private folder is made in one of them)
@@ -43,7 +44,7 @@ class TrialRequest(Struct, frozen=True, kw_only=True):
         label: what it is called for people.
         store: a folder for the stores; "" for one that has room.
         store_bytes: the size of each store; None for what is usual.
-        tie: what the trial cannot decide, a sentence; "" for nothing. It goes with its proof and its plan.
+        evidence: what was seen of what is tried. Its doubts go with its proof and its plan.
     """
 
     ident: str
@@ -52,7 +53,7 @@ class TrialRequest(Struct, frozen=True, kw_only=True):
     label: str
     store: str = ""
     store_bytes: int | None = None
-    tie: str = ""
+    evidence: Evidence = Evidence()
 
 
 class TrialHost(Struct, frozen=True, kw_only=True):

@@ -19,7 +19,9 @@ from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job, find_job, jobs_folder
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.survey import Survey
-from raidtui.rescue.mdadm_words import Recreation
+from raidtui.plans.whole import MARGIN_EVENTS
+from raidtui.rescue.evidence import Evidence
+from raidtui.rescue.mdadm_words import Assembly, Recreation
 from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
 from raidtui.rescue.trial.maps_table import MapsRefusal, array_table
 from raidtui.rescue.trial.trial_key import hand_over, make_pipe, remove_pipe
@@ -36,7 +38,7 @@ from raidtui.rescue.trial.trial_record import (
 from raidtui.rescue.trial.trial_request import MOST_VOLUMES, ROOMS, TrialHost, TrialMethod, TrialRequest
 from raidtui.rescue.trial.trial_sweep import remains, sweep
 from raidtui.rescue.trial.trial_worker import TrialWorker
-from raidtui.view.units import SECTOR_BYTES
+from raidtui.view.units import SECTOR_BYTES, counted
 
 _FIRST_ARRAY, _FIRST_LOOP, _MOST_LOOPS = 300, 64, 512
 
@@ -136,6 +138,8 @@ def begin_trial(
         return Refusal(code=RefusalCode.INVALID, why=why, remedy="name another folder: --copy-to FOLDER")
     if looks.key_file and not os.access(looks.key_file, os.R_OK):
         return Refusal(code=RefusalCode.INVALID, why=f"the key {looks.key_file} cannot be read")
+    seen = replace(request.evidence, behind=ages_of(survey, request.made))
+    request = replace(request, evidence=seen)
     made = plan_trial(survey, read_trial_host(root, request.store), request)
     if isinstance(made, Refusal):
         return made
@@ -158,6 +162,23 @@ def begin_trial(
     return job
 
 
+def ages_of(survey: Survey, made: Assembly | Recreation) -> tuple[str, ...]:
+    """Return which members are older than the newest of their array by their superblocks, a clause each."""
+    if isinstance(made, Recreation):
+        return ()
+    found = {
+        name: device.superblock.events or 0
+        for name, device in survey.devices.items()
+        if device.superblock is not None and device.superblock.uuid == made.uuid
+    }
+    newest = max(found.values(), default=0)
+    return tuple(
+        f"{name} is {counted(newest - found[name], 'event')} behind"
+        for name in made.devices
+        if name in found and newest - found[name] > MARGIN_EVENTS
+    )
+
+
 def await_trial(job: Job, *, since: int = 0) -> TrialOutcome | None:
     """Wait until a trial has ended; return what came of it, None where it was cut short."""
     for _ in follow(job, since=since):
@@ -165,15 +186,14 @@ def await_trial(job: Job, *, since: int = 0) -> TrialOutcome | None:
     return outcome_of(job)
 
 
-def prove(root: Root, survey: Survey, geometry: RescueGeometry, *, store: str = "", tie: str = "") -> Proof:
+def prove(root: Root, survey: Survey, geometry: RescueGeometry, evidence: Evidence) -> Proof:
     """Try a geometry, by the device mapper where it can, else on overlays; return what that proves.
 
     Args:
         root: the host.
         survey: it, with the members.
         geometry: what is tried.
-        store: a folder for the stores; "" for one that has room.
-        tie: what the trial cannot decide; "" for nothing.
+        evidence: what was seen of it.
 
     Raises:
         JobError: another job is running, or a job cannot be kept.
@@ -182,7 +202,7 @@ def prove(root: Root, survey: Survey, geometry: RescueGeometry, *, store: str = 
     why = ""
     for method in methods_of(geometry):
         request = TrialRequest(
-            ident=new_ident(), method=method, made=recreation, label="a geometry", store=store, tie=tie
+            ident=new_ident(), method=method, made=recreation, label="a geometry", evidence=evidence
         )
         job = begin_trial(root, survey, request, TrialLooks())
         if isinstance(job, Refusal):

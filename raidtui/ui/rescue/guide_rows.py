@@ -11,7 +11,7 @@ from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Superblock, Survey
 from raidtui.plans.assemble import start_methods, stopped_arrays
 from raidtui.rescue.container_back import container_of
-from raidtui.rescue.mdadm_words import Assembly, starts_dirty
+from raidtui.rescue.mdadm_words import Assembly, starts_dirty, updated
 from raidtui.rescue.records import RescueArray, WayBack, WayCode
 from raidtui.rescue.trial.trial_members import needs_overlays
 from raidtui.rescue.trial.trial_request import TrialMethod
@@ -25,6 +25,8 @@ _WORDS: Mapping[WayCode, str] = {
     WayCode.START: "start",
     WayCode.DEGRADED: "start degraded",
     WayCode.NO_BITMAP: "start, no bitmap",
+    WayCode.LAYOUT_ALTERNATE: "layout of 3.14",
+    WayCode.LAYOUT_ORIGINAL: "layout before 3.14",
     WayCode.CONTINUE: "continue reshape",
     WayCode.CONTINUE_WITHOUT: "reshape, no backup",
     WayCode.REVERT: "revert reshape",
@@ -91,7 +93,7 @@ def guide_rows(array: RescueArray, survey: Survey) -> tuple[GuideRow, ...]:
     """
     rows: list[GuideRow] = []
     for way in array.ways:
-        several = way.code in {WayCode.TAKE_HALF, WayCode.LOOK}
+        several = way.code in {WayCode.TAKE_HALF, WayCode.LOOK, WayCode.FORCE}
         key = " ".join((way.code, *(way.devices if several else ())))
         if way.code in {WayCode.START, WayCode.DEGRADED} and (made := _container(way, array)):
             words = _WORDS[way.code]
@@ -129,6 +131,7 @@ def _tried(row: GuideRow, array: RescueArray) -> GuideRow:
     if row.way.code in {WayCode.CONTINUE, WayCode.CONTINUE_WITHOUT, WayCode.REVERT}:
         return replace(row, trial=_reshaped(row.way, array))
     tried = {WayCode.LOOK, WayCode.TAKE_HALF, WayCode.FORCE, WayCode.NO_BITMAP}
+    tried |= {WayCode.LAYOUT_ALTERNATE, WayCode.LAYOUT_ORIGINAL}
     if row.way.code not in tried or not row.way.devices:
         return row
     made = Assembly(
@@ -137,7 +140,7 @@ def _tried(row: GuideRow, array: RescueArray) -> GuideRow:
         run=True,
         force=row.way.code is WayCode.FORCE,
         dirty=row.way.code is WayCode.FORCE and starts_dirty(_blocks_of(row.way, array), forced=True),
-        update="no-bitmap" if row.way.code is WayCode.NO_BITMAP else "",
+        update=updated(row.way.code),
     )
     stored = any(needs_overlays(each.superblock) for each in array.members)
     read_only = row.way.code is WayCode.LOOK and not stored
@@ -156,7 +159,7 @@ def _reshaped(way: WayBack, array: RescueArray) -> Assembly:
         devices=way.devices,
         uuid=array.uuid or "",
         run=len(way.devices) < (array.raid_disks or 0),
-        update="revert-reshape" if revert else "",
+        update=updated(way.code),
         backup=way.backup,
         invalid_backup=bool(way.backup) and way.code is not WayCode.CONTINUE,
         frozen=revert and not way.backup,

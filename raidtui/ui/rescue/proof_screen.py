@@ -118,8 +118,8 @@ def proof_lines(trial: KnownTrial, real: Plan | Refusal, width: int) -> list[Lin
     lines: list[Line] = [[(words, role)], []]
     if trial.trouble:
         lines = [*text_lines(f"✖ {trial.trouble}", width, "bad"), [], *lines]
-    if tie := trial.record.request.tie:
-        lines += [*text_lines(tie, width, "warn"), []]
+    for doubt in trial.record.request.evidence.doubts:
+        lines += [*text_lines(doubt, width, "warn"), []]
     lines += left
     if outcome.void:
         lines += _fact("void", outcome.void, width, "warn")

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from raidtui.host.reading import ReadingProgress
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
+from raidtui.rescue.evidence import Evidence
 from raidtui.rescue.mdadm_words import Recreation
 from raidtui.rescue.records import RescueArray, WayCode
 from raidtui.rescue.trial.trial_request import TrialMethod
@@ -169,8 +170,8 @@ class RescueFlow(TrialFlow):
                 return False
             made = Recreation(geometry=geometry, uuid=uuid, name=name, homehost=survey.homehost)
             words = f"raid{geometry.level} of {' '.join(geometry.order)}"
-            tie = run.result.tie_of(geometry) if run.result is not None else ""
-            wish = TrialWish(made=made, method=TrialMethod.OVERLAYS, label=words, tie=tie)
+            seen = run.result.evidence_of(geometry) if run.result is not None else Evidence()
+            wish = TrialWish(made=made, method=TrialMethod.OVERLAYS, label=words, evidence=seen)
             if await self.attempt(wish, fresh):
                 return True
 
@@ -182,7 +183,9 @@ class RescueFlow(TrialFlow):
         if taken != TRY_AGAIN:
             return taken == PLAN
         request = trial.record.request
-        wish = TrialWish(made=request.made, method=request.method, label=request.label, tie=request.tie)
+        wish = TrialWish(
+            made=request.made, method=request.method, label=request.label, evidence=request.evidence
+        )
         return await self.attempt(wish, fresh)
 
     @staticmethod

@@ -209,7 +209,7 @@ async def test_a_tie_goes_with_its_candidate_to_the_plan(
         assert TIE in screen_text(pilot)
         await at(pilot, PlanView, "enter")
     [wish] = tried.wishes
-    assert wish.tie.startswith(TIE)  # it is kept with the trial: tests/rescue/test_real_plan.py
+    assert wish.evidence.tie.startswith(TIE)  # it is kept with the trial: tests/rescue/test_real_plan.py
 
 
 async def test_escape_ends_the_search(fake: Fake, tried: FakeTrials, runs: list[FakeRun]) -> None:

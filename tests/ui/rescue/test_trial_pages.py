@@ -14,6 +14,7 @@ from raidtui.jobs.lock import JobError
 from raidtui.jobs.states import JobState
 from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey
+from raidtui.rescue.evidence import Evidence
 from raidtui.rescue.mdadm_words import Assembly
 from raidtui.rescue.proof import CheckResult, Proof
 from raidtui.rescue.trial.trial_record import TrialFinding, TrialLooks, TrialOutcome, TrialRecord
@@ -132,7 +133,11 @@ def known(
 ) -> KnownTrial:
     """A trial with this outcome."""
     request = TrialRequest(
-        ident="a1b2c3", method=TrialMethod.OVERLAYS, made=MADE, label="force: media", tie=tie
+        ident="a1b2c3",
+        method=TrialMethod.OVERLAYS,
+        made=MADE,
+        label="force: media",
+        evidence=Evidence(tie=tie),
     )
     record = TrialRecord(
         request=request,
@@ -185,7 +190,9 @@ class FakeTrials:
         del job_id
         wish = self.wishes[-1] if self.wishes else None
         held = self.held or (wish is not None and wish.hold)
-        return known(self.outcome, tie=wish.tie if wish is not None else "", held=held and not self.down)
+        return known(
+            self.outcome, tie=wish.evidence.tie if wish is not None else "", held=held and not self.down
+        )
 
     def last_trial(self, uuid: str, names: tuple[str, ...]) -> KnownTrial | None:
         del names
