@@ -159,10 +159,17 @@ def _sync(report: Report, array: Array) -> dict[str, Any] | None:
         "total_kib": sync.total_kib,
         "speed_kib_s": None if estimate is None else round(estimate.speed_kib_s),
         "kernel_speed_kib_s": sync.kernel_speed_kib_s,
-        "eta_s": None if estimate is None or estimate.left_s is None else round(estimate.left_s),
+        "eta_s": _rounded(estimate.left_s if estimate else None),
+        "eta_low_s": _rounded(estimate.left_low_s if estimate else None),
+        "eta_high_s": _rounded(estimate.left_high_s if estimate else None),
+        "eta_if_as_fast": estimate is not None and estimate.if_as_fast,
         "limited_by": held.brake.value if held else None,
         "limited_by_words": held.words if held else None,
     }
+
+
+def _rounded(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds)
 
 
 def _member(report: Report, member: Member, letters: Mapping[int, str]) -> dict[str, Any]:

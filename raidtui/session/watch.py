@@ -28,8 +28,9 @@ from raidtui.monitor.brakes import HeldBack, held_back_by
 from raidtui.monitor.events import diff, first_words
 from raidtui.monitor.health import exit_status, healths_of, judge
 from raidtui.monitor.kernel_watch import Uevent
-from raidtui.monitor.sample_history import Estimate, SampleHistory
+from raidtui.monitor.sample_history import SampleHistory
 from raidtui.monitor.sampler import Sampler, interval_s
+from raidtui.monitor.sync_end import Estimate
 from raidtui.plans.sync_speed import SYSTEM
 from raidtui.plans.target import base_of
 
@@ -193,12 +194,12 @@ class HostWatch:
     ) -> Report:
         estimates: dict[str, Estimate] = {}
         brakes: dict[str, HeldBack] = {}
-        busy = self.history.busy()
+        loads = self.history.loads()
         for array in snapshot.arrays:
             estimate = self.history.estimate(array)
             if estimate is not None:
                 estimates[array.key] = estimate
-            held = held_back_by(array, snapshot, estimate.speed_kib_s if estimate else None, busy)
+            held = held_back_by(array, snapshot, self.history.track(array), loads, self.history.silent(array))
             if held is not None:
                 brakes[array.key] = held
         until = self.root.next_event_s()
