@@ -17,11 +17,13 @@ from raidtui.command.streams import UsageError, print_json
 from raidtui.host.roots.root import Root
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Phase, container_words
+from raidtui.model.check_words import check_words
 from raidtui.model.finding import Event, Finding, FindingCode, Health, Severity
 from raidtui.model.levels import layout_words
 from raidtui.model.reshape_words import change_words
 from raidtui.monitor.kernel_watch import KernelWatch
 from raidtui.monitor.sync_end import Estimate
+from raidtui.monitor.sync_watch import ended_at
 from raidtui.session.watch import HostWatch, Report
 from raidtui.view.text import visible
 from raidtui.view.units import binary_size, counted, duration, rate_mb_s, short_binary
@@ -201,6 +203,9 @@ def _array_lines(report: Report, array: Array) -> Iterator[str]:
     else:
         yield f"{title}{where} {_verdict(array, report.healths[array.key])}: {visible(_facts(array))}."
     yield from _sync_lines(report, array)
+    if array.sync is None and (check := report.snapshot.checks.get(array.key)) is not None:
+        words = check_words(check, ended_at(check))
+        yield visible(f"  {words[0].upper()}{words[1:]}.")
     yield from _finding_lines(report, array)
 
 

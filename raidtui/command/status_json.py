@@ -13,6 +13,7 @@ from raidtui.model.bad_blocks import bad_sectors
 from raidtui.model.finding import Finding
 from raidtui.model.geometry import set_letters
 from raidtui.model.levels import layout_words
+from raidtui.model.sync_record import LastCheck
 from raidtui.session.watch import Report
 from raidtui.view.units import SECTOR_BYTES
 
@@ -111,6 +112,7 @@ def _array(report: Report, array: Array) -> dict[str, Any]:
             "pages": bitmap.pages,
         },
         "mismatch_count": array.mismatch_count,
+        "last_check": _last_check(report.snapshot.checks.get(array.key)),
         "sync": _sync(report, array),
         "reshape": _reshape(array),
         "speed_limit": None
@@ -142,6 +144,22 @@ def _reshape(array: Array) -> dict[str, Any] | None:
         "new_chunk_bytes": reshape.chunk_bytes,
         "shift_bytes": None if shift is None else shift * SECTOR_BYTES,
         "backup_file": reshape.backup or None,
+    }
+
+
+def _last_check(check: LastCheck | None) -> dict[str, Any] | None:
+    if check is None:
+        return None
+    known = check.complete is not None and check.total_kib > 0
+    return {
+        "action": check.action,
+        "complete": check.complete,
+        "read_fraction": round(min(1.0, check.read_kib / check.total_kib), 6) if known else None,
+        "mismatch_count": check.mismatches,
+        "begun_s": check.begun_s,
+        "ended_s": check.ended_s,
+        "took_s": check.took_s,
+        "paused": check.paused,
     }
 
 

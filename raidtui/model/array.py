@@ -181,6 +181,8 @@ class Array(Struct, frozen=True, kw_only=True):
         sync_action: ``md/sync_action`` verbatim, so also idle and frozen.
         sync_min_sectors: where the next check starts.
         sync_max_sectors: where a sync stops by itself; None where it does not. Both count as its progress.
+        sync_kept_sectors: from where a check that is stopped now goes on (``sync_completed``); None where no
+            sync runs.
         container: the container's name, for a volume with external metadata.
         reshape: what a reshape that is not finished does; None without one. ``layout`` and ``chunk_bytes``
             are those before it, ``raid_disks`` is the number afterwards.
@@ -217,6 +219,7 @@ class Array(Struct, frozen=True, kw_only=True):
     sync: Sync | None = None
     sync_min_sectors: int | None = None
     sync_max_sectors: int | None = None
+    sync_kept_sectors: int | None = None
     resync_start: str | None = None
     reshape_position: str | None = None
     reshape: Reshape | None = None

@@ -45,7 +45,7 @@ _FACTS = frozenset({Brake.STALLED, Brake.MEMBERS, Brake.HALTED})
 """Those whose words say what is the case, not what holds it back."""
 
 
-class Load(Struct, frozen=True, kw_only=True):
+class DeviceLoad(Struct, frozen=True, kw_only=True):
     """What a device did in the last seconds.
 
     Args:
@@ -57,6 +57,18 @@ class Load(Struct, frozen=True, kw_only=True):
     busy: float
     wait_ms: float | None
     requests_a_s: float
+
+
+class Stood(Struct, frozen=True, kw_only=True):
+    """A sync that could move, and does not.
+
+    Args:
+        since_s: epoch seconds at which it moved last.
+        silent: members that have finished no request since then, where others have.
+    """
+
+    since_s: float
+    silent: Collection[str] = ()
 
 
 class HeldBack(Struct, frozen=True, kw_only=True):
@@ -75,8 +87,8 @@ def held_back_by(
     array: Array,
     snapshot: Snapshot,
     track: SyncTrack | None = None,
-    loads: Mapping[str, Load] | None = None,
-    silent: Collection[str] = (),
+    loads: Mapping[str, DeviceLoad] | None = None,
+    stood: Stood | None = None,
 ) -> HeldBack | None:
     """Return what holds the array's sync back, or None where nothing is found.
 
@@ -85,7 +97,7 @@ def held_back_by(
         snapshot: the other arrays and the limits.
         track: how the sync has moved; None where nobody has watched it.
         loads: what the members and the array itself did lately.
-        silent: members that have finished no request since the sync moved last.
+        stood: since when it stands, where it could move.
     """
     sync = array.sync
     if sync is None:
@@ -102,9 +114,8 @@ def held_back_by(
         return halt
     if track is None:
         return None
-    if track.stalled:
-        since_s = snapshot.taken_s - (snapshot.clock_s - track.moved_s)
-        return HeldBack(brake=Brake.STALLED, words=stall_words(array, snapshot, since_s, silent))
+    if stood is not None:
+        return HeldBack(brake=Brake.STALLED, words=_stall_words(array, snapshot, stood))
     if track.pauses:
         return HeldBack(brake=Brake.MAX_LIMIT, words="max limit: md waits until its mean speed is below it")
     loads = loads or {}
@@ -117,17 +128,17 @@ def held_back_by(
     )
 
 
-def stall_words(array: Array, snapshot: Snapshot, since_s: float, silent: Collection[str]) -> str:
+def _stall_words(array: Array, snapshot: Snapshot, stood: Stood) -> str:
     """Return since when a sync stands still, and which members do not answer, where that shows.
 
     Requests in flight show it; none in flight shows nothing: a device mapper that is suspended holds them
     before it counts them.
     """
-    words = f"has not moved since {time.strftime('%H:%M', time.localtime(since_s))}"
+    words = f"has not moved since {time.strftime('%H:%M', time.localtime(stood.since_s))}"
     names = [each.name for each in array.members]
     if flying := [name for name in names if name in snapshot.io and snapshot.io[name].in_flight]:
         return f"{words}; {joined(flying)} {'has' if len(flying) == 1 else 'have'} requests in flight"
-    if quiet := [name for name in names if name in silent]:
+    if quiet := [name for name in names if name in stood.silent]:
         return (
             f"{words}; {joined(quiet)} {'has' if len(quiet) == 1 else 'have'} finished no request since then"
         )
@@ -178,7 +189,7 @@ def _by_limit(array: Array, track: SyncTrack) -> HeldBack | None:
     return HeldBack(brake=Brake.MAX_LIMIT, words="max limit")
 
 
-def _by_users(array: Array, track: SyncTrack, own: Load | None) -> HeldBack | None:
+def _by_users(array: Array, track: SyncTrack, own: DeviceLoad | None) -> HeldBack | None:
     """Return that applications use the array, and that it is slower than without them, or at md's minimum."""
     speed = track.speed(_BLOCK_S)
     if own is None or own.requests_a_s < _USED_A_S or speed is None:
@@ -195,7 +206,7 @@ def _by_users(array: Array, track: SyncTrack, own: Load | None) -> HeldBack | No
     return HeldBack(brake=Brake.OTHER_IO, words=words)
 
 
-def _by_members(array: Array, loads: Mapping[str, Load]) -> HeldBack | None:
+def _by_members(array: Array, loads: Mapping[str, DeviceLoad]) -> HeldBack | None:
     """Return which members are saturated. An NVMe device that is always busy may still have room."""
     found = [(loads[each.name], each.name) for each in array.members if each.name in loads]
     if len(found) < 2 or any(name.startswith("nvme") for _, name in found):

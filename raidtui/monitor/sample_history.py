@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from raidtui.model.array import Array, Phase
 from raidtui.model.disk import DiskIo
 from raidtui.model.snapshot import Snapshot
-from raidtui.monitor.brakes import Load
+from raidtui.monitor.brakes import DeviceLoad
 from raidtui.monitor.sync_end import Estimate, SyncEnd, by_the_kernel
 from raidtui.monitor.sync_track import BACK_KIB, SyncSample, SyncTrack
 
@@ -142,10 +142,10 @@ class SampleHistory:
         quiet = tuple(name for name, done in both if not done)
         return quiet if len(quiet) < len(both) else ()
 
-    def loads(self) -> dict[str, Load]:
+    def loads(self) -> dict[str, DeviceLoad]:
         """Return what each device did in the last seconds."""
         return {
-            name: Load(
+            name: DeviceLoad(
                 busy=min(1.0, max(0.0, (now.busy_ms - before.busy_ms) / 1000 / elapsed_s)),
                 wait_ms=_wait_ms(before, now),
                 requests_a_s=max(0, now.requests - before.requests) / elapsed_s,

@@ -182,10 +182,15 @@ class SyncTrack:
         return self._countable_s >= STALL_S
 
     @property
+    def resting(self) -> bool:
+        """Whether md itself lets it rest: above its limit, or where it is to stop."""
+        ceiling = self.now.ceiling_kib_s
+        return self.now.halted or (ceiling is not None and self.now.mean_kib_s > ceiling)
+
+    @property
     def pauses(self) -> bool:
         """Whether md itself makes a pause: its mean is above the limit, as after that was lowered."""
-        ceiling = self.now.ceiling_kib_s
-        return ceiling is not None and self.now.mean_kib_s > ceiling and self.moved_s < self.now.clock_s
+        return self.resting and not self.now.halted and self.moved_s < self.now.clock_s
 
     @property
     def unused_kib_s(self) -> float | None:

@@ -182,6 +182,7 @@ def test_the_values_of_one_array() -> None:
         "consistency_policy": "resync",
         "bitmap": None,
         "mismatch_count": 0,
+        "last_check": None,
         "sync": {
             "action": "resync",
             "phase": "running",

@@ -16,7 +16,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.monitor.brakes import Load
+from raidtui.monitor.brakes import DeviceLoad
 from raidtui.monitor.sync_end import Estimate, SyncEnd
 from raidtui.monitor.sync_track import SyncSample, SyncTrack
 
@@ -36,6 +36,9 @@ class Row(Struct, kw_only=True):
     sample: SyncSample | None
     stats: dict[str, list[int]]
     own: list[int]
+    kept_sectors: int
+    start_sectors: int
+    mismatches: int
 
 
 def rows_of(name: str) -> list[Row]:
@@ -68,6 +71,9 @@ def _row(cells: dict[str, str]) -> Row:
         word=cells["word"],
         finish_s=float(cells["finish_min"]) * 60 if runs else 0.0,
         sample=sample,
+        kept_sectors=_figure(cells["completed"]) or 0,
+        start_sectors=int(cells["sync_min"]),
+        mismatches=int(cells["mismatch"]),
         own=[int(each) for each in cells["md_stat"].split(",")],
         stats={name: [int(each) for each in rest.split(",")] for name, rest in parts if rest != "-"},
     )
@@ -168,7 +174,7 @@ def tracks(name: str, every_s: float = 1.0) -> Iterator[tuple[Row, SyncTrack]]:
             yield row, following.track
 
 
-def loaded(name: str) -> Iterator[tuple[Row, SyncTrack, dict[str, Load]]]:
+def loaded(name: str) -> Iterator[tuple[Row, SyncTrack, dict[str, DeviceLoad]]]:
     """Yield each row while something runs, its track, and the loads of the last 5 s; the array is ``md0``."""
     past: deque[Row] = deque()
     for row, track in tracks(name):
@@ -182,10 +188,10 @@ def loaded(name: str) -> Iterator[tuple[Row, SyncTrack, dict[str, Load]]]:
             yield row, track, loads | {"md0": _load(before.own, row.own, took_s)}
 
 
-def _load(before: list[int], now: list[int], took_s: float) -> Load:
+def _load(before: list[int], now: list[int], took_s: float) -> DeviceLoad:
     done = _requests(now) - _requests(before)
     spent_ms = now[2] + now[5] - before[2] - before[5]
-    return Load(
+    return DeviceLoad(
         busy=min(1.0, (now[_BUSY_MS] - before[_BUSY_MS]) / 1000 / took_s),
         wait_ms=spent_ms / done if done else None,
         requests_a_s=done / took_s,

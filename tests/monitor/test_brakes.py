@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from raidtui.model.array import Array, Member, Phase, SpeedLimit, Sync
 from raidtui.model.disk import DiskIo
-from raidtui.monitor.brakes import Brake, HeldBack, Load, held_back_by, sharing
+from raidtui.model.snapshot import Snapshot
+from raidtui.monitor.brakes import Brake, DeviceLoad, HeldBack, Stood, held_back_by, sharing
 from raidtui.monitor.sync_track import SyncSample, SyncTrack
 from tests.hosts.trees import ArraySpec, Syncing, host_tree, raid1, raid5, raid10, snapshot_of
 from tests.monitor.recordings import loaded
@@ -22,7 +23,7 @@ def braked(
     *specs: ArraySpec,
     speeds: Sequence[int] = (100_000, 100_000),
     limits: tuple[int, int] = (1000, 200_000),
-    loads: dict[str, Load] | None = None,
+    loads: dict[str, DeviceLoad] | None = None,
 ) -> tuple[Brake, str] | None:
     """Return what holds the first array back, after so many KiB in each second."""
     snapshot = snapshot_of(host_tree(*specs, limits=limits))
@@ -56,9 +57,9 @@ def at(speed_kib_s: int) -> Syncing:
     return Syncing(action="resync", done_kib=5, speed_kib_s=speed_kib_s)
 
 
-def busy(part: float, wait_ms: float = 10.0) -> Load:
+def busy(part: float, wait_ms: float = 10.0) -> DeviceLoad:
     """Return the load of a device that was busy for a part of the time."""
-    return Load(busy=part, wait_ms=wait_ms, requests_a_s=100.0)
+    return DeviceLoad(busy=part, wait_ms=wait_ms, requests_a_s=100.0)
 
 
 def test_nothing_to_hold_back() -> None:
@@ -122,25 +123,25 @@ def test_an_nvme_device_that_is_always_busy_may_have_room() -> None:
 
 
 def test_a_stall_has_its_time_and_no_cause_that_was_not_measured() -> None:
-    spec = raid1(sync=RESYNC)
-    stood = (0,) * 6
-    snapshot = snapshot_of(host_tree(spec))
-    track = followed(snapshot.arrays[0], stood)
-    assert track is not None
-    now = replace(snapshot, clock_s=6.0, taken_s=snapshot.taken_s)
-    since = time.strftime("%H:%M", time.localtime(snapshot.taken_s - 6.0))
-    held = held_back_by(now.arrays[0], now, track, {"sde": busy(1.0), "sdf": busy(1.0)})
-    assert held is not None
-    assert held.sentence == f"has not moved since {since}; why is not known"
-    held = held_back_by(now.arrays[0], now, track, {}, ("sdf",))
-    assert held is not None
-    assert held.sentence == f"has not moved since {since}; sdf has finished no request since then"
+    now = snapshot_of(host_tree(raid1(sync=RESYNC)))
+    array, busy_ones = now.arrays[0], {"sde": busy(1.0), "sdf": busy(1.0)}
+    track = followed(array, (0,) * 6)
+    since = time.strftime("%H:%M", time.localtime(now.taken_s - 600))
+
+    def said(stood: Stood, snapshot: Snapshot = now) -> str:
+        held = held_back_by(array, snapshot, track, busy_ones, stood)
+        assert held is not None
+        return held.sentence
+
+    stood = Stood(since_s=now.taken_s - 600)
+    assert said(stood) == f"has not moved since {since}; why is not known"
+    quiet = replace(stood, silent=("sdf",))
+    assert said(quiet) == f"has not moved since {since}; sdf has finished no request since then"
     hung = DiskIo(
         reads=1, read_sectors=8, read_ms=1, writes=0, written_sectors=0, write_ms=0, busy_ms=1, in_flight=4
     )
-    held = held_back_by(now.arrays[0], replace(now, io={"sde": hung}), track, {})
-    assert held is not None
-    assert held.sentence == f"has not moved since {since}; sde has requests in flight"
+    seen = replace(now, io={"sde": hung})
+    assert said(stood, seen) == f"has not moved since {since}; sde has requests in flight"
 
 
 CAUSES = {
@@ -175,7 +176,8 @@ def test_causes_of_recorded_syncs(name: str) -> None:
             ),
         )
         now = replace(snapshot_of(host_tree()), taken_s=row.clock_s, clock_s=row.clock_s)
-        held = held_back_by(array, now, track, loads)
+        stood = Stood(since_s=0.0) if track.stalled else None
+        held = held_back_by(array, now, track, loads, stood)
         said |= {held.brake} if held is not None else set()
     assert said == CAUSES[name]
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.array import Stale
 from raidtui.model.snapshot import Snapshot
-from raidtui.monitor.brakes import Load
+from raidtui.monitor.brakes import DeviceLoad
 from raidtui.monitor.sample_history import SampleHistory
 from raidtui.monitor.sampler import Sampler, interval_s
 from raidtui.monitor.sync_end import Estimate
@@ -115,7 +115,7 @@ def test_what_could_not_be_read_is_no_standstill() -> None:
     history.add(replace(good, clock_s=1002.0, readable=False, stale=UNREAD))
     history.add(replace(good, clock_s=1003.0, arrays=(array,), io={}))
     history.add(taken(resyncing(4000), at_s=4))
-    assert loads == {"sda": Load(busy=0.5, wait_ms=None, requests_a_s=0.0)}
+    assert loads == {"sda": DeviceLoad(busy=0.5, wait_ms=None, requests_a_s=0.0)}
     assert history.speeds(KEY) == ((1001.0, 1000.0), (1004.0, 1000.0))
 
 
@@ -142,9 +142,9 @@ def test_load_between_two_samples() -> None:
         )
     )
     assert history.loads() == {
-        "sda": Load(busy=0.9, wait_ms=0.5, requests_a_s=100.0),
-        "sdb": Load(busy=1.0, wait_ms=None, requests_a_s=0.0),
-        "sdc": Load(busy=0.0, wait_ms=None, requests_a_s=0.0),
+        "sda": DeviceLoad(busy=0.9, wait_ms=0.5, requests_a_s=100.0),
+        "sdb": DeviceLoad(busy=1.0, wait_ms=None, requests_a_s=0.0),
+        "sdc": DeviceLoad(busy=0.0, wait_ms=None, requests_a_s=0.0),
     }
     assert history.latency_ms() == {"sda": 0.5}
     history.add(taken(raid10(), at_s=4, io={"sda": [300] * 10}))  # at rest nobody asks for the counters

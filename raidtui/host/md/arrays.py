@@ -211,6 +211,7 @@ class ArrayReader:
             last_sync_action=text(f"{base}/last_sync_action"),
             sync_min_sectors=integer(sync_min),
             sync_max_sectors=integer(text(f"{base}/sync_max")),
+            sync_kept_sectors=integer((text(f"{base}/sync_completed") or "").partition(" ")[0]),
             resync_start=text(f"{base}/resync_start"),
             reshape_position=text(f"{base}/reshape_position"),
             speed_limit=speed_limit_of(low, high),

@@ -9,9 +9,12 @@ from functools import lru_cache
 
 from raidtui.model.array import Array, Member, Phase, container_words
 from raidtui.model.bad_blocks import only_holders
+from raidtui.model.check_words import check_words, paused_words
 from raidtui.model.finding import Finding
 from raidtui.model.geometry import set_letters, slots_words
 from raidtui.model.reshape_words import change_words, progress_words, waits_words
+from raidtui.model.sync_record import LastCheck
+from raidtui.monitor.sync_watch import ended_at
 from raidtui.pace.pace_words import given_words, held_words
 from raidtui.session.watch import Report
 from raidtui.ui.commands import ADD, ASSEMBLE, FAIL, PAUSE, REMOVE
@@ -102,10 +105,10 @@ def _rest(report: Report, array: Array) -> tuple[str, str, str]:
         return "unknown", "its sync state cannot be read", "dim"
     if not array.active:
         return "inactive", "not started: its data cannot be reached", "bad"
-    return "at rest", _rest_words(array), "dim"
+    return "at rest", _rest_words(array, report.snapshot.checks.get(array.key)), "dim"
 
 
-def _rest_words(array: Array) -> str:
+def _rest_words(array: Array, check: LastCheck | None) -> str:
     if array.level is None:
         return "its level is not known"
     if not array.redundant:
@@ -113,10 +116,10 @@ def _rest_words(array: Array) -> str:
     if array.missing_slots:
         return "no recovery runs"
     if array.sync_min_sectors:
-        return "a check stopped part-way: p resumes it, c starts a new one"
-    if array.last_sync_action in {"check", "repair"} and array.mismatch_count is not None:
-        return f"last {array.last_sync_action}: {array.mismatch_count} mismatched sectors"
-    return "nothing to sync"
+        known = check is not None and check.complete is False
+        read = f"{paused_words(check)}; p resumes it" if check is not None and known else ""
+        return read or "a check stopped part-way: p resumes it, c starts a new one"
+    return check_words(check, ended_at(check)) if check is not None else "nothing to sync"
 
 
 def _ends(report: Report, array: Array) -> tuple[str, ...]:
