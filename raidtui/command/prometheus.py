@@ -46,7 +46,7 @@ def metric_lines(report: Report) -> Iterator[str]:
         (
             "raidtui_md_mismatch_bytes",
             "Mismatches of the last check.",
-            [(a, {}, _bytes(a.mismatch_count, SECTOR_BYTES)) for a in arrays],
+            [(a, {}, _bytes(_mismatches(report, a), SECTOR_BYTES)) for a in arrays],
         ),
         (
             "raidtui_md_members_detached",
@@ -124,6 +124,12 @@ def _lefts(report: Report) -> Iterator[_Sample]:
         estimate = report.estimates.get(array.key)
         if estimate is not None and estimate.left_s is not None:
             yield array, {}, round(estimate.left_s)
+
+
+def _mismatches(report: Report, array: Array) -> int | None:
+    """Return what the last check has found; without a record, the kernel's counter."""
+    check = report.snapshot.checks.get(array.key)
+    return array.mismatch_count if check is None else check.mismatches
 
 
 def _bytes(number: int | None, unit_bytes: int) -> int | None:

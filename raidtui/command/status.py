@@ -17,10 +17,13 @@ from raidtui.command.streams import UsageError, print_json
 from raidtui.host.roots.root import Root
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Phase, container_words
+from raidtui.model.check_words import check_words
 from raidtui.model.finding import Event, Finding, FindingCode, Health, Severity
 from raidtui.model.levels import layout_words
 from raidtui.model.reshape_words import change_words
 from raidtui.monitor.kernel_watch import KernelWatch
+from raidtui.monitor.sync_end import Estimate
+from raidtui.monitor.sync_watch import ended_at
 from raidtui.session.watch import HostWatch, Report
 from raidtui.view.text import visible
 from raidtui.view.units import binary_size, counted, duration, rate_mb_s, short_binary
@@ -200,6 +203,9 @@ def _array_lines(report: Report, array: Array) -> Iterator[str]:
     else:
         yield f"{title}{where} {_verdict(array, report.healths[array.key])}: {visible(_facts(array))}."
     yield from _sync_lines(report, array)
+    if array.sync is None and (check := report.snapshot.checks.get(array.key)) is not None:
+        words = check_words(check, ended_at(check))
+        yield visible(f"  {words[0].upper()}{words[1:]}.")
     yield from _finding_lines(report, array)
 
 
@@ -261,10 +267,10 @@ def _sync_lines(report: Report, array: Array) -> Iterator[str]:
     estimate = report.estimates.get(array.key)
     if estimate is not None:
         parts.append(f"{rate_mb_s(estimate.speed_kib_s)}{_unit_note(array)}")
-        if estimate.left_s is not None:
-            parts.append(f"about {duration(estimate.left_s)} left{_band(report, array)}")
+        if words := _left_words(estimate):
+            parts.append(words)
     if held is not None:
-        parts.append(f"held back by: {held.words}")
+        parts.append(held.sentence)
     yield visible(", ".join(parts) + ".")
 
 
@@ -275,12 +281,16 @@ def _unit_note(array: Array) -> str:
     return " of the array"
 
 
-def _band(report: Report, array: Array) -> str:
-    estimate = report.estimates[array.key]
-    if estimate.left_low_s is None or estimate.left_high_s is None:
-        return ""
-    low, high = duration(estimate.left_low_s), duration(estimate.left_high_s)
-    return "" if low == high else f" ({low} to {high})"
+def _left_words(estimate: Estimate) -> str:
+    """Return how long it takes, on which condition; "" where that cannot be told."""
+    low_s, left_s, high_s = estimate.left_low_s, estimate.left_s, estimate.left_high_s
+    if left_s is None:
+        skips = "" if high_s is None else duration(high_s)
+        return f"at most {skips} left: it skips what is unchanged" if skips else ""
+    low, high = (duration(each) if each is not None else "" for each in (low_s, high_s))
+    band = f" ({low} to {high})" if low != high else ""
+    condition = " if it stays as fast" if estimate.if_as_fast else ""
+    return f"about {duration(left_s)} left{band}{condition}"
 
 
 def event_line(event: Event, stamp: str) -> str:

@@ -13,6 +13,7 @@ from raidtui.model.bad_blocks import bad_sectors
 from raidtui.model.finding import Finding
 from raidtui.model.geometry import set_letters
 from raidtui.model.levels import layout_words
+from raidtui.model.sync_record import LastCheck
 from raidtui.session.watch import Report
 from raidtui.view.units import SECTOR_BYTES
 
@@ -111,6 +112,7 @@ def _array(report: Report, array: Array) -> dict[str, Any]:
             "pages": bitmap.pages,
         },
         "mismatch_count": array.mismatch_count,
+        "last_check": _last_check(report.snapshot.checks.get(array.key)),
         "sync": _sync(report, array),
         "reshape": _reshape(array),
         "speed_limit": None
@@ -145,6 +147,22 @@ def _reshape(array: Array) -> dict[str, Any] | None:
     }
 
 
+def _last_check(check: LastCheck | None) -> dict[str, Any] | None:
+    if check is None:
+        return None
+    known = check.complete is not None and check.total_kib > 0
+    return {
+        "action": check.action,
+        "complete": check.complete,
+        "read_fraction": round(min(1.0, check.read_kib / check.total_kib), 6) if known else None,
+        "mismatch_count": check.mismatches,
+        "begun_s": check.begun_s,
+        "ended_s": check.ended_s,
+        "took_s": check.took_s,
+        "paused": check.paused,
+    }
+
+
 def _sync(report: Report, array: Array) -> dict[str, Any] | None:
     sync = array.sync
     if sync is None:
@@ -159,10 +177,17 @@ def _sync(report: Report, array: Array) -> dict[str, Any] | None:
         "total_kib": sync.total_kib,
         "speed_kib_s": None if estimate is None else round(estimate.speed_kib_s),
         "kernel_speed_kib_s": sync.kernel_speed_kib_s,
-        "eta_s": None if estimate is None or estimate.left_s is None else round(estimate.left_s),
+        "eta_s": _rounded(estimate.left_s if estimate else None),
+        "eta_low_s": _rounded(estimate.left_low_s if estimate else None),
+        "eta_high_s": _rounded(estimate.left_high_s if estimate else None),
+        "eta_if_as_fast": estimate is not None and estimate.if_as_fast,
         "limited_by": held.brake.value if held else None,
         "limited_by_words": held.words if held else None,
     }
+
+
+def _rounded(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds)
 
 
 def _member(report: Report, member: Member, letters: Mapping[int, str]) -> dict[str, Any]:

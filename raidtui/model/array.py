@@ -78,7 +78,6 @@ class Reshape(Struct, frozen=True, kw_only=True):
         shift_sectors: by how much the data of each member move towards its end, negative towards its start;
             0: in place; None where the kernel does not say.
         backup: the path of the backup file that mdadm has noted in /run since the boot; "" for none.
-        halts_at_sectors: where md halts (``sync_max``), in sectors of each member; None where it does not.
         attended: whether a process of mdadm waits for its end; None where that is not known, or no matter.
     """
 
@@ -88,7 +87,6 @@ class Reshape(Struct, frozen=True, kw_only=True):
     backwards: bool = False
     shift_sectors: int | None = None
     backup: str = ""
-    halts_at_sectors: int | None = None
     attended: bool | None = None
 
 
@@ -182,6 +180,9 @@ class Array(Struct, frozen=True, kw_only=True):
         read_only: "", "read-only" or "auto-read-only".
         sync_action: ``md/sync_action`` verbatim, so also idle and frozen.
         sync_min_sectors: where the next check starts.
+        sync_max_sectors: where a sync stops by itself; None where it does not. Both count as its progress.
+        sync_kept_sectors: from where a check that is stopped now goes on (``sync_completed``); None where no
+            sync runs.
         container: the container's name, for a volume with external metadata.
         reshape: what a reshape that is not finished does; None without one. ``layout`` and ``chunk_bytes``
             are those before it, ``raid_disks`` is the number afterwards.
@@ -217,6 +218,8 @@ class Array(Struct, frozen=True, kw_only=True):
     last_sync_action: str | None = None
     sync: Sync | None = None
     sync_min_sectors: int | None = None
+    sync_max_sectors: int | None = None
+    sync_kept_sectors: int | None = None
     resync_start: str | None = None
     reshape_position: str | None = None
     reshape: Reshape | None = None
@@ -363,6 +366,11 @@ class Array(Struct, frozen=True, kw_only=True):
         if self.level != "raid10" or decoded is None:
             return None
         return chunks // decoded.far * self.raid_disks // decoded.near * chunk_kib * 1024
+
+    @property
+    def halts_at_kib(self) -> int | None:
+        """Where its sync stops by itself, in the KiB of its progress; None where it does not."""
+        return None if self.sync_max_sectors is None else self.sync_max_sectors // 2
 
     @property
     def replacing(self) -> bool:

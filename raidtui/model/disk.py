@@ -93,3 +93,8 @@ class DiskIo(Struct, frozen=True, kw_only=True):
     discarded_sectors: int | None = None
     in_flight: int = 0
     queued_ms: int = 0
+
+    @property
+    def requests(self) -> int:
+        """Reads and writes that were done."""
+        return self.reads + self.writes

@@ -84,7 +84,7 @@ def _needs(array: Array, reshape: Reshape) -> str:
         if array.old_raid_disks is not None or array.level == "raid10":
             return f"{moves}: there is no critical section."
         # As many disks have data as before: raidtui.jobs.reshape_pace says what that means.
-        if reshape.halts_at_sectors is not None:
+        if array.sync_max_sectors is not None:
             return f"{moves}, and md halts where its place is not recorded."
         return (
             f"{moves}. Unless the array was started since it began, a power cut can lose what it has moved in"

@@ -9,6 +9,7 @@ from msgspec import Struct, field
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Stale
 from raidtui.model.disk import Disk, DiskIo
+from raidtui.model.sync_record import LastCheck
 
 
 class Lack(Struct, frozen=True, kw_only=True):
@@ -63,6 +64,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
         readable: whether it could be read; if not, the exit status of a report is 3.
         lacks: parts that could not be read.
         absent: arrays that should run and do not, where they were looked for.
+        checks: what is known of the last check of arrays, by their keys, where a record was asked.
         trials: rescue trials of which something is there, where they were looked for.
     """
 
@@ -79,6 +81,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     io: Mapping[str, DiskIo] = field(default_factory=dict)
     absent: tuple[AbsentArray, ...] = ()
     trials: tuple[TrialTrace, ...] = ()
+    checks: Mapping[str, LastCheck] = field(default_factory=dict)
 
     def is_trial(self, array: Array) -> bool:
         """Whether an array was made by a rescue trial: it, or the container that it is a volume of."""

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 
 from msgspec import Struct
 
 from raidtui.model.array import Array, Phase, Sync
 from raidtui.model.snapshot import Snapshot
+from raidtui.monitor.sync_end import SATURATED
+from raidtui.monitor.sync_track import SyncTrack
+from raidtui.view.units import joined, rate_mb_s
 
-_NEAR_LIMIT = 0.85
-_OVER_LIMIT = 1.15
-_BUSY, _AT_EASE = 0.9, 0.7
+_BLOCK_S = 5.0
+"""Over so long it is measured how busy the members are, and who else uses the array."""
+_TIMES_BUSIER, _TIMES_SLOWER = 1.5, 2.0
+_USED_A_S, _SLOWED = 5.0, 0.7
+_STILL_S = 3.0
 _PENDING_WORDS = {
     "auto-read-only": "auto-read-only until the first write",
     "read-only": "read-only until it is made writable",
@@ -30,7 +36,39 @@ class Brake(StrEnum):
     PENDING = "pending"
     FROZEN = "frozen"
     SLOW_MEMBER = "slow_member"
+    MEMBERS = "members"
     HALTED = "halted"
+    STALLED = "stalled"
+
+
+_FACTS = frozenset({Brake.STALLED, Brake.MEMBERS, Brake.HALTED})
+"""Those whose words say what is the case, not what holds it back."""
+
+
+class DeviceLoad(Struct, frozen=True, kw_only=True):
+    """What a device did in the last seconds.
+
+    Args:
+        busy: the part of the time, 0 to 1, in which it had requests in flight.
+        wait_ms: the mean time of a request; None where there was none.
+        requests_a_s: reads and writes.
+    """
+
+    busy: float
+    wait_ms: float | None
+    requests_a_s: float
+
+
+class Stood(Struct, frozen=True, kw_only=True):
+    """A sync that could move, and does not.
+
+    Args:
+        since_s: epoch seconds at which it moved last.
+        silent: members that have finished no request since then, where others have.
+    """
+
+    since_s: float
+    silent: Collection[str] = ()
 
 
 class HeldBack(Struct, frozen=True, kw_only=True):
@@ -39,17 +77,27 @@ class HeldBack(Struct, frozen=True, kw_only=True):
     brake: Brake
     words: str
 
+    @property
+    def sentence(self) -> str:
+        """The phrase with what it is, for a line of its own."""
+        return self.words if self.brake in _FACTS else f"held back by: {self.words}"
+
 
 def held_back_by(
-    array: Array, snapshot: Snapshot, speed_kib_s: float | None, busy: Mapping[str, float] | None = None
+    array: Array,
+    snapshot: Snapshot,
+    track: SyncTrack | None = None,
+    loads: Mapping[str, DeviceLoad] | None = None,
+    stood: Stood | None = None,
 ) -> HeldBack | None:
     """Return what holds the array's sync back, or None where nothing is found.
 
     Args:
         array: with a ``sync``.
         snapshot: the other arrays and the limits.
-        speed_kib_s: the measured speed.
-        busy: the part of the time, 0 to 1, in which each disk had requests in flight.
+        track: how the sync has moved; None where nobody has watched it.
+        loads: what the members and the array itself did lately.
+        stood: since when it stands, where it could move.
     """
     sync = array.sync
     if sync is None:
@@ -62,11 +110,39 @@ def held_back_by(
         return HeldBack(brake=Brake.DELAYED, words=_delay_words(array, snapshot))
     if sync.phase is not Phase.RUNNING:
         return None
-    if _sleeps_off(array, sync):
+    if halt := _by_halt(array, sync):
+        return halt
+    if track is None:
+        return None
+    if stood is not None:
+        return HeldBack(brake=Brake.STALLED, words=_stall_words(array, snapshot, stood))
+    if track.pauses:
         return HeldBack(brake=Brake.MAX_LIMIT, words="max limit: md waits until its mean speed is below it")
-    if not speed_kib_s:
-        return _by_halt(array, sync)
-    return _by_limit(array, speed_kib_s) or _by_member(array, busy or {}) or _by_load(array, speed_kib_s)
+    loads = loads or {}
+    if limit := _by_limit(array, track):
+        return limit
+    if track.now.clock_s - track.moved_s >= _STILL_S:
+        return None  # nothing moves, and it is too early to call it a stall: what is slow is not known
+    return _by_users(array, track, loads.get(array.name)) or _by_members(
+        array, {name: each for name, each in loads.items() if name != array.name}
+    )
+
+
+def _stall_words(array: Array, snapshot: Snapshot, stood: Stood) -> str:
+    """Return since when a sync stands still, and which members do not answer, where that shows.
+
+    Requests in flight show it; none in flight shows nothing: a device mapper that is suspended holds them
+    before it counts them.
+    """
+    words = f"has not moved since {time.strftime('%H:%M', time.localtime(stood.since_s))}"
+    names = [each.name for each in array.members]
+    if flying := [name for name in names if name in snapshot.io and snapshot.io[name].in_flight]:
+        return f"{words}; {joined(flying)} {'has' if len(flying) == 1 else 'have'} requests in flight"
+    if quiet := [name for name in names if name in stood.silent]:
+        return (
+            f"{words}; {joined(quiet)} {'has' if len(quiet) == 1 else 'have'} finished no request since then"
+        )
+    return f"{words}; why is not known"
 
 
 def sharing(array: Array, snapshot: Snapshot) -> list[tuple[Array, str]]:
@@ -94,42 +170,57 @@ def _delay_words(array: Array, snapshot: Snapshot) -> str:
     return "waits for another array on the same disks"
 
 
-def _sleeps_off(array: Array, sync: Sync) -> bool:
-    """Whether the kernel's own mean of about 30 s is above the limit: md_do_sync sleeps until it is not.
-
-    That is so after a limit was lowered; the speed is 0 meanwhile.
-    """
-    ceiling = array.speed_limit.ceiling_kib_s if array.speed_limit else None
-    return bool(ceiling) and (sync.kernel_speed_kib_s or 0) > _OVER_LIMIT * (ceiling or 0)
-
-
 def _by_halt(array: Array, sync: Sync) -> HeldBack | None:
-    """Return that a reshape stands where md is to halt: the job that lets it on does not run."""
-    halt = array.reshape.halts_at_sectors if array.reshape is not None else None
-    if halt is None or sync.done_kib is None or 2 * sync.done_kib < halt:
+    """Return that a sync stands where md is to stop it: of a reshape, its job does not run."""
+    halt = array.halts_at_kib
+    if halt is None or sync.done_kib is None or sync.done_kib < halt or halt >= (sync.total_kib or halt + 1):
         return None
-    return HeldBack(brake=Brake.HALTED, words="its limit, sync_max: resume its job (raidtui jobs)")
+    if sync.action == "reshape":
+        return HeldBack(brake=Brake.HALTED, words="stands at sync_max: resume its job (raidtui jobs)")
+    return HeldBack(brake=Brake.HALTED, words=f"stands at sync_max: write max to {array.name}/md/sync_max")
 
 
-def _by_limit(array: Array, speed_kib_s: float) -> HeldBack | None:
+def _by_limit(array: Array, track: SyncTrack) -> HeldBack | None:
     limit = array.speed_limit
-    ceiling = limit.ceiling_kib_s if limit else None
-    if limit is None or ceiling is None or ceiling <= 0 or speed_kib_s < _NEAR_LIMIT * ceiling:
+    if limit is None or not limit.ceiling_kib_s or not track.now.binds:
         return None
     if limit.min_kib_s is not None and limit.max_kib_s is not None and limit.min_kib_s > limit.max_kib_s:
         return HeldBack(brake=Brake.MIN_LIMIT, words="min limit (above max: min wins)")
     return HeldBack(brake=Brake.MAX_LIMIT, words="max limit")
 
 
-def _by_member(array: Array, busy: Mapping[str, float]) -> HeldBack | None:
-    known = sorted(((busy[m.name], m.name) for m in array.members if m.name in busy), reverse=True)
-    if len(known) < 2 or known[0][0] < _BUSY or known[1][0] > _AT_EASE:
+def _by_users(array: Array, track: SyncTrack, own: DeviceLoad | None) -> HeldBack | None:
+    """Return that applications use the array, and that it is slower than without them, or at md's minimum."""
+    speed = track.speed(_BLOCK_S)
+    if own is None or own.requests_a_s < _USED_A_S or speed is None:
         return None
-    return HeldBack(brake=Brake.SLOW_MEMBER, words=f"slow member {known[0][1]} ({known[0][0]:.0%} busy)")
-
-
-def _by_load(array: Array, speed_kib_s: float) -> HeldBack | None:
     low = array.speed_limit.min_kib_s if array.speed_limit else None
-    if low and 0.7 * low <= speed_kib_s <= 1.3 * low:
+    if low and 0.7 * low <= speed <= 1.3 * low:
         return HeldBack(brake=Brake.OTHER_IO, words="other I/O: md yields down to min")
+    alone = track.unused_kib_s
+    if alone is None or speed >= _SLOWED * alone:
+        return None
+    words = (
+        f"other I/O on it: {own.requests_a_s:.0f} requests a second; without them it did {rate_mb_s(alone)}"
+    )
+    return HeldBack(brake=Brake.OTHER_IO, words=words)
+
+
+def _by_members(array: Array, loads: Mapping[str, DeviceLoad]) -> HeldBack | None:
+    """Return which members are saturated. An NVMe device that is always busy may still have room."""
+    found = [(loads[each.name], each.name) for each in array.members if each.name in loads]
+    if len(found) < 2 or any(name.startswith("nvme") for _, name in found):
+        return None
+    found.sort(key=lambda each: -each[0].busy)
+    (first, name), (second, _) = found[:2]
+    if first.busy < SATURATED:
+        return None
+    others = [load.wait_ms for load, _ in found[1:] if load.wait_ms is not None]
+    slower = first.wait_ms is not None and first.wait_ms >= _TIMES_SLOWER * max(others, default=0.0)
+    if first.busy >= _TIMES_BUSIER * second.busy and slower:
+        words = f"slow member {name} ({first.busy:.0%} busy, {first.wait_ms:.0f} ms a request)"
+        return HeldBack(brake=Brake.SLOW_MEMBER, words=words)
+    if all(load.busy >= SATURATED for load, _ in found) and first.busy <= _TIMES_BUSIER * found[-1][0].busy:
+        words = joined([f"{each} {load.busy:.0%} busy" for load, each in found])
+        return HeldBack(brake=Brake.MEMBERS, words=f"the disks are the limit: {words}")
     return None

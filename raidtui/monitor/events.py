@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array, Member, Phase
+from raidtui.model.check_words import ended_words
 from raidtui.model.finding import Event, EventKind, Finding, Health, Tone
 from raidtui.model.snapshot import Snapshot
+from raidtui.model.sync_record import CHECKS
 from raidtui.monitor.health import by_subject, health_of, health_of_absent
 from raidtui.view.units import binary_size, counted, rate_mb_s
 
@@ -174,6 +176,7 @@ def _diff_sync(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
     if before is None or before.action != after.action or before.phase != after.phase:
         if after.phase is Phase.RUNNING:
             again = before is not None and before.action == after.action and before.phase is Phase.FROZEN
+            again = again or (after.action in CHECKS and bool(array.sync_min_sectors))
             size = f", {binary_size(after.total_kib * 1024)}" if after.total_kib and not again else ""
             yield _event(new, array, f"{after.action} {'resumed' if again else 'started'}{size}", Tone.PLAIN)
         else:
@@ -182,11 +185,13 @@ def _diff_sync(new: Snapshot, old: Array, array: Array) -> Iterator[Event]:
 
 
 def _sync_ended(new: Snapshot, action: str, old: Array, array: Array) -> Event:
-    sync = old.sync
+    sync, check = old.sync, new.checks.get(array.key)
     text = f"{action} ended"
     if left := _work_is_left(action, old, array):
         text = f"{action} interrupted" + (f" at {sync.percent}" if sync is not None and sync.percent else "")
-    if action in {"check", "repair"} and array.mismatch_count is not None:
+    if action in CHECKS and check is not None and check.action == action:
+        text = ended_words(check)
+    elif action in CHECKS and array.mismatch_count is not None:
         text += f", {counted(array.mismatch_count, 'mismatched sector')}"
     return _event(
         new,

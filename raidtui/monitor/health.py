@@ -11,8 +11,10 @@ from collections.abc import Iterator, Sequence
 from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array, Member, Phase
 from raidtui.model.bad_blocks import bad_members, bad_sectors, lost, only_holders
+from raidtui.model.check_words import found_words
 from raidtui.model.finding import Finding, FindingCode, Health, Severity
 from raidtui.model.snapshot import Snapshot
+from raidtui.model.sync_record import CHECKS, LastCheck
 from raidtui.model.verdict import INFO, Condition, health_word, is_unread, troubles
 from raidtui.monitor.sync_health import Troubles, finding_of, judge_awaited, judge_sync, resume_words
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted, joined
@@ -38,7 +40,7 @@ def judge(
     for array in snapshot.arrays:
         before = known.get(array.key)
         if before is None or before[0] is not array:
-            before = known[array.key] = (array, tuple(judge_array(array)))
+            before = known[array.key] = (array, tuple(judge_array(array, snapshot.checks.get(array.key))))
         found += before[1]
     for absent in snapshot.absent:
         found.append(judge_absent(absent))
@@ -90,8 +92,8 @@ def exit_status(snapshot: Snapshot, findings: Sequence[Finding]) -> int:
     return 1 if any(health >= Health.ATTENTION for health in healths) else 0
 
 
-def condition_of(array: Array) -> Condition:
-    """Return what the verdict on an array is made from."""
+def condition_of(array: Array, check: LastCheck | None = None) -> Condition:
+    """Return what the verdict on an array is made from; ``check`` is what is known of its last check."""
     condition = Condition(
         active=array.active,
         container=array.is_container,
@@ -118,13 +120,16 @@ def condition_of(array: Array) -> Condition:
     condition.member_trouble = any(_is_in_trouble(member) for member in array.members)
     condition.mismatches = array.mismatch_count or 0
     condition.last_action = array.last_sync_action or ""
+    if check is not None:
+        condition.mismatches = 0 if check.rewritten else check.mismatches
+        condition.last_action = check.action
     condition.same_uuid = array.twin
     return condition
 
 
-def judge_array(array: Array) -> Iterator[Finding]:
-    """Yield the findings about one array."""
-    found = troubles(condition_of(array))
+def judge_array(array: Array, check: LastCheck | None = None) -> Iterator[Finding]:
+    """Yield the findings about one array; ``check`` is what is known of its last check."""
+    found = troubles(condition_of(array, check))
     if array.stale is not None and not array.understood:
         text = f"is there, but its lines in /proc/mdstat are not understood: {array.stale.reason}"
         remedy = f"mdadm --detail {array.path} shows its state; please report it: raidtui capture FILE"
@@ -137,7 +142,7 @@ def judge_array(array: Array) -> Iterator[Finding]:
         return
     yield from _judge_members(array, found)
     yield from judge_sync(array, found)
-    yield from _judge_rest(array, found)
+    yield from _judge_rest(array, check, found)
 
 
 def _judge_members(array: Array, found: Troubles) -> Iterator[Finding]:
@@ -285,7 +290,7 @@ def _inactive(array: Array, found: Troubles) -> Finding:
     return finding_of(array, FindingCode.INACTIVE, text, f"{remedy}; {_NEVER_RE_CREATE}", found=found)
 
 
-def _judge_rest(array: Array, found: Troubles) -> Iterator[Finding]:
+def _judge_rest(array: Array, check: LastCheck | None, found: Troubles) -> Iterator[Finding]:
     if array.read_only == "auto-read-only":
         yield finding_of(
             array, FindingCode.AUTO_READ_ONLY, "is auto-read-only: the first write makes it writable"
@@ -304,23 +309,29 @@ def _judge_rest(array: Array, found: Troubles) -> Iterator[Finding]:
         if left:
             remedy = f"raidtui plan fail {array.title} {left[0]} and plan remove take it out; then {remedy}"
         yield finding_of(array, FindingCode.JOURNAL_MISSING, text, remedy, found=found)
-    if array.mismatch_count:
-        yield from _judge_mismatches(array, counted(array.mismatch_count, "mismatched sector"), found)
+    yield from _judge_mismatches(array, check, found)
     if FindingCode.SAME_UUID in found:
         text = "has the UUID of another array: a split mirror, or a copied disk"
         remedy = f"use only one of them; mdadm --detail {array.path} shows when it was written last"
         yield finding_of(array, FindingCode.SAME_UUID, text, remedy, found=found)
 
 
-def _judge_mismatches(array: Array, sectors: str, found: Troubles) -> Iterator[Finding]:
-    """The counter is of the last check, repair or resync; what the latter two met they have rewritten."""
-    if array.last_sync_action == "repair":
-        yield finding_of(array, FindingCode.MISMATCHES, f"the last repair rewrote {sectors}")
-    elif array.last_sync_action != "resync":
-        text = f"the last check found {sectors}"
-        remedy = f"raidtui rescue mismatches {array.name} says where; a repair rewrites parity, not the data"
-        parity = FindingCode.MISMATCHES in found
-        yield finding_of(array, FindingCode.MISMATCHES, text, remedy if parity else "", found=found)
+def _judge_mismatches(array: Array, check: LastCheck | None, found: Troubles) -> Iterator[Finding]:
+    """What did not match: by the record of the checks, else by the counter of the last check or repair.
+
+    The counter may be a resync's, which has rewritten what it met.
+    """
+    if check is None and array.last_sync_action != "resync":
+        action = "repair" if array.last_sync_action == "repair" else "check"
+        check = LastCheck(action=action, complete=None, mismatches=array.mismatch_count or 0)
+    if check is None or not check.mismatches or (check.rewritten and check.action != "repair"):
+        return
+    text = f"the last {check.action} {found_words(check)}"
+    if array.sync is not None and array.sync.action in CHECKS and array.sync.phase is Phase.RUNNING:
+        text = f"the {array.sync.action} has met {counted(check.mismatches, 'mismatched sector')} so far"
+    remedy = f"raidtui rescue mismatches {array.name} says where; a repair rewrites parity, not the data"
+    parity = FindingCode.MISMATCHES in found
+    yield finding_of(array, FindingCode.MISMATCHES, text, remedy if parity else "", found=found)
 
 
 def judge_absent(absent: AbsentArray) -> Finding:

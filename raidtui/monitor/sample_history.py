@@ -1,39 +1,46 @@
-"""The history of samples: per array the speed and end of a sync, per disk the load between two samples.
-
-The kernel's own speed is a mean over about 30 s (drivers/md/md.c, SYNC_MARKS) and lags behind every change.
-Ours is a mean over the same time, but starts again when a limit is changed or the speed has clearly changed.
-It is a mean because below some 10 MB/s md works in bursts: 16 MB in one second, then nothing for seconds.
-"""
+"""The history of samples: per array the speed and end of a sync, per disk the load between two samples."""
 
 from __future__ import annotations
 
 from collections import deque
-from itertools import pairwise
-
-from msgspec import Struct
+from collections.abc import Mapping
 
 from raidtui.model.array import Array, Phase
 from raidtui.model.disk import DiskIo
 from raidtui.model.snapshot import Snapshot
+from raidtui.monitor.brakes import DeviceLoad
+from raidtui.monitor.sync_end import Estimate, SyncEnd, by_the_kernel
+from raidtui.monitor.sync_track import BACK_KIB, SyncSample, SyncTrack
 
 _KEEP = 600
-
-
-WINDOW_S = 30.0
-_JUMP = 1.25
-_ALIKE = 1.15
-_CALM = 3
-_BLOCKS = 3
+_SHORTEST_S = 0.2
+"""Two events in a row: too short to measure."""
+_BLOCK_S = 5.0
+"""Over so long it is measured how busy the members are."""
 
 
 class Track:
     """The sync of one array over time."""
 
-    def __init__(self) -> None:
-        self.action = ""
-        self.ceiling_kib_s: int | None = None
-        self.progress = SyncPace()
+    def __init__(self, action: str, first: SyncSample) -> None:
+        self.action = action
+        self.end = SyncEnd(first)
         self.speeds: deque[tuple[float, float]] = deque(maxlen=_KEEP)
+        self.runs = True
+        self.moved_io: Mapping[str, DiskIo] = {}
+        """The counters when it moved last."""
+
+    def continues(self, sample: SyncSample) -> bool:
+        """Whether a sample is of this sync; after a pause, a check begins a sixteenth earlier at most."""
+        last = self.end.track.now
+        if self.runs:
+            return self.end.track.continues(sample)
+        back_kib = last.total_kib // 16 + BACK_KIB
+        return sample.total_kib == last.total_kib and 0 < last.done_kib - back_kib <= sample.done_kib
+
+    def resume(self, sample: SyncSample) -> None:
+        """Go on after a pause: md measures anew."""
+        self.end, self.runs = SyncEnd(sample), True
 
 
 class SampleHistory:
@@ -43,6 +50,7 @@ class SampleHistory:
         self._tracks: dict[str, Track] = {}
         self._before: Snapshot | None = None
         self._now: Snapshot | None = None
+        self._recent: deque[Snapshot] = deque()
 
     def add(self, snapshot: Snapshot) -> None:
         """Take the next snapshot; a stale one is ignored."""
@@ -51,9 +59,12 @@ class SampleHistory:
         if self._now is not None and snapshot.clock_s <= self._now.clock_s:
             self._now = snapshot  # a capture does not change: without time there is no speed
             return
-        if self._now is None or snapshot.clock_s - self._now.clock_s > 0.2:
+        if self._now is None or snapshot.clock_s - self._now.clock_s > _SHORTEST_S:
             self._before = self._now
         self._now = snapshot
+        self._recent.append(snapshot)
+        while len(self._recent) > 2 and self._recent[1].clock_s <= snapshot.clock_s - _BLOCK_S:
+            self._recent.popleft()
         for array in snapshot.arrays:
             self._follow(array, snapshot.clock_s)
         keys = {array.key for array in snapshot.arrays}
@@ -63,163 +74,104 @@ class SampleHistory:
     def _follow(self, array: Array, clock_s: float) -> None:
         if array.stale is not None:
             return
+        sync, track = array.sync, self._tracks.get(array.key)
+        sample = self._sample_of(array, clock_s)
+        if sync is None or sample is None:
+            if track is not None:
+                track.runs = False
+        elif track is None or track.action != sync.action or not track.continues(sample):
+            self._tracks[array.key] = Track(sync.action, sample)
+        elif not track.runs:
+            track.resume(sample)
+        elif clock_s - track.end.track.now.clock_s >= _SHORTEST_S:
+            before = track.end.track.now
+            if sample.done_kib != before.done_kib and self._now is not None:
+                track.moved_io = self._now.io
+            track.end.add(sample)
+            done = max(0, sample.done_kib - before.done_kib)
+            track.speeds.append((clock_s, done / (clock_s - before.clock_s)))
+
+    def _sample_of(self, array: Array, clock_s: float) -> SyncSample | None:
+        """Return what is read of a running sync; None where none runs."""
         sync = array.sync
-        if sync is None or sync.done_kib is None or sync.total_kib is None:
-            if array.key in self._tracks:
-                self._tracks[array.key].progress = SyncPace()
-            return
-        track = self._tracks.setdefault(array.key, Track())
-        if track.action != sync.action:
-            track.action = sync.action
-            track.progress = SyncPace()
-            track.speeds.clear()
-        ceiling_kib_s = array.speed_limit.ceiling_kib_s if array.speed_limit else None
-        if ceiling_kib_s != track.ceiling_kib_s:
-            track.ceiling_kib_s = ceiling_kib_s
-            track.progress.restart()
-        speed = track.progress.add(clock_s, sync.done_kib, sync.total_kib)
-        if speed is not None:
-            track.speeds.append((clock_s, speed))
+        if sync is None or sync.phase is not Phase.RUNNING or sync.done_kib is None or not sync.total_kib:
+            return None
+        done = {name: (now, before) for name, now, before, _ in self._pairs(self._before)}
+        own = done.get(array.name)
+        members = [done[member.name] for member in array.members if member.name in done]
+        return SyncSample(
+            clock_s=clock_s,
+            done_kib=sync.done_kib,
+            total_kib=sync.total_kib,
+            mean_kib_s=sync.kernel_speed_kib_s or 0,
+            ceiling_kib_s=array.speed_limit.ceiling_kib_s if array.speed_limit else None,
+            halt_kib=array.halts_at_kib,
+            busy_s=max((now.busy_ms - before.busy_ms for now, before in members), default=0) / 1000,
+            requests=own[0].requests - own[1].requests if own else 0,
+        )
 
     def speeds(self, key: str) -> tuple[tuple[float, float], ...]:
         """Return (clock_s, KiB/s) of the array's current or last sync, oldest first, at most 600."""
         track = self._tracks.get(key)
         return tuple(track.speeds) if track else ()
 
+    def track(self, array: Array) -> SyncTrack | None:
+        """Return how the array's sync has moved; None where none runs."""
+        track = self._tracks.get(array.key)
+        return track.end.track if track and track.runs else None
+
     def estimate(self, array: Array) -> Estimate | None:
         """Return the estimate for a running sync; by the kernel's speed until there are two samples."""
-        sync = array.sync
-        if sync is None or sync.phase is not Phase.RUNNING:
-            return None
         track = self._tracks.get(array.key)
-        own = track.progress.estimate() if track else None
-        if own is not None:
-            return own
-        if not sync.kernel_speed_kib_s or sync.done_kib is None or sync.total_kib is None:
-            return None
-        left_s = (sync.total_kib - sync.done_kib) / sync.kernel_speed_kib_s
-        return Estimate(
-            speed_kib_s=float(sync.kernel_speed_kib_s), left_s=left_s, left_low_s=None, left_high_s=None
+        return (
+            None
+            if track is None or not track.runs
+            else track.end.estimate or by_the_kernel(track.end.track.now)
         )
 
-    def busy(self) -> dict[str, float]:
-        """Return the part of the time, 0 to 1, in which each disk was busy between the last two samples."""
-        loads: dict[str, float] = {}
-        for name, now, before, elapsed_s in self._pairs():
-            loads[name] = min(1.0, max(0.0, (now.busy_ms - before.busy_ms) / 1000 / elapsed_s))
-        return loads
+    def silent(self, array: Array) -> tuple[str, ...]:
+        """Return the members that have finished no request since the sync moved, if others have."""
+        track = self._tracks.get(array.key)
+        if track is None or self._now is None:
+            return ()
+        both = [
+            (each.name, self._now.io[each.name].requests - track.moved_io[each.name].requests)
+            for each in array.members
+            if each.name in self._now.io and each.name in track.moved_io
+        ]
+        quiet = tuple(name for name, done in both if not done)
+        return quiet if len(quiet) < len(both) else ()
+
+    def loads(self) -> dict[str, DeviceLoad]:
+        """Return what each device did in the last seconds."""
+        return {
+            name: DeviceLoad(
+                busy=min(1.0, max(0.0, (now.busy_ms - before.busy_ms) / 1000 / elapsed_s)),
+                wait_ms=_wait_ms(before, now),
+                requests_a_s=max(0, now.requests - before.requests) / elapsed_s,
+            )
+            for name, now, before, elapsed_s in self._pairs(self._recent[0] if self._recent else None)
+        }
 
     def latency_ms(self) -> dict[str, float]:
         """Return each disk's mean time per request between the last two samples, ms; without idle disks."""
-        found: dict[str, float] = {}
-        for name, now, before, _ in self._pairs():
-            requests = now.reads + now.writes - before.reads - before.writes
-            spent_ms = now.read_ms + now.write_ms - before.read_ms - before.write_ms
-            if requests > 0 and spent_ms >= 0:
-                found[name] = spent_ms / requests
-        return found
+        waits = {name: _wait_ms(before, now) for name, now, before, _ in self._pairs(self._before)}
+        return {name: wait_ms for name, wait_ms in waits.items() if wait_ms is not None}
 
-    def _pairs(self) -> list[tuple[str, DiskIo, DiskIo, float]]:
-        if self._now is None or self._before is None:
+    def _pairs(self, before: Snapshot | None) -> list[tuple[str, DiskIo, DiskIo, float]]:
+        if self._now is None or before is None:
             return []
-        elapsed_s = self._now.clock_s - self._before.clock_s
+        elapsed_s = self._now.clock_s - before.clock_s
         if elapsed_s <= 0:
             return []
-        earlier = self._before.io
+        earlier = before.io
         return [
             (name, now, earlier[name], elapsed_s) for name, now in self._now.io.items() if name in earlier
         ]
 
 
-class Estimate(Struct, frozen=True, kw_only=True):
-    """The expected speed and end of a running sync.
-
-    Args:
-        speed_kib_s: the mean, in the unit of the sync's progress.
-        left_s: seconds to the end at that speed; None where it does not move.
-        left_low_s, left_high_s: the same at the speeds of the fastest and slowest third of the window.
-    """
-
-    speed_kib_s: float
-    left_s: float | None
-    left_low_s: float | None
-    left_high_s: float | None
-
-
-class SyncPace:
-    """The pace of one sync. It takes every sample."""
-
-    def __init__(self) -> None:
-        self._points: deque[tuple[float, int]] = deque()
-        self._total = 0
-
-    def add(self, clock_s: float, done_kib: int, total_kib: int) -> float | None:
-        """Take a sample; return the speed since the last one, KiB/s, or None where there is none."""
-        before = self._points[-1] if self._points else None
-        if before is None or done_kib < before[1] or total_kib != self._total:
-            self._points.clear()
-            self._points.append((clock_s, done_kib))
-            self._total = total_kib
-            return None
-        elapsed_s = clock_s - before[0]
-        if elapsed_s < 0.2:  # two events in a row: too short to measure
-            return None
-        self._points.append((clock_s, done_kib))
-        while len(self._points) > 2 and self._points[0][0] < clock_s - WINDOW_S:
-            self._points.popleft()
-        self._notice_change()
-        return (done_kib - before[1]) / elapsed_s
-
-    def restart(self) -> None:
-        """Forget the speed so far: a limit has changed."""
-        while len(self._points) > 1:
-            self._points.popleft()
-
-    def _notice_change(self) -> None:
-        """Start again if the last few samples agree with each other but not with the mean."""
-        points = list(self._points)
-        if len(points) <= _CALM + 1:
-            return
-        recent = [_speed(earlier, later) for earlier, later in pairwise(points[-_CALM - 1 :])]
-        if max(recent) == 0:  # a stop, unless md works in bursts and this is a pause between two
-            earlier_speeds = [_speed(earlier, later) for earlier, later in pairwise(points[:-_CALM])]
-            changed = min(earlier_speeds) > 0
-        else:
-            calm = max(recent) <= _ALIKE * min(recent)
-            mean, now = _speed(points[0], points[-1]), sum(recent) / len(recent)
-            changed = calm and (now > mean * _JUMP or now * _JUMP < mean)
-        if changed:
-            while len(self._points) > _CALM + 1:
-                self._points.popleft()
-
-    def estimate(self) -> Estimate | None:
-        """Return the estimate; None before there are two samples."""
-        if len(self._points) < 2:
-            return None
-        points = list(self._points)
-        left_kib = max(0, self._total - points[-1][1])
-        speed = _speed(points[0], points[-1])
-        blocks = _block_speeds(points)
-        return Estimate(
-            speed_kib_s=speed,
-            left_s=_left(left_kib, speed),
-            left_low_s=_left(left_kib, max(*blocks, speed)),
-            left_high_s=_left(left_kib, min(*blocks, speed)),
-        )
-
-
-def _speed(earlier: tuple[float, int], later: tuple[float, int]) -> float:
-    return (later[1] - earlier[1]) / (later[0] - earlier[0])
-
-
-def _block_speeds(points: list[tuple[float, int]]) -> list[float]:
-    """Return the speeds of the thirds of the window, or of all of it while it is short."""
-    size = (len(points) - 1) // _BLOCKS
-    if size < 1:
-        return [_speed(points[0], points[-1])]
-    marks = [points[index * size] for index in range(_BLOCKS)] + [points[-1]]
-    return [_speed(earlier, later) for earlier, later in pairwise(marks)]
-
-
-def _left(left_kib: int, speed_kib_s: float) -> float | None:
-    return left_kib / speed_kib_s if speed_kib_s >= 1 else None
+def _wait_ms(before: DiskIo, now: DiskIo) -> float | None:
+    """Return the mean time of a request between two readings; None where there was none."""
+    requests = now.requests - before.requests
+    spent_ms = now.read_ms + now.write_ms - before.read_ms - before.write_ms
+    return spent_ms / requests if requests > 0 and spent_ms >= 0 else None

@@ -141,13 +141,9 @@ class Sampler:
         )
 
     def _io(self, arrays: tuple[Array, ...]) -> dict[str, DiskIo]:
-        """Read the counters of members while a sync runs; otherwise they are not used."""
-        names = {
-            member.name
-            for array in arrays
-            if array.sync is not None and array.sync.phase is Phase.RUNNING
-            for member in array.members
-        }
+        """Read the counters of arrays and members while a sync runs; otherwise they are not used."""
+        syncing = [each for each in arrays if each.sync is not None and each.sync.phase is Phase.RUNNING]
+        names = {name for array in syncing for name in (array.name, *(each.name for each in array.members))}
         return read_io(self._root, names, keep=True) if names else {}
 
     def _keep_unread(self, entry: MdstatArray, taken_s: float) -> Array:

@@ -10,14 +10,15 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from raidtui.model.array import Array, Phase
+from raidtui.model.check_words import found_words
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
+from raidtui.model.sync_record import CHECKS, LastCheck
 from raidtui.plans.target import array_step, needs_root
 from raidtui.view.units import duration, rate_mb_s
 
-_CHECKS = frozenset({"check", "repair"})
 _DEFAULT_KIB_S = 200_000
 """The kernel's own limit, where md is not loaded yet."""
 
@@ -59,19 +60,21 @@ def plan_repair(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
         undo=_end_check(array, "repair"),
         harm=Harm.DESTROYS,
         warning=f"Where members do not match, {what}. md cannot know which copy is right.",
-        notes=(*_counted(array), further),
+        notes=(*_counted(array, snapshot.checks.get(array.key)), further),
         confirm=array.title,
         devices=tuple(member.name for member in array.members),
         arrays=(array.name,),
     )
 
 
-def _counted(array: Array) -> tuple[str, ...]:
+def _counted(array: Array, check: LastCheck | None) -> tuple[str, ...]:
     """Return what is known of the mismatches, and how more is found out before they are written over."""
-    if array.last_sync_action not in _CHECKS or array.mismatch_count is None:
+    if check is None and array.last_sync_action in CHECKS and array.mismatch_count is not None:
+        check = LastCheck(action=array.last_sync_action or "", complete=None, mismatches=array.mismatch_count)
+    if check is None:
         return ("No check has counted the mismatches yet: run a check first, which writes nothing.",)
-    text = f"The last {array.last_sync_action} found {array.mismatch_count} mismatched sectors."
-    if not array.mismatch_count or array.last_sync_action != "check":
+    text = f"The last {check.action} {found_words(check)}."
+    if not check.mismatches or check.action != "check":
         return (text,)
     look = (
         f"Look at them first: raidtui rescue mismatches {array.name} says where they are, which member"
@@ -86,7 +89,7 @@ def _whole(snapshot: Snapshot, key: str | None) -> Array | Refusal:
     if isinstance(array, Refusal):
         return array
     if array.sync is not None and array.sync.phase is not Phase.FROZEN:
-        ends = "wait for it, or cancel it (x)" if array.sync.action in _CHECKS else "wait until it has ended"
+        ends = "wait for it, or cancel it (x)" if array.sync.action in CHECKS else "wait until it has ended"
         return Refusal(
             code=RefusalCode.BUSY, why=f"a {array.sync.action} is already in progress", remedy=ends
         )
@@ -131,7 +134,7 @@ def plan_cancel(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
     array = _target(snapshot, key)
     if isinstance(array, Refusal):
         return array
-    if array.sync is None or array.sync.action not in _CHECKS:
+    if array.sync is None or array.sync.action not in CHECKS:
         if array.sync is not None:
             return Refusal(
                 code=RefusalCode.WRONG_STATE,
@@ -161,7 +164,7 @@ def plan_pause(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
         )
     if sync is None:
         return Refusal(code=RefusalCode.WRONG_STATE, why="nothing is running that could be paused")
-    if sync.action in _CHECKS:
+    if sync.action in CHECKS:
         return Plan(
             title=f"{sync.action} paused",
             subject=array.title,

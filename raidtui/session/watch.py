@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from raidtui.host.roots.root import KernelEvent, Root
 from raidtui.jobs.last_look import LastLook
 from raidtui.jobs.pace_news import read_news
+from raidtui.jobs.sync_book import open_book
 from raidtui.model.absent import AbsentArray
 from raidtui.model.advice_count import AdviceCount
 from raidtui.model.array import Array, Phase
@@ -24,12 +25,15 @@ from raidtui.model.finding import Event, EventKind, Finding, Health, Tone
 from raidtui.model.pace import PaceNews
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
-from raidtui.monitor.brakes import HeldBack, held_back_by
+from raidtui.monitor.brakes import HeldBack, Stood, held_back_by
 from raidtui.monitor.events import diff, first_words
 from raidtui.monitor.health import exit_status, healths_of, judge
 from raidtui.monitor.kernel_watch import Uevent
-from raidtui.monitor.sample_history import Estimate, SampleHistory
+from raidtui.monitor.sample_history import SampleHistory
 from raidtui.monitor.sampler import Sampler, interval_s
+from raidtui.monitor.sync_end import Estimate
+from raidtui.monitor.sync_track import STALL_S
+from raidtui.monitor.sync_watch import SyncWatch
 from raidtui.plans.sync_speed import SYSTEM
 from raidtui.plans.target import base_of
 
@@ -105,6 +109,7 @@ class HostWatch:
         self._record: UndoRecord | None = None
         self._record_lock = threading.Lock()  # pane 4 uses it in another thread
         self._heard: list[Uevent] = []
+        self.syncs = SyncWatch(root, open_book(live=root.live, writable=root.writable), keeps=not once)
         self._last_look = LastLook() if root.live else None
         self._unsubscribe = root.subscribe(self._hear)
 
@@ -135,6 +140,10 @@ class HostWatch:
             self.take_uevents(heard)
             snapshot = self.sampler.sample()
         self.history.add(snapshot)
+        self.syncs.see(snapshot)
+        checks = {array.key: self.syncs.result(array, snapshot.taken_s) for array in snapshot.arrays}
+        known = {key: result for key, result in checks.items() if result is not None}
+        snapshot = replace(snapshot, checks=known) if known else snapshot
         findings = judge(snapshot, self._judged)
         events = self._pending
         self._pending = []
@@ -193,12 +202,13 @@ class HostWatch:
     ) -> Report:
         estimates: dict[str, Estimate] = {}
         brakes: dict[str, HeldBack] = {}
-        busy = self.history.busy()
+        loads = self.history.loads()
         for array in snapshot.arrays:
-            estimate = self.history.estimate(array)
+            estimate, stood = self.history.estimate(array), self._stood(array, snapshot.taken_s)
             if estimate is not None:
-                estimates[array.key] = estimate
-            held = held_back_by(array, snapshot, estimate.speed_kib_s if estimate else None, busy)
+                still = Estimate(speed_kib_s=0.0, left_s=None, left_low_s=None, left_high_s=None)
+                estimates[array.key] = estimate if stood is None else still
+            held = held_back_by(array, snapshot, self.history.track(array), loads, stood)
             if held is not None:
                 brakes[array.key] = held
         until = self.root.next_event_s()
@@ -218,6 +228,19 @@ class HostWatch:
             advice=self._last_look.read(snapshot.taken_s) if self._last_look is not None else None,
             pacing=pacing,
         )
+
+    def _stood(self, array: Array, now_s: float) -> Stood | None:
+        """Return since when a sync stands; also by who watched before, where this is the first look."""
+        track, run = self.history.track(array), self.syncs.run(array)
+        if track is None or run is None:
+            return None
+        if track.stalled:
+            return Stood(since_s=run.moved_s, silent=self.history.silent(array))
+        before = self.syncs.first.get(array.key)
+        same = before is not None and (before.begun_s, before.done_kib) == (run.begun_s, run.done_kib)
+        if before is None or not same or track.resting or now_s - before.seen_s < STALL_S:
+            return None
+        return Stood(since_s=before.moved_s)
 
     def take_uevents(self, uevents: tuple[Uevent, ...]) -> None:
         """Take device events: what they name is read again; disks that come and go are events."""
@@ -240,6 +263,9 @@ class HostWatch:
         before = limits_before(self.root, plan)
         outcome = run_plan(self.root, plan, self.journal)
         done = {step.path for step in outcome.done}
+        for step in outcome.done:
+            if step.path.endswith("/md/sync_action") and step.text in {"idle", "frozen"}:
+                self.syncs.note_stop(step.path.split("/")[-3], self.root.now_s())
         undo = undo_of(plan) if outcome.failed is None and not is_undo else None
         writes = limits_written(outcome.done, before) if not is_undo else ()
         self.record.note(undo, writes, UndoPlace.ARRAYS, [step for step in before if step.path in done])
@@ -277,6 +303,7 @@ class HostWatch:
     def close(self) -> None:
         """Close the host."""
         self._unsubscribe()
+        self.syncs.close()
         self.root.close()
 
 

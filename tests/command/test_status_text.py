@@ -73,7 +73,7 @@ ONE_ARRAY = {
         raid5(rebuilding=("sdi",), sync=Syncing(action="recover", done_kib=55_050_240, speed_kib_s=100_000)),
         [
             f"media (/dev/md125) is degraded: {RAID5}, 2 of 3 members in sync.",
-            "  Recover at 25.0 %, 102 MB/s, about 28 min left.",
+            "  Recover at 25.0 %, 102 MB/s, about 28 min left if it stays as fast.",
             (
                 "  Degraded: media is degraded: 1 of 3 members missing (slot 2), sdi being rebuilt; no "
                 "redundancy is left. To do: a recovery runs; leave the other members alone until it "

@@ -235,8 +235,8 @@ def _everything_that_looks_at(old: Snapshot, new: Snapshot) -> None:
     assert exit_status(new, findings) in {0, 1, 2, 3}
     assert interval_s(new) > 0
     for array in new.arrays:
-        estimate = history.estimate(array)
-        held_back_by(array, new, estimate.speed_kib_s if estimate else None, history.busy())
+        history.estimate(array)
+        held_back_by(array, new, history.track(array), history.loads())
         loss_sentence(array.level, array.layout, array.raid_disks or 0, array.missing_slots or ())
 
 

@@ -24,7 +24,7 @@ SHIFT = "The data of each member move by 192 KiB towards its start"
 MOVES = f"{SHIFT}: there is no critical section."
 SINCE = "Unless the array was started since it began"
 LOSES = f"{SINCE}, a power cut can lose what it has moved in the last ten seconds."
-HALTED = Reshape(position_sectors=1920, layout=0, shift_sectors=-384, halts_at_sectors=2048)
+HALTED = Reshape(position_sectors=1920, layout=0, shift_sectors=-384)
 PLACE = "The first 960 KiB of the array are in the new shape."
 CUT = (
     "It stands within a stripe: as long as it does not go on, a read between 960 KiB and 1 MiB of the array"
@@ -76,7 +76,7 @@ CASES = {
     ),
     "another layout, halted": (
         array(
-            Reshape(position_sectors=1920, layout=0, shift_sectors=-384, halts_at_sectors=2048), raid_disks=3
+            Reshape(position_sectors=1920, layout=0, shift_sectors=-384), sync_max_sectors=2048, raid_disks=3
         ),
         "layout left-symmetric → left-asymmetric",
         (

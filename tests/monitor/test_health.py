@@ -700,7 +700,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
             (
                 ATTENTION,
                 "mismatches",
-                "the last check found 8 mismatched sectors",
+                "the last check found 8 mismatched sectors; not known whether it was complete",
                 "raidtui rescue mismatches md124 says where; a repair rewrites parity, not the data",
             )
         ],
@@ -708,7 +708,14 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
     "mismatches of mirrors": (
         raid10(mismatches=1, last_sync_action="check"),
         "optimal",
-        [(INFO, "mismatches", "the last check found 1 mismatched sector", "")],
+        [
+            (
+                INFO,
+                "mismatches",
+                "the last check found 1 mismatched sector; not known whether it was complete",
+                "",
+            )
+        ],
     ),
     "bad blocks on one of two": (
         raid1(bad_blocks={"sde": "", "sdf": "264292 8\n"}),
@@ -758,7 +765,14 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
     "repaired mismatches of parity": (
         raid6(mismatches=8, last_sync_action="repair"),
         "optimal",
-        [(INFO, "mismatches", "the last repair rewrote 8 mismatched sectors", "")],
+        [
+            (
+                INFO,
+                "mismatches",
+                "the last repair rewrote 8 mismatched sectors; not known whether it was complete",
+                "",
+            )
+        ],
     ),
     "inactive": (
         inactive(raid5(members=("sdg", "sdh", None))),

@@ -8,8 +8,10 @@ from msgspec.structs import replace
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.array import Stale
 from raidtui.model.snapshot import Snapshot
-from raidtui.monitor.sample_history import Estimate, SampleHistory
+from raidtui.monitor.brakes import DeviceLoad
+from raidtui.monitor.sample_history import SampleHistory
 from raidtui.monitor.sampler import Sampler, interval_s
+from raidtui.monitor.sync_end import Estimate
 from tests.hosts.trees import COMPONENT_KIB, ArraySpec, Syncing, host_tree, raid1, raid5, raid10
 
 KEY = "3a6eb079:0f39ac87:c94f3856:b2dd2c5d"
@@ -35,10 +37,10 @@ def test_speeds_and_estimate() -> None:
     for second in range(4):
         history.add(taken(resyncing(1000 * second), at_s=second))
     assert history.speeds(KEY) == ((1001.0, 1000.0), (1002.0, 1000.0), (1003.0, 1000.0))
-    left_s = (TOTAL - 3000) / 1000
-    assert history.estimate(taken(resyncing(3000)).arrays[0]) == Estimate(
-        speed_kib_s=1000, left_s=left_s, left_low_s=left_s, left_high_s=left_s
-    )
+    told = history.estimate(taken(resyncing(3000)).arrays[0])
+    assert told is not None
+    assert told.left_s == pytest.approx((TOTAL - 3000) / 1000)
+    assert (told.speed_kib_s, told.if_as_fast) == (1000, True)
 
 
 def test_kernel_speed_stands_in_before_two_samples() -> None:
@@ -47,7 +49,7 @@ def test_kernel_speed_stands_in_before_two_samples() -> None:
     history.add(snapshot)
     assert history.speeds(KEY) == ()
     assert history.estimate(snapshot.arrays[0]) == Estimate(
-        speed_kib_s=777, left_s=(TOTAL - 7770) / 777, left_low_s=None, left_high_s=None
+        speed_kib_s=777, left_s=(TOTAL - 7770) / 777, left_low_s=None, left_high_s=None, if_as_fast=True
     )
 
 
@@ -78,8 +80,20 @@ def test_speeds_of_the_last_sync_stay_after_its_end() -> None:
     assert history.speeds(KEY) == ((1001.0, 1000.0),)
     history.add(taken(resyncing(5000), at_s=3))
     assert history.estimate(taken(resyncing(5000)).arrays[0]) == Estimate(
-        speed_kib_s=777, left_s=(TOTAL - 5000) / 777, left_low_s=None, left_high_s=None
+        speed_kib_s=777, left_s=(TOTAL - 5000) / 777, left_low_s=None, left_high_s=None, if_as_fast=True
     )
+
+
+def test_a_pause_leaves_a_gap_and_another_run_begins_anew() -> None:
+    history = SampleHistory()
+    half = TOTAL // 2
+    steps = [half, half + 1000, None, None, half + 1000, half + 2000]
+    for second, done_kib in enumerate(steps):
+        history.add(taken(resyncing(done_kib) if done_kib else raid10(frozen=True), at_s=second))
+    assert history.speeds(KEY) == ((1001.0, 1000.0), (1005.0, 1000.0))
+    for second, done_kib in ((6, None), (7, 0), (8, 500)):
+        history.add(taken(raid10() if done_kib is None else resyncing(done_kib), at_s=second))
+    assert history.speeds(KEY) == ((1008.0, 500.0),)
 
 
 def test_arrays_that_are_gone_are_forgotten() -> None:
@@ -96,25 +110,25 @@ def test_what_could_not_be_read_is_no_standstill() -> None:
     history.add(taken(resyncing(0), io={"sda": [0] * 11}))
     good = taken(resyncing(1000), at_s=1, io={"sda": [0] * 9 + [500, 0]})
     history.add(good)
-    busy = history.busy()
+    loads = history.loads()
     array = replace(good.arrays[0], stale=UNREAD)
     history.add(replace(good, clock_s=1002.0, readable=False, stale=UNREAD))
     history.add(replace(good, clock_s=1003.0, arrays=(array,), io={}))
     history.add(taken(resyncing(4000), at_s=4))
-    assert busy == {"sda": 0.5}
+    assert loads == {"sda": DeviceLoad(busy=0.5, wait_ms=None, requests_a_s=0.0)}
     assert history.speeds(KEY) == ((1001.0, 1000.0), (1004.0, 1000.0))
 
 
 def test_load_between_two_samples() -> None:
     history = SampleHistory()
-    assert (history.busy(), history.latency_ms()) == ({}, {})
+    assert (history.loads(), history.latency_ms()) == ({}, {})
     history.add(
         taken(
             resyncing(0),
             io={"sda": [100, 0, 0, 50, 10, 0, 0, 5, 0, 1000], "sdb": [0] * 10, "sdc": [9] * 10},
         )
     )
-    assert (history.busy(), history.latency_ms()) == ({}, {})
+    assert (history.loads(), history.latency_ms()) == ({}, {})
     history.add(
         taken(
             resyncing(1000),
@@ -127,10 +141,14 @@ def test_load_between_two_samples() -> None:
             },
         )
     )
-    assert history.busy() == {"sda": 0.9, "sdb": 1.0, "sdc": 0.0}
+    assert history.loads() == {
+        "sda": DeviceLoad(busy=0.9, wait_ms=0.5, requests_a_s=100.0),
+        "sdb": DeviceLoad(busy=1.0, wait_ms=None, requests_a_s=0.0),
+        "sdc": DeviceLoad(busy=0.0, wait_ms=None, requests_a_s=0.0),
+    }
     assert history.latency_ms() == {"sda": 0.5}
     history.add(taken(raid10(), at_s=4, io={"sda": [300] * 10}))  # at rest nobody asks for the counters
-    assert (history.busy(), history.latency_ms()) == ({}, {})
+    assert (history.loads(), history.latency_ms()) == ({}, {})
 
 
 def test_load_is_not_measured_over_an_instant() -> None:
@@ -138,7 +156,7 @@ def test_load_is_not_measured_over_an_instant() -> None:
     history.add(taken(resyncing(0), io={"sda": [0] * 10}))
     history.add(taken(resyncing(1000), at_s=2, io={"sda": [0] * 9 + [1000]}))
     history.add(taken(resyncing(1050), at_s=2.1, io={"sda": [0] * 9 + [1050]}))
-    assert history.busy() == {"sda": pytest.approx(0.5)}
+    assert history.loads()["sda"].busy == pytest.approx(0.5)
 
 
 def test_cadence() -> None:
@@ -158,7 +176,7 @@ def test_capture_that_stands_still_is_no_standstill() -> None:
         assert snapshot.clock_s == 0.0
         history.add(snapshot)
         assert history.estimate(snapshot.arrays[0]) == Estimate(
-            speed_kib_s=777, left_s=(TOTAL - 7770) / 777, left_low_s=None, left_high_s=None
+            speed_kib_s=777, left_s=(TOTAL - 7770) / 777, left_low_s=None, left_high_s=None, if_as_fast=True
         )
     assert history.speeds(KEY) == ()
 

@@ -58,7 +58,7 @@ END = (step("sync_action", "idle", "cancel the check"), ANEW)
                     "Look at them first: raidtui rescue mismatches md127 says where they are, which member"
                     " disagrees where that can be known, and which file lies there. It writes nothing."
                 ),
-                "The last check found 128 mismatched sectors.",
+                "The last check found 128 mismatched sectors; not known whether it was complete.",
                 (
                     "On a mirror, mismatches are often harmless: swap, or pages that changed while they were"
                     " written."

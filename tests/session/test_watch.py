@@ -82,7 +82,9 @@ def test_an_array_that_is_being_stopped_is_not_optimal_meanwhile() -> None:
     """Its files go one by one, and with them what was found."""
     kernel = Kernel(raid5(mismatches=128, last_sync_action="check"))
     console = console_of(kernel)
-    assert texts(console.refresh()) == ["media: attention: the last check found 128 mismatched sectors"]
+    assert texts(console.refresh()) == [
+        "media: attention: the last check found 128 mismatched sectors; not known whether it was complete"
+    ]
     for attribute in ("mismatch_cnt", "sync_action", "degraded"):
         kernel.drop(f"/sys/class/block/md125/md/{attribute}")
     kernel.put("/sys/class/block/md125/md/array_state", "clear\n")

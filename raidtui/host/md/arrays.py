@@ -133,6 +133,8 @@ class ArrayReader:
         volatile = self._root.read_many(paths)
         texts = tuple(None if value is None else _plain(value) for value in volatile)
         further = self._moving(base, folders, texts[len(_VOLATILE) :])
+        if entry.sync is not None:
+            further = (*further, f"{base}/sync_max", f"{base}/sync_completed")
         bad_blocks = self._bad_blocks(paths)
         paths, volatile = (*paths, *further), (*volatile, *self._root.read_many(further))
         before = known.array if known is not None else None
@@ -208,6 +210,8 @@ class ArrayReader:
             sync_action=action,
             last_sync_action=text(f"{base}/last_sync_action"),
             sync_min_sectors=integer(sync_min),
+            sync_max_sectors=integer(text(f"{base}/sync_max")),
+            sync_kept_sectors=integer((text(f"{base}/sync_completed") or "").partition(" ")[0]),
             resync_start=text(f"{base}/resync_start"),
             reshape_position=text(f"{base}/reshape_position"),
             speed_limit=speed_limit_of(low, high),
@@ -241,7 +245,6 @@ class ArrayReader:
             backwards=text(f"{base}/reshape_direction") == "backwards",
             shift_sectors=shifts.pop() if len(shifts) == 1 else None,
             backup=self._root.link(f"{_BACKUPS}{name}") or "",
-            halts_at_sectors=integer(text(f"{base}/sync_max")),
         )
 
     def _size_bytes(self, entry: MdstatArray) -> int | None:

@@ -9,9 +9,12 @@ from functools import lru_cache
 
 from raidtui.model.array import Array, Member, Phase, container_words
 from raidtui.model.bad_blocks import only_holders
+from raidtui.model.check_words import check_words, paused_words
 from raidtui.model.finding import Finding
 from raidtui.model.geometry import set_letters, slots_words
 from raidtui.model.reshape_words import change_words, progress_words, waits_words
+from raidtui.model.sync_record import LastCheck
+from raidtui.monitor.sync_watch import ended_at
 from raidtui.pace.pace_words import given_words, held_words
 from raidtui.session.watch import Report
 from raidtui.ui.commands import ADD, ASSEMBLE, FAIL, PAUSE, REMOVE
@@ -26,6 +29,7 @@ _TALL, _BESIDE_CHART, _MOST_CHART = 36, 30, 24
 """From which height on a chart has several rows, how many rows all else takes, and the most it gets."""
 _MOST_NOTES = 6
 """How many short lines beside the chart are read more easily than one long line below it."""
+_SHORTEST_BAR = 12
 _MEMBER_ROLES = {
     "in_sync": "plain", "faulty": "bad", "detached": "bad", "rebuilding": "warn", "replacement": "warn",
     "?": "dim",
@@ -80,10 +84,11 @@ def _progress(report: Report, array: Array, width: int) -> Line:
         words = f"{sync.phase.value}: {held.words}" if held else sync.phase.value
         role = "bad" if sync.phase is Phase.FROZEN else "accent"
         return [_label(sync.action), (" " + fit_words(visible(words), width - LABEL - 1), role)]
-    bar_width = max(10, width - LABEL - 35)
     percent = sync.percent or f"{sync.fraction:.1%}"
+    most = width - LABEL - _SHORTEST_BAR - 11
+    ends = next((each for each in _ends(report, array) if len(each) <= most), "")
+    bar_width = max(_SHORTEST_BAR, min(width - LABEL - 35, width - LABEL - 11 - len(ends)))
     room = width - LABEL - bar_width - 11
-    ends = next((each for each in _ends(report, array) if len(each) <= room), "")
     return [
         _label(sync.action),
         (" " + bar(sync.fraction, bar_width), "accent"),
@@ -100,10 +105,10 @@ def _rest(report: Report, array: Array) -> tuple[str, str, str]:
         return "unknown", "its sync state cannot be read", "dim"
     if not array.active:
         return "inactive", "not started: its data cannot be reached", "bad"
-    return "at rest", _rest_words(array), "dim"
+    return "at rest", _rest_words(array, report.snapshot.checks.get(array.key)), "dim"
 
 
-def _rest_words(array: Array) -> str:
+def _rest_words(array: Array, check: LastCheck | None) -> str:
     if array.level is None:
         return "its level is not known"
     if not array.redundant:
@@ -111,23 +116,28 @@ def _rest_words(array: Array) -> str:
     if array.missing_slots:
         return "no recovery runs"
     if array.sync_min_sectors:
-        return "a check stopped part-way: p resumes it, c starts a new one"
-    if array.last_sync_action in {"check", "repair"} and array.mismatch_count is not None:
-        return f"last {array.last_sync_action}: {array.mismatch_count} mismatched sectors"
-    return "nothing to sync"
+        known = check is not None and check.complete is False
+        read = f"{paused_words(check)}; p resumes it" if check is not None and known else ""
+        return read or "a check stopped part-way: p resumes it, c starts a new one"
+    return check_words(check, ended_at(check)) if check is not None else "nothing to sync"
 
 
 def _ends(report: Report, array: Array) -> tuple[str, ...]:
     """Return when it ends, in ever shorter words: a time is shown whole, or not at all."""
     estimate = report.estimates.get(array.key)
-    if estimate is None or estimate.left_s is None:
-        return ()
     now_s = report.snapshot.taken_s
+    if estimate is None:
+        return ()
+    low_s, high_s = estimate.left_low_s, estimate.left_high_s
+    if estimate.left_s is None:
+        most = "" if high_s is None else f"at most {duration(high_s)}"
+        return (f"{most}: skips what is unchanged", most) if most else ()
+    condition = " if it stays as fast" if estimate.if_as_fast else ""
     about = f"ends about {_clock(now_s, now_s + estimate.left_s)}"
-    low, high = estimate.left_low_s, estimate.left_high_s
-    if low is None or high is None or high - low < 90:
-        return (about,)
-    return f"ends {_clock(now_s, now_s + low)} to {_clock(now_s, now_s + high)}", about
+    if low_s is None or high_s is None or high_s - low_s < 90:
+        return about + condition, about + " if as fast" * bool(condition)
+    between = f"ends {_clock(now_s, now_s + low_s)} to {_clock(now_s, now_s + high_s)}"
+    return between + condition, about + condition, about + " if as fast" * bool(condition)
 
 
 def _clock(now_s: float, then_s: float) -> str:
@@ -146,7 +156,7 @@ def _chart(report: Report, array: Array, width: int, height: int) -> list[Line]:
     estimate = report.estimates.get(array.key)
     now = rate_mb_s(estimate.speed_kib_s) if estimate else ""
     held = report.brakes.get(array.key)
-    brake = visible(f"held back by: {held.words}") if held and array.sync.phase is Phase.RUNNING else ""
+    brake = visible(held.sentence) if held and array.sync.phase is Phase.RUNNING else ""
     rows = chart_rows(values, cells, height)
     if height == 1:
         room = width - LABEL - 1 - cells - 22

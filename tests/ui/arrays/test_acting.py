@@ -273,7 +273,9 @@ async def test_check_pause_resume_cancel() -> None:
         kernel.writes.clear()
         await pilot.press("p")
         await wrote(pilot, kernel, (ACTION, "idle"))
-        assert "a check stopped part-way" in lines_of(pilot, "#array-head")
+        assert "check paused: 33 % read, 0 mismatched sectors in it; p resumes it" in lines_of(
+            pilot, "#array-head"
+        )
         assert "p Resume" in lines_of(pilot, "#bottom")
         kernel.writes.clear()
         await pilot.press("p")
