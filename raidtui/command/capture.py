@@ -29,13 +29,14 @@ from raidtui.host.knobs.setter_services import COMM_LENGTH, SERVICES
 from raidtui.host.knobs.setters import BOOT_WORDS
 from raidtui.host.knobs.udev_rules import writing_rules
 from raidtui.host.roots.noting_root import NotingRoot
-from raidtui.host.roots.root import LINKS, Root
+from raidtui.host.roots.root import LINKS, Root, captured_words
 from raidtui.host.smart.smart_names import smart_names
 from raidtui.host.smart.smart_reader import errors_argv, smart_outputs
 from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.host.surface import SURFACES
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.jobs.undo_record import RECORD, captured_record
+from raidtui.model.answer import AnswerKind
 from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.smart import SmartReading
 from raidtui.model.snapshot import Snapshot
@@ -242,9 +243,8 @@ def _tool(root: Root, *argv: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _said(output: ToolOutput) -> Iterator[tuple[str, bytes]]:
-    if output.status is not None:
-        said = f"exit {output.status}\n{output.stdout}{output.stderr}"
-        yield output_path(output.argv), said.encode()
+    if output.kind is not AnswerKind.NOT_ASKED:
+        yield output_path(output.argv), captured_words(output).encode()
 
 
 def _links(root: Root) -> Iterator[tuple[str, str]]:

@@ -97,8 +97,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
 
     request = _request(root, arguments)
     if isinstance(request, Refusal):
-        print_refusal(request, as_json=arguments.json)
-        return REFUSED
+        return print_refusal(request, as_json=arguments.json)
     return _pace(root, arguments, request)
 
 
@@ -179,8 +178,7 @@ def _pace(root: Root, arguments: argparse.Namespace, request: PaceRequest) -> in
     if not isinstance(plan, Refusal) and not root.live:
         plan = Refusal(code=RefusalCode.NOT_HERE, why="a simulated or captured host is not paced")
     if isinstance(plan, Refusal):
-        print_refusal(plan, as_json=arguments.json)
-        return REFUSED
+        return print_refusal(plan, as_json=arguments.json)
     if arguments.plan or not arguments.here:
         print("\n".join(visible(line) for line in plan_sentences(plan)), flush=True)
     if arguments.plan:

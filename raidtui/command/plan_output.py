@@ -13,8 +13,6 @@ from raidtui.model.plan import NothingToDo, Plan, Refusal
 if TYPE_CHECKING:
     from raidtui.host.roots.root import Root
 
-REFUSED = 2
-
 
 def add_forms(parser: argparse.ArgumentParser) -> None:
     """Add ``--json`` and ``--sh``, of which one may be given."""
@@ -46,8 +44,7 @@ def print_plan(plan: Plan | Refusal, arguments: argparse.Namespace, root: Root, 
             return 0
         plan = plan.plan
     if isinstance(plan, Refusal):
-        print_refusal(plan, as_json=arguments.json)
-        return REFUSED
+        return print_refusal(plan, as_json=arguments.json)
     if arguments.json:
         write_bytes(save_plan(plan, host=root.hostname or "", made_s=time.time()))
     elif arguments.sh:

@@ -60,8 +60,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     survey = reading_of(root, Sampler(root).sample(), scope).start().wait()
     plan = plan_copy(survey, request)
     if isinstance(plan, Refusal):
-        print_refusal(plan, as_json=False)
-        return _REFUSED
+        return print_refusal(plan, as_json=False)
     print("\n".join(plan_sentences(plan)), flush=True)
     if plan.harm is Harm.DESTROYS and arguments.confirm != plan.confirm:
         confirm = shlex.quote(visible(plan.confirm))

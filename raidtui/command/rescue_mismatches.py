@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from raidtui.rescue.mismatch.comparison import ReadingLimits
     from raidtui.rescue.mismatch.mismatch_records import Mismatch, MismatchResult
 
-MATCH, MISMATCH, REFUSED, PARTLY = 0, 1, 2, 3
+MATCH, MISMATCH, PARTLY = 0, 1, 3
 _WIDTH = 80
 
 
@@ -70,8 +70,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
 
     chosen = _chosen(root, arguments)
     if isinstance(chosen, Refusal):
-        print_refusal(chosen, as_json=False)
-        return REFUSED
+        return print_refusal(chosen, as_json=False)
     array, compared, spans = chosen
     limits = limits_of(array)
     if arguments.limit is not None:

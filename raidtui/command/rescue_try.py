@@ -117,8 +117,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
         typed = _passphrase(arguments)
         job = begin_trial(root, survey, request, _looks(arguments), typed)
         if isinstance(job, Refusal):
-            print_refusal(job, as_json=arguments.json)
-            return _REFUSED
+            return print_refusal(job, as_json=arguments.json)
         return _followed(job, arguments)
     except JobError as error:
         return refused(error)

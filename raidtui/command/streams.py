@@ -91,8 +91,12 @@ def print_json(value: object, *, indent: int | None = 1) -> None:
     write_bytes(json.dumps(value, ensure_ascii=False, indent=indent).encode("utf-8", "replace") + b"\n")
 
 
-def print_refusal(refusal: Refusal, *, as_json: bool) -> None:
-    """Print a refusal on standard error, and as JSON on standard output on request."""
+def print_refusal(refusal: Refusal, *, as_json: bool) -> int:
+    """Print a refusal on standard error, and as JSON on standard output on request.
+
+    Returns:
+        The exit status: 3 where what was asked for could not be read, else 2.
+    """
     if as_json:
         print_json(
             {
@@ -103,6 +107,7 @@ def print_refusal(refusal: Refusal, *, as_json: bool) -> None:
             }
         )
     print(f"raidtui: not possible: {visible(refusal.sentence)}", file=sys.stderr)
+    return 3 if refusal.code == "no-answer" else 2  # RefusalCode is imported with plans alone
 
 
 class ProgressLine:

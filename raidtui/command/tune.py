@@ -34,7 +34,7 @@ from raidtui.plans.tune.targets import NamedKnob, TargetReader
 from raidtui.session.tuning import Tuner, TuneResult, ask_erc, read_profiles
 from raidtui.view.text import visible
 
-NOT_DONE, REFUSED = 1, 2
+NOT_DONE = 1
 
 
 _WORDS = "disks, @ARRAY (all of its members), an array, a cache, cpu, system; then KNOB=VALUE"
@@ -253,8 +253,7 @@ def _report(request: _TuneRequest, result: TuneResult, plan: Plan | None = None)
 
 
 def _refused(request: _TuneRequest, refusal: Refusal) -> int:
-    print_refusal(refusal, as_json=request.arguments.json)
-    return REFUSED
+    return print_refusal(refusal, as_json=request.arguments.json)
 
 
 _SUBCOMMANDS: dict[str, Callable[[_TuneRequest], int]] = {

@@ -20,12 +20,15 @@ from raidtui.host.references import read_referring
 from raidtui.host.roots.root import Root, whole_number
 from raidtui.host.tools import tool_path
 from raidtui.host.udev import read_udev_entry
+from raidtui.model.answer import Answer, AnswerKind
 from raidtui.model.disk import Disk
 from raidtui.model.snapshot import Snapshot
-from raidtui.model.survey import PACKAGES, Device, Survey
+from raidtui.model.survey import NOT_ASKED, PACKAGES, Device, Survey
 
 CONF_PATHS = ("/etc/mdadm/mdadm.conf", "/etc/mdadm.conf")
 WATCHED_FILES = (*CONF_PATHS, "/etc/fstab", "/etc/crypttab")
+_VERSION_S = 10.0
+_VERSION = re.compile(r"\bv([0-9]{1,3})\.([0-9]{1,3})")  # also v4.3-rc1
 _claims: dict[str, Lock] = {}
 """By disk: while a partition is open with O_EXCL, its disk and its other partitions cannot be opened so."""
 _INITRAMFS = (
@@ -43,7 +46,7 @@ def read_host(root: Root, snapshot: Snapshot, *, mdadm: bool = True) -> Survey:
         texts={**texts, **read_referring(root)},
         conf_path=_conf_path(root, texts),
         initramfs=next((argv for argv in _INITRAMFS if root.live and tool_path(argv[0])), ()),
-        mdadm=_mdadm_version(root) if mdadm else None,
+        mdadm=read_mdadm_version(root) if mdadm else NOT_ASKED,
         above=read_above(root, [array.name for array in snapshot.arrays]),
         homehost=_homehost(texts.get(_conf_path(root, texts), "")) or root.hostname or "",
         missing=tuple(tool for tool in PACKAGES if root.live and tool_path(tool) is None),
@@ -133,7 +136,14 @@ def _homehost(conf: str) -> str:
     return next((name for name in named if name.lower() not in {"<system>", "<ignore>"}), "")
 
 
-def _mdadm_version(root: Root) -> tuple[int, ...] | None:
-    output = root.run("mdadm", "--version", timeout_s=5.0)
-    found = re.search(r"\bv([0-9]{1,3})\.([0-9]{1,3})", output.stdout + output.stderr)  # also v4.3-rc1
-    return (int(found[1]), int(found[2])) if found else None
+def read_mdadm_version(root: Root) -> Answer[tuple[int, ...]]:
+    """Return mdadm's version; where it does not answer in time, it is asked twice."""
+    output = root.run("mdadm", "--version", timeout_s=_VERSION_S)
+    if output.kind is AnswerKind.TIMED_OUT:
+        output = root.run("mdadm", "--version", timeout_s=_VERSION_S)
+    found = _VERSION.search(output.stdout + output.stderr)
+    if found:
+        return output.answer((int(found[1]), int(found[2])))
+    if output.kind is AnswerKind.ANSWER:
+        return output.silent(AnswerKind.NOT_UNDERSTOOD, "mdadm --version prints no version")
+    return output.silent()

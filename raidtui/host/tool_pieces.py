@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import subprocess
@@ -12,6 +13,7 @@ from contextlib import suppress
 from typing import IO
 
 from raidtui.host.tools import end, tool_environment, tool_path
+from raidtui.model.answer import AnswerKind
 
 _PIECE = 1 << 18
 _LOOK_S = 0.2
@@ -24,18 +26,12 @@ class PiecesError(Exception):
 
     Args:
         message: why.
-        missing: whether the tool is not installed.
-        hangs: whether it printed nothing for too long, and was killed.
-        not_run: whether this is a capture for which it was not run.
+        kind: of what kind the silence is; ``TIMED_OUT``: it printed nothing for too long, and was killed.
     """
 
-    def __init__(
-        self, message: str, *, missing: bool = False, hangs: bool = False, not_run: bool = False
-    ) -> None:
+    def __init__(self, message: str, *, kind: AnswerKind = AnswerKind.FAILED) -> None:
         super().__init__(message)
-        self.missing = missing
-        self.hangs = hangs
-        self.not_run = not_run
+        self.kind = kind
 
 
 def tool_pieces(argv: tuple[str, ...], *, stall_s: float, ended: Callable[[], bool]) -> Iterator[bytes]:
@@ -51,7 +47,7 @@ def tool_pieces(argv: tuple[str, ...], *, stall_s: float, ended: Callable[[], bo
     """
     path = tool_path(argv[0])
     if path is None:
-        raise PiecesError(f"{argv[0]} is not installed", missing=True)
+        raise PiecesError(f"{argv[0]} is not installed", kind=AnswerKind.NO_TOOL)
     with tempfile.TemporaryFile() as errors:
         try:
             process = subprocess.Popen(
@@ -64,7 +60,9 @@ def tool_pieces(argv: tuple[str, ...], *, stall_s: float, ended: Callable[[], bo
                 pipesize=_SPARE_PIPE,
             )
         except OSError as error:
-            raise PiecesError(f"{path}: {error.strerror}") from error
+            refused = error.errno in {errno.EPERM, errno.EACCES}
+            kind = AnswerKind.REFUSED if refused else AnswerKind.FAILED
+            raise PiecesError(f"{path}: {error.strerror}", kind=kind) from error
         try:
             assert process.stdout is not None  # noqa: S101  (a pipe)
             yield from _pieces(argv[0], process.stdout.fileno(), stall_s, ended)
@@ -87,7 +85,9 @@ def _pieces(name: str, descriptor: int, stall_s: float, ended: Callable[[], bool
     while not ended():
         if not waiting.poll(_LOOK_S * 1000):
             if time.monotonic() - last_s >= stall_s:
-                raise PiecesError(f"{name} printed nothing for {stall_s:.0f} s and was ended", hangs=True)
+                raise PiecesError(
+                    f"{name} printed nothing for {stall_s:.0f} s and was ended", kind=AnswerKind.TIMED_OUT
+                )
             continue
         piece = os.read(descriptor, _PIECE)
         if not piece:
@@ -100,7 +100,9 @@ def _status(process: subprocess.Popen[bytes], name: str, stall_s: float) -> int:
     try:
         return process.wait(stall_s)
     except subprocess.TimeoutExpired:
-        raise PiecesError(f"{name} did not end within {stall_s:.0f} s and was killed", hangs=True) from None
+        raise PiecesError(
+            f"{name} did not end within {stall_s:.0f} s and was killed", kind=AnswerKind.TIMED_OUT
+        ) from None
 
 
 def _why(name: str, status: int, errors: IO[bytes]) -> str:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from io import BufferedRandom
-from typing import IO
+from typing import IO, Any, TypeVar
 
 from msgspec import Struct
 
+from raidtui.model.answer import Answer, AnswerKind
+
 _TOOL_FOLDERS = ("/usr/sbin", "/sbin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/local/bin")
 _END_S = 5.0
+T = TypeVar("T")
 
 
 @contextlib.contextmanager
@@ -48,8 +53,7 @@ class ToolOutput(Struct, frozen=True, kw_only=True):
     Args:
         status: the exit status; None where the tool could not be run or did not end in time.
         why_not: why there is no status.
-        timed_out: whether it did not end in time.
-        missing: whether it is not installed.
+        silence: of what kind the answer is where there is no status.
     """
 
     argv: tuple[str, ...]
@@ -57,8 +61,40 @@ class ToolOutput(Struct, frozen=True, kw_only=True):
     stdout: str
     stderr: str
     why_not: str = ""
-    timed_out: bool = False
-    missing: bool = False
+    silence: AnswerKind = AnswerKind.FAILED
+
+    @property
+    def kind(self) -> AnswerKind:
+        """What kind of answer it is, as far as every tool's exit status says it: 0 is an answer."""
+        if self.status is None:
+            return self.silence
+        return AnswerKind.FAILED if self.status else AnswerKind.ANSWER
+
+    @property
+    def why(self) -> str:
+        """Why it is no answer, a clause that names the tool: its last words, or its exit status."""
+        if self.why_not:
+            return self.why_not
+        said = (self.stderr.strip() or self.stdout.strip()).rpartition("\n")[2].strip()
+        said = said.removeprefix(f"{self.argv[0]}: ") if self.argv else said
+        tool = self.argv[0] if self.argv else "the tool"
+        return f"{tool} failed ({self.status})" + (f": {said}" if said else "")
+
+    def silent(self, kind: AnswerKind | None = None, why: str = "") -> Answer[Any]:
+        """Return the answer that nothing is known, with the reason.
+
+        Args:
+            kind: what a reader knows better: it does not understand the output, or the status is a refusal.
+            why: why, a clause, with that.
+        """
+        return Answer(
+            kind=kind or self.kind, source=" ".join(self.argv), taken_s=time.time(), why=why or self.why
+        )
+
+    def answer(self, value: T | None) -> Answer[T]:
+        """Return what was learned; None is that there is none."""
+        kind = AnswerKind.NOTHING_THERE if value is None else AnswerKind.ANSWER
+        return Answer(kind=kind, value=value, source=" ".join(self.argv), taken_s=time.time())
 
 
 def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOutput:
@@ -69,7 +105,9 @@ def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOu
     path = tool_path(argv[0])
     if path is None:
         why = f"{argv[0]} is not installed"
-        return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why, missing=True)
+        return ToolOutput(
+            argv=argv, status=None, stdout="", stderr="", why_not=why, silence=AnswerKind.NO_TOOL
+        )
     try:
         with _memory() as stdout, _memory() as stderr:
             process = subprocess.Popen(
@@ -90,9 +128,13 @@ def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOu
             )
     except subprocess.TimeoutExpired:
         why = f"{argv[0]} did not answer within {timeout_s:.0f} s"
-        return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why, timed_out=True)
+        return ToolOutput(
+            argv=argv, status=None, stdout="", stderr="", why_not=why, silence=AnswerKind.TIMED_OUT
+        )
     except OSError as error:
-        return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=f"{path}: {error.strerror}")
+        why = f"{path}: {error.strerror}"
+        kind = AnswerKind.REFUSED if error.errno in {errno.EPERM, errno.EACCES} else AnswerKind.FAILED
+        return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why, silence=kind)
 
 
 def tool_environment() -> dict[str, str]:
@@ -118,12 +160,14 @@ def _text_of(file: BufferedRandom) -> str:
 
 
 def tool_path(name: str) -> str | None:
-    """Return a tool's absolute path; only the system's folders are searched, never $PATH."""
-    for folder in _TOOL_FOLDERS:
-        path = f"{folder}/{name}"
-        if os.access(path, os.X_OK):
-            return path
-    return None
+    """Return a tool's absolute path; only the system's folders are searched, never $PATH.
+
+    None means that it is not installed. A file that may not be executed is returned where no other is there:
+    to run it says so.
+    """
+    paths = [f"{folder}/{name}" for folder in _TOOL_FOLDERS]
+    runs = (path for path in paths if os.access(path, os.X_OK))
+    return next(runs, None) or next((path for path in paths if os.path.lexists(path)), None)
 
 
 def output_path(argv: tuple[str, ...]) -> str:

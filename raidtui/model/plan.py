@@ -239,6 +239,7 @@ class RefusalCode(StrEnum):
     IN_USE = "in-use"  # mounted, a member, held, named in a file of the system
     INVALID = "invalid"  # what was asked for is no possible value
     NEEDS_CONFIRMATION = "needs-confirmation"  # data would be gone: its name must be given
+    NO_ANSWER = "no-answer"  # who was asked did not answer in time, failed, or said nothing intelligible
     NO_TOOL = "no-tool"  # a program is missing, or too old
     NOT_FOUND = "not-found"  # there is nothing of that name
     NOT_HERE = "not-here"  # a capture, or the demo: it is only looked at

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
+from raidtui.model.answer import Answer, AnswerKind
 from raidtui.model.disk import Disk
 from raidtui.model.plan import NotYetRead, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
@@ -36,6 +37,9 @@ PACKAGES = {
 """Tools that plans use, with the Debian package of each."""
 
 
+NOT_ASKED: Answer[tuple[int, ...]] = Answer(
+    kind=AnswerKind.NOT_ASKED, why="mdadm was not asked for its version"
+)
 _REPLAYED = 0x200 | 0x400 | 0x800  # MD_FEATURE_JOURNAL, _PPL, _MULTIPLE_PPLS (md_p.h); 0x1000 is RAID0_LAYOUT
 
 
@@ -249,7 +253,7 @@ class Survey(Struct, frozen=True, kw_only=True):
         named: the lines that name devices of the survey, or arrays, for the next boot.
         conf_path: the mdadm.conf that this distribution's mdadm reads.
         initramfs: the command that rebuilds the initramfs, if the host has one.
-        mdadm: its version, (4, 2); None where it is not installed.
+        mdadm: its version, (4, 2), or why that is not known.
         homehost: the host name that mdadm puts before the names of new arrays.
         above: the arrays, their partitions and the devices on top of them (LVM, encryption), by kernel name.
         missing: tools that a plan may need and that are not installed.
@@ -269,7 +273,7 @@ class Survey(Struct, frozen=True, kw_only=True):
     named: tuple[Reference, ...] = ()
     conf_path: str = "/etc/mdadm/mdadm.conf"
     initramfs: tuple[str, ...] = ()
-    mdadm: tuple[int, ...] | None = None
+    mdadm: Answer[tuple[int, ...]] = NOT_ASKED
     homehost: str = ""
     missing: tuple[str, ...] = ()
     above: Mapping[str, Disk] = field(default_factory=dict)

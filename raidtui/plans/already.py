@@ -83,7 +83,12 @@ def assembled_already(survey: Survey, names: Sequence[str], *, read_only: bool) 
 def zeroed_already(survey: Survey, name: str) -> NothingToDo | None:
     """Return that a device was read and has no md superblock."""
     device = survey.devices.get(name)
-    if device is None or survey.refuse_unread(name) is not None or device.digest is None or not survey.mdadm:
+    if (
+        device is None
+        or survey.refuse_unread(name) is not None
+        or device.digest is None
+        or not survey.mdadm.is_known
+    ):
         return None
     if device.superblock is not None or _member(survey.snapshot.arrays, name) is not None:
         return None

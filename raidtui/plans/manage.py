@@ -15,6 +15,7 @@ from raidtui.model.bad_blocks import lost, only_holders
 from raidtui.model.geometry import losses_left
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
 from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
+from raidtui.model.refuse_silence import refuse_silence
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.contents import device_facts, same_disk
 from raidtui.plans.target import array_step, base_of, needs_root
@@ -28,8 +29,8 @@ def refuse_array(survey: Survey, array: Array) -> Refusal | None:
     """Return why an array's members cannot be changed at all, or None."""
     if refusal := needs_root(survey.snapshot):
         return refusal
-    if survey.mdadm is None:
-        return Refusal(code=RefusalCode.NO_TOOL, why="mdadm is not installed", remedy="apt install mdadm")
+    if refusal := refuse_silence(survey.mdadm, package="mdadm"):
+        return refusal
     if not array.active:
         return Refusal(
             code=RefusalCode.WRONG_STATE, why=f"{array.title} is inactive", remedy="assemble it first"

@@ -10,6 +10,7 @@ from raidtui.host.crew import Crew
 from raidtui.host.edges import LOOKED_AT_BYTES, may_have_superblock
 from raidtui.host.reading import Reading, ReadingScope, read_survey
 from raidtui.host.tools import ToolOutput
+from raidtui.model.answer import AnswerKind
 from raidtui.model.survey import Survey
 from tests.host.test_examine import EMPTY
 from tests.hosts.trees import Stage, host_tree
@@ -90,7 +91,12 @@ class Silent(Stage):
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         if argv[:2] == ("mdadm", "--examine") and argv[-1] == "/dev/sdx":
             return ToolOutput(
-                argv=argv, status=None, stdout="", stderr="", why_not="mdadm did not answer", timed_out=True
+                argv=argv,
+                status=None,
+                stdout="",
+                stderr="",
+                why_not="mdadm did not answer",
+                silence=AnswerKind.TIMED_OUT,
             )
         return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
 

@@ -10,7 +10,9 @@ from raidtui.host.md.superblock import read_superblock
 from raidtui.host.reading import read_survey
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import output_path
+from raidtui.model.answer import AnswerKind
 from raidtui.model.disk import Disk, Use
+from raidtui.model.refuse_silence import AGAIN, refuse_silence
 from raidtui.model.survey import Device, Reference, Superblock, Survey
 from tests.hosts.trees import host_tree, raid1, snapshot_of
 
@@ -95,6 +97,7 @@ def test_a_survey() -> None:
         )
     )
     found = read_survey(root, snapshot, ("sda2", "nvme0n1", "cciss/c0d0", "sdz"))
+    assert found.mdadm.value == (4, 2)
     slashed = found.devices["cciss/c0d0"]
     assert found == Survey(
         snapshot=snapshot,
@@ -102,7 +105,7 @@ def test_a_survey() -> None:
         named=(Reference(path="/etc/fstab", line=1, text="/dev/md/root", devices=("md126",)),),
         texts={CONF: "# caf\xe9\nHOMEHOST <system>\n", "/etc/fstab": "/dev/md/root / ext4 defaults 0 1\n\n"},
         conf_path=CONF,
-        mdadm=(4, 2),
+        mdadm=found.mdadm,
         homehost="nas",
         above={name: found.above[name] for name in ("md126",)},
     )
@@ -111,7 +114,9 @@ def test_a_survey() -> None:
 
 
 def test_a_survey_of_an_empty_host() -> None:
-    assert read_survey(MemoryRoot({}), EMPTY) == Survey(snapshot=EMPTY, conf_path=OTHER_CONF)
+    found = read_survey(MemoryRoot({}), EMPTY)
+    assert found.mdadm.kind is AnswerKind.NOT_ASKED
+    assert found == Survey(snapshot=EMPTY, conf_path=OTHER_CONF, mdadm=found.mdadm)
 
 
 @pytest.mark.parametrize(
@@ -139,16 +144,44 @@ def test_where_mdadms_configuration_is(paths: tuple[str, ...], conf_path: str) -
         ("exit 0\nmdadm - v4.4-15-g21e4efb1 - 2025-01-10\n", (4, 4)),
         ("exit 0\nmdadm - v3.2.5 - 18th May 2012\n", (3, 2)),
         ("exit 0\nmdadm - v10.11 - 2031-01-01\n", (10, 11)),
-        ("exit 0\nmdadm\n", None),
-        ("exit 0\nmdadm - v².³\n", None),
-        (f"exit 0\nmdadm - v{'9' * 50}.1\n", None),
-        ("", None),
-        (None, None),
     ],
 )
-def test_mdadms_version(output: str | None, version: tuple[int, ...] | None) -> None:
-    root = MemoryRoot({} if output is None else {VERSION: output})
-    assert read_survey(root, EMPTY).mdadm == version
+def test_mdadms_version(output: str, version: tuple[int, ...]) -> None:
+    assert read_survey(MemoryRoot({VERSION: output}), EMPTY).mdadm.value == version
+
+
+@pytest.mark.parametrize(
+    ("output", "code", "sentence"),
+    [
+        (
+            "exit 0\nmdadm\n",
+            "no-answer",
+            "mdadm --version prints no version; run it by hand to see what it says: mdadm --version",
+        ),
+        ("exit 0\nmdadm - v².³\n", "no-answer", None),
+        (f"exit 0\nmdadm - v{'9' * 50}.1\n", "no-answer", None),
+        (
+            "exit 1\nlibudev: not found\n",
+            "no-answer",
+            "mdadm failed (1): libudev: not found; run it by hand to see what it says: mdadm --version",
+        ),
+        ("", "no-answer", None),
+        (None, "no-answer", "mdadm was not run for this capture; run raidtui as root"),
+        (
+            "timed-out\nmdadm did not answer within 10 s",
+            "no-answer",
+            f"mdadm did not answer within 10 s; {AGAIN}",
+        ),
+        ("refused\n/sbin/mdadm: Permission denied", "no-answer", None),
+        ("no-tool\nmdadm is not installed", "no-tool", "mdadm is not installed; apt install mdadm"),
+    ],
+)
+def test_mdadms_version_that_is_not_known(output: str | None, code: str, sentence: str | None) -> None:
+    version = read_survey(MemoryRoot({} if output is None else {VERSION: output}), EMPTY).mdadm
+    refusal = refuse_silence(version, package="mdadm")
+    assert refusal is not None
+    assert refusal.code == code
+    assert sentence in {None, refusal.sentence}
 
 
 FULL = (

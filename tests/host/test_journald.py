@@ -18,6 +18,7 @@ from raidtui.host.logs.journald import (
 )
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tool_pieces import PiecesError
+from raidtui.model.answer import AnswerKind
 from raidtui.model.log_line import LogGap, Writer
 
 BOOT = "0c5b7a9e41d24f6b8e3a2d1c9b8a7f60"
@@ -161,8 +162,11 @@ def test_the_kernels_own_time_counts_at_boot() -> None:
 @pytest.mark.parametrize(
     ("error", "code"),
     [
-        (PiecesError("journalctl is not installed", missing=True), LogGap.JOURNAL_MISSING),
-        (PiecesError("journalctl printed nothing for 20 s and was ended", hangs=True), LogGap.JOURNAL_HANGS),
+        (PiecesError("journalctl is not installed", kind=AnswerKind.NO_TOOL), LogGap.JOURNAL_MISSING),
+        (
+            PiecesError("journalctl printed nothing for 20 s and was ended", kind=AnswerKind.TIMED_OUT),
+            LogGap.JOURNAL_HANGS,
+        ),
         (PiecesError("journalctl exited with status 1"), LogGap.JOURNAL_FAILED),
     ],
 )

@@ -13,7 +13,9 @@ import pytest
 from raidtui.host import tools as tools_module
 from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.roots.root import captured_words
 from raidtui.host.tools import ToolOutput, output_path, run_tool, tool_path
+from raidtui.model.answer import AnswerKind
 
 
 @pytest.fixture
@@ -174,6 +176,7 @@ def test_folder_that_is_another_host(tmp_path: Path) -> None:
         stdout="",
         stderr="",
         why_not="mdadm was not run for this capture",
+        silence=AnswerKind.NOT_ASKED,
     )
 
 
@@ -204,8 +207,6 @@ def test_memory() -> None:
     [
         ("exit 0\nMD_LEVEL=raid1\n", 0, "MD_LEVEL=raid1"),
         ("exit 2\n", 2, ""),
-        ("exit ²\n", None, ""),
-        ("what", None, ""),
     ],
 )
 def test_captured_output(held: str, status: int | None, stdout: str) -> None:
@@ -213,6 +214,22 @@ def test_captured_output(held: str, status: int | None, stdout: str) -> None:
     assert output_path(argv) == "/.raidtui/run/mdadm_--detail_--export_-dev-md-data.txt"
     root = MemoryRoot({output_path(argv): held})
     assert root.run(*argv) == ToolOutput(argv=argv, status=status, stdout=stdout, stderr="")
+
+
+@pytest.mark.parametrize(
+    ("held", "kind", "why"),
+    [
+        ("exit ²\n", AnswerKind.NOT_UNDERSTOOD, "the capture's output of lvs is damaged"),
+        ("what", AnswerKind.NOT_UNDERSTOOD, "the capture's output of lvs is damaged"),
+        ("timed-out\nlvs did not answer within 5 s", AnswerKind.TIMED_OUT, "lvs did not answer within 5 s"),
+        ("no-tool\nlvs is not installed", AnswerKind.NO_TOOL, "lvs is not installed"),
+    ],
+)
+def test_a_captured_silence(held: str, kind: AnswerKind, why: str) -> None:
+    found = MemoryRoot({output_path(("lvs",)): held}).run("lvs")
+    assert (found.status, found.kind, found.why_not) == (None, kind, why)
+    if kind is not AnswerKind.NOT_UNDERSTOOD:
+        assert captured_words(found) == held
 
 
 def test_tool_runs_without_input_in_the_c_locale() -> None:

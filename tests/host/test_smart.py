@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.smart.smart_reader import SmartReader, errors_argv, read_measured, read_smart, smart_argv
 from raidtui.host.tools import ToolOutput, output_path
+from raidtui.model.answer import AnswerKind
 from raidtui.model.smart import NoReading, SmartMeasurement, SmartReading, Unread
 from tests.wear.disks import text_of
 
@@ -148,8 +149,9 @@ def test_an_old_smartctl_knows_one_status() -> None:
     ],
 )
 def test_without_an_answer_it_says_what_helps(why_not: str, why: Unread, remedy: str) -> None:
-    flags = {"missing": why is Unread.NO_TOOL, "timed_out": why is Unread.TIMEOUT}
-    host = Host(lambda argv: replace(_output(argv, None, why_not=why_not), **flags))
+    silences = {Unread.NO_TOOL: AnswerKind.NO_TOOL, Unread.TIMEOUT: AnswerKind.TIMED_OUT}
+    silence = silences.get(why, AnswerKind.NOT_ASKED)
+    host = Host(lambda argv: replace(_output(argv, None, why_not=why_not), silence=silence))
     assert read_smart(host, "sda") == NoReading(name="sda", why=why, reason=why_not, remedy=remedy)
 
 

@@ -104,10 +104,12 @@ def test_in_a_survey_where_it_is_asked_for() -> None:
         }
     )
     conf_path = "/etc/mdadm.conf"
-    assert read_survey(host, snapshot) == Survey(
-        snapshot=snapshot, conf_path=conf_path, systemd=True, raid456_discards=False
+    found, on_top = read_survey(host, snapshot), read_survey(host, snapshot, on_top=True)
+    assert found == Survey(
+        snapshot=snapshot, conf_path=conf_path, systemd=True, raid456_discards=False, mdadm=found.mdadm
     )
-    assert read_survey(host, snapshot, on_top=True) == Survey(
+    assert on_top == Survey(
+        mdadm=on_top.mdadm,
         snapshot=snapshot,
         conf_path=conf_path,
         groups=("vg127",),

@@ -12,6 +12,7 @@ from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tool_pieces import PiecesError, tool_pieces
 from raidtui.host.tools import output_path
+from raidtui.model.answer import AnswerKind
 
 
 def pieces(*argv: str, stall_s: float = 60.0) -> bytes:
@@ -25,7 +26,7 @@ def test_all_of_it() -> None:
 def test_one_that_is_not_there() -> None:
     with pytest.raises(PiecesError, match=r"^nosuch is not installed$") as error:
         pieces("nosuch")
-    assert error.value.missing
+    assert error.value.kind is AnswerKind.NO_TOOL
 
 
 def test_one_that_fails_says_why() -> None:
@@ -33,7 +34,7 @@ def test_one_that_fails_says_why() -> None:
         PiecesError, match=r"^ls exited with status 2: .*ls: cannot access '/nosuch'"
     ) as error:
         pieces("ls", "/nosuch")
-    assert not error.value.hangs
+    assert error.value.kind is AnswerKind.FAILED
 
 
 def test_one_that_hangs_is_killed(tmp_path: Path) -> None:
@@ -43,7 +44,7 @@ def test_one_that_hangs_is_killed(tmp_path: Path) -> None:
     asked = tool_pieces(("sh", "-c", script), stall_s=1.0, ended=lambda: False)
     with pytest.raises(PiecesError, match=r"^sh printed nothing for 1 s and was ended$") as error:
         taken.extend(asked)
-    assert error.value.hangs
+    assert error.value.kind is AnswerKind.TIMED_OUT
     assert taken == [b"first\n"]
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), signal.SIGCONT)

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from raidtui.host import tools
+from raidtui.model.answer import AnswerKind
 
 
 def test_a_tool_that_cannot_be_killed_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,7 +23,11 @@ def test_a_tool_that_cannot_be_killed_is_left_alone(monkeypatch: pytest.MonkeyPa
     monkeypatch.undo()
     started[0].kill()
     assert started[0].wait() == -9
-    assert (done.status, done.timed_out, done.why_not) == (None, True, "sleep did not answer within 0 s")
+    assert (done.status, done.kind, done.why_not) == (
+        None,
+        AnswerKind.TIMED_OUT,
+        "sleep did not answer within 0 s",
+    )
 
 
 def test_what_a_tool_reads_and_prints() -> None:

@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from raidtui.host.boot.boot_reader import KEPT
+from raidtui.model.answer import known
 from raidtui.model.boot import (
     BootEntry,
     BootFacts,
@@ -142,7 +143,7 @@ class BayHost(Kernel):
 
     def survey(self) -> Survey:
         """What a plan is made from, as far as memory has it."""
-        return Survey(snapshot=self.sampler().sample(), mdadm=(4, 2))
+        return Survey(snapshot=self.sampler().sample(), mdadm=known((4, 2)))
 
     def record(self, name: str = "sdc") -> PullRecord:
         """The record of an exchange that begins now."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from raidtui.model.answer import known
 from raidtui.model.disk import Disk, Use
 from raidtui.model.plan import Fact, FactKind, Plan, Refusal
 from raidtui.model.survey import Device, Survey
@@ -35,7 +36,7 @@ def survey(
     return Survey(
         snapshot=Kernel(*arrays, writable=writable).sampler().sample(),
         devices={each.disk.name: each for each in found},
-        **{"mdadm": (4, 2), "homehost": "nas", **more},
+        **{"mdadm": known((4, 2)), "homehost": "nas", **more},
     )
 
 

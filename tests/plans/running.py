@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from raidtui.model.answer import Answer, AnswerKind, known
 from raidtui.model.array import Array
 from raidtui.model.disk import Use
 from raidtui.model.plan import Fact, FactKind, Plan, Refusal, Step
@@ -16,6 +17,7 @@ BIG = COMPONENT_KIB * 1024 + (1 << 20)
 RAID = Use(kind="signature", what="linux_raid_member")
 OTHER = "aaaaaaaa:bbbbbbbb:cccccccc:dddddddd"
 KERNEL_WORDS = ("mounts", "holders", "swaps", "writable", "hostname")
+NO_MDADM = Answer[Any](kind=AnswerKind.NO_TOOL, source="mdadm --version", why="mdadm is not installed")
 
 
 def host(*arrays: ArraySpec, devices: tuple[Device, ...] = (), **more: Any) -> Survey:
@@ -24,7 +26,7 @@ def host(*arrays: ArraySpec, devices: tuple[Device, ...] = (), **more: Any) -> S
     return Survey(
         snapshot=Kernel(*arrays, **seen).sampler().sample(),
         devices={each.disk.name: each for each in devices},
-        **{"mdadm": (4, 2), "homehost": "nas", **more},
+        **{"mdadm": known((4, 2)), "homehost": "nas", **more},
     )
 
 

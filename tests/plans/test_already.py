@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from raidtui.model.disk import Use
 from raidtui.model.plan import NothingToDo, Plan, Refusal
-from raidtui.model.survey import Survey
+from raidtui.model.survey import NOT_ASKED, Survey
 from raidtui.plans.already import (
     added_already,
     assembled_already,
@@ -149,4 +149,4 @@ def test_what_runs_and_what_does_not() -> None:
     assert said(zeroed_already(survey, "sdz")) == "sdz has no md superblock"
     assert zeroed_already(survey, "sdx") is None
     assert zeroed_already(survey, "nosuch") is None
-    assert zeroed_already(replace(survey, mdadm=None), "sdz") is None
+    assert zeroed_already(replace(survey, mdadm=NOT_ASKED), "sdz") is None

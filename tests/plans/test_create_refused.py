@@ -10,6 +10,7 @@ from raidtui.model.survey import Device, Superblock
 from raidtui.plans.create.create_request import CreateRequest
 from tests.hosts.specs import raid1, raid10
 from tests.plans.new_array import FOUR, GPT, MOUNT, UUID, device, plain, refused, request, survey
+from tests.plans.running import NO_MDADM
 
 LAYOUTS = (
     "choose left-asymmetric, right-asymmetric, left-symmetric, right-symmetric, parity-first or parity-last"
@@ -306,4 +307,4 @@ def test_names_and_numbers_that_are_taken() -> None:
 
 def test_refused_whatever_is_asked() -> None:
     assert refused(request(), survey(writable=False)) == "needs root; run it as: sudo raidtui"
-    assert refused(request(), survey(mdadm=None)) == "mdadm is not installed; apt install mdadm"
+    assert refused(request(), survey(mdadm=NO_MDADM)) == "mdadm is not installed; apt install mdadm"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from raidtui.model.answer import known
 from raidtui.model.disk import Disk, Use
 from raidtui.model.plan import FactKind, Refusal
 from raidtui.model.survey import Survey
@@ -196,7 +197,7 @@ def test_the_geometry_is_said(
             {"kernel": "3.4.113"},
             "kernels before 3.5 cannot move the data of a member elsewhere",
         ),
-        ({"mdadm": (3, 2)}, "mdadm before 3.3 cannot move the data of a member"),
+        ({"mdadm": known((3, 2))}, "mdadm before 3.3 cannot move the data of a member"),
     ],
 )
 def test_versions_that_cannot(changed: dict[str, Any], sentence: str) -> None:

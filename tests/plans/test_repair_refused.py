@@ -31,7 +31,7 @@ from tests.hosts.specs import (
     raid10,
 )
 from tests.plans.new_array import MOUNT, device
-from tests.plans.running import BIG, first, former, host, refused
+from tests.plans.running import BIG, NO_MDADM, first, former, host, refused
 
 LAST = "{} holds the last copy of part of {}; add a disk, or replace it"
 UNSYNCED = "media is not yet in sync; wait for the resync"
@@ -280,7 +280,7 @@ def test_zero_superblock_of_an_array_that_does_not_run() -> None:
     ("array", "more", "sentence"),
     [
         (raid10(), {"writable": False}, "needs root; run it as: sudo raidtui"),
-        (raid10(), {"mdadm": None}, "mdadm is not installed; apt install mdadm"),
+        (raid10(), {"mdadm": NO_MDADM}, "mdadm is not installed; apt install mdadm"),
         (inactive(raid10()), {}, "md127 is inactive; assemble it first"),
         (raid10(read_only="read-only"), {}, "data is read-only; mdadm --readwrite /dev/md127"),
         (

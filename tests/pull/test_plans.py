@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from raidtui.model.answer import known
 from raidtui.model.disk import Disk, Use
 from raidtui.model.plan import FactKind, Harm, Plan, Refusal
 from raidtui.model.survey import Device, Superblock, Survey
@@ -67,7 +68,7 @@ def parted(*arrays: ArraySpec, uses: tuple[Use, ...] = (), **more: Any) -> Surve
     return Survey(
         snapshot=kernel.sampler().sample(),
         devices={each.disk.name: each for each in (*found, *more.pop("also", ()))},
-        mdadm=(4, 2),
+        mdadm=known((4, 2)),
         **more,
     )
 

@@ -14,6 +14,7 @@ from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import Root
 from raidtui.host.surface import SURFACES
 from raidtui.host.tools import ToolOutput, output_path
+from raidtui.model.answer import AnswerKind
 from raidtui.rescue.diagnosis import diagnose
 from raidtui.rescue.records import CauseCode, MediumState, RescueArray, RescueFacts
 from raidtui.rescue.rescue_lines import array_lines
@@ -91,7 +92,12 @@ class _Hanging(Root):
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         if argv[0] == "mdadm" and argv[-1] == f"/dev/{self._name}":
             return ToolOutput(
-                argv=argv, status=None, stdout="", stderr="", why_not="it did not end", timed_out=True
+                argv=argv,
+                status=None,
+                stdout="",
+                stderr="",
+                why_not="it did not end",
+                silence=AnswerKind.TIMED_OUT,
             )
         return self._root.run(*argv, timeout_s=timeout_s, stdin=stdin)
 

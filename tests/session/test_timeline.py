@@ -17,6 +17,7 @@ from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tool_pieces import PiecesError
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.jobs.store import Job
+from raidtui.model.answer import AnswerKind
 from raidtui.model.log_line import LogGap
 from raidtui.model.plan import Plan
 from raidtui.session import own_entries, timeline
@@ -131,7 +132,9 @@ class Hanging(MemoryRoot):
     def pieces(self, *argv: str, stall_s: float, ended: Callable[[], bool]) -> Iterator[bytes]:
         assert not ended()
         yield self._text.encode()
-        raise PiecesError(f"{argv[0]} printed nothing for {stall_s:.0f} s and was ended", hangs=True)
+        raise PiecesError(
+            f"{argv[0]} printed nothing for {stall_s:.0f} s and was ended", kind=AnswerKind.TIMED_OUT
+        )
 
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         del timeout_s, stdin

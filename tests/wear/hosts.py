@@ -8,6 +8,7 @@ from typing import Any
 
 from raidtui.host.smart.smart_reader import smart_argv
 from raidtui.host.tools import ToolOutput, output_path
+from raidtui.model.answer import AnswerKind
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import ArraySpec
 from tests.wear.disks import smartctl_json
@@ -119,7 +120,9 @@ class WearHost(Kernel):
         name = argv[-1].removeprefix("/dev/")
         if not self.installed:
             why = "smartctl is not installed"
-            return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why, missing=True)
+            return ToolOutput(
+                argv=argv, status=None, stdout="", stderr="", why_not=why, silence=AnswerKind.NO_TOOL
+            )
         text = self.said.get(name, refused(f"Unable to detect device type of /dev/{name}", 1))
         status = int(json.loads(text)["smartctl"]["exit_status"])
         return ToolOutput(argv=argv, status=status, stdout=text, stderr="")

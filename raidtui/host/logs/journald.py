@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, assert_never
 
 import msgspec
 from msgspec import Struct
 
 from raidtui.host.roots.root import Root
 from raidtui.host.tool_pieces import PiecesError
+from raidtui.model.answer import AnswerKind
 from raidtui.model.log_line import LogGap, LogLine, LogTrouble, Writer
 
 STALL_S = 20.0
@@ -150,14 +151,22 @@ class JournalReader:
                 found.append(made)
 
     def _trouble(self, error: PiecesError) -> LogTrouble:
-        if error.missing:
-            return LogTrouble(code=LogGap.JOURNAL_MISSING, sentence=str(error))
-        if error.hangs:
-            remedy = "journalctl --verify says whether a journal is damaged; r reads again"
-            return LogTrouble(code=LogGap.JOURNAL_HANGS, sentence=str(error), remedy=remedy)
-        if error.not_run:
-            return LogTrouble(code=LogGap.NOT_CAPTURED, sentence=str(error))
-        return LogTrouble(code=LogGap.JOURNAL_FAILED, sentence=str(error))
+        code, remedy = LogGap.JOURNAL_FAILED, ""
+        match error.kind:
+            case AnswerKind.NO_TOOL:
+                code = LogGap.JOURNAL_MISSING
+            case AnswerKind.TIMED_OUT:
+                code = LogGap.JOURNAL_HANGS
+                remedy = "journalctl --verify says whether a journal is damaged; r reads again"
+            case AnswerKind.NOT_ASKED:
+                code = LogGap.NOT_CAPTURED
+            case AnswerKind.REFUSED:
+                code, remedy = LogGap.JOURNAL_REFUSED, "run raidtui as root"
+            case AnswerKind.FAILED | AnswerKind.NOT_UNDERSTOOD | AnswerKind.ANSWER | AnswerKind.NOTHING_THERE:
+                pass
+            case _:
+                assert_never(error.kind)
+        return LogTrouble(code=code, sentence=str(error), remedy=remedy)
 
 
 def message_text(value: object) -> str | None:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from raidtui.host.roots.root import Root
+from raidtui.model.answer import AnswerKind
 
 _LONGEST_KEY = 128
 
 
 class MdadmError(ValueError):
-    """mdadm could not be run, failed, or printed something other than KEY=value lines."""
+    """mdadm could not be run, failed, or printed something other than KEY=value lines.
+
+    Args:
+        message: why, a clause.
+        kind: of what kind the answer is.
+    """
+
+    def __init__(self, message: str, kind: AnswerKind = AnswerKind.NOT_UNDERSTOOD) -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class MdadmTimeoutError(MdadmError):
@@ -88,11 +100,16 @@ def _export(root: Root, mode: str, device: str) -> dict[str, str]:
 
 def _run(root: Root, mode: str, *words: str) -> str:
     output = root.run("mdadm", mode, *words)
-    if output.timed_out:
-        raise MdadmTimeoutError(output.why_not)
-    if output.why_not:
-        raise MdadmError(output.why_not)
-    if output.status != 0:
-        said = output.stderr.strip() or output.stdout.strip() or f"exit status {output.status}"
-        raise MdadmError(f"mdadm {mode} {words[-1]}: {said}")
-    return output.stdout
+    match output.kind:
+        case AnswerKind.ANSWER | AnswerKind.NOTHING_THERE:
+            return output.stdout
+        case AnswerKind.TIMED_OUT:
+            raise MdadmTimeoutError(output.why_not, output.kind)
+        case AnswerKind.NO_TOOL | AnswerKind.REFUSED | AnswerKind.NOT_ASKED | AnswerKind.NOT_UNDERSTOOD:
+            raise MdadmError(output.why_not, output.kind)
+        case AnswerKind.FAILED:
+            said = output.why_not or output.stderr.strip() or output.stdout.strip()
+            said = said or f"exit status {output.status}"
+            raise MdadmError(f"mdadm {mode} {words[-1]}: {said}", output.kind)
+        case _:
+            assert_never(output.kind)

@@ -15,9 +15,11 @@ from typing import IO
 from msgspec import Struct
 
 from raidtui.host.tools import ToolOutput, output_path
+from raidtui.model.answer import AnswerKind
 
 LINKS = "/.raidtui/links"
 """A file with a capture's links to folders: path, tab, target."""
+_SILENCES = frozenset({AnswerKind.NO_TOOL, AnswerKind.TIMED_OUT, AnswerKind.REFUSED, AnswerKind.FAILED})
 _END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
 
 
@@ -100,9 +102,7 @@ class Root(ABC):
         del ended
         output = self.run(*argv, timeout_s=stall_s)
         if output.status != 0:
-            why = output.why_not or f"{argv[0]} exited with status {output.status}"
-            not_run = output.status is None and not (output.missing or output.timed_out)
-            raise PiecesError(why, missing=output.missing, hangs=output.timed_out, not_run=not_run)
+            raise PiecesError(output.why, kind=output.kind)
         yield output.stdout.encode()
 
     def open(self, path: str) -> IO[bytes]:
@@ -204,21 +204,30 @@ def whole_number(text: str | None) -> int | None:
 
 
 def captured_output(root: Root, argv: tuple[str, ...]) -> ToolOutput:
-    """Return a tool's output from a capture: the line "exit N", then the output."""
+    """Return a tool's output from a capture: the line "exit N", then the output; or "KIND", then why not."""
     text = root.text(output_path(argv))
     if text is None:
-        return ToolOutput(
-            argv=argv, status=None, stdout="", stderr="", why_not=f"{argv[0]} was not run for this capture"
-        )
+        why = f"{argv[0]} was not run for this capture"
+        return _unanswered(argv, AnswerKind.NOT_ASKED, why)
     head, _, body = text.partition("\n")
     status = head.removeprefix("exit ")
-    return ToolOutput(
-        argv=argv,
-        status=int(status) if status.isascii() and status.isdigit() and len(status) < 4 else None,
-        stdout=body,
-        stderr="",
-        why_not="",
-    )
+    if status.isascii() and status.isdigit() and len(status) < 4:
+        return ToolOutput(argv=argv, status=int(status), stdout=body, stderr="")
+    if head in _SILENCES:
+        return _unanswered(argv, AnswerKind(head), body)
+    why = f"the capture's output of {argv[0]} is damaged"
+    return _unanswered(argv, AnswerKind.NOT_UNDERSTOOD, why)
+
+
+def captured_words(output: ToolOutput) -> str:
+    """Return the text of a tool's output in a capture."""
+    if output.status is None:
+        return f"{output.silence}\n{output.why_not}"
+    return f"exit {output.status}\n{output.stdout}{output.stderr}"
+
+
+def _unanswered(argv: tuple[str, ...], kind: AnswerKind, why: str) -> ToolOutput:
+    return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why, silence=kind)
 
 
 def captured_links(root: Root) -> dict[str, str]:

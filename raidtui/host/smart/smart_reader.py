@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Collection, Mapping
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -22,6 +23,7 @@ from raidtui.host.smart.smartctl_json import (
     parse_smart,
 )
 from raidtui.host.tools import ToolOutput
+from raidtui.model.answer import AnswerKind
 from raidtui.model.smart import NoReading, SmartMeasurement, SmartReading, Unread
 
 TIMEOUT_S = 30.0
@@ -75,13 +77,26 @@ def smart_outputs(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> tuple[
 def _result(name: str, output: ToolOutput) -> SmartReading | NoReading:
     if output.status is not None:
         return parse_smart(output.stdout, name, output.status)
-    if output.missing:
-        remedy = "apt install smartmontools, or your distribution's smartmontools"
-        return NoReading(name=name, why=Unread.NO_TOOL, reason=output.why_not, remedy=remedy)
-    if output.timed_out:
-        remedy = "the disk or its link may hang: see the kernel log"
-        return NoReading(name=name, why=Unread.TIMEOUT, reason=output.why_not, remedy=remedy)
-    return NoReading(name=name, why=Unread.BROKEN, reason=output.why_not or "smartctl has no exit status")
+    why, remedy = Unread.BROKEN, ""
+    match output.silence:
+        case AnswerKind.NO_TOOL:
+            why, remedy = Unread.NO_TOOL, "apt install smartmontools, or your distribution's smartmontools"
+        case AnswerKind.TIMED_OUT:
+            why, remedy = Unread.TIMEOUT, "the disk or its link may hang: see the kernel log"
+        case (
+            AnswerKind.REFUSED
+            | AnswerKind.FAILED
+            | AnswerKind.NOT_UNDERSTOOD
+            | AnswerKind.NOT_ASKED
+            | AnswerKind.ANSWER
+            | AnswerKind.NOTHING_THERE
+        ):
+            pass
+        case _:
+            assert_never(output.silence)
+    return NoReading(
+        name=name, why=why, reason=output.why_not or "smartctl has no exit status", remedy=remedy
+    )
 
 
 def _is_ssd(root: Root, name: str) -> bool:

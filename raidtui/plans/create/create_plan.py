@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from raidtui.model.geometry import usable_kib
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.refuse_silence import refuse_silence
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device, refuse_old_arrays
 from raidtui.plans.contents import cleared_facts, device_facts, losses_of, wipe_steps
@@ -29,8 +30,8 @@ def plan_create(request: CreateRequest, survey: Survey) -> Plan | Refusal:
     """
     if refusal := needs_root(survey.snapshot):
         return refusal
-    if survey.mdadm is None:
-        return Refusal(code=RefusalCode.NO_TOOL, why="mdadm is not installed", remedy="apt install mdadm")
+    if refusal := refuse_silence(survey.mdadm, package="mdadm"):
+        return refusal
     shape = shape_of(request)
     if isinstance(shape, Refusal):
         return shape

@@ -285,7 +285,7 @@ def _refuse_versions(survey: Survey) -> Refusal | None:
         return Refusal(
             code=RefusalCode.UNSUPPORTED, why="kernels before 3.5 cannot move the data of a member elsewhere"
         )
-    if survey.mdadm is not None and survey.mdadm < _OLDEST_MDADM:
+    if survey.mdadm.value is not None and survey.mdadm.value < _OLDEST_MDADM:
         return Refusal(code=RefusalCode.NO_TOOL, why="mdadm before 3.3 cannot move the data of a member")
     return None
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
+from raidtui.model.answer import known
 from raidtui.model.knob import KnobScope, Subject, Tuning, Value, same_value
 from raidtui.model.knob_table import ALIASES, KNOBS, PLACES
 from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode, Step
@@ -261,7 +262,9 @@ def _bitmap(snapshot: Snapshot, changes: Sequence[KnobChange]) -> Plan | Refusal
     array = snapshot.array(change.subject.key)
     if array is None:
         return Refusal(code=RefusalCode.NOT_FOUND, why="the array is gone")
-    survey = Survey(snapshot=snapshot, mdadm=())  # where there is an array with a bitmap, there is mdadm
+    survey = Survey(
+        snapshot=snapshot, mdadm=known(())
+    )  # where there is an array with a bitmap, there is mdadm
     plan = plan_bitmap(survey, array, change.after)
     if isinstance(plan, Plan) and plan.harm is not Harm.HARMLESS:
         return Refusal(

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from raidtui.advice.advice import Advice
 from raidtui.model.advice_count import AdviceCount
+from raidtui.model.answer import known
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Survey
 from raidtui.session.advice import AdviceSession, mending
@@ -151,7 +152,7 @@ async def test_enter_shows_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     """With what is installed on another host: of a host in memory nothing is known about mdadm."""
 
     def planned(survey: Survey, each: Advice) -> Plan | Refusal | None:
-        return mending(replace(survey, mdadm=(4, 2)), each)
+        return mending(replace(survey, mdadm=known((4, 2))), each)
 
     monkeypatch.setattr("raidtui.ui.advice.advice_flow.mending", planned)
     async with running(sick()) as pilot:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from raidtui.host.tool_pieces import PiecesError
+from raidtui.model.answer import AnswerKind
 from raidtui.session.timeline import TimelineSession
 from raidtui.ui.frame.export_form import ExportForm
 from raidtui.ui.log.log_pane import LogPane
@@ -99,7 +100,9 @@ class Slow(Kernel):
         yield json.dumps(fields).encode() + b"\n"
         self.begun.set()
         if self._hangs:
-            raise PiecesError(f"{argv[0]} printed nothing for {stall_s:.0f} s and was ended", hangs=True)
+            raise PiecesError(
+                f"{argv[0]} printed nothing for {stall_s:.0f} s and was ended", kind=AnswerKind.TIMED_OUT
+            )
         while not (self.goes_on.wait(0.01) or ended()):
             pass
 
