@@ -41,8 +41,8 @@ p.note { opacity: 0.8; }
 _MODEL = "Simulated: figures of raidtui's demo host come from a model. No disk was measured."
 _HOW = (
     "A value is the median of its runs, with the least and the greatest beside it. Series are compared by"
-    " their ratio: the interval is Hodges and Lehmann's in logarithms, exact by Mann and Whitney's U;"
-    " “no difference” means that it lies within 5 %."
+    " their ratio, by an exact permutation test within the blocks in which the order of the runs was drawn at"
+    " random; “no difference” means that its interval lies within 5 %."
 )
 
 
