@@ -27,6 +27,11 @@ def offer_notes(root: Root, schedule: Schedule) -> tuple[str, ...]:
         notes.append(
             "Blocks that were never written, or were trimmed, read as zeros without any access to the flash."
         )
+    if schedule.place.directory and schedule.conditions.precondition:
+        notes.append(
+            "Only the blocks of its own files are written before: what is free besides works as spare area,"
+            " so writes look faster than on a full disk."
+        )
     if schedule.job_file is not None:
         notes.append("The job file is run unchanged; its files are removed afterwards.")
     if not schedule.place.disks:

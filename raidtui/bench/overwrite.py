@@ -46,7 +46,7 @@ class Site(Struct, frozen=True, kw_only=True):
     arrays: tuple[Plan, ...] = ()
 
 
-def offer_device(root: Root, name: str, *, write: bool, confirmed: Sequence[str]) -> Site | Refusal:
+def offer_device(root: Root, name: str, *, write: bool, confirmed: Sequence[str] | None) -> Site | Refusal:
     """Return a device as a place, with what is lost, or why it cannot be used."""
     place = find_device(root, name)
     if isinstance(place, Refusal):
@@ -69,7 +69,7 @@ def offer_device(root: Root, name: str, *, write: bool, confirmed: Sequence[str]
 
 
 def offer_scratch(
-    root: Root, scratch: Scratch, shapes: Sequence[Scratch], confirmed: Sequence[str]
+    root: Root, scratch: Scratch, shapes: Sequence[Scratch], confirmed: Sequence[str] | None
 ) -> Site | Refusal:
     """Return the devices of scratch arrays as a place, with what is lost; or why there can be no such arrays.
 
@@ -77,7 +77,7 @@ def offer_scratch(
         root: the host.
         scratch: devices and what all arrays have in common.
         shapes: all arrays that will be made.
-        confirmed: the typed words.
+        confirmed: the typed words; None where it is only shown.
     """
     survey = survey_of(root, scratch.devices)
     if refusal := needs_root(survey.snapshot):
@@ -125,8 +125,12 @@ def _refuse(devices: Sequence[Device], survey: Survey) -> Refusal | None:
     return refuse_old_arrays(devices, survey)
 
 
-def _unconfirmed(devices: Sequence[Device], survey: Survey, confirmed: Sequence[str]) -> Refusal | None:
-    """Nothing is overwritten before the identities of the disks were typed."""
+def _unconfirmed(
+    devices: Sequence[Device], survey: Survey, confirmed: Sequence[str] | None
+) -> Refusal | None:
+    """Nothing is overwritten before the identities of the disks were typed; None: nothing is done at all."""
+    if confirmed is None:
+        return None
     missing = [device for device in devices if confirm_word(device) not in confirmed]
     if not missing:
         return None

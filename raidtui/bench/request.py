@@ -43,7 +43,7 @@ class Request(Struct, frozen=True, kw_only=True):
         directory, device, scratch: where, one of the three: a path, a kernel name, or kernel names of devices
             that arrays are made of.
         write: whether the device may be overwritten.
-        confirmed: the serial numbers (or WWNs, or names) that were typed.
+        confirmed: the serial numbers (or WWNs, or names) that were typed; None: it is only shown.
         levels, layouts, chunks: of scratch arrays; a chunk is KiB, or "one".
         member_kib: how much of each device a scratch array uses; 0 is all.
         knobs: (name, values).
@@ -67,7 +67,7 @@ class Request(Struct, frozen=True, kw_only=True):
     device: str = ""
     scratch: tuple[str, ...] = ()
     write: bool = False
-    confirmed: tuple[str, ...] = ()
+    confirmed: tuple[str, ...] | None = ()
     levels: tuple[str, ...] = ()
     layouts: tuple[str, ...] = ()
     chunks: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ import msgspec
 
 from raidtui.bench.cache_figures import CacheReading, hit_points, percent_words
 from raidtui.bench.offer import Offer, make_offer
+from raidtui.bench.place import is_simulated
 from raidtui.bench.report.export import json_bytes
 from raidtui.bench.request import (
     Request,
@@ -31,6 +32,7 @@ from raidtui.bench.schedule import Conditions
 from raidtui.bench.surroundings import ArrayNow, Surroundings, surroundings_words
 from raidtui.bench.workload import PRESETS
 from raidtui.command.bench_history import print_comparison
+from raidtui.command.bench_played import play
 from raidtui.command.device_names import kernel_name
 from raidtui.command.streams import print_json, write_bytes
 from raidtui.host.roots.root import Root
@@ -86,6 +88,8 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     _show(offer, quiet=arguments.json)
     if arguments.dry_run:
         return 0
+    if is_simulated(root):
+        return _play(root, offer, quiet=arguments.json, by_itself=arguments.detach)
     job = begin(root, offer.schedule)
     if arguments.detach:
         print(
@@ -102,6 +106,20 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
         if state == "done" or any(record.unsteady and record.state == WHOLE for record in records):
             print_comparison(records, "iops")
     return _status(state)
+
+
+def _play(root: Root, offer: Offer, *, quiet: bool, by_itself: bool) -> int:
+    """Play a benchmark on the demo host, whose runs end with this process."""
+    if by_itself:
+        raise JobError("not possible: what is simulated ends with this command; leave --detach out")
+    records = play(root, offer, lambda line: None if quiet else print(visible(line), flush=True))
+    if quiet:
+        write_bytes(json_bytes(records))
+    elif len(records) > 1:
+        print_comparison(records, "iops")
+    else:
+        print("\n".join(visible(record.figures) for record in records))
+    return 0 if len(records) == len(offer.schedule.runs()) else FAILED
 
 
 def _show(offer: Offer, *, quiet: bool) -> None:
@@ -275,7 +293,7 @@ def request_of(root: Root, arguments: argparse.Namespace) -> Request:
             directory=arguments.directory,
             device=kernel_name(root, arguments.device) if arguments.device else "",
             write=arguments.write,
-            confirmed=tuple(arguments.confirm),
+            confirmed=None if arguments.dry_run else tuple(arguments.confirm),
             conditions=Conditions(
                 trim=arguments.trim,
                 cool_s=arguments.cool,

@@ -181,7 +181,9 @@ def test_a_device_that_is_written_to(host: Host) -> None:
     assert refused(host, work=WRITE, device="sde", write=True, confirmed=("FREE-SDF",)).startswith(
         "it destroys"
     )
+    shown = offered(host, work=WRITE, device="sde", write=True, confirmed=None)
     offer = offered(host, work=WRITE, device="sde", write=True, confirmed=("FREE-SDE",))
+    assert shown == offer, "what is only shown needs no confirmation"
     assert offer.schedule.place.writes
     assert [(fact.kind, fact.value) for fact in offer.schedule.place.needs] == [
         ("serial", "FREE-SDE"),

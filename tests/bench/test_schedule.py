@@ -205,3 +205,38 @@ def test_cost_in_words(cost: WriteEstimate, sentence: str) -> None:
 
 def test_measured() -> None:
     assert measured_bytes({"sda": 10, "sdb": 10}, {"sda": 12, "sdc": 5, "sdb": 3}) == {"sda": 1024, "sdb": 0}
+
+
+def test_the_order_is_drawn_in_blocks() -> None:
+    """A block has each point twice; an odd repeat makes a last block of one each; a seed gives one order."""
+    axis = Axis(kind=AxisKind.DEPTH, values=("1", "8", "32"))
+    schedule = Schedule(title="x", place=Place(), work=READ, axes=(axis,), repeats=5, seed=7)
+    runs = schedule.runs()
+    assert [run.number for run in runs] == list(range(15))
+    for block, times in ((0, 2), (1, 2), (2, 1)):
+        words = sorted(run.place for run in runs if run.block == block)
+        assert words == sorted([0, 1, 2] * times)
+    assert [run.block for run in runs] == sorted(run.block for run in runs)
+    assert {(run.place, run.repeat) for run in runs} == {(p, r) for p in range(3) for r in range(5)}
+    assert schedule.runs() == runs
+    orders = {tuple(run.place for run in replace(schedule, seed=seed).runs()[:6]) for seed in range(1, 1000)}
+    assert len(orders) == 90, "all orders of AABBCC"
+    assert {run.block for run in replace(schedule, grouped=True).runs()} == {-1}
+
+
+def test_a_block_visits_each_array_twice() -> None:
+    """Making an array takes long: each point of an array is measured once in a visit of it."""
+    axes = (
+        Axis(kind=AxisKind.CHUNK, values=("16", "512")),
+        Axis(kind=AxisKind.BLOCK, values=("4096", "8192", "65536")),
+    )
+    scratch = Scratch(devices=("sda", "sdb"))
+    schedule = Schedule(title="x", place=Place(), work=READ, axes=axes, scratch=scratch, repeats=4, seed=3)
+    runs = schedule.runs()
+    visits = {visit: [run for run in runs if run.visit == visit] for visit in {run.visit for run in runs}}
+    assert len(visits) == 8
+    for each in visits.values():
+        assert len({run.point["chunk"] for run in each}) == 1
+        assert sorted(run.point["block"] for run in each) == ["4096", "65536", "8192"]
+    chunks = [visits[visit][0].point["chunk"] for visit in range(4)]
+    assert sorted(chunks) == ["16", "16", "512", "512"]

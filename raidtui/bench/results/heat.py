@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from raidtui.bench.environment import DiskSettings
 from raidtui.bench.results.compare import METRICS, Series, pairing, series_of
 from raidtui.bench.results.comparison_verdict import Best, decided_best, spread
 from raidtui.bench.results.run_record import NOT_STEADY, RunRecord
@@ -63,17 +64,20 @@ class HeatMap(Struct, frozen=True, kw_only=True):
 def heat_maps(records: Sequence[RunRecord]) -> tuple[HeatMap, ...]:
     """Return a map for each kind of I/O with several chunks or block sizes, with published figures.
 
-    A run on an existing array is in the row of that array's chunk. A map holds one benchmark and one
-    workload, which differs in chunk and block size alone.
+    A run on an existing array is in the row of that array's chunk. A map holds one workload on the same disks
+    with the same settings: only chunk and block size differ.
     """
+    known = [(series, chunk_of(series.runs[0])) for series in series_of(records)]
+    known.sort(key=lambda each: each[1] == ONE)  # it belongs to the arrays that its disk is in
     cells: dict[_Kind, dict[tuple[str, int], Series]] = {}
     left_out: dict[_Kind, list[str]] = {}
-    for series in series_of(records):
+    for series, row in known:
         first = series.runs[0]
-        row = chunk_of(first)
         if first.work is None or not row:
             continue
         kind = _kind_of(first, first.work)
+        if row == ONE:
+            kind = next((each for each in cells if kind.belongs_to(each)), kind)
         if series.unsteady:
             left_out.setdefault(kind, []).append(series.label or first.words)
         elif series.values(_MEASURE):
@@ -84,18 +88,36 @@ def heat_maps(records: Sequence[RunRecord]) -> tuple[HeatMap, ...]:
 
 
 class _Kind(Struct, frozen=True, kw_only=True):
-    """What all figures of a map have in common; ``rest`` is what their points say besides chunk and block."""
+    """What all figures of a map have in common.
 
-    job: str
-    place: str
+    Args:
+        work: the workload, without its block size.
+        rest: what their points say besides chunk and block.
+        disks: the disks, each with its settings.
+        governor: of the CPUs.
+    """
+
     work: Workload
     rest: str
+    disks: frozenset[DiskSettings]
+    governor: str
+
+    def belongs_to(self, other: _Kind) -> bool:
+        """Whether this is the same on some of the other's disks."""
+        return self.disks <= other.disks and replace(self, disks=other.disks) == other
 
 
 def _kind_of(record: RunRecord, work: Workload) -> _Kind:
     rest = {label: value for label, value in record.point.items() if label not in _OF_MAP}
+    disks = (
+        replace(disk, worn_percent=(None, None), written_bytes=(None, None))
+        for disk in record.environment.disks
+    )
     return _Kind(
-        job=record.job, place=record.place, work=replace(work, block_bytes=0), rest=point_words(rest)
+        work=replace(work, block_bytes=0),
+        rest=point_words(rest),
+        disks=frozenset(disks),
+        governor=record.environment.cpu.governor,
     )
 
 

@@ -17,7 +17,7 @@ from raidtui.bench.results.compare import (
 )
 from raidtui.bench.results.comparison_verdict import Best
 from raidtui.bench.results.heat import HeatMap, heat_lines, heat_maps, published_mb_s
-from raidtui.bench.results.run_record import FAILED, PARTIAL
+from raidtui.bench.results.run_record import FAILED, PARTIAL, RunRecord
 from raidtui.plans.wizard.evidence import SOURCE, TABLE
 from tests.bench.records import READ, chunk_sweep, record, samples, surroundings
 
@@ -248,3 +248,65 @@ def test_the_published_figures() -> None:
     assert published_mb_s("randrw", "32", 8192) is None
     assert published_mb_s("randread", "32", 4096) is None
     assert len(TABLE) == 4
+
+
+def test_what_a_setting_changes_besides_is_said() -> None:
+    """The kernel gives a disk another nr_requests with each scheduler: the verdict is over both."""
+
+    def with_requests(run: RunRecord, count: int) -> RunRecord:
+        disks = tuple(replace(disk, requests=count) for disk in run.environment.disks)
+        return replace(run, environment=replace(run.environment, disks=disks))
+
+    runs = [with_requests(run, 1023 if run.point["scheduler"] == "none" else 256) for run in A_B]
+    rows = table(series_of(runs), METRICS["iops"])
+    assert rows[1].sentence.endswith("; scheduler bfq also had nr_requests 256 instead of 1023")
+    assert "also had" not in table(series_of(A_B), METRICS["iops"])[1].sentence
+
+
+def test_two_benchmarks_have_no_verdict() -> None:
+    later = [replace(run, id=run.id + 20, job="later", read=replace(run.read, iops=9e9)) for run in A_B]
+    rows = table(series_of([A_B[0], later[0]]), METRICS["iops"])
+    assert rows[1].sentence == (
+        "not decided: #21 random-read against #1 random-read: measured at different times;"
+        " one sweep or A/B measures both in a random order"
+    )
+
+
+def test_a_heat_map_holds_one_workload() -> None:
+    """Runs of other depths, patterns, disks or settings are in no cell of it; the disk by itself is."""
+    points = [("16", 8192), ("16", 16384), ("32", 8192)]
+    chunks = [
+        record(number, 1000 + number, point={"chunk": chunk, "block": str(block)},
+               work=replace(READ, block_bytes=block))
+        for number, (chunk, block) in enumerate(points)
+    ]  # fmt: skip
+    (alone,) = heat_maps(chunks)
+    here = chunks[0].environment
+    slower = replace(here, disks=tuple(replace(disk, queue_depth=1) for disk in here.disks))
+    others = [
+        replace(
+            run, number=run.number + 10 * place, job=str(place), read=replace(run.read, bytes_s=1e12), **more
+        )
+        for run in chunks
+        for place, more in enumerate(
+            (
+                {"work": replace(run.work or READ, depth=4)},
+                {"work": replace(run.work or READ, distribution="zipf:1.2")},
+                {"environment": slower},
+                {"point": {**run.point, "scheduler": "none"}},
+            ),
+            1,
+        )
+    ]
+    found = heat_maps([*chunks, *others])
+    assert len(found) == 5
+    assert found[0] == alone
+    assert found[4].title == "random read, scheduler none, MB/s"
+    one = replace(
+        chunks[0], job="one", point={"chunk": "one", "block": "8192"},
+        environment=replace(here, disks=here.disks[:1], arrays=()),
+    )  # fmt: skip
+    (with_one,) = heat_maps([one, *chunks])
+    assert with_one.rows == ("one", "16", "32")
+    deaf = replace(one, environment=replace(slower, disks=slower.disks[:1], arrays=()))
+    assert heat_maps([deaf, *chunks]) == (alone,)
