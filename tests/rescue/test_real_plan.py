@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from raidtui.model.plan import FactKind, Harm, Plan, Refusal
 from raidtui.model.survey import Superblock, Survey
 from raidtui.plans.shell_script import plan_sentences
-from raidtui.rescue.evidence import Evidence
+from raidtui.rescue.candidate_evidence import CandidateEvidence
 from raidtui.rescue.mdadm_words import DIRTY, Assembly, Recreation
 from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
 from raidtui.rescue.real_plan import plan_real
@@ -113,7 +113,7 @@ def test_what_is_forgiven_is_said() -> None:
 
 def test_a_tie_goes_with_the_proof_to_the_plan() -> None:
     tied = trial()
-    evidence = Evidence(
+    evidence = CandidateEvidence(
         tie="One of 720 geometries that fit alike.",
         compared=59,
         unmatched=4,
