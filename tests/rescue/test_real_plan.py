@@ -103,6 +103,10 @@ def test_what_is_forgiven_is_said() -> None:
         ),
         "sdd is 17 events behind, last updated 90 s before the newest; it is left out.",
         (
+            "Afterwards: mount it read-only, copy what cannot be replaced, and compare the contents of files"
+            " with a backup or their sums. Only then let anything write to it, or rebuild it."
+        ),
+        (
             "The ends of the members are saved in /var/lib/raidtui/rescue: 768 MiB; 100 GiB are free in"
             " /var/lib/raidtui/rescue."
         ),
