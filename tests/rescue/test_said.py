@@ -26,7 +26,7 @@ from raidtui.session.rescue import impatience, read_facts, read_rescue
 from raidtui.view.text import cell_width
 from raidtui.wear.disk_wear import DiskWear
 from tests.hosts.wrecks import wrecked
-from tests.rescue.expected import EXPECTED
+from tests.rescue.expected import KNOWN
 
 
 def facts_of(wreck: str) -> RescueFacts:
@@ -39,7 +39,7 @@ def texts(arrays: tuple[RescueArray, ...], code: CauseCode) -> str:
     return "\n".join(cause.text for array in arrays for cause in array.causes if cause.code is code)
 
 
-@pytest.mark.parametrize("wreck", EXPECTED)
+@pytest.mark.parametrize("wreck", KNOWN)
 def test_it_fits_into_80_columns(wreck: str) -> None:
     for array in read_rescue(wrecked(wreck)).arrays:
         assert max(map(cell_width, array_lines(array))) <= 80
