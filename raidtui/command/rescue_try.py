@@ -191,7 +191,7 @@ def _backup(arguments: argparse.Namespace, uuid: str, *, needed: bool) -> str:
 
 
 def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey: Survey) -> TrialRequest:
-    from raidtui.rescue.evidence import Evidence  # noqa: PLC0415
+    from raidtui.rescue.candidate_evidence import CandidateEvidence  # noqa: PLC0415
     from raidtui.rescue.mdadm_words import Recreation  # noqa: PLC0415
     from raidtui.rescue.search.measured import measured  # noqa: PLC0415
     from raidtui.rescue.trial.trial_members import least_method  # noqa: PLC0415
@@ -206,7 +206,7 @@ def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey:
             method = least_method(survey, made.devices)
     blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
     try:
-        seen = measured(made.geometry) if isinstance(made, Recreation) else Evidence()
+        seen = measured(made.geometry) if isinstance(made, Recreation) else CandidateEvidence()
     except OSError as error:
         raise ValueError(f"a member cannot be read: {error}") from error
     return TrialRequest(

@@ -192,7 +192,7 @@ def refuse_start(blocks: Mapping[str, Superblock], *, run: bool) -> Refusal | No
         return Refusal(
             code=RefusalCode.WRONG_STATE,
             why=f"{newest.label}: {obstacle}",
-            remedy="raidtui rescue shows the ways that do",
+            remedy="its ways back: raidtui rescue",
         )
     if not run and not found.complete:
         return _incomplete(newest, len(found.whole))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from raidtui.model.geometry import slots_words
+from raidtui.plans.tune.findings import PATIENT_S
 from raidtui.plans.whole import MARGIN_EVENTS, StaleMember
 from raidtui.rescue.circumstances import states_of
 from raidtui.rescue.gap_words import behind_words, moment
@@ -128,6 +129,18 @@ def _stale(group: MemberGroup) -> Iterator[Cause]:
             " survives: a cable, a controller or the power is likelier than as many disks at once."
             f" {_disks_say(group, [each.name for each in kicked])}",
             devices=tuple(each.name for each in kicked),
+        )
+    late = [each.name for each in left if group.medium(each.name).impatience]
+    if len(left) > 1 and late:
+        disks = " ".join(f"/dev/{group.facts.survey.devices[name].disk.disk}" for name in late)
+        yield Cause(
+            code=CauseCode.TIMEOUT,
+            text=f"{late[0]} {group.medium(late[0]).impatience}"
+            + (f", and so with {joined(late[1:])}" if late[1:] else "")
+            + ": at a bad sector, md then loses a disk that is none the worse. Before anything is rebuilt,"
+            f" make them give up first: smartctl -l scterc,70,70 {disks}, or a command timeout of"
+            f" {PATIENT_S} s.",
+            devices=tuple(late),
         )
     ages = {group.age(each.name) for each in left}
     for number, each in enumerate(left):

@@ -287,11 +287,17 @@ def _hold(ident: str) -> _Hold:
     )
 
 
+_AFTER = (
+    "Afterwards: mount it read-only, copy what cannot be replaced, and compare the contents of files with a"
+    " backup or their sums. Only then let anything write to it, or rebuild it."
+)
+
+
 def _notes(survey: Survey, trial: TrialRecord, outcome: TrialOutcome) -> tuple[str, ...]:
     """Return what is forgiven, and what is left out."""
     made = trial.request.made
     if not isinstance(made, Assembly):
-        return ()
+        return (_AFTER,)
     notes = _gaps(survey, made)
     block = next((survey.devices[name].superblock for name in made.devices if name in survey.devices), None)
     if not made.update and not made.backup and (words := reading_note(block)):
@@ -307,7 +313,7 @@ def _notes(survey: Survey, trial: TrialRecord, outcome: TrialOutcome) -> tuple[s
             "md replays its log as it starts it, also read-only: in the trial, at most"
             f" {most} were written to a member. That is not undone."
         )
-    return tuple(notes)
+    return (*notes, _AFTER)
 
 
 def _grounds(trial: TrialRecord, outcome: TrialOutcome, job: str) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ class CauseCode(StrEnum):
     READ_ERRORS = "read-errors"
     SPLIT_BRAIN = "split-brain"
     FAILED_TOGETHER = "failed-together"
+    TIMEOUT = "timeout-mismatch"
     STALE = "stale"
     RECREATED = "re-created"
     SUPERBLOCK_LOST = "superblock-lost"
@@ -217,6 +218,7 @@ class MediumState(Struct, frozen=True, kw_only=True):
         dying: what SMART has against the disk, a clause; "" for nothing.
         link: what SMART has against its cable or controller, a clause; "" for nothing.
         smart: whether SMART was read.
+        impatience: that the kernel waits for less time than the disk may retry, a clause; "" for nothing.
         filesystem_s: when the oldest file system was made that begins where a member's data may, epoch
             seconds.
         hidden: a superblock that is not where mdadm looks for it: of a partition that is no longer there.
@@ -230,6 +232,7 @@ class MediumState(Struct, frozen=True, kw_only=True):
     dying: str = ""
     link: str = ""
     smart: bool = False
+    impatience: str = ""
     filesystem_s: float | None = None
     hidden: Superblock | None = None
     hidden_sectors: int = 0

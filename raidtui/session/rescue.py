@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from raidtui.host.backup_files import read_backups
+from raidtui.host.block import BLOCK
 from raidtui.host.crew import Crew
 from raidtui.host.reading import Reading, ReadingScope
 from raidtui.host.roots.opening import open_root
@@ -24,6 +25,7 @@ from raidtui.model.reshape_place import needs_backup
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
+from raidtui.plans.tune.findings import PATIENT_S
 from raidtui.rescue.copying.copies import known_copies
 from raidtui.rescue.diagnosis import diagnose
 from raidtui.rescue.hints import ArrayHint, captured_hints
@@ -118,7 +120,10 @@ def look_closer(root: Root, survey: Survey, snapshot: Snapshot, names: Collectio
     disks = sorted({device.disk.disk for device in survey.devices.values()} - late)
     wears = WearReader(root, timeout_s=_SMART_S).read([disk for disk in disks if has_smart(disk)])
     media = {
-        name: _medium(name, surfaces.get(name), wears.get(device.disk.disk))
+        name: msgspec.structs.replace(
+            _medium(name, surfaces.get(name), wear := wears.get(device.disk.disk)),
+            impatience=impatience(root, device.disk.disk, wear),
+        )
         for name, device in survey.devices.items()
     }
     survey = msgspec.structs.replace(survey, silent=survey.silent | late)
@@ -170,6 +175,32 @@ def read_surfaces(root: Root, survey: Survey, snapshot: Snapshot) -> tuple[Surfa
     crew.wait(lambda: not crew.open)
     late = {str(name): Surface(device=str(name), silent=True) for name in crew.late}
     return tuple((found | late).values())
+
+
+def impatience(root: Root, disk: str, wear: DiskWear | None) -> str:
+    """Return that the kernel waits for less time than a disk may retry; "" where that is not known.
+
+    Args:
+        root: the host.
+        disk: the kernel's name.
+        wear: what SMART says of it; None where it was not read.
+    """
+    waits = root.text(f"{BLOCK}/{disk}/device/timeout") or ""
+    spins = (root.text(f"{BLOCK}/{disk}/queue/rotational") or "").strip() == "1"
+    if wear is None or wear.reading is None or not waits.strip().isdigit():
+        return ""
+    erc, waits_s = wear.reading.erc, int(waits)
+    if erc is not None and erc.read_ds:
+        longer = erc.read_ds >= waits_s * 10
+        return (
+            f"retries a bad sector for {erc.read_ds / 10:g} s (SCT ERC), and the kernel waits {waits_s} s"
+            if longer
+            else ""
+        )
+    if waits_s >= PATIENT_S or not (spins or erc is not None):
+        return ""
+    state = "off" if erc is not None else "missing"
+    return f"may retry a bad sector for minutes (SCT ERC is {state}), and the kernel waits {waits_s} s"
 
 
 def _medium(name: str, surface: Surface | None, wear: DiskWear | None) -> MediumState:

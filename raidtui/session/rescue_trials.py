@@ -15,7 +15,7 @@ from raidtui.jobs.states import UNDER_WAY, JobState
 from raidtui.jobs.store import Job
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Survey
-from raidtui.rescue.evidence import Evidence
+from raidtui.rescue.candidate_evidence import CandidateEvidence
 from raidtui.rescue.mdadm_words import Assembly, Recreation
 from raidtui.rescue.real_plan import plan_real, writes_members
 from raidtui.rescue.saving import saving_room
@@ -55,7 +55,7 @@ class TrialWish(Struct, frozen=True, kw_only=True):
     hold: bool = False
     verify: bool = False
     passphrase: str = ""
-    evidence: Evidence = Evidence()
+    evidence: CandidateEvidence = CandidateEvidence()
 
     @property
     def room_bytes(self) -> int:

@@ -7,7 +7,20 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from raidtui.rescue.search.mapping import RAID5_LAYOUTS
+
 MIB = 1 << 20
+RAID6_LAYOUTS = (
+    *RAID5_LAYOUTS,
+    "ddf-zero-restart",
+    "ddf-N-restart",
+    "ddf-N-continue",
+    "left-symmetric-6",
+    "left-asymmetric-6",
+    "right-symmetric-6",
+    "right-asymmetric-6",
+    "parity-first-6",
+)
 
 
 def parity_row(level: int, layout: str, slots: int, row: int) -> list[str]:

@@ -7,17 +7,17 @@ import pytest
 from raidtui.command.rescue_diagnose import report_dict, status_of
 from raidtui.session.rescue import read_rescue
 from tests.hosts.wrecks import wrecked
-from tests.rescue.expected import EXPECTED, differs
+from tests.rescue.expected import KNOWN, differs
 
 
-@pytest.mark.parametrize("wreck", EXPECTED)
+@pytest.mark.parametrize("wreck", KNOWN)
 def test_what_is_said_of_it(wreck: str) -> None:
     report = read_rescue(wrecked(wreck))
     assert differs(wreck, report_dict(report)) == ""
-    assert status_of(report) == EXPECTED[wreck].status
+    assert status_of(report) == KNOWN[wreck].status
 
 
-@pytest.mark.parametrize("wreck", EXPECTED)
+@pytest.mark.parametrize("wreck", KNOWN)
 def test_each_way_says_why_not_or_what_it_writes(wreck: str) -> None:
     for array in read_rescue(wrecked(wreck)).arrays:
         for way in array.ways:

@@ -10,13 +10,12 @@ from raidtui.rescue.search.galois import syndrome, xor
 from raidtui.rescue.search.logical import LogicalArray
 from raidtui.rescue.search.mapping import (
     RAID5_LAYOUTS,
-    RAID6_LAYOUTS,
     RAID10_LAYOUTS,
     StripeShape,
     far_stride,
 )
 from raidtui.rescue.search.members import Source
-from tests.rescue.striping import gmul, parity_row, power, q_exponents, raid10_cells
+from tests.rescue.striping import RAID6_LAYOUTS, gmul, parity_row, power, q_exponents, raid10_cells
 
 CHUNK = 4096
 

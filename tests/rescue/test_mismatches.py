@@ -17,8 +17,8 @@ from raidtui.rescue.mismatch.mismatch_records import (
 )
 from raidtui.rescue.mismatch.mismatch_words import summary_text
 from raidtui.rescue.mismatch.reading_pace import Pace
-from raidtui.rescue.search.mapping import RAID5_LAYOUTS, RAID6_LAYOUTS, StripeShape, far_stride
-from tests.rescue.striping import MIB, parity_row, raid10_cells, write_members
+from raidtui.rescue.search.mapping import RAID5_LAYOUTS, StripeShape, far_stride
+from tests.rescue.striping import MIB, RAID6_LAYOUTS, parity_row, raid10_cells, write_members
 
 SECTOR = 512
 CHUNK = 64 << 10

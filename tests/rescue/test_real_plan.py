@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from raidtui.model.plan import FactKind, Harm, Plan, Refusal
 from raidtui.model.survey import Superblock, Survey
 from raidtui.plans.shell_script import plan_sentences
-from raidtui.rescue.evidence import Evidence
+from raidtui.rescue.candidate_evidence import CandidateEvidence
 from raidtui.rescue.mdadm_words import DIRTY, Assembly, Recreation
 from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
 from raidtui.rescue.real_plan import plan_real
@@ -103,6 +103,10 @@ def test_what_is_forgiven_is_said() -> None:
         ),
         "sdd is 17 events behind, last updated 90 s before the newest; it is left out.",
         (
+            "Afterwards: mount it read-only, copy what cannot be replaced, and compare the contents of files"
+            " with a backup or their sums. Only then let anything write to it, or rebuild it."
+        ),
+        (
             "The ends of the members are saved in /var/lib/raidtui/rescue: 768 MiB; 100 GiB are free in"
             " /var/lib/raidtui/rescue."
         ),
@@ -113,7 +117,7 @@ def test_what_is_forgiven_is_said() -> None:
 
 def test_a_tie_goes_with_the_proof_to_the_plan() -> None:
     tied = trial()
-    evidence = Evidence(
+    evidence = CandidateEvidence(
         tie="One of 720 geometries that fit alike.",
         compared=59,
         unmatched=4,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from msgspec.structs import replace
@@ -10,19 +12,22 @@ from msgspec.structs import replace
 from raidtui.cli import run
 from raidtui.command.capture import write_capture
 from raidtui.command.rescue_diagnose import report_dict, status_of
+from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import Root
 from raidtui.host.surface import SURFACES
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.model.answer import AnswerKind
+from raidtui.model.smart import ErrorRecovery
 from raidtui.rescue.diagnosis import diagnose
 from raidtui.rescue.records import CauseCode, MediumState, RescueArray, RescueFacts
 from raidtui.rescue.rescue_lines import array_lines
 from raidtui.rescue.rescue_verdict import VerdictCode, verdict_of
-from raidtui.session.rescue import read_facts, read_rescue
+from raidtui.session.rescue import impatience, read_facts, read_rescue
 from raidtui.view.text import cell_width
+from raidtui.wear.disk_wear import DiskWear
 from tests.hosts.wrecks import wrecked
-from tests.rescue.expected import EXPECTED
+from tests.rescue.expected import KNOWN
 
 
 def facts_of(wreck: str) -> RescueFacts:
@@ -35,7 +40,7 @@ def texts(arrays: tuple[RescueArray, ...], code: CauseCode) -> str:
     return "\n".join(cause.text for array in arrays for cause in array.causes if cause.code is code)
 
 
-@pytest.mark.parametrize("wreck", EXPECTED)
+@pytest.mark.parametrize("wreck", KNOWN)
 def test_it_fits_into_80_columns(wreck: str) -> None:
     for array in read_rescue(wrecked(wreck)).arrays:
         assert max(map(cell_width, array_lines(array))) <= 80
@@ -226,3 +231,40 @@ def test_enough_devices_without_a_way_are_not_lost() -> None:
     (array, *_) = read_rescue(root).arrays
     assert verdict_of(array).code is VerdictCode.NOT_KNOWN
     assert verdict_of(array).text.startswith("Not known whether it can be saved: there are devices enough")
+
+
+@pytest.mark.parametrize(
+    ("erc", "waits", "words"),
+    [
+        (
+            ErrorRecovery(read_ds=0, write_ds=0),
+            "30",
+            "may retry a bad sector for minutes (SCT ERC is off)",
+        ),
+        (None, "30", "may retry a bad sector for minutes (SCT ERC is missing), and the kernel waits 30 s"),
+        (ErrorRecovery(read_ds=600, write_ds=600), "30", "retries a bad sector for 60 s (SCT ERC), and"),
+        (ErrorRecovery(read_ds=70, write_ds=70), "30", ""),
+        (None, "180", ""),
+        (None, "", ""),
+    ],
+)
+def test_how_long_a_disk_retries_and_the_kernel_waits(
+    erc: ErrorRecovery | None, waits: str, words: str
+) -> None:
+    disk = "/sys/class/block/sda"
+    root = MemoryRoot({f"{disk}/device/timeout": waits, f"{disk}/queue/rotational": "1"})
+    wear = cast("DiskWear", SimpleNamespace(reading=SimpleNamespace(erc=erc)))
+    found = impatience(root, "sda", wear)
+    assert found.startswith(words)
+    assert bool(found) is bool(words)
+    assert impatience(root, "sda", None) == ""  # SMART was not read: nothing is claimed
+
+
+def test_a_timeout_mismatch_is_said_where_two_dropped_out() -> None:
+    facts = facts_of("r5-both-sources-dropped")
+    late = MediumState(device="sda", impatience="may retry for minutes, and the kernel waits 30 s")
+    facts = replace(facts, media={**facts.media, "sda": late})
+    said = texts(diagnose(facts), CauseCode.TIMEOUT)
+    assert said.startswith("sda may retry for minutes, and the kernel waits 30 s: at a bad sector,")
+    assert "smartctl -l scterc,70,70 /dev/sda, or a command timeout of 180 s" in said
+    assert not texts(diagnose(facts_of("r5-both-sources-dropped")), CauseCode.TIMEOUT)

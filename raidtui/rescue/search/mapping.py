@@ -22,17 +22,6 @@ RAID5_LAYOUTS = (
     "parity-first",
     "parity-last",
 )
-RAID6_LAYOUTS = (
-    *RAID5_LAYOUTS,
-    "ddf-zero-restart",
-    "ddf-N-restart",
-    "ddf-N-continue",
-    "left-symmetric-6",
-    "left-asymmetric-6",
-    "right-symmetric-6",
-    "right-asymmetric-6",
-    "parity-first-6",
-)
 RAID10_LAYOUTS = ("n2", "f2", "o2", "n3", "f3", "o3")
 _MOST_TURNS, _ROUNDED = 100, 6
 PARITY_OF = {4: 1, 5: 1, 6: 2}

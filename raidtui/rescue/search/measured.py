@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from raidtui.plans.create.create_request import MISSING
-from raidtui.rescue.evidence import Evidence
+from raidtui.rescue.candidate_evidence import CandidateEvidence
 from raidtui.rescue.proof import RescueGeometry
 from raidtui.rescue.search.agreement import copy_agreement, parity_agreement
 from raidtui.rescue.search.limits import SearchWatch
@@ -19,7 +19,7 @@ from raidtui.view.units import SECTOR_BYTES
 _SEED = 1
 
 
-def measured(geometry: RescueGeometry) -> Evidence:
+def measured(geometry: RescueGeometry) -> CandidateEvidence:
     """Compare the members of a geometry at random places; nothing is written.
 
     Raises:
@@ -45,5 +45,7 @@ def measured(geometry: RescueGeometry) -> Evidence:
         samples = take_samples(list(members.values()), SearchWatch(), seed=_SEED, first=offset)
         found = parity_agreement(array, samples, offset, 0) or copy_agreement(array, IN_USE, _SEED)
     if found is None:
-        return Evidence()
-    return Evidence(compared=found.compared, unmatched=found.unmatched, mirrored=geometry.level in {1, 10})
+        return CandidateEvidence()
+    return CandidateEvidence(
+        compared=found.compared, unmatched=found.unmatched, mirrored=geometry.level in {1, 10}
+    )

@@ -7,7 +7,7 @@ from enum import StrEnum
 import msgspec
 from msgspec import Struct
 
-from raidtui.rescue.evidence import Evidence
+from raidtui.rescue.candidate_evidence import CandidateEvidence
 from raidtui.rescue.hints import ArrayHint
 from raidtui.rescue.proof import Proof, RescueGeometry
 
@@ -40,7 +40,7 @@ class SearchCandidate(Struct, frozen=True, kw_only=True):
     best: bool
     same: tuple[RescueGeometry, ...] = ()
     notes: tuple[str, ...] = ()
-    evidence: Evidence = Evidence()
+    evidence: CandidateEvidence = CandidateEvidence()
 
 
 class SearchResult(Struct, frozen=True, kw_only=True):
@@ -69,9 +69,11 @@ class SearchResult(Struct, frozen=True, kw_only=True):
     tested: int = 0
     hints: tuple[ArrayHint, ...] = ()
 
-    def evidence_of(self, geometry: RescueGeometry) -> Evidence:
+    def evidence_of(self, geometry: RescueGeometry) -> CandidateEvidence:
         """Return what was seen of a geometry, and what no trial of it decides."""
-        found = next((each.evidence for each in self.candidates if each.geometry == geometry), Evidence())
+        found = next(
+            (each.evidence for each in self.candidates if each.geometry == geometry), CandidateEvidence()
+        )
         return msgspec.structs.replace(found, tie=self.tie_of(geometry))
 
     def tie_of(self, geometry: RescueGeometry) -> str:

@@ -9,7 +9,7 @@ import msgspec
 from raidtui.model.geometry import raid10_layout
 from raidtui.model.survey import Superblock
 from raidtui.plans.create.create_request import MISSING
-from raidtui.rescue.evidence import Evidence, LeftOut
+from raidtui.rescue.candidate_evidence import CandidateEvidence, LeftOut
 from raidtui.rescue.proof import RescueGeometry
 from raidtui.rescue.search.agreement import Agreement, copy_agreement, parity_agreement
 from raidtui.rescue.search.anchors import ArrayRoot
@@ -262,7 +262,7 @@ class SearchReport:
         names = self._names(each)
         mirrored = each.shape.level in {1, 10}
         said = apart_words(found, apart, names, each.shape.level)
-        evidence = Evidence(
+        evidence = CandidateEvidence(
             good=found.good,
             bad=found.bad,
             compared=apart.compared if apart is not None else found.good if mirrored else 0,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 from msgspec import Struct
 
-from raidtui.rescue.evidence import LeftOut
+from raidtui.rescue.candidate_evidence import LeftOut
 from raidtui.rescue.search.agreement import Agreement
 from raidtui.rescue.search.ranking import Ranked
 from raidtui.rescue.search.walk import Walk

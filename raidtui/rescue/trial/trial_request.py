@@ -7,7 +7,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from raidtui.host.trial_traces import PREFIX, rules_path
-from raidtui.rescue.evidence import Evidence
+from raidtui.rescue.candidate_evidence import CandidateEvidence
 from raidtui.rescue.mdadm_words import Assembly, Recreation
 
 ROOMS = ("/var/tmp", "/var/lib/raidtui", "/tmp")  # noqa: S108  (a private folder is made in one of them)
@@ -53,7 +53,7 @@ class TrialRequest(Struct, frozen=True, kw_only=True):
     label: str
     store: str = ""
     store_bytes: int | None = None
-    evidence: Evidence = Evidence()
+    evidence: CandidateEvidence = CandidateEvidence()
 
 
 class TrialHost(Struct, frozen=True, kw_only=True):

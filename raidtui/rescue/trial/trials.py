@@ -20,7 +20,7 @@ from raidtui.jobs.store import Job, find_job, jobs_folder
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.survey import Survey
 from raidtui.plans.whole import MARGIN_EVENTS
-from raidtui.rescue.evidence import Evidence
+from raidtui.rescue.candidate_evidence import CandidateEvidence
 from raidtui.rescue.mdadm_words import Assembly, Recreation
 from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
 from raidtui.rescue.trial.maps_table import MapsRefusal, array_table
@@ -186,7 +186,7 @@ def await_trial(job: Job, *, since: int = 0) -> TrialOutcome | None:
     return outcome_of(job)
 
 
-def prove(root: Root, survey: Survey, geometry: RescueGeometry, evidence: Evidence) -> Proof:
+def prove(root: Root, survey: Survey, geometry: RescueGeometry, evidence: CandidateEvidence) -> Proof:
     """Try a geometry, by the device mapper where it can, else on overlays; return what that proves.
 
     Args:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from raidtui.host.reading import ReadingProgress
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
-from raidtui.rescue.evidence import Evidence
+from raidtui.rescue.candidate_evidence import CandidateEvidence
 from raidtui.rescue.mdadm_words import Recreation
 from raidtui.rescue.records import RescueArray, WayCode
 from raidtui.rescue.trial.trial_request import TrialMethod
@@ -170,7 +170,7 @@ class RescueFlow(TrialFlow):
                 return False
             made = Recreation(geometry=geometry, uuid=uuid, name=name, homehost=survey.homehost)
             words = f"raid{geometry.level} of {' '.join(geometry.order)}"
-            seen = run.result.evidence_of(geometry) if run.result is not None else Evidence()
+            seen = run.result.evidence_of(geometry) if run.result is not None else CandidateEvidence()
             wish = TrialWish(made=made, method=TrialMethod.OVERLAYS, label=words, evidence=seen)
             if await self.attempt(wish, fresh):
                 return True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec.structs import replace
 
 from raidtui.bench.environment import Environment
@@ -283,20 +285,23 @@ def test_a_heat_map_holds_one_workload() -> None:
     (alone,) = heat_maps(chunks)
     here = chunks[0].environment
     slower = replace(here, disks=tuple(replace(disk, queue_depth=1) for disk in here.disks))
+    changes: tuple[dict[str, Any], ...] = (
+        {"work": replace(READ, depth=4)},
+        {"work": replace(READ, distribution="zipf:1.2")},
+        {"environment": slower},
+        {"point": {"scheduler": "none"}},
+    )
     others = [
         replace(
-            run, number=run.number + 10 * place, job=str(place), read=replace(run.read, bytes_s=1e12), **more
+            run,
+            job=str(place),
+            read=replace(run.read, bytes_s=1e12),
+            environment=more.get("environment", here),
+            work=replace(more.get("work", READ), block_bytes=int(run.point["block"])),
+            point=run.point | more.get("point", {}),
         )
         for run in chunks
-        for place, more in enumerate(
-            (
-                {"work": replace(run.work or READ, depth=4)},
-                {"work": replace(run.work or READ, distribution="zipf:1.2")},
-                {"environment": slower},
-                {"point": {**run.point, "scheduler": "none"}},
-            ),
-            1,
-        )
+        for place, more in enumerate(changes)
     ]
     found = heat_maps([*chunks, *others])
     assert len(found) == 5

@@ -14,7 +14,7 @@ from raidtui.jobs.lock import JobError
 from raidtui.jobs.states import JobState
 from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey
-from raidtui.rescue.evidence import Evidence
+from raidtui.rescue.candidate_evidence import CandidateEvidence
 from raidtui.rescue.mdadm_words import Assembly
 from raidtui.rescue.proof import CheckResult, Proof
 from raidtui.rescue.trial.trial_record import TrialFinding, TrialLooks, TrialOutcome, TrialRecord
@@ -137,7 +137,7 @@ def known(
         method=TrialMethod.OVERLAYS,
         made=MADE,
         label="force: media",
-        evidence=Evidence(tie=tie),
+        evidence=CandidateEvidence(tie=tie),
     )
     record = TrialRecord(
         request=request,

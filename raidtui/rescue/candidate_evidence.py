@@ -33,7 +33,7 @@ class LeftOut(Struct, frozen=True, kw_only=True):
         return said
 
 
-class Evidence(Struct, frozen=True, kw_only=True):
+class CandidateEvidence(Struct, frozen=True, kw_only=True):
     """What was seen of a candidate. It goes with it through trial, proof and plan.
 
     Args:
