@@ -130,7 +130,7 @@ class ArrayReader:
             *(f"{base}/{attribute}" for attribute in _VOLATILE),
             *(f"{base}/{folder}/{attribute}" for folder in folders for attribute in ("state", "errors")),
         )
-        # Before mismatch_cnt: what is counted after md's step is met again, what is left out is never counted.
+        # Before mismatch_cnt: what is met after md's step is met again, what is left out never is.
         kept = integer((self._root.text(f"{base}/sync_completed") or "").partition(" ")[0])
         volatile = self._root.read_many(paths)
         texts = tuple(None if value is None else _plain(value) for value in volatile)
