@@ -179,7 +179,7 @@ def _write(root: Root, step: Step) -> str:
         if found is None or found != canonical_uuid(wanted):
             return "another array has this name now" if found else "the array is gone"
     try:
-        root.write(step.path, step.text)
+        root.write_apart(step.path, step.text)
     except OSError as error:
         return _meaning(root, error, step.path)
     return ""

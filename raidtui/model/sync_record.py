@@ -200,11 +200,13 @@ def _ended(run: SyncRun, look: SyncLook) -> SyncRun:
     same_boot, counts = run.boot == look.boot, not look.action and look.last_action == run.action
     mismatches = look.mismatches if same_boot and counts and look.mismatches is not None else run.mismatches
     kept = look.start_kib if same_boot and not look.action and run.action in CHECKS else 0
+    unseen = kept > run.kept_kib  # md's last step: rather count some sectors twice than not at all
     return replace(
         run,
         ended_s=look.at_s,
         end=_end(run, look) if same_boot else RunEnd.UNKNOWN,
         kept_kib=max(run.kept_kib, kept),
+        kept_mismatches=mismatches if unseen else run.kept_mismatches,
         mismatches=mismatches,
         by=look.by,
     )

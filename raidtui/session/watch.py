@@ -7,6 +7,7 @@ Not thread-safe. The screen calls ``refresh`` and ``execute`` in the host's thre
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -25,7 +26,7 @@ from raidtui.model.finding import Event, EventKind, Finding, Health, Tone
 from raidtui.model.pace import PaceNews
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
-from raidtui.monitor.brakes import HeldBack, Stood, held_back_by
+from raidtui.monitor.brakes import Brake, HeldBack, Stood, held_back_by
 from raidtui.monitor.events import diff, first_words
 from raidtui.monitor.health import exit_status, healths_of, judge
 from raidtui.monitor.kernel_watch import Uevent
@@ -209,6 +210,10 @@ class HostWatch:
                 still = Estimate(speed_kib_s=0.0, left_s=None, left_low_s=None, left_high_s=None)
                 estimates[array.key] = estimate if stood is None else still
             held = held_back_by(array, snapshot, self.history.track(array), loads, stood)
+            if (since_s := self.root.unanswered_since(array.name)) is not None:
+                begun = time.strftime("%H:%M", time.localtime(since_s))
+                further = f"; it {held.words}" if held is not None and held.brake is Brake.STALLED else ""
+                held = HeldBack(brake=Brake.STALLED, words=f"md has taken no write since {begun}{further}")
             if held is not None:
                 brakes[array.key] = held
         until = self.root.next_event_s()

@@ -655,3 +655,23 @@ def test_a_recovery_that_ends_between_two_files() -> None:
     running = read_one(raid10(rebuilding=("sdb",), sync=done)).sync
     assert running is not None
     assert running.phase is Phase.RUNNING
+
+
+def test_what_does_not_match_is_read_after_the_step_that_it_belongs_to() -> None:
+    """A paused check goes on from md's step: what was met before it and not counted is lost."""
+
+    class Goes(MemoryRoot):
+        """A check that goes on while it is read."""
+
+        def read(self, path: str, *, keep: bool = False) -> bytes:
+            data = super().read(path, keep=keep)
+            if path.endswith("/sync_completed"):
+                self.put(path.replace("sync_completed", "mismatch_cnt"), "384\n")
+            return data
+
+    spec = raid5(sync=Syncing(action="check", done_kib=9), attributes={"sync_completed": "16 / 99"})
+    tree = host_tree(spec)
+    root = Goes(tree.files, links=tree.links)
+    [entry] = parse_mdstat(root.text("/proc/mdstat") or "").arrays
+    array = ArrayReader(root, use_mdadm=False).read(entry)
+    assert (array.sync_kept_sectors, array.mismatch_count) == (16, 384)

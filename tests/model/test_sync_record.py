@@ -76,6 +76,13 @@ def test_mismatches_are_summed_over_pauses() -> None:
     assert (seen[-1].mismatches, ended_words(found)) == (2048, "check ended, 6144 mismatched sectors")
 
 
+def test_mismatches_before_a_step_that_nobody_saw_are_not_forgotten() -> None:
+    """Md goes on from its last step, so that they are not met again."""
+    early = (replace(look, kept_kib=0) if look.at_s < 20 else look for look in looks("pause"))
+    seen = list(early)
+    assert result(watched(*seen), seen[-1]).mismatches == 6144
+
+
 def test_what_is_paused_is_incomplete() -> None:
     seen = [look for look in looks("pause") if look.at_s < 26]
     found = result(watched(*seen), seen[-1])

@@ -130,6 +130,8 @@ class ArrayReader:
             *(f"{base}/{attribute}" for attribute in _VOLATILE),
             *(f"{base}/{folder}/{attribute}" for folder in folders for attribute in ("state", "errors")),
         )
+        # Before mismatch_cnt: what is met after md's step is met again, what is left out never is.
+        kept = integer((self._root.text(f"{base}/sync_completed") or "").partition(" ")[0])
         volatile = self._root.read_many(paths)
         texts = tuple(None if value is None else _plain(value) for value in volatile)
         further = self._moving(base, folders, texts[len(_VOLATILE) :])
@@ -139,7 +141,7 @@ class ArrayReader:
         paths, volatile = (*paths, *further), (*volatile, *self._root.read_many(further))
         before = known.array if known is not None else None
         array = self._read_whole(entry, base, folders, texts, bad_blocks)
-        array = replace(array, awaited_slots=_awaited(array, before))
+        array = replace(array, awaited_slots=_awaited(array, before), sync_kept_sectors=kept)
         # Arrays are read completely at different samples, not all at once.
         age = 0 if known is not None else len(self._known) % _REREAD_EVERY
         going = any(state is None for state in texts[len(_VOLATILE) :: 2])
@@ -211,7 +213,6 @@ class ArrayReader:
             last_sync_action=text(f"{base}/last_sync_action"),
             sync_min_sectors=integer(sync_min),
             sync_max_sectors=integer(text(f"{base}/sync_max")),
-            sync_kept_sectors=integer((text(f"{base}/sync_completed") or "").partition(" ")[0]),
             resync_start=text(f"{base}/resync_start"),
             reshape_position=text(f"{base}/reshape_position"),
             speed_limit=speed_limit_of(low, high),

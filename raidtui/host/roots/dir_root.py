@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import resource
+import sys
 import time
 from collections.abc import Callable, Iterator
 from copy import copy
@@ -117,6 +118,20 @@ class DirRoot(Root):
             os.write(descriptor, text.encode())
         finally:
             os.close(descriptor)
+
+    def write_apart(self, path: str, text: str) -> None:
+        """See ``Root.write_apart``."""
+        from raidtui.host.md.write_apart import may_wait, write_apart  # noqa: PLC0415  (only who writes)
+
+        if self.live and may_wait(path):
+            write_apart(path, text)
+        else:
+            self.write(path, text)
+
+    def unanswered_since(self, array: str) -> float | None:
+        """See ``Root.unanswered_since``."""
+        found = sys.modules.get("raidtui.host.md.write_apart")
+        return found.unanswered_since(array) if self.live and found is not None else None
 
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         """See ``Root.run``."""

@@ -82,6 +82,19 @@ class Root(ABC):
             OSError: as the kernel gave it; EROFS for a read-only root.
         """
 
+    def write_apart(self, path: str, text: str) -> None:
+        """Write as ``write`` does; on the live host, give up waiting for an array that does not take it.
+
+        Raises:
+            OSError: as the kernel gave it; ETIMEDOUT: md has not taken it, and may do so later.
+        """
+        self.write(path, text)
+
+    def unanswered_since(self, array: str) -> float | None:
+        """Return since when an array has not taken such a write, epoch seconds; None where it has."""
+        del array
+        return None
+
     @abstractmethod
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         """Run a tool, or return its output in a capture. Only ``jobs`` runs tools that change the host."""
