@@ -148,14 +148,14 @@ def _hints(root: Root, names: list[str], captures: list[str]) -> tuple[ArrayHint
 
 
 def _superblocks(root: Root, names: list[str]) -> dict[str, Superblock]:
-    from raidtui.host.md.mdadm import MdadmTimeoutError  # noqa: PLC0415
+    from raidtui.host.md.mdadm import MdadmSilentError  # noqa: PLC0415
     from raidtui.host.md.superblock import read_superblock  # noqa: PLC0415
 
     found = {}
     for name in names:
         try:
             superblock = read_superblock(root, name)
-        except MdadmTimeoutError:
+        except MdadmSilentError:
             continue
         if superblock is not None:
             found[name] = superblock

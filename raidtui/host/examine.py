@@ -9,6 +9,8 @@ import re
 from collections.abc import Collection, Mapping
 from threading import Lock
 
+from msgspec.structs import replace
+
 from raidtui.host.block import BLOCK, DiskReader, read_appearance
 from raidtui.host.edges import EDGE_BYTES, LOOKED_AT_BYTES, may_have_superblock, read_edges
 from raidtui.host.md.superblock import read_superblock
@@ -16,10 +18,11 @@ from raidtui.host.on_top import (
     read_raid456_discards,
     runs_systemd,
 )
+from raidtui.host.probe import probe_signatures
 from raidtui.host.references import read_referring
 from raidtui.host.roots.root import Root, whole_number
 from raidtui.host.tools import tool_path
-from raidtui.host.udev import read_udev_entry
+from raidtui.host.udev import has_udev_entry, read_udev_entry
 from raidtui.model.answer import Answer, AnswerKind
 from raidtui.model.disk import Disk
 from raidtui.model.snapshot import Snapshot
@@ -84,8 +87,14 @@ def read_device(
     edges = read_edges(root, name, EDGE_BYTES if digest else LOOKED_AT_BYTES)
     with _claims.setdefault(found.disk, Lock()):
         busy = why_busy(root, name)
+        probed = probe_signatures(root, name)
+    entry = read_udev_entry(root, found.dev)
+    if root.live and probed.value is not None and not has_udev_entry(root, found.dev or ""):
+        uses = tuple(use for use in found.uses if use.kind != "signature")
+        found = replace(found, uses=(*uses, *probed.value))
     return Device(
         disk=found,
+        probed=probed,
         superblock=read_superblock(root, name) if may_have_superblock(edges) else None,
         digest=hashlib.sha256(b"".join(edges)).hexdigest() if digest and edges is not None else None,
         busy=busy,
@@ -94,7 +103,7 @@ def read_device(
         start_bytes=(whole_number(root.text(f"{node}/start")) or 0) * 512,
         optimal_bytes=whole_number(root.text(f"{whole}/queue/optimal_io_size")) or 0,
         discards=(whole_number(root.text(f"{whole}/queue/discard_max_bytes")) or 0) > 0,
-        links=read_udev_entry(root, found.dev).links,
+        links=entry.links,
         appearance=read_appearance(root, found.disk),
     )
 

@@ -10,13 +10,14 @@ from raidtui.host.block import BLOCK, DiskReader, read_appearance
 from raidtui.host.examine import digest_of, why_busy
 from raidtui.host.md import array_facts
 from raidtui.host.md.array_names import canonical_uuid, read_uuid
-from raidtui.host.md.mdadm import MdadmError, MdadmTimeoutError, read_detail
-from raidtui.host.md.superblock import read_superblock
+from raidtui.host.md.mdadm import MdadmError, read_detail
+from raidtui.host.md.superblock import read_examined
 from raidtui.host.mounts import read_mounts
 from raidtui.host.openers import open_words
+from raidtui.host.probe import probe_signatures, wiped_types
 from raidtui.host.roots.root import Root
 from raidtui.host.stack import cache_facts
-from raidtui.model.disk import Disk
+from raidtui.model.disk import Disk, contents_value
 from raidtui.model.plan import Fact, FactKind
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted
 
@@ -83,14 +84,23 @@ def _untouched(root: Root, name: str, value: str) -> str:
     return "" if found == value else f"{name} was written to since the plan was made"
 
 
+def _contents(root: Root, name: str, value: str) -> str:
+    """Look at the device itself, right before it is written to: udev may not know what it holds."""
+    found = probe_signatures(root, name)
+    if found.value is None:
+        return f"{name} cannot be examined: {found.why}"
+    words = contents_value(found.value)
+    if words == value:
+        return ""
+    return f"{name} holds {words or 'nothing'} now, and {value or 'nothing'} when the plan was made"
+
+
 def _superblock(root: Root, name: str, value: str) -> str:
     try:
-        found = read_superblock(root, name, whole=False)
-    except MdadmTimeoutError as error:
+        found = read_examined(root, name)
+    except MdadmError as error:
         return f"{name} cannot be examined: {error}"
     uuid = (found.uuid or "?") if found else ""
-    if found is None and (unknown := root.run("mdadm", "--examine", "--export", f"/dev/{name}").why_not):
-        return f"{name} cannot be examined: {unknown}"
     if uuid == value:
         return ""
     if not uuid:
@@ -102,8 +112,8 @@ def _clean(root: Root, name: str, value: str) -> str:
     del value
     output = root.run("wipefs", "--no-act", "--noheadings", f"/dev/{name}")
     if output.status != 0:
-        return f"{name} cannot be examined: {output.why_not or output.stderr.strip()}"
-    found = {line.split()[2] for line in output.stdout.split("\n") if len(line.split()) > 2}
+        return f"{name} cannot be examined: {output.why}"
+    found = wiped_types(output)
     types = f" ({', '.join(sorted(found))})" if found else ""
     return f"{name} still has signatures{types}" if output.stdout.strip() else ""
 
@@ -188,6 +198,8 @@ def _member(root: Root, subject: str, value: str) -> str:
 
 def _file_system(root: Root, path: str, value: str) -> str:
     output = root.run("blkid", "--probe", "--output", "value", "--match-tag", "TYPE", path)
+    if output.status not in {0, 2}:  # 2: nothing was found
+        return f"{path} cannot be examined: {output.why}"
     found = output.stdout.strip()
     return "" if found == value else f"{path} has {found or 'no file system'}"
 
@@ -256,11 +268,9 @@ def _events(root: Root, name: str, value: str) -> str:
     """Md counts an event before an array that was clean is first written to, but for RAID 0."""
     uuid, _, most = value.partition("/")
     try:
-        found = read_superblock(root, name, whole=False)
-    except MdadmTimeoutError as error:
+        found = read_examined(root, name)
+    except MdadmError as error:
         return f"{name} cannot be examined: {error}"
-    if found is None and (unknown := root.run("mdadm", "--examine", "--export", f"/dev/{name}").why_not):
-        return f"{name} cannot be examined: {unknown}"
     if (
         found is None
         or canonical_uuid(found.uuid or "") != canonical_uuid(uuid)
@@ -278,6 +288,7 @@ _READERS = {
     FactKind.SIZE: _size,
     FactKind.FREE: _free,
     FactKind.UNTOUCHED: _untouched,
+    FactKind.CONTENTS: _contents,
     FactKind.SUPERBLOCK: _superblock,
     FactKind.CLEAN: _clean,
     FactKind.ARRAY: _array,

@@ -17,7 +17,7 @@ from raidtui.host.examine import (
     read_host,
     watched_texts,
 )
-from raidtui.host.md.mdadm import MdadmTimeoutError
+from raidtui.host.md.mdadm import MdadmSilentError
 from raidtui.host.md.superblock import MemberScan
 from raidtui.host.on_top import (
     read_groups,
@@ -321,7 +321,7 @@ class Reading:
             device = read_device(self._root, name, disks, digest=digest)
             self._devices[name] = None if name in self._maps and device.superblock is None else device
             self._silent.discard(name)
-        except MdadmTimeoutError:
+        except MdadmSilentError:
             self._silent.add(name)
         if self._measured and self._asker is not None and self._names(self._crew.open) == {name}:
             self._crew.put(_JUDGE, self._judge)  # now it is known which disks had been away

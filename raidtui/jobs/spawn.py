@@ -15,7 +15,7 @@ import raidtui
 from raidtui.host.tools import run_tool, tool_path
 from raidtui.jobs.journal import who
 from raidtui.jobs.lock import BusyError, JobError, worker_of
-from raidtui.jobs.states import CANCEL_EVENT, FINAL, UNDER_WAY, JobState
+from raidtui.jobs.states import AGAIN_EVENT, CANCEL_EVENT, FINAL, UNDER_WAY, JobState
 from raidtui.jobs.store import Job, all_jobs, jobs_folder
 from raidtui.model.plan import Plan
 
@@ -96,6 +96,8 @@ def start_worker(job: Job, *, back: bool = False, more: tuple[str, ...] = ()) ->
     if not job.runs_beside:
         refuse_busy(job.folder.parent)
     job.keep_room()
+    if job.is_cancelled:
+        job.note(event=AGAIN_EVENT)
     command = (job.command, "work", str(job.folder))
     argv = (sys.executable, "-m", "raidtui", *command, *(("--back",) if back else ()), *more)
     own = {"PYTHONPATH": str(Path(raidtui.__file__).parents[1]), "SUDO_USER": who(), "LC_ALL": "C.UTF-8"}
@@ -151,6 +153,8 @@ def follow(job: Job, *, since: int = 0) -> Iterator[Mapping[str, Any]]:
 def cancel(job: Job) -> None:
     """Ask the worker to end after the current step; where it waits for md, before the next one.
 
+    One that is only being started does not begin the first step.
+
     Raises:
         JobError: the job is not running, no step is left, or its worker cannot be signalled.
     """
@@ -163,13 +167,16 @@ def cancel(job: Job) -> None:
         raise JobError(
             f"job {job.id} has done its steps, and md is at work; to end that: raidtui jobs rollback {job.id}"
         )
-    if state is not JobState.RUNNING:
+    if state not in {JobState.MADE, JobState.RUNNING}:
         raise _nothing_to_cancel(job)
     import psutil  # noqa: PLC0415  (only who cancels needs it)
 
     worker = job.worker()
+    if worker is None:  # it is being started, and reads this before its first step
+        job.note(event=CANCEL_EVENT)
+        worker = job.worker()
     if worker is None:
-        raise JobError(f"the worker of job {job.id} has not written to its journal yet: try again")
+        return
     try:
         worker.terminate()
     except psutil.NoSuchProcess as error:

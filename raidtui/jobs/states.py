@@ -38,7 +38,9 @@ UNFINISHED = frozenset({JobState.RUNNING, JobState.GOES_ON, JobState.INTERRUPTED
 """The job is under way, or waits for somebody."""
 UNDER_WAY = frozenset({JobState.RUNNING, JobState.GOES_ON})
 CANCEL_EVENT = "cancel"
-"""Somebody asks a job that waits for md to end before its next step."""
+"""Somebody asks a job to end before its next step: its worker is being started, or it waits for md."""
+AGAIN_EVENT = "again"
+"""Somebody asks a job that was cancelled to go on."""
 RESUMABLE = frozenset(
     {JobState.MADE, JobState.INTERRUPTED, JobState.CANCELLED, JobState.FAILED, JobState.STUCK}
 )

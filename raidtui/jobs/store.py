@@ -25,7 +25,7 @@ from raidtui.jobs.journal import entry_of, journal_path, who
 from raidtui.jobs.lock import JobError, process_of, refuse_folder, started_s, worker_of
 from raidtui.jobs.plan_file import load_plan, save_plan
 from raidtui.jobs.state_files import PRIVATE_MODE, own_folder, sync_folder, write_synced
-from raidtui.jobs.states import ENDED, NO_WAY_BACK, JobState
+from raidtui.jobs.states import AGAIN_EVENT, CANCEL_EVENT, ENDED, NO_WAY_BACK, JobState
 from raidtui.model.plan import Plan
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ _Form = TypeVar("_Form")
 # Of a step's entries, with what the tools print, most take a tenth of that.
 _ROOM_BYTES, _STEP_BYTES = 32 << 10, 8 << 10
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_TURNS = ENDED | {CANCEL_EVENT, AGAIN_EVENT}
 _ENDS = ENDED | {JobState.GOES_ON}
 _STAMP = len("20261123-070549")
 
@@ -296,13 +297,23 @@ class Job:
             made_s=made["at_s"],
         )
 
-    def note_work(self, **more: object) -> None:
+    def note_work(self, **more: object) -> bool:
         """Note that this process works on the job.
+
+        Returns:
+            Whether somebody has cancelled it while this process was being started.
 
         Raises:
             OSError: the journal cannot be written.
         """
         self.note(event="work", pid=os.getpid(), started_s=round(started_s(), 2), **more)
+        return self.is_cancelled
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether it was cancelled since it was made, has ended, or was last asked to go on."""
+        events = (entry["event"] for entry in reversed(self.entries()))
+        return next((each for each in events if each in _TURNS), "") == CANCEL_EVENT
 
     def worker(self) -> psutil.Process | None:
         """Return the process that was the last to work on the job, if it lives and is not this one."""

@@ -93,7 +93,7 @@ class Worker:
 
     def _worked(self, plan: Plan, followed: contextlib.ExitStack) -> JobState:
         """Do the steps up to the end, or up to one that waits for md. The lock is held."""
-        self._job.note_work()
+        self._cancelled |= self._job.note_work()
         self._mine = self._works()
         state, reason = self._measured(plan)
         failed = state is JobState.FAILED and self._waiting(plan) is None  # what md does is not taken back
@@ -236,6 +236,8 @@ class Worker:
                 # A boot or somebody else has done it. A step without an undo can count as done.
                 self._job.note(event="step done", step=number, found=True)
                 continue
+            if self._cancelled or self._job.is_cancelled:  # to look at the devices has taken a while
+                return JobState.CANCELLED, f"cancelled before step {number + 1}"
             if not reason:
                 self._job.note(event="begin", step=number, command=step.command)
                 reason = _make_room(self._job) if self._job.full else self._do(step)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import Struct
 
 _IN_USE = frozenset({"mount", "swap", "holder"})
@@ -29,6 +31,11 @@ class Use(Struct, frozen=True, kw_only=True):
             return f"partition {self.what}"
         named = f' "{self.detail}"' if self.detail else ""
         return f"{self.what} signature{named}"
+
+
+def contents_value(uses: Iterable[Use]) -> str:
+    """Return the types of signatures as a fact has them: "crypto_LUKS", "ext4 gpt"; "" for none."""
+    return " ".join(sorted(use.what for use in uses if use.kind == "signature"))
 
 
 class Disk(Struct, frozen=True, kw_only=True):

@@ -25,6 +25,7 @@ class FactKind(StrEnum):
     SIZE = "size"  # a device has this many bytes
     FREE = "free"  # nothing uses a device: no mount, swap, holder, array, loop device, process
     UNTOUCHED = "untouched"  # a device reads as when the plan was made: the digest of its ends
+    CONTENTS = "contents"  # blkid and wipefs find these types on a device itself ("": nothing)
     SUPERBLOCK = "superblock"  # a device's superblock is of the array with this UUID ("": it has none)
     CLEAN = "clean"  # wipefs finds nothing on a device
     ARRAY = "array"  # a kernel name (md127) is the array with this UUID

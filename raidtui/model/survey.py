@@ -8,7 +8,7 @@ from enum import StrEnum
 from msgspec import Struct, field
 
 from raidtui.model.answer import Answer, AnswerKind
-from raidtui.model.disk import Disk
+from raidtui.model.disk import Disk, Use
 from raidtui.model.plan import NotYetRead, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 
@@ -195,6 +195,7 @@ class Device(Struct, frozen=True, kw_only=True):
         discards: whether the device takes discards (TRIM).
         wear_percent: the used part of the disk's rated endurance; None where it is not known.
         life_bytes: how much may be written to the disk over its life; None where it is not known.
+        probed: the signatures that were found on the device itself.
         trouble: what is wrong with the disk or its cable, a sentence without its subject; "" for nothing.
         links: its other names under /dev, "disk/by-path/pci-0000:00:17.0-ata-1" and so on.
         appearance: the boot ID and the disk's ``diskseq``, "UUID/17": a disk that gets the same name later
@@ -215,6 +216,7 @@ class Device(Struct, frozen=True, kw_only=True):
     wear_percent: float | None = None
     life_bytes: int | None = None
     trouble: str = ""
+    probed: Answer[tuple[Use, ...]] = Answer(kind=AnswerKind.NOT_ASKED, why="what is on it was not looked at")
 
     @property
     def path(self) -> str:

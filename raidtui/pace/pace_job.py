@@ -89,7 +89,7 @@ class PaceWorker(Worker):
         self._listen()
         request = self._job.kept(PACE_FILE, PaceRequest)
         with self._job.following():
-            self._job.note_work()
+            self._cancelled |= self._job.note_work()
             left = pace_here(
                 self._root,
                 request,

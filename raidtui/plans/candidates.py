@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from msgspec.structs import replace
+
 from raidtui.host.md.array_names import canonical_uuid
 from raidtui.model.geometry import losses_left
 from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.model.refuse_silence import refuse_silence
 from raidtui.model.survey import Device, Superblock, Survey
 from raidtui.plans.contents import array_words, foreign_use, use_words, with_parts
 from raidtui.plans.whole import standing
 from raidtui.view.units import binary_size
 
+_TABLES = frozenset({"dos", "gpt", "PMBR", "bsd", "sun", "mac", "sgi"})
+"""Partition tables: of one inside a partition, udev says nothing."""
 _LEAST_BYTES = 8 << 20
 
 
@@ -31,6 +36,7 @@ def refuse_device(device: Device, survey: Survey, *, former_of: str | None = Non
         or _refuse_unfit(device)
         or _refuse_named(device, survey)
         or _refuse_foreign(device, survey)
+        or _refuse_unprobed(device, survey)
         or _refuse_former(device, survey, former_of)
     )
 
@@ -129,6 +135,30 @@ def _refuse_foreign(device: Device, survey: Survey) -> Refusal | None:
                 code=RefusalCode.IN_USE,
                 why=f"{each.disk.name} holds {use_words(use)}",
                 remedy=f"if it is no longer needed: wipefs --all {each.path}",
+            )
+    return None
+
+
+def _refuse_unprobed(device: Device, survey: Survey) -> Refusal | None:
+    """What udev says is a hint: a device is empty where it was looked at, and nothing was found."""
+    for each in with_parts(device, survey):
+        name, found = each.disk.name, each.probed
+        if refusal := refuse_silence(found):
+            return replace(refusal, why=f"what {name} holds is not known: {found.why}")
+        said = {use.what for use in each.disk.uses if use.kind == "signature"}
+        there = {use.what for use in found.value or ()} - (set() if name == each.disk.disk else _TABLES)
+        if there != said:
+            words = (" and ".join(sorted(types)) or "nothing" for types in (there, said))
+            return Refusal(
+                code=RefusalCode.UNKNOWN,
+                why="{} holds {}, and udev says {}".format(name, *words),
+                remedy=f"let udev look again, then plan again: udevadm trigger --settle {each.path}",
+            )
+        if "linux_raid_member" in there and each.superblock is None:
+            return Refusal(
+                code=RefusalCode.UNKNOWN,
+                why=f"{name} has an md superblock which mdadm does not read: its array is not known",
+                remedy=f"see mdadm --examine {each.path}; if no longer needed: wipefs --all {each.path}",
             )
     return None
 

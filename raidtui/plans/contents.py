@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from raidtui.model.disk import Disk, Use
+from raidtui.model.disk import Disk, Use, contents_value
 from raidtui.model.plan import Fact, FactKind, Loss, Step
 from raidtui.model.survey import Device, Superblock, Survey
 
@@ -40,6 +40,8 @@ def device_facts(device: Device, *, free: bool = True, untouched: bool = True) -
         facts.append(Fact(kind=FactKind.FREE, subject=name))
     if untouched and device.digest:
         facts.append(Fact(kind=FactKind.UNTOUCHED, subject=name, value=device.digest))
+    if untouched and device.probed.value is not None:
+        facts.append(Fact(kind=FactKind.CONTENTS, subject=name, value=contents_value(device.probed.value)))
     return tuple(facts)
 
 
@@ -95,12 +97,16 @@ def _own_contents(device: Device) -> list[_Noun]:
 
 
 def signatures(device: Device) -> tuple[Use, ...]:
-    """Return what udev found on a device itself; what md says of its superblock is more than a signature."""
-    return tuple(
-        use
-        for use in device.disk.uses
-        if use.kind == "signature" and not (use.what == "linux_raid_member" and device.superblock is not None)
-    )
+    """Return what is on a device itself, by udev or by looking at it.
+
+    What md says of its superblock is more than a signature.
+    """
+    uses = {
+        use.what: use for use in (*device.disk.uses, *(device.probed.value or ())) if use.kind == "signature"
+    }
+    if device.superblock is not None:
+        uses.pop("linux_raid_member", None)
+    return tuple(uses.values())
 
 
 def foreign_use(device: Device) -> Use | None:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
 
+from raidtui.model.answer import known
 from raidtui.model.array import Array
 from raidtui.model.boot import BootFacts
 from raidtui.model.disk import Disk, disk_number
@@ -245,6 +246,7 @@ def _partition(device: Device, table: Table, number: int) -> Device:
         disk=disk,
         superblock=None,
         digest=None,
+        probed=known(()),
         start_bytes=part.start * device.sector_bytes,
         trouble="",
     )

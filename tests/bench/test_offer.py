@@ -189,6 +189,7 @@ def test_a_device_that_is_written_to(host: Host) -> None:
         ("serial", "FREE-SDE"),
         ("size", str(256 * MIB)),
         ("free", ""),
+        ("contents", ""),
     ]
     host.put("/run/udev/data/b8:4", "E:ID_SERIAL_SHORT=FREE-SDE\nE:ID_FS_TYPE=LVM2_member\n")
     assert refused(host, work=WRITE, device="sde", write=True, confirmed=("FREE-SDE",)).startswith(

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from msgspec.structs import replace
 
 from raidtui.host.examine import read_above, read_device
+from raidtui.host.md.mdadm import MdadmSilentError
 from raidtui.host.md.superblock import read_superblock
 from raidtui.host.reading import read_survey
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import output_path
-from raidtui.model.answer import AnswerKind
+from raidtui.model.answer import AnswerKind, known
 from raidtui.model.disk import Disk, Use
 from raidtui.model.refuse_silence import AGAIN, refuse_silence
 from raidtui.model.survey import Device, Reference, Superblock, Survey
@@ -82,6 +85,7 @@ def test_a_survey() -> None:
         start_bytes=1 << 20,
         optimal_bytes=262144,
         discards=True,
+        probed=known((Use(kind="signature", what="linux_raid_member"),)),
     )
     nvme = Device(
         disk=Disk(
@@ -94,7 +98,8 @@ def test_a_survey() -> None:
             wwn="0x55cd2e4s3ev",
             rotational=True,
             uses=(Use(kind="signature", what="linux_raid_member"),),
-        )
+        ),
+        probed=known((Use(kind="signature", what="linux_raid_member"),)),
     )
     found = read_survey(root, snapshot, ("sda2", "nvme0n1", "cciss/c0d0", "sdz"))
     assert found.mdadm.value == (4, 2)
@@ -234,12 +239,26 @@ def test_a_superblock(output: str, found: Superblock, label: str) -> None:
         "exit 1\nmdadm: No md superblock\n",
         "exit 0\n",
         "exit 0\nMD_METADATA=1.2\n",
-        "exit 0\nx\n",
     ],
 )
 def test_no_superblock(output: str | None) -> None:
     root = MemoryRoot({} if output is None else {examine("sda"): output})
     assert read_superblock(root, "sda") is None
+
+
+@pytest.mark.parametrize(
+    ("output", "why"),
+    [
+        ("exit 0\nx\n", "mdadm printed a line that is not KEY=value: 'x'"),
+        ("exit 2\nmdadm: what?\n", "mdadm --examine /dev/sda: mdadm: what?"),
+        ("timed-out\nmdadm did not answer within 20 s", "mdadm did not answer within 20 s"),
+        ("refused\n/sbin/mdadm: Permission denied", "/sbin/mdadm: Permission denied"),
+    ],
+)
+def test_a_superblock_of_which_mdadm_does_not_speak(output: str, why: str) -> None:
+    """That is not "it has none"."""
+    with pytest.raises(MdadmSilentError, match=re.escape(why)):
+        read_superblock(MemoryRoot({examine("sda"): output}), "sda")
 
 
 @pytest.mark.parametrize(

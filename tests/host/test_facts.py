@@ -286,7 +286,7 @@ def test_kernel_name() -> None:
     [
         ("exit 0\n", ""),
         ("exit 0\next4 0x438\n", "sda still has signatures"),
-        ("exit 1\n", "sda cannot be examined: "),
+        ("exit 1\n", "sda cannot be examined: wipefs failed (1)"),
         (None, "sda cannot be examined: wipefs was not run for this capture"),
     ],
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -16,9 +18,10 @@ from msgspec.structs import replace
 
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import ToolOutput
-from raidtui.jobs import blackbox, runner, worker
+from raidtui.jobs import blackbox, runner, spawn, worker
 from raidtui.jobs.lock import JobError, only_worker, worker_of
 from raidtui.jobs.plan_file import save_plan
+from raidtui.jobs.spawn import cancel
 from raidtui.jobs.state_files import write_synced
 from raidtui.jobs.store import Job
 from raidtui.jobs.undo_record import UndoRecord, WrittenValue
@@ -396,6 +399,44 @@ def test_a_failure_while_it_is_cancelled_is_a_failure(
     host.before = lambda what: worker._cancel(signal.SIGTERM, None) if what == f"{B} 1" else None
     assert worker.work() == state
     assert (host.state, reason(job)) == (files, "step 2: Input/output error")
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_a_cancel_counts_while_the_worker_is_being_started(tmp_path: Path, host: Host, *, held: bool) -> None:
+    """It was lost, and the first step wiped the disks."""
+    job = job_of(tmp_path, PLAN)
+    with only_worker(job.folder.parent, job.id) if held else contextlib.nullcontext():
+        cancel(job)
+    assert Worker(host, job).work() == "cancelled"
+    assert (host.did, reason(job)) == ([], "cancelled before step 1")
+    assert Worker(host, job).work() == "done"
+
+
+def test_a_cancel_counts_until_the_first_step_begins(tmp_path: Path, host: Host) -> None:
+    """To look at the devices takes a while."""
+    job = job_of(tmp_path, PLAN)
+
+    def look(*_: object) -> str:
+        cancel(job)
+        return ""
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worker, "first_trouble", look)
+        assert Worker(host, job, listens=False).work() == "cancelled"
+    assert (host.did, reason(job)) == ([], "cancelled before step 1")
+
+
+def test_a_job_that_is_resumed_forgets_an_old_cancel(tmp_path: Path, host: Host) -> None:
+    """Its worker was never started, so that nobody has read it."""
+    job = job_of(tmp_path, PLAN)
+    cancel(job)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            spawn, "run_tool", lambda argv, _: ToolOutput(argv=argv, status=0, stdout="", stderr="")
+        )
+        patch.setattr(subprocess, "Popen", lambda *_, **__: None)
+        spawn.start_worker(job)
+    assert Worker(host, job).work() == "done"
 
 
 def test_signals(tmp_path: Path, host: Host) -> None:

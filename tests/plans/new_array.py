@@ -25,7 +25,8 @@ def device(name: str, *uses: Use, size_bytes: int = 100 * GIB, **more: Any) -> D
     whole = name.rstrip("0123456789")
     disk = Disk(name=name, disk=whole, size_bytes=size_bytes, serial=f"S-{whole}", uses=uses)
     part = {"start_bytes": 1 << 20} if whole != name else {}
-    return Device(disk=disk, **{"digest": f"digest of {name}", **part, **more})
+    probed = known(tuple(use for use in uses if use.kind == "signature"))
+    return Device(disk=disk, **{"digest": f"digest of {name}", "probed": probed, **part, **more})
 
 
 def survey(
@@ -74,11 +75,12 @@ def fact(kind: FactKind, subject: str, value: str = "") -> Fact:
     return Fact(kind=kind, subject=subject, value=value)
 
 
-def same(name: str, *, untouched: bool = True) -> tuple[Fact, ...]:
+def same(name: str, *, untouched: bool = True, holds: str = "") -> tuple[Fact, ...]:
     """What holds of a device that is still the one that was looked at."""
     facts = (
         fact(FactKind.SERIAL, name, f"S-{name.rstrip('0123456789')}"),
         fact(FactKind.SIZE, name, str(100 * GIB)),
         fact(FactKind.FREE, name),
     )
-    return (*facts, fact(FactKind.UNTOUCHED, name, f"digest of {name}")) if untouched else facts
+    seen = (fact(FactKind.UNTOUCHED, name, f"digest of {name}"), fact(FactKind.CONTENTS, name, holds))
+    return (*facts, *seen) if untouched else facts

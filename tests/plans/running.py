@@ -6,7 +6,7 @@ from typing import Any
 
 from raidtui.model.answer import Answer, AnswerKind, known
 from raidtui.model.array import Array
-from raidtui.model.disk import Use
+from raidtui.model.disk import Use, contents_value
 from raidtui.model.plan import Fact, FactKind, Plan, Refusal, Step
 from raidtui.model.survey import Device, Superblock, Survey
 from tests.hosts.kernel import Kernel
@@ -64,7 +64,9 @@ def same(device: Device, *, untouched: bool = True) -> tuple[Fact, ...]:
         fact(FactKind.SIZE, name, str(device.disk.size_bytes)),
         fact(FactKind.FREE, name),
     )
-    return (*facts, fact(FactKind.UNTOUCHED, name, f"digest of {name}")) if untouched else facts
+    holds = contents_value(device.disk.uses)
+    seen = (fact(FactKind.UNTOUCHED, name, f"digest of {name}"), fact(FactKind.CONTENTS, name, holds))
+    return (*facts, *seen) if untouched else facts
 
 
 def manage(

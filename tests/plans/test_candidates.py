@@ -5,18 +5,20 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from raidtui.model.answer import Answer, AnswerKind, known
 from raidtui.model.disk import Use
-from raidtui.model.plan import FactKind, Plan, Refusal, Step
+from raidtui.model.plan import FactKind, Plan, Refusal, RefusalCode, Step
+from raidtui.model.refuse_silence import AGAIN
 from raidtui.model.survey import Device, Reference, Superblock, Survey
 from raidtui.plans.candidates import refuse_device, refuse_needed, refuse_old_arrays
-from raidtui.plans.contents import device_facts, wipe_steps
+from raidtui.plans.contents import contents_of, device_facts, wipe_steps
 from raidtui.plans.create.create_plan import plan_create
 from raidtui.plans.create.partition import plan_on_disks
 from raidtui.plans.leave import plan_zero_superblock
 from raidtui.plans.repair import plan_add, plan_replace
 from tests.hosts.specs import raid10
-from tests.plans.new_array import device, fact, plain, refused, same, survey
-from tests.plans.running import BIG, first, former, host
+from tests.plans.new_array import GPT, device, fact, plain, refused, same, survey
+from tests.plans.running import BIG, RAID, first, former, host
 from tests.plans.running import refused as sentence_of
 
 OLD = "aaaaaaaa:bbbbbbbb:cccccccc:dddddddd"
@@ -239,6 +241,7 @@ def test_nothing_is_left_in_the_middle_of_a_disk() -> None:
             fact(FactKind.SIZE, "sda2", str(BIG)),
             fact(FactKind.FREE, "sda2"),
             fact(FactKind.UNTOUCHED, "sda2", "digest of sda2"),
+            fact(FactKind.CONTENTS, "sda2", "ext4"),
         ),
         proves=(fact(FactKind.CLEAN, "sda2"),),
         destroys=True,
@@ -269,3 +272,57 @@ def test_the_facts_of_a_disk() -> None:
     made = plan_create(plain("raid1", "sda2", "sdb2"), survey(seen, device("sdb2")))
     assert isinstance(made, Plan)
     assert facts[1] in made.steps[0].needs
+
+
+def test_what_udev_does_not_know_is_refused_until_it_is_looked_at_again() -> None:
+    """A LUKS container and a btrfs were taken for empty disks, and erased."""
+    luks = Use(kind="signature", what="crypto_LUKS")
+    btrfs = Use(kind="signature", what="btrfs")
+    swap = Use(kind="signature", what="swap")
+    again = "let udev look again, then plan again: udevadm trigger --settle /dev/sde"
+    for seen, said, sentence in (
+        ((luks,), (), "sde holds encrypted data (LUKS); if it is no longer needed: wipefs --all /dev/sde"),
+        ((btrfs,), (), f"sde holds btrfs, and udev says nothing; {again}"),
+        ((), (swap,), f"sde holds nothing, and udev says swap; {again}"),
+        ((btrfs, GPT), (swap,), f"sde holds btrfs and gpt, and udev says swap; {again}"),
+    ):
+        found = device("sde", *said, probed=known(seen))
+        refusal = refuse_device(found, survey(found))
+        assert refusal is not None
+        assert refusal.sentence == sentence
+
+
+@pytest.mark.parametrize("inside", [("gpt",), ("ext4", "dos")])
+def test_a_table_inside_a_partition_is_lost_too(inside: tuple[str, ...]) -> None:
+    """Udev says nothing of it."""
+    uses = [Use(kind="signature", what=word) for word in inside]
+    found = device("sda2", *(use for use in uses if use.what == "ext4"), probed=known(tuple(uses)))
+    assert refuse_device(found, survey(found)) is None
+    assert "partition table" in contents_of(found, survey(found))
+    assert [step.argv[0] for step in wipe_steps(found, survey(found))] == ["wipefs"]
+
+
+def test_a_device_that_does_not_say_what_it_holds() -> None:
+    silent = Answer[tuple[Use, ...]](kind=AnswerKind.TIMED_OUT, why="blkid did not answer within 20 s")
+    for found, code, sentence in (
+        (
+            device("sde", probed=silent),
+            RefusalCode.NO_ANSWER,
+            f"what sde holds is not known: blkid did not answer within 20 s; {AGAIN}",
+        ),
+        (
+            device("sde", RAID),
+            RefusalCode.UNKNOWN,
+            (
+                "sde has an md superblock which mdadm does not read: its array is not known; see mdadm"
+                " --examine /dev/sde; if no longer needed: wipefs --all /dev/sde"
+            ),
+        ),
+    ):
+        refusal = refuse_device(found, survey(found))
+        assert refusal is not None
+        assert (refusal.code, refusal.sentence) == (code, sentence)
+    within = device("sde", part("sde1"))
+    refusal = refuse_device(within, survey(within, device("sde1", probed=silent)))
+    assert refusal is not None
+    assert refusal.why == "what sde1 holds is not known: blkid did not answer within 20 s"

@@ -229,7 +229,7 @@ def test_a_device_with_a_file_system_is_wiped() -> None:
     assert found.steps[0] == Step(
         argv=("wipefs", "--all", "/dev/sdb2"),
         why="clears all signatures of sdb2, so that none reappears",
-        needs=same("sdb2"),
+        needs=same("sdb2", holds="ext4"),
         proves=(fact(FactKind.CLEAN, "sdb2"),),
         destroys=True,
     )
@@ -255,7 +255,7 @@ def test_a_member_of_an_array_that_does_not_run() -> None:
     assert zero == Step(
         argv=("mdadm", "--zero-superblock", "/dev/sda2"),
         why="sda2 no longer belongs to old",
-        needs=(*same("sda2"), fact(FactKind.SUPERBLOCK, "sda2", OLD)),
+        needs=(*same("sda2", holds="linux_raid_member"), fact(FactKind.SUPERBLOCK, "sda2", OLD)),
         proves=(fact(FactKind.SUPERBLOCK, "sda2"),),
         destroys=True,
     )
@@ -278,7 +278,6 @@ def test_a_member_of_an_array_that_does_not_run() -> None:
     [
         (device("sdb2"), ""),
         (device("sdb2", Use(kind="signature", what="swap")), "sdb2: swap space"),
-        (device("sdb2", Use(kind="signature", what="linux_raid_member")), "sdb2: an md superblock"),
         (device("sdb2", superblock=Superblock(uuid=None)), 'sdb2: a member of the array "unknown" (no UUID)'),
         (
             device("sdb", GPT, Use(kind="partition", what="sdb1"), Use(kind="partition", what="sdb3")),
@@ -309,7 +308,12 @@ def test_what_is_not_known_is_not_asked_for() -> None:
         for each in (device("sda2"), device("sdb2"))
     ]
     step = plan(plain("raid1", "sda2", "sdb2"), survey(*bare)).steps[0]
-    assert {each.kind for each in step.needs} == {FactKind.SIZE, FactKind.FREE, FactKind.GONE}
+    assert {each.kind for each in step.needs} == {
+        FactKind.SIZE,
+        FactKind.FREE,
+        FactKind.CONTENTS,
+        FactKind.GONE,
+    }
 
 
 def test_a_journal() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from raidtui.model.answer import known
 from raidtui.model.disk import Use
 from raidtui.model.plan import FactKind, Harm, Plan, Refusal
 from raidtui.model.survey import Device, Survey
@@ -55,7 +56,10 @@ def test_a_journal_is_added_while_nothing_is_written() -> None:
 
 def test_what_is_in_the_way_is_removed_first() -> None:
     """A bitmap, and what is on the device."""
-    survey = given(replace(RAID5, bitmap=(1, 8)), replace(SMALL, disk=replace(SMALL.disk, uses=(EXT4,))))
+    survey = given(
+        replace(RAID5, bitmap=(1, 8)),
+        replace(SMALL, disk=replace(SMALL.disk, uses=(EXT4,)), probed=known((EXT4,))),
+    )
     path = f"/dev/{RAID5.name}"
     assert commands(survey, "sdz")[:2] == ["wipefs --all /dev/sdz", f"mdadm --grow {path} --bitmap=none"]
     found = planned(plan_journal(survey, first(survey), "sdz"))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from raidtui.model.answer import known
 from raidtui.model.disk import Disk
 from raidtui.model.plan import Fact, FactKind, Step
 from raidtui.model.survey import Device, Survey
@@ -30,7 +31,11 @@ def below(shape: Geometry = SHAPE, *, size_bytes: int = 100 * GIB, **more: Any) 
 
 def md126(size_bytes: int = 100 * GIB) -> Device:
     """Another array, empty."""
-    return Device(disk=Disk(name="md126", disk="md126", size_bytes=size_bytes), digest="digest of md126")
+    return Device(
+        disk=Disk(name="md126", disk="md126", size_bytes=size_bytes),
+        digest="digest of md126",
+        probed=known(()),
+    )
 
 
 def host(*more: Device, arrays: tuple[ArraySpec, ...] = (SCRATCH,), **given: Any) -> Survey:
@@ -115,6 +120,7 @@ def test_striped_over_another_array() -> None:
             fact(FactKind.SIZE, "md126", str(100 * GIB)),
             fact(FactKind.FREE, "md126"),
             fact(FactKind.UNTOUCHED, "md126", "digest of md126"),
+            fact(FactKind.CONTENTS, "md126"),
             fact(FactKind.SUPERBLOCK, "md126"),
             fact(FactKind.CLEAN, "md126"),
         ),
@@ -145,6 +151,7 @@ def test_a_disk_joins_as_it_is() -> None:
         fact(FactKind.SIZE, "sde", str(100 * GIB)),
         fact(FactKind.FREE, "sde"),
         fact(FactKind.UNTOUCHED, "sde", "digest of sde"),
+        fact(FactKind.CONTENTS, "sde"),
         fact(FactKind.SUPERBLOCK, "sde"),
         fact(FactKind.CLEAN, "sde"),
     )

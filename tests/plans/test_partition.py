@@ -78,6 +78,7 @@ def test_steps_on_two_empty_disks() -> None:
                 Fact(kind=FactKind.SIZE, subject="sde", value=str(100 * GIB)),
                 Fact(kind=FactKind.FREE, subject="sde"),
                 Fact(kind=FactKind.UNTOUCHED, subject="sde", value="digest of sde"),
+                Fact(kind=FactKind.CONTENTS, subject="sde"),
             ),
             proves=there,
             destroys=True,

@@ -321,6 +321,7 @@ def test_what_is_not_known_is_not_asked_for() -> None:
         fact(FactKind.ARRAY, "md127", DEGRADED.array_uuid),
         fact(FactKind.SIZE, "sdz", str(BIG)),
         fact(FactKind.FREE, "sdz"),
+        fact(FactKind.CONTENTS, "sdz"),
     )
     unread = replace(survey, snapshot=replace(survey.snapshot, disks={}))
     gone = planned(plan_remove(unread, first(unread), "sdb")).steps[0]

@@ -46,7 +46,8 @@ def disk(name: str, whole: str = "", *uses: Use, size_bytes: int = TIB, **more: 
         rotational=False,
         uses=uses,
     )
-    return Device(disk=made, appearance="boot/7", digest=f"digest of {name}", **more)
+    probed = known(tuple(use for use in uses if use.kind == "signature"))
+    return Device(disk=made, appearance="boot/7", digest=f"digest of {name}", probed=probed, **more)
 
 
 def bay(name: str, **more: Any) -> BayDisk:

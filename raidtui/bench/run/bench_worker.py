@@ -64,7 +64,7 @@ class BenchWorker:
             self._listen()
             schedule = schedule_of(self._job)
             self._job.keep_room()
-            self._job.note_work()
+            self._asked |= self._job.note_work()
             stage = Stage(self._root, self._job, schedule, self._stopped)
             cost = self._measuring(schedule) if self._measuring is not None and schedule.place.disks else None
             if cost is not None:

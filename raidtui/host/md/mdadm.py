@@ -16,15 +16,18 @@ class MdadmError(ValueError):
     Args:
         message: why, a clause.
         kind: of what kind the answer is.
+        status: the exit status, if it has one.
     """
 
-    def __init__(self, message: str, kind: AnswerKind = AnswerKind.NOT_UNDERSTOOD) -> None:
+    def __init__(
+        self, message: str, kind: AnswerKind = AnswerKind.NOT_UNDERSTOOD, status: int | None = None
+    ) -> None:
         super().__init__(message)
-        self.kind = kind
+        self.kind, self.status = kind, status
 
 
-class MdadmTimeoutError(MdadmError):
-    """mdadm has not ended in time, so that its answer is not known."""
+class MdadmSilentError(MdadmError):
+    """mdadm has not ended in time, may not look, or is not understood: its answer is not known."""
 
 
 def parse_export(text: str) -> dict[str, str]:
@@ -39,7 +42,7 @@ def parse_export(text: str) -> dict[str, str]:
             continue
         key, separator, value = line.partition("=")
         if not separator or not _is_key(key):
-            raise MdadmError(f"mdadm printed a line that is not KEY=value: {line[:60]!r}")
+            raise MdadmSilentError(f"mdadm printed a line that is not KEY=value: {line[:60]!r}")
         values[key] = value
     return values
 
@@ -103,13 +106,13 @@ def _run(root: Root, mode: str, *words: str) -> str:
     match output.kind:
         case AnswerKind.ANSWER | AnswerKind.NOTHING_THERE:
             return output.stdout
-        case AnswerKind.TIMED_OUT:
-            raise MdadmTimeoutError(output.why_not, output.kind)
-        case AnswerKind.NO_TOOL | AnswerKind.REFUSED | AnswerKind.NOT_ASKED | AnswerKind.NOT_UNDERSTOOD:
+        case AnswerKind.TIMED_OUT | AnswerKind.REFUSED | AnswerKind.NOT_UNDERSTOOD:
+            raise MdadmSilentError(output.why_not, output.kind)
+        case AnswerKind.NO_TOOL | AnswerKind.NOT_ASKED:
             raise MdadmError(output.why_not, output.kind)
         case AnswerKind.FAILED:
             said = output.why_not or output.stderr.strip() or output.stdout.strip()
             said = said or f"exit status {output.status}"
-            raise MdadmError(f"mdadm {mode} {words[-1]}: {said}", output.kind)
+            raise MdadmError(f"mdadm {mode} {words[-1]}: {said}", output.kind, output.status)
         case _:
             assert_never(output.kind)

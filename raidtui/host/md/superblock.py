@@ -19,7 +19,7 @@ from raidtui.host.edges import LOOKED_AT_BYTES, may_have_superblock, read_edges
 from raidtui.host.md.array_names import canonical_uuid
 from raidtui.host.md.mdadm import (
     MdadmError,
-    MdadmTimeoutError,
+    MdadmSilentError,
     read_bitmap_words,
     read_examine,
     read_examine_text,
@@ -28,9 +28,11 @@ from raidtui.host.md.superblock_words import decimal, parse_superblock
 from raidtui.host.roots.root import Root
 from raidtui.host.serials import label_serial
 from raidtui.host.udev import has_udev_entry, read_udev_entry
+from raidtui.model.answer import AnswerKind
 from raidtui.model.survey import Superblock
 
 _UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
+_NO_SUPERBLOCK = 1  # Examine.c: the exit status where there is none, and where it cannot be opened
 _HAS_BITMAP = "Internal Bitmap : "
 _DIRTY = re.compile(r"([0-9]{1,15}) dirty")
 _SIZE = re.compile(r"([0-9]{1,15}) (B|KB|MB|GB)\b")
@@ -55,14 +57,33 @@ def read_superblock(root: Root, name: str, *, whole: bool = True) -> Superblock 
             the output of ``--examine`` for people has.
 
     Raises:
-        MdadmTimeoutError: mdadm has not ended in time: the device may have a superblock or not.
+        MdadmSilentError: mdadm does not say it: the device may have a superblock or not.
+    """
+    try:
+        return read_examined(root, name, whole=whole)
+    except MdadmError as error:
+        if error.kind in {AnswerKind.NO_TOOL, AnswerKind.NOT_ASKED}:
+            return None
+        raise MdadmSilentError(str(error), error.kind, error.status) from error
+
+
+def read_examined(root: Root, name: str, *, whole: bool = False) -> Superblock | None:
+    """Return a device's md superblock; None where mdadm has looked, and says that it has none.
+
+    Args:
+        root: the host.
+        name: the kernel's name.
+        whole: as in ``read_superblock``.
+
+    Raises:
+        MdadmError: mdadm does not say it.
     """
     try:
         values = read_examine(root, f"/dev/{name}")
-    except MdadmTimeoutError:
+    except MdadmError as error:
+        if error.status == _NO_SUPERBLOCK:
+            return None
         raise
-    except MdadmError:
-        return None
     if not values.get("MD_LEVEL") and not values.get("MD_UUID"):
         return None
     text = ""
@@ -261,7 +282,7 @@ class Superblocks:
             return None
         try:
             return read_superblock(self._root, found.name)
-        except MdadmTimeoutError:
+        except MdadmSilentError:
             return None
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from raidtui.model.answer import known
 from raidtui.model.disk import Disk
 from raidtui.model.plan import Fact, FactKind, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device, Survey
@@ -42,6 +43,7 @@ def partition_of(device: Device, reserve_percent: int) -> Device:
     )
     return Device(
         disk=disk,
+        probed=known(()),
         sector_bytes=device.sector_bytes,
         start_bytes=start,
         optimal_bytes=device.optimal_bytes,

@@ -131,7 +131,7 @@ class ComparisonWorker(Worker):
         record = comparison_record(self._job)
         self._noted = (-1, 0.0)
         with self._job.following():
-            self._job.note_work()
+            self._cancelled |= self._job.note_work()
             try:
                 found = compare(
                     self._root,

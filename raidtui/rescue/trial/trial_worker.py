@@ -77,7 +77,7 @@ class TrialWorker(Worker):
             self._listen()
             plan = self._job.plan
             self._job.keep_room()
-            self._job.note_work()
+            self._cancelled |= self._job.note_work()
             typed = take_key(self._job) if self._trial.looks.typed else ""
             try:
                 before = keep_before(self._job, attend(lambda: self._digests(plan), self._patience(plan)))

@@ -1,0 +1,60 @@
+"""What is on a device, by looking at the device itself: udev's database may be stale, or know nothing."""
+
+from __future__ import annotations
+
+from raidtui.host.block import DiskReader
+from raidtui.host.roots.root import Root
+from raidtui.host.tools import ToolOutput
+from raidtui.model.answer import Answer, AnswerKind, known
+from raidtui.model.disk import Use
+
+_PROBE_S = 20.0
+_NOTHING, _SEVERAL = 2, 8  # exit statuses of blkid(8) with --probe
+
+
+def probe_signatures(root: Root, name: str) -> Answer[tuple[Use, ...]]:
+    """Return the signatures on a device; none where blkid and wipefs agree that there is none.
+
+    Args:
+        root: the host. Of a capture and of the demo, which are never written to, it is what udev says.
+        name: the kernel's name.
+    """
+    if not root.live:
+        disk = DiskReader(root).read({name}).get(name)
+        return known(tuple(use for use in disk.uses if use.kind == "signature") if disk else ())
+    path = f"/dev/{name}"
+    output = root.run("blkid", "--probe", "--output", "export", path, timeout_s=_PROBE_S)
+    if output.status == 0:
+        rows = dict(line.partition("=")[::2] for line in output.stdout.split("\n") if "=" in line)
+        found = [
+            Use(kind="signature", what=rows[key], detail=rows.get("LABEL", "") if key == "TYPE" else "")
+            for key in ("TYPE", "PTTYPE")
+            if rows.get(key)
+        ]
+        if found or "DEVNAME" in rows:  # of an empty partition it says where that lies
+            return output.answer(tuple(found)) if found else _none(root, path)
+        return output.silent(
+            AnswerKind.NOT_UNDERSTOOD, f"blkid does not say in known words what {path} holds"
+        )
+    if output.status == _SEVERAL:
+        why = f"{path} holds signatures of several kinds: it is not clear which one is valid"
+        return output.silent(AnswerKind.NOT_UNDERSTOOD, why)
+    return _none(root, path) if output.status == _NOTHING else output.silent()
+
+
+def _none(root: Root, path: str) -> Answer[tuple[Use, ...]]:
+    """Confirm that there is nothing: blkid ends with the same status where a device cannot be read."""
+    output = root.run("wipefs", "--no-act", "--noheadings", path, timeout_s=_PROBE_S)
+    if output.status != 0:
+        return output.silent()
+    types = wiped_types(output)
+    if types or output.stdout.strip():
+        why = f"blkid finds nothing on {path}, and wipefs finds {', '.join(types) or 'a signature'}"
+        return output.silent(AnswerKind.NOT_UNDERSTOOD, why)
+    return known((), f"blkid and wipefs of {path}")
+
+
+def wiped_types(output: ToolOutput) -> tuple[str, ...]:
+    """Return the types of signatures that wipefs lists, each once."""
+    rows = (line.split() for line in output.stdout.split("\n"))
+    return tuple(dict.fromkeys(row[2] for row in rows if len(row) > 2))
