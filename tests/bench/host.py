@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 
 from raidtui.host.tools import ToolOutput, output_path
-from raidtui.host.udev import read_udev_entry
+from tests.hosts.blkid import blkid_output
 from tests.hosts.trees import Stage, host_tree, raid10
 
 BLOCK = "/sys/class/block"
@@ -64,21 +64,11 @@ class Host(Stage):
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         del timeout_s, stdin
         self.ran.append(argv)
-        if argv[0] == "wipefs":
-            return ToolOutput(argv=argv, status=0, stdout="", stderr="")
-        if argv[0] == "blkid":
-            return self._blkid(argv)
+        if (output := blkid_output(self, argv)) is not None:
+            return output
         if argv[0] in self.answers:
             return ToolOutput(argv=argv, status=0, stdout=self.answers[argv[0]], stderr="")
         return super().run(*argv)
-
-    def _blkid(self, argv: tuple[str, ...]) -> ToolOutput:
-        """It finds what udev has found."""
-        dev = (self.text(f"{BLOCK}/{argv[-1].removeprefix('/dev/')}/dev") or "").strip()
-        keys = {"ID_FS_TYPE": "TYPE", "ID_FS_LABEL": "LABEL", "ID_PART_TABLE_TYPE": "PTTYPE"}
-        found = read_udev_entry(self, dev).properties
-        rows = [f"{name}={found[key]}\n" for key, name in keys.items() if key in found]
-        return ToolOutput(argv=argv, status=0 if rows else 2, stdout="".join(rows), stderr="")
 
     def knobs(self, name: str = "sda") -> Mapping[str, str]:
         """A disk's settings."""

@@ -152,10 +152,11 @@ def host_tree(
         files["/proc/mdstat"] = mdstat_text(*arrays)
         files["/proc/sys/dev/raid/speed_limit_min"] = f"{limits[0]}\n"
         files["/proc/sys/dev/raid/speed_limit_max"] = f"{limits[1]}\n"
-    names = sorted({device for array in arrays for device in array.devices} | set(disks or {}))
+    members = {device for array in arrays for device in array.devices}
+    names = sorted(members | set(disks or {}))
     pulled = {device for array in arrays for device in array.pulled}
     for name in (each for each in names if each not in pulled):
-        _disk(files, links, name, (disks or {}).get(whole_disk(name), {}), udev=udev)
+        _disk(files, links, name, (disks or {}).get(whole_disk(name), {}), udev=udev, member=name in members)
     for array in arrays:
         if sysfs:
             _md(files, array, limits or (1000, 200_000))
@@ -195,7 +196,13 @@ def device_number(name: str) -> str:
 
 
 def _disk(
-    files: dict[str, str], links: dict[str, str], name: str, known: Mapping[str, str], *, udev: bool
+    files: dict[str, str],
+    links: dict[str, str],
+    name: str,
+    known: Mapping[str, str],
+    *,
+    udev: bool,
+    member: bool,
 ) -> None:
     disk = whole_disk(name)
     block = "/sys/class/block"
@@ -209,9 +216,9 @@ def _disk(
     files.update({f"{block}/{sysfs_name}/{key}": f"{value}\n" for key, value in values.items()})
     links[f"{block}/{sysfs_name}"] = f"../../devices/pci0000:00/0000:00:06.0/ata1/block/{sysfs_name}"
     identity = f"E:ID_SERIAL_SHORT={serial}\nE:ID_WWN={known.get('wwn', '0x55cd2e4' + serial.lower())}\n"
-    member = "E:ID_FS_TYPE=linux_raid_member\n"
+    signed = "E:ID_FS_TYPE=linux_raid_member\n" if member else ""
     if udev:
-        files[f"/run/udev/data/b{device_number(disk)}"] = identity + ("" if name != disk else member)
+        files[f"/run/udev/data/b{device_number(disk)}"] = identity + ("" if name != disk else signed)
     if name == disk:
         return
     number = name[len(disk) :].lstrip("p")
@@ -220,7 +227,7 @@ def _disk(
         files.update({f"{folder}/{key}": f"{value}\n" for key, value in values.items()})
     links[f"{block}/{name}"] = f"../../devices/pci0000:00/0000:00:06.0/ata1/block/{disk}/{name}"
     if udev:
-        files[f"/run/udev/data/b{device_number(name)}"] = identity + member
+        files[f"/run/udev/data/b{device_number(name)}"] = identity + signed
 
 
 def _md(files: dict[str, str], array: ArraySpec, limits: tuple[int, int]) -> None:

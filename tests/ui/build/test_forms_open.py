@@ -17,6 +17,7 @@ from raidtui.ui.build.wizard_screen import WizardScreen
 from raidtui.ui.frame.choose import Ask, Choice
 from raidtui.ui.frame.plan_view import JobView, PlanView
 from raidtui.ui.frame.surveying import Waiting
+from tests.hosts.blkid import blkid_output
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid1, raid10
 from tests.ui.staging import (
@@ -82,6 +83,8 @@ class Apart(MemoryRoot):
         del timeout_s, stdin
         if argv == ("mdadm", "--version"):
             return ToolOutput(argv=argv, status=0, stdout="", stderr="mdadm - v4.2 - 2021-12-30")
+        if (output := blkid_output(self._host, argv)) is not None:
+            return output
         name = argv[-1].removeprefix("/dev/")
         if argv[:2] == ("mdadm", "--examine"):
             self._host.examined.append(name)

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from raidtui.host.roots.root import Root
 from raidtui.jobs.states import JobState
+from raidtui.model.answer import known
 from raidtui.model.plan import Plan
 from raidtui.session.boot import BootLook
 from raidtui.session.pull import PullSession
@@ -51,7 +52,7 @@ def begun(host: BayHost, monkeypatch: pytest.MonkeyPatch) -> Begun:
     made = Begun(host)
     monkeypatch.setattr("raidtui.session.storage.start_job", made.start_job)
     monkeypatch.setattr("raidtui.session.storage.job_news", made.job_news)
-    monkeypatch.setattr("raidtui.host.examine._mdadm_version", lambda _: (4, 2))
+    monkeypatch.setattr("raidtui.host.examine.read_mdadm_version", lambda _: known((4, 2)))
     return made
 
 

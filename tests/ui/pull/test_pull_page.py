@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.jobs.states import JobState
+from raidtui.model.answer import known
 from raidtui.ui.frame.choose import Choice
 from raidtui.ui.pull.pull_screen import PullScreen
 from tests.hosts.bays import MEDIA, NEW, SERIALS, TO_SDE, BayHost, filled, without
@@ -174,7 +175,7 @@ def test_md_has_taken_it_back(shows: Shows, size: tuple[int, int], monkeypatch: 
 @SIZES
 def test_nothing_has_begun(shows: Shows, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
     """Mdadm is there, of which a host in memory knows nothing."""
-    monkeypatch.setattr("raidtui.host.examine._mdadm_version", lambda _: (4, 2))
+    monkeypatch.setattr("raidtui.host.examine.read_mdadm_version", lambda _: known((4, 2)))
     host = BayHost()
 
     async def prepare(pilot: Paces) -> None:

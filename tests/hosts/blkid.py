@@ -1,0 +1,21 @@
+"""What blkid and wipefs say of the devices of a host in memory: what udev says."""
+
+from __future__ import annotations
+
+from raidtui.host.roots.root import Root
+from raidtui.host.tools import ToolOutput
+from raidtui.host.udev import read_udev_entry
+
+_KEYS = {"ID_FS_TYPE": "TYPE", "ID_FS_LABEL": "LABEL", "ID_PART_TABLE_TYPE": "PTTYPE"}
+
+
+def blkid_output(root: Root, argv: tuple[str, ...]) -> ToolOutput | None:
+    """Return the output of blkid, or of wipefs that looks for what blkid has not found; None for others."""
+    if argv[:2] == ("wipefs", "--no-act"):
+        return ToolOutput(argv=argv, status=0, stdout="", stderr="")
+    if argv[:2] != ("blkid", "--probe"):
+        return None
+    dev = (root.text(f"/sys/class/block/{argv[-1].removeprefix('/dev/')}/dev") or "").strip()
+    found = read_udev_entry(root, dev).properties
+    rows = [f"{name}={found[key]}\n" for key, name in _KEYS.items() if key in found]
+    return ToolOutput(argv=argv, status=0 if rows else 2, stdout="".join(rows), stderr="")
