@@ -16,7 +16,14 @@ from raidtui.model.finding import Finding, FindingCode, Health, Severity
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.sync_record import CHECKS, LastCheck
 from raidtui.model.verdict import INFO, Condition, health_word, is_unread, troubles
-from raidtui.monitor.sync_health import Troubles, finding_of, judge_awaited, judge_sync, resume_words
+from raidtui.monitor.sync_health import (
+    Troubles,
+    finding_of,
+    judge_awaited,
+    judge_sync,
+    resume_words,
+    writable_words,
+)
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted, joined
 
 _HEALTHS = {health.word: health for health in Health}
@@ -231,8 +238,12 @@ def _degraded(array: Array, missing: Sequence[int], faulty: list[str], found: Tr
         remedy = f"nothing is rebuilt while it is frozen; {resume_words(array)}"
     elif recovering and array.sync is not None and array.sync.phase is Phase.RUNNING:
         remedy = "a recovery runs; leave the other members alone until it is done"
+    elif array.read_only and (recovering or spare or _is_there(array)):
+        remedy = f"what fills it is there, and waits until it is writable: {writable_words(array)}"
     elif recovering or spare:
         remedy = "a spare is there; its recovery has not started yet"
+    elif _is_there(array):
+        remedy = "the member that is to be filled is there; its recovery has not started yet"
     else:
         remedy = f"add a disk: mdadm {array.path} --add DEVICE"
     risk = ""
@@ -249,6 +260,16 @@ def _degraded(array: Array, missing: Sequence[int], faulty: list[str], found: Tr
         )
     text = f"is degraded: {_missing_words(array, missing, faulty)}{risk}"
     return finding_of(array, FindingCode.DEGRADED, text, remedy, found=found)
+
+
+def _is_there(array: Array) -> bool:
+    """Whether for each slot that is not in sync a device is there: it waits, and nothing is to be added."""
+    there = [
+        each
+        for each in array.members
+        if not (each.has("faulty") or each.has("journal") or each.has("replacement") or each.detached)
+    ]
+    return array.up is not None and len(there) >= len(array.up)
 
 
 def _is_last(group: Sequence[int], slot: int, missing: Sequence[int]) -> bool:
@@ -293,7 +314,10 @@ def _inactive(array: Array, found: Troubles) -> Finding:
 def _judge_rest(array: Array, check: LastCheck | None, found: Troubles) -> Iterator[Finding]:
     if array.read_only == "auto-read-only":
         yield finding_of(
-            array, FindingCode.AUTO_READ_ONLY, "is auto-read-only: the first write makes it writable"
+            array,
+            FindingCode.AUTO_READ_ONLY,
+            "is auto-read-only: the first write makes it writable",
+            writable_words(array) if array.work_waits and array.reshape is None else "",
         )
     elif array.read_only:
         yield finding_of(array, FindingCode.READ_ONLY, "is read-only", f"mdadm --readwrite {array.path}")

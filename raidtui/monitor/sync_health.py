@@ -52,7 +52,8 @@ def judge_sync(array: Array, found: Troubles) -> Iterator[Finding]:
             remedy = f"{remedy or 'let it go on'} before anything reads it. {cut}".removesuffix(".")
         yield finding_of(array, FindingCode.RESHAPE_WAITS, text, remedy, found=found)
     elif sync is not None and sync.phase is Phase.PENDING:
-        yield finding_of(array, FindingCode.PENDING, f"its {sync.action} {_PENDING_WORDS[array.read_only]}")
+        text, remedy = f"its {sync.action} {_PENDING_WORDS[array.read_only]}", writable_words(array)
+        yield finding_of(array, FindingCode.PENDING, text, remedy if array.read_only else "")
     elif sync is not None and sync.phase is Phase.DELAYED:
         yield finding_of(array, FindingCode.DELAYED, f"its {sync.action} waits for another array's")
 
@@ -69,6 +70,11 @@ def judge_awaited(array: Array) -> Finding:
         text = "is a RAID 0 that got more devices, and md still shows it as a raid4 without its parity device"
         remedy = f"mdadm makes it a raid0 again; if it does not run any more: mdadm --grow {array.path} -l 0"
     return finding_of(array, FindingCode.PHANTOM_PARITY, text, remedy)
+
+
+def writable_words(array: Array) -> str:
+    """Return how what waits for the first write starts."""
+    return f"raidtui plan read-write {array.title} makes it writable"
 
 
 def resume_words(array: Array) -> str:

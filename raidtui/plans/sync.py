@@ -171,6 +171,12 @@ def plan_pause(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
             steps=(array_step(array, "sync_action", "idle", "sync_min keeps the position, to a sixteenth"),),
             undo=(array_step(array, "sync_action", sync.action, "continue from there"),),
         )
+    if sync.phase is Phase.PENDING and array.read_only:
+        return Refusal(
+            code=RefusalCode.WRONG_STATE,
+            why=f"the {sync.action} has not begun, and to pause it would make {array.title} writable",
+            remedy=f"leave it as it is; raidtui plan read-write {array.title} lets it begin",
+        )
     if refusal := refuse_interrupting(array):
         return refusal
     lost = " The array stays degraded until then." if array.missing_slots else ""

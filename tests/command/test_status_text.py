@@ -120,7 +120,10 @@ ONE_ARRAY = {
         [
             f"backup (/dev/md124) is optimal: {RAID6}, 4 of 4 members in sync.",
             "  Resync pending: auto-read-only until the first write.",
-            "  Note: backup is auto-read-only: the first write makes it writable.",
+            (
+                "  Note: backup is auto-read-only: the first write makes it writable."
+                " To do: raidtui plan read-write backup makes it writable."
+            ),
         ],
     ),
     "not started": (

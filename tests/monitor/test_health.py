@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.array import Array, Stale
 from raidtui.model.finding import Finding, FindingCode, Health, Severity
 from raidtui.model.snapshot import Lack, Snapshot
 from raidtui.model.verdict import troubles
 from raidtui.monitor.health import condition_of, exit_status, health_of, judge, judge_array
+from raidtui.monitor.sampler import Sampler
 from tests.hosts.trees import (
     ArraySpec,
     Syncing,
@@ -32,6 +34,7 @@ REBUILD = Syncing(action="recover", done_kib=5, speed_kib_s=5)
 INFO, ATTENTION, DEGRADED, FAILED = Severity.INFO, Severity.ATTENTION, Severity.DEGRADED, Severity.FAILED
 RESUME = "resume it: p in the console, or mdadm --action=idle "
 RESCUE = "raidtui rescue (a in the console) says what happened and how it comes back"
+WRITABLE = "raidtui plan read-write root makes it writable"
 KEEP_OFF = f"do not write to it and never re-create it; {RESCUE}"
 
 
@@ -671,7 +674,26 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
         raid1(read_only="auto-read-only", sync=Syncing(action="resync", waiting="PENDING"), resync_start="0"),
         "optimal",
         [
-            (INFO, "pending", "its resync waits until the first write (auto-read-only)", ""),
+            (INFO, "pending", "its resync waits until the first write (auto-read-only)", WRITABLE),
+            (INFO, "auto-read-only", "is auto-read-only: the first write makes it writable", WRITABLE),
+        ],
+    ),
+    "auto-read-only, and the member that it lacks is there": (
+        raid5(
+            label="root",
+            members=("sdg", None, "sdi"),
+            spares=("sdh",),
+            states={"sdh": "in_sync"},
+            read_only="auto-read-only",
+        ),
+        "degraded",
+        [
+            (
+                DEGRADED,
+                "degraded",
+                "is degraded: 1 of 3 members missing (slot 1); no redundancy is left",
+                f"what fills it is there, and waits until it is writable: {WRITABLE}",
+            ),
             (INFO, "auto-read-only", "is auto-read-only: the first write makes it writable", ""),
         ],
     ),
@@ -679,7 +701,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
         raid1(read_only="read-only", sync=Syncing(action="resync", waiting="PENDING")),
         "optimal",
         [
-            (INFO, "pending", "its resync waits until the array is made writable", ""),
+            (INFO, "pending", "its resync waits until the array is made writable", WRITABLE),
             (INFO, "read-only", "is read-only", "mdadm --readwrite /dev/md126"),
         ],
     ),
@@ -936,3 +958,17 @@ def test_the_verdict_gives_no_other_codes() -> None:
         findings = {each.code: each.severity for each in judge_array(array)}
         found = troubles(condition_of(array))
         assert found == {code: severity for code, severity in findings.items() if severity > INFO}
+
+
+def test_nothing_is_to_be_added_where_the_member_waits_by_mdstat_alone() -> None:
+    """Without sysfs md prints resync=DELAYED, and the member that is to be rebuilt without any flag."""
+    text = (
+        "Personalities : [raid1]\n"
+        "md1 : active raid1 sdb2[2] sda2[0]\n"
+        "      51136 blocks super 1.2 [2/1] [U_]\n"
+        "      \tresync=DELAYED\n\n"
+        "unused devices: <none>\n"
+    )
+    snapshot = Sampler(MemoryRoot({"/proc/mdstat": text})).sample()
+    [found] = [finding for finding in judge(snapshot) if finding.code == "degraded"]
+    assert "--add" not in found.remedy

@@ -136,6 +136,16 @@ def test_pause_of_a_resync_is_frozen_and_asked() -> None:
     )
 
 
+@pytest.mark.parametrize("read_only", ["auto-read-only", "read-only"])
+def test_what_has_not_begun_is_not_paused(read_only: str) -> None:
+    """A write to sync_action makes an auto-read-only array writable (drivers/md/md.c, action_store)."""
+    waits = Syncing(action="resync", waiting="PENDING")
+    refusal = plan(plan_pause, raid10(read_only=read_only, sync=waits, resync_start="0"))
+    assert isinstance(refusal, Refusal)
+    assert refusal.why == "the resync has not begun, and to pause it would make data writable"
+    assert refusal.remedy == "leave it as it is; raidtui plan read-write data lets it begin"
+
+
 def test_pause_of_a_recovery_says_what_it_leaves() -> None:
     found = plan(plan_pause, DEGRADED)
     assert isinstance(found, Plan)

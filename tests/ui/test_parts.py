@@ -10,7 +10,7 @@ import pytest
 from raidtui.model.plan import Harm, Loss, Plan, Step
 from raidtui.ui.arrays.array_rows import Chosen, keep_choice
 from raidtui.ui.build.wizard_lines import with_note
-from raidtui.ui.frame.chart import spread_words
+from raidtui.ui.frame.chart import chart_rows, median_words, slices, spread_words
 from raidtui.ui.frame.plan_view import no_undo, review_lines
 from raidtui.view.line import Line, footer_line
 from tests.hosts.specs import ArraySpec, raid1, raid5, raid10
@@ -208,3 +208,12 @@ def test_the_wizard_is_not_loaded_before_it_is_wanted() -> None:
 )
 def test_ranges_of_rates(values: list[float], words: str) -> None:
     assert spread_words(values) == words
+
+
+def test_a_time_in_which_nobody_looked_is_a_gap_in_the_chart() -> None:
+    points = [(0.0, 100.0), (2.0, 200.0), (6.0, 200.0), (30.0, 50.0)]
+    values = slices(points, 16)
+    assert values == [100.0, 200.0, 200.0, 200.0, 200.0, 200.0, 200.0, *[None] * 8, 50.0]
+    assert chart_rows(values, 16, 1) == ["▄▇▇▇▇▇▇        ▂"]
+    assert spread_words([None, 100.0, None]) == spread_words([100.0])
+    assert (median_words([None]), spread_words([None])) == ("", "")

@@ -121,7 +121,7 @@ class DirRoot(Root):
 
     def write_apart(self, path: str, text: str) -> None:
         """See ``Root.write_apart``."""
-        from raidtui.host.md.write_apart import may_wait, write_apart  # noqa: PLC0415  (only who writes)
+        from raidtui.host.write_apart import may_wait, write_apart  # noqa: PLC0415  (only who writes)
 
         if self.live and may_wait(path):
             write_apart(path, text)
@@ -130,7 +130,7 @@ class DirRoot(Root):
 
     def unanswered_since(self, array: str) -> float | None:
         """See ``Root.unanswered_since``."""
-        found = sys.modules.get("raidtui.host.md.write_apart")
+        found = sys.modules.get("raidtui.host.write_apart")
         return found.unanswered_since(array) if self.live and found is not None else None
 
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:

@@ -171,7 +171,11 @@ def _chart(report: Report, array: Array, width: int, height: int) -> list[Line]:
     notes = [f"now {now}", spread_words(values), median_words(values), *_parts(brake, 21)]
     beside = len(notes) <= min(height, _MOST_NOTES)
     notes = (notes if beside else notes[:3]) + [""] * height
-    axis = (f"{rate_mb_s(max(values))}", *[""] * (height - 2), "0")
+    axis = (
+        f"{rate_mb_s(max((each for each in values if each is not None), default=0.0))}",
+        *[""] * (height - 2),
+        "0",
+    )
     lines: list[Line] = [
         [
             (f"{axis[number]:>{LABEL}}" + ("┤" if axis[number] else "│"), "dim"),

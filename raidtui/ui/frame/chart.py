@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from raidtui.view.units import rate_and_unit, rate_mb_s
 
 SLICE_S = 2.0
+GAP_S = 6.0
+"""A sample that comes so much later than the one before leaves a gap; a cell that is only late does not."""
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 
 
-def slices(points: Sequence[tuple[float, float]], count: int, slice_s: float = SLICE_S) -> list[float]:
-    """Return the mean of each of the last ``count`` slices of time, oldest first; gaps repeat a value.
+def slices(points: Sequence[tuple[float, float]], count: int, slice_s: float = SLICE_S) -> list[float | None]:
+    """Return the mean of each of the last ``count`` slices of time, oldest first; None where nobody looked.
 
     Args:
         points: (clock_s, value), oldest first.
@@ -26,14 +28,20 @@ def slices(points: Sequence[tuple[float, float]], count: int, slice_s: float = S
         sums[int(clock_s // slice_s)] = (total + value, number + 1)
     last = max(sums)
     first = max(min(sums), last - count + 1)
-    values: list[float] = []
+    values: list[float | None] = []
+    seen = min(sums)
     for index in range(first, last + 1):
         total, number = sums.get(index, (0.0, 0))
-        values.append(total / number if number else (values[-1] if values else 0.0))
+        if number:
+            seen = index
+        late = (index - seen) * slice_s > GAP_S or not values
+        values.append(total / number if number else None if late else values[-1])
     return values
 
 
-def chart_rows(values: Sequence[float], width: int, height: int, top: float | None = None) -> list[str]:
+def chart_rows(
+    values: Sequence[float | None], width: int, height: int, top: float | None = None
+) -> list[str]:
     """Return ``height`` rows of exactly ``width`` cells, top first, scaled from zero to ``top``.
 
     Without one it is the largest value.
@@ -41,11 +49,14 @@ def chart_rows(values: Sequence[float], width: int, height: int, top: float | No
     The top eighth of a cell stays free: the line above is as solid.
     """
     shown = list(values)[-width:]
-    top = max(shown, default=0.0) if top is None else top
+    top = max(_known(shown), default=0.0) if top is None else top
     rows: list[str] = []
     for row in range(height - 1, -1, -1):
         cells = []
         for value in shown:
+            if value is None:
+                cells.append(" ")
+                continue
             eighths = round(value / top * (height * 8 - 1)) if top > 0 else 0
             filled = min(8, max(0, eighths - row * 8))
             cells.append(_EIGHTHS[max(1, filled) if row == 0 else filled])
@@ -53,21 +64,25 @@ def chart_rows(values: Sequence[float], width: int, height: int, top: float | No
     return rows
 
 
-def spread_words(values: Sequence[float]) -> str:
+def _known(values: Sequence[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
+
+
+def spread_words(values: Sequence[float | None]) -> str:
     """Return the range of values in KiB/s as ``384 … 525 MB/s``; "" for no values."""
-    if not values:
+    known = _known(values)
+    if not known:
         return ""
-    low, high = rate_and_unit(min(values)), rate_and_unit(max(values))
+    low, high = rate_and_unit(min(known)), rate_and_unit(max(known))
     if low == high:
         return " ".join(high)
     return f"{low[0] if low[1] == high[1] else ' '.join(low)} … {' '.join(high)}"
 
 
-def median_words(values: Sequence[float]) -> str:
+def median_words(values: Sequence[float | None]) -> str:
     """Return the median of values in KiB/s as ``median 450 MB/s``; "" for no values."""
-    if not values:
+    if not (ordered := sorted(_known(values))):
         return ""
-    ordered = sorted(values)
     middle = len(ordered) // 2
     both = ordered[middle - 1 + len(ordered) % 2 : middle + 1]
     return f"median {rate_mb_s(sum(both) / len(both))}"
