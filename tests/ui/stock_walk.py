@@ -27,7 +27,7 @@ async def walk() -> dict[str, str]:
         shown["help"] = await dialog(pilot, "question_mark", "Esc back")
         shown["palette"] = await dialog(pilot, "ctrl+p", "Stop (T)")
         shown["jobs"] = await dialog(pilot, "J", "there are no jobs yet")
-        shown["replace"] = await dialog(pilot, "R", "apt install mdadm")
+        shown["replace"] = await dialog(pilot, "R", "run raidtui as root")
         shown["rename"] = await dialog(pilot, "N", "name▏", *"name")
         await pilot.press("slash", *"data", "enter")
         await pilot.pause()
