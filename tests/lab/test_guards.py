@@ -88,3 +88,32 @@ def test_what_the_next_boot_wants_is_not_taken(guest: Guest, file: str, line: st
     finally:
         guest.run(f"rm -f {file} /tmp/link; [ -e /run/before-the-test ] && mv /run/before-the-test {file}")
     assert plan(guest, "create", "--name=127", "--level=raid1", name, other)["loses"] != []
+
+
+STALE = (
+    "udevadm control --stop-exec-queue; printf secret | cryptsetup luksFormat --type luks1"
+    " --pbkdf-force-iterations 1000 -q /dev/{0} - && mkfs.btrfs -q -f /dev/{1}"
+)
+
+
+def test_what_udev_has_not_seen_is_not_empty(guest: Guest) -> None:
+    """LUKS and btrfs were listed as empty, and destroyed. They are looked at before the first step, too."""
+    luks, btrfs, free, late, *_ = disk_names(guest)
+    made = ("create", "--name=130", "--level=raid1", free, late)
+    try:
+        assert guest.run(STALE.format(luks, btrfs)).status == 0
+        said = f"{luks} holds encrypted data (LUKS); if it is no longer needed: wipefs --all /dev/{luks}"
+        assert refusal(guest, "create", "--name=130", "--level=raid1", luks, free) == said
+        said = f"{btrfs} holds btrfs, and udev says nothing; let udev look again, then plan again: "
+        assert refusal(guest, "create", "--name=130", "--level=raid1", btrfs, free).startswith(said)
+        plan(guest, *made)
+        assert guest.run(f"mkswap -q /dev/{late}").status == 0
+        assert "failed: step 1: " in apply(guest, "--confirm=130", status=1)
+        found = guest.run(f"for disk in {luks} {btrfs} {late}; do blkid -p -o value -s TYPE /dev/$disk; done")
+        assert found.stdout.split() == ["crypto_LUKS", "btrfs", "swap"]
+    finally:
+        assert guest.run("udevadm control --start-exec-queue; udevadm settle").status == 0
+    assert guest.run(f"udevadm trigger --settle /dev/{btrfs}").status == 0
+    assert plan(guest, "create", "--name=130", "--level=raid1", btrfs, free)["losses"] == [
+        {"device": btrfs, "what": "the btrfs file system"}
+    ]

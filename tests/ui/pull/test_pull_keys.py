@@ -19,6 +19,7 @@ from raidtui.ui.frame.dialog import Question
 from raidtui.ui.frame.plan_view import JobView, PlanView
 from raidtui.ui.pull.pull_screen import PullScreen
 from tests.hosts.bays import MEDIA, NEW, BayHost, without
+from tests.hosts.trees import device_number
 from tests.ui.staging import Paces, app_of, at, in_worker, look, message_of, running, screen_text, until
 
 
@@ -100,8 +101,10 @@ async def test_the_new_disk_is_put_in(host: BayHost, begun: Begun) -> None:
         await page_of(pilot, "The right disk left")
         await in_worker(pilot, lambda: host.push("sdc", NEW, bay=3))
         await page_of(pilot, "A new disk is there")
+        entry = f"/run/udev/data/b{device_number('sdc')}"
+        host.put(entry, f"{host.text(entry)}\nE:ID_FS_TYPE=swap\n")
         await at(pilot, PlanView, "enter")
-        await at(pilot, JobView, *"media", "enter")  # it was a member somewhere: that is typed away
+        await at(pilot, JobView, *"media", "enter")  # what it holds is typed away
         await until(pilot, lambda: len(begun.plans) == 2, "its job")
         record = app_of(pilot).session.pull.pulls.read()
         assert record is not None
