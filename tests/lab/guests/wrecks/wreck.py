@@ -26,7 +26,7 @@ class Found(StrEnum):
     """What a search has to come to."""
 
     UNIQUE = "unique"
-    """The truth is first, and proven."""
+    """The truth is first, and proven; of RAID 0, 4 and 5 it may be one of a tie."""
     TIE = "tie"
     """The truth is among the best; nothing separates them."""
     UNPROVEN = "unproven"
