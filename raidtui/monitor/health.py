@@ -122,6 +122,8 @@ def condition_of(array: Array, check: LastCheck | None = None) -> Condition:
     condition.frozen = array.sync_action == "frozen"
     condition.work_waits = array.work_waits
     condition.sync, condition.phase = (array.sync.action, array.sync.phase) if array.sync else ("", "")
+    if array.reshape is not None and array.sync is None and not condition.frozen:
+        condition.sync, condition.phase = "reshape", Phase.PENDING  # it stands in mid-way
     condition.bad_blocks = bool(bad_members(array))
     condition.data_lost = condition.bad_blocks and bool(lost(array).sectors)
     condition.member_trouble = any(_is_in_trouble(member) for member in array.members)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 
 from raidtui.bench.results.run_store import Results, ResultsError, results_path
 from raidtui.jobs.journal import journal_path
+from raidtui.jobs.lock import JobError
 from raidtui.jobs.states import ENDED, JobState
 from raidtui.jobs.store import Job, all_jobs
 from raidtui.model.log_line import LogGap, LogTrouble
@@ -32,7 +33,16 @@ def own_entries() -> tuple[tuple[Entry, ...], tuple[LogTrouble, ...]]:
     return tuple(entries), troubles
 
 
-def _entry(at_s: float, origin: Origin, code: str, text: str, *, array: str = "", bad: bool = False) -> Entry:
+def _entry(
+    at_s: float,
+    origin: Origin,
+    code: str,
+    text: str,
+    *,
+    array: str = "",
+    device: str = "",
+    bad: bool = False,
+) -> Entry:
     return Entry(
         at_s=at_s,
         boot="",
@@ -41,6 +51,7 @@ def _entry(at_s: float, origin: Origin, code: str, text: str, *, array: str = ""
         weight=Weight.WARNING if bad else Weight.NOTE,
         text=text,
         array=array,
+        device=device,
     )
 
 
@@ -65,9 +76,10 @@ def _changes(path: Path) -> Iterator[Entry]:
         if same and not error:
             continue
         text = f"{plan}, by {found.get('who', '?')}" + (f": not done: {error}" if error else "")
-        yield _entry(
-            at_s, Origin.CHANGE, "change", text, array=str(found.get("subject", "")), bad=bool(error)
-        )
+        wrote_to, wrote = str(found.get("path", "")), str(found.get("wrote", ""))
+        member = wrote_to.partition("/md/dev-")[2].partition("/")[0] if wrote in {"faulty", "remove"} else ""
+        subject = str(found.get("subject", ""))
+        yield _entry(at_s, Origin.CHANGE, "change", text, array=subject, device=member, bad=bool(error))
 
 
 def _job(job: Job) -> Iterator[Entry]:
@@ -78,7 +90,7 @@ def _job(job: Job) -> Iterator[Entry]:
         return
     array, title = str(made.get("subject", "")), str(made.get("title", ""))
     text = f"job started: {title}, by {made.get('who', '?')}"
-    yield _entry(made["at_s"], Origin.JOB, "job-started", text, array=array)
+    yield _entry(made["at_s"], Origin.JOB, "job-started", text, array=array, device=_left_out(job))
     last = next((each for each in reversed(entries) if each["event"] in ENDED), None)
     if last is not None:
         state = JobState(last["event"])
@@ -86,6 +98,19 @@ def _job(job: Job) -> Iterator[Entry]:
         bad = state is not JobState.DONE
         text = f"job {state.sentence}: {title}{reason}"
         yield _entry(last["at_s"], Origin.JOB, "job-ended", text, array=array, bad=bad)
+
+
+def _left_out(job: Job) -> str:
+    """Return the member that a job fails or removes first; "" where it does neither, or cannot be read."""
+    try:
+        steps = job.plan.steps
+    except JobError:
+        return ""
+    for step in steps:
+        for word, name in pairwise(step.argv):
+            if word in {"--fail", "--remove"}:
+                return name.removeprefix("/dev/")
+    return ""
 
 
 def _benchmarks() -> Iterator[Entry]:

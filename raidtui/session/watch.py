@@ -316,7 +316,7 @@ def _in_passing(array: Array, former: Array | None) -> bool:
     going = array.array_state == "clear" or (
         array.array_state is None and former is not None and former.array_state is not None
     )  # it is being stopped: its files go one by one
-    resuming = array.sync is not None and (array.sync.action, array.sync.phase) == ("reshape", Phase.PENDING)
+    resuming = array.reshape is not None and (array.sync is None or array.sync.phase is Phase.PENDING)
     return (
         (not array.active and not array.is_container)
         or array.sync_action == "frozen"

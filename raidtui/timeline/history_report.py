@@ -177,7 +177,7 @@ def _incident_lines(incident: Incident, name: str, *, whole: bool) -> Iterator[s
     lasting = f", {duration(spans)}" if spans >= 1 else ""
     subject = f"{visible(name)}: " if name else ""
     yield from _wrapped(
-        f"{moment(incident.first_s)} {sign} {subject}{visible(incident.title)}{lasting}{more}", _INDENT
+        f"{moment(incident.head.at_s)} {sign} {subject}{visible(incident.title)}{lasting}{more}", _INDENT
     )
     if incident.hint is not None:
         yield from _wrapped(f"{_INDENT}Hint: {visible(incident.hint.sentence)}", _INDENT)
@@ -224,7 +224,7 @@ def _html_incident(incident: Incident, name: str) -> str:
     )
     hint = f'<p class="hint">Hint: {_html(incident.hint.sentence)}</p>' if incident.hint else ""
     return (
-        f'<details class="{incident.weight.word}"><summary><time>{moment(incident.first_s)}</time> '
+        f'<details class="{incident.weight.word}"><summary><time>{moment(incident.head.at_s)}</time> '
         f"<b>{_html(name)}</b> {_html(incident.title)}</summary>{hint}<table>{rows}</table></details>\n"
     )
 

@@ -257,11 +257,12 @@ def _at_start(codes: _Codes, wiring: Wiring) -> Hint | None:
 
 
 def _by_hand(codes: _Codes, wiring: Wiring) -> Hint | None:
-    """A member that raidtui failed or removed."""
+    """A member that raidtui failed or removed: this very one."""
     del wiring
     ours = _of(codes, frozenset({"job-started", "change"}))
     failed = codes.get("member-failed", ())
-    before = [entry for entry in ours if failed and entry.at_s <= failed[0].at_s]
+    first_s = {entry.device: entry.at_s for entry in reversed(failed) if entry.device}
+    before = [entry for entry in ours if entry.at_s <= first_s.get(entry.device, 0.0)]
     if not before or _DISK & codes.keys():
         return None
     return Hint(

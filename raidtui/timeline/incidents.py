@@ -29,6 +29,8 @@ _RANK = {
 """Of entries that weigh the same, the one that is shown for all of them."""
 _USUAL_EARLY = frozenset({"ata-down"})
 """Of a port without a disk, while the host boots."""
+_GOES_ON = frozenset({"sync-started", "sync-resumed", "sync-done"})
+"""What shows that a sync that was interrupted went on."""
 _BEGINS, _ENDS = "sync-started", frozenset({"sync-done", "sync-interrupted"})
 
 
@@ -202,12 +204,20 @@ def _closed(each: _Open, wiring: Wiring) -> Incident:
     disks, arrays = names("disk"), names("array")
     members = {array: tuple(sorted(wiring.members.get(array, ()))) for array in arrays}
     of_members = (disk_of(device) for devices in members.values() for device in devices)
-    head = min(each.entries, key=lambda entry: (-entry.weight, _RANK.get(entry.code, 99), entry.at_s))
+    resumed = {entry.array: entry.at_s for entry in each.entries if entry.code in _GOES_ON}
+
+    def rank(entry: Entry) -> tuple[int, int, float]:
+        back = entry.code == "sync-interrupted" and resumed.get(entry.array, 0.0) >= entry.at_s
+        if back:
+            return -Weight.NOTE, len(_RANK), entry.at_s
+        return -entry.weight, _RANK.get(entry.code, len(_RANK) + 1), entry.at_s
+
+    head = min(each.entries, key=rank)
     return Incident(
         entries=tuple(each.entries),
         boot=each.boot,
         head=head,
-        weight=head.weight,
+        weight=Weight(-rank(head)[0]),
         title=words_of(head),
         arrays=arrays,
         disks=disks,

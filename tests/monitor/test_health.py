@@ -972,3 +972,14 @@ def test_nothing_is_to_be_added_where_the_member_waits_by_mdstat_alone() -> None
     snapshot = Sampler(MemoryRoot({"/proc/mdstat": text})).sample()
     [found] = [finding for finding in judge(snapshot) if finding.code == "degraded"]
     assert "--add" not in found.remedy
+
+
+def test_a_reshape_that_stands_in_mid_way_is_never_optimal() -> None:
+    """After a cut, an array may run with its reshape neither under way nor announced by mdstat."""
+    spec = raid5(old_raid_disks=2, reshape_position="1920", shift=0)
+    word, found = result(spec)
+    assert word == "attention"
+    assert (found[0][1], found[0][2]) == (
+        "reshape-waits",
+        "is in the middle of a reshape, which does not run",
+    )

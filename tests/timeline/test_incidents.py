@@ -153,12 +153,32 @@ def test_a_member_that_was_failed_by_hand() -> None:
     assert cause(incident) is IncidentCause.NO_DISK_ERROR
     ours = Entry(
         at_s=EPOCH_S + AT - 1, boot="b" * 32, origin=Origin.JOB, code="job-started", weight=Weight.NOTE,
-        text="job started: fail: sdb1 of data, by ann", array="md0",
+        text="job started: fail: sdb1 of data, by ann", array="md0", device="sdb1",
     )  # fmt: skip
     *_, incident = incidents_of(sorted([*entries(failed), ours], key=lambda entry: entry.at_s))
     assert incident.hint is not None
     assert incident.hint.cause is IncidentCause.BY_HAND
     assert incident.hint.sentence.endswith("raidtui acted before: job started: fail: sdb1 of data, by ann")
+
+
+def test_what_raidtui_did_to_another_member_is_not_by_hand() -> None:
+    failed = wired((0.0, "md/raid1:md0: Disk failure on sdb1, disabling device."))
+    for device in ("", "sda1"):
+        ours = Entry(
+            at_s=EPOCH_S + AT - 1, boot="b" * 32, origin=Origin.CHANGE, code="change", weight=Weight.NOTE,
+            text="check paused, by ann", array="md0", device=device,
+        )  # fmt: skip
+        *_, incident = incidents_of(sorted([*entries(failed), ours], key=lambda entry: entry.at_s))
+        assert cause(incident) is IncidentCause.NO_DISK_ERROR
+
+
+def test_an_interruption_is_taken_back_when_it_went_on() -> None:
+    stopped = (0.0, "md: md0: resync interrupted."), (5.0, "md: resync of RAID array md0")
+    (incident,) = found(wired(*stopped))
+    assert incident.weight < Weight.WARNING
+    assert incident.head.code == "sync-started"
+    (incident,) = found(wired(stopped[0]))
+    assert (incident.weight, incident.head.code) == (Weight.WARNING, "sync-interrupted")
 
 
 def test_what_is_about_something_else_or_later_is_another_incident() -> None:

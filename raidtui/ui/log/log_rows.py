@@ -67,7 +67,7 @@ def incident_row(incident: Incident, today: Today) -> LogRow:
     subject = subject_of(incident, today)
     about = named(incident, subject)
     return LogRow(
-        at_s=incident.first_s,
+        at_s=incident.head.at_s,
         about=about,
         text=incident.title,
         weight=incident.weight,
