@@ -21,16 +21,16 @@ from raidtui.host.on_top import (
 from raidtui.host.probe import probe_signatures
 from raidtui.host.references import read_referring
 from raidtui.host.roots.root import Root, whole_number
+from raidtui.host.tool_version import read_version
 from raidtui.host.tools import tool_path
 from raidtui.host.udev import has_udev_entry, read_udev_entry
-from raidtui.model.answer import Answer, AnswerKind
+from raidtui.model.answer import Answer
 from raidtui.model.disk import Disk
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import NOT_ASKED, PACKAGES, Device, Survey
 
 CONF_PATHS = ("/etc/mdadm/mdadm.conf", "/etc/mdadm.conf")
 WATCHED_FILES = (*CONF_PATHS, "/etc/fstab", "/etc/crypttab")
-_VERSION_S = 10.0
 _VERSION = re.compile(r"\bv([0-9]{1,3})\.([0-9]{1,3})")  # also v4.3-rc1
 _claims: dict[str, Lock] = {}
 """By disk: while a partition is open with O_EXCL, its disk and its other partitions cannot be opened so."""
@@ -146,13 +146,5 @@ def _homehost(conf: str) -> str:
 
 
 def read_mdadm_version(root: Root) -> Answer[tuple[int, ...]]:
-    """Return mdadm's version; where it does not answer in time, it is asked twice."""
-    output = root.run("mdadm", "--version", timeout_s=_VERSION_S)
-    if output.kind is AnswerKind.TIMED_OUT:
-        output = root.run("mdadm", "--version", timeout_s=_VERSION_S)
-    found = _VERSION.search(output.stdout + output.stderr)
-    if found:
-        return output.answer((int(found[1]), int(found[2])))
-    if output.kind is AnswerKind.ANSWER:
-        return output.silent(AnswerKind.NOT_UNDERSTOOD, "mdadm --version prints no version")
-    return output.silent()
+    """Return mdadm's version."""
+    return read_version(root, "mdadm", _VERSION)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from raidtui.host.roots.root import Root, whole_number
+from raidtui.model.answer import Answer, AnswerKind, known
 from raidtui.model.plan import FactKind
 
 _ACTIVITY = frozenset({"active", "inactive"})
@@ -13,19 +14,23 @@ _TIMER = "fstrim.timer"
 _RAID456_DISCARDS = "/sys/module/raid456/parameters/devices_handle_discard_safely"
 
 
-def read_groups(root: Root) -> tuple[str, ...]:
-    """Return the names of all LVM volume groups; none where there is no LVM, or without root.
+def read_groups(root: Root) -> Answer[tuple[str, ...]]:
+    """Return the names of all LVM volume groups.
 
     vgs reads the labels of all block devices, so this is called only where the answer is needed.
     """
     if root.live and not root.writable:
-        return ()
+        return Answer(kind=AnswerKind.NOT_ASKED, source="vgs", why="only root may ask for volume groups")
     output = root.run("vgs", "--reportformat", "json", "--options", "vg_name", timeout_s=_TOOL_S)
+    if not root.live and output.kind is AnswerKind.NOT_ASKED:
+        return known(())  # the demo has none yet
+    if output.kind is not AnswerKind.ANSWER:
+        return output.silent()
     try:
         rows = json.loads(output.stdout)["report"][0]["vg"]
-        return tuple(str(row["vg_name"]) for row in rows)
+        return output.answer(tuple(str(row["vg_name"]) for row in rows))
     except (ValueError, LookupError, TypeError):
-        return ()
+        return output.silent(AnswerKind.NOT_UNDERSTOOD, "vgs prints something other than a report in JSON")
 
 
 def read_issue_discards(root: Root) -> bool | None:

@@ -40,6 +40,9 @@ PACKAGES = {
 NOT_ASKED: Answer[tuple[int, ...]] = Answer(
     kind=AnswerKind.NOT_ASKED, why="mdadm was not asked for its version"
 )
+_NO_GROUPS: Answer[tuple[str, ...]] = Answer(
+    kind=AnswerKind.NOT_ASKED, source="vgs", why="LVM was not asked for its volume groups"
+)
 _REPLAYED = 0x200 | 0x400 | 0x800  # MD_FEATURE_JOURNAL, _PPL, _MULTIPLE_PPLS (md_p.h); 0x1000 is RAID0_LAYOUT
 
 
@@ -259,7 +262,7 @@ class Survey(Struct, frozen=True, kw_only=True):
         homehost: the host name that mdadm puts before the names of new arrays.
         above: the arrays, their partitions and the devices on top of them (LVM, encryption), by kernel name.
         missing: tools that a plan may need and that are not installed.
-        groups: the LVM volume groups, where they were read.
+        groups: the LVM volume groups, or why they are not known.
         nodes: the names in /dev, where they were read: a volume group cannot have one of them.
         issue_discards: lvm.conf's setting; None where it was not read or there is no LVM.
         systemd: whether systemd is PID 1.
@@ -279,7 +282,7 @@ class Survey(Struct, frozen=True, kw_only=True):
     homehost: str = ""
     missing: tuple[str, ...] = ()
     above: Mapping[str, Disk] = field(default_factory=dict)
-    groups: tuple[str, ...] = ()
+    groups: Answer[tuple[str, ...]] = _NO_GROUPS
     nodes: tuple[str, ...] = ()
     issue_discards: bool | None = None
     systemd: bool = False

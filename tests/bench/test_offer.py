@@ -14,6 +14,7 @@ from raidtui.bench.place import Place, find_device
 from raidtui.bench.request import FieldRefusal, Request, sweep_values
 from raidtui.bench.schedule import Conditions, Schedule
 from raidtui.bench.workload import Workload, find_preset
+from raidtui.host.tools import output_path
 from raidtui.model.plan import Refusal
 from tests.bench.host import DISKS, Host, put_free_disks
 from tests.bench.records import asking
@@ -104,9 +105,8 @@ def test_what_is_not_said(host: Host, tmp_path: Path) -> None:
 
 def test_no_host_and_no_fio(host: Host, tmp_path: Path) -> None:
     host.answers.clear()
-    assert refused(host, work=READ, directory=str(tmp_path)) == (
-        "fio is not installed; apt install fio, or your distribution's fio"
-    )
+    host.put(output_path(("fio", "--version")), "no-tool\nfio is not installed")
+    assert refused(host, work=READ, directory=str(tmp_path)) == ("fio is not installed; apt install fio")
     host.live = False
     assert refused(host, work=READ, directory=str(tmp_path)) == (
         "a capture is read-only; leave --root and --demo out"

@@ -37,7 +37,7 @@ def survey(
     return Survey(
         snapshot=Kernel(*arrays, writable=writable).sampler().sample(),
         devices={each.disk.name: each for each in found},
-        **{"mdadm": known((4, 2)), "homehost": "nas", **more},
+        **{"mdadm": known((4, 2)), "groups": known(()), "homehost": "nas", **more},
     )
 
 

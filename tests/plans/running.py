@@ -26,7 +26,7 @@ def host(*arrays: ArraySpec, devices: tuple[Device, ...] = (), **more: Any) -> S
     return Survey(
         snapshot=Kernel(*arrays, **seen).sampler().sample(),
         devices={each.disk.name: each for each in devices},
-        **{"mdadm": known((4, 2)), "homehost": "nas", **more},
+        **{"mdadm": known((4, 2)), "groups": known(()), "homehost": "nas", **more},
     )
 
 

@@ -352,7 +352,7 @@ LONG = "v" * 60
     ],
 )
 def test_refused(wanted: OnTop, sentence: str) -> None:
-    found = host(groups=("root", "old"), nodes=("mapper", "md"))
+    found = host(groups=known(("root", "old")), nodes=("mapper", "md"))
     refusal = refuse_on_top(wanted, found, below())
     assert refusal is not None
     assert refusal.sentence == sentence
@@ -371,7 +371,7 @@ def test_refused(wanted: OnTop, sentence: str) -> None:
     ],
 )
 def test_not_refused(wanted: OnTop) -> None:
-    assert refuse_on_top(wanted, host(groups=("vg.",)), below()) is None
+    assert refuse_on_top(wanted, host(groups=known(("vg.",))), below()) is None
 
 
 @pytest.mark.parametrize(

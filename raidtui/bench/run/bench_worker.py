@@ -153,7 +153,7 @@ class BenchWorker:
     def _go_through(self, schedule: Schedule, stage: Stage) -> tuple[str, str]:
         self._keep_rest()
         stage.open()
-        version = read_fio_version(self._root)
+        version = read_fio_version(self._root).value
         self._fio = ".".join(map(str, version)) if version else ""
         with Results() as results, contextlib.closing(LiveFile(self._job.folder)) as live:
             before = read_wear(self._root, schedule.place.disks)

@@ -19,8 +19,11 @@ from msgspec import Struct
 from raidtui.bench.results.run_record import RunSample
 from raidtui.bench.run.fio_stream import Dump, Meter, StreamParser
 from raidtui.host.roots.root import Root
+from raidtui.host.tool_version import read_version
 from raidtui.host.tools import tool_path
+from raidtui.model.answer import Answer
 from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.model.refuse_silence import refuse_silence
 
 if TYPE_CHECKING:
     import psutil
@@ -246,24 +249,20 @@ _MEANINGS = {
 }
 
 
-def read_fio_version(root: Root) -> tuple[int, int] | None:
-    """Return fio's version, (3, 33); None where it is not installed or prints no version."""
-    found = _VERSION.search(root.run("fio", "--version", timeout_s=10.0).stdout)
-    return (int(found[1]), int(found[2])) if found else None
+def read_fio_version(root: Root) -> Answer[tuple[int, ...]]:
+    """Return fio's version, (3, 33)."""
+    return read_version(root, "fio", _VERSION)
 
 
-def refuse_fio(version: tuple[int, int] | None) -> Refusal | None:
+def refuse_fio(answer: Answer[tuple[int, ...]]) -> Refusal | None:
     """Return why fio cannot be used, or None.
 
     Args:
-        version: as ``read_fio_version`` returns it.
+        answer: as ``read_fio_version`` returns it.
     """
-    if version is None:
-        return Refusal(
-            code=RefusalCode.NO_TOOL,
-            why="fio is not installed",
-            remedy="apt install fio, or your distribution's fio",
-        )
+    if refusal := refuse_silence(answer, package="fio"):
+        return refusal
+    version = answer.value or ()
     if version < LEAST:
         have, want = (".".join(map(str, each)) for each in (version, LEAST))
         return Refusal(

@@ -11,6 +11,7 @@ import math
 
 from raidtui.model.geometry import data_disks
 from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
+from raidtui.model.refuse_silence import refuse_silence
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device
 from raidtui.plans.contents import contents_of, device_facts
@@ -82,7 +83,9 @@ def _refuse_names(wanted: OnTop, survey: Survey) -> Refusal | None:
             why=f"{group} and {volume} together are too long for the kernel",
             remedy="choose shorter names",
         )
-    if group in survey.groups:
+    if refusal := refuse_silence(survey.groups, package="lvm2"):
+        return refusal
+    if group in (survey.groups.value or ()):
         return Refusal(
             code=RefusalCode.TAKEN,
             why=f"volume group {group} already exists",

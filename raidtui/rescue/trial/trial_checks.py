@@ -29,6 +29,7 @@ _TOOLS = {
 _PACKAGES = {"e2fsck": "e2fsprogs", "xfs_repair": "xfsprogs", "btrfs": "btrfs-progs"}
 _LUKS = "crypto_LUKS"
 _TABLES = frozenset({"gpt", "dos"})
+_FOUND_NONE = (2, 8)  # blkid: nothing, or several kinds of which none is clear
 _DEEPEST = 4
 _FLOOD = "more errors than it is worth counting"
 _UNCHECKED = {
@@ -37,6 +38,10 @@ _UNCHECKED = {
     "swap": "swap space, which holds nothing to be checked",
     "linux_raid_member": "a member of an array inside the array",
 }
+
+
+class _SilentError(Exception):
+    """A tool does not say what is there; the message is a clause."""
 
 
 class Checker:
@@ -75,7 +80,10 @@ class Checker:
             place: what it is a part of the array as; "" for the array.
             depth: how many tables and groups it lies in.
         """
-        kind, table = self._kind_of(target)
+        try:
+            kind, table = self._kind_of(target)
+        except _SilentError as error:
+            return (TrialFinding(place=place, proof=Proof(check=CheckResult.NOT_TRIED, sure=str(error))),)
         headers = check_headers(target, kind or table)
         if kind in _TOOLS:
             if kind == "btrfs" and headers is not None and headers.devices > 1:
@@ -127,8 +135,14 @@ class Checker:
         return (TrialFinding(place="", proof=_all_volumes(kind, volumes, found)), *found)
 
     def _kind_of(self, target: str) -> tuple[str, str]:
-        """Return the type of what is on a device, and that of its partition table; "" for none."""
+        """Return the type of what is on a device, and that of its partition table; "" for none.
+
+        Raises:
+            _SilentError: blkid does not say it.
+        """
         output = self._root.run("blkid", "--probe", "--output", "export", target, timeout_s=60.0)
+        if output.status not in {0, *_FOUND_NONE}:
+            raise _SilentError(f"it is not known what is there: {output.why}")
         rows = dict(line.partition("=")[::2] for line in output.stdout.split("\n") if "=" in line)
         table = rows.get("PTTYPE", "")
         return rows.get("TYPE", ""), "gpt" if table == "PMBR" else table  # a GPT that blkid does not believe
@@ -270,7 +284,10 @@ def read_store_use(root: Root, overlays: Mapping[str, str]) -> dict[str, int] | 
     """
     found = {}
     for member, name in overlays.items():
-        words = root.run("dmsetup", "status", name).stdout.split()
+        output = root.run("dmsetup", "status", name)
+        if output.status != 0:
+            return f"it is not known how full the store of {member} is: {output.why}"
+        words = output.stdout.split()
         used, _, of = (words[3] if len(words) > 3 else "").partition("/")
         if not (used.isdigit() and of.isdigit()):
             return f"the store of {member} is full, and its overlay is void"

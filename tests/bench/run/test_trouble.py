@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidtui.bench.run.fio_process import fio_trouble, refuse_fio
+from raidtui.model.answer import Answer, AnswerKind, known
 
 UNKNOWN = (
     "/usr/bin/fio: unrecognized option '--foo=1'",
@@ -49,12 +50,12 @@ def test_stopped_by_us() -> None:
 
 
 def test_no_fio() -> None:
-    refusal = refuse_fio(None)
+    refusal = refuse_fio(Answer(kind=AnswerKind.NO_TOOL, why="fio is not installed"))
     assert refusal is not None
-    assert refusal.sentence == "fio is not installed; apt install fio, or your distribution's fio"
-    refusal = refuse_fio((2, 21))
+    assert refusal.sentence == "fio is not installed; apt install fio"
+    refusal = refuse_fio(known((2, 21)))
     assert refusal is not None
     assert refusal.sentence == (
         "fio 2.21 is too old: its status output has no latencies in nanoseconds; install fio 3.1 or newer"
     )
-    assert refuse_fio((3, 33)) is None
+    assert refuse_fio(known((3, 33))) is None
