@@ -1,4 +1,4 @@
-"""What raidtui itself did, as entries: which member was failed or removed is known by its file or step."""
+"""What raidtui itself did, as entries: which member was failed or removed is known by file or step."""
 
 from __future__ import annotations
 
