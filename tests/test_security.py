@@ -49,7 +49,7 @@ def programs() -> set[str]:
 
 def test_the_tools_that_only_read_are_named() -> None:
     found = programs()
-    assert {"mdadm", "smartctl", "vgs", "lvmconfig", "systemctl", "fio", "wipefs", "blkid", "pvs"} <= found
+    assert {"mdadm", "smartctl", "vgs", "lvmconfig", "systemctl", "wipefs", "blkid", "pvs"} <= found
     assert {name for name in found if f"`{name}" not in SECURITY} == set()
 
 

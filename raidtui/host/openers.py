@@ -133,8 +133,11 @@ def _processes(root: Root, numbers: set[str]) -> tuple[dict[str, list[Opener]], 
             continue
         for file in files:
             number = _block_number(f"/proc/{pid}/fd/{file}", away)
-            if number in numbers and not _is_udev(pid) and not _is_ours(root, pid):
-                words = f"{root.text(f'/proc/{pid}/comm') or 'a process'} (pid {pid}) has it open"
+            if number not in numbers:
+                continue
+            name = root.text(f"/proc/{pid}/comm")
+            if name is not None and name not in _UDEV and not _is_udev(pid) and not _is_ours(root, pid):
+                words = f"{name or 'a process'} (pid {pid}) has it open"
                 opener = Opener(words=words, writes=_is_writing(root, pid, file))
                 found.setdefault(number, []).append(opener)
     return found, all_seen
@@ -178,5 +181,7 @@ def _is_udev(pid: int) -> bool:
     try:
         process = psutil.Process(pid)
         return any(each.name() in _UDEV for each in (process, *process.parents()))
-    except psutil.Error:  # it has ended
+    except psutil.NoSuchProcess:  # it has ended, and has nothing open any more
+        return True
+    except psutil.Error:
         return False

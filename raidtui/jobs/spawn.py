@@ -17,6 +17,7 @@ from raidtui.jobs.journal import who
 from raidtui.jobs.lock import BusyError, JobError, worker_of
 from raidtui.jobs.states import AGAIN_EVENT, CANCEL_EVENT, FINAL, UNDER_WAY, JobState
 from raidtui.jobs.store import Job, all_jobs, jobs_folder
+from raidtui.jobs.writable import refuse_unwritable
 from raidtui.model.plan import Plan
 
 _PACE_S = 0.05
@@ -41,8 +42,10 @@ def begin_job(plan: Plan, *, host: str) -> Job:
 
     Raises:
         BusyError: another job is running.
-        JobError: the job cannot be created, or its worker cannot be started.
+        JobError: the job cannot be created, a file of its plan not written, or its worker not started.
     """
+    if refusal := refuse_unwritable(plan):
+        raise JobError(f"{refusal.sentence}; nothing was started")
     refuse_busy(jobs_folder())
     job = Job.create(plan, host=host)
     start_new(job)

@@ -39,12 +39,14 @@ class JobNews(Struct, frozen=True, kw_only=True):
         state: ``running`` while it runs, also before its worker has started.
         wait: what it waits for, if it does.
         undoes: whether a job that is done has steps that can be undone.
+        destroyed: whether a step that destroys was begun.
     """
 
     entries: tuple[Mapping[str, Any], ...]
     state: JobState = JobState.RUNNING
     wait: JobWait | None = None
     undoes: bool = False
+    destroyed: bool = False
 
 
 _OF_MEMBERS = frozenset({"fail", "remove", "locate"})
@@ -141,7 +143,9 @@ def job_news(job_id: str, since: int, begun_after: int = 0) -> JobNews:
         state = JobState.RUNNING if running else job.state
     wait = wait_of(open_root(), job) if state is JobState.GOES_ON else None
     undoes = state is JobState.DONE and _undoes(job)
-    return JobNews(entries=tuple(entries[since:]), state=state, wait=wait, undoes=undoes)
+    begun_steps = {each["step"] for each in entries if each.get("event") == "begin"}
+    destroyed = any(job.plan.steps[number].destroys for number in begun_steps) if begun_steps else False
+    return JobNews(entries=tuple(entries[since:]), state=state, wait=wait, undoes=undoes, destroyed=destroyed)
 
 
 def _undoes(job: Job) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from raidtui.host import examine, facts, openers
@@ -122,6 +123,24 @@ def test_one_that_goes(live: DirRoot, holder: Process, monkeypatch: pytest.Monke
 def test_udev_and_what_it_starts(live: DirRoot, holder: Process, monkeypatch: pytest.MonkeyPatch) -> None:
     parent = Path(f"/proc/{os.getpid()}/comm").read_text().strip()
     monkeypatch.setattr(openers, "_UDEV", frozenset({parent}))
+    assert open_words(live, ("sdz",), patience_s=0) == {}
+
+
+def test_a_worker_of_udev_that_ends_meanwhile(
+    live: DirRoot, holder: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was called "a process": its name, or its parent, could not be read any more."""
+    assert open_words(live, ("sdz",), patience_s=0) == {"sdz": said(holder)}
+
+    def gone(pid: int) -> None:
+        raise psutil.NoSuchProcess(pid)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(psutil, "Process", gone)
+        assert open_words(live, ("sdz",), patience_s=0) == {}
+    name = f"/proc/{holder.pid}/comm"
+    text = live.text
+    monkeypatch.setattr(live, "text", lambda path, **more: None if path == name else text(path, **more))
     assert open_words(live, ("sdz",), patience_s=0) == {}
 
 

@@ -177,7 +177,12 @@ NOT_KNOWN = f"The file system keeps the old geometry; with blocks of 4 KiB the n
             "xfs",
             1 << 40,
             (),
-            ("XFS keeps the old geometry, unless it is mounted with sunit=128,swidth=384.",),
+            (
+                (
+                    "XFS keeps the geometry it was made with. Where xfs_info PATH shows sunit and swidth that"
+                    " are not 0, it can be mounted with sunit=128,swidth=384; else such a mount fails."
+                ),
+            ),
         ),
         ("btrfs", 1 << 40, (), ()),
     ],
@@ -187,7 +192,16 @@ def test_the_geometry_is_said(
 ) -> None:
     survey = replace(standing(signed(kind), mounted(kind)), missing=missing)
     array = replace(first(survey), size_bytes=size_bytes)
-    assert geometry_above(survey, array, OLD, NEW_SHAPE) == Above(notes=notes)
+    expected = tuple(note.replace("PATH", array.path) for note in notes)
+    assert geometry_above(survey, array, OLD, NEW_SHAPE) == Above(notes=expected)
+
+
+def test_no_mount_gives_xfs_another_sunit() -> None:
+    """An allocation group need not be a multiple of it: that mount fails."""
+    survey = standing(signed("xfs"), mounted("xfs"))
+    wider = replace(OLD, chunk_bytes=1 << 19)
+    [note] = geometry_above(survey, first(survey), OLD, wider).notes
+    assert note == "XFS keeps the geometry it was made with: it was made for another chunk."
 
 
 @pytest.mark.parametrize(

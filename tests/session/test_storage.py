@@ -265,3 +265,14 @@ def test_a_job_that_is_done_says_whether_it_can_be_undone(jobs: Path) -> None:
     assert not storage.job_news(failed.id, 0).undoes  # it is offered there anyway
     for_good = made(WORK, *done, plan=Plan(title="b", subject="x", steps=(replace(step, undo=()),)))
     assert not storage.job_news(for_good.id, 0).undoes
+
+
+def test_a_job_that_has_begun_to_wipe_says_so(jobs: Path) -> None:
+    """Of such a job nobody may say that nothing is lost."""
+    wipe = Step(argv=("wipefs", "--all", "/dev/sda"), why="x", destroys=True)
+    plan = Plan(title="a", subject="x", steps=(Step(argv=("true",), why="y"), wipe))
+    failed = {"event": "failed"}
+    first, second = ({"event": "begin", "step": number} for number in (0, 1))
+    assert not storage.job_news(made(WORK, failed, plan=plan).id, 0).destroyed
+    assert not storage.job_news(made(WORK, first, failed, plan=plan).id, 0).destroyed
+    assert storage.job_news(made(WORK, first, second, failed, plan=plan).id, 0).destroyed

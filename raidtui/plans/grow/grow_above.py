@@ -193,9 +193,7 @@ def geometry_above(survey: Survey, array: Array, old: GrowShape, new: GrowShape)
         return Above()
     kind, path = _file_system(survey, array.name, array.path, set())
     if kind == "xfs":
-        sectors, width = after[0] * KIB // SECTOR_BYTES, after[1] * KIB // SECTOR_BYTES
-        options = f"sunit={sectors},swidth={width}"
-        return Above(notes=(f"XFS keeps the old geometry, unless it is mounted with {options}.",))
+        return Above(notes=(_xfs_note(before, after, path),))
     if kind not in _EXT:
         return Above()
     words, back = _hints(after), _hints(before)
@@ -209,6 +207,21 @@ def geometry_above(survey: Survey, array: Array, old: GrowShape, new: GrowShape)
         undo=(Step(argv=("tune2fs", "-E", back, path), why="as it was"),),
     )
     return Above(steps=(step,))
+
+
+def _xfs_note(before: tuple[int, int], after: tuple[int, int], path: str) -> str:
+    """Say what a mount can change: the kernel refuses a geometry where there was none, or another sunit.
+
+    xfs_mount.c: without the feature bit of an alignment, and where an allocation group is no multiple of it.
+    """
+    kept = "XFS keeps the geometry it was made with"
+    if before[0] != after[0]:
+        return f"{kept}: it was made for another chunk."
+    sectors, width = after[0] * KIB // SECTOR_BYTES, after[1] * KIB // SECTOR_BYTES
+    return (
+        f"{kept}. Where xfs_info {path} shows sunit and swidth that are not 0, it can be mounted with"
+        f" sunit={sectors},swidth={width}; else such a mount fails."
+    )
 
 
 def _stripe(shape: GrowShape) -> tuple[int, int]:

@@ -251,6 +251,7 @@ class JobView(FrameScreen[str]):
         self._lines: list[Line] = []
         self._wait: JobWait | None = None
         self.state = JobState.RUNNING
+        self._destroyed = False
         self.undoes = False
         """Whether it is done and can be undone."""
 
@@ -269,7 +270,7 @@ class JobView(FrameScreen[str]):
             self._take(entry)
         self._waits = 0 if news.entries else self._waits + 1
         before, self.state = (self.state, self._wait), news.state
-        self._wait, self.undoes = news.wait, news.undoes
+        self._wait, self.undoes, self._destroyed = news.wait, news.undoes, news.destroyed
         if self.state is JobState.RUNNING and self._is_lost:
             self.state = JobState.INTERRUPTED
         if news.entries or (self.state, self._wait) != before:
@@ -299,7 +300,8 @@ class JobView(FrameScreen[str]):
             undo = [("b", "undo it")] if self.undoes else []
             self.show_foot(*undo, ("Esc", "back"))
         else:
-            words = f"{self.state}: nothing is lost; the journal records what was under way"
+            lost = "what it has wiped stays wiped" if self._destroyed else "nothing is lost"
+            words = f"{self.state}: {lost}; the journal records what was under way"
             self.show_foot(("r", "resume"), ("b", "roll back"), ("Esc", "back"), note=words)
 
     @property

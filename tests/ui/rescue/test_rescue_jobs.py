@@ -25,7 +25,7 @@ from tests.ui.rescue.test_copy_first import IMAGE, copied, to_targets
 from tests.ui.rescue.test_search_page import run_of
 from tests.ui.rescue.test_trial_pages import CLEAN, FakeTrials, known, to_trial, tried
 from tests.ui.rescue.wreck_stage import disks, member
-from tests.ui.staging import SIZES, Paces, Shows, at, screen_text, staged, until, with_screen
+from tests.ui.staging import SIZES, Paces, Shows, at, running, screen_text, staged, until, with_screen
 
 __all__ = ["copied", "tried"]
 AT_S = 1_763_000_000.0
@@ -111,6 +111,21 @@ def test_job(shows: Shows, name: str, size: tuple[int, int]) -> None:
         await pilot.pause()
 
     shows(staged(Kernel(raid10())), size=size, prepare=prepare)
+
+
+@pytest.mark.parametrize(
+    ("destroyed", "words"),
+    [(False, "failed: nothing is lost; the journal"), (True, "failed: what it has wiped stays wiped; the")],
+)
+async def test_what_is_lost_with_a_job(*, destroyed: bool, words: str) -> None:
+    async def news(job_id: str, since: int) -> JobNews:
+        del job_id
+        return JobNews(entries=({"event": "failed"},)[since:], state=JobState.FAILED, destroyed=destroyed)
+
+    async with running(Kernel(raid10())) as pilot:
+        view = JobView("20261122-1", "create", news)
+        await pilot.app.push_screen(view)
+        await until(pilot, lambda: words in screen_text(pilot), words)
 
 
 def test_a_search_that_was_ended(shows: Shows) -> None:
