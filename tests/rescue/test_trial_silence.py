@@ -1,0 +1,49 @@
+"""A trial on which a tool does not answer: that is neither "no file system" nor "the store is full"."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.tools import output_path
+from raidtui.rescue.proof import CheckResult
+from raidtui.rescue.trial.trial_checks import Checker, read_store_use
+from raidtui.rescue.trial.trial_request import TrialNames
+
+BLKID = output_path(("blkid", "--probe", "--output", "export", "/dev/md/x"))
+STATUS = output_path(("dmsetup", "status", "overlay"))
+
+
+@pytest.mark.parametrize(
+    ("said", "check", "sure"),
+    [
+        (
+            "timed-out\nblkid did not answer within 60 s",
+            CheckResult.NOT_TRIED,
+            "it is not known what is there: blkid did not answer within 60 s",
+        ),
+        ("exit 1\n", CheckResult.NOT_TRIED, "it is not known what is there: blkid failed (1)"),
+        ("exit 2\n", CheckResult.NO_FILE_SYSTEM, "blkid knows nothing of what is there"),
+    ],
+)
+def test_what_is_there(said: str, check: CheckResult, sure: str, tmp_path: Path) -> None:
+    checker = Checker(MemoryRoot({BLKID: said}), tmp_path, TrialNames(ident="x"), lambda: False)
+    [found] = checker.check("/dev/md/x")
+    assert (found.proof.check, found.proof.sure) == (check, sure)
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("exit 0\n0 262144 snapshot 24/131072 16\n", {"sda": 24}),
+        ("exit 0\n0 262144 snapshot Invalid\n", "the store of sda is full, and its overlay is void"),
+        (
+            "timed-out\ndmsetup did not answer within 20 s",
+            "it is not known how full the store of sda is: dmsetup did not answer within 20 s",
+        ),
+    ],
+)
+def test_the_store(said: str, found: dict[str, int] | str) -> None:
+    assert read_store_use(MemoryRoot({STATUS: said}), {"sda": "overlay"}) == found
