@@ -22,7 +22,7 @@ def check_words(result: LastCheck, when: str = "") -> str:
     if not result.complete:
         return f"last {result.action}: {result.percent} read, {found} in it{when}"
     took = f", in {duration(result.took_s)}" if result.took_s is not None else ""
-    gaps = f"; nobody watched {duration(result.unwatched_s)} of it" if result.unwatched_s else ""
+    gaps = f"; {duration(result.unwatched_s)} of it was not watched" if result.unwatched_s else ""
     return f"last {result.action}: complete, {found}{when}{took}{gaps}"
 
 

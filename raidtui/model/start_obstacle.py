@@ -42,7 +42,7 @@ def obstacle_of(blocks: Collection[Superblock]) -> str:
     if lacks_raid0_layout(blocks):
         return (
             "its members differ in size and its layout is not recorded: Linux 5.4 and newer do not start it"
-            " before somebody says which it is"
+            " until the layout is given"
         )
     members = [block for block in blocks if block.role is not MemberRole.SPARE] or blocks
     newest = max(members, key=lambda block: block.events or 0)

@@ -32,7 +32,7 @@ class RunEnd(StrEnum):
 
 
 class Gap(Struct, frozen=True, kw_only=True):
-    """A time in which nobody watched, epoch seconds."""
+    """A time that was not watched, epoch seconds."""
 
     from_s: float
     to_s: float
@@ -54,7 +54,7 @@ class SyncRun(Struct, frozen=True, kw_only=True):
         ended_s: when it was seen to run no more.
         end: how it ended.
         by: who stopped it, where it was raidtui.
-        gaps: times in which nobody watched.
+        gaps: times that were not watched.
     """
 
     action: str
@@ -250,7 +250,7 @@ class LastCheck(Struct, frozen=True, kw_only=True):
             complete.
         begun_s, ended_s: when; ``ended_s`` None: it runs. Both None: not known.
         took_s: for how long it ran, without its pauses; None where that is not known.
-        unwatched_s: for how long of it nobody watched.
+        unwatched_s: for how long it was not watched.
         paused: whether it can go on from where it was stopped.
         rewritten: whether what did not match was written over: by a repair, or by a resync since then.
     """

@@ -106,7 +106,7 @@ class SyncWatch:
         return check_result(record, array.last_sync_action or "", self._look(array, at_s))
 
     def close(self) -> None:
-        """Keep what was seen last: from now on nobody watches."""
+        """Keep what was seen last; it is not watched from now on."""
         for key, record in self._records.items():
             open_news = record is not self._written[key] and record.open is not None
             if self._keeps and open_news and not self._book.changed(key):  # else another watcher goes on

@@ -182,7 +182,7 @@ def _layout(group: MemberGroup) -> Iterator[Cause]:
         yield Cause(
             code=CauseCode.RAID0_LAYOUT,
             text="RAID 0 of members of different size, and its layout is not recorded: Linux 5.4 and newer do"
-            " not start it until somebody says which it is. What Linux 3.14 and newer wrote is alternate,"
+            " not start it until the layout is given. What Linux 3.14 and newer wrote is alternate,"
             " what older ones wrote original. Until that is written, raid0.default_layout=2 or =1 on the"
             " kernel's command line starts it.",
             devices=tuple(group.usable),

@@ -14,7 +14,7 @@ from tests.hosts.wrecks import wrecked
             "r0-layout-unknown",
             (
                 "its members differ in size and its layout is not recorded: Linux 5.4 and newer do not start"
-                " it before somebody says which it is"
+                " it until the layout is given"
             ),
         ),
         (
