@@ -109,6 +109,7 @@ def _chosen(root: Root, arguments: argparse.Namespace) -> tuple[Array, ComparedA
 
 def _spans(root: Root, arguments: argparse.Namespace, array: ComparedArray) -> list[Span] | Refusal:
     from raidtui.model.plan import Refusal, RefusalCode  # noqa: PLC0415
+    from raidtui.model.refuse_silence import refuse_silence  # noqa: PLC0415
     from raidtui.rescue.mismatch.logged import logged_spans  # noqa: PLC0415
 
     end = None if arguments.last is None else arguments.last + 1
@@ -117,7 +118,10 @@ def _spans(root: Root, arguments: argparse.Namespace, array: ComparedArray) -> l
         return Refusal(code=RefusalCode.INVALID, why="the array has no such sectors")
     if not arguments.logged:
         return [(first, last)]
-    spans = [(max(first, one), min(last, two)) for one, two in logged_spans(root, array)]
+    logged = logged_spans(root, array)
+    if silence := refuse_silence(logged, package="util-linux"):
+        return silence
+    spans = [(max(first, one), min(last, two)) for one, two in logged.value or ()]
     spans = [span for span in spans if span[0] < span[1]]
     return spans or Refusal(
         code=RefusalCode.NOT_FOUND,

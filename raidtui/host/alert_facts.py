@@ -7,6 +7,7 @@ from raidtui.host.on_top import runs_systemd
 from raidtui.host.roots.root import Root
 from raidtui.host.watch_facts import SMARTD_RUN, conf_word, journal_storage, read_watchers
 from raidtui.model.alert_setup import CHANNELS, HOOK, AlertSetup
+from raidtui.model.answer import Answer, known
 from raidtui.model.watchers import Watchers
 
 SYSTEM_UNITS = "/etc/systemd/system"
@@ -50,7 +51,7 @@ def read_alert_setup(root: Root, *, hook: str, units: dict[str, str], owned_by: 
         monitor_unit=_MONITOR if monitor is not None else "",
         monitor_names=any(each.tells for each in watchers.monitors),
         monitor_installs=installs,
-        monitor_enabled=installs and _is_enabled(root, _MONITOR),
+        monitor_enabled=_is_enabled(root, _MONITOR) if installs else known(False),
         smartd=smartd,
         smartd_unit=next((each for each in _SMARTDS if systemd and _unit_text(root, each) is not None), ""),
         storage=journal_storage(root),
@@ -69,5 +70,8 @@ def _unit_text(root: Root, unit: str) -> str | None:
     return next((text for each in _UNIT_FOLDERS if (text := root.text(f"{each}/{unit}")) is not None), None)
 
 
-def _is_enabled(root: Root, unit: str) -> bool:
-    return root.run("systemctl", "is-enabled", unit, timeout_s=_TOOL_S).stdout.strip() == "enabled"
+def _is_enabled(root: Root, unit: str) -> Answer[bool]:
+    """Ask systemctl, which prints the state and exits with 1 where it is another one than enabled."""
+    output = root.run("systemctl", "is-enabled", unit, timeout_s=_TOOL_S)
+    word = output.stdout.strip()
+    return output.answer(word == "enabled") if word and output.status is not None else output.silent()

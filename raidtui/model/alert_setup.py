@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct, field
 
+from raidtui.model.answer import Answer, known
 from raidtui.model.watchers import Smartd
 
 
@@ -21,7 +22,7 @@ class AlertSetup(Struct, frozen=True, kw_only=True):
         monitor_unit: the unit of mdadm --monitor; "" where there is none.
         monitor_names: whether the command line of one that runs names an address or a program itself.
         monitor_installs: whether that is enabled by hand, and not by udev.
-        monitor_enabled: whether it is enabled.
+        monitor_enabled: whether it is enabled, by systemctl.
         smartd: None where it is not installed.
         smartd_unit: its unit; "" where there is none.
         storage: what journald is to do: auto, persistent, volatile, none.
@@ -39,7 +40,7 @@ class AlertSetup(Struct, frozen=True, kw_only=True):
     monitor_unit: str = ""
     monitor_names: bool = False
     monitor_installs: bool = False
-    monitor_enabled: bool = False
+    monitor_enabled: Answer[bool] = field(default_factory=lambda: known(False))
     smartd: Smartd | None = None
     smartd_unit: str = ""
     storage: str = "auto"

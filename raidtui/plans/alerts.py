@@ -9,6 +9,7 @@ from raidtui.host.alert_facts import SMARTD_SCRIPT
 from raidtui.host.watch_facts import SMARTD_RUN, smartd_lines
 from raidtui.model.alert_setup import HOOK, PARTS, AlertRequest, AlertSetup
 from raidtui.model.plan import Fact, FactKind, Harm, NothingToDo, Plan, Refusal, RefusalCode, Step
+from raidtui.model.refuse_silence import refuse_silence
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.persist import digest_fact, keyword_lines
 from raidtui.plans.target import needs_root
@@ -122,6 +123,9 @@ def _mdadm(setup: AlertSetup, *, replaces: bool, watched: bool) -> _Part:
         )
     if named == HOOK:
         return part
+    part.refusal = refuse_silence(setup.monitor_enabled, package="systemd")
+    if part.refusal:
+        return part
     again = _restart(setup, watched=watched)
     part.steps.append(_conf_step(setup, path, entry, undone=again))
     if named:
@@ -166,7 +170,7 @@ def _conf_step(setup: AlertSetup, path: str, entry: tuple[int, ...], *, undone: 
 
 
 def _enabled(setup: AlertSetup) -> Iterator[Step]:
-    if setup.monitor_installs and not setup.monitor_enabled:
+    if setup.monitor_installs and not setup.monitor_enabled.value:
         yield Step(
             argv=("systemctl", "enable", setup.monitor_unit),
             why="mdadm monitors after the next start, too",

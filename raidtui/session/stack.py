@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TypeVar
 
 from msgspec import Struct, field
@@ -30,7 +31,7 @@ from raidtui.stack.cache_wear import cache_disks
 from raidtui.stack.load import StackMeter
 from raidtui.stack.stack_findings import StackFinding, stack_findings
 
-TOOL_S = 5.0
+TOOL_S = 10.0
 """A tool that takes longer is given up."""
 STATUS_EVERY_S, VOLUMES_EVERY_S, LIVES_EVERY_S = 4.0, 60.0, 600.0
 _TABLE, _STATUS, _VOLUMES, _ROOMS = "dmsetup table", "dmsetup status", "lvs", "file systems"
@@ -87,6 +88,7 @@ class StackReader:
         self._cache_disks: tuple[str, ...] = ()
         self._lives: Mapping[str, int] = {}
         self._silent: dict[str, str] = {}
+        self._turn = 0
         self._maps: frozenset[str] = frozenset()
         self._mounts: tuple[str, ...] = ()
         self.meter = StackMeter()
@@ -101,6 +103,7 @@ class StackReader:
         """
         if wait:  # an answer that is on its way may be from before what has just been changed
             self._crew.wait(lambda: not self._crew.open)
+            self._turn += 1
         self._ask(fresh=wait)
         if wait or not self._threads:
             self._crew.wait(lambda: not self._crew.open)
@@ -118,8 +121,12 @@ class StackReader:
         return StackLook(meter=self.meter, findings=findings, lives=self._lives, arrays=arrays)
 
     def _stack(self) -> Stack:
+        late = self._crew.late  # what was said before is no answer to what was asked since
         facts = MapFacts(
-            tables=self._tables, statuses=self._statuses, volumes=self._volumes, rooms=self._rooms
+            tables=self._tables,
+            statuses=None if _STATUS in late else self._statuses,
+            volumes=self._volumes,
+            rooms=self._rooms,
         )
         nodes = read_nodes(self._root, facts)
         counters = read_io(self._root, nodes.keys())
@@ -143,7 +150,8 @@ class StackReader:
             changed = maps != self._maps
             self._maps = maps
             self._put(_TABLE, 0.0 if changed else VOLUMES_EVERY_S, self._read_tables)
-            self._put(_STATUS, 0.0 if changed or fresh else STATUS_EVERY_S, self._read_statuses)
+            every_s = 0.0 if changed or fresh else STATUS_EVERY_S
+            self._put(_STATUS, every_s, partial(self._read_statuses, self._turn))
             if not self._only_maps and any(
                 (self._root.text(f"/sys/class/block/{name}/dm/uuid") or "").startswith("LVM-")
                 for name in maps
@@ -193,9 +201,10 @@ class StackReader:
         output = self._run(_TABLE, TABLE)
         self._tables = parse_maps(output.stdout) if output is not None else None
 
-    def _read_statuses(self) -> None:
+    def _read_statuses(self, turn: int) -> None:
+        """Keep the states of maps, unless they were asked for before a change that is to be seen."""
         output = self._run(_STATUS, STATUS)
-        self._statuses = parse_maps(output.stdout) if output is not None else None
+        self._statuses = parse_maps(output.stdout) if output is not None and turn == self._turn else None
 
     def _read_volumes(self) -> None:
         output = self._run(_VOLUMES, LVS)

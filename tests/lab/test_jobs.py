@@ -117,12 +117,18 @@ def test_rename(guest: Guest, data: Made) -> None:
 
 
 def test_rename_where_the_configuration_cannot_be_written(guest: Guest, data: Made) -> None:
-    """The array comes back under its old name."""
+    """A full file system is refused; with too little room the array comes back under its old name."""
     full = guest.run(
-        f"cp {CONF} /tmp/conf && mount -t tmpfs -o size=16k tmpfs /etc/mdadm && cp /tmp/conf {CONF}"
+        f"(cat {CONF}; printf '# %5000s\\n' long) >/tmp/conf && mount -t tmpfs -o size=16k tmpfs /etc/mdadm"
+        f" && cp /tmp/conf {CONF}"
         " && dd if=/dev/zero of=/etc/mdadm/filler bs=1k status=none; test -s /etc/mdadm/filler"
     )
     assert full.status == 0, full.output
+    assert refusal(guest, "rename", "127", "--to=126") == (
+        "the plan writes a file, and the file system of /etc/mdadm is full; make room there first; then plan"
+        " again"
+    )
+    assert guest.run("truncate --size=4k /etc/mdadm/filler").status == 0
     plan(guest, "rename", "127", "--to=126")
     said = apply(guest, status=1)
     assert f"step 3: {CONF} cannot be written: No space left on device" in said

@@ -210,7 +210,11 @@ def test_a_name_that_two_arrays_at_rest_have(guest: Guest) -> None:
     uuids = []
     for pair in (names[:2], names[2:4]):
         made = make_array(guest, "lab0", 1, pair, extra=["--assume-clean"])
-        shown = guest.run(f"mdadm --detail --export {made.path} && mdadm --stop {made.path}; udevadm settle")
+        look = " ".join(f"/dev/{name}" for name in pair)
+        shown = guest.run(
+            f"mdadm --detail --export {made.path} && mdadm --stop {made.path}\n"
+            f"udevadm trigger --settle {look}; mdadm --stop --scan"  # udev starts what it looks at
+        )
         uuids += re.findall("^MD_UUID=(.+)$", shown.stdout, re.MULTILINE)
     words = ("create", "--name=125", "--level=raid1", names[0], names[4])
     reported = refusal(guest, *words, "--destroy=lab0")

@@ -148,11 +148,17 @@ def test_a_program_in_the_folder_of_the_configuration() -> None:
 def test_other_hosts_monitors() -> None:
     unit = "/usr/lib/systemd/system/mdmonitor.service"
     root = host({unit: "[Service]\n[Install]\nWantedBy=multi-user.target\n"})
+    enabled = output_path(("systemctl", "is-enabled", "mdmonitor.service"))
+    root.put(enabled, "timed-out\nsystemctl did not answer within 10 s")
+    silent = planned(root, "mdadm")
+    assert isinstance(silent, Refusal)
+    assert silent.code is RefusalCode.NO_ANSWER
+    root.put(enabled, "exit 1\ndisabled\n")
     assert commands(plan_of(root, "mdadm").steps)[3:] == [
         "systemctl enable mdmonitor.service",
         "systemctl restart mdmonitor.service",
     ]
-    root.put(output_path(("systemctl", "is-enabled", "mdmonitor.service")), "exit 0\nenabled\n")
+    root.put(enabled, "exit 0\nenabled\n")
     assert commands(plan_of(root, "mdadm").steps)[3:] == ["systemctl restart mdmonitor.service"]
     plan = plan_of(host(None, raid0()), "mdadm")
     assert plan.notes == ("Nothing is restarted: no array runs that mdadm monitors.",)

@@ -119,6 +119,24 @@ def test_what_no_file_system_says(
     assert words in found.text
 
 
+_PVS = ("pvs", "--noheadings", "--nosuffix", "--units", "s", "--separator", ",", "--readonly")
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("timed-out\npvs did not answer within 30 s", "pvs did not answer within 30 s"),
+        ("exit 5\n", "pvs failed (5)"),
+        ("exit 0\n  2048,vg\n", "lvs was not run for this capture"),
+    ],
+)
+def test_where_lvm_is_silent_nothing_is_called_free(said: str, words: str) -> None:
+    root = tree(kind="LVM2_member")
+    root.put(output_path((*_PVS, "--options", "pe_start,vg_name", "/dev/md127")), said)
+    (found,) = laid(root, 5000, 4)
+    assert (found.kind, found.text) == (ContentKind.NOT_KNOWN, f"LVM does not say what lies there: {words}")
+
+
 def test_through_an_opened_mapping() -> None:
     text = "0 60000 crypt aes-xts-plain64 :64:logon:x 0 9:127 32768 1 allow_discards"
     root = tree(kind="crypto_LUKS", holders={"dm-0": ("open", "CRYPT-LUKS2-abc", text)})

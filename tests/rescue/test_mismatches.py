@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.tools import output_path
+from raidtui.model.answer import AnswerKind
 from raidtui.rescue.mismatch.compared_array import ComparedArray, ComparedMember
 from raidtui.rescue.mismatch.find_mismatches import MOST_STRETCHES, MismatchWatch, find_mismatches
-from raidtui.rescue.mismatch.logged import parse_logged
+from raidtui.rescue.mismatch.logged import logged_spans, parse_logged
 from raidtui.rescue.mismatch.mismatch_records import (
     Mismatch,
     MismatchResult,
@@ -364,3 +367,18 @@ def test_what_the_kernel_logged_of_an_earlier_array_of_that_name_is_not_meant(tm
     assert parse_logged(before + other + now, array) == [(16 * SECTOR, 32 * SECTOR)]
     assert parse_logged(before, array) == []
     assert parse_logged(now + other, array) == [(16 * SECTOR, 32 * SECTOR)]
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("exit 0\n", AnswerKind.ANSWER),
+        ("timed-out\nno answer", AnswerKind.TIMED_OUT),
+        ("exit 1\n", AnswerKind.FAILED),
+    ],
+)
+def test_a_log_that_cannot_be_read_is_not_one_without_mismatches(
+    said: str, kind: AnswerKind, tmp_path: Path
+) -> None:
+    array = Members(tmp_path, 5, "left-symmetric", 3).array
+    assert logged_spans(MemoryRoot({output_path(("dmesg",)): said}), array).kind is kind

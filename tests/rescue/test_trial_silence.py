@@ -34,6 +34,28 @@ def test_what_is_there(said: str, check: CheckResult, sure: str, tmp_path: Path)
     assert (found.proof.check, found.proof.sure) == (check, sure)
 
 
+SFDISK = output_path(("sfdisk", "--json", "/dev/md/x"))
+A_PART = '{"partitiontable": {"partitions": [{"start": 2048, "size": 4096}]}}'
+
+
+@pytest.mark.parametrize(
+    ("said", "check", "places"),
+    [
+        ("timed-out\nsfdisk did not answer within 60 s", CheckResult.NOT_TRIED, [""]),
+        ("exit 1\n", CheckResult.NOT_TRIED, [""]),
+        ("exit 0\ngarbage", CheckResult.NOT_TRIED, [""]),
+        ('exit 0\n{"partitiontable": {}}', CheckResult.NO_FILE_SYSTEM, [""]),
+        (f"exit 0\n{A_PART}", CheckResult.NO_FILE_SYSTEM, ["", "p1"]),  # dmsetup does not map it
+    ],
+)
+def test_a_partition_table(said: str, check: CheckResult, places: list[str], tmp_path: Path) -> None:
+    """A table that no tool reads is not one without a file system; a part that is not mapped is a finding."""
+    files = {BLKID: "exit 0\nPTTYPE=gpt\n", SFDISK: said}
+    found = Checker(MemoryRoot(files), tmp_path, TrialNames(ident="x"), lambda: False).check("/dev/md/x")
+    assert (found[0].proof.check, [each.place for each in found]) == (check, places)
+    assert all(each.proof.check is CheckResult.NOT_TRIED for each in found[1:])
+
+
 @pytest.mark.parametrize(
     ("said", "found"),
     [

@@ -76,6 +76,32 @@ def test_an_answer_that_was_on_its_way_is_not_the_one_that_is_waited_for() -> No
     assert host.asked.count(STATUS) == 2
 
 
+class LateHost(HangingHost):
+    """A host whose second answer about the state of maps is on its way until ``end``."""
+
+    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        output = super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+        if argv == STATUS and self.asked.count(STATUS) == 2:
+            self.end.wait()
+        return output
+
+
+def test_what_was_said_before_is_no_answer_to_what_is_asked_now() -> None:
+    """A knob that was set is not called what it was before because the tool has not answered yet."""
+    host = LateHost()
+    reader = StackReader(host, limit_s=0.2, only_maps=True)
+
+    def thresholds() -> list[int | None]:
+        nodes = reader.look({}, wait=True).meter.now.nodes.values()
+        return [node.cache.migration_threshold for node in nodes if node.title == "vc/slow" and node.cache]
+
+    try:
+        assert thresholds() == [2048]
+        assert thresholds() == [None]
+    finally:
+        host.end.set()
+
+
 class AskedHost(StackHost):
     """A host that notes which tools were asked."""
 

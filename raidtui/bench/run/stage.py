@@ -225,7 +225,11 @@ class Stage:
 
         While it is held, nothing else can use it.
         """
-        ours = {FactKind.UNTOUCHED, *({FactKind.FREE} if self._holder.name == name else ())}
+        ours = {
+            FactKind.UNTOUCHED,
+            FactKind.CONTENTS,
+            *({FactKind.FREE} if self._holder.name == name else ()),
+        }
         facts = tuple(fact for fact in needs if fact.subject == name and fact.kind not in ours)
         if trouble := first_trouble(self._root, facts):
             raise StageError(trouble)

@@ -331,7 +331,7 @@ class Readback(Struct, frozen=True, kw_only=True):
         path: the file.
         before: the value before.
         asked: the value that was requested.
-        now: the kernel's value after; None where it can no longer be read.
+        now: the kernel's value after; None where it cannot be read now.
     """
 
     subject: str
@@ -353,7 +353,7 @@ class Readback(Struct, frozen=True, kw_only=True):
             reason: why it was not written, if so.
         """
         if self.now is None:
-            return f"{self.knob} of {self.subject} can no longer be read" + (f": {reason}" if reason else "")
+            return f"{self.knob} of {self.subject} cannot be read now" + (f": {reason}" if reason else "")
         if reason:
             return f"{self.knob} of {self.subject} is not set to {self.asked}: {reason}; it is {self.now}"
         if self.as_asked:

@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from raidtui.host.block import BLOCK
 from raidtui.host.roots.root import Root, whole_number
 from raidtui.host.udev import read_udev_entry
+from raidtui.model.answer import Answer, AnswerKind
 from raidtui.rescue.mismatch.mismatch_records import ContentKind
-from raidtui.rescue.trial.parts import lvm_parts
+from raidtui.rescue.trial.parts import Part, lvm_parts
 
 _TABLE_SECTORS = 34
 _DEEPEST = 12
@@ -74,7 +75,7 @@ class Layers:
     def __init__(self, root: Root) -> None:
         self._root = root
         self._known: dict[str, tuple[tuple[_Child, ...], str]] = {}
-        self._volumes: dict[str, tuple[tuple[int, int, str], ...]] = {}
+        self._volumes: dict[str, Answer[tuple[Part, ...]]] = {}
 
     def grounds(self, device: str, first: int, sectors: int) -> Iterator[LaidStretch]:
         """Return what a stretch of an array is made of, in order.
@@ -150,7 +151,10 @@ class Layers:
 
     def _beside_volumes(self, here: LaidStretch) -> Iterator[LaidStretch]:
         """Return what no active volume has: LVM's metadata, volumes that are not active, free extents."""
-        begins, inactive, group = self._physical(here.device)
+        begins, inactive, group, silent = self._physical(here.device)
+        if silent:
+            yield _said(here, ContentKind.NOT_KNOWN, f"LVM does not say what lies there: {silent}")
+            return
         at, end = here.first, here.first + here.sectors
         while at < end:
             on = next(((s, n, name) for s, n, name in inactive if s <= at < s + n), None)
@@ -162,26 +166,25 @@ class Layers:
             elif on is not None:
                 text = f"the volume {on[2]}, which is not active: activate it to see which file"
                 yield _said(part, ContentKind.NOT_KNOWN, text)
-            elif begins:
-                yield _said(part, ContentKind.FREE, f"free space of the volume group {group}".rstrip())
             else:
-                yield _said(part, ContentKind.NOT_KNOWN, "LVM does not say what lies there")
+                yield _said(part, ContentKind.FREE, f"free space of the volume group {group}".rstrip())
             at = last
 
-    def _physical(self, device: str) -> tuple[int, tuple[tuple[int, int, str], ...], str]:
-        """Return where the extents of a physical volume begin, its linear volumes, and its group."""
+    def _physical(self, device: str) -> tuple[int, tuple[tuple[int, int, str], ...], str, str]:
+        """Return where a physical volume's extents begin, its linear volumes, its group; and why not."""
         path = f"/dev/{device}"
         words = ("--noheadings", "--nosuffix", "--units", "s", "--separator", ",", "--readonly")
         output = self._root.run("pvs", *words, "--options", "pe_start,vg_name", path, timeout_s=_TOOL_S)
         begins, _, group = output.stdout.strip().partition(",")
+        first = whole_number(begins)
+        if output.kind is not AnswerKind.ANSWER or not first:
+            return 0, (), "", output.why if output.kind is not AnswerKind.ANSWER else "pvs names no extents"
         if device not in self._volumes:
-            found = []
-            for part in lvm_parts(self._root, path):
-                for line in part.table.split("\n"):
-                    fields = line.split()
-                    found.append((int(fields[4]), int(fields[1]), part.name))
-            self._volumes[device] = tuple(found)
-        return whole_number(begins) or 0, self._volumes[device], group
+            self._volumes[device] = lvm_parts(self._root, path)
+        parts = self._volumes[device]
+        lines = [(line.split(), part.name) for part in parts.value or () for line in part.table.split("\n")]
+        volumes = tuple((int(fields[4]), int(fields[1]), name) for fields, name in lines)
+        return first, volumes, group, "" if parts.is_known else parts.why
 
     def _children(self, device: str) -> tuple[tuple[_Child, ...], str]:
         """Return the devices on a device, and the name of a map whose targets are not understood."""

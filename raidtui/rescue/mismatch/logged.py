@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from raidtui.host.roots.root import Root
+from raidtui.model.answer import Answer, known
 from raidtui.rescue.mismatch.compared_array import ComparedArray, Span
 from raidtui.view.units import SECTOR_BYTES
 
@@ -16,14 +17,17 @@ _LINE = re.compile(r"\b(md\S+): mismatch sector in range ([0-9]{1,18})-([0-9]{1,
 _TOOL_S = 20.0
 
 
-def logged_spans(root: Root, array: ComparedArray) -> list[Span]:
+def logged_spans(root: Root, array: ComparedArray) -> Answer[list[Span]]:
     """Return the parts of an array's walk that the kernel's log names, in order; [] for none.
 
     Args:
         root: the host.
         array: with parity: the log counts sectors of the members' data.
     """
-    return parse_logged(root.run("dmesg", timeout_s=_TOOL_S).stdout, array) if array.parity else []
+    if not array.parity:
+        return known([])
+    output = root.run("dmesg", timeout_s=_TOOL_S)
+    return output.answer(parse_logged(output.stdout, array)) if output.status == 0 else output.silent()
 
 
 def parse_logged(text: str, array: ComparedArray) -> list[Span]:

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from raidtui.host.roots.root import Root
+from raidtui.model.answer import Answer, AnswerKind
 from raidtui.view.units import SECTOR_BYTES
 
 _WHERE = re.compile(r"(.+)\(([0-9]{1,12})\)\Z")
@@ -29,9 +30,11 @@ class Part(Struct, frozen=True, kw_only=True):
     table: str
 
 
-def table_parts(root: Root, target: str) -> tuple[Part, ...]:
-    """Return the partitions of a device; () where its table cannot be read."""
+def table_parts(root: Root, target: str) -> Answer[tuple[Part, ...]]:
+    """Return the partitions of a device."""
     output = root.run("sfdisk", "--json", target, timeout_s=_TOOL_S)
+    if output.kind is not AnswerKind.ANSWER:
+        return output.silent()
     try:
         table: dict[str, Any] = json.loads(output.stdout)["partitiontable"]
         unit = int(table.get("sectorsize", SECTOR_BYTES)) // SECTOR_BYTES
@@ -41,15 +44,16 @@ def table_parts(root: Root, target: str) -> tuple[Part, ...]:
             if row.get("type") != _PROTECTIVE
         ]
     except (ValueError, LookupError, TypeError, AttributeError):
-        return ()
-    return tuple(
+        return output.silent(AnswerKind.NOT_UNDERSTOOD, "sfdisk's table is not understood")
+    parts = tuple(
         Part(name=f"p{number}", table=f"0 {sectors} linear {target} {start}")
         for number, (start, sectors) in enumerate(rows, start=1)
         if sectors > 2  # the two sectors of an extended partition hold no more than a table
     )
+    return output.answer(parts)
 
 
-def lvm_parts(root: Root, target: str) -> tuple[Part, ...]:
+def lvm_parts(root: Root, target: str) -> Answer[tuple[Part, ...]]:
     """Return the volumes on a physical volume that lie on it alone, segment after segment.
 
     LVM reads this device and no other, so that it never sees a volume group twice.
@@ -62,11 +66,14 @@ def lvm_parts(root: Root, target: str) -> tuple[Part, ...]:
         timeout_s=_TOOL_S,
     )
     physical = root.run(*("pvs", *options, "--options", "pe_start", target), timeout_s=_TOOL_S)
+    for output in (volumes, physical):
+        if output.kind is not AnswerKind.ANSWER:
+            return output.silent()
     try:
         begins = int(json.loads(physical.stdout)["report"][0]["pv"][0]["pe_start"])
         rows: list[dict[str, str]] = json.loads(volumes.stdout)["report"][0]["seg"]
     except (ValueError, LookupError, TypeError):
-        return ()
+        return volumes.silent(AnswerKind.NOT_UNDERSTOOD, "LVM's report is not understood")
     lines: dict[str, list[str] | None] = {}
     for row in rows:
         name = f"{row['vg_name']}/{row['lv_name']}"
@@ -79,4 +86,5 @@ def lvm_parts(root: Root, target: str) -> tuple[Part, ...]:
         have = lines.setdefault(name, [])
         if have is not None:
             have.append(line)
-    return tuple(Part(name=name, table="\n".join(each)) for name, each in lines.items() if each)
+    parts = tuple(Part(name=name, table="\n".join(each)) for name, each in lines.items() if each)
+    return volumes.answer(parts)

@@ -91,22 +91,35 @@ class Checker:
             path, proof = self._checked(target, kind)
             self.places[place] = (path, kind)
             return (TrialFinding(place=place, proof=proof),)
-        parts: Sequence[Part] = ()
-        if depth < _DEEPEST and kind == "LVM2_member":
-            parts = lvm_parts(self._root, target)
-        elif depth < _DEEPEST and table in _TABLES:
-            parts = table_parts(self._root, target)
+        parts, silent = self._parts(target, kind, table) if depth < _DEEPEST else ((), "")
+        if silent and (headers is None or headers.right is not False):
+            proof = Proof(check=CheckResult.NOT_TRIED, contents=kind or table, sure=silent)
+            return (TrialFinding(place=place, proof=proof),)
         below: list[TrialFinding] = []
         said = "" if headers is not None and headers.right is False else _UNCHECKED.get(kind, "")
         if depth < _DEEPEST and kind == _LUKS and self._key is not None:
             said, below = self._opened(target, place, depth, self._key)
         for part in parts:
-            if path := self._map(part):
-                below += self.check(path, f"{place}/{part.name}".lstrip("/"), depth + 1)
+            inner = f"{place}/{part.name}".lstrip("/")
+            path, why = self._map(part)
+            if why:
+                below.append(TrialFinding(place=inner, proof=Proof(check=CheckResult.NOT_TRIED, sure=why)))
+            else:
+                below += self.check(path, inner, depth + 1)
         return (
             TrialFinding(place=place, proof=_container(kind or table, parts, below, headers, said)),
             *below,
         )
+
+    def _parts(self, target: str, kind: str, table: str) -> tuple[Sequence[Part], str]:
+        """Return the parts of a volume group or a partition table, and why they are not known."""
+        if kind == "LVM2_member":
+            found = lvm_parts(self._root, target)
+        elif table in _TABLES:
+            found = table_parts(self._root, target)
+        else:
+            return (), ""
+        return found.value or (), "" if found.is_known else f"it is not known what is in it: {found.why}"
 
     def _opened(self, target: str, place: str, depth: int, key: TrialKey) -> tuple[str, list[TrialFinding]]:
         """Open an encrypted volume; return what that says, and what stands in it."""
@@ -184,12 +197,12 @@ class Checker:
         said = output.read_text(encoding="utf-8", errors="replace") if output.is_file() else ""
         return _verdict(kind, argv, end), said
 
-    def _map(self, part: Part) -> str:
-        """Map a part, read-only; return its path, or "" where that fails."""
+    def _map(self, part: Part) -> tuple[str, str]:
+        """Map a part, read-only; return its path, and why there is none."""
         self._count += 1
         name = f"{self._names.own}-on-{self._count}"
         made = self._root.run("dmsetup", "create", name, "--readonly", "--table", part.table)
-        return f"/dev/mapper/{name}" if made.status == 0 else ""
+        return f"/dev/mapper/{name}", "" if made.status == 0 else f"it could not be mapped: {made.why}"
 
 
 def _unreplayed(proof: Proof, replay: Replay) -> Proof:
