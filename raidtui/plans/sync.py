@@ -172,11 +172,7 @@ def plan_pause(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
             undo=(array_step(array, "sync_action", sync.action, "continue from there"),),
         )
     if sync.phase is Phase.PENDING and array.read_only:
-        return Refusal(
-            code=RefusalCode.WRONG_STATE,
-            why=f"the {sync.action} has not begun, and to pause it would make {array.title} writable",
-            remedy=f"leave it as it is; raidtui plan read-write {array.title} lets it begin",
-        )
+        return _plan_pause_pending(array, sync.action)
     if refusal := refuse_interrupting(array):
         return refusal
     lost = " The array stays degraded until then." if array.missing_slots else ""
@@ -187,6 +183,29 @@ def plan_pause(snapshot: Snapshot, key: str | None) -> Plan | Refusal:
         undo=(array_step(array, "sync_action", "idle", "resume it"),),
         harm=Harm.REDUCES,
         warning=f"While it is frozen, no failed member is rebuilt.{lost} It is frozen until you resume it.",
+    )
+
+
+def _plan_pause_pending(array: Array, action: str) -> Plan | Refusal:
+    """Keep what is pending from beginning with the first write.
+
+    A write to sync_action ends auto-read-only (drivers/md/md.c, action_store); md goes back to it, and takes
+    the freeze away, while nothing has the array open (md_set_readonly).
+    """
+    if array.read_only != "auto-read-only":
+        return Refusal(
+            code=RefusalCode.WRONG_STATE,
+            why=f"the {action} does not begin while {array.title} is read-only",
+            remedy=f"leave it as it is; raidtui plan read-write {array.title} lets it begin",
+        )
+    return Plan(
+        title=f"{action} paused",
+        subject=array.title,
+        steps=(array_step(array, "sync_action", "frozen", "it does not begin with the first write"),),
+        undo=(array_step(array, "array_state", "read-auto", "auto-read-only as before, and not frozen"),),
+        harm=Harm.REDUCES,
+        warning=f"This also makes {array.title} writable: md ends auto-read-only with it. While it is frozen,"
+        " no failed member is rebuilt. u gives back both, while nothing has the array open.",
     )
 
 

@@ -355,6 +355,31 @@ def test_pause_asks_and_resumes(guest: Guest) -> None:
         terminal.wait_for(shows_row("data", "resync", "%"))
 
 
+def test_a_pending_resync_is_paused_and_all_of_it_given_back(guest: Guest) -> None:
+    """The pause ends auto-read-only too, and says so; u gives back both."""
+    slow(guest, 500)
+    disks = disk_names(guest)[:2]
+    made = make_array(guest, "data", 1, disks)
+    start_ro = "/sys/module/md_mod/parameters/start_ro"
+    members = " ".join(f"/dev/{name}" for name in disks)
+    again = f"mdadm -q --stop {made.path} && echo 1 >{start_ro} && mdadm -q --assemble {made.path} {members}"
+    assert guest.run(f"{again}; echo 0 >{start_ro}").status == 0
+    action, state = md(made, "sync_action"), md(made, "array_state")
+    with open_console(guest) as terminal:
+        terminal.wait_for(shows_row("data", "pending"))
+        terminal.press("p")
+        terminal.wait_for("This also makes data writable")
+        terminal.press("y")
+        wait_kernel(guest, action, "frozen")
+        assert kernel_text(guest, state) == "clean"
+        terminal.wait_for(shows_row("data", "frozen"))
+        terminal.press("u")
+        wait_kernel(guest, state, "read-auto")
+        assert kernel_text(guest, action) == "idle"
+        assert "resync=PENDING" in guest.run("cat /proc/mdstat").stdout
+        terminal.wait_for(shows_row("data", "pending"))
+
+
 def test_leaving_offers_to_restore(guest: Guest) -> None:
     slow(guest, 500)
     made = make_array(guest, "data", 1, ["ubda", "ubdb"])

@@ -136,13 +136,23 @@ def test_pause_of_a_resync_is_frozen_and_asked() -> None:
     )
 
 
-@pytest.mark.parametrize("read_only", ["auto-read-only", "read-only"])
-def test_what_has_not_begun_is_not_paused(read_only: str) -> None:
+PENDING = Syncing(action="resync", waiting="PENDING")
+
+
+def test_the_pause_of_what_is_pending_says_what_else_it_changes() -> None:
     """A write to sync_action makes an auto-read-only array writable (drivers/md/md.c, action_store)."""
-    waits = Syncing(action="resync", waiting="PENDING")
-    refusal = plan(plan_pause, raid10(read_only=read_only, sync=waits, resync_start="0"))
+    found = plan(plan_pause, raid10(read_only="auto-read-only", sync=PENDING, resync_start="0"))
+    assert isinstance(found, Plan)
+    assert found.steps == (step("sync_action", "frozen", "it does not begin with the first write"),)
+    assert found.undo == (step("array_state", "read-auto", "auto-read-only as before, and not frozen"),)
+    assert found.harm is Harm.REDUCES
+    assert found.warning.startswith("This also makes data writable: md ends auto-read-only with it.")
+
+
+def test_what_does_not_begin_is_not_paused() -> None:
+    refusal = plan(plan_pause, raid10(read_only="read-only", sync=PENDING, resync_start="0"))
     assert isinstance(refusal, Refusal)
-    assert refusal.why == "the resync has not begun, and to pause it would make data writable"
+    assert refusal.why == "the resync does not begin while data is read-only"
     assert refusal.remedy == "leave it as it is; raidtui plan read-write data lets it begin"
 
 
