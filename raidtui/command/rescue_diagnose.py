@@ -33,8 +33,8 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     report = read_rescue(root, tuple(kernel_name(root, word) for word in arguments.devices))
     for name in report.unknown:
         _say(f"{name}: there is no such device")
-    for name in report.silent:
-        _say(f"{name} does not answer: what is on it is not known; see the kernel log")
+    for name, why in sorted(report.silent.items()):
+        _say(f"what is on {name} is not known: {why}; see the kernel log")
     if arguments.json:
         print_json(report_dict(report))
     else:
@@ -42,7 +42,8 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
             for line in array_lines(array):
                 print(visible(line))
         if not report.arrays and report.read:
-            print("No md superblock was found, and nothing that may have been a member.")
+            where = " on the devices that could be read" if report.silent else ""
+            print(f"No md superblock was found{where}, and nothing that may have been a member.")
     if report.why:
         _say(report.why)
     return status_of(report)
@@ -55,15 +56,15 @@ def _say(text: str) -> None:
 
 
 def status_of(report: RescueReport) -> int:
-    """Return 0 no rescue is needed, 1 one is, 2 too few members to start an array, 3 nothing was read."""
-    if report.why or report.unknown or not report.read:
-        return _UNREAD
-    return max((array.needs for array in report.arrays), default=0)
+    """Return 0 no rescue is needed, 1 one is, 2 too few members to start an array, 3 not all was read."""
+    needs = max((array.needs for array in report.arrays), default=0)
+    unread = report.why or report.unknown or not report.read or (report.silent and not needs)
+    return _UNREAD if unread else needs
 
 
 def report_dict(report: RescueReport) -> dict[str, Any]:
     """Return the form for programs (docs/rescue.md)."""
-    return {"arrays": [_array_dict(array) for array in report.arrays], "silent": list(report.silent)}
+    return {"arrays": [_array_dict(array) for array in report.arrays], "silent": sorted(report.silent)}
 
 
 def _array_dict(array: RescueArray) -> dict[str, Any]:

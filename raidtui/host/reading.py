@@ -150,7 +150,7 @@ class Reading:
         self._known = False
         self._close: frozenset[str] = frozenset()
         self._devices: dict[str, Device | None] = {}
-        self._silent: set[str] = set()
+        self._silent: dict[str, str] = {}
         self._host: Survey | None = None
         self._on_top: dict[str, Any] = {}
         self._named: tuple[Reference, ...] = ()
@@ -190,7 +190,8 @@ class Reading:
         return self._survey(wear_known=self._measured or self._read_s is None)
 
     def _survey(self, *, wear_known: bool) -> Survey:
-        left, late = self._names(self._crew.open), self._names(self._crew.late) | frozenset(self._silent)
+        left = self._names(self._crew.open)
+        late = dict.fromkeys(self._names(self._crew.late), "it does not answer")
         devices = {name: self._device(name, wear_known=wear_known) for name in self._light}
         host = self._host or Survey(snapshot=self._snapshot)
         return replace(
@@ -200,7 +201,7 @@ class Reading:
             named=self._named,
             devices={name: device for name, device in devices.items() if device is not None},
             pending=left,
-            silent=late,
+            silent={**late, **self._silent},
         )
 
     @property
@@ -315,14 +316,16 @@ class Reading:
 
     def _read_closely(self, name: str, disks: Mapping[str, Disk], *, digest: bool) -> None:
         if (self._root.text(f"{BLOCK}/{name}/dm/suspended") or "0").strip() == "1":
-            self._silent.add(name)  # whoever reads it waits until it is resumed, and cannot be ended
+            self._silent[name] = (
+                "it is suspended"  # whoever reads it waits until it is resumed, and cannot be ended
+            )
             return
         try:
             device = read_device(self._root, name, disks, digest=digest)
             self._devices[name] = None if name in self._maps and device.superblock is None else device
-            self._silent.discard(name)
-        except MdadmSilentError:
-            self._silent.add(name)
+            self._silent.pop(name, None)
+        except MdadmSilentError as error:
+            self._silent[name] = str(error)
         if self._measured and self._asker is not None and self._names(self._crew.open) == {name}:
             self._crew.put(_JUDGE, self._judge)  # now it is known which disks had been away
 

@@ -56,6 +56,7 @@ class AbsentArray(Struct, frozen=True, kw_only=True):
         awaits_udev: whether more members may be found: udev has not read all devices yet.
         unread: the devices that udev has no entry of, if it is known which.
         obstacle: why md does not start it as it is, with all members; "" for nothing.
+        silence: why mdadm does not say what its members hold, a clause; "" where it was not asked, or does.
     """
 
     absence: Absence
@@ -73,6 +74,7 @@ class AbsentArray(Struct, frozen=True, kw_only=True):
     awaits_udev: bool = False
     unread: tuple[str, ...] = ()
     obstacle: str = ""
+    silence: str = ""
 
     @property
     def key(self) -> str:

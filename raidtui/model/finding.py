@@ -43,6 +43,7 @@ class FindingCode(StrEnum):
     BAD_BLOCKS = "bad-blocks"
     BAD_BLOCKS_LOST = "bad-blocks-lost"
     BROKEN = "broken"
+    CREATED_OVER = "created-over"
     DEGRADED = "degraded"
     DELAYED = "delayed"
     FAILED = "failed"

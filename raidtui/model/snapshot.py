@@ -65,6 +65,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
         lacks: parts that could not be read.
         absent: arrays that should run and do not, where they were looked for.
         checks: what is known of the last check of arrays, by their keys, where a record was asked.
+        origins: what is older than an array that is filled for the first time, a clause, by its key.
         trials: rescue trials of which something is there, where they were looked for.
     """
 
@@ -82,6 +83,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     absent: tuple[AbsentArray, ...] = ()
     trials: tuple[TrialTrace, ...] = ()
     checks: Mapping[str, LastCheck] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict)
 
     def is_trial(self, array: Array) -> bool:
         """Whether an array was made by a rescue trial: it, or the container that it is a volume of."""

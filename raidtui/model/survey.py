@@ -93,6 +93,9 @@ class ContainerVolume(Struct, frozen=True, kw_only=True):
     state: str = ""
 
 
+_YOUNG_S, _YOUNG_EVENTS = 86_400.0, 100
+
+
 class Superblock(Struct, frozen=True, kw_only=True):
     """What ``mdadm --examine`` says of a member or former member.
 
@@ -172,6 +175,13 @@ class Superblock(Struct, frozen=True, kw_only=True):
     def replays(self) -> bool:
         """Whether md writes to the members as it starts the array, also read-only: it replays a log."""
         return bool((self.features or 0) & _REPLAYED)
+
+    @property
+    def young(self) -> bool:
+        """Whether the array was created shortly before this was written."""
+        if self.created_s is None or self.updated_s is None:
+            return False
+        return self.updated_s - self.created_s < _YOUNG_S and (self.events or 0) < _YOUNG_EVENTS
 
     def takes_for_failed(self, other: Superblock) -> bool:
         """Whether it records the slot of another member as failed or missing."""
@@ -269,7 +279,7 @@ class Survey(Struct, frozen=True, kw_only=True):
         trim_timer: the state of fstrim.timer: enabled, disabled, masked; "" where systemd has none.
         raid456_discards: whether raid456 passes discards to its members; None where it is not loaded.
         pending: devices that are still being read.
-        silent: devices that have not answered in time.
+        silent: by the device, of which it is not known what they hold: why, a clause.
     """
 
     snapshot: Snapshot
@@ -289,7 +299,7 @@ class Survey(Struct, frozen=True, kw_only=True):
     trim_timer: str = ""
     raid456_discards: bool | None = None
     pending: frozenset[str] = frozenset()
-    silent: frozenset[str] = frozenset()
+    silent: Mapping[str, str] = field(default_factory=dict)
 
     def refuse_unread(self, *names: str) -> Refusal | None:
         """Return a refusal if one of these devices has not been read, else None."""
@@ -299,7 +309,7 @@ class Survey(Struct, frozen=True, kw_only=True):
             if name in self.silent:
                 return Refusal(
                     code=RefusalCode.UNKNOWN,
-                    why=f"{name} does not answer: what is on it is not known",
+                    why=f"what is on {name} is not known: {self.silent[name]}",
                     remedy="see the kernel log",
                 )
         return None

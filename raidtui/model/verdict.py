@@ -45,10 +45,12 @@ class Condition:
         mismatches: what the last check, repair or resync counted.
         last_action: which of these it was; "" where the kernel does not say.
         same_uuid: whether another array has its UUID.
+        created_over: whether something older than it was found, while md fills it for the first time.
     """
 
     __slots__ = (
-        "active", "awaited", "bad_blocks", "broken", "container", "data_lost", "detached", "detached_slots",
+        "active", "awaited", "bad_blocks", "broken", "container", "created_over", "data_lost", "detached",
+        "detached_slots",
         "faulty", "frozen", "journal_lost", "last_action", "layout", "level", "member_trouble", "mismatches",
         "phase", "same_uuid", "stale", "sync", "understood", "up", "work_waits",
     )  # fmt: skip
@@ -79,6 +81,7 @@ class Condition:
         self.mismatches = 0
         self.last_action = ""
         self.same_uuid = False
+        self.created_over = False
 
     @property
     def missing(self) -> tuple[int, ...]:
@@ -141,6 +144,8 @@ def troubles(array: Condition) -> dict[str, int]:
         found["mismatches"] = ATTENTION
     if array.same_uuid:
         found["same-uuid"] = ATTENTION
+    if array.created_over:
+        found["created-over"] = ATTENTION
     return found
 
 

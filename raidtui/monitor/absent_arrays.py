@@ -326,6 +326,7 @@ class AbsentArrays:
             filled=filled,
             members=members,
             obstacle=obstacle_of(known.values()) if known else "",
+            silence=next((self._superblocks.silent.get(each.name, "") for each in group), ""),
         )
 
     def _stopped(self, seen: _Seen, group: Sequence[FoundMember]) -> AbsentArray:

@@ -46,8 +46,10 @@ def judge(
     found: list[Finding] = []
     for array in snapshot.arrays:
         before = known.get(array.key)
-        if before is None or before[0] is not array:
-            before = known[array.key] = (array, tuple(judge_array(array, snapshot.checks.get(array.key))))
+        origin = snapshot.origins.get(array.key, "")
+        if before is None or before[0] is not array or origin:
+            found_now = judge_array(array, snapshot.checks.get(array.key), origin)
+            before = known[array.key] = (array, tuple(found_now))
         found += before[1]
     for absent in snapshot.absent:
         found.append(judge_absent(absent))
@@ -99,8 +101,8 @@ def exit_status(snapshot: Snapshot, findings: Sequence[Finding]) -> int:
     return 1 if any(health >= Health.ATTENTION for health in healths) else 0
 
 
-def condition_of(array: Array, check: LastCheck | None = None) -> Condition:
-    """Return what the verdict on an array is made from; ``check`` is what is known of its last check."""
+def condition_of(array: Array, check: LastCheck | None = None, origin: str = "") -> Condition:
+    """Return what the verdict on an array is made from; the arguments are as for ``judge_array``."""
     condition = Condition(
         active=array.active,
         container=array.is_container,
@@ -133,12 +135,25 @@ def condition_of(array: Array, check: LastCheck | None = None) -> Condition:
         condition.mismatches = 0 if check.rewritten else check.mismatches
         condition.last_action = check.action
     condition.same_uuid = array.twin
+    condition.created_over = bool(origin)
     return condition
 
 
-def judge_array(array: Array, check: LastCheck | None = None) -> Iterator[Finding]:
-    """Yield the findings about one array; ``check`` is what is known of its last check."""
-    found = troubles(condition_of(array, check))
+def judge_array(array: Array, check: LastCheck | None = None, origin: str = "") -> Iterator[Finding]:
+    """Yield the findings about one array.
+
+    Args:
+        array: the array.
+        check: what is known of its last check.
+        origin: what is older than it, a clause.
+    """
+    found = troubles(condition_of(array, check, origin))
+    if origin:
+        remedy = (
+            f"if what it held is wanted, stop it now (mdadm --stop {array.path}): the {array.sync_action}"
+            " overwrites it; then raidtui rescue (a in the console)"
+        )
+        yield finding_of(array, FindingCode.CREATED_OVER, origin, remedy, found=found)
     if array.stale is not None and not array.understood:
         text = f"is there, but its lines in /proc/mdstat are not understood: {array.stale.reason}"
         remedy = f"mdadm --detail {array.path} shows its state; please report it: raidtui capture FILE"
@@ -395,6 +410,8 @@ def judge_absent(absent: AbsentArray) -> Finding:
         elif absent.raid_disks is None:
             sentence = f"is not started: {count}; the number of its members is not known"
             remedy = f"run raidtui as root; {_ASSEMBLE}"
+            if absent.silence:
+                sentence, remedy = f"{sentence}: {absent.silence}", "see the kernel log, and try again"
         elif health is Health.FAILED:
             find = "find the missing members, and " if len(there) < absent.raid_disks else ""
             remedy = f"{find}{_NEVER_RE_CREATE}; {_RESCUE}"

@@ -50,6 +50,7 @@ def _array(group: MemberGroup, others: list[MemberGroup]) -> RescueArray:
         members=tuple(sorted(members, key=_order)),
         missing=group.absent,
         running=group.array.name if group.array is not None and group.array.active else "",
+        silent=tuple(sorted(group.facts.survey.silent)),
         causes=causes,
         ways=ways_of(group, causes),
     )

@@ -18,7 +18,6 @@ from raidtui.rescue.records import MediumState, RescueFacts
 from raidtui.rescue.reshape_backup import backup_of
 
 _OLD_SUPERBLOCK_SECTORS = 128  # 0.90: 64 KiB at a multiple of 64 KiB (MD_RESERVED_SECTORS)
-_YOUNG_S, _YOUNG_EVENTS = 86_400.0, 100
 
 
 class MemberGroup(Struct, frozen=True, kw_only=True):
@@ -68,10 +67,7 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
     @property
     def young(self) -> bool:
         """Whether it was created shortly before it was last written: maybe over another array."""
-        created_s, updated_s = self.newest.created_s, self.newest.updated_s
-        if created_s is None or updated_s is None or self.external:
-            return False
-        return updated_s - created_s < _YOUNG_S and (self.newest.events or 0) < _YOUNG_EVENTS
+        return self.newest.young and not self.external
 
     @property
     def external(self) -> bool:

@@ -182,6 +182,7 @@ class RescueArray(Struct, frozen=True, kw_only=True):
         name: as it is stored, "host:name"; "" where none is stored.
         missing: slots of which nothing was found.
         running: the kernel's name of the array where it is assembled; "" where it is not.
+        silent: the devices of the host of which it is not known what they hold.
         causes: what is the case, the most important first.
         ways: the ways back, from harmless to drastic.
     """
@@ -193,6 +194,7 @@ class RescueArray(Struct, frozen=True, kw_only=True):
     raid_disks: int | None = None
     missing: tuple[int, ...] = ()
     running: str = ""
+    silent: tuple[str, ...] = ()
     causes: tuple[Cause, ...] = ()
     ways: tuple[WayBack, ...] = ()
 
@@ -200,8 +202,10 @@ class RescueArray(Struct, frozen=True, kw_only=True):
     def needs(self) -> Need:
         """Whether it needs a rescue."""
         codes = {each.code for each in self.causes}
-        if self.running or codes == {CauseCode.BLANK}:
+        if codes == {CauseCode.BLANK}:
             return Need.NONE
+        if self.running:
+            return Need.RESCUE if CauseCode.RECREATED in codes else Need.NONE
         if not any(way.possible and way.code not in _NO_STARTS for way in self.ways):
             return Need.TOO_FEW
         return Need.NONE if codes <= _HARMLESS else Need.RESCUE

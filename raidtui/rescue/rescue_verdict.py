@@ -41,7 +41,10 @@ class RescueVerdict(Struct, frozen=True, kw_only=True):
 def verdict_of(array: RescueArray) -> RescueVerdict:
     """Return what can become of an array by what is here; what comes back can change it."""
     if array.running:
-        return RescueVerdict(code=VerdictCode.RUNNING, text=f"It runs, as {array.running}.")
+        text = f"It runs, as {array.running}."
+        if CauseCode.RECREATED in {each.code for each in array.causes}:
+            text += f" If what was there before is wanted, stop it now: mdadm --stop /dev/{array.running}."
+        return RescueVerdict(code=VerdictCode.RUNNING, text=text)
     if {each.code for each in array.causes} == {CauseCode.BLANK}:
         return RescueVerdict(code=VerdictCode.NOTHING, text="There is nothing to save.")
     possible = {way.code for way in array.ways if way.possible}
@@ -71,6 +74,9 @@ def verdict_of(array: RescueArray) -> RescueVerdict:
             "Not known whether it can be saved: there are devices enough that may hold its data, but no"
             " way is known that starts it as it is."
         )
+        return RescueVerdict(code=VerdictCode.NOT_KNOWN, text=text)
+    if array.silent:
+        text = f"Not known whether it can be saved: it is not known what is on {joined(array.silent)}."
         return RescueVerdict(code=VerdictCode.NOT_KNOWN, text=text)
     text = "Lost with what is here: fewer devices than it needs hold its data, all that may counted."
     return RescueVerdict(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from raidtui.rescue.copying.copies import known_copies
 from raidtui.rescue.diagnosis import diagnose
 from raidtui.rescue.hints import ArrayHint, captured_hints
 from raidtui.rescue.records import MediumState, RescueArray, RescueFacts
+from raidtui.session.origin_watch import is_filled
 from raidtui.view.units import SECTOR_BYTES
 from raidtui.wear.disk_wear import DiskWear
 from raidtui.wear.faults import TroubleKind
@@ -44,14 +45,14 @@ class RescueReport(Struct, frozen=True, kw_only=True):
     """What was found.
 
     Args:
-        silent: kernel names of the devices that have not answered in time.
+        silent: by the device, of which it is not known what they hold: why, a clause.
         unknown: names that no device has.
         read: how many devices were read.
         why: why nothing can be known, if so.
     """
 
     arrays: tuple[RescueArray, ...]
-    silent: tuple[str, ...] = ()
+    silent: Mapping[str, str] = msgspec.field(default_factory=dict)
     unknown: tuple[str, ...] = ()
     read: int = 0
     why: str = ""
@@ -70,7 +71,7 @@ def read_rescue(root: Root, names: Collection[str] = ()) -> RescueReport:
     survey = facts.survey
     return RescueReport(
         arrays=diagnose(facts),
-        silent=tuple(sorted(survey.silent)),
+        silent=survey.silent,
         unknown=tuple(name for name in names if name not in survey.devices),
         read=len(survey.devices) - len(survey.silent),
     )
@@ -116,8 +117,8 @@ def look_closer(root: Root, survey: Survey, snapshot: Snapshot, names: Collectio
         names: as of ``read_rescue``.
     """
     surfaces = {each.device: each for each in read_surfaces(root, survey, snapshot)}
-    late = frozenset(name for name, each in surfaces.items() if each.silent)
-    disks = sorted({device.disk.disk for device in survey.devices.values()} - late)
+    late = {name: "it does not answer" for name, each in surfaces.items() if each.silent}
+    disks = sorted({device.disk.disk for device in survey.devices.values()} - late.keys())
     wears = WearReader(root, timeout_s=_SMART_S).read([disk for disk in disks if has_smart(disk)])
     media = {
         name: msgspec.structs.replace(
@@ -126,7 +127,7 @@ def look_closer(root: Root, survey: Survey, snapshot: Snapshot, names: Collectio
         )
         for name, device in survey.devices.items()
     }
-    survey = msgspec.structs.replace(survey, silent=survey.silent | late)
+    survey = msgspec.structs.replace(survey, silent={**late, **survey.silent})
     blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
     moved = any(needs_backup(block) for block in blocks)
     return RescueFacts(
@@ -159,6 +160,15 @@ def read_surfaces(root: Root, survey: Survey, snapshot: Snapshot) -> tuple[Surfa
         known = msgspec.json.decode(root.text(SURFACES) or "[]", type=list[Surface])
         return tuple(each for each in known if each.device in survey.devices)
     running = {member.name for array in snapshot.arrays if array.active for member in array.members}
+    filled = {
+        member.name
+        for array in snapshot.arrays
+        if is_filled(array)
+        for member in array.members
+        if (block := survey.devices[member.name].superblock if member.name in survey.devices else None)
+        is not None
+        and block.young
+    }
     found = {name: Surface(device=name, silent=True) for name in survey.silent}
     crew = Crew()
 
@@ -170,7 +180,7 @@ def read_surfaces(root: Root, survey: Survey, snapshot: Snapshot) -> tuple[Surfa
             found[name] = surface
 
     for name, device in survey.devices.items():
-        if not (name in running or name in found or device.disk.users or device.busy):
+        if name in filled or not (name in running or name in found or device.disk.users or device.busy):
             crew.put(name, partial(look, name))
     crew.wait(lambda: not crew.open)
     late = {str(name): Surface(device=str(name), silent=True) for name in crew.late}

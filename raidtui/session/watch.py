@@ -37,6 +37,7 @@ from raidtui.monitor.sync_track import STALL_S
 from raidtui.monitor.sync_watch import SyncWatch
 from raidtui.plans.sync_speed import SYSTEM
 from raidtui.plans.target import base_of
+from raidtui.session.origin_watch import OriginWatch
 
 if TYPE_CHECKING:  # loaded when something is written: a watching console starts without
     from raidtui.jobs.journal import Journal
@@ -111,6 +112,7 @@ class HostWatch:
         self._record_lock = threading.Lock()  # pane 4 uses it in another thread
         self._heard: list[Uevent] = []
         self.syncs = SyncWatch(root, open_book(live=root.live, writable=root.writable), keeps=not once)
+        self.origins = OriginWatch(root, once=once)
         self._last_look = LastLook() if root.live else None
         self._unsubscribe = root.subscribe(self._hear)
 
@@ -144,7 +146,8 @@ class HostWatch:
         self.syncs.see(snapshot)
         checks = {array.key: self.syncs.result(array, snapshot.taken_s) for array in snapshot.arrays}
         known = {key: result for key, result in checks.items() if result is not None}
-        snapshot = replace(snapshot, checks=known) if known else snapshot
+        origins = self.origins.see(snapshot.arrays)
+        snapshot = replace(snapshot, checks=known, origins=origins) if known or origins else snapshot
         findings = judge(snapshot, self._judged)
         events = self._pending
         self._pending = []

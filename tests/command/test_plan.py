@@ -12,6 +12,7 @@ import raidtui
 from raidtui.cli import build_parser, run
 from raidtui.command.device_names import kernel_name
 from raidtui.command.plan import make_plan
+from raidtui.host.tools import output_path
 from raidtui.jobs.plan_file import load_plan
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.plans.create.create_request import CreateRequest, OnTop
@@ -244,6 +245,15 @@ def test_what_only_looks_so_is_refused(
 ) -> None:
     assert run(["plan", *words.split()]) == 2
     assert capsys.readouterr().err.startswith(f"raidtui: not possible: {sentence}")
+
+
+def test_what_could_not_be_asked_ends_with_another_status(
+    host: Host, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A refusal is 2; that mdadm has not answered is 3, and it is not called missing."""
+    host.put(output_path(("mdadm", "--version")), "timed-out\nmdadm did not answer within 10 s")
+    assert run(["plan", "bitmap", "data", "internal"]) == 3
+    assert capsys.readouterr().err.startswith("raidtui: not possible: mdadm did not answer within 10 s; try")
 
 
 def test_a_name_in_the_configuration_is_not_gone(host: Host, capsys: pytest.CaptureFixture[str]) -> None:

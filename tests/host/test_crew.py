@@ -103,10 +103,10 @@ class Silent(Stage):
 
 def test_a_device_that_does_not_answer_is_not_taken_for_an_empty_one() -> None:
     found = read_survey(Silent(host_tree(disks={"sdx": {}, "sdy": {}})), EMPTY, ("sdx", "sdy"))
-    assert found.silent == {"sdx"}
+    assert found.silent == {"sdx": "mdadm did not answer"}
     refusal = found.refuse_unread("sdy", "sdx")
     assert refusal is not None
-    assert refusal.why == "sdx does not answer: what is on it is not known"
+    assert refusal.why == "what is on sdx is not known: mdadm did not answer"
     assert found.refuse_unread("sdy") is None
     assert found.no_device("sdz").why == "there is no device sdz"
 

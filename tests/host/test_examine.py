@@ -245,6 +245,20 @@ def test_no_superblock(output: str | None) -> None:
     assert read_superblock(root, "sda") is None
 
 
+_A_MEMBER = {
+    "/sys/class/block/sda/dev": "8:0\n",
+    "/sys/class/block/sda/size": "2048\n",
+    "/run/udev/data/b8:0": "E:ID_FS_TYPE=linux_raid_member\nE:ID_FS_USAGE=raid\n",
+}
+
+
+@pytest.mark.parametrize("output", ["exit 1\n", "exit 1\ngarbage\n", "exit 0\n", "exit 0\nMD_METADATA=1.2\n"])
+def test_a_status_alone_does_not_say_that_there_is_no_superblock(output: str) -> None:
+    """Exit status 1 is also that of a device that cannot be opened: blkid is the second witness."""
+    with pytest.raises(MdadmSilentError, match="blkid finds a superblock"):
+        read_superblock(MemoryRoot({**_A_MEMBER, examine("sda"): output}), "sda")
+
+
 @pytest.mark.parametrize(
     ("output", "why"),
     [

@@ -1,5 +1,6 @@
 """The screen on the real kernel: real keys are pressed, and both the screen and the kernel are looked at."""
 
+import json
 import re
 import shlex
 import statistics
@@ -378,6 +379,24 @@ def test_a_pending_resync_is_paused_and_all_of_it_given_back(guest: Guest) -> No
         assert kernel_text(guest, action) == "idle"
         assert "resync=PENDING" in guest.run("cat /proc/mdstat").stdout
         terminal.wait_for(shows_row("data", "pending"))
+
+
+def test_an_array_created_over_another_one_is_said_while_it_is_filled(guest: Guest) -> None:
+    """In the wrong order: the recovery overwrites one member of the former array each second."""
+    disks = disk_names(guest)[:3]
+    old = make_array(guest, "old", 5, disks, extra=("--assume-clean",))
+    made = f"mkfs.ext4 -qF {old.path} && mdadm -q --stop {old.path} && sleep 1.1"
+    assert guest.run(made).status == 0
+    slow(guest, 500)
+    make_array(guest, "new", 5, [disks[1], disks[0], disks[2]])
+    status = guest.run(f"{' '.join(RAIDTUI)} status --json", timeout=60)
+    said = {each["code"]: each["severity"] for each in json.loads(status.stdout)["findings"]}
+    assert (status.status, said) == (1, {"degraded": "degraded", "created-over": "attention"})
+    with open_console(guest) as terminal:
+        terminal.wait_for(re.compile(rf"the file system on {disks[0]}.* is older"))
+        terminal.wait_for("stop it now (mdadm --stop /dev/md")
+        terminal.press("a")
+        terminal.wait_for("stop it now: mdadm --stop /dev/", timeout=60)
 
 
 def test_leaving_offers_to_restore(guest: Guest) -> None:

@@ -23,7 +23,7 @@ from raidtui.rescue.diagnosis import diagnose
 from raidtui.rescue.records import CauseCode, MediumState, RescueArray, RescueFacts
 from raidtui.rescue.rescue_lines import array_lines
 from raidtui.rescue.rescue_verdict import VerdictCode, verdict_of
-from raidtui.session.rescue import impatience, read_facts, read_rescue
+from raidtui.session.rescue import RescueReport, impatience, read_facts, read_rescue
 from raidtui.view.text import cell_width
 from raidtui.wear.disk_wear import DiskWear
 from tests.hosts.wrecks import wrecked
@@ -107,9 +107,16 @@ class _Hanging(Root):
         return self._root.run(*argv, timeout_s=timeout_s, stdin=stdin)
 
 
+@pytest.mark.parametrize(
+    ("read", "silent", "status"), [(2, {}, 0), (2, {"sda": "mdadm did not answer"}, 3), (0, {}, 3)]
+)
+def test_silence_is_not_that_no_rescue_is_needed(read: int, silent: dict[str, str], status: int) -> None:
+    assert status_of(RescueReport(arrays=(), silent=silent, read=read)) == status
+
+
 def test_a_device_that_does_not_answer_is_silent_and_no_other_is_waited_for() -> None:
     report = read_rescue(_Hanging(wrecked("r5-one-behind"), "ubdd"))
-    assert report.silent == ("ubdd",)
+    assert [*report.silent] == ["ubdd"]
     (array,) = report.arrays
     assert "ubdd did not answer, and may be one of them." in texts((array,), CauseCode.MISSING)
     assert [member.device for member in array.members if member.presence == "whole"] == ["ubda", "ubdc"]
@@ -227,10 +234,23 @@ def test_enough_devices_without_a_way_are_not_lost() -> None:
     """A reshape is pending, so no search helps; but nothing says that too few devices hold data."""
     root = wrecked("r0-grow-halted")
     for command in (("--examine",), ("--examine", "--export")):
-        root.put(output_path(("mdadm", *command, "/dev/ubdb")), "exit 1\n")
+        said = "exit 1\nmdadm: No md superblock detected on /dev/ubdb.\n"
+        root.put(output_path(("mdadm", *command, "/dev/ubdb")), said)
     (array, *_) = read_rescue(root).arrays
     assert verdict_of(array).code is VerdictCode.NOT_KNOWN
     assert verdict_of(array).text.startswith("Not known whether it can be saved: there are devices enough")
+
+
+def test_an_array_is_not_lost_while_a_device_has_not_answered() -> None:
+    """Fewer members than it needs were read; what does not answer may be one."""
+    root = wrecked("r0-grow-halted")
+    for device in ("ubda", "ubdb"):
+        for command in (("--examine",), ("--examine", "--export")):
+            argv = ("mdadm", *command, f"/dev/{device}")
+            root.put(output_path(argv), "timed-out\nmdadm did not answer within 20 s")
+    (array, *_) = read_rescue(root).arrays
+    assert verdict_of(array).code is VerdictCode.NOT_KNOWN
+    assert verdict_of(array).text.endswith("it is not known what is on ubda and ubdb.")
 
 
 @pytest.mark.parametrize(

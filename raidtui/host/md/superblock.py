@@ -25,6 +25,7 @@ from raidtui.host.md.mdadm import (
     read_examine_text,
 )
 from raidtui.host.md.superblock_words import decimal, parse_superblock
+from raidtui.host.probe import probe_signatures
 from raidtui.host.roots.root import Root
 from raidtui.host.serials import label_serial
 from raidtui.host.udev import has_udev_entry, read_udev_entry
@@ -33,6 +34,7 @@ from raidtui.model.survey import Superblock
 
 _UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 _NO_SUPERBLOCK = 1  # Examine.c: the exit status where there is none, and where it cannot be opened
+_NONE = "No md superblock detected"  # its words, in the C locale; the status alone says it of both
 _HAS_BITMAP = "Internal Bitmap : "
 _DIRTY = re.compile(r"([0-9]{1,15}) dirty")
 _SIZE = re.compile(r"([0-9]{1,15}) (B|KB|MB|GB)\b")
@@ -81,16 +83,32 @@ def read_examined(root: Root, name: str, *, whole: bool = False) -> Superblock |
     try:
         values = read_examine(root, f"/dev/{name}")
     except MdadmError as error:
-        if error.status == _NO_SUPERBLOCK:
-            return None
-        raise
+        if error.status != _NO_SUPERBLOCK:
+            raise
+        if _NONE not in str(error):
+            _confirm_none(root, name, str(error))
+        return None
     if not values.get("MD_LEVEL") and not values.get("MD_UUID"):
+        _confirm_none(root, name, "mdadm --examine says nothing of it")
         return None
     text = ""
     with contextlib.suppress(MdadmError):
         text = read_examine_text(root, f"/dev/{name}") if whole else ""
     block = parse_superblock(values, text)
     return _with_bitmap(root, name, block) if _HAS_BITMAP in text else block
+
+
+def _confirm_none(root: Root, name: str, said: str) -> None:
+    """Ask the device itself where mdadm has not said that there is no superblock.
+
+    Raises:
+        MdadmSilentError: there may be one.
+    """
+    found = probe_signatures(root, name)
+    if found.value is None:
+        raise MdadmSilentError(f"{said}; {found.why}", AnswerKind.NOT_UNDERSTOOD)
+    if any(use.what == "linux_raid_member" for use in found.value):
+        raise MdadmSilentError(f"{said}, and blkid finds a superblock", AnswerKind.NOT_UNDERSTOOD)
 
 
 def _with_bitmap(root: Root, name: str, block: Superblock) -> Superblock:
@@ -240,6 +258,8 @@ class Superblocks:
         self._may_ask = may_ask
         self._patient = patient or not root.live
         self._known: dict[tuple[str, str, str], Superblock | None] = {}
+        self.silent: dict[str, str] = {}
+        """By the device, why mdadm does not say what is on it, a clause."""
         self._reader: threading.Thread | None = None
 
     @property
@@ -280,9 +300,11 @@ class Superblocks:
     def _one(self, found: FoundMember) -> Superblock | None:
         if not found.uuid and not may_have_superblock(read_edges(self._root, found.name, LOOKED_AT_BYTES)):
             return None
+        self.silent.pop(found.name, None)
         try:
             return read_superblock(self._root, found.name)
-        except MdadmSilentError:
+        except MdadmSilentError as error:
+            self.silent[found.name] = str(error)
             return None
 
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array, Phase
-from raidtui.model.finding import Health
+from raidtui.model.finding import FindingCode, Health
 from raidtui.model.levels import layout_short
 from raidtui.model.verdict import ROLES, state
 from raidtui.session.watch import Report
@@ -53,8 +53,9 @@ def state_of(report: Report, array: Listed) -> tuple[str, str]:
 
 
 def is_down(report: Report, array: Array) -> bool:
-    """Whether an array that the kernel lists does not run, or has failed."""
-    return not array.is_container and (not array.active or report.healths[array.key] is Health.FAILED)
+    """Whether an array that the kernel lists does not run, has failed, or was created over an older one."""
+    over = any(finding.code is FindingCode.CREATED_OVER for finding in report.of(array))
+    return not array.is_container and (not array.active or over or report.healths[array.key] is Health.FAILED)
 
 
 def brief_of(report: Report, array: Listed, shared: Collection[str] = ()) -> Brief:

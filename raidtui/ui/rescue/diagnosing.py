@@ -57,7 +57,9 @@ class Diagnosing:
         """Return what is known; of the devices themselves, what was seen when they were looked at."""
         if self._facts is None:
             return RescueFacts(survey=survey)
-        return replace(self._facts, survey=replace(survey, silent=survey.silent | self._facts.survey.silent))
+        return replace(
+            self._facts, survey=replace(survey, silent={**self._facts.survey.silent, **survey.silent})
+        )
 
     def arrays(self, survey: Survey) -> tuple[RescueArray, ...]:
         """Return the arrays, and the devices without a superblock."""

@@ -9,6 +9,7 @@ from textual.binding import Binding, BindingType
 
 from raidtui.model.survey import Survey
 from raidtui.rescue.records import CauseCode, RescueArray
+from raidtui.rescue.rescue_verdict import verdict_of
 from raidtui.session.rescue_trials import KnownTrial
 from raidtui.ui.frame.pages import PageScreen, rule
 from raidtui.ui.rescue.guide_lines import cause_lines, facts_of, member_lines, text_lines, title_of, way_panel
@@ -24,7 +25,7 @@ _NOTHING = (
     " Esc and a lead to the devices without one."
 )
 _TRIED = "A rescue trial of it is there ({}): t leads to it. The ways back are offered when it is taken down."
-_RUNS = "It is running: the ways back are offered when it is stopped (T in pane 1)."
+_RUNS = "The ways back are offered when it is stopped (T in pane 1)."
 
 
 class GuideScreen(PageScreen[str]):
@@ -149,7 +150,9 @@ class GuideScreen(PageScreen[str]):
         said = [*text_lines(f" · {tried}", width, "accent", 3), []] if tried else []
         lines = [*said, *first, [], *table, *([[]] if rest else []), *rest]
         if array.running:
-            return [*lines, [], [(f" {_RUNS}", "plain")]]
+            role = "warn" if array.needs else "plain"
+            words = f"{verdict_of(array).text} {_RUNS}"
+            return [*lines, [], *text_lines(f" {words}", width, role, 1)]
         if not self._rows and not tried:
             return [*lines, [], [(" There is no way back with what is here.", "warn")]]
         return lines

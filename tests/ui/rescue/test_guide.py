@@ -226,7 +226,7 @@ def test_while_devices_are_read(shows: Shows) -> None:
             plain_host(),
             devices={device.disk.name: device for device in disks(member(0), member(1))},
             pending=frozenset({"sdc2"}),
-            silent=frozenset({"sdd2"}),
+            silent={"sdd2": "it does not answer"},
         )
         [array] = diagnose(RescueFacts(survey=survey))
         screen.show_array(array, survey, "2 of 4 devices read …")

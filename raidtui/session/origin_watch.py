@@ -1,0 +1,98 @@
+"""Whether an array that md fills for the first time was created over something older.
+
+Its devices are opened once, in a thread of its own, when such a sync is first seen. Only what carries a date
+of its own counts: an ext file system that begins where a member's data may. Silence claims nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from raidtui.host.crew import Crew
+from raidtui.host.roots.root import Root
+from raidtui.model.array import Array, Phase
+from raidtui.view.units import SECTOR_BYTES, joined
+
+_LOOK_S = 5.0
+_FILLS = frozenset({"resync", "recover"})
+
+
+class OriginWatch:
+    """Looks at each array once.
+
+    Args:
+        root: the host.
+        once: whether the answer is waited for.
+    """
+
+    def __init__(self, root: Root, *, once: bool) -> None:
+        apart = root.apart()
+        self._root = apart or root
+        self._crew = Crew(threads=apart is not None)
+        self._once = once
+        self._found: dict[str, str] = {}
+
+    def see(self, arrays: Sequence[Array]) -> Mapping[str, str]:
+        """Return what is older, a clause, by the keys of the arrays; only of those that are filled now.
+
+        Args:
+            arrays: md's.
+        """
+        if not self._root.live or os.geteuid() != 0:
+            return {}
+        filled = [array for array in arrays if is_filled(array)]
+        for array in filled:
+            if array.key not in self._found:
+                self._found[array.key] = ""
+                self._crew.put(array.key, partial(self._look, array))
+        if self._once:
+            self._crew.wait(lambda: not self._crew.open)
+        return {array.key: words for array in filled if (words := self._found[array.key])}
+
+    def _look(self, array: Array) -> None:
+        from raidtui.host.md.mdadm import MdadmError  # noqa: PLC0415  (a console without a resync does without)
+        from raidtui.host.md.superblock import read_examined  # noqa: PLC0415
+        from raidtui.host.surface import read_surface  # noqa: PLC0415
+
+        made: dict[str, float] = {}
+        created_s = None
+        for member in array.members:
+            try:
+                block = read_examined(self._root, member.name, whole=True)
+            except MdadmError:
+                continue
+            if block is None or not block.young or block.slot is None:
+                continue
+            created_s = block.created_s
+            surface = read_surface(
+                self._root, member.name, _LOOK_S, (block.offset_sectors or 0) * SECTOR_BYTES
+            )
+            if surface is not None and surface.filesystem_s is not None:
+                made[member.name] = surface.filesystem_s
+        self._found[array.key] = older_words(created_s, made)
+
+
+def older_words(created_s: float | None, made: Mapping[str, float]) -> str:
+    """Return what is older than an array, a clause; "" for nothing.
+
+    Args:
+        created_s: when the array was created, epoch seconds; None where that is not known.
+        made: when the file system on a member was made, by the member's name.
+    """
+    from raidtui.rescue.gap_words import moment  # noqa: PLC0415
+
+    older = {name: at_s for name, at_s in made.items() if created_s is not None and at_s < created_s}
+    if created_s is None or not older:
+        return ""
+    return (
+        f"was created {moment(created_s)}, and the file system on {joined(sorted(older))} is older:"
+        f" {moment(min(older.values()))}"
+    )
+
+
+def is_filled(array: Array) -> bool:
+    """Whether a resync or a recovery runs."""
+    sync = array.sync
+    return sync is not None and sync.phase is Phase.RUNNING and sync.action in _FILLS
