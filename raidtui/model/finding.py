@@ -43,6 +43,7 @@ class FindingCode(StrEnum):
     BAD_BLOCKS = "bad-blocks"
     BAD_BLOCKS_LOST = "bad-blocks-lost"
     BROKEN = "broken"
+    CONF_LINE_STALE = "conf-line-stale"
     DEGRADED = "degraded"
     DELAYED = "delayed"
     FAILED = "failed"
@@ -65,6 +66,7 @@ class FindingCode(StrEnum):
     READ_ONLY = "read-only"
     RESHAPE_WAITS = "reshape-waits"
     SAME_UUID = "same-uuid"
+    SLOTS_UNFILLED = "slots-unfilled"
     STALE = "stale"
 
 

@@ -54,6 +54,18 @@ class TrialTrace(Struct, frozen=True, kw_only=True):
     array: str = ""
 
 
+class StaleLine(Struct, frozen=True, kw_only=True):
+    """A line of mdadm.conf that gives the name of an array that runs another UUID.
+
+    Args:
+        where: file and line, for people.
+        doubled: whether another line has the right UUID.
+    """
+
+    where: str
+    doubled: bool = False
+
+
 class Snapshot(Struct, frozen=True, kw_only=True):
     """The host at one moment.
 
@@ -66,6 +78,8 @@ class Snapshot(Struct, frozen=True, kw_only=True):
         absent: arrays that should run and do not, where they were looked for.
         checks: what is known of the last check of arrays, by their keys, where a record was asked.
         trials: rescue trials of which something is there, where they were looked for.
+        stale_lines: lines of mdadm.conf with another UUID for arrays that run, by their keys, where they were
+            looked for.
     """
 
     taken_s: float
@@ -81,6 +95,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     io: Mapping[str, DiskIo] = field(default_factory=dict)
     absent: tuple[AbsentArray, ...] = ()
     trials: tuple[TrialTrace, ...] = ()
+    stale_lines: Mapping[str, tuple[StaleLine, ...]] = field(default_factory=dict)
     checks: Mapping[str, LastCheck] = field(default_factory=dict)
 
     def is_trial(self, array: Array) -> bool:
