@@ -67,7 +67,9 @@ def _of_line(
         elif _MOVES.fullmatch(what):
             text = f"{where}: {what} is a name that moves when a disk is missing: another may be opened"
             yield Reason(code=BootCode.FSTAB_MOVES, text=text, boots=None, about=about)
-    elif True not in alive:
+    elif line.place == "/usr" and True not in alive:
+        return  # before init runs: see ``kernel_reasons``
+    elif True not in alive or (line.kind == "btrfs" and not all(alive) and "degraded" not in line.options):
         text = (
             f"{where}: {line.place} is lost with it, without nofail: the boot waits {_wait(line)} for it, and"
             " ends in the emergency shell"
