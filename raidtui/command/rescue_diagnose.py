@@ -33,7 +33,12 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     report = read_rescue(root, tuple(kernel_name(root, word) for word in arguments.devices))
     for name in report.unknown:
         _say(f"{name}: there is no such device")
-    for name in report.silent:
+    for name in report.contradicted:
+        _say(
+            f"{name}: udev finds metadata of a container on it (Intel, DDF), and mdadm none: what is on it is"
+            " not known; mdadm needs the disk's serial number for Intel's, or IMSM_NO_PLATFORM=1 elsewhere"
+        )
+    for name in sorted({*report.silent} - {*report.contradicted}):
         _say(f"{name} does not answer: what is on it is not known; see the kernel log")
     if arguments.json:
         print_json(report_dict(report))
@@ -41,7 +46,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
         for array in report.arrays:
             for line in array_lines(array):
                 print(visible(line))
-        if not report.arrays and report.read:
+        if not report.arrays and report.read and not report.contradicted:
             print("No md superblock was found, and nothing that may have been a member.")
     if report.why:
         _say(report.why)

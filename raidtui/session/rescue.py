@@ -29,6 +29,7 @@ from raidtui.plans.tune.findings import PATIENT_S
 from raidtui.rescue.copying.copies import known_copies
 from raidtui.rescue.diagnosis import diagnose
 from raidtui.rescue.hints import ArrayHint, captured_hints
+from raidtui.rescue.loose_devices import signature_of
 from raidtui.rescue.records import MediumState, RescueArray, RescueFacts
 from raidtui.view.units import SECTOR_BYTES
 from raidtui.wear.disk_wear import DiskWear
@@ -38,6 +39,7 @@ from raidtui.wear.readings import WearReader
 _SMART_S = 5.0
 _LOOK_S = 5.0
 _BACKUP = "--backup-file="
+_CONTAINERS = frozenset({"isw_raid_member", "ddf_raid_member"})
 
 
 class RescueReport(Struct, frozen=True, kw_only=True):
@@ -45,6 +47,7 @@ class RescueReport(Struct, frozen=True, kw_only=True):
 
     Args:
         silent: kernel names of the devices that have not answered in time.
+        contradicted: of those on which udev finds a container's metadata, and mdadm none; also in ``silent``.
         unknown: names that no device has.
         read: how many devices were read.
         why: why nothing can be known, if so.
@@ -52,6 +55,7 @@ class RescueReport(Struct, frozen=True, kw_only=True):
 
     arrays: tuple[RescueArray, ...]
     silent: tuple[str, ...] = ()
+    contradicted: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     read: int = 0
     why: str = ""
@@ -71,6 +75,7 @@ def read_rescue(root: Root, names: Collection[str] = ()) -> RescueReport:
     return RescueReport(
         arrays=diagnose(facts),
         silent=tuple(sorted(survey.silent)),
+        contradicted=tuple(sorted(contradicted(survey))),
         unknown=tuple(name for name in names if name not in survey.devices),
         read=len(survey.devices) - len(survey.silent),
     )
@@ -90,6 +95,20 @@ def read_facts(root: Root, names: Collection[str] = ()) -> RescueFacts | None:
     scope = ReadingScope(closely=tuple(names), everything=every, members=every, digests=False)
     survey = Reading(root, snapshot, scope).start().wait()
     return look_closer(root, survey, snapshot, names)
+
+
+def contradicted(survey: Survey) -> frozenset[str]:
+    """Return the devices on which udev finds a container's metadata, and mdadm none.
+
+    mdadm reads Intel's only of disks with a serial number, and not on every platform (super-intel.c): that it
+    finds none there is no sign that there is none.
+    """
+    held = {member.name for array in survey.snapshot.arrays for member in array.members}
+    return frozenset(
+        name
+        for name, device in survey.devices.items()
+        if device.superblock is None and name not in held and signature_of(device) in _CONTAINERS
+    )
 
 
 def read_captured_hints(path: str, disks: Iterable[Disk]) -> tuple[ArrayHint, ...]:
@@ -126,7 +145,7 @@ def look_closer(root: Root, survey: Survey, snapshot: Snapshot, names: Collectio
         )
         for name, device in survey.devices.items()
     }
-    survey = msgspec.structs.replace(survey, silent=survey.silent | late)
+    survey = msgspec.structs.replace(survey, silent=survey.silent | late | contradicted(survey))
     blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
     moved = any(needs_backup(block) for block in blocks)
     return RescueFacts(

@@ -274,7 +274,7 @@ def _raid0_layout(codes: _Codes, wiring: Wiring) -> Hint | None:
         cause=IncidentCause.RAID0_LAYOUT,
         sentence=f"{signs[0].array}: Linux 3.14 changed the layout of such a RAID 0, and its superblocks do"
         " not say which it has: raid0.default_layout=2 (1 if written before 3.14) on the kernel's command"
-        " line, or mdadm --assemble --update=layout-alternate (layout-original); raidtui rescue tries both",
+        " line, or mdadm --assemble --update=layout-alternate (layout-original); try both: raidtui rescue",
         basis=_basis(signs),
     )
 
