@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from raidtui.command.nagios import nagios_line
+from raidtui.command.prometheus import metric_lines
 from raidtui.command.status import report_lines
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.session.watch import HostWatch
@@ -69,6 +71,12 @@ def test_the_count_alone_says_degraded(marks: str, words: str) -> None:
     assert f"Degraded: md2 is degraded: {words}" in lines[1]
 
 
+def figures(*arrays: str) -> str:
+    """Return what is printed for Nagios and for Prometheus."""
+    found = HostWatch(MemoryRoot({"/proc/mdstat": "\n\n".join(arrays) + "\n\n"})).refresh()
+    return "\n".join((nagios_line(found), *metric_lines(found)))
+
+
 NAS = "[24/{}] [{}]\n      bitmap: 1/1 pages [4KB], 65536KB chunk"
 
 
@@ -87,6 +95,14 @@ def test_a_mirror_with_more_slots_than_bays_has_lost_nothing() -> None:
         ],
         0,
     )
+
+
+def test_no_figure_alarms_for_it() -> None:
+    whole = NAS.format(4, "UUUU".ljust(24, "_"))
+    said = figures(f"md9 : active raid1 sda1[0] sdd1[3] sdc1[2] sdb1[1]\n      1024 blocks super 1.0 {whole}")
+    assert said.startswith("MD OK")
+    assert "md9_missing=0;0;;0;24" in said
+    assert 'raidtui_md_disks{device="md9",state="down"} 0' in said
 
 
 @pytest.mark.parametrize(
