@@ -234,9 +234,12 @@ def _no_answer(codes: _Codes, wiring: Wiring) -> Hint | None:
 def _left_bus(codes: _Codes, wiring: Wiring) -> Hint | None:
     """A disk that is no longer attached: requests that fail then say nothing about its sectors."""
     usb = _of(codes, frozenset({"usb-gone", "usb-changed", "usb-reset"}))
-    signs = [e for e in _of(codes, _RESULTS) if _group(e, "n") == "DID_NO_CONNECT"]
+    signs = [e for e in _of(codes, _RESULTS) if _group(e, "n") in {"DID_NO_CONNECT", "0x01"}]
     if "usb-gone" in codes:
         signs += codes.get("disk-leaving", [])
+    verb = "left" if signs else "was reset on"
+    if not signs and "usb-reset" in codes:
+        signs = _of(codes, frozenset({"io-error", "scsi-result"}))
     if not signs or _NOT_READY & codes.keys() or _unread(codes):
         return None
     disks = joined(sorted({_disk(entry, wiring) for entry in signs} - {""}))
@@ -246,8 +249,8 @@ def _left_bus(codes: _Codes, wiring: Wiring) -> Hint | None:
         bus, cause, points = "the USB bus", IncidentCause.USB, "the USB adapter, its cable or its power"
     return Hint(
         cause=cause,
-        sentence=f"{disks} left {bus}{then}: that points to {points}, not to bad sectors; no data are lost by"
-        " that: connect it again, then look what its array lacks",
+        sentence=f"{disks} {verb} {bus}{then}: that points to {points}, not to bad sectors; no data are"
+        " lost by that: connect it again, then look what its array lacks",
         basis=_basis([*usb, *signs]),
     )
 

@@ -95,6 +95,18 @@ def test_a_disk_that_leaves_the_usb_bus_has_no_bad_sectors() -> None:
     assert cause(incident) is IncidentCause.BAD_SECTORS
 
 
+def test_a_disk_that_is_reset_on_the_usb_bus() -> None:
+    lines = [
+        line(AT, "usb 4-2: reset SuperSpeed USB device number 3 using xhci_hcd"),
+        line(AT + 0.1, "I/O error, dev sdl, sector 0 op 0x0:(READ) flags 0x80700 phys_seg 1 prio class 2"),
+    ]
+    (incident,) = found(lines)
+    assert cause(incident) is IncidentCause.USB
+    assert hint_words(incident).startswith("sdl was reset on the USB bus: that points to the USB adapter")
+    (incident,) = found(lines[1:])
+    assert incident.hint is None
+
+
 def test_a_disk_of_another_bus_that_is_gone() -> None:
     lines = wired(
         (0.0, "I/O error, dev sda, sector 8 op 0x1:(WRITE) flags 0x0 phys_seg 1 prio class 2"),
@@ -113,6 +125,7 @@ def test_a_usb_device_without_a_disk_is_no_incident() -> None:
 def test_a_sas_controller_that_is_reset() -> None:
     lines = [
         line(AT, "mpt3sas_cm0: fault_state(0x2810)!"),
+        line(AT, "mpt2sas0: fault_state(0x5841)!"),
         line(AT + 1, "mpt3sas_cm0: sending diag reset !!"),
         line(AT + 9, "sd 0:0:2:0: attempting task abort!scmd(0x00000000a1b2c3d4), outstanding for 30564 ms"),
         line(AT + 10, "sd 0:0:2:0: [sdc] Power-on or device reset occurred"),
