@@ -16,7 +16,7 @@ from raidtui.command.status_json import known_wear, report_dict
 from raidtui.command.streams import UsageError, print_json
 from raidtui.host.roots.root import Root
 from raidtui.model.absent import AbsentArray
-from raidtui.model.array import Array, Phase, container_words
+from raidtui.model.array import Array, Phase
 from raidtui.model.check_words import check_words
 from raidtui.model.finding import Event, Finding, FindingCode, Health, Severity
 from raidtui.model.levels import layout_words
@@ -200,7 +200,7 @@ def _array_lines(report: Report, array: Array) -> Iterator[str]:
     title = visible(array.title)
     where = "" if title == array.name else f" ({array.path})"
     if array.is_container:
-        yield visible(f"{title}{where} is a container: {container_words(snapshot.arrays, array)}.")
+        yield visible(f"{title}{where} is a container: {snapshot.container_words(array)}.")
     else:
         yield f"{title}{where} {_verdict(array, report.healths[array.key])}: {visible(_facts(array))}."
     yield from _sync_lines(report, array)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import StrEnum
 
 from msgspec import Struct
 
 from raidtui.model.geometry import copy_groups, loss_sentence, losses_left, unfilled_slots
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, Raid10Layout
-from raidtui.view.units import counted
 
 NO_SUPERBLOCK = "no superblock"
 """``Member.waits`` of a device that the kernel still holds and udev finds nothing on."""
@@ -401,13 +399,3 @@ class Array(Struct, frozen=True, kw_only=True):
         reshaping = self.reshape_position not in (None, "none")
         pending = self.sync is not None and self.sync.phase is Phase.PENDING
         return spare_for_hole or self.replacing or unsynced or reshaping or pending
-
-
-def container_words(arrays: Iterable[Array], container: Array) -> str:
-    """Return a container in words: ``imsm on 2 disks, with the volumes vol, home``."""
-    kind = (container.metadata or "").partition(":")[2]
-    words = f"{kind} on {counted(len(container.members), 'disk')}"
-    volumes = [array.title for array in arrays if array.container == container.name]
-    if not volumes:
-        return f"{words}, and no volume of it runs"
-    return f"{words}, with the volume{'s' if len(volumes) > 1 else ''} {', '.join(volumes)}"

@@ -10,6 +10,7 @@ from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Stale
 from raidtui.model.disk import Disk, DiskIo
 from raidtui.model.sync_record import LastCheck
+from raidtui.view.units import counted
 
 
 class Lack(Struct, frozen=True, kw_only=True):
@@ -101,6 +102,15 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     def is_trial(self, array: Array) -> bool:
         """Whether an array was made by a rescue trial: it, or the container that it is a volume of."""
         return any(each.array and each.array in {array.name, array.container} for each in self.trials)
+
+    def container_words(self, container: Array) -> str:
+        """Return a container in words: ``imsm on 2 disks, with the volumes vol, home``."""
+        kind = (container.metadata or "").partition(":")[2]
+        words = f"{kind} on {counted(len(container.members), 'disk')}"
+        volumes = [array.title for array in self.arrays if array.container == container.name]
+        if not volumes:
+            return f"{words}, and no volume of it runs"
+        return f"{words}, with the volume{'s' if len(volumes) > 1 else ''} {', '.join(volumes)}"
 
     def array(self, key: str | None) -> Array | None:
         """Return the array with this key (UUID, or name where it has none)."""
