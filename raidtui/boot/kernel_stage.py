@@ -72,7 +72,7 @@ def kernel_reasons(host: BootHost, lost: str) -> Iterator[Reason]:
     elif any(map(host.in_initramfs, host.early)):
         yield from _of_entry(facts.start, next_up)
     for array in host.early_arrays:
-        yield from _of_state(host, array, lost, facts.start)
+        yield from state_reasons(host, array, lost)
     for kernel in facts.kernels:
         for reason in (*_of_kernel(host, kernel, lost), *_of_words(host, kernel, lost)):
             if kernel is next_up:
@@ -95,7 +95,7 @@ def _btrfs_alive(host: BootHost, lost: str) -> bool | None:
     return None if any("degraded" in each for each in flags) else False
 
 
-def _of_state(host: BootHost, array: Array, lost: str, start: BootEntry) -> Iterator[Reason]:
+def state_reasons(host: BootHost, array: Array, lost: str) -> Iterator[Reason]:
     """Yield what md itself does with an array that lacks what is on the disk.
 
     raid5_run refuses a dirty degraded array (drivers/md/raid5.c): without all members, stale parity makes
@@ -105,7 +105,8 @@ def _of_state(host: BootHost, array: Array, lost: str, start: BootEntry) -> Iter
     covered = journals or array.consistency_policy in {"journal", "ppl"}
     dirty = array.resync_start not in {None, "none"} or array.parity_unfinished
     lacking = bool(array.missing_slots) or host.degraded_by(array, lost)
-    forced = any(word.replace("-", "_") in _FORCED for word in start.words)
+    words = host.facts.start.words if host.facts.start is not None else ()
+    forced = any(word.replace("-", "_") in _FORCED for word in words)
     if array.level in PARITY_LEVELS and dirty and lacking and not covered and not forced:
         text = f"the parity of the array {array.title} is not in step yet: md does not start it degraded"
         yield Reason(code=BootCode.DIRTY_DEGRADED, text=text)

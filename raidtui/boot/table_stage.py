@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from raidtui.boot.boot_host import BootHost
 from raidtui.boot.boot_reasons import BootCode, Reason
-from raidtui.boot.kernel_stage import is_path
+from raidtui.boot.kernel_stage import is_path, state_reasons
 from raidtui.host.md.configured import ConfiguredArray, configured_in
 from raidtui.model.array import Array
 from raidtui.model.boot import Initramfs, TableLine
@@ -129,6 +131,9 @@ def _of_array(
     and udev does not see the members again as new: nothing starts the array.
     """
     device = host.facts.root.device
+    if array not in host.early_arrays:
+        dirty = (each for each in state_reasons(host, array, lost) if each.code is BootCode.DIRTY_DEGRADED)
+        yield from (replace(each, about=f"{line.file}:{line.line}") for each in dirty)
     root = host.arrays_below(device)
     if array in root or not host.degraded_by(array, lost) or not host.alive(device, lost):
         return

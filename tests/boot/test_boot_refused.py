@@ -63,6 +63,15 @@ def test_md_starts_no_dirty_degraded_parity(more: dict[str, Any], boots: bool) -
     assert [reason.code for reason in verdict.reasons] == ([] if boots else [BootCode.DIRTY_DEGRADED])
 
 
+def test_an_array_of_fstab_that_is_dirty_and_degraded() -> None:
+    """/srv on a RAID 6 in its first resync: without a member it is not there, and the boot stops."""
+    facts, stack, arrays = healthy()
+    dirty = replace(arrays["md1"], level="raid6", layout=2, raid_disks=4, up="UUUU", resync_start="2304")
+    found = judge_boot(facts, stack, {**arrays, "md1": dirty})
+    codes = {each.name: [(reason.code, reason.about) for reason in each.reasons] for each in found}
+    assert codes["ubda"] == [(BootCode.DIRTY_DEGRADED, "/etc/fstab:3")]
+
+
 def test_a_mirror_starts_dirty_and_degraded() -> None:
     facts, stack, arrays = healthy()
     dirty = replace(arrays["md0"], resync_start="2304")
