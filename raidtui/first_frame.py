@@ -210,6 +210,8 @@ def _condition(entry: MdstatArray, action: str) -> Condition:
         layout=printed_layout(entry.level, entry.layout),
         up=entry.up,
     )
+    if entry.up is None and entry.raid_disks is not None and entry.working is not None:
+        condition.lacking = entry.raid_disks - entry.working
     journals = [member for member in entry.members if "J" in member.flags]
     condition.understood = bool(entry.state)
     condition.stale = not entry.state
@@ -218,7 +220,7 @@ def _condition(entry: MdstatArray, action: str) -> Condition:
     condition.journal_lost = bool(journals) and all("F" in member.flags for member in journals)
     condition.frozen = action == "frozen"
     if (sync := entry.sync) is not None:
-        condition.sync = sync_word(sync.word, sync.waiting, action)
+        condition.sync = sync_word(sync.word, sync.waiting, action, filling=entry.filling)
         condition.phase = sync_phase(sync.waiting, action)
     spare = any("S" in member.flags and "F" not in member.flags for member in entry.members)
     condition.work_waits = condition.phase in {"pending", "frozen"} or (bool(condition.missing) and spare)

@@ -26,6 +26,8 @@ class AdviceCode(StrEnum):
     NO_BITMAP = "no-bitmap"
     CONF_LINE_MISSING = "conf-line-missing"
     CONF_LINE_STALE = "conf-line-stale"
+    CONF_LINE_REFUSES = "conf-line-refuses"
+    CONF_DEVICES = "conf-devices"
     KERNEL_BUG = "kernel-bug"
     FILE_SYSTEM_FULL = "file-system-full"
     NO_WEEKLY_TRIM = "no-weekly-trim"
@@ -80,6 +82,9 @@ class HostFacts(Struct, frozen=True, kw_only=True):
         stack_findings: about them.
         tune_findings: about knobs.
         configured: what mdadm.conf, fstab and crypttab name.
+        device_words: of DEVICE lines in mdadm.conf; () where all devices are looked at.
+        left_out: members of arrays that these leave out, by kernel name.
+        not_listed: members that ``devices=`` leaves out, by the ARRAY line's place.
         trim_timer: the state of fstrim.timer; "" where it is not known, or there is none.
         options: the mount options by place; without places where they are not known.
         watchers: who is told, and what checks; None where that cannot be seen.
@@ -96,6 +101,9 @@ class HostFacts(Struct, frozen=True, kw_only=True):
     stack_findings: Sequence[StackFinding] = ()
     tune_findings: Sequence[TuneFinding] = ()
     configured: Sequence[ConfiguredArray] = ()
+    device_words: Sequence[str] = ()
+    left_out: Sequence[str] = ()
+    not_listed: Mapping[str, Sequence[str]] = field(default_factory=dict)
     trim_timer: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
     watchers: Watchers | None = None

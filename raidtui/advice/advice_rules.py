@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from raidtui.advice.advice import Advice, AdviceCode, HostFacts
 from raidtui.advice.boot_rules import of_boot
+from raidtui.advice.conf_rules import of_conf
 from raidtui.advice.member_rules import LARGE_BYTES, of_members
 from raidtui.advice.watch_rules import of_controllers, of_watchers
-from raidtui.host.md.configured import ConfiguredArray
 from raidtui.model.array import Array
 from raidtui.model.finding import Severity
 from raidtui.model.stack import Stack, StackKind, StackNode
@@ -40,7 +40,7 @@ def advise(facts: HostFacts) -> tuple[Advice, ...]:
     for array in run:
         found += _of_array(facts, array)
     found += of_members(facts, run)
-    found += _of_conf(facts)
+    found += of_conf(facts)
     for node in facts.stack.nodes.values():
         found += _of_file_system(facts, node)
     found += _of_trim(facts)
@@ -98,42 +98,6 @@ def _of_array(facts: HostFacts, array: Array) -> Iterator[Advice]:
             why="It is on record with its number, and mended in later kernels (git.kernel.org, vulns.git).",
             remedy="boot a kernel that is mended",
         )
-
-
-def _of_conf(facts: HostFacts) -> Iterator[Advice]:
-    """Compare the ARRAY lines of mdadm.conf with the arrays that run; without lines, all are started."""
-    lines = [each for each in facts.configured if each.file not in _TABLES]
-    named = [each for each in lines if not each.ignored]
-    for array in facts.snapshot.arrays if named else ():
-        if not array.active or array.uuid is None or facts.snapshot.is_trial(array) or array.container:
-            continue
-        if any(each.uuid == array.uuid for each in lines):
-            continue
-        own = next((each for each in named if _is_called(each, array)), None)
-        if own is None:
-            yield Advice(
-                code=AdviceCode.CONF_LINE_MISSING,
-                severity=Severity.ATTENTION,
-                subject=array.title,
-                text=f"{named[0].file} names arrays, but not {array.title}",
-                why="An initramfs gets that file as it is: what it does not name may come up late, under"
-                " another number, or not before somebody starts it (mdadm.conf(5), initramfs-tools).",
-                remedy=f"add its line (mdadm --detail --brief {array.path}), then renew the initramfs",
-            )
-        elif own.uuid is not None:
-            yield Advice(
-                code=AdviceCode.CONF_LINE_STALE,
-                severity=Severity.ATTENTION,
-                subject=array.title,
-                text=f"{own.where} has another UUID for {array.title} than its members",
-                why="That line finds nothing at the next boot: the array comes up under another number, or"
-                " not at all (mdadm.conf(5)).",
-                remedy=f"put UUID={array.uuid} there, then renew the initramfs",
-            )
-
-
-def _is_called(line: ConfiguredArray, array: Array) -> bool:
-    return bool(line.label and line.label == array.title) or line.path in {f"/dev/{array.name}", array.path}
 
 
 def _of_file_system(facts: HostFacts, node: StackNode) -> Iterator[Advice]:
@@ -224,7 +188,6 @@ def _of_tuning(finding: TuneFinding) -> Advice:
     )
 
 
-_TABLES = frozenset({"/etc/fstab", "/etc/crypttab"})
 _ROLES = {"bad": Severity.FAILED, "warn": Severity.ATTENTION}
 _STACK_WHY = {
     StackCode.ONE_CARRIES_ALL: "The others stand idle meanwhile: the volume is no faster than one of them.",

@@ -25,6 +25,29 @@ class BootHost:
         self.arrays = arrays
         self._survival = Survival(stack, arrays)
 
+    @property
+    def usr(self) -> tuple[str, ...]:
+        """What /usr of fstab lies on: the initramfs mounts it before init runs, nofail or not."""
+        lines = (line for line in self.facts.lines if line.place == "/usr" and line.file == "/etc/fstab")
+        return next((line.devices for line in lines), ())
+
+    @property
+    def early(self) -> tuple[str, ...]:
+        """The devices that the initramfs has to reach: those of the root file system, and of /usr."""
+        root = self.facts.root
+        return tuple(dict.fromkeys(filter(None, (root.device, *root.others, *self.usr))))
+
+    @property
+    def early_arrays(self) -> tuple[Array, ...]:
+        """The arrays below these."""
+        below = [array for device in self.early for array in self.arrays_below(device)]
+        return tuple({array.name: array for array in below}.values())
+
+    @property
+    def early_kinds(self) -> frozenset[StackKind]:
+        """The kinds of the layers below these."""
+        return frozenset(kind for device in self.early for kind in self.kinds_below(device))
+
     def alive(self, device: str, lost: str) -> bool | None:
         """Whether a device has its data without a disk; None where that is not known."""
         return self._survival.alive(device, frozenset({lost}))

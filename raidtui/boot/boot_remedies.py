@@ -32,6 +32,12 @@ _REMEDIES = {
     BootCode.ESP_METADATA: "create that array again with --metadata=1.0",
     BootCode.BOOT_LOST: "put /boot on the array of the root file system, or on one of its own",
     BootCode.ROOT_DELAY: "take rootdelay= out of /etc/default/grub, then make GRUB's menu again",
+    BootCode.USR_LOST: "put /usr on the array of the root file system, or on one of its own",
+    BootCode.BTRFS_DEGRADED: "make btrfs on an array, or boot with rootflags=degraded when a disk is gone",
+    BootCode.DIRTY_DEGRADED: "wait until the resync has ended; md_mod.start_dirty_degraded=1 on the kernel's"
+    " command line starts it all the same, with wrong data where parity was stale",
+    BootCode.MODULE_BLACKLIST: "take module_blacklist= out of /etc/default/grub, then make GRUB's menu again",
+    BootCode.INITRAMFS_DEVICE: "take DEVICE out of mdadm.conf, or name all members, then renew the initramfs",
     BootCode.RD_MD: "name all arrays of the root file system in rd.md.uuid, or give rd.auto=1",
 }
 

@@ -45,7 +45,7 @@ def judge_boot(
 def needed_disks(host: BootHost) -> tuple[str, ...]:
     """Return the disks below root, /boot, ESPs, and what fstab wants, in the order of their names."""
     facts = host.facts
-    devices = [facts.root.device, facts.boot.device, *(each.device for each in facts.esps)]
+    devices = [*host.early, facts.boot.device, *(each.device for each in facts.esps)]
     devices += [device for line in facts.lines if waits(line) for device in line.devices]
     return tuple(sorted({*host.disks(*dict.fromkeys(filter(None, devices)))}, key=_length_first))
 

@@ -13,9 +13,13 @@ from raidtui.host.md.configured import ConfiguredArray, configured_in
 from raidtui.host.roots.root import whole_number
 from raidtui.model.array import Array
 from raidtui.model.boot import BootEntry, BootKernel, Initramfs
+from raidtui.model.geometry import losses_left
+from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.stack import StackKind
+from raidtui.view.units import joined
 
 _MODULES = {"raid4": "raid456", "raid5": "raid456", "raid6": "raid456"}
+_FORCED = frozenset({"md_mod.start_dirty_degraded=1", "md_mod.start_dirty_degraded=y"})
 _PATIENCE_S, _ROUND_S = 30, 2
 _SYSTEMS = frozenset({"ext4", "xfs", "btrfs", "f2fs", "jfs"})
 _KERNEL_NAME = re.compile(r"/dev/(?:sd|vd|hd|xvd|ubd)[a-z]+\d*|/dev/nvme\d+n\d+(?:p\d+)?")
@@ -30,7 +34,12 @@ def kernel_reasons(host: BootHost, lost: str) -> Iterator[Reason]:
         text = "what the root file system lies on cannot be told"
         yield Reason(code=BootCode.ROOT_UNKNOWN, text=text, boots=None)
         return
-    alive = host.alive(root, lost)
+    alive = _btrfs_alive(host, lost) if facts.root.others else host.alive(root, lost)
+    if alive is False and facts.root.others:
+        names = joined([root, *facts.root.others])
+        text = f"the root file system is btrfs on {names}: without one of them it is not mounted"
+        yield Reason(code=BootCode.BTRFS_DEGRADED, text=text)
+        return
     if alive is False and (old := host.old_copy(root, lost)):
         text = (
             f"{old} has left the array, and does not know it: the machine may come up with the data of then"
@@ -46,6 +55,11 @@ def kernel_reasons(host: BootHost, lost: str) -> Iterator[Reason]:
         text = f"whether {root} outlives it cannot be told"
         yield Reason(code=BootCode.ROOT_UNKNOWN, text=text, boots=None)
         return
+    usr = {host.alive(device, lost) for device in host.usr}
+    if usr and True not in usr:
+        text = "/usr is lost with it: the initramfs mounts it before init runs, and ends in its shell"
+        yield Reason(code=BootCode.USR_LOST, text=text, boots=False if None not in usr else None)
+        return
     if facts.start is None:
         text = f"what boots next cannot be told: {facts.start_unread}"
         yield Reason(code=BootCode.NEXT_UNKNOWN, text=text, boots=None)
@@ -55,14 +69,50 @@ def kernel_reasons(host: BootHost, lost: str) -> Iterator[Reason]:
     if next_up is None:
         text = f"the kernel that boots next, {facts.start.kernel}, is not in /boot"
         yield Reason(code=BootCode.NEXT_UNKNOWN, text=text, boots=None)
-    elif host.in_initramfs(root):
+    elif any(map(host.in_initramfs, host.early)):
         yield from _of_entry(facts.start, next_up)
+    for array in host.early_arrays:
+        yield from state_reasons(host, array, lost)
     for kernel in facts.kernels:
         for reason in (*_of_kernel(host, kernel, lost), *_of_words(host, kernel, lost)):
             if kernel is next_up:
                 yield reason
             elif reason.boots is False:
                 yield replace(reason, boots=True, text=f"{reason.text}; another kernel boots next")
+
+
+def _btrfs_alive(host: BootHost, lost: str) -> bool | None:
+    """Whether a btrfs on several devices is mounted: without one of them, only where that is asked for.
+
+    Then it depends on its profiles, which are in it alone (btrfs(5), degraded).
+    """
+    root = host.facts.root
+    alive = {host.alive(device, lost) for device in (root.device, *root.others)}
+    if False not in alive:
+        return None if None in alive else True
+    words = host.facts.start.words if host.facts.start is not None else ()
+    flags = [word.partition("=")[2].split(",") for word in words if word.startswith("rootflags=")]
+    return None if any("degraded" in each for each in flags) else False
+
+
+def state_reasons(host: BootHost, array: Array, lost: str) -> Iterator[Reason]:
+    """Yield what md itself does with an array that lacks what is on the disk.
+
+    raid5_run refuses a dirty degraded array (drivers/md/raid5.c): without all members, stale parity makes
+    wrong data. A journal or PPL says what is stale. Without its journal, it starts read-only.
+    """
+    journals = [member for member in array.members if member.has("journal")]
+    covered = journals or array.consistency_policy in {"journal", "ppl"}
+    dirty = array.resync_start not in {None, "none"} or array.parity_unfinished
+    lacking = bool(array.missing_slots) or host.degraded_by(array, lost)
+    words = host.facts.start.words if host.facts.start is not None else ()
+    forced = any(word.replace("-", "_") in _FORCED for word in words)
+    if array.level in PARITY_LEVELS and dirty and lacking and not covered and not forced:
+        text = f"the parity of the array {array.title} is not in step yet: md does not start it degraded"
+        yield Reason(code=BootCode.DIRTY_DEGRADED, text=text)
+    if journals and all(lost in host.disks(member.name) for member in journals):
+        text = f"the write journal of the array {array.title} is lost with it: md starts the array read-only"
+        yield Reason(code=BootCode.JOURNAL_LOST, text=text, boots=None)
 
 
 def _of_entry(start: BootEntry, kernel: BootKernel) -> Iterator[Reason]:
@@ -77,9 +127,8 @@ def _of_entry(start: BootEntry, kernel: BootKernel) -> Iterator[Reason]:
 
 
 def _of_kernel(host: BootHost, kernel: BootKernel, lost: str) -> Iterator[Reason]:
-    root = host.facts.root.device
     image, version = kernel.initramfs, kernel.version
-    if not host.in_initramfs(root):
+    if not any(map(host.in_initramfs, host.early)):
         return
     if image is None:
         text = f"kernel {version} has no initramfs, and the root file system is not on a plain disk"
@@ -92,9 +141,12 @@ def _of_kernel(host: BootHost, kernel: BootKernel, lost: str) -> Iterator[Reason
         yield Reason(code=BootCode.INITRAMFS_NOT_READ, text=text, boots=None)
         return
     yield from _of_contents(host, kernel, image)
-    for array in host.arrays_below(root):
+    for array in host.early_arrays:
         yield from _of_conf(array, image, version)
-        if host.degraded_by(array, lost) and not image.starts_degraded:
+        out = [member.name for member in array.members if member.name in image.left_out]
+        if out:
+            yield _of_device(host, array, out, lost, version)
+        if (out or host.degraded_by(array, lost)) and not image.starts_degraded:
             known = image.maker == "initramfs-tools"
             words = "has nothing that starts" if known else "may have nothing that starts"
             yield Reason(
@@ -131,12 +183,8 @@ def _of_delay(host: BootHost, image: Initramfs, lost: str) -> Iterator[Reason]:
 
 def _of_contents(host: BootHost, kernel: BootKernel, image: Initramfs) -> Iterator[Reason]:
     root, version = host.facts.root, kernel.version
-    kinds, arrays = host.kinds_below(root.device), host.arrays_below(root.device)
-    there = {*image.modules, *kernel.built_in}
-    modules = {_MODULES.get(array.level or "", array.level or "") for array in arrays}
-    modules |= {root.kind} & _SYSTEMS
-    modules |= {"dm_crypt"} if StackKind.CRYPT in kinds else set()
-    for name in sorted(modules - there - {""}):
+    kinds, arrays = host.early_kinds, host.early_arrays
+    for name in sorted(_modules(host) - {*image.modules, *kernel.built_in}):
         text = f"the initramfs of {version} has no module {name}, which the root file system needs"
         yield Reason(code=BootCode.INITRAMFS_NO_MODULE, text=text, about=version)
     programs = {"mdadm"} if arrays else set[str]()
@@ -151,6 +199,29 @@ def _of_contents(host: BootHost, kernel: BootKernel, image: Initramfs) -> Iterat
     for label in sorted(labels - {*image.crypttab}) if image.maker == "initramfs-tools" else ():
         text = f"the initramfs of {version} does not open {label}, which the root file system lies on"
         yield Reason(code=BootCode.INITRAMFS_NO_PROGRAM, text=text, about=version)
+
+
+def _modules(host: BootHost) -> set[str]:
+    """Return the modules of md's levels, dm-crypt and the file system that the root file system needs."""
+    found = {_MODULES.get(array.level or "", array.level or "") for array in host.early_arrays}
+    found |= {host.facts.root.kind} & _SYSTEMS
+    found |= {"dm_crypt"} if StackKind.CRYPT in host.early_kinds else set()
+    return found - {""}
+
+
+def _of_device(host: BootHost, array: Array, out: list[str], lost: str, version: str) -> Reason:
+    """Of DEVICE in mdadm.conf: mdadm --incremental does not take what it leaves out (conf_test_dev)."""
+    serving = [member for member in array.members if member.has("in_sync") and member.name not in out]
+    there = {member.slot for member in serving if lost not in host.disks(member.name)}
+    missing = set(range(array.raid_disks or 0)) - there
+    left = losses_left(array.level, array.layout, array.raid_disks or 0, missing)
+    then = "the array starts degraded" if (left or 0) >= 0 else "too few members are left then"
+    words = f"mdadm.conf in the initramfs of {version} has a DEVICE line that leaves out {joined(out)}"
+    return Reason(
+        code=BootCode.INITRAMFS_DEVICE,
+        text=f"{words} of the array {array.title}: {then}",
+        boots=None if left is None else left >= 0,
+    )
 
 
 def _of_conf(array: Array, image: Initramfs, version: str) -> Iterator[Reason]:
@@ -186,6 +257,11 @@ def _of_words(host: BootHost, kernel: BootKernel, lost: str) -> Iterator[Reason]
     arrays = host.arrays_below(facts.root.device)
     value = next((word.partition("=")[2] for word in reversed(words) if word.startswith("root=")), "")
     yield from _of_root_word(host, kernel, value)
+    banned = {name.replace("-", "_") for word in words if word.startswith("module_blacklist=")
+              for name in word.partition("=")[2].split(",")}  # fmt: skip
+    for name in sorted(banned & (_modules(host) - {*kernel.built_in})):
+        text = f"module_blacklist= on the kernel's command line keeps {name} out, which the root needs"
+        yield Reason(code=BootCode.MODULE_BLACKLIST, text=text)
     image = kernel.initramfs
     if image is not None and image.maker == "dracut" and arrays:
         yield from _of_dracut(arrays, (*words, *image.words))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from raidtui.boot.boot_host import BootHost
 from raidtui.boot.boot_reasons import BootCode, Reason
-from raidtui.boot.kernel_stage import is_path
+from raidtui.boot.kernel_stage import is_path, state_reasons
 from raidtui.host.md.configured import ConfiguredArray, configured_in
 from raidtui.model.array import Array
 from raidtui.model.boot import Initramfs, TableLine
@@ -67,7 +69,9 @@ def _of_line(
         elif _MOVES.fullmatch(what):
             text = f"{where}: {what} is a name that moves when a disk is missing: another may be opened"
             yield Reason(code=BootCode.FSTAB_MOVES, text=text, boots=None, about=about)
-    elif True not in alive:
+    elif line.place == "/usr" and True not in alive:
+        return  # before init runs: see ``kernel_reasons``
+    elif True not in alive or (line.kind == "btrfs" and not all(alive) and "degraded" not in line.options):
         text = (
             f"{where}: {line.place} is lost with it, without nofail: the boot waits {_wait(line)} for it, and"
             " ends in the emergency shell"
@@ -127,6 +131,9 @@ def _of_array(
     and udev does not see the members again as new: nothing starts the array.
     """
     device = host.facts.root.device
+    if array not in host.early_arrays:
+        dirty = (each for each in state_reasons(host, array, lost) if each.code is BootCode.DIRTY_DEGRADED)
+        yield from (replace(each, about=f"{line.file}:{line.line}") for each in dirty)
     root = host.arrays_below(device)
     if array in root or not host.degraded_by(array, lost) or not host.alive(device, lost):
         return

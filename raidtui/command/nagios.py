@@ -52,7 +52,8 @@ def _figures(report: Report) -> Iterator[str]:
     for array in snapshot.arrays:
         label = _NOT_IN_A_LABEL.sub("_", array.title)
         if array.degraded is not None:
-            yield f"{label}_missing={array.degraded};0;;0;{array.raid_disks or ''}".rstrip(";")
+            missing = array.degraded - len(array.unfilled_slots)
+            yield f"{label}_missing={missing};0;;0;{array.raid_disks or ''}".rstrip(";")
         fraction = array.sync.fraction if array.sync is not None else None
         if fraction is not None:
             yield f"{label}_synced={fraction * 100:.1f}%;;;0;100"

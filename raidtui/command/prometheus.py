@@ -169,7 +169,7 @@ def _disks(arrays: tuple[Array, ...]) -> Iterator[_Sample]:
         working = None if array.up is None else len(array.up) - len(array.not_up)
         if working is None and array.active:
             working = sum(not (member.has("faulty") or member.detached) for member in array.members)
-        down = None if array.up is None else len(array.not_up)
+        down = None if array.up is None else len(array.not_up) - len(array.unfilled_slots)
         spare = sum(_is_spare(member) for member in array.members)
         faulty = sum(member.has("faulty") for member in array.members)
         for state, value in (("active", working or 0), ("failed", faulty), ("spare", spare), ("down", down)):

@@ -34,7 +34,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     for name in report.unknown:
         _say(f"{name}: there is no such device")
     for name, why in sorted(report.silent.items()):
-        _say(f"what is on {name} is not known: {why}; see the kernel log")
+        _say(f"what is on {name} is not known: {why}")
     if arguments.json:
         print_json(report_dict(report))
     else:

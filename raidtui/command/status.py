@@ -16,7 +16,7 @@ from raidtui.command.status_json import known_wear, report_dict
 from raidtui.command.streams import UsageError, print_json
 from raidtui.host.roots.root import Root
 from raidtui.model.absent import AbsentArray
-from raidtui.model.array import Array, Phase, container_words
+from raidtui.model.array import Array, Phase
 from raidtui.model.check_words import check_words
 from raidtui.model.finding import Event, Finding, FindingCode, Health, Severity
 from raidtui.model.levels import layout_words
@@ -30,6 +30,7 @@ from raidtui.view.units import binary_size, counted, duration, rate_mb_s, short_
 
 _OF_A_PART = frozenset(
     {
+        FindingCode.CONF_LINE_STALE,
         FindingCode.BAD_BLOCKS,
         FindingCode.MEMBER_DETACHED,
         FindingCode.MEMBER_FAULTY,
@@ -199,7 +200,7 @@ def _array_lines(report: Report, array: Array) -> Iterator[str]:
     title = visible(array.title)
     where = "" if title == array.name else f" ({array.path})"
     if array.is_container:
-        yield visible(f"{title}{where} is a container: {container_words(snapshot.arrays, array)}.")
+        yield visible(f"{title}{where} is a container: {snapshot.container_words(array)}.")
     else:
         yield f"{title}{where} {_verdict(array, report.healths[array.key])}: {visible(_facts(array))}."
     yield from _sync_lines(report, array)
@@ -259,9 +260,13 @@ def _sync_lines(report: Report, array: Array) -> Iterator[str]:
     held = report.brakes.get(array.key)
     if change := change_words(array):
         yield visible(f"  Reshape: {change}.")
+    if sync.phase is Phase.REMOTE:
+        yield visible(f"  {sync.action.capitalize()} runs on another node of the cluster.")
+        return
     if sync.phase is not Phase.RUNNING:
         why = f": {held.words}" if held else ""
-        yield visible(f"  {sync.action.capitalize()} {sync.phase.value}{why}.")
+        what = "Resync, check or repair" if sync.action == "sync" else sync.action.capitalize()
+        yield visible(f"  {what} {sync.phase.value}{why}.")
         return
     parts = [f"  {sync.action.capitalize()} at {sync.percent or 'an unknown place'}"]
     estimate = report.estimates.get(array.key)
@@ -269,6 +274,8 @@ def _sync_lines(report: Report, array: Array) -> Iterator[str]:
         parts.append(f"{rate_mb_s(estimate.speed_kib_s)}{_unit_note(array)}")
         if words := _left_words(estimate):
             parts.append(words)
+    elif sync.kernel_speed_kib_s == 0:
+        parts.append("0 KB/s: by the kernel's mean over 30 s it does not move")
     if held is not None:
         parts.append(held.sentence)
     yield visible(", ".join(parts) + ".")

@@ -191,7 +191,7 @@ class Reading:
 
     def _survey(self, *, wear_known: bool) -> Survey:
         left = self._names(self._crew.open)
-        late = dict.fromkeys(self._names(self._crew.late), "it does not answer")
+        late = dict.fromkeys(self._names(self._crew.late), "it does not answer, see the kernel log")
         devices = {name: self._device(name, wear_known=wear_known) for name in self._light}
         host = self._host or Survey(snapshot=self._snapshot)
         return replace(

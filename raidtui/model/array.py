@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import StrEnum
 
 from msgspec import Struct
 
-from raidtui.model.geometry import copy_groups, loss_sentence, losses_left
+from raidtui.model.geometry import copy_groups, loss_sentence, losses_left, unfilled_slots
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, Raid10Layout
-from raidtui.view.units import counted
+
+NO_SUPERBLOCK = "no superblock"
+"""``Member.waits`` of a device that the kernel still holds and udev finds nothing on."""
 
 
 class Phase(StrEnum):
@@ -38,7 +39,8 @@ class Sync(Struct, frozen=True, kw_only=True):
     """A resync, recover, check, repair or reshape.
 
     Args:
-        action: the word of ``md/sync_action``: resync, recover, check, repair or reshape.
+        action: the word of ``md/sync_action``: resync, recover, check, repair or reshape; "sync" where only
+            mdstat is known, which does not tell a resync from a check or repair that waits.
         phase: whether it runs.
         done_kib, total_kib: progress. RAID-10's resync, check and repair count the array's KiB, all else a
             member's KiB.
@@ -123,7 +125,7 @@ class Member(Struct, frozen=True, kw_only=True):
         slot: the slot in the array; None for spares and where the kernel does not say.
         states: the words of ``dev-X/state``, or of mdstat's flags where there is no sysfs; None: unknown.
         waits: its state in an array that does not run, where the kernel calls every member a spare:
-            ``not started`` or ``in container``; "" in an array that runs.
+            ``not started``, ``no superblock`` or ``in container``; "" in an array that runs.
         present: whether the kernel still has its block device; None where that is not known. md does not
             look: of a disk that was pulled, ``states`` says in_sync until something is written to it.
         errors: corrected read errors.
@@ -269,10 +271,17 @@ class Array(Struct, frozen=True, kw_only=True):
 
     @property
     def missing_slots(self) -> tuple[int, ...] | None:
-        """Slots without an in-sync member that is there, but for ``awaited_slots``; None: not known."""
+        """Slots without an in-sync member that is there, not awaited and not unfilled; None: not known."""
         if self.up is None:
             return None
-        return tuple(slot for slot in self.not_up if slot not in self.awaited_slots)
+        excess = self.unfilled_slots
+        return tuple(each for each in self.not_up if each not in self.awaited_slots and each not in excess)
+
+    @property
+    def unfilled_slots(self) -> tuple[int, ...]:
+        """Slots that never had a member: see ``raidtui.model.geometry.unfilled_slots``."""
+        failed = sum(member.has("faulty") and not member.has("journal") for member in self.members)
+        return unfilled_slots(self.level, self.up, failed)
 
     @property
     def not_up(self) -> tuple[int, ...]:
@@ -390,13 +399,3 @@ class Array(Struct, frozen=True, kw_only=True):
         reshaping = self.reshape_position not in (None, "none")
         pending = self.sync is not None and self.sync.phase is Phase.PENDING
         return spare_for_hole or self.replacing or unsynced or reshaping or pending
-
-
-def container_words(arrays: Iterable[Array], container: Array) -> str:
-    """Return a container in words: ``imsm on 2 disks, with the volumes vol, home``."""
-    kind = (container.metadata or "").partition(":")[2]
-    words = f"{kind} on {counted(len(container.members), 'disk')}"
-    volumes = [array.title for array in arrays if array.container == container.name]
-    if not volumes:
-        return f"{words}, and no volume of it runs"
-    return f"{words}, with the volume{'s' if len(volumes) > 1 else ''} {', '.join(volumes)}"

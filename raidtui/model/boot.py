@@ -113,6 +113,7 @@ class Initramfs(Struct, frozen=True, kw_only=True, omit_defaults=True):
         modules: names of the kernel's modules in it.
         programs: of mdadm, lvm, cryptsetup those that are in it.
         conf: mdadm.conf in it; None where there is none.
+        left_out: members of arrays that run, and that DEVICE in that file leaves out, by kernel name.
         crypttab: names that it opens.
         words: of the kernel's command line that it adds itself (dracut: /etc/cmdline.d).
         starts_degraded: whether it has what starts an array without all its members.
@@ -125,6 +126,7 @@ class Initramfs(Struct, frozen=True, kw_only=True, omit_defaults=True):
     modules: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     conf: str | None = None
+    left_out: tuple[str, ...] = ()
     crypttab: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     starts_degraded: bool = False
@@ -192,12 +194,14 @@ class FoundIn(Struct, frozen=True, kw_only=True, omit_defaults=True):
         kind: the file system's type.
         uuid: the file system's.
         volume: the ids of an LVM volume and its group, 64 letters; "" for others.
+        others: kernel names of the further devices of a btrfs.
     """
 
     device: str = ""
     kind: str = ""
     uuid: str = ""
     volume: str = ""
+    others: tuple[str, ...] = ()
 
 
 class BootFacts(Struct, frozen=True, kw_only=True, omit_defaults=True):

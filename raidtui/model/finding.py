@@ -43,6 +43,7 @@ class FindingCode(StrEnum):
     BAD_BLOCKS = "bad-blocks"
     BAD_BLOCKS_LOST = "bad-blocks-lost"
     BROKEN = "broken"
+    CONF_LINE_STALE = "conf-line-stale"
     CREATED_OVER = "created-over"
     DEGRADED = "degraded"
     DELAYED = "delayed"
@@ -66,6 +67,7 @@ class FindingCode(StrEnum):
     READ_ONLY = "read-only"
     RESHAPE_WAITS = "reshape-waits"
     SAME_UUID = "same-uuid"
+    SLOTS_UNFILLED = "slots-unfilled"
     STALE = "stale"
 
 

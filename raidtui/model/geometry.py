@@ -20,6 +20,8 @@ _MIB_SECTORS = 2048
 _HEADROOM_SECTORS = 128 * _MIB_SECTORS
 _PPL_SECTORS = _MIB_SECTORS
 _RAID1_STEP_KIB = 64
+_MANY_SLOTS = 8
+"""More copies of the same data than anybody makes by hand."""
 
 
 def losses_left(
@@ -49,6 +51,23 @@ def losses_left(
             return None
         return min(sum(slot not in missing for slot in group) for group in groups) - 1
     return None
+
+
+def unfilled_slots(level: str | None, up: str | None, failed: int) -> tuple[int, ...]:
+    """Return the slots at the end of a mirror that was made with more of them than its box has bays.
+
+    NAS firmware makes its system arrays so: QNAP's have 24 slots or more, Synology's 12 or more, filled from
+    the first bay on. A slot without a member before the last filled one is a lost member.
+
+    Args:
+        level: the kernel's word.
+        up: mdstat's ``U_UU``.
+        failed: how many members have failed: each has left a slot empty, maybe at the end.
+    """
+    if level != "raid1" or up is None or len(up) < _MANY_SLOTS or up.count("U") < 2:
+        return ()
+    filled = up.rstrip("_")
+    return tuple(range(len(filled) + max(0, failed - filled.count("_")), len(up)))
 
 
 def awaited_slots(

@@ -10,6 +10,7 @@ from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Stale
 from raidtui.model.disk import Disk, DiskIo
 from raidtui.model.sync_record import LastCheck
+from raidtui.view.units import counted
 
 
 class Lack(Struct, frozen=True, kw_only=True):
@@ -54,6 +55,18 @@ class TrialTrace(Struct, frozen=True, kw_only=True):
     array: str = ""
 
 
+class StaleLine(Struct, frozen=True, kw_only=True):
+    """A line of mdadm.conf that gives the name of an array that runs another UUID.
+
+    Args:
+        where: file and line, for people.
+        doubled: whether another line has the right UUID.
+    """
+
+    where: str
+    doubled: bool = False
+
+
 class Snapshot(Struct, frozen=True, kw_only=True):
     """The host at one moment.
 
@@ -67,6 +80,8 @@ class Snapshot(Struct, frozen=True, kw_only=True):
         checks: what is known of the last check of arrays, by their keys, where a record was asked.
         origins: what is older than an array that is filled for the first time, a clause, by its key.
         trials: rescue trials of which something is there, where they were looked for.
+        stale_lines: lines of mdadm.conf with another UUID for arrays that run, by their keys, where they were
+            looked for.
     """
 
     taken_s: float
@@ -82,12 +97,22 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     io: Mapping[str, DiskIo] = field(default_factory=dict)
     absent: tuple[AbsentArray, ...] = ()
     trials: tuple[TrialTrace, ...] = ()
+    stale_lines: Mapping[str, tuple[StaleLine, ...]] = field(default_factory=dict)
     checks: Mapping[str, LastCheck] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
 
     def is_trial(self, array: Array) -> bool:
         """Whether an array was made by a rescue trial: it, or the container that it is a volume of."""
         return any(each.array and each.array in {array.name, array.container} for each in self.trials)
+
+    def container_words(self, container: Array) -> str:
+        """Return a container in words: ``imsm on 2 disks, with the volumes vol, home``."""
+        kind = (container.metadata or "").partition(":")[2]
+        words = f"{kind} on {counted(len(container.members), 'disk')}"
+        volumes = [array.title for array in self.arrays if array.container == container.name]
+        if not volumes:
+            return f"{words}, and no volume of it runs"
+        return f"{words}, with the volume{'s' if len(volumes) > 1 else ''} {', '.join(volumes)}"
 
     def array(self, key: str | None) -> Array | None:
         """Return the array with this key (UUID, or name where it has none)."""

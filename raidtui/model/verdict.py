@@ -6,7 +6,7 @@ Pure, fed with plain values, and without imports that cost time: the first frame
 
 from __future__ import annotations
 
-from raidtui.model.geometry import losses_left
+from raidtui.model.geometry import losses_left, unfilled_slots
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
 
 INFO, ATTENTION, DEGRADED, FAILED = 0, 1, 2, 3
@@ -28,7 +28,8 @@ class Condition:
         understood: whether its lines in /proc/mdstat are understood.
         stale: whether it cannot be read now.
         level, layout: the kernel's word and number.
-        up: mdstat's ``U_UU``; None where it is not printed.
+        up: mdstat's ``U_UU``; None where it is not printed, or not understood.
+        lacking: how many slots have no member in sync, by the count alone: where ``up`` is not known.
         broken: whether md says so: writes fail.
         faulty: whether a member that is no journal has failed.
         detached: whether the device of such a member is no longer in the kernel, and md has not noticed.
@@ -50,9 +51,9 @@ class Condition:
 
     __slots__ = (
         "active", "awaited", "bad_blocks", "broken", "container", "created_over", "data_lost", "detached",
-        "detached_slots",
-        "faulty", "frozen", "journal_lost", "last_action", "layout", "level", "member_trouble", "mismatches",
-        "phase", "same_uuid", "stale", "sync", "understood", "up", "work_waits",
+        "detached_slots", "faulty", "frozen", "journal_lost", "lacking", "last_action", "layout", "level",
+        "member_trouble", "mismatches", "phase", "same_uuid", "stale", "sync", "understood", "up",
+        "work_waits",
     )  # fmt: skip
 
     def __init__(
@@ -63,6 +64,7 @@ class Condition:
         self.level = level
         self.layout = layout
         self.up = up
+        self.lacking = 0
         self.understood = True
         self.stale = False
         self.broken = False
@@ -85,8 +87,9 @@ class Condition:
 
     @property
     def missing(self) -> tuple[int, ...]:
-        """The slots without a member in sync, but for those that a reshape fills."""
-        return tuple(slot for slot in self.not_up if slot not in self.awaited)
+        """The slots without a member in sync, but for those that a reshape fills, or that are in excess."""
+        excess = unfilled_slots(self.level, self.up, int(self.faulty))
+        return tuple(slot for slot in self.not_up if slot not in self.awaited and slot not in excess)
 
     @property
     def not_up(self) -> tuple[int, ...]:
@@ -121,7 +124,7 @@ def troubles(array: Condition) -> dict[str, int]:
         redundant = array.level is not None and array.level not in NO_REDUNDANCY
         found["broken" if redundant and left is not None and left >= 0 else "failed"] = FAILED
     if "failed" not in found:
-        if array.missing:
+        if array.missing or array.lacking:
             found["degraded"] = DEGRADED
         elif array.faulty:
             found["member-faulty"] = ATTENTION
@@ -200,15 +203,21 @@ def verdict(array: Condition) -> tuple[str, str]:
     )
 
 
-def sync_word(printed: str, waiting: str, action: str | None) -> str:
+def sync_word(printed: str, waiting: str, action: str | None, *, filling: bool = False) -> str:
     """Return the action of a sync: mdstat says resync for a repair, and for whatever is delayed or pending.
+
+    By mdstat alone, what is delayed is a recovery if there is a member to fill (status_resync in md.c prints
+    the same for all); else it is "sync": a resync, check or repair.
 
     Args:
         printed: mdstat's word.
         waiting: PENDING, DELAYED, REMOTE or "".
         action: ``md/sync_action``, where it is known.
+        filling: whether mdstat has a member that is to be filled.
     """
     word = _SYNC_WORDS.get(printed, printed)
+    if not action and (word, waiting) == ("resync", "DELAYED"):
+        return "recover" if filling else "sync"
     if action in _ACTIONS and action is not None and (waiting or (word, action) == ("resync", "repair")):
         return action
     return word

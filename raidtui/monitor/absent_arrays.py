@@ -5,7 +5,7 @@ An array that was stopped still has enough members to run. If too few are left, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -19,10 +19,10 @@ from raidtui.host.udev import QUEUE, read_udev_entry
 from raidtui.model.absent import Absence, AbsentArray, AbsentMember
 from raidtui.model.array import Array, Member
 from raidtui.model.geometry import losses_left
-from raidtui.model.snapshot import TrialTrace
+from raidtui.model.snapshot import StaleLine, TrialTrace
 from raidtui.model.start_obstacle import obstacle_of
 from raidtui.model.survey import Superblock
-from raidtui.monitor.configured_arrays import RunningArrays, with_names
+from raidtui.monitor.configured_arrays import RunningArrays, stale_lines, with_names
 from raidtui.monitor.free_members import free_members
 
 _SETTLE_S = 2.0
@@ -69,6 +69,8 @@ class AbsentArrays:
         self._dirty = True
         self.unsettled = False
         """Whether to look again soon."""
+        self.stale_lines: Mapping[str, tuple[StaleLine, ...]] = {}
+        """Lines of mdadm.conf with another UUID for arrays that run, at the last look."""
         self.trials: tuple[TrialTrace, ...] = ()
         """Rescue trials of which something was there at the last look."""
 
@@ -204,9 +206,9 @@ class AbsentArrays:
             for absent in stopped
             if absent is not None
         ]
-        found = with_names(
-            found, [each for each in expected if not each.ignored], RunningArrays(self._root, arrays, running)
-        )
+        named = [each for each in expected if not each.ignored]
+        self.stale_lines = stale_lines(named, arrays)
+        found = with_names(found, named, RunningArrays(self._root, arrays, running))
         listed = self._settled(found, clock_s, reading=busy or self._superblocks.reading)
         young = any(self._is_young(seen) for seen in self._seen.values())
         self.unsettled = len(listed) < len(found) or udev_works or young or self._superblocks.reading
@@ -307,8 +309,9 @@ class AbsentArrays:
             return self._stopped(seen, group)
         all_read = len(known) == len(group)
         slots = {m.slot for m in members if m.slot is not None and m.events_behind <= 1 and not m.dropped}
-        if all_read and newest is not None and newest.metadata != "0.90":
-            if all(member.slot is None for member in members):
+        roles_known = all(block.role is not None for block in known.values())
+        if all_read and newest is not None and (newest.metadata != "0.90" or roles_known):
+            if all(member.slot is None for member in members) and "A" in (newest.roles or "A"):
                 return None  # spares alone cannot be started
             filled: int | None = len(slots)
         else:

@@ -11,6 +11,7 @@ from raidtui.host.md.configured import ConfiguredArray
 from raidtui.host.roots.root import Root
 from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array
+from raidtui.model.snapshot import StaleLine
 
 
 class RunningArrays:
@@ -23,11 +24,9 @@ class RunningArrays:
         self._nameless = any(
             not array.active and array.label is None and not array.is_container for array in arrays
         )
-        self._paths: dict[str, Array] = {}
+        self._paths = _by_path(arrays)
         self._names: set[str] = set()
         for array in arrays:
-            own = [array.path, array.link, f"/dev/md/{array.label}" if array.label else None]
-            self._paths |= {path: array for path in own if path}
             if array.label:
                 self._names |= {array.label, f"{array.homehost}:{array.label}"}
 
@@ -53,6 +52,40 @@ class RunningArrays:
                 return array
         return None
 
+    def has_other_at(self, named: ConfiguredArray) -> bool:
+        """Whether the path of an ARRAY line is that of an array that runs, whatever UUID the line has."""
+        return named.path in self._paths
+
+
+def _by_path(arrays: tuple[Array, ...]) -> dict[str, Array]:
+    found: dict[str, Array] = {}
+    for array in arrays:
+        own = [array.path, array.link, f"/dev/md/{array.label}" if array.label else None]
+        found |= {path: array for path in own if path}
+    return found
+
+
+def stale_lines(
+    lines: Sequence[ConfiguredArray], arrays: tuple[Array, ...]
+) -> dict[str, tuple[StaleLine, ...]]:
+    """Return the lines that give the name of an array that runs a UUID that no array has, by its key.
+
+    Args:
+        lines: those that name arrays.
+        arrays: those of /proc/mdstat.
+    """
+    paths, uuids = _by_path(arrays), {array.uuid for array in arrays}
+    if None in uuids:
+        return {}
+    found: dict[str, tuple[StaleLine, ...]] = {}
+    for line in lines:
+        array = paths.get(line.path)
+        if line.uuid is None or line.uuid in uuids or array is None or not array.active:
+            continue
+        doubled = any(each.uuid == array.uuid for each in lines)
+        found[array.key] = (*found.get(array.key, ()), StaleLine(where=line.where, doubled=doubled))
+    return found
+
 
 def with_names(
     found: Sequence[AbsentArray], expected: Sequence[ConfiguredArray], running: RunningArrays
@@ -69,6 +102,8 @@ def with_names(
         if running.has(named):
             continue
         index = next((i for i, each in enumerate(arrays) if _is_meant(each, named)), None)
+        if index is None and running.has_other_at(named):
+            continue  # a stale line: see ``stale_lines``
         if index is None:
             arrays.append(
                 AbsentArray(

@@ -10,7 +10,8 @@ from raidtui.model.check_words import ended_words
 from raidtui.model.finding import Event, EventKind, Finding, Health, Tone
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.sync_record import CHECKS
-from raidtui.monitor.health import by_subject, health_of, health_of_absent
+from raidtui.monitor.absent_health import health_of_absent
+from raidtui.monitor.health import by_subject, health_of
 from raidtui.view.units import binary_size, counted, rate_mb_s
 
 _PAUSES = {

@@ -89,8 +89,10 @@ class Sampler:
         if self._absent is None:
             return snapshot
         found = self._absent.read(snapshot.arrays, snapshot.taken_s, snapshot.clock_s)
-        trials = self._absent.trials
-        return replace(snapshot, absent=found, trials=trials) if found or trials else snapshot
+        trials, stale = self._absent.trials, self._absent.stale_lines
+        if not (found or trials or stale):
+            return snapshot
+        return replace(snapshot, absent=found, trials=trials, stale_lines=stale)
 
     def _parse(self, text: str) -> Mdstat:
         """Parse mdstat, unless it has not changed.
@@ -124,6 +126,7 @@ class Sampler:
             Lack(part=MDSTAT, reason=problem, remedy="please report it: raidtui capture FILE")
             for problem in mdstat.problems
         ]
+        problems += [_foreign_lack(entry) for entry in mdstat.arrays if entry.foreign]
         arrays = _mark_twins(read + kept)
         names = {array.name for array in arrays} | {m.name for array in arrays for m in array.members}
         disks = self._disks.read(names)
@@ -190,6 +193,14 @@ class Sampler:
             arrays=(),
             lacks=(lack, *self._tools),
         )
+
+
+def _foreign_lack(entry: MdstatArray) -> Lack:
+    """Return what is not known of an array whose slots have letters that Linux does not print."""
+    counted = f"[{entry.raid_disks}/{entry.working}]"
+    reason = f"[{entry.foreign}] has letters of another kernel (Synology's E: a member with read errors)"
+    lost = "" if entry.up else ", not which slots"
+    return Lack(part=entry.name, reason=f"{reason}; {counted} says how many members serve{lost}")
 
 
 def _mark_twins(arrays: tuple[Array, ...]) -> tuple[Array, ...]:

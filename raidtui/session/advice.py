@@ -20,7 +20,8 @@ from raidtui.advice.ignored import (
 )
 from raidtui.host.controllers import read_hidden_nvme, read_ide_disks
 from raidtui.host.drive_caches import read_drive_caches
-from raidtui.host.md.configured import read_configured
+from raidtui.host.md.conf_devices import device_words, left_out
+from raidtui.host.md.configured import conf_entries, read_configured
 from raidtui.host.mounts import mount_options
 from raidtui.host.on_top import read_trim_timer
 from raidtui.host.roots.root import Root
@@ -239,12 +240,18 @@ def _advice(root: Root) -> tuple[tuple[Advice, ...], tuple[str, ...]]:
     disks = _below_arrays(stack)
     ages, unaged = _ages(root)
     places = [place for node in stack.nodes.values() for place in node.file_system.mounts]
+    configured = read_configured(root)
+    words = device_words(conf_entries(root)[1])
+    members = [member.name for array in snapshot.arrays for member in array.members]
     facts = HostFacts(
         snapshot=snapshot,
         stack=stack,
         stack_findings=look.findings,
         tune_findings=judge_tuning(tuning),
-        configured=read_configured(root),
+        configured=configured,
+        device_words=words,
+        left_out=left_out(root, words, members),
+        not_listed={line.where: left_out(root, line.devices, members) for line in configured if line.devices},
         trim_timer=read_trim_timer(root),
         options={place: options for place in places if (options := mount_options(root, place))},
         watchers=read_watchers(root),

@@ -15,7 +15,7 @@ from raidtui.host.logs.journald import JournalReader, journal_troubles
 from raidtui.host.logs.log_files import LogFiles, with_boots
 from raidtui.host.logs.ring import current_boot, read_ring
 from raidtui.host.roots.root import Root
-from raidtui.model.log_line import LogGap, LogLine, LogTrouble
+from raidtui.model.log_line import LogGap, LogLine, LogTrouble, Writer
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
 from raidtui.session.host_thread import HostThread
@@ -29,8 +29,8 @@ from raidtui.timeline.captured import (
     captured_log,
     read_captured_log,
 )
-from raidtui.timeline.catalogue import matters
-from raidtui.timeline.entries import Entry, entry_of
+from raidtui.timeline.catalogue import matters, says_not_started
+from raidtui.timeline.entries import START_FAILED, Entry, entry_of, reason_of
 from raidtui.timeline.identity import ArrayToday, Today
 from raidtui.timeline.incidents import Incident
 
@@ -166,6 +166,7 @@ class _Reading:
         self._first_s: float | None = None
         self.entries: list[Entry] = []
         self.troubles: list[LogTrouble] = []
+        self._before: tuple[LogLine, Entry | None] | None = None
         self.full = False
 
     def wanted(self, at_s: float) -> bool:
@@ -173,10 +174,16 @@ class _Reading:
         early = self._since_s is not None and at_s < self._since_s
         return not early and (self._until_s is None or at_s <= self._until_s)
 
-    def _take(self, lines: Iterable[LogLine]) -> None:
+    def _take(self, lines: Iterable[LogLine], *, newest_first: bool = False) -> None:
+        """Take the lines that matter, and the line before one that says that an array did not start."""
         entries = self.entries
         for line in lines:
-            entry = entry_of(line)
+            entry, before = entry_of(line), self._before
+            if line.writer is Writer.KERNEL:
+                self._before = line, entry
+                first, then = ((line, entry), before) if newest_first else (before, (line, entry))
+                if first is not None and then is not None and _explains(first, then):
+                    entries.append(reason_of(first[0]))
             if entry is not None:
                 entries.append(entry)
         if len(entries) > MOST_ENTRIES and not self.full:
@@ -209,7 +216,7 @@ class _Reading:
         """Read the journal."""
         reader = JournalReader(self._root, self.run.ended)
         for lines in reader.read(self._since_s, self._until_s):
-            self._take(lines)
+            self._take(lines, newest_first=True)
             self.run.lines, self.run.at_s = reader.lines, reader.at_s
             if lines:
                 self._first_s = lines[-1].at_s
@@ -226,7 +233,7 @@ class _Reading:
         volatile = any(each.code is LogGap.JOURNAL_VOLATILE for each in self.troubles)
         if cuts and not volatile:
             return  # the journal is kept: it is at least as old as files are
-        files = LogFiles(self._root, matters, self.run.ended)
+        files = LogFiles(self._root, matters, self.run.ended, is_explained=says_not_started)
         found: dict[tuple[float, str], LogLine] = {}
         for lines in files.read():
             self.run.lines += len(lines)
@@ -246,6 +253,12 @@ class _Reading:
         self._take(line for line in lines if self.wanted(line.at_s))
         if trouble is not None:
             self.troubles.append(trouble)
+
+
+def _explains(first: tuple[LogLine, Entry | None], then: tuple[LogLine, Entry | None]) -> bool:
+    """Whether a line without a pattern is right before md's that an array did not start."""
+    (line, known), failed = first, then[1]
+    return known is None and failed is not None and failed.code == START_FAILED and line.boot == failed.boot
 
 
 def today_of(root: Root, snapshot: Snapshot) -> Today:

@@ -28,7 +28,7 @@ from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.brakes import Brake, HeldBack, Stood, held_back_by
 from raidtui.monitor.events import diff, first_words
-from raidtui.monitor.health import exit_status, healths_of, judge
+from raidtui.monitor.health import Judged, exit_status, healths_of, judge
 from raidtui.monitor.kernel_watch import Uevent
 from raidtui.monitor.sample_history import SampleHistory
 from raidtui.monitor.sampler import Sampler, interval_s
@@ -104,7 +104,7 @@ class HostWatch:
         self.events: deque[Event] = deque(maxlen=_KEEP_EVENTS)
         self._journal = journal
         self._before: tuple[Snapshot, tuple[Finding, ...]] | None = None
-        self._judged: dict[str, tuple[Array, tuple[Finding, ...]]] = {}
+        self._judged: Judged = {}
         self._passing = False
         self._passing_since: dict[str, float] = {}
         self._pending: list[Event] = []

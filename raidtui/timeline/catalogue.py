@@ -17,9 +17,10 @@ from raidtui.model.log_line import Writer
 from raidtui.timeline.patterns import Pattern, compiled, patterns
 
 _GROUP = re.compile(r"\(\?P<\w+>")
-_HEADS = {"md": "md", "at": "ata", "nv": "nvme", "pc": "nvme", "sd": "scsi", "sc": "scsi"}
+_HEADS = {"md": "md", "at": "ata", "nv": "nvme", "pc": "nvme", "sd": "scsi", "sc": "scsi",
+          "mp": "scsi", "us": "usb"}  # fmt: skip
 _BLOCK = frozenset(
-    ("bl", "I/", "cr", "ti", "pr", "Bu", "EX", "Ab", "IN", "ta", "Li", "bu", "ra", "r5", "r1", "XF")
+    ("bl", "en", "I/", "cr", "ti", "pr", "Bu", "EX", "Ab", "IN", "ta", "Li", "bu", "ra", "r5", "r1", "XF")
 )
 _SUPPRESSED = "callbacks suppressed"
 
@@ -98,6 +99,11 @@ def find_pattern(writer: Writer, text: str) -> Found | None:
     elif head not in _BLOCK:
         return None
     return family("block", "boot").find(text)
+
+
+def says_not_started(writer: Writer, text: str) -> bool:
+    """Whether a line says that an array did not start: the one before it says why."""
+    return writer is Writer.KERNEL and text.startswith("md: pers->run() failed")
 
 
 def matters(writer: Writer, text: str) -> bool:

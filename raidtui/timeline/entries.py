@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import lru_cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from raidtui.model.log_line import LogLine, Writer
 from raidtui.timeline.catalogue import find_pattern
 from raidtui.timeline.patterns import Weight, groups_of, patterns
+from raidtui.view.units import SECTOR_BYTES, binary_size
 
 _PARTITION = re.compile(
     r"(?P<disk>(?:sd|vd|xvd|hd|ubd)[a-z]+|(?:nvme\d+n\d+|mmcblk\d+|nbd\d+|loop\d+)(?=p|$))p?\d*\Z"
 )
 _CONTROLLER = re.compile(r"(nvme\d+)(?:c\d+)?n\d+\Z")
+_RELEASE = re.compile(r"(\d{1,3})\.(\d{1,4})")
+_MOST_SECTORS = 1 << 42
+"""2 PiB: what is more is no number of sectors of an array."""
 _ACTIONS = {"data-check": "check", "requested-resync": "repair", "recovery": "recover"}
 _CODES_OF_ACTIONS = frozenset(
     {"sync-started", "sync-done", "sync-interrupted", "sync-delayed", "sync-resumed"}
 )
+START_FAILED, START_REASON = "start-failed", "start-reason"
+"""md's line that an array did not start, and the one before it where that has no pattern: it says why."""
+_NAMED = re.compile(r"(?:md: |md/\w+:)?(?P<md>md\w+)\b")
 _STARTED = frozenset({"mirrors-active", "raid10-active", "parity-active"})
 """With fewer members than slots, a warning."""
 
@@ -50,6 +59,7 @@ class Entry(Struct, frozen=True, kw_only=True, gc=False):
         device: of a disk or partition in that boot; "" for none.
         port: an ATA port (ata3), a SCSI address (2:0:0:0) or an NVMe controller (nvme0); "" for none.
         uuid: the array's, where the source has it.
+        in_bytes: whether a change of size counts bytes (Linux before 5.11), or sectors; None: not known.
     """
 
     at_s: float
@@ -63,6 +73,7 @@ class Entry(Struct, frozen=True, kw_only=True, gc=False):
     device: str = ""
     port: str = ""
     uuid: str = ""
+    in_bytes: bool | None = None
 
 
 _ORIGINS = {writer: Origin(writer.value) for writer in Writer}
@@ -91,6 +102,50 @@ def entry_of(line: LogLine) -> Entry | None:
     )
 
 
+def reason_of(line: LogLine) -> Entry:
+    """Return the entry of the line before ``START_FAILED``, whatever it says."""
+    named = _NAMED.match(line.text)
+    return Entry(
+        at_s=line.at_s,
+        boot=line.boot,
+        since_boot_s=line.since_boot_s,
+        origin=Origin.KERNEL,
+        code=START_REASON,
+        weight=Weight.CRITICAL,
+        text=line.text,
+        array=named["md"] if named is not None else "",
+    )
+
+
+def with_unit(entry: Entry, kernel: str) -> Entry:
+    """Return a change of size with its unit, by the kernel of its boot, or by what is no possible size.
+
+    "detected capacity change" counts bytes in check_disk_size_change (block/genhd.c, before Linux 5.11), and
+    sectors in set_capacity_and_notify.
+
+    Args:
+        entry: a change of size.
+        kernel: the release of the boot's kernel; "" where that is not known.
+    """
+    groups = groups_of(patterns()[entry.code], entry.text)
+    sizes = [int(groups[name][:20]) for name in ("a", "b")]
+    release = _RELEASE.match(kernel)
+    in_bytes = (int(release[1]), int(release[2])) < (5, 11) if release is not None else None
+    if any(size % SECTOR_BYTES for size in sizes):
+        in_bytes = False
+    elif max(sizes) > _MOST_SECTORS:
+        in_bytes = True
+    return replace(entry, in_bytes=in_bytes)
+
+
+def _size_words(groups: Mapping[str, str], *, in_bytes: bool | None) -> str:
+    if in_bytes is None:
+        return f"size {groups['a']} → {groups['b']} (bytes before Linux 5.11, else sectors)"
+    factor = 1 if in_bytes else SECTOR_BYTES
+    before, after = (binary_size(int(groups[name][:20]) * factor) for name in ("a", "b"))
+    return f"size {before} → {after}"
+
+
 def words_of(entry: Entry) -> str:
     """Return what an entry means, in our words; it may hold anything that was in the line."""
     pattern = patterns().get(entry.code)
@@ -100,6 +155,8 @@ def words_of(entry: Entry) -> str:
     if entry.code in _CODES_OF_ACTIONS:
         groups["a"] = _ACTIONS.get(groups.get("a", ""), groups.get("a", ""))
     groups = {name: " ".join(value.split()).removeprefix("/dev/") for name, value in groups.items()}
+    if entry.code == "size-changed":
+        return _size_words(groups, in_bytes=entry.in_bytes)
     if entry.code == "io-error":
         groups["o"] = (groups.get("o") or "access").lower()
     if groups.get("f") == "frozen":

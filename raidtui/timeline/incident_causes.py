@@ -24,6 +24,7 @@ class IncidentCause(StrEnum):
     BAD_SECTORS = "bad-sectors"
     BY_HAND = "by-hand"
     COMMON = "common"
+    CONTROLLER = "controller"
     DISK = "disk"
     INITRAMFS = "initramfs"
     LINK = "link"
@@ -32,7 +33,9 @@ class IncidentCause(StrEnum):
     OUTDATED = "outdated"
     PCIE = "pcie"
     PULLED = "pulled"
+    RAID0_LAYOUT = "raid0-layout"
     UNCLEAN = "unclean"
+    USB = "usb"
 
 
 class Hint(Struct, frozen=True, kw_only=True):
@@ -50,16 +53,21 @@ class Hint(Struct, frozen=True, kw_only=True):
 
 
 _FAILED = frozenset({"member-failed", "raid0-failed", "failing-member", "array-lost"})
-_LINK = frozenset({"ata-serror", "ata-limited", "ata-reset-failed", "ata-slow", "ata-down"})
+_LINK = frozenset({"ata-serror", "ata-limited", "ata-reset-failed", "ata-down"})
+_NOT_READY = frozenset({"ata-not-ready", "ata-slow"})
+"""The link is up, and the disk does not get ready (ata_wait_ready in libata-core.c): nothing of the link."""
+_NVME = frozenset({"nvme-timeout", "nvme-gone", "nvme-apst", "nvme-down"})
 _GONE = frozenset({"ata-disabled", "ata-detached", "scsi-offline", "disk-offlined", "ata-revalidation"})
-_READS = frozenset({"medium-error", "read-corrected", "read-uncorrected", "smart-pending", "read-lost"})
+_READS = frozenset({"read-corrected", "read-uncorrected", "read-lost"})
 _DISK = frozenset({
     "ata-error", "ata-exception", "ata-command", "io-error", "scsi-sense", "medium-error", "nvme-timeout",
-    "nvme-down", "nvme-gone", "scsi-result", "ata-timeout", *_LINK, *_GONE,
+    "nvme-down", "nvme-gone", "scsi-result", "ata-timeout", "scsi-abort", "hba-reset", "usb-gone",
+    *_LINK, *_GONE, *_NOT_READY,
 })  # fmt: skip
 _SERR_LINK = 0x07F8_0000 | 0x0001_0000 | 0x0000_0F00
 """SError bits of the link (SATA 3.x, table of the SError register): not the disk's own errors."""
 _APART_S = 10.0
+_RESULTS = frozenset({"scsi-result", "disk-flush-failed"})
 _Codes = dict[str, list[Entry]]
 _Rule = Callable[[_Codes, Wiring], Hint | None]
 
@@ -103,7 +111,9 @@ def _then_failed(codes: _Codes, signs: Sequence[Entry], wiring: Wiring) -> str:
 
 
 def _link_signs(codes: _Codes) -> list[Entry]:
-    signs = _of(codes, _LINK - {"ata-down"})
+    signs = _of(codes, frozenset({"ata-serror"}))
+    if not _NOT_READY & codes.keys():  # else it is slowed because resets failed, and they failed by the disk
+        signs += _of(codes, frozenset({"ata-limited", "ata-reset-failed"}))
     signs += [e for e in codes.get("ata-exception", ()) if _number(_group(e, "s")) & _SERR_LINK]
     signs += [e for e in codes.get("ata-error", ()) if "ICRC" in _group(e, "f")]
     signs += [e for e in codes.get("ata-result", ()) if _group(e, "n") == "ATA bus error"]
@@ -165,10 +175,15 @@ def _pcie(codes: _Codes, wiring: Wiring) -> Hint | None:
     )
 
 
-def _bad_sectors(codes: _Codes, wiring: Wiring) -> Hint | None:
-    signs = _of(codes, _READS)
+def _unread(codes: _Codes) -> list[Entry]:
+    """Return what disks themselves say of sectors that they cannot read."""
+    signs = _of(codes, frozenset({"medium-error", "smart-pending"}))
     signs += [e for e in codes.get("ata-error", ()) if "UNC" in _group(e, "f")]
-    signs += [e for e in codes.get("scsi-sense", ()) if _group(e, "n") == "Medium Error"]
+    return signs + [e for e in codes.get("scsi-sense", ()) if _group(e, "n") == "Medium Error"]
+
+
+def _bad_sectors(codes: _Codes, wiring: Wiring) -> Hint | None:
+    signs = [*_of(codes, _READS), *_unread(codes)]
     if not signs:
         return None
     found = sorted({_disk(entry, wiring) for entry in signs} - {""})
@@ -183,17 +198,86 @@ def _bad_sectors(codes: _Codes, wiring: Wiring) -> Hint | None:
     )
 
 
-def _no_answer(codes: _Codes, wiring: Wiring) -> Hint | None:
-    signs = [e for e in codes.get("ata-exception", ()) if _group(e, "f")]
-    signs += codes.get("nvme-timeout", []) + codes.get("ata-timeout", [])
+def _nvme(codes: _Codes, wiring: Wiring) -> Hint | None:
+    """NVMe has no SCT ERC and no link that is reset: what remains is the controller."""
+    signs = _of(codes, _NVME)
     if not signs:
         return None
-    then = _then_failed(codes, signs, wiring)
+    gone = " and did not come back after a reset" if "nvme-gone" in codes else ""
     return Hint(
         cause=IncidentCause.NO_ANSWER,
-        sentence=f"{_disk(signs[0], wiring)} did not answer in time, and its link reported no error{then}:"
-        " that points to the disk or its power; a disk that retries for too long without SCT ERC looks the"
-        " same (pane 4)",
+        sentence=f"{signs[0].port} did not answer in time{gone}{_then_failed(codes, signs, wiring)}: that"
+        " points to its controller or its power saving (nvme_core.default_ps_max_latency_us=0 pcie_aspm=off),"
+        " then its firmware, the slot or heat",
+        basis=_basis(signs),
+    )
+
+
+def _no_answer(codes: _Codes, wiring: Wiring) -> Hint | None:
+    signs = [e for e in codes.get("ata-exception", ()) if _group(e, "f")]
+    signs += codes.get("ata-timeout", [])
+    unready = _of(codes, _NOT_READY)
+    if not signs and not unready:
+        return None
+    then = _then_failed(codes, [*signs, *unready], wiring)
+    disk = _disk((signs or unready)[0], wiring)
+    what = "get ready after a reset" if unready else "answer in time"
+    words = f"{disk} did not {what}, and its link reported no error{then}: that points to the disk or its"
+    alike = "" if unready else "; a disk that retries for too long without SCT ERC looks the same (pane 4)"
+    return Hint(
+        cause=IncidentCause.NO_ANSWER,
+        sentence=f"{words} power{alike}",
+        basis=_basis([*signs, *unready]),
+    )
+
+
+def _left_bus(codes: _Codes, wiring: Wiring) -> Hint | None:
+    """A disk that is no longer attached: requests that fail then say nothing about its sectors."""
+    usb = _of(codes, frozenset({"usb-gone", "usb-changed", "usb-reset"}))
+    signs = [e for e in _of(codes, _RESULTS) if _group(e, "n") in {"DID_NO_CONNECT", "0x01"}]
+    if "usb-gone" in codes:
+        signs += codes.get("disk-leaving", [])
+    verb = "left" if signs else "was reset on"
+    if not signs and "usb-reset" in codes:
+        signs = _of(codes, frozenset({"io-error", "scsi-result"}))
+    if not signs or _NOT_READY & codes.keys() or _unread(codes):
+        return None
+    disks = joined(sorted({_disk(entry, wiring) for entry in signs} - {""}))
+    then = _then_failed(codes, signs, wiring)
+    bus, cause, points = "the bus", IncidentCause.PULLED, "its cable, port or power, unless it was pulled"
+    if usb:
+        bus, cause, points = "the USB bus", IncidentCause.USB, "the USB adapter, its cable or its power"
+    return Hint(
+        cause=cause,
+        sentence=f"{disks} {verb} {bus}{then}: that points to {points}, not to bad sectors; no data are"
+        " lost by that: connect it again, then look what its array lacks",
+        basis=_basis([*usb, *signs]),
+    )
+
+
+def _controller(codes: _Codes, wiring: Wiring) -> Hint | None:
+    signs = codes.get("hba-reset", [])
+    if not signs:
+        return None
+    then = _then_failed(codes, _of(codes, frozenset({"scsi-reset", "scsi-abort", "scsi-result"})), wiring)
+    return Hint(
+        cause=IncidentCause.CONTROLLER,
+        sentence=f"the SAS controller {signs[0].port} was reset{then}: what its disks report then"
+        " follows from that; it points to its firmware, heat or power, a cable, or a disk that hangs",
+        basis=_basis(signs),
+    )
+
+
+def _raid0_layout(codes: _Codes, wiring: Wiring) -> Hint | None:
+    del wiring
+    signs = codes.get("raid0-layout", [])
+    if not signs:
+        return None
+    return Hint(
+        cause=IncidentCause.RAID0_LAYOUT,
+        sentence=f"{signs[0].array}: Linux 3.14 changed the layout of such a RAID 0, and its superblocks do"
+        " not say which it has: raid0.default_layout=2 (1 if written before 3.14) on the kernel's command"
+        " line, or mdadm --assemble --update=layout-alternate (layout-original); try both: raidtui rescue",
         basis=_basis(signs),
     )
 
@@ -290,6 +374,6 @@ def _basis(signs: Sequence[Entry]) -> tuple[str, ...]:
 
 
 _RULES: tuple[_Rule, ...] = (
-    _common, _pcie, _link, _bad_sectors, _no_answer, _pulled, _disk_itself, _by_hand, _at_start,
-    _no_disk_error,
+    _raid0_layout, _common, _pcie, _controller, _link, _left_bus, _bad_sectors, _nvme, _no_answer, _pulled,
+    _disk_itself, _by_hand, _at_start, _no_disk_error,
 )  # fmt: skip

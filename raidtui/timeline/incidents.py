@@ -7,9 +7,9 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from raidtui.timeline.entries import Entry, disk_of, words_of
+from raidtui.timeline.entries import Entry, disk_of, with_unit, words_of
 from raidtui.timeline.incident_causes import Hint, hint_of
-from raidtui.timeline.patterns import Weight
+from raidtui.timeline.patterns import Weight, groups_of, patterns
 from raidtui.timeline.wiring import Wiring
 
 GAP_S = 60.0
@@ -20,8 +20,10 @@ _RANK = {
     for place, code in enumerate(
         (
             "array-lost", "raid0-failed", "read-lost", "fs-error", "fs-read-only", "member-failed", "too-few",
-            "dirty-degraded", "no-personality", "non-fresh", "nvme-gone", "disk-offlined", "scsi-offline",
-            "smart-failing", "job-ended", "job-started", "change", "bench", "unclean-end", "boot",
+            "raid0-layout", "raid0-too-few", "reshape-early", "reshape-unsupported", "reshape-in-place",
+            "bitmap-failed", "start-reason", "dirty-degraded", "no-personality", "non-fresh", "nvme-gone",
+            "disk-offlined", "scsi-offline", "smart-failing", "ata-disabled", "usb-gone", "job-ended",
+            "job-started", "change", "bench", "unclean-end", "boot",
             "sync-interrupted", "sync-done", "sync-started",
         )
     )
@@ -31,6 +33,12 @@ _USUAL_EARLY = frozenset({"ata-down"})
 """Of a port without a disk, while the host boots."""
 _GOES_ON = frozenset({"sync-started", "sync-resumed", "sync-done"})
 """What shows that a sync that was interrupted went on."""
+_ADAPTERS = {"usb-gone": 1.0, "usb-reset": 1.0, "usb-changed": 1.0, "hba-reset": 30.0}
+"""Lines of what disks are attached to, which do not name the disk, and for how long its lines may follow."""
+_OF_ATTACHED = frozenset({
+    "disk-leaving", "disk-flush-failed", "scsi-result", "scsi-offline", "scsi-reset", "scsi-abort",
+    "io-error", "disk-offlined",
+})  # fmt: skip
 _BEGINS, _ENDS = "sync-started", frozenset({"sync-done", "sync-interrupted"})
 
 
@@ -93,6 +101,8 @@ class _Open:
         self.entries: list[Entry] = []
         self.subjects: set[str] = set()
         self.syncing: set[str] = set()
+        self.adapter_s = -1.0
+        """Until when lines of a disk that is attached to the adapter of this incident follow."""
 
     @property
     def last_s(self) -> float:
@@ -107,6 +117,8 @@ class _Open:
     def add(self, entry: Entry, subjects: Iterable[str]) -> None:
         self.entries.append(entry)
         self.subjects.update(subjects)
+        if entry.code in _ADAPTERS:
+            self.adapter_s = entry.at_s + _ADAPTERS[entry.code]
         if entry.code == _BEGINS:
             self.syncing.add(f"array {entry.array}")
         elif entry.code in _ENDS:
@@ -116,6 +128,7 @@ class _Open:
         self.entries = sorted((*self.entries, *other.entries), key=lambda entry: entry.at_s)
         self.subjects |= other.subjects
         self.syncing |= other.syncing
+        self.adapter_s = max(self.adapter_s, other.adapter_s)
 
 
 def incidents_of(
@@ -140,11 +153,20 @@ def _of_boot(boot: str, entries: list[Entry], ports: Mapping[str, str] | None) -
     done: list[_Open] = []
     by_subject: dict[str, _Open] = {}
     booting: _Open | None = None
+    adapter: _Open | None = None
+    kernel = ""
     for entry in entries:
+        if entry.code == "boot":
+            kernel = groups_of(patterns()["boot"], entry.text).get("n", "")
+        elif entry.code == "size-changed":
+            entry = with_unit(entry, kernel)  # noqa: PLW2901
         wiring.take(entry)
         subjects = wiring.subjects(entry)
         near = _near(entry, subjects, by_subject)
-        if not near and not subjects:
+        follows = entry.code in _OF_ATTACHED or entry.code in _ADAPTERS
+        if adapter in done and adapter is not None and follows and entry.at_s <= adapter.adapter_s:
+            near = list(dict.fromkeys((*near, adapter)))
+        if not near and not subjects and entry.code not in _ADAPTERS:
             near = _latest(done, entry)
         if not near and _is_of_boot(entry):
             if booting is None:
@@ -163,9 +185,16 @@ def _of_boot(boot: str, entries: list[Entry], ports: Mapping[str, str] | None) -
             done.remove(other)
             by_subject.update(dict.fromkeys(other.subjects, chosen))
         chosen.add(entry, subjects)
+        if entry.code in _ADAPTERS or adapter in others:
+            adapter = chosen
         for each in subjects:
             by_subject[each] = chosen
-    return [_closed(each, wiring) for each in done if any(e.weight for e in each.entries)]
+    return [_closed(each, wiring) for each in done if any(_counts(entry) for entry in each.entries)]
+
+
+def _counts(entry: Entry) -> bool:
+    """Whether an entry makes an incident: a USB device is no matter before a disk's lines follow."""
+    return entry.weight > Weight.DETAIL and not entry.code.startswith("usb-")
 
 
 def _near(entry: Entry, subjects: tuple[str, ...], by_subject: Mapping[str, _Open]) -> list[_Open]:

@@ -31,7 +31,8 @@ class Pattern(Struct, frozen=True, kw_only=True):
     """One kind of line.
 
     Args:
-        family: whose lines it is tried on: md, ata, nvme, scsi, block, boot, mdadm, smartd, udev, journal.
+        family: whose lines it is tried on: md, ata, nvme, scsi, usb, block, boot, mdadm, smartd, udev or
+            journal.
         code: its name, for programs: docs/history.md lists them all.
         regex: matches the line from its start. Groups: ``md`` an array, ``d`` a device, ``p`` an ATA port,
             ``c`` an NVMe controller, ``h`` a SCSI address, others for the words alone.

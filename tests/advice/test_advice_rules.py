@@ -110,6 +110,50 @@ def test_lines_of_mdadm_conf(text: str, code: AdviceCode | None) -> None:
         assert CONF in found[0].text
 
 
+def test_a_doubled_line_of_mdadm_conf() -> None:
+    seen = snapshot(raid1(label="data"), uuid=UUID)
+    text = f"ARRAY /dev/md/data UUID={UUID}\nARRAY /dev/md/data UUID={OTHER}\n"
+    (advice,) = advise(facts(snapshot=seen, configured=configured_in(CONF, text)))
+    assert (advice.code, advice.text, advice.remedy) == (
+        AdviceCode.CONF_LINE_STALE,
+        f"{CONF}, line 2 has another UUID for data than its members",
+        "remove it, then renew the initramfs",
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "found"),
+    [
+        ("num-devices=2 level=raid1 metadata=1.2", ""),
+        ("level=1 metadata=1", ""),
+        ("level=mirror", ""),
+        ("num-devices=3", "num-devices=3, but the array has 2 slots"),
+        ("level=raid5", "level=raid5, but it is a raid1"),
+        ("metadata=1.0", "metadata=1.0, but its members have 1.2"),
+        ("devices=/dev/sdx1", "devices=/dev/sdx1 names none of its members"),
+        ("level=6 num-devices=3", "num-devices=3, but the array has 2 slots; level=6, but it is a raid1"),
+    ],
+)
+def test_words_of_a_line_that_refuse_its_members(more: str, found: str) -> None:
+    seen = snapshot(raid1(label="data"), uuid=UUID)
+    names = [member.name for member in seen.arrays[0].members]
+    lines = configured_in(CONF, f"ARRAY /dev/md/data {more} UUID={UUID}\n")
+    out = {lines[0].where: names} if lines[0].devices else {}
+    advice = advise(facts(snapshot=seen, configured=lines, not_listed=out))
+    assert [each.text for each in advice] == ([f"{CONF}, line 1: {found}"] if found else [])
+    assert codes(advice) == ([AdviceCode.CONF_LINE_REFUSES] if found else [])
+
+
+def test_members_that_device_leaves_out() -> None:
+    seen = snapshot(raid1(label="data"), uuid=UUID)
+    first, second = sorted(member.name for member in seen.arrays[0].members)
+    (advice,) = advise(facts(snapshot=seen, device_words=("/dev/x*",), left_out=(second, first, "sdz")))
+    assert (advice.code, advice.text) == (
+        AdviceCode.CONF_DEVICES,
+        f"mdadm.conf: DEVICE /dev/x* leaves out {first} and {second}, members of arrays that run",
+    )
+
+
 def test_fstab_is_no_mdadm_conf() -> None:
     """It names other file systems, which says nothing of the arrays."""
     (line,) = configured_in(CONF, f"ARRAY /dev/md/other UUID={OTHER}\n")

@@ -158,7 +158,7 @@ def test_capture_parses_without_a_problem(name: str) -> None:
     assert [array.name for array in parsed.arrays] == heads
     blocks = [int(line.split()[0]) for line in text.split("\n") if " blocks" in line]
     assert [array.blocks_kib for array in parsed.arrays] == blocks
-    assert [array.up for array in parsed.arrays if array.up] == [
+    assert [marks for array in parsed.arrays if (marks := array.foreign or array.up)] == [
         line.rpartition("[")[2].rstrip("]")
         for line in text.split("\n")
         if " blocks" in line and line.endswith("]")

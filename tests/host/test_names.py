@@ -295,3 +295,19 @@ def test_devices_that_udev_has_not_finished_with(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(udev_database, "_libudev", lambda: Libudev(after=10**9))
     monkeypatch.setattr(udev_database, "_CONTROL", tmp_path / "absent")  # udev does not run
     assert unsettled_devices(root, patience_s=0) == frozenset()
+
+
+def test_a_containers_uuid_comes_from_a_disk_that_has_one() -> None:
+    """The record of udev is of before the first volume; a spare has no UUID (mdadm 4.2, imsm)."""
+    none = CONTAINER.replace("c5019abf:fbd87f72:ac39a60e:90be0680", "00000000:00000000:00000000:00000000")
+    ones = none.replace("0" * 8, "f" * 8)
+    members = tuple(replace(MEMBER, name=name) for name in ("sdb", "sdc", "sdd"))
+    array = replace(ACTIVE, active=False, metadata="external:imsm", members=members)
+    asked = {
+        name: said("mdadm", "--examine", "--export", f"/dev/{name}", text=text)
+        for name, text in (("sdb", none), ("sdc", ones), ("sdd", CONTAINER))
+    }
+    root = MemoryRoot(udev(none) | asked["sdb"] | asked["sdc"] | asked["sdd"])
+    found = read_array_name(root, array, use_mdadm=True)
+    assert (found.uuid, found.label) == ("c5019abf:fbd87f72:ac39a60e:90be0680", "imsm0")
+    assert read_array_name(root, array, use_mdadm=False).uuid is None

@@ -9,12 +9,14 @@ from msgspec.structs import replace
 
 from raidtui.host.md.configured import read_configured
 from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.tools import output_path
 from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.finding import Health
 from raidtui.model.snapshot import Snapshot, TrialTrace
 from raidtui.monitor.absent_arrays import AbsentArrays
+from raidtui.monitor.absent_health import health_of_absent, judge_absent
 from raidtui.monitor.events import diff
-from raidtui.monitor.health import exit_status, health_of_absent, judge, judge_absent
+from raidtui.monitor.health import exit_status, judge
 from raidtui.monitor.sampler import Sampler
 from tests.hosts.members import OTHER, THREE, TWO, UUID, examined, member, slot, udev
 from tests.hosts.trees import Stage, host_tree, inactive, raid1, raid5, snapshot_of
@@ -59,6 +61,18 @@ def test_all_members_are_there() -> None:
 def test_a_member_that_is_behind_does_not_count() -> None:
     [absent] = found(slot("sda", 1, 0) | slot("sdb", 2, 1, events=3) | slot("sdc", 3, 2, events=16))
     words = "is not started: 2 of 3 members present (sda, sdc); sdb is behind the others"
+    assert report_of(absent) == ("not-started", words, Health.FAILED)
+
+
+def test_an_old_array_whose_members_all_failed_does_not_start() -> None:
+    """Metadata 0.90: the superblocks count all as failed, themselves too; none is up to date."""
+    rows = "this     0       8       16        0      faulty\n\n   0     0  0  0  0  faulty\n"
+    text = f"exit 0\n          Version : 0.90.00\n   Raid Devices : 3\n{rows}"
+    files = THREE | {
+        output_path(("mdadm", "--examine", f"/dev/{name}")): text for name in ("sda", "sdb", "sdc")
+    }
+    [absent] = found(files)
+    words = "is not started: 0 of 3 members present (sda, sdb, sdc)"
     assert report_of(absent) == ("not-started", words, Health.FAILED)
 
 

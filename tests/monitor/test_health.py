@@ -9,11 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.model.array import Array, Stale
+from raidtui.model.array import Stale
 from raidtui.model.finding import Finding, FindingCode, Health, Severity
 from raidtui.model.snapshot import Lack, Snapshot
 from raidtui.model.verdict import troubles
-from raidtui.monitor.health import condition_of, exit_status, health_of, judge, judge_array
+from raidtui.monitor.health import Judged, condition_of, exit_status, health_of, judge, judge_array
 from raidtui.monitor.sampler import Sampler
 from tests.hosts.trees import (
     ArraySpec,
@@ -190,7 +190,7 @@ LOUD: dict[str, tuple[ArraySpec, str, list[tuple[Severity, str, str, str]]]] = {
                 DEGRADED,
                 "degraded",
                 "is degraded: 1 of 3 members missing (slot 2), sdi being rebuilt; no redundancy is left",
-                "a spare is there; its recovery has not started yet",
+                "what fills it is there; its recovery waits for another array's",
             ),
             (INFO, "delayed", "its recover waits for another array's", ""),
         ],
@@ -931,7 +931,7 @@ def test_words_are_in_order_of_urgency() -> None:
 
 
 def test_only_arrays_that_changed_are_judged_again() -> None:
-    known: dict[str, tuple[Array, tuple[Finding, ...]]] = {}
+    known: Judged = {}
     whole = snapshot_of(host_tree(raid1(), raid10(failed=("sdb",))))
     first = judge(whole, known)
     assert first == judge(whole) != ()

@@ -21,7 +21,8 @@ from raidtui.model.answer import AnswerKind
 from raidtui.model.log_line import LogGap
 from raidtui.model.plan import Plan
 from raidtui.session import own_entries, timeline
-from raidtui.session.timeline import HistoryRun, read_history
+from raidtui.session.timeline import HistoryRun, read_for_capture, read_history
+from raidtui.timeline.captured import CAPTURED, captured_log_text
 from raidtui.timeline.entries import Origin
 from tests.bench.records import record
 
@@ -112,6 +113,33 @@ def test_nothing_can_be_read() -> None:
     history = read_history(host())
     assert history.incidents == ()
     assert [each.code for each in history.troubles] == [LogGap.NOT_CAPTURED, LogGap.RING_REFUSED]
+
+
+WHY = (
+    "md: something that no pattern has",
+    "md/raid456:md7: a reason of a later kernel",
+    "md: pers->run() failed ...",
+)
+JOURNALED = printed((50.0, BOOTS[2], "Linux version 6.1.1"), *((10.0, BOOTS[2], text) for text in WHY))
+RUNG = RING + "".join(f"<3>[  200.000000] {text}\n" for text in WHY)
+FILED = "".join(f"Mar  1 00:00:00 nas kernel: {text}\n" for text in WHY)
+
+
+@pytest.mark.parametrize(
+    "root",
+    [
+        pytest.param(host(journal=JOURNALED), id="journal"),
+        pytest.param(host({"/var/log/kern.log": FILED}, ""), id="files"),
+        pytest.param(host({output_path(ARGV): RUNG}, ""), id="ring"),
+    ],
+)
+def test_the_line_before_a_start_that_failed_is_kept_whatever_it_is(root: MemoryRoot) -> None:
+    *_, incident = read_history(root).incidents
+    assert ([entry.text for entry in incident.entries], incident.title) == (list(WHY[1:]), WHY[1])
+    assert (incident.head.code, incident.subject) == ("start-reason", "md7")
+    kept = captured_log_text(read_for_capture(root)).decode()
+    *_, again = read_history(host({CAPTURED: kept})).incidents
+    assert [entry.text for entry in again.entries] == list(WHY[1:])
 
 
 def test_a_line_in_two_files_is_one() -> None:

@@ -20,7 +20,7 @@ EXAMPLES = dict(
     if not row.startswith("#")
 )
 DOCS = Path(__file__).parents[2] / "docs" / "history.md"
-OF_KERNEL = {"md", "ata", "nvme", "scsi", "block", "boot"}
+OF_KERNEL = {"md", "ata", "nvme", "scsi", "usb", "block", "boot"}
 
 
 def writer_of(code: str) -> Writer:

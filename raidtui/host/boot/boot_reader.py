@@ -17,21 +17,25 @@ from raidtui.host.boot.fat import FatError
 from raidtui.host.boot.grub_image import read_boot_sector
 from raidtui.host.boot.grub_menu import MenuError, menu_path, read_start
 from raidtui.host.device_paths import DevicePaths
-from raidtui.host.md.configured import conf_entries, conf_files
+from raidtui.host.md.conf_devices import device_words, left_out
+from raidtui.host.md.configured import conf_entries, conf_files, entries_in
 from raidtui.host.mounts import mount_of, unescape
 from raidtui.host.roots.root import Root, whole_number
 from raidtui.host.udev import read_udev_entry
 from raidtui.model.array import Array
-from raidtui.model.boot import BootFacts, BootSector, Esp, FoundIn, TableLine
+from raidtui.model.boot import BootFacts, BootKernel, BootSector, Esp, FoundIn, TableLine
 from raidtui.model.stack import Stack, StackKind, StackNode
 
 KEPT = "/.raidtui/boot.json"
 """In a capture: what was found on its host."""
 _FSTAB, _CRYPTTAB = "/etc/fstab", "/etc/crypttab"
 _MOST_DISKS = 64
-_OPTIONS = frozenset({"noauto", "nofail", "x-systemd.automount"})
+_OPTIONS = frozenset({"noauto", "nofail", "x-systemd.automount", "degraded"})
 _TIMEOUT = "x-systemd.device-timeout="
-_WORDS = ("root=", "rootdelay=", "rd.md", "rd.auto", "resume=")
+_WORDS = (
+    "root=", "rootdelay=", "rootflags=", "rd.md", "rd.auto", "resume=", "module_blacklist=",
+    "md_mod.start_dirty_degraded=", "md-mod.start_dirty_degraded=",
+)  # fmt: skip
 _TAGS = ("UUID=", "LABEL=", "PARTUUID=", "PARTLABEL=", "ID=", "/dev/")
 
 
@@ -68,7 +72,7 @@ class BootReader:
             start_unread=why,
             menu=menu_path(root),
             named=tuple(self._named(start.words if start is not None else ())),
-            kernels=read_kernels(root),
+            kernels=tuple(self._kernels()),
             lines=tuple(self._lines()),
             names=tuple(self._names()),
             former=tuple(self._former()),
@@ -105,6 +109,16 @@ class BootReader:
         if self._root.is_there(EFI):
             return "uefi"
         return "bios" if self._root.live or self._root.is_there("/sys/firmware") else ""
+
+    def _kernels(self) -> Iterator[BootKernel]:
+        names = [member.name for array in self._arrays.values() for member in array.members]
+        for kernel in read_kernels(self._root):
+            image = kernel.initramfs
+            if image is not None and image.conf:
+                out = left_out(self._root, device_words(entries_in(image.conf)), names)
+                yield replace(kernel, initramfs=replace(image, left_out=out))
+            else:
+                yield kernel
 
     def _disks(self) -> list[str]:
         nodes = self._stack.nodes
@@ -171,10 +185,13 @@ class BootReader:
         if node is None:
             return FoundIn(kind=mount.kind)
         volume = (self._root.text(f"{_node(node.name)}/dm/uuid") or "").strip()
+        uuid = self._known(node).get("ID_FS_UUID", "")
+        parts = DevicePaths(self._root).find(f"UUID={uuid}") if mount.kind == "btrfs" and uuid else ()
         return FoundIn(
             device=node.name,
             kind=mount.kind,
-            uuid=self._known(node).get("ID_FS_UUID", ""),
+            uuid=uuid,
+            others=tuple(name for name in parts if name != node.name),
             volume=volume.removeprefix("LVM-") if volume.startswith("LVM-") else "",
         )
 

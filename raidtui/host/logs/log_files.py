@@ -76,9 +76,13 @@ class LogFiles:
         root: the host.
         wanted: tells which lines are kept; "Linux version" of the kernel must be.
         ended: whether no more is to be read.
+        is_explained: tells of which lines the one before is kept as well, whatever it is.
     """
 
-    def __init__(self, root: Root, wanted: Wanted, ended: Callable[[], bool]) -> None:
+    def __init__(
+        self, root: Root, wanted: Wanted, ended: Callable[[], bool], *, is_explained: Wanted | None = None
+    ) -> None:
+        self._is_explained = is_explained
         self._root = root
         self._wanted = wanted
         self._ended = ended
@@ -129,6 +133,7 @@ class LogFiles:
 
     def _file(self, path: str, last_s: float) -> list[LogLine]:
         found: list[_Read] = []
+        last: _Read | None = None
         turn, before = 0, 0
         try:
             with self._root.open(path) as raw:
@@ -143,13 +148,22 @@ class LogFiles:
                         month = read.fields[0]
                         turn += (month - before < -_HALF_YEAR) - bool(before and month - before > _HALF_YEAR)
                         before, read.turn = month, turn
-                    found += (each for each in _apart(read) if self._wanted(each.writer, each.text))
+                    for each in _apart(read):
+                        if self._wanted(each.writer, each.text):
+                            if last is not None and found[-1:] != [last] and self._explained(each):
+                                found.append(last)
+                            found.append(each)
+                        if each.writer is Writer.KERNEL:
+                            last = each
         except _DAMAGED as error:
             why = getattr(error, "strerror", None) or str(error)
             self.troubles.append(
                 LogTrouble(code=LogGap.DAMAGED, sentence=f"{path} cannot be read to its end: {why}")
             )
         return _dated(found, last_s, turn)
+
+    def _explained(self, read: _Read) -> bool:
+        return self._is_explained is not None and self._is_explained(read.writer, read.text)
 
 
 def _apart(read: _Read) -> list[_Read]:

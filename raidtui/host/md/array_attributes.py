@@ -116,6 +116,8 @@ def states_of_flags(flags: str, *, active: bool) -> tuple[str, ...] | None:
         flags: letters, "F".
         active: whether the array runs and all members without a flag are in sync.
     """
+    if set(flags) - set("FJSRW"):
+        return None  # letters of another kernel, such as Synology's E
     words = []
     if "F" in flags:
         words.append("faulty")

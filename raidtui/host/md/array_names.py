@@ -36,8 +36,11 @@ def read_array_name(root: Root, array: Array, *, use_mdadm: bool) -> ArrayName:
     entry = read_udev_entry(root, root.text(f"/sys/class/block/{array.name}/dev"))
     values: Mapping[str, str] = entry.properties
     link = next((f"/dev/{link}" for link in entry.links if link.startswith("md/")), None)
-    if "MD_NAME" not in values and "MD_LEVEL" not in values and use_mdadm:  # udev's rule has not run mdadm
-        values = _ask_mdadm(root, array) or values
+    unread = "MD_NAME" not in values and "MD_LEVEL" not in values  # udev's rule has not run mdadm
+    # Intel's container gets its UUID with its first volume, and udev keeps the zeros of before.
+    unread |= array.is_container and canonical_uuid(values.get("MD_UUID")) is None
+    if unread and use_mdadm:
+        values = {**values, **_ask_mdadm(root, array)}
     link = link or _link_under_dev_md(root, array.name)
     # Metadata 0.90 and external metadata have no name; use the one under /dev/md.
     homehost, label = _split_name(values.get("MD_NAME") or values.get("MD_DEVNAME", ""))
@@ -66,11 +69,13 @@ def _ask_mdadm(root: Root, array: Array) -> Mapping[str, str]:
     try:
         if array.active and not root.live:
             return read_detail(root, array.path)  # a capture has the output
-        if array.container or array.is_container:
+        if array.container:
             return {}  # a member's metadata describe the container, not the volume
         for member in array.members:
             if not (member.has("faulty") or member.detached):
-                return read_examine(root, f"/dev/{member.name}")
+                values = read_examine(root, f"/dev/{member.name}")
+                if not array.is_container or (values.get("MD_UUID") or "0").strip("0f:"):
+                    return values  # a spare of a container has zeros or ones (super-intel.c, uuid_match_any)
     except MdadmError:
         return {}  # the name stays unknown; the sampler reports why mdadm cannot be run
     return {}

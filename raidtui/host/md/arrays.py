@@ -28,9 +28,10 @@ from raidtui.host.md.array_attributes import (
 )
 from raidtui.host.md.array_names import ArrayName, read_array_name, sysfs_uuid
 from raidtui.host.md.mdadm_waits import waiting_mdadm
-from raidtui.host.md.mdstat import MdstatArray, MdstatSync
+from raidtui.host.md.mdstat import MdstatArray
 from raidtui.host.roots.root import Root
-from raidtui.model.array import Array, Member, Phase, Reshape, Sync
+from raidtui.host.udev import read_udev_entry
+from raidtui.model.array import NO_SUPERBLOCK, Array, Member, Phase, Reshape, Sync
 from raidtui.model.geometry import awaited_slots
 from raidtui.model.verdict import sync_phase, sync_word
 
@@ -43,6 +44,8 @@ _REREAD_EVERY = 240
 _BAD_BLOCKS_EVERY = 12
 
 
+_MEMBER = "linux_raid_member"
+"""udev's ID_FS_TYPE of a device with md's superblock (util-linux, libblkid)."""
 _BACKUPS = "/run/mdadm/backup_file-"
 """mdadm's links to backup files, by the kernel's name of the array (Grow.c, make_backup)."""
 
@@ -120,7 +123,7 @@ class ArrayReader:
             if known.age % _BAD_BLOCKS_EVERY == 0 and self._has_drifted(known):
                 self.forget(entry.name)
                 return self.read(entry)
-            sync = _sync(entry.sync, known.array)
+            sync = _sync(entry, known.array)
             if sync != known.array.sync:
                 known.array = replace(known.array, sync=sync)
             return known.array
@@ -228,7 +231,7 @@ class ArrayReader:
                 found = replace(found, attended=bool(waiting_mdadm(self._root, entry.name)))
             array = replace(array, reshape=found)
         array = _named(array, read_array_name(self._root, array, use_mdadm=self._use_mdadm))
-        return replace(array, sync=_sync(entry.sync, array))
+        return replace(array, sync=_sync(entry, array))
 
     def _reshape(
         self, base: str, name: str, folders: tuple[str, ...], *, layout: int | None, chunk_bytes: int | None
@@ -266,7 +269,8 @@ class ArrayReader:
     ) -> tuple[Member, ...]:
         flags = {member.name.replace("/", "!"): member for member in entry.members}
         plain = sum(1 for member in entry.members if not set(member.flags) - {"W"})
-        all_in_sync = entry.up is None or plain == entry.up.count("U")
+        marks = entry.foreign or entry.up
+        all_in_sync = marks is None or plain == marks.count("U")
         waits = ""
         if entry.state == "inactive":
             waits = "in container" if entry.super.startswith("external:") else "not started"
@@ -307,7 +311,18 @@ class ArrayReader:
             )
             for listed in flags.values()
         ]
+        if waits == "not started":
+            members = self._without_superblock(members)
         return tuple(sorted(members, key=member_order))
+
+    def _without_superblock(self, members: list[Member]) -> list[Member]:
+        """Mark the devices on which udev finds no superblock, though it does on others."""
+        devs = {each.name: self._root.text(f"{BLOCK}/{each.name.replace('/', '!')}/dev") for each in members}
+        known = {name: read_udev_entry(self._root, dev).properties for name, dev in devs.items()}
+        if not any(values.get("ID_FS_TYPE") == _MEMBER for values in known.values()):
+            return members
+        strange = {name for name, values in known.items() if values and values.get("ID_FS_TYPE") != _MEMBER}
+        return [replace(each, waits=NO_SUPERBLOCK) if each.name in strange else each for each in members]
 
 
 def _awaited(array: Array, before: Array | None) -> tuple[int, ...]:
@@ -334,15 +349,15 @@ def _head_text(text: str) -> str:
     )
 
 
-def _sync(line: MdstatSync | None, array: Array) -> Sync | None:
-    action = array.sync_action
+def _sync(entry: MdstatArray, array: Array) -> Sync | None:
+    line, action = entry.sync, array.sync_action
     if line is None:
         if action == "frozen":
             return Sync(action=_waiting_work(array), phase=Phase.FROZEN) if array.work_waits else None
         if array.active and array.reshape_position not in (None, "none"):
             return Sync(action="reshape", phase=Phase.PENDING)
         return None
-    word = sync_word(line.word, line.waiting, action)
+    word = sync_word(line.word, line.waiting, action, filling=entry.filling)
     phase = Phase(sync_phase(line.waiting, action))
     if word == "recover" and phase is Phase.RUNNING and _is_filled(array):
         return None  # it ended between the readings of mdstat and of sysfs

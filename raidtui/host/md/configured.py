@@ -33,6 +33,8 @@ class ConfiguredArray(Struct, frozen=True, kw_only=True):
         level: the kernel's word, where the line has it.
         at_boot: whether it is needed at boot.
         ignored: whether it must not be assembled (``ARRAY <ignore>``).
+        metadata: the word of ``metadata=``.
+        devices: the words of ``devices=``: no other device is a member.
     """
 
     file: str
@@ -44,6 +46,8 @@ class ConfiguredArray(Struct, frozen=True, kw_only=True):
     level: str = ""
     at_boot: bool = True
     ignored: bool = False
+    metadata: str = ""
+    devices: tuple[str, ...] = ()
 
     @property
     def where(self) -> str:
@@ -89,6 +93,11 @@ def _conf_texts(root: Root) -> tuple[tuple[str, str], ...]:
         if text is not None or paths:
             return ((conf, text or ""), *((path, root.text(path) or "") for path in paths))
     return ()
+
+
+def entries_in(text: str) -> Iterator[list[str]]:
+    """Yield the words of each entry of a file in the form of mdadm.conf."""
+    return (words for _, words in _entries(text))
 
 
 def configured_in(path: str, text: str) -> tuple[ConfiguredArray, ...]:
@@ -149,6 +158,8 @@ def _array_entry(file: str, line: int, words: list[str]) -> ConfiguredArray | No
         raid_disks=disk_count(int(disks)) if disks.isascii() and disks.isdigit() and len(disks) < 6 else None,
         level=values.get("level", ""),
         ignored=ignored,
+        metadata=values.get("metadata", ""),
+        devices=tuple(filter(None, values.get("devices", "").split(","))),
     )
     return found if found.path or found.uuid or found.full_name else None
 

@@ -65,14 +65,15 @@ class MdstatArray:
 
     ``state`` is active, inactive or broken, or "" for an array whose lines are not understood: ``trouble``
     says why, and the fields have what could be parsed. ``raid_disks``/``working`` are ``[n/m]``; ``up`` is
-    ``U_UU``; ``super`` is the text after "super "; ``layout`` has the layout as the personality prints it
-    (``near``, ``far``, ``offset``, ``set``: devices per far set, ``algorithm``); ``text`` is the source, for
-    comparison.
+    ``U_UU``; ``foreign`` is the same text where it has letters that Linux does not print, and ``up`` is then
+    what ``working`` makes of it; ``super`` is the text after "super "; ``layout`` has the layout as the
+    personality prints it (``near``, ``far``, ``offset``, ``set``: devices per far set, ``algorithm``);
+    ``text`` is the source, for comparison.
     """
 
     __slots__ = (
-        "bitmap", "blocks_kib", "chunk_kib", "layout", "members", "name", "personality", "raid_disks",
-        "read_only", "state", "super", "sync", "text", "trouble", "up", "working",
+        "bitmap", "blocks_kib", "chunk_kib", "foreign", "layout", "members", "name", "personality",
+        "raid_disks", "read_only", "state", "super", "sync", "text", "trouble", "up", "working",
     )  # fmt: skip
 
     def __init__(self, name: str, text: str) -> None:
@@ -90,6 +91,7 @@ class MdstatArray:
         self.raid_disks: int | None = None
         self.working: int | None = None
         self.up: str | None = None
+        self.foreign = ""
         self.sync: MdstatSync | None = None
         self.bitmap: MdstatBitmap | None = None
 
@@ -97,6 +99,12 @@ class MdstatArray:
     def level(self) -> str | None:
         """The level. Parity personalities print it separately (``raid456`` runs raid5)."""
         return self.personality or None
+
+    @property
+    def filling(self) -> bool:
+        """Whether a member is neither in sync, nor failed, nor a spare: it is being filled, or is to be."""
+        in_service = sum(not set(member.flags) - {"W"} for member in self.members)
+        return self.up is not None and "_" in self.up and in_service > self.up.count("U")
 
 
 class Mdstat:
@@ -168,11 +176,18 @@ def _blocks(text: str, result: Mdstat) -> list[tuple[str, list[str]]]:
         else:
             name, separator, rest = line.partition(" : ")
             current = [rest]
+            if (not separator or not _is_array_name(name)) and _is_prompt(line):
+                continue
             if not separator or not _is_array_name(name):
                 result.problems.append(f"a line that is not md's: {line[:60]!r}")
             else:
                 blocks.setdefault(name, current)
     return list(blocks.items())
+
+
+def _is_prompt(line: str) -> bool:
+    """Whether a line is a shell's: its prompt, alone or with the command that printed the file."""
+    return line.rstrip().endswith(("/proc/mdstat", "#", "$", "%", ">"))
 
 
 def _is_array_name(name: str) -> bool:
@@ -263,6 +278,18 @@ def _parse_bracket(array: MdstatArray, inner: str) -> None:
         array.working = _number(working, "number of working members")
     elif inner and not inner.strip("U_"):
         array.up = inner
+    elif len(inner) == array.raid_disks and inner.replace("_", "").isalpha():
+        array.foreign, array.up = inner, _counted(inner, array.working)
+
+
+def _counted(marks: str, working: int | None) -> str | None:
+    """Return ``U_UU`` of letters that Linux does not print, by how many members are counted as working.
+
+    Synology's kernel marks so (E) a member with read errors, and counts it. None: the count fits neither.
+    """
+    served = "".join("_" if mark == "_" else "U" for mark in marks)
+    lacking = "".join("U" if mark == "U" else "_" for mark in marks)
+    return next((each for each in (served, lacking) if each.count("U") == working), None)
 
 
 def _parse_bitmap(line: str) -> MdstatBitmap:
@@ -306,8 +333,8 @@ def _parse_sync(line: str, words: list[str]) -> MdstatSync | None:
         if field.startswith("finish=") and field.endswith("min"):
             minutes, _, tenth = field[7:-3].partition(".")
             sync.finish_deciminutes = _number(minutes, "finish") * 10 + _number(tenth[:1] or "0", "finish")
-        elif field.startswith("speed=") and field.endswith("K/sec"):
-            sync.speed_kib_s = _number(field[6:-5], "speed")
+        elif field.startswith("speed=") and field.endswith(("K/sec", "K")):
+            sync.speed_kib_s = _number(field[6:].partition("K")[0], "speed")
     return sync
 
 

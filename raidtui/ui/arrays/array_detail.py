@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
-from raidtui.model.array import Array, Member, Phase, container_words
+from raidtui.model.array import Array, Member, Phase
 from raidtui.model.bad_blocks import only_holders
 from raidtui.model.check_words import check_words, paused_words
 from raidtui.model.finding import Finding
@@ -100,7 +100,7 @@ def _progress(report: Report, array: Array, width: int) -> Line:
 def _rest(report: Report, array: Array) -> tuple[str, str, str]:
     """Return (label, words, role) for an array in which nothing is synced."""
     if array.is_container:
-        return "container", container_words(report.snapshot.arrays, array), "dim"
+        return "container", report.snapshot.container_words(array), "dim"
     if not array.understood:
         return "unknown", "its sync state cannot be read", "dim"
     if not array.active:

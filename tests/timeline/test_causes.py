@@ -1,0 +1,195 @@
+"""What the lines of other people's incidents point to, and what they do not."""
+
+from __future__ import annotations
+
+from raidtui.timeline.entries import words_of
+from raidtui.timeline.incident_causes import IncidentCause
+from raidtui.timeline.incidents import Incident
+from raidtui.timeline.patterns import Weight
+from tests.timeline.logs import line
+from tests.timeline.test_incidents import AT, cause, found, wired
+
+
+def hint_words(incident: Incident) -> str:
+    return incident.hint.sentence if incident.hint is not None else ""
+
+
+def test_a_disk_that_does_not_get_ready_is_no_bad_link() -> None:
+    """Nothing of the link is in these lines; its speed is lowered because the resets failed."""
+    link = "and its link reported no error, then md failed sdb1"
+    for failed in (
+        "softreset failed (device not ready)",
+        "SRST failed (errno=-16)",
+        "COMRESET failed (errno=-16)",
+    ):
+        lines = wired(
+            (0.0, "ata2: hard resetting link"),
+            (10.0, f"ata2: {failed}"),
+            (10.0, "ata2: limiting SATA link speed to 1.5 Gbps"),
+            (11.0, "ata2: link is slow to respond, please be patient (ready=0)"),
+            (40.0, "ata2: reset failed, giving up"),
+            (40.0, "ata2.00: disabled"),
+            (40.0, "md/raid1:md0: Disk failure on sdb1, disabling device."),
+        )
+        (incident,) = found(lines)
+        assert (cause(incident), hint_words(incident)) == (
+            IncidentCause.NO_ANSWER,
+            f"sdb did not get ready after a reset, {link}: that points to the disk or its power",
+        )
+    (incident,) = found(wired((0.0, "ata2: COMRESET failed (errno=-32)")))
+    assert cause(incident) is IncidentCause.LINK
+
+
+def test_errors_in_the_words_of_old_kernels() -> None:
+    lines = wired(
+        (0.0, "sd 2:0:0:0: [sdc]  Result: hostbyte=DID_BAD_TARGET driverbyte=DRIVER_OK"),
+        (0.0, "end_request: I/O error, dev sdc, sector 8"),
+        (0.0, "md/raid:md0: Disk failure on sdc, disabling device."),
+    )
+    (incident,) = found(lines)
+    assert [entry.code for entry in incident.entries] == ["scsi-result", "io-error", "member-failed"]
+    assert cause(incident) is not IncidentCause.NO_DISK_ERROR
+
+
+def test_an_nvme_disk_that_does_not_come_back() -> None:
+    points = (
+        "that points to its controller or its power saving (nvme_core.default_ps_max_latency_us=0"
+        " pcie_aspm=off), then its firmware, the slot or heat"
+    )
+    (incident,) = found(wired((0.0, "nvme nvme0: I/O 24 QID 0 timeout, reset controller")))
+    assert hint_words(incident) == f"nvme0 did not answer in time: {points}"
+    lines = wired(
+        (0.0, "nvme nvme0: Device not ready; aborting reset, CSTS=0x1"),
+        (1.0, "md/raid1:md1: Disk failure on nvme0n1p2, disabling device."),
+        (2.0, "nvme nvme0: failed to set APST feature (-19)"),
+    )
+    (incident,) = found(lines)
+    words = "nvme0 did not answer in time and did not come back after a reset, then md failed nvme0n1p2"
+    assert hint_words(incident) == f"{words}: {points}"
+    assert [entry.code for entry in incident.entries] == ["nvme-gone", "member-failed", "nvme-apst"]
+
+
+def test_a_disk_that_leaves_the_usb_bus_has_no_bad_sectors() -> None:
+    lines = [
+        line(AT, "usb 2-1.3: reset SuperSpeed Gen 1 USB device number 4 using xhci_hcd"),
+        line(AT + 0.02, "usb 2-1.3: USB disconnect, device number 4"),
+        line(AT + 0.02, "sd 1:0:0:0: [sda] Synchronizing SCSI cache"),
+        line(
+            AT + 0.03, "blk_update_request: I/O error, dev sda, sector 4278109056 op 0x0:(READ) flags 0x4000"
+        ),
+        line(AT + 0.04, "md/raid1:md0: sda: unrecoverable I/O read error for block 4277842816"),
+        line(AT + 0.05, "sd 1:0:0:0: [sda] Synchronize Cache(10) failed: Result: hostbyte=DID_NO_CONNECT"),
+    ]
+    (incident,) = found(lines)
+    assert (cause(incident), incident.title) == (
+        IncidentCause.USB,
+        "block 4277842816 cannot be read from any member now",
+    )
+    assert hint_words(incident) == (
+        "sda left the USB bus: that points to the USB adapter, its cable or its power, not to bad sectors; no"
+        " data are lost by that: connect it again, then look what its array lacks"
+    )
+    assert [entry.code for entry in incident.entries][:2] == ["usb-reset", "usb-gone"]
+    unread = line(AT + 0.03, "critical medium error, dev sda, sector 8 op 0x0:(READ) flags 0x0")
+    (incident,) = found([*lines[:3], unread, *lines[3:]])
+    assert cause(incident) is IncidentCause.BAD_SECTORS
+
+
+def test_a_disk_that_is_reset_on_the_usb_bus() -> None:
+    lines = [
+        line(AT, "usb 4-2: reset SuperSpeed USB device number 3 using xhci_hcd"),
+        line(AT + 0.1, "I/O error, dev sdl, sector 0 op 0x0:(READ) flags 0x80700 phys_seg 1 prio class 2"),
+    ]
+    (incident,) = found(lines)
+    assert cause(incident) is IncidentCause.USB
+    assert hint_words(incident).startswith("sdl was reset on the USB bus: that points to the USB adapter")
+    (incident,) = found(lines[1:])
+    assert incident.hint is None
+
+
+def test_a_disk_of_another_bus_that_is_gone() -> None:
+    lines = wired(
+        (0.0, "I/O error, dev sda, sector 8 op 0x1:(WRITE) flags 0x0 phys_seg 1 prio class 2"),
+        (0.0, "sd 0:0:0:0: [sda] Synchronize Cache(10) failed: Result: hostbyte=DID_NO_CONNECT"),
+        (0.0, "md/raid1:md0: Disk failure on sda1, disabling device."),
+    )
+    (incident,) = found(lines)
+    assert cause(incident) is IncidentCause.PULLED
+    assert hint_words(incident).startswith("sda left the bus, then md failed sda1: that points to its cable")
+
+
+def test_a_usb_device_without_a_disk_is_no_incident() -> None:
+    assert found([line(AT, "usb 1-4: USB disconnect, device number 7")]) == []
+
+
+def test_a_sas_controller_that_is_reset() -> None:
+    lines = [
+        line(AT, "mpt3sas_cm0: fault_state(0x2810)!"),
+        line(AT, "mpt2sas0: fault_state(0x5841)!"),
+        line(AT + 1, "mpt3sas_cm0: sending diag reset !!"),
+        line(AT + 9, "sd 0:0:2:0: attempting task abort!scmd(0x00000000a1b2c3d4), outstanding for 30564 ms"),
+        line(AT + 10, "sd 0:0:2:0: [sdc] Power-on or device reset occurred"),
+        line(AT + 11, "sd 0:0:3:0: [sdd] Power-on or device reset occurred"),
+        line(AT + 11, "md/raid:md0: Disk failure on sdc, disabling device."),
+    ]
+    (incident,) = found(lines)
+    assert (cause(incident), incident.disks) == (IncidentCause.CONTROLLER, ("sdc", "sdd"))
+    assert hint_words(incident).startswith(
+        "the SAS controller mpt3sas_cm0 was reset, then md failed sdc: what"
+    )
+
+
+def sizes(kernel: str, text: str) -> str:
+    lines = [
+        *([line(0.0, f"Linux version {kernel}")] if kernel else []),
+        line(AT, "md: md0 stopped."),
+        line(AT, text),
+    ]
+    return words_of(found(lines)[0].entries[-1])
+
+
+def test_sizes_are_bytes_before_linux_5_11() -> None:
+    change = "md0: detected capacity change from {} to 0"
+    assert sizes("5.10.0-8-amd64", change.format(1073741824)) == "size 1 GiB → 0 B"
+    assert sizes("5.4.0-42-generic", change.format(1073741824)) == "size 1 GiB → 0 B"
+    assert sizes("6.1.0-18-amd64", change.format(1073741824)) == "size 512 GiB → 0 B"
+    assert (
+        sizes("", change.format(1073741824)) == "size 1073741824 → 0 (bytes before Linux 5.11, else sectors)"
+    )
+    assert sizes("6.1.0", change.format(16002855206912)) == "size 14.6 TiB → 0 B"  # no 7.1 PiB
+    assert sizes("", change.format(16002855206912)) == "size 14.6 TiB → 0 B"
+    assert sizes("4.4.0", change.format(130945)) == "size 63.9 MiB → 0 B"  # no whole sectors: not bytes
+
+
+def test_an_array_without_any_member_does_not_work() -> None:
+    for text, words in (
+        (
+            "md/raid1:md0: active with 0 out of 4 mirrors",
+            "started with none of 4 mirrors: nothing can be read or written",
+        ),
+        ("md/raid:md0: Operation continuing on 0 devices.", "no member is left: all have failed"),
+    ):
+        (incident,) = found(wired((0.0, text)))
+        assert (incident.title, incident.weight) == (words, Weight.CRITICAL)
+
+
+def test_why_an_array_did_not_start() -> None:
+    lines = wired(
+        (0.0, "md/raid0:md0: cannot assemble multi-zone RAID0 with default_layout setting"),
+        (0.0, "md/raid0: please set raid0.default_layout to 1 or 2"),
+        (0.0, "md: pers->run() failed ..."),
+        (0.0, "md: md0 stopped."),
+    )
+    (incident,) = found(lines)
+    assert (incident.subject, cause(incident)) == ("md0", IncidentCause.RAID0_LAYOUT)
+    assert "raid0.default_layout=2 (1 if written before 3.14)" in hint_words(incident)
+    for reason in (
+        "md/raid:md0: reshape_position too early for auto-recovery - aborting.",
+        "md/raid:md0: unsupported reshape required - aborting.",
+        "md/raid:md0: in-place reshape must be started in read-only mode - aborting",
+        "md/raid0:md0: too few disks (1 of 2) - aborting!",
+        "md0: failed to create bitmap (-5)",
+    ):
+        (incident,) = found(wired((0.0, reason), (0.0, "md: pers->run() failed ...")))
+        assert (incident.subject, incident.head.text) == ("md0", reason)
+        assert incident.title.startswith("did not start: ")
