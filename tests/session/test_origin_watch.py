@@ -25,8 +25,10 @@ T_S = 1_700_000_000.0
         (
             T_S,
             {"sda": T_S + 5, "sdb": T_S - 86_400, "sdc": T_S - 60},
-            "was created 2023-11-14 22:13:20 UTC, and the file system on sdb and sdc is older:"
-            " 2023-11-13 22:13:20 UTC",
+            (
+                "was created 2023-11-14 22:13:20 UTC, and the file system on sdb and sdc is older:"
+                " 2023-11-13 22:13:20 UTC"
+            ),
         ),
     ],
 )
