@@ -82,7 +82,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
 
 def verdict(disks: Sequence[DiskWear], arrays: Sequence[ArrayWear] = ()) -> int:
     """Return the exit status that says how disks and arrays are."""
-    known = [disk for disk in disks if disk.reading is not None or _is_asleep(disk)]
+    known = [disk for disk in disks if _is_asleep(disk) or (disk.reading and disk.reading.health_known)]
     if not known:
         return UNKNOWN
     findings: list[Finding] = [one for disk in disks for one in disk.findings]

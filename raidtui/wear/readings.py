@@ -20,7 +20,6 @@ from raidtui.model.smart import SmartMeasurement, SmartReading
 from raidtui.model.snapshot import Snapshot
 from raidtui.wear.array_wear import ArrayWear, judge_array
 from raidtui.wear.disk_wear import DiskWear, judge_disk
-from raidtui.wear.endurance import Confidence
 from raidtui.wear.forecast import Forecast, forecast, rated_bytes
 from raidtui.wear.ledger import (
     PATH,
@@ -42,6 +41,7 @@ from raidtui.wear.ledger_entries import (
     marked_costs,
     measured_unit,
 )
+from raidtui.wear.witnesses import Confidence
 
 _HISTORY_S = 400 * 86_400.0
 _KEEP_ALL_S = 31 * 86_400.0

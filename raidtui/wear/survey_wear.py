@@ -57,12 +57,12 @@ def _worn(device: Device, wear: DiskWear | None) -> Device:
     trouble = wear.trouble
     words = f"{_LEADS[trouble.kind]}{trouble.reason}; {trouble.remedy}" if trouble is not None else ""
     words = words or "; ".join(_bad_places(wear, wear.reading))
-    return replace(device, wear_percent=wear.percent.percent, life_bytes=life_bytes(wear), trouble=words)
+    return replace(device, wear_percent=wear.percent.known, life_bytes=life_bytes(wear), trouble=words)
 
 
 def life_bytes(wear: DiskWear) -> int | None:
     """Return how much may be written to a disk over its life, by what has worn it so far; None: not known."""
-    percent, written = wear.percent.percent, wear.written.known_bytes
+    percent, written = wear.percent.known, wear.written.known_bytes
     return int(written / percent * 100) if percent and written else None
 
 
