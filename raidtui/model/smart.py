@@ -9,6 +9,22 @@ from msgspec import Struct
 from raidtui.model.self_test import SelfTests
 
 
+def smart_node(name: str) -> str:
+    """Return the kernel's name in a disk's name: ``sdb`` of ``sdb megaraid,3``, behind a controller."""
+    return name.partition(" ")[0]
+
+
+def smart_type(name: str) -> str:
+    """Return the device type in a disk's name: ``megaraid,3`` of ``sdb megaraid,3``; "" for most."""
+    return name.partition(" ")[2]
+
+
+def smart_words(name: str) -> str:
+    """Return how smartctl's command line names a disk: ``-d megaraid,3 /dev/sdb``, ``/dev/sda``."""
+    kind = smart_type(name)
+    return f"{f'-d {kind} ' if kind else ''}/dev/{smart_node(name)}"
+
+
 class Attribute(Struct, frozen=True, kw_only=True):
     """One row of an ATA disk's attribute table.
 
@@ -230,7 +246,7 @@ class SmartMeasurement(Struct, frozen=True, kw_only=True):
 
 
 class ScannedDevice(Struct, frozen=True, kw_only=True):
-    """A device that ``smartctl --scan`` lists: "/dev/sda" and the type to ask it by, "sat"."""
+    """A device that smartctl finds: "/dev/sda" and the type to ask it by, "sat"."""
 
     path: str
     kind: str

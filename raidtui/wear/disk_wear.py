@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.model.finding import Finding, Severity
-from raidtui.model.smart import NoReading, SmartMeasurement, SmartReading, Unread
+from raidtui.model.smart import NoReading, SmartMeasurement, SmartReading, Unread, smart_words
 from raidtui.wear.counter_units import (
     UnitState,
     UnitVerdict,
@@ -287,7 +287,7 @@ def _errors(reading: SmartReading, trouble: Trouble | None) -> Iterator[Finding]
         yield disk_finding(reading, Severity.INFO, DiskCode.ATTRIBUTE_FAILED_ONCE, text)
     yield from _self_test(reading)
     if reading.exit_status & _ERROR_LOG:
-        remedy = f"smartctl -l error /dev/{reading.name}"
+        remedy = f"smartctl -l error {smart_words(reading.name)}"
         yield disk_finding(reading, Severity.INFO, DiskCode.ERROR_LOG, "has entries in its error log", remedy)
 
 
@@ -301,7 +301,7 @@ def _self_test(reading: SmartReading) -> Iterator[Finding]:
         severity = Severity.DEGRADED if failed.lba is None else Severity.ATTENTION
         yield disk_finding(reading, severity, DiskCode.SELFTEST_FAILED, text, remedy)
     elif reading.exit_status & _TEST_LOG:
-        remedy = f"smartctl -l selftest /dev/{reading.name}"
+        remedy = f"smartctl -l selftest {smart_words(reading.name)}"
         yield disk_finding(
             reading, Severity.ATTENTION, DiskCode.SELFTEST_FAILED, "has failed a self-test", remedy
         )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from raidtui.model.finding import Finding, Severity
-from raidtui.model.smart import SmartReading
+from raidtui.model.smart import SmartReading, smart_words
 from raidtui.wear.faults import DiskCode, disk_finding
 
 _COMMAND_FAILED = 4  # smartctl(8), EXIT STATUS: also set where an optional log is missing
@@ -23,7 +23,7 @@ def unanswered(reading: SmartReading) -> Iterator[Finding]:
         yield disk_finding(reading, Severity.ATTENTION, DiskCode.NO_SMART, text, _SEE_DISKS)
     elif reading.smart_enabled is False and not reading.health_known:
         text = "has SMART disabled: its health is not known"
-        remedy = f"smartctl -s on /dev/{reading.name}"
+        remedy = f"smartctl -s on {smart_words(reading.name)}"
         yield disk_finding(reading, Severity.ATTENTION, DiskCode.SMART_DISABLED, text, remedy)
     elif not reading.health_known and said:
         text = f"did not answer, so that its health is not known: smartctl: {said}"

@@ -15,7 +15,15 @@ import msgspec
 from raidtui.host.smart.json_values import flag_at, number_at, rows_at, table_at, text_at, value_at
 from raidtui.host.smart.self_test_json import parse_self_tests
 from raidtui.model.self_test import SelfTests
-from raidtui.model.smart import Attribute, Counted, ErrorRecovery, NoReading, SmartReading, Unread
+from raidtui.model.smart import (
+    Attribute,
+    Counted,
+    ErrorRecovery,
+    NoReading,
+    SmartReading,
+    Unread,
+    smart_words,
+)
 
 NVME_UNIT_BYTES = 512_000
 STANDBY_STATUS = 3
@@ -103,7 +111,7 @@ def _refused(whole: Mapping[str, Any], name: str, status: int, messages: Sequenc
         return _unread(name, Unread.STANDBY, f"is asleep{mode} and was not woken")
     if _UNKNOWN_POWER.search(said) or (status == POWER_UNKNOWN_STATUS and not answered):
         reason = "does not report whether it is asleep, so it was not read"
-        return _unread(name, Unread.POWER_UNKNOWN, reason, f"smartctl -x /dev/{name} reads it anyway")
+        return _unread(name, Unread.POWER_UNKNOWN, reason, f"smartctl -x {smart_words(name)} reads it anyway")
     if answered:
         return None
     if _NOT_ALLOWED.search(said):
