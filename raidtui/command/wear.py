@@ -1,7 +1,7 @@
 """``raidtui wear``: life, writes and troubles of disks, as sentences, JSON and metrics; keeping the history.
 
-Exit status: 0 all well, 1 attention or worn, 2 a disk is dying, 3 no disk could be read. Of --record and
---mark: 0 done, 1 the history cannot be written, 2 refused, 3 no disk could be read.
+Exit status: 0 all well, 1 attention or worn, 2 a disk is dying, 3 no disk has said anything of its
+health. Of --record and --mark: 0 done, 1 the history cannot be written, 2 refused, 3 no disk could be read.
 """
 
 from __future__ import annotations

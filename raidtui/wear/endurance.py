@@ -44,6 +44,8 @@ _MOST_PERCENT = 255
 _MOST_BYTES = (1 << 63) - 1
 _LOW_BITS = 56
 _USUAL_ID = 241
+_NEW_HOURS = 24
+"""A disk that is not older may have been written nothing."""
 _SURE = frozenset({Confidence.STANDARD, Confidence.NAMED})
 
 
@@ -285,7 +287,8 @@ def _counters(reading: SmartReading) -> Iterator[Written]:
 def _witnessed(reading: SmartReading, found: Written) -> Written:
     if found.size_bytes is None or found.unit_bytes is None:
         return found
-    if not found.size_bytes and found.confidence is not Confidence.STANDARD:
+    new = reading.power_on_hours is not None and reading.power_on_hours < _NEW_HOURS
+    if not found.size_bytes and not (new and found.confidence is Confidence.STANDARD):
         return replace(
             found,
             size_bytes=None,

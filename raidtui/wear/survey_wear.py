@@ -11,10 +11,11 @@ from raidtui.model.finding import Severity
 from raidtui.model.smart import SmartMeasurement, SmartReading
 from raidtui.model.survey import Device, Survey
 from raidtui.wear.disk_wear import DiskWear
-from raidtui.wear.faults import TroubleKind, fault_finding
+from raidtui.wear.faults import DiskCode, TroubleKind, fault_finding
 from raidtui.wear.readings import WearReader
 
 _PLAN_S = 5.0
+_DOUBTS = frozenset({DiskCode.READ_FAILED, DiskCode.SMART_DISABLED, DiskCode.SHINGLED})
 _LEADS = {
     TroubleKind.DYING: "is dying: ",
     TroubleKind.CABLE: "may have a bad cable: ",
@@ -70,6 +71,7 @@ def _bad_places(wear: DiskWear, reading: SmartReading) -> Iterator[str]:
     """Yield why a disk that is not dying should get no data all the same."""
     found = [fault_finding(reading, fault) for fault in wear.faults if fault.medium]
     yield from (each.sentence for each in found if each.severity > Severity.INFO)
+    yield from (each.sentence for each in wear.findings if each.code in _DOUBTS)
 
 
 def _away_s(device: Device, survey: Survey) -> float | None:

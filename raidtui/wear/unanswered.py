@@ -10,7 +10,10 @@ from raidtui.model.smart import SmartReading, smart_words
 from raidtui.wear.faults import DiskCode, disk_finding
 
 _COMMAND_FAILED = 4  # smartctl(8), EXIT STATUS: also set where an optional log is missing
-_VOLUME = re.compile(r"raid|logical.?volume|\bperc\b|\bmr\d{4}|\barc-\d{4}|smart.?array", re.IGNORECASE)
+_VOLUME = re.compile(
+    r"^(?:lsi|avago|adaptec|3ware|amcc)\b|raid|logical.?volume|\bperc\b|\bmr\d{4}|\barc-\d{4}|smart.?array",
+    re.IGNORECASE,
+)
 _SEE_DISKS = "raidtui wear --scan lists what smartctl can ask, and --type NAME=megaraid,N keeps it"
 
 

@@ -125,8 +125,7 @@ def size_witnesses(
             says = f"{other.count} x {other.unit_bytes} bytes"
             agrees = _agree(size_bytes, unit_bytes, other)
             yield Witness(source=other.source, says=says, agrees=agrees)
-    if (same := _same_by_default(reading, source, size_bytes)) is not None:
-        yield same
+    yield from _by_default_names(reading, source, size_bytes)
     yield from _by_flash(reading, size_bytes)
     if commands := reading.write_commands:
         least, most = _COMMAND_BYTES
@@ -214,14 +213,17 @@ def _agree(size_bytes: int, unit_bytes: int, other: _Counter) -> bool:
     return sectors and wraps(size_bytes, other.size_bytes, other.unit_bytes, unit_bytes)
 
 
-def _same_by_default(reading: SmartReading, source: str, size_bytes: int) -> Witness | None:
-    """An attribute whose name is a default bears a figure out where it is the same, and is silent else."""
+def _by_default_names(reading: SmartReading, source: str, size_bytes: int) -> Iterator[Witness]:
+    """An attribute with a default name counts where it shows the same, or whole turns more; else not."""
     sector = reading.sector_bytes or 512
     for each in reading.attributes:
-        default = not is_named(each) and host_unit(each.name) == LBA and _source(each) != source
-        if default and each.raw and abs(each.raw * sector - size_bytes) <= _NEAR * size_bytes:
-            return Witness(source=_source(each), says=f"{each.raw} x {sector} bytes", agrees=True)
-    return None
+        if is_named(each) or host_unit(each.name) != LBA or not each.raw or _source(each) == source:
+            continue
+        other, says = each.raw * sector, f"{each.raw} x {sector} bytes"
+        if abs(other - size_bytes) <= _NEAR * size_bytes:
+            yield Witness(source=_source(each), says=says, agrees=True)
+        elif wraps(other, size_bytes, sector, sector):
+            yield Witness(source=_source(each), says=says, agrees=False)
 
 
 def _by_flash(reading: SmartReading, size_bytes: int) -> Iterator[Witness]:

@@ -86,6 +86,27 @@ def test_statistics_that_wrapped_are_no_standard_beside_what_flash_took(attribut
     assert found.known_bytes is None
 
 
+def test_statistics_that_wrapped_are_no_standard_beside_the_same_sectors_in_an_attribute() -> None:
+    """The name 241 has by default is no name; that it shows whole turns more is no accident."""
+    sectors = 3 * SECTORS + 10**9
+    found = _dom(10**9, f"241 Total_LBAs_Written 100 0 {sectors}")
+    assert (found.source, found.confidence, found.known_bytes) == (
+        "device statistics page 1",
+        "assumed",
+        None,
+    )
+    assert _dom(10**9, f"241 Total_LBAs_Written 100 0 {sectors // 2}").confidence == "standard"
+    assert _dom(10**9, f"241 Total_LBAs_Written 100 0 {10**9}").confidence == "standard"
+
+
+@pytest.mark.parametrize(("hours", "expected"), [(3, (0, "assumed")), (9000, (None, "unknown"))])
+def test_a_counter_at_zero(hours: int, expected: tuple[int | None, str]) -> None:
+    known = facts("micron-7400")
+    known["nvme"] |= {"data_units_read": 9, "data_units_written": 0}
+    found = written(reading_of({**known, "hours": hours}))
+    assert (found.size_bytes, found.confidence) == expected
+
+
 def test_a_whole_number_of_turns() -> None:
     turn = SECTORS * 512
     assert wraps(3 * turn + 5, 5, 512, GIB)

@@ -91,9 +91,10 @@ def _result(name: str, output: ToolOutput) -> SmartReading | NoReading:
             why, remedy = Unread.NO_TOOL, "apt install smartmontools, or your distribution's smartmontools"
         case AnswerKind.TIMED_OUT:
             why, remedy = Unread.TIMEOUT, "the disk or its link may hang: see the kernel log"
+        case AnswerKind.REFUSED:
+            why, remedy = Unread.NO_PERMISSION, "run raidtui as root (sudo raidtui)"
         case (
-            AnswerKind.REFUSED
-            | AnswerKind.FAILED
+            AnswerKind.FAILED
             | AnswerKind.NOT_UNDERSTOOD
             | AnswerKind.NOT_ASKED
             | AnswerKind.ANSWER

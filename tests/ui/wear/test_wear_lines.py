@@ -89,7 +89,7 @@ def changed(name: str, **known: Any) -> str:
         ),
         (
             nvme("sda", 0, 0),
-            " sda       Micron_7400_MTFDKBA96… 100 %   assumed          ~0 B     0 B   >50 y",
+            " sda       Micron_7400_MTFDKBA96… 100 %   assumed             ?       ·   >50 y",
         ),
         (
             dom("sda", 16_932),
