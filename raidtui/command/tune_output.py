@@ -23,7 +23,6 @@ _MARK = "▲"
 _COLUMNS = ("disk", "scheduler", "NCQ", "requests", "ahead", "timeout/ERC", "set by")
 _WIDTHS = (10, 15, 7, 10, 9, 14)
 _SHOWN = ("scheduler", "queue_depth", "nr_requests", "read_ahead_kb", "timeout")
-_CHOOSES = ("governor", "energy_performance_preference")
 _LEAST_CPUS = 3
 _LEAST_WIDTH, _MOST_WIDTH = 60, 100
 
@@ -104,7 +103,7 @@ def _cpu_lines(tuning: Tuning) -> list[str]:
     for (kind, *words), policies in groups.items():
         names = [policy.name for policy in policies]
         who = ", ".join(names) if len(names) < _LEAST_CPUS else f"{names[0]} to {names[-1]}"
-        by = set_by_words(policies, _CHOOSES)
+        by = set_by_words(policies, policies[0].values)
         lines.append(f"{fit('cpu', 9)} {who}: {kind}, {', '.join(words)}   set by: {by}")
     cpu = tuning.subject("cpu")
     if cpu is not None and cpu.values:

@@ -44,8 +44,7 @@ _MOST_PERCENT = 255
 _MOST_BYTES = (1 << 63) - 1
 _LOW_BITS = 56
 _USUAL_ID = 241
-_NEW_HOURS = 24
-"""A disk that is not older may have been written nothing."""
+_NEW_HOURS = 24  # a disk that is not older may have been written nothing
 _SURE = frozenset({Confidence.STANDARD, Confidence.NAMED})
 
 
@@ -63,7 +62,7 @@ class Percent(Struct, frozen=True, kw_only=True):
 
     Args:
         percent: may exceed 100; None if unknown.
-        source: "attribute 177 Wear_Leveling_Count", "NVMe health log"; "" where there is none.
+        source: "attribute 177 Wear_Leveling_Count"; "" where there is none.
         raw: the figure as the disk gave it.
         note: a remark, or why it is unknown.
         attribute: the id of the attribute that it comes from, if it does.
@@ -227,9 +226,16 @@ def _by_attribute(reading: SmartReading) -> Percent:
     )
 
 
-def _why_no_percent(reading: SmartReading) -> str:
+def _why_not_read(reading: SmartReading) -> str:
     if reading.smart_available is False:
         return "the disk has no SMART data"
+    lacks = reading.protocol == "ATA" and not reading.attributes and bool(reading.errors)
+    return "it was not read" if lacks or not reading.health_known else ""
+
+
+def _why_no_percent(reading: SmartReading) -> str:
+    if why := _why_not_read(reading):
+        return why
     if (two := next(filter(contradicts, reading.attributes), None)) is not None:
         return f"{_source(two)} contradicts itself: {_raw(two)}"
     if reading.attributes and reading.in_database is False:
@@ -273,11 +279,10 @@ def _counters(reading: SmartReading) -> Iterator[Written]:
     ):
         if counted is not None:
             yield _counted(counted, source)
-    joined = _joined(reading)
     counters = [
         each for each in reading.attributes if each.raw is not None and host_unit(each.name) is not None
     ]
-    if joined is not None:
+    if (joined := _joined(reading)) is not None:
         yield joined
     elif counters:
         best = min(counters, key=lambda each: (_doubt(reading, each), -(each.raw or 0), each.id != _USUAL_ID))
@@ -387,8 +392,8 @@ def _joined(reading: SmartReading) -> Written | None:
 
 
 def _why_not_written(reading: SmartReading) -> str:
-    if reading.smart_available is False:
-        return "the disk has no SMART data"
+    if why := _why_not_read(reading):
+        return why
     if reading.all_counters_zero:
         return "all counters of its log, reads too, stand at 0: the disk keeps none"
     return "the disk does not count what is written to it"

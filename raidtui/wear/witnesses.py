@@ -33,7 +33,7 @@ _NEAR, _SAME_REMAINDER = 0.02, 0.001
 _FLASH_AGREES, _FLASH_POSSIBLE = (0.1, 10.0), (0.02, 20.0)
 """Bytes written to flash for each that a host wrote."""
 _COMMAND_BYTES = (512, 32 << 20)
-_FILLS = (30.0, 100_000.0)
+_FILLS = (10.0, 100_000.0)
 """How often a disk may be written full in its rated life, from the poorest to Optane."""
 _ERASES = (100.0, 200_000.0)
 _FILLS_A_DAY = (0.000_01, 50.0)

@@ -75,7 +75,8 @@ def test_all_at_a_glance(tune: Run) -> None:
         "nvme1n1   none           –      1023      128K     –             kernel",
         (
             "cpu       policy0, policy2: intel_pstate, governor powersave, energy_performance_preference"
-            " balance_performance, min_freq_khz 800000, max_freq_khz 4200000   set by: not known"
+            " balance_performance, min_freq_khz 800000, max_freq_khz 4200000   set by: kernel; governor,"
+            " energy_performance_preference: not known"
         ),
         "          driver_mode active   set by: not known",
         "data      bitmap none, sync_speed_min system, sync_speed_max system   set by: kernel",
@@ -104,6 +105,16 @@ def test_all_at_a_glance(tune: Run) -> None:
         ),
         "  raidtui tune set governor=performance",
     ]
+
+
+def test_the_table_and_the_detail_name_the_same_setters(tune: Run) -> None:
+    """A row says "kernel" of no knob of which the detail says that it is not known."""
+    host = TuneHost(FOUR, nodes={"sda": {"queue/scheduler": "[none] mq-deadline"}})
+    row = next(line for line in tune(host, "show")[1].splitlines() if line.startswith("sda "))
+    detail = " ".join(tune(host, "show sda")[1].split())
+    for knob in ("scheduler", "queue_depth", "nr_requests", "read_ahead_kb", "timeout"):
+        own = detail.partition(f" {knob} ")[2].partition(" a reboot")[0]
+        assert (knob in row) == ("not known who has set it" in own), knob
 
 
 def test_everything_about_one(tune: Run) -> None:

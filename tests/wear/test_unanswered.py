@@ -39,6 +39,7 @@ def test_reads_that_failed() -> None:
     assert disk.findings[0].sentence == (
         f"did not answer, so that its health is not known: smartctl: {ABORTED}"
     )
+    assert (disk.percent.note, disk.written.note) == ("it was not read", "it was not read")
 
 
 @pytest.mark.parametrize(("more", "severity"), [({}, "attention"), ({"passed": True}, "info")])
