@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from raidtui.model.knob import By, ChangedValue
+from raidtui.model.knob import By, ChangedValue, KnobScope, Setting, Subject, Tuning, Value
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, Step
 from raidtui.plans.tune.keep import KeepItem, items_for_now, kept_items, plan_forget, plan_keep
 from raidtui.plans.tune.keep_files import (
@@ -296,6 +296,16 @@ def test_what_can_be_kept_is_kept_and_the_rest_is_said() -> None:
         "Not kept: bitmap of data: the bitmap is part of the array's superblock and needs no keeping.",
     )
     assert not any("sdc" in step.path for step in plan.steps)
+
+
+def test_what_lasts_by_itself_was_not_set_for_now() -> None:
+    """A cache's mode and the driver's are both kept by no file; the mode lasts, and the driver's does not."""
+    run = Setting(by=By.RUN, value="writeback")
+    lasting = Value(text="writeback", set_by=run, at_boot="writeback")
+    cache = Subject(scope=KnobScope.CACHE, name="bcache0", title="bcache0", values={"cache_mode": lasting})
+    passing = Value(text="passive", set_by=run, at_boot="active")
+    cpu = Subject(scope=KnobScope.CPU, name="cpu", title="cpu", values={"driver_mode": passing})
+    assert items_for_now(Tuning(subjects=(cache, cpu))) == (KeepItem(subject="cpu", knob="driver_mode"),)
 
 
 def test_what_was_set_for_now_and_cannot_be_kept_is_said() -> None:

@@ -121,12 +121,16 @@ def plan_forget(snapshot: Snapshot, tuning: Tuning, items: Sequence[KeepItem] | 
 
 
 def items_for_now(tuning: Tuning) -> tuple[KeepItem, ...]:
-    """Return what raidtui set for now and still holds: what ``keep`` without words keeps where it can."""
+    """Return what raidtui set for now and still holds: what ``keep`` without words keeps where it can.
+
+    What lasts by itself, as a cache's mode does, was not set for now.
+    """
     return tuple(
         KeepItem(subject=subject.name, knob=knob)
         for subject in tuning.subjects
         for knob, value in subject.values.items()
         if value.set_by.by in {By.RUN, By.NOW} and value.text != "system"
+        if KNOBS[knob].keep or not value.survives
     )
 
 
