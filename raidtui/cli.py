@@ -19,7 +19,7 @@ Without a command, raidtui opens the console. Changes need root; without root, r
 
 exit status:
   status   0 all well, 1 degraded or needs attention, 2 failed, 3 unknown
-  wear     0 all well, 1 needs attention or is worn, 2 a disk is failing, 3 no disk could be read
+  wear     0 all well, 1 needs attention or is worn, 2 a disk is failing, 3 no disk's health is known
   rescue   0 no array needs a rescue, 1 one does, 2 one has too few members to start, 3 nothing could be read
   stack    0 nothing is wrong, 1 needs attention, 3 something could not be read
   advice   0 there is none, 1 there is some, 2 refused, 3 something could not be read

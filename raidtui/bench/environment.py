@@ -217,4 +217,4 @@ def read_wear(root: Root, names: Collection[str]) -> dict[str, Wear]:
         return {}
     found = SmartReader(root, _SMART_S).read(names)
     judged = {name: judge_disk(measured, root.now_s()) for name, measured in found.items()}
-    return {name: (disk.percent.percent, disk.written.size_bytes) for name, disk in judged.items()}
+    return {name: (disk.percent.known, disk.written.known_bytes) for name, disk in judged.items()}

@@ -30,6 +30,8 @@ from raidtui.host.knobs.setters import BOOT_WORDS
 from raidtui.host.knobs.udev_rules import writing_rules
 from raidtui.host.roots.noting_root import NotingRoot
 from raidtui.host.roots.root import LINKS, Root, captured_words
+from raidtui.host.smart.device_types import PATH as TYPES_PATH
+from raidtui.host.smart.device_types import asked_names, device_words
 from raidtui.host.smart.smart_names import smart_names
 from raidtui.host.smart.smart_reader import errors_argv, smart_outputs
 from raidtui.host.smart.smartctl_json import parse_smart
@@ -225,7 +227,8 @@ def _file(root: Root, path: str) -> Iterator[tuple[str, bytes]]:
 def _wear(root: Root, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
     """Yield what smartctl says of the disks, none of them woken, and their history."""
     known = []
-    for name in smart_names(root, snapshot):
+    yield from _file(root, TYPES_PATH)
+    for name in asked_names(root, smart_names(root, snapshot)):
         outputs = smart_outputs(root, name, _SMART_S)
         for output in outputs:
             yield from _said(output)
@@ -233,7 +236,7 @@ def _wear(root: Root, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
         if isinstance(found, SmartReading) and found.identity:
             known.append(found.identity)
         if isinstance(found, SmartReading) and found.protocol == "SCSI":
-            yield from _said(root.run(*errors_argv(name), timeout_s=_SMART_S))
+            yield from _said(root.run(*errors_argv(name, device_words(root, name)), timeout_s=_SMART_S))
     if history := WearReader(root).captured_history(known):
         yield PATH, history
 

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 
 from raidtui.host.knobs.udev_rules import FOLDERS
 from raidtui.host.serials import page_80_serial
+from raidtui.host.smart.device_types import PATH as TYPES_PATH
 from raidtui.host.tools import output_path
 from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.snapshot import Snapshot
@@ -31,6 +32,7 @@ _LOGGED = re.compile(r'(?:S/N:\s*|WWN:|\b(?:serial|WWN|identifier) (?=\S*[0-9]))
 _OF_EXAMINE = output_path(("mdadm", "--examine")).removesuffix(".txt")
 _OF_SMART = (output_path(("smartctl",)).removesuffix(".txt"), PATH)
 _OF_RULES = tuple(f"{folder}/" for folder in FOLDERS)
+_KEPT = re.compile(r'"([^"]{4,200})"\s*:')
 _WILD = re.compile(r"\[[^\]]*\]|[*?]")
 
 
@@ -57,6 +59,8 @@ def hash_serials(
             secret.update(match[1].strip() for match in _LOGGED.finditer(text))
         elif path.startswith(_OF_EXAMINE):
             secret.update(match[1].strip() for match in _IMSM.finditer(text))
+        elif path == TYPES_PATH:
+            secret.update(_KEPT.findall(text))
         elif path.startswith(_OF_SMART):
             texts[path] = _JSON_WWN.sub(r'"\1"\2{}', text)
             secret.update(match[2] for match in _JSON.finditer(texts[path]))

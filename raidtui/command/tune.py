@@ -28,7 +28,7 @@ from raidtui.monitor.sampler import Sampler
 from raidtui.plans.shell_script import plan_sentences
 from raidtui.plans.target import needs_root
 from raidtui.plans.tune.keep import KeepItem, items_for_now, plan_forget, plan_keep
-from raidtui.plans.tune.now import AskedValue, plan_set
+from raidtui.plans.tune.now import AskedValue, plan_set, titled_back
 from raidtui.plans.tune.profiles import BUILT_IN, Profile, plan_profile
 from raidtui.plans.tune.targets import NamedKnob, TargetReader
 from raidtui.session.tuning import Tuner, TuneResult, ask_erc, read_profiles
@@ -164,7 +164,7 @@ def _undo(request: _TuneRequest) -> int:
     if isinstance(last, Refusal):
         return _refused(request, last)
     if request.arguments.dry_run:
-        return _print_plan(request, last.undo)
+        return _print_plan(request, titled_back(last.undo, request.tuning))
     return _report(request, request.tuner.undo(last, request.snapshot, request.tuning))
 
 

@@ -23,7 +23,6 @@ _MARK = "▲"
 _COLUMNS = ("disk", "scheduler", "NCQ", "requests", "ahead", "timeout/ERC", "set by")
 _WIDTHS = (10, 15, 7, 10, 9, 14)
 _SHOWN = ("scheduler", "queue_depth", "nr_requests", "read_ahead_kb", "timeout")
-_CHOOSES = ("governor", "energy_performance_preference")
 _LEAST_CPUS = 3
 _LEAST_WIDTH, _MOST_WIDTH = 60, 100
 
@@ -38,26 +37,17 @@ def table_lines(tuning: Tuning) -> list[str]:
         lines.append(_row(_COLUMNS))
         lines += [_row(_disk_cells(disk, odd)) for disk in disks]
     lines += _cpu_lines(tuning)
-    for array in tuning.of(KnobScope.ARRAY):
-        words = [f"{name} {value.text}" for name, value in array.values.items()]
-        by = set_by_words([array], array.values)
-        lines.append(f"{fit(array.title, 9)} {', '.join(words) or 'no knobs'}   set by: {by}")
-    for cache in tuning.of(KnobScope.CACHE):
-        words = [_with_unit(name, value) for name, value in cache.values.items()]
-        by = set_by_words([cache], cache.values)
-        lines.append(f"{fit(cache.title, 9)} {', '.join(words) or 'no knobs'}   set by: {by}")
-    system = tuning.subject("system")
-    if system is not None and system.values:
-        words = [f"{name} {value.text} KiB/s" for name, value in system.values.items()]
-        lines.append(
-            f"{fit('system', 9)} {', '.join(words)}   set by: {set_by_words([system], system.values)}"
-        )
+    for subject in (*tuning.of(KnobScope.ARRAY), *tuning.of(KnobScope.CACHE), *tuning.of(KnobScope.SYSTEM)):
+        words = [_with_unit(name, value) for name, value in subject.values.items()]
+        by = f"   set by: {set_by_words([subject], subject.values)}" if words else ""
+        if words or subject.scope is not KnobScope.SYSTEM:
+            lines.append(f"{fit(subject.title, 9)} {', '.join(words) or 'no knobs'}{by}")
     lines += [f"  {lack}" for lack in tuning.lacks]
     return [*lines, *_finding_lines(findings)]
 
 
 def _with_unit(name: str, value: Value) -> str:
-    unit = KNOBS[name].unit if value.text.isdigit() else ""
+    unit = KNOBS[name].unit if value.text.isdigit() and KNOBS[name].scopes != (KnobScope.ARRAY,) else ""
     return f"{name} {value.text}{f' {unit}' if unit else ''}"
 
 
@@ -113,7 +103,7 @@ def _cpu_lines(tuning: Tuning) -> list[str]:
     for (kind, *words), policies in groups.items():
         names = [policy.name for policy in policies]
         who = ", ".join(names) if len(names) < _LEAST_CPUS else f"{names[0]} to {names[-1]}"
-        by = set_by_words(policies, _CHOOSES)
+        by = set_by_words(policies, policies[0].values)
         lines.append(f"{fit('cpu', 9)} {who}: {kind}, {', '.join(words)}   set by: {by}")
     cpu = tuning.subject("cpu")
     if cpu is not None and cpu.values:
@@ -274,6 +264,7 @@ def result_dict(result: TuneResult) -> dict[str, Any]:
         "failed": outcome.failed.command if outcome.failed is not None else None,
         "reason": outcome.reason or None,
         "sentences": list(result.sentences),
+        "notes": list(outcome.plan.notes),
     }
 
 
@@ -288,6 +279,7 @@ def nothing_dict(nothing: NothingToDo) -> dict[str, Any]:
         "failed": None,
         "reason": None,
         "sentences": [f"{NOTHING}: {nothing.sentence}"],
+        "notes": [],
     }
 
 

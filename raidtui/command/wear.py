@@ -1,7 +1,7 @@
 """``raidtui wear``: life, writes and troubles of disks, as sentences, JSON and metrics; keeping the history.
 
-Exit status: 0 all well, 1 attention or worn, 2 a disk is dying, 3 no disk could be read. Of --record and
---mark: 0 done, 1 the history cannot be written, 2 refused, 3 no disk could be read.
+Exit status: 0 all well, 1 attention or worn, 2 a disk is dying, 3 no disk has said anything of its
+health. Of --record and --mark: 0 done, 1 the history cannot be written, 2 refused, 3 no disk could be read.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from typing import Any
 
 import raidtui
 from raidtui.command.streams import print_json
+from raidtui.command.wear_types import keep_types, show_scan
 from raidtui.config import Config, read_config
 from raidtui.host.roots.root import Root
+from raidtui.host.smart.device_types import read_types
 from raidtui.host.smart.smart_names import smart_names
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import Unread
@@ -65,12 +67,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DISK",
         help="writes per day, and the cost of syncs and jobs; without DISK, the known disks",
     )
+    what.add_argument(
+        "--type",
+        dest="types",
+        action="append",
+        metavar="NAME=TYPE",
+        help="keep the type by which smartctl asks a disk: sdb=megaraid,0, sda=sat; auto forgets it; may be"
+        " repeated for the disks of one controller",
+    )
+    what.add_argument(
+        "--scan", action="store_true", help="list what smartctl --scan-open finds, and the kept types"
+    )
 
 
 def run(root: Root, arguments: argparse.Namespace) -> int:
     """Carry ``raidtui wear ...`` out; return the exit status, see the module."""
     if arguments.files:
         return _explain(arguments)
+    if arguments.types:
+        return keep_types(root, arguments.types)
+    if arguments.scan:
+        return show_scan(root, as_json=arguments.json)
     config = read_config()
     reader = WearReader(root, config.rated_bytes)
     if arguments.record or arguments.mark is not None:
@@ -82,7 +99,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
 
 def verdict(disks: Sequence[DiskWear], arrays: Sequence[ArrayWear] = ()) -> int:
     """Return the exit status that says how disks and arrays are."""
-    known = [disk for disk in disks if disk.reading is not None or _is_asleep(disk)]
+    known = [disk for disk in disks if _is_asleep(disk) or (disk.reading and disk.reading.health_known)]
     if not known:
         return UNKNOWN
     findings: list[Finding] = [one for disk in disks for one in disk.findings]
@@ -100,7 +117,7 @@ def _is_asleep(disk: DiskWear) -> bool:
 def _show(root: Root, reader: WearReader, config: Config, arguments: argparse.Namespace) -> int:
     look = reader.look(Sampler(root).sample())
     status = verdict(look.disks, look.arrays)
-    for trouble in (*config.troubles, look.trouble):
+    for trouble in (*config.troubles, read_types(root).why, look.trouble):
         if trouble:
             _say(trouble)
     if arguments.json:

@@ -109,6 +109,10 @@ def smartctl(kernel: SimKernel, argv: tuple[str, ...]) -> tuple[int, str]:
     """Return smartctl's exit status and output; ``-t`` starts a self-test, and ``-X`` aborts it."""
     import json  # noqa: PLC0415
 
+    if argv[-1] == "--scan-open":
+        found = [disk for disk in kernel.disks.values() if life_of(disk) is not None]
+        kinds = {disk.name: "nvme" if disk.is_nvme else "sat" for disk in found}
+        return 0, "".join(f"/dev/{name} -d {kind} # demo\n" for name, kind in kinds.items())
     name = argv[-1].removeprefix("/dev/")
     disk = kernel.disks.get(name)
     life = life_of(disk) if disk is not None else None

@@ -89,28 +89,21 @@ def _at_boot(value: Value, settings: tuple[Setting, ...]) -> str | None:
 
 
 def who_set(values: Iterable[tuple[str, Value]], main: Collection[str]) -> tuple[SetBy, ...]:
-    """Return who has set the knobs of a row, the kernel first.
+    """Return who has set the knobs of a row, the kernel first, and last those of which it is not known.
 
     Args:
         values: the knobs and their values.
-        main: the knobs that the row shows. Others count where something has set them. What is not known
-            counts where no knob of the row is known to have the kernel's value.
+        main: the knobs that the row shows. Others count where something has set them.
     """
     found: dict[tuple[By, str], dict[str, None]] = {}
-    unknown: dict[str, None] = {}
-    kernel, nobody = ((each.by, each.words) for each in (KERNEL, NOBODY))
+    kernel = (KERNEL.by, KERNEL.words)
     for knob, value in values:
         by = value.set_by.by
-        if by is By.UNKNOWN and value.default is None:
-            if knob in main:
-                unknown[knob] = None
-        elif knob in main or by is not By.KERNEL:
+        if knob in main or not (by is By.KERNEL or (by is By.UNKNOWN and value.default is None)):
             found.setdefault((by, value.set_by.words), {})[knob] = None
-    if unknown and kernel not in found:
-        found[nobody] = {**found.get(nobody, {}), **unknown}
     found = found or {kernel: {}}
-    first = sorted(found.items(), key=lambda each: each[0] != kernel)
-    return tuple(SetBy(by=by, words=words, knobs=tuple(knobs)) for (by, words), knobs in first)
+    ordered = sorted(found.items(), key=lambda each: (each[0] != kernel, each[0][0] is By.UNKNOWN))
+    return tuple(SetBy(by=by, words=words, knobs=tuple(knobs)) for (by, words), knobs in ordered)
 
 
 def who_set_words(setters: Sequence[SetBy]) -> str:

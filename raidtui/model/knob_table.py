@@ -197,7 +197,8 @@ _ARRAY = (
         unit="pages per member",
         low=17,
         high=32768,
-        what="How many stripes RAID 4, 5 and 6 hold in memory to gather writes into whole stripes.",
+        what="How many stripes RAID 4, 5 and 6 hold in memory at least, to gather writes into whole stripes;"
+        " since Linux 4.1 the cache grows above that by itself, and shrinks back to it.",
         risk="Each stripe takes 4 KiB of memory per member: 32768 of them take 512 MiB with four members.",
     ),
     Knob(
@@ -214,9 +215,10 @@ _ARRAY = (
         scopes=(KnobScope.ARRAY,),
         file="md/preread_bypass_threshold",
         low=0,
-        what="How often stripes that need no reading may bypass one that must be read first; 0 keeps the"
-        " order.",
-        risk="A high one makes small writes wait while large ones pass.",
+        what="How often stripes that are written whole may bypass one that must be read first, before that"
+        " one has its turn; with 0 it waits until all whole stripes are written.",
+        risk="At 0 small writes wait longest, and large ones gain; from 1 on, the higher it is, the longer"
+        " small ones wait.",
     ),
     Knob(
         name="bitmap",
@@ -225,7 +227,9 @@ _ARRAY = (
         keep="",
         no_keep="the bitmap is part of the array's superblock and needs no keeping",
         what="Regions are marked before they are written, so that a crash costs a short resync.",
-        risk="It costs a little of every write; without it a crash costs a resync of the whole array.",
+        risk="It can cost fast SSDs most of their random writes (a published RAID-5 of three NVMe disks: 174"
+        " IOPS with it, 20,600 without it), and hard disks less: measure it. Without it a crash costs a"
+        " resync of the whole array.",
     ),
     Knob(
         name="sync_speed_min",

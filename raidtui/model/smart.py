@@ -9,6 +9,22 @@ from msgspec import Struct
 from raidtui.model.self_test import SelfTests
 
 
+def smart_node(name: str) -> str:
+    """Return the kernel's name in a disk's name: ``sdb`` of ``sdb megaraid,3``, behind a controller."""
+    return name.partition(" ")[0]
+
+
+def smart_type(name: str) -> str:
+    """Return the device type in a disk's name: ``megaraid,3`` of ``sdb megaraid,3``; "" for most."""
+    return name.partition(" ")[2]
+
+
+def smart_words(name: str) -> str:
+    """Return how smartctl's command line names a disk: ``-d megaraid,3 /dev/sdb``, ``/dev/sda``."""
+    kind = smart_type(name)
+    return f"{f'-d {kind} ' if kind else ''}/dev/{smart_node(name)}"
+
+
 class Attribute(Struct, frozen=True, kw_only=True):
     """One row of an ATA disk's attribute table.
 
@@ -74,14 +90,21 @@ class SmartReading(Struct, frozen=True, kw_only=True):
         sector_bytes: the logical sector size.
         rotation_rpm: 0 for an SSD; NVMe disks give none.
         in_database: whether smartctl's drive database knows the disk, and so the names of its attributes.
-        smart_available: whether the disk has SMART at all.
+        smart_available, smart_enabled: whether the disk has SMART at all, and whether it is turned on.
         passed: the disk's own verdict.
         exit_status: smartctl's, a mask of bits (smartctl(8), EXIT STATUS).
+        messages, errors: what smartctl says, and that part of it that it calls errors.
         power_on_hours: age in service.
         crc_errors: transfers between disk and controller that failed (ATA attribute 199): the link's fault.
         reallocated, pending, uncorrectable: ATA's and SCSI's counts of bad sectors.
         media_errors: NVMe's and SCSI's count of data that could not be corrected.
         nonmedium_errors: SCSI's errors of the link, the enclosure, or aborted commands.
+        defects_printed: SCSI's grown defects as smartctl printed them, where it is not known whether these
+            are elements or, before smartctl 7.2, bytes; ``reallocated`` is then the least that they can be.
+        spin_retries, end_to_end_errors, command_timeouts, reallocation_events: ATA's attributes 10, 184, 188
+            and 196.
+        critical_minutes: how long it was above its critical temperature (NVMe), or above the highest that it
+            is made for (ATA device statistics page 5).
         spare_percent, spare_threshold_percent: reserve left, and the limit below which it is too little.
         critical_warning: NVMe's bits: 1 spare, 2 temperature, 4 reliability, 8 read-only, 16 backup, 32 PMR.
         endurance_percent: smartctl 7.5's ``endurance_used``.
@@ -91,6 +114,8 @@ class SmartReading(Struct, frozen=True, kw_only=True):
         statistics_written: ATA device statistics page 1, logical sectors.
         nvme_written: data units of 512,000 bytes, rounded up by the disk.
         scsi_written: the error counter log's gigabytes (10^9 bytes).
+        write_commands: how many commands these writes took (NVMe, ATA device statistics page 1).
+        all_counters_zero: whether its log of transfers has nothing but zeros, reads too: it keeps none.
         trim_zeroed: whether trimmed sectors read as zeroes.
         erc: None where the disk has none, or did not say.
         self_tests: None where smartctl printed nothing of them.
@@ -110,9 +135,11 @@ class SmartReading(Struct, frozen=True, kw_only=True):
     rotation_rpm: int | None = None
     in_database: bool | None = None
     smart_available: bool | None = None
+    smart_enabled: bool | None = None
     passed: bool | None = None
     exit_status: int = 0
     messages: tuple[str, ...] = ()
+    errors: tuple[str, ...] = ()
     power_on_hours: int | None = None
     power_cycles: int | None = None
     temperature_c: int | None = None
@@ -122,6 +149,12 @@ class SmartReading(Struct, frozen=True, kw_only=True):
     uncorrectable: int | None = None
     media_errors: int | None = None
     nonmedium_errors: int | None = None
+    defects_printed: int | None = None
+    spin_retries: int | None = None
+    end_to_end_errors: int | None = None
+    command_timeouts: int | None = None
+    reallocation_events: int | None = None
+    critical_minutes: int | None = None
     spare_percent: int | None = None
     spare_threshold_percent: int | None = None
     critical_warning: int | None = None
@@ -133,6 +166,8 @@ class SmartReading(Struct, frozen=True, kw_only=True):
     statistics_written: Counted | None = None
     nvme_written: Counted | None = None
     scsi_written: Counted | None = None
+    write_commands: int | None = None
+    all_counters_zero: bool = False
     trim_supported: bool | None = None
     trim_zeroed: bool | None = None
     erc: ErrorRecovery | None = None
@@ -149,6 +184,17 @@ class SmartReading(Struct, frozen=True, kw_only=True):
     def rotates(self) -> bool:
         """Whether it reports that it is a hard disk."""
         return bool(self.rotation_rpm)
+
+    @property
+    def health_known(self) -> bool:
+        """Whether it has said anything of its health: a verdict, attributes, or a log of errors."""
+        figures = (self.passed, self.critical_warning, self.media_errors, self.statistics_percent)
+        return bool(self.attributes) or any(each is not None for each in figures)
+
+    @property
+    def shingled(self) -> bool:
+        """Whether smartctl's drive database says that it records shingled (SMR)."""
+        return "(SMR)" in (self.family or "")
 
 
 class Unread(StrEnum):
@@ -200,7 +246,7 @@ class SmartMeasurement(Struct, frozen=True, kw_only=True):
 
 
 class ScannedDevice(Struct, frozen=True, kw_only=True):
-    """A device that ``smartctl --scan`` lists: "/dev/sda" and the type to ask it by, "sat"."""
+    """A device that smartctl finds: "/dev/sda" and the type to ask it by, "sat"."""
 
     path: str
     kind: str

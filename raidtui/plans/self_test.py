@@ -8,7 +8,7 @@ from __future__ import annotations
 from raidtui.model.array import Array
 from raidtui.model.plan import Fact, FactKind, NothingToDo, Plan, Refusal, RefusalCode, Step
 from raidtui.model.self_test import SelfTestKind, SelfTests
-from raidtui.model.smart import NoReading, SmartReading, Unread
+from raidtui.model.smart import NoReading, SmartReading, Unread, smart_node
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.target import needs_root
 from raidtui.view.units import duration, joined
@@ -106,7 +106,7 @@ def _reported(snapshot: Snapshot, disk: SmartReading | NoReading) -> tuple[Smart
 
 def _lies_on(array: Array, snapshot: Snapshot, name: str) -> bool:
     disks = (snapshot.disks.get(member.name) for member in array.members)
-    return any(disk is not None and disk.disk == name for disk in disks)
+    return any(disk is not None and disk.disk == smart_node(name) for disk in disks)
 
 
 def _array_notes(arrays: list[Array], name: str) -> tuple[str, ...]:
@@ -124,8 +124,8 @@ def _abort(reading: SmartReading, identity: str) -> Step:
 
 def _argv(reading: SmartReading, *words: str) -> tuple[str, ...]:
     kind = ("-d", reading.kind) if reading.kind else ()
-    return ("smartctl", *kind, *words, f"/dev/{reading.name}")
+    return ("smartctl", *kind, *words, f"/dev/{smart_node(reading.name)}")
 
 
 def _same(reading: SmartReading, identity: str) -> tuple[Fact, ...]:
-    return (Fact(kind=FactKind.SERIAL, subject=reading.name, value=identity),) if identity else ()
+    return (Fact(kind=FactKind.SERIAL, subject=smart_node(reading.name), value=identity),) if identity else ()

@@ -244,7 +244,7 @@ def _medium(name: str, surface: Surface | None, wear: DiskWear | None) -> Medium
         blank=seen.blank,
         dying=trouble.reason if trouble is not None and trouble.kind is TroubleKind.DYING else "",
         link=trouble.reason if trouble is not None and trouble.kind is TroubleKind.CABLE else "",
-        smart=wear is not None and wear.reading is not None,
+        smart=wear is not None and wear.reading is not None and wear.reading.health_known,
         filesystem_s=seen.filesystem_s,
         hidden=seen.hidden,
         hidden_sectors=seen.hidden_sectors,

@@ -22,7 +22,7 @@ from raidtui.model.knob import Tuning, same_value
 from raidtui.model.plan import Plan, Refusal, RefusalCode, Step
 from raidtui.model.smart import ErrorRecovery
 from raidtui.model.snapshot import Snapshot
-from raidtui.plans.tune.now import Readback, read_back
+from raidtui.plans.tune.now import Readback, read_back, titled_back
 from raidtui.session.host_thread import HostThread
 from raidtui.session.shell import Shell
 from raidtui.session.watch_loop import WatchLoop
@@ -172,7 +172,7 @@ class Tuner:
         """Undo an entry of the record."""
         from raidtui.jobs.runner import run_plan  # noqa: PLC0415
 
-        outcome = run_plan(self._root, done.undo, self.journal)
+        outcome = run_plan(self._root, titled_back(done.undo, before), self.journal)
         if outcome.failed is None:
             self.record.drop(done.id)
         self.forget()
@@ -243,7 +243,7 @@ class TuneSession:
     async def undo(self, done: UndoEntry, snapshot: Snapshot, before: Tuning) -> TuneResult:
         """Undo an entry of the record."""
         result = await self._work(lambda: self._at().undo(done, snapshot, before))
-        self._note(done.undo, result)
+        self._note(result.outcome.plan, result)
         return result
 
     async def profiles(self) -> tuple[tuple[Profile, ...], tuple[str, ...]]:

@@ -40,6 +40,9 @@ _HOST_WRITES = re.compile(
     r"(?:total_|lifetime_)?(?:host_)?(?:writes?|written|wts_frm_hst)(?:_([0-9]{0,4})([kmgt])(ib|b))?"
 )
 _HOST_LBAS = re.compile(r"(?:total_)?(?:host_)?(?:lbas?_written|writes_lbas?)|total_writes_lbas?")
+_FLASH_WRITES = re.compile(
+    r"(?:total_)?(?:nand|flash|media)_(?:writes?|written|prog_ct)_([0-9]{0,4})([mgt])ib"
+)
 LOW, HIGH = "Total_LBAs_Written_Low", "Total_LBAs_Written_High"
 
 
@@ -131,6 +134,15 @@ def host_unit(name: str) -> int | None:
     if found[3] == "ib":
         return times << _UNITS[found[2]]
     return times * 10 ** _DECIMAL_UNITS[found[2]] if found[2] in _DECIMAL_UNITS else None
+
+
+def flash_unit(name: str) -> int | None:
+    """Return the unit of an attribute that counts what went to flash, bytes; None where it counts none.
+
+    SLC and TLC parts count apart, and are no sum.
+    """
+    found = _FLASH_WRITES.fullmatch(name.casefold())
+    return int(found[1] or 1) << _UNITS[found[2]] if found is not None else None
 
 
 def is_decimal(name: str) -> bool:

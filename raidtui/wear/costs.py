@@ -53,7 +53,7 @@ def life_share(disk: DiskWear | None, size_bytes: int) -> Share | None:
         return None
     if disk.rated_bytes:
         return Share(percent=100 * size_bytes / disk.rated_bytes)
-    used, total = disk.percent.percent, disk.written.known_bytes
+    used, total = disk.percent.known, disk.written.known_bytes
     if used is None or not total:
         return None
     if used == 0:  # at most one per cent is used by all writes so far

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.model.finding import Finding, Severity
-from raidtui.model.smart import NoReading, SmartMeasurement, SmartReading, Unread
+from raidtui.model.smart import NoReading, SmartMeasurement, SmartReading, Unread, smart_words
 from raidtui.wear.counter_units import (
     UnitState,
     UnitVerdict,
@@ -17,7 +17,7 @@ from raidtui.wear.counter_units import (
     verdict_words,
     verify_unit,
 )
-from raidtui.wear.endurance import Confidence, Percent, Written, life_used, with_unit, without_guess, written
+from raidtui.wear.endurance import Percent, Written, life_used, with_unit, without_guess, written
 from raidtui.wear.faults import (
     DiskCode,
     Fault,
@@ -29,10 +29,14 @@ from raidtui.wear.faults import (
     find_trouble,
 )
 from raidtui.wear.forecast import Forecast, forecast, rated_bytes
-from raidtui.wear.ledger_entries import DAY_S, LedgerEntry, samples_of
+from raidtui.wear.ledger_entries import DAY_S, FAULT_COUNTS, LedgerEntry, samples_of
 from raidtui.wear.self_test_words import failed_words
+from raidtui.wear.unanswered import unanswered
+from raidtui.wear.witnesses import Confidence
 
 WORN_OUT_PERCENT, WORN_PERCENT = 100, 90
+HIGHEST_PERCENT = 255
+"""The figures of the standards end there: so much or more."""
 _SPARE, _HOT, _BACKUP, _PMR, _KNOWN = 1, 2, 16, 32, 63
 _FAILED_ONCE, _ERROR_LOG, _TEST_LOG = 32, 64, 128
 _TROUBLE_CODES = {
@@ -126,7 +130,7 @@ def _entry(
         model=reading.model or "",
         firmware=reading.firmware or "",
         hours=reading.power_on_hours,
-        percent=percent.percent,
+        percent=percent.known,
         size_bytes=promised.size_bytes,
         source=promised.source,
         count=promised.count,
@@ -134,12 +138,7 @@ def _entry(
         since=measured.since,
         low_bytes=measured.low_bytes,
         high_bytes=measured.high_bytes,
-        crc_errors=reading.crc_errors,
-        reallocated=reading.reallocated,
-        pending=reading.pending,
-        uncorrectable=reading.uncorrectable,
-        media_errors=reading.media_errors,
-        nonmedium_errors=reading.nonmedium_errors,
+        **{count: getattr(reading, count) for count in FAULT_COUNTS},
         passed=reading.passed,
     )
 
@@ -156,7 +155,8 @@ def _corrected(promised: Written, verdict: UnitVerdict, measured: SmartMeasureme
         verdict.kind in {UnitState.WRONG, UnitState.MEASURED, UnitState.CONFIRMED}
         and verdict.unit_bytes is not None
     ):
-        return with_unit(without_guess(promised), verdict.unit_bytes, Confidence.MEASURED)
+        measured_now = with_unit(without_guess(promised), verdict.unit_bytes, Confidence.MEASURED)
+        return replace(measured_now, witnesses=())
     if promised.confidence is Confidence.STANDARD or promised.unit_bytes is None or promised.count is None:
         return promised
     least = measured.low_bytes
@@ -173,16 +173,8 @@ def _before(entries: Sequence[LedgerEntry]) -> SmartReading | None:
     found = recent[0] if recent else (earlier[-1] if earlier else None)
     if found is None:
         return None
-    return SmartReading(
-        name=found.name,
-        serial=found.disk,
-        crc_errors=found.crc_errors,
-        reallocated=found.reallocated,
-        pending=found.pending,
-        uncorrectable=found.uncorrectable,
-        media_errors=found.media_errors,
-        nonmedium_errors=found.nonmedium_errors,
-    )
+    counts = {count: getattr(found, count) for count in FAULT_COUNTS}
+    return SmartReading(name=found.name, serial=found.disk, **counts)
 
 
 def _forecast(
@@ -204,6 +196,10 @@ def findings_of(disk: DiskWear) -> Iterator[Finding]:
         yield disk_finding(
             disk.reading, severity, _TROUBLE_CODES[trouble.kind], trouble.reason, trouble.remedy
         )
+    yield from unanswered(disk.reading)
+    if disk.reading.shingled:
+        text = "records shingled (SMR): a recovery onto it may take days, and its pauses may expel it"
+        yield disk_finding(disk.reading, Severity.INFO, DiskCode.SHINGLED, text)
     yield from _wear(disk.reading, disk.percent)
     yield from _warnings(disk.reading, disk.trouble)
     yield from _faults(disk.reading, disk)
@@ -227,15 +223,17 @@ def _wear(reading: SmartReading, percent: Percent) -> Iterator[Finding]:
     used = percent.percent
     if used is not None and used >= WORN_PERCENT:
         out = used >= WORN_OUT_PERCENT
+        more = " or more" if used == HIGHEST_PERCENT else ""
         yield disk_finding(
             reading,
             Severity.DEGRADED if out else Severity.ATTENTION,
             DiskCode.WORN_OUT if out else DiskCode.WORN,
-            f"has used {used} % of its rated life ({percent.source})",
+            f"has used {used} %{more} of its rated life ({percent.source})",
             "replace it in good time, and not all members on the same day",
         )
-    spare, limit = reading.spare_percent, reading.spare_threshold_percent
-    if reading.protocol != "ATA" and spare is not None and limit and spare < limit:
+    spare, limit = reading.spare_percent, reading.spare_threshold_percent or 0
+    reserved = limit > 100  # NVM Express 1.3d, SMART log: values above 100 mean nothing
+    if reading.protocol != "ATA" and spare is not None and not reserved and spare < limit:
         text = f"has {spare} % of its spare blocks left; its threshold is {limit} %"
         yield disk_finding(reading, Severity.DEGRADED, DiskCode.SPARE_LOW, text, "replace it")
     elif (reading.critical_warning or 0) & _SPARE:
@@ -289,7 +287,7 @@ def _errors(reading: SmartReading, trouble: Trouble | None) -> Iterator[Finding]
         yield disk_finding(reading, Severity.INFO, DiskCode.ATTRIBUTE_FAILED_ONCE, text)
     yield from _self_test(reading)
     if reading.exit_status & _ERROR_LOG:
-        remedy = f"smartctl -l error /dev/{reading.name}"
+        remedy = f"smartctl -l error {smart_words(reading.name)}"
         yield disk_finding(reading, Severity.INFO, DiskCode.ERROR_LOG, "has entries in its error log", remedy)
 
 
@@ -303,7 +301,7 @@ def _self_test(reading: SmartReading) -> Iterator[Finding]:
         severity = Severity.DEGRADED if failed.lba is None else Severity.ATTENTION
         yield disk_finding(reading, severity, DiskCode.SELFTEST_FAILED, text, remedy)
     elif reading.exit_status & _TEST_LOG:
-        remedy = f"smartctl -l selftest /dev/{reading.name}"
+        remedy = f"smartctl -l selftest {smart_words(reading.name)}"
         yield disk_finding(
             reading, Severity.ATTENTION, DiskCode.SELFTEST_FAILED, "has failed a self-test", remedy
         )
@@ -318,7 +316,7 @@ def _unit(reading: SmartReading, disk: DiskWear) -> Iterator[Finding]:
     if words := verdict_words(disk.verdict, promised.source, promised.unit_bytes):
         code = DiskCode.UNIT_MEASURED if promised.unit_bytes is None else DiskCode.UNIT_WRONG
         yield disk_finding(reading, Severity.INFO, code, words)
-    elif disk.written.size_bytes is None and promised.size_bytes is not None:
+    elif disk.written.size_bytes is None and promised.count and promised.unit_bytes is not None:
         remedy = "its unit can be measured when more has been written to it"
         text = f"{promised.source}: {disk.written.note}"
         yield disk_finding(reading, Severity.INFO, DiskCode.UNIT_IMPOSSIBLE, text, remedy)

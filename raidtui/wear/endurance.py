@@ -1,6 +1,7 @@
-"""Life used and bytes written of a disk, each with its source and its confidence.
+"""Life used and bytes written of a disk, each with its source, its witnesses and its confidence.
 
-What no standard and no known attribute name gives is unknown. Order of the sources: for life smartctl's
+What no standard and no known attribute name gives is unknown, and what another figure of the disk contradicts
+(``raidtui.wear.witnesses``) is used for nothing. Order of the sources: for life smartctl's
 ``endurance_used`` (7.5), ATA device statistics page 7, NVMe's and SCSI's own figures, a vendor's attribute by
 its name; for writes smartctl's ``host_writes`` (8.0), NVMe, device statistics page 1, SCSI, an attribute.
 """
@@ -8,6 +9,7 @@ its name; for writes smartctl's ``host_writes`` (8.0), NVMe, device statistics p
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from enum import StrEnum
 
 from msgspec import Struct
@@ -16,7 +18,6 @@ from msgspec.structs import replace
 from raidtui.model.smart import Attribute, Counted, SmartReading
 from raidtui.wear.attribute_names import (
     BARE,
-    DEFAULT_NAMES,
     HIGH,
     LBA,
     LOW,
@@ -26,26 +27,25 @@ from raidtui.wear.attribute_names import (
     percent_used,
     rank,
 )
+from raidtui.wear.witnesses import (
+    PERCENT_OF_NVME,
+    Confidence,
+    Witness,
+    confidence_of,
+    doubt_words,
+    is_named,
+    is_refuted,
+    percent_witnesses,
+    size_witnesses,
+)
 
 _SMARTCTL_GUESS = re.compile(r"SSD_Life_Left.*|Wear_Leveling.*")  # ataprint.cpp, from the normalized value
 _MOST_PERCENT = 255
 _MOST_BYTES = (1 << 63) - 1
 _LOW_BITS = 56
 _USUAL_ID = 241
-
-
-class Confidence(StrEnum):
-    """How sure a figure is."""
-
-    MEASURED = "measured"
-    """Its unit was compared with what the kernel wrote."""
-    STANDARD = "standard"
-    """A standard (NVMe, ATA device statistics, SCSI) says what it is."""
-    NAMED = "named"
-    """smartctl's drive database says what it is."""
-    ASSUMED = "assumed"
-    """The attribute's name is ambiguous."""
-    UNKNOWN = "unknown"
+_NEW_HOURS = 24  # a disk that is not older may have been written nothing
+_SURE = frozenset({Confidence.STANDARD, Confidence.NAMED})
 
 
 class FigureSource(StrEnum):
@@ -62,11 +62,12 @@ class Percent(Struct, frozen=True, kw_only=True):
 
     Args:
         percent: may exceed 100; None if unknown.
-        source: "attribute 177 Wear_Leveling_Count", "NVMe health log"; "" where there is none.
+        source: "attribute 177 Wear_Leveling_Count"; "" where there is none.
         raw: the figure as the disk gave it.
         note: a remark, or why it is unknown.
         attribute: the id of the attribute that it comes from, if it does.
         normalized: whether it is that attribute's normalized value, counted down from 100; else the raw one.
+        witnesses: what bears it out or contradicts it.
     """
 
     percent: int | None
@@ -76,6 +77,12 @@ class Percent(Struct, frozen=True, kw_only=True):
     note: str = ""
     attribute: int | None = None
     normalized: bool = False
+    witnesses: tuple[Witness, ...] = ()
+
+    @property
+    def known(self) -> int | None:
+        """``percent`` where nothing contradicts it."""
+        return None if is_refuted(self.witnesses) else self.percent
 
 
 class Written(Struct, frozen=True, kw_only=True):
@@ -89,6 +96,7 @@ class Written(Struct, frozen=True, kw_only=True):
         raw: the counter as it was printed.
         note: a remark, or why it is unknown.
         guessed: whether the unit is a guess: the figure is shown and used for nothing else.
+        witnesses: what bears it out or contradicts it.
     """
 
     size_bytes: int | None
@@ -99,15 +107,37 @@ class Written(Struct, frozen=True, kw_only=True):
     raw: str = ""
     note: str = ""
     guessed: bool = False
+    witnesses: tuple[Witness, ...] = ()
+
+    @property
+    def usable(self) -> bool:
+        """Whether it is no guess, and nothing contradicts it."""
+        return not self.guessed and not is_refuted(self.witnesses)
 
     @property
     def known_bytes(self) -> int | None:
-        """``size_bytes`` where it is no guess."""
-        return None if self.guessed else self.size_bytes
+        """``size_bytes`` where it is usable."""
+        return self.size_bytes if self.usable else None
 
 
 def life_used(reading: SmartReading) -> Percent:
     """Return how much of its rated life a disk has used."""
+    found = _life_used(reading)
+    if found.percent is None:
+        return found
+    source = PERCENT_OF_NVME if found.source == FigureSource.NVME_LOG else found.source
+    seen = tuple(percent_witnesses(reading, source, found.percent))
+    confidence, doubt = confidence_of(found.confidence, seen), doubt_words(found.confidence, seen)
+    return replace(
+        found,
+        percent=None if confidence is Confidence.UNKNOWN else found.percent,
+        confidence=confidence,
+        note="; ".join(filter(None, (found.note, doubt))),
+        witnesses=seen,
+    )
+
+
+def _life_used(reading: SmartReading) -> Percent:
     if reading.rotates:
         return Percent(percent=None, note="a hard disk has no such figure")
     if reading.endurance_percent is not None and reading.endurance_percent <= _MOST_PERCENT:
@@ -123,7 +153,10 @@ def life_used(reading: SmartReading) -> Percent:
 
 
 def _standard(percent: int, source: str) -> Percent:
-    return Percent(percent=percent, source=source, confidence=Confidence.STANDARD, raw=str(percent))
+    note = f"{percent} % or more: the figure ends there" if percent == _MOST_PERCENT else ""
+    return Percent(
+        percent=percent, source=source, confidence=Confidence.STANDARD, raw=str(percent), note=note
+    )
 
 
 def _by_smartctl(reading: SmartReading, percent: int) -> Percent:
@@ -148,10 +181,12 @@ def _by_smartctl(reading: SmartReading, percent: int) -> Percent:
     if named.percent is not None and named.percent != percent and named.source != _source(guess):
         return replace(named, note=f"smartctl takes {percent} % from {_source(guess)}")
     known = _is_known(reading, guess)
+    if not known and percent == 0:
+        return named  # a value that stands at 100 may be one that does not count
     return Percent(
         percent=percent,
         source=_source(guess),
-        confidence=Confidence.NAMED if known else Confidence.ASSUMED,
+        confidence=Confidence.NAMED if is_named(guess) else Confidence.ASSUMED,
         raw=_raw(guess),
         attribute=guess.id,
         normalized=True,
@@ -177,7 +212,7 @@ def _by_attribute(reading: SmartReading) -> Percent:
     attribute, percent = max(of_best, key=lambda pair: pair[1])
     others = sorted({other for _, other in of_best} - {percent})
     note = f"other attributes say {', '.join(f'{other} %' for other in others)}" if others else ""
-    sure = reading.in_database or DEFAULT_NAMES.get(attribute.id) != attribute.name
+    sure = is_named(attribute)
     if contradicts(attribute):
         sure, note = False, f"by its raw value: the normalized value stays at {attribute.value}"
     return Percent(
@@ -191,9 +226,16 @@ def _by_attribute(reading: SmartReading) -> Percent:
     )
 
 
-def _why_no_percent(reading: SmartReading) -> str:
+def _why_not_read(reading: SmartReading) -> str:
     if reading.smart_available is False:
         return "the disk has no SMART data"
+    lacks = reading.protocol == "ATA" and not reading.attributes and bool(reading.errors)
+    return "it was not read" if lacks or not reading.health_known else ""
+
+
+def _why_no_percent(reading: SmartReading) -> str:
+    if why := _why_not_read(reading):
+        return why
     if (two := next(filter(contradicts, reading.attributes), None)) is not None:
         return f"{_source(two)} contradicts itself: {_raw(two)}"
     if reading.attributes and reading.in_database is False:
@@ -203,7 +245,7 @@ def _why_no_percent(reading: SmartReading) -> str:
 
 def _is_known(reading: SmartReading, attribute: Attribute) -> bool:
     """Whether the name is reliable: smartctl's default name for an unknown disk is not."""
-    return reading.in_database is not False or DEFAULT_NAMES.get(attribute.id) != attribute.name
+    return reading.in_database is not False or is_named(attribute)
 
 
 def _source(attribute: Attribute) -> str:
@@ -216,7 +258,19 @@ def _raw(attribute: Attribute) -> str:
 
 
 def written(reading: SmartReading) -> Written:
-    """Return the writes that a disk reports; ``wear.counter_units`` compares them with the kernel's."""
+    """Return the writes that a disk reports; ``wear.counter_units`` compares them with the kernel's.
+
+    Where another counter contradicts the first one, and everything else bears the other out, that one counts.
+    """
+    found = [_witnessed(reading, each) for each in _counters(reading)]
+    if not found:
+        return Written(size_bytes=None, note=_why_not_written(reading))
+    sound = (each for each in found if each.usable and each.confidence in _SURE)
+    return found[0] if found[0].usable else next(sound, found[0])
+
+
+def _counters(reading: SmartReading) -> Iterator[Written]:
+    """Yield the figures of the standards, then that of the best attribute."""
     for counted, source in (
         (reading.host_writes, "smartctl host_writes"),
         (reading.nvme_written, "NVMe health log"),
@@ -224,17 +278,42 @@ def written(reading: SmartReading) -> Written:
         (reading.scsi_written, "SCSI error counter log"),
     ):
         if counted is not None:
-            return _counted(counted, source)
-    joined = _joined(reading)
+            yield _counted(counted, source)
     counters = [
         each for each in reading.attributes if each.raw is not None and host_unit(each.name) is not None
     ]
-    if joined is not None:
-        return joined
-    if not counters:
-        return Written(size_bytes=None, note=_why_not_written(reading))
-    best = min(counters, key=lambda each: (_doubt(reading, each), -(each.raw or 0), each.id != _USUAL_ID))
-    return _from_attribute(reading, best)
+    if (joined := _joined(reading)) is not None:
+        yield joined
+    elif counters:
+        best = min(counters, key=lambda each: (_doubt(reading, each), -(each.raw or 0), each.id != _USUAL_ID))
+        yield _from_attribute(reading, best)
+
+
+def _witnessed(reading: SmartReading, found: Written) -> Written:
+    if found.size_bytes is None or found.unit_bytes is None:
+        return found
+    new = reading.power_on_hours is not None and reading.power_on_hours < _NEW_HOURS
+    if not found.size_bytes and not (new and found.confidence is Confidence.STANDARD):
+        return replace(
+            found,
+            size_bytes=None,
+            confidence=Confidence.UNKNOWN,
+            note="its counter stands at 0: it may count none",
+        )
+    doubtful = found.confidence is Confidence.ASSUMED
+    seen = tuple(
+        size_witnesses(reading, found.source, found.size_bytes, found.unit_bytes, unit_doubtful=doubtful)
+    )
+    confidence, doubt = confidence_of(found.confidence, seen), doubt_words(found.confidence, seen)
+    unknown = confidence is Confidence.UNKNOWN
+    return replace(
+        found,
+        size_bytes=None if unknown else found.size_bytes,
+        confidence=confidence,
+        note="; ".join(filter(None, (found.note, doubt))),
+        guessed=found.guessed and not unknown,
+        witnesses=seen,
+    )
 
 
 def _counted(counted: Counted, source: str) -> Written:
@@ -276,8 +355,7 @@ def _from_attribute(reading: SmartReading, attribute: Attribute) -> Written:
     if unit == BARE or unit is None:
         return replace(bare, note=f"the name {attribute.name} gives no unit")
     if unit == LBA:
-        sure = reading.in_database or DEFAULT_NAMES.get(attribute.id) != attribute.name
-        confidence = Confidence.NAMED if sure else Confidence.ASSUMED
+        confidence = Confidence.NAMED if is_named(attribute) else Confidence.ASSUMED
         return with_unit(bare, reading.sector_bytes or 512, confidence)
     if is_decimal(attribute.name):
         note = "the unit is 10^9 bytes by its name; many manufacturers mean 2^30"
@@ -286,18 +364,20 @@ def _from_attribute(reading: SmartReading, attribute: Attribute) -> Written:
 
 
 def _guess(reading: SmartReading, attribute: Attribute, bare: Written) -> Written:
-    """The default name says logical sectors, which most disks count: a guess, and a counter at 0 is none."""
+    """The default name says logical sectors, which hard disks count: a guess. An SSD may count anything."""
     why = f"smartctl does not know this disk: the unit of attribute {attribute.id} is unknown"
-    if not attribute.raw:
+    if not attribute.raw or not reading.rotates:
         return replace(bare, note=why)
     unit = reading.sector_bytes or 512
-    found = with_unit(bare, unit, Confidence.ASSUMED, note=f"a guess: {why}; most disks count sectors")
+    found = with_unit(bare, unit, Confidence.ASSUMED, note=f"a guess: {why}; most hard disks count sectors")
     return replace(found, guessed=found.size_bytes is not None)
 
 
 def without_guess(found: Written) -> Written:
-    """Return a counter without a unit where that is a guess."""
-    return replace(found, size_bytes=None, unit_bytes=None, guessed=False) if found.guessed else found
+    """Return a counter without a unit where that is a guess, without bytes where they are contradicted."""
+    if found.guessed:
+        return replace(found, size_bytes=None, unit_bytes=None, guessed=False)
+    return found if found.usable else replace(found, size_bytes=None)
 
 
 def _joined(reading: SmartReading) -> Written | None:
@@ -312,6 +392,8 @@ def _joined(reading: SmartReading) -> Written | None:
 
 
 def _why_not_written(reading: SmartReading) -> str:
-    if reading.smart_available is False:
-        return "the disk has no SMART data"
+    if why := _why_not_read(reading):
+        return why
+    if reading.all_counters_zero:
+        return "all counters of its log, reads too, stand at 0: the disk keeps none"
     return "the disk does not count what is written to it"

@@ -20,28 +20,34 @@ from msgspec.structs import replace
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import Attribute, SmartReading
 from raidtui.view.units import counted, duration
-from raidtui.wear.ledger_entries import DAY_S, LedgerEntry
+from raidtui.wear.ledger_entries import DAY_S, FAULT_COUNTS, LedgerEntry
 
 HANDFUL = 5
 """So many reallocated sectors of an SSD are worth attention."""
 MANY_PLACES = 100
 """From so many on, a disk is to be replaced before it fails."""
-MANY_TRANSFERS, MANY_NONMEDIUM = 100, 1000
+MANY_TRANSFERS, MANY_NONMEDIUM, MANY_TIMEOUTS = 100, 1000, 100
 STILL_S = 7 * DAY_S
 SHORT_OUTAGE_S = 600.0
 """A disk that is back so soon was not gone: its link was."""
 
 _SPARE, _HOT, _UNRELIABLE, _READ_ONLY, _BACKUP, _PMR = (1 << bit for bit in range(6))
 
-_FIELDS = (
-    "reallocated", "pending", "uncorrectable", "media_errors", "crc_errors", "nonmedium_errors",
+_MEDIUM = frozenset(
+    {
+        "reallocated", "pending", "uncorrectable", "media_errors",
+        "spin_retries", "end_to_end_errors", "reallocation_events",
+    }
 )  # fmt: skip
-_MEDIUM = frozenset({"reallocated", "pending", "uncorrectable", "media_errors"})
 _IDS: Mapping[str, tuple[int, ...]] = {
     "reallocated": (5,),
     "pending": (197,),
     "uncorrectable": (187, 198),
+    "spin_retries": (10,),
+    "end_to_end_errors": (184,),
+    "reallocation_events": (196,),
 }
+_CABLE = "reseat or replace the cable, and check power and backplane"
 _GUESSED = "; the attribute's name is a default: smartctl does not know this disk"
 
 
@@ -52,21 +58,29 @@ class DiskCode(StrEnum):
     ATTRIBUTE_FAILED_ONCE = "attribute-failed-once"
     BACKUP_FAILED = "backup-failed"
     CABLE = "cable"
+    COMMAND_TIMEOUTS = "command-timeouts"
     CRC_ERRORS = "crc-errors"
     CRITICAL_WARNING = "critical-warning"
     DYING = "dying"
+    END_TO_END = "end-to-end"
     ERROR_LOG = "error-log"
     HOT = "hot"
     MEDIA_ERRORS = "media-errors"
     MEMORY_REGION = "memory-region"
     NON_MEDIUM_ERRORS = "non-medium-errors"
+    NO_SMART = "no-smart"
     OUT_OF_LINE = "out-of-line"
+    OVERHEATED = "overheated"
     PENDING = "pending"
+    READ_FAILED = "read-failed"
     REALLOCATED = "reallocated"
     SAME_FATE = "same-fate"
     SELFTEST_FAILED = "selftest-failed"
+    SHINGLED = "shingled"
+    SMART_DISABLED = "smart-disabled"
     SMART_UNREAD = "smart-unread"
     SPARE_LOW = "spare-low"
+    SPIN_RETRIES = "spin-retries"
     STANDBY = "standby"
     UNCORRECTABLE = "uncorrectable"
     UNIT_IMPOSSIBLE = "unit-impossible"
@@ -122,10 +136,10 @@ def faults_of(
         earlier: its readings in the history without this one, the oldest first.
         now_s: epoch seconds.
     """
-    for field in _FIELDS:
+    for field in FAULT_COUNTS:
         count = getattr(reading, field)
-        if not count:
-            continue
+        if not count or (field == "reallocation_events" and reading.reallocated):
+            continue  # events are those of the sectors that are counted
         old = getattr(before, field) if before is not None else None
         grown = max(0, count - old) if old is not None else 0
         yield Fault(field=field, count=count, grown=grown, still_s=_still_s(field, count, earlier, now_s))
@@ -144,33 +158,56 @@ def _still_s(field: str, count: int, earlier: Sequence[LedgerEntry], now_s: floa
 def fault_finding(reading: SmartReading, fault: Fault) -> Finding:
     """Return the finding that a count makes, however harmless it is."""
     if fault.field == "crc_errors":
-        return _of_link(fault, MANY_TRANSFERS, _transfers(reading, fault))
+        return _until_still(fault, MANY_TRANSFERS, _transfers(reading, fault))
     if fault.field == "nonmedium_errors":
-        return _of_link(fault, MANY_NONMEDIUM, _nonmedium(reading, fault))
+        return _until_still(fault, MANY_NONMEDIUM, _nonmedium(reading, fault))
+    if fault.field == "command_timeouts":
+        text = f"did not answer {counted(fault.count, 'command')} in time: disk, cable or power"
+        finding = disk_finding(reading, Severity.INFO, DiskCode.COMMAND_TIMEOUTS, text)
+        return _until_still(fault, MANY_TIMEOUTS, finding)
+    if fault.field == "critical_minutes":
+        text = f"was above its critical temperature for {counted(fault.count, 'minute')} in its life"
+        finding = disk_finding(reading, Severity.INFO, DiskCode.OVERHEATED, text)
+        return _until_still(fault, 1, finding, "check its airflow")
     return _of_places(reading, fault)
 
 
 def _of_places(reading: SmartReading, fault: Fault) -> Finding:
     source, guessed = _source(reading, fault)
-    few = fault.field == "reallocated" and not _turns(reading) and fault.count < HANDFUL
-    many = fault.count >= MANY_PLACES and (_turns(reading) or fault.field != "reallocated")
-    if few and not fault.grown:
+    moved = fault.field in {"reallocated", "reallocation_events"}
+    few = moved and not _turns(reading) and fault.count < HANDFUL
+    many = fault.count >= MANY_PLACES and (_turns(reading) or not moved)
+    unsure = guessed and fault.field in {"spin_retries", "end_to_end_errors", "reallocation_events"}
+    if (few and not fault.grown) or unsure:
         severity = Severity.INFO
     else:
         severity = Severity.DEGRADED if many and not guessed else Severity.ATTENTION
     more = f", {fault.grown} of them within a week" if 0 < fault.grown < fault.count else ""
-    code, sentence, remedy = _words(fault)
+    code, sentence, remedy = _words(reading, fault)
     text = f"{sentence}{more} ({source}){_GUESSED if guessed else ''}"
     if severity is Severity.INFO:
         return disk_finding(reading, severity, code, text)
     return disk_finding(reading, severity, code, text, "replace it soon" if many and not guessed else remedy)
 
 
-def _words(fault: Fault) -> tuple[DiskCode, str, str]:
+def _words(reading: SmartReading, fault: Fault) -> tuple[DiskCode, str, str]:
     number = fault.count
     watch = "replace it if the count grows; raidtui wear --record keeps the history"
+    if fault.field == "reallocated" and reading.defects_printed is not None:
+        text = (
+            f"has reallocated at least {counted(number, 'sector')}: {reading.defects_printed} is printed,"
+            " which smartctl before 7.2 counts in bytes, eight for each"
+        )
+        return DiskCode.REALLOCATED, text, watch
     if fault.field == "reallocated":
         return DiskCode.REALLOCATED, f"has reallocated {counted(number, 'sector')}", watch
+    if fault.field == "reallocation_events":
+        return DiskCode.REALLOCATED, f"has counted {counted(number, 'reallocation event')}", watch
+    if fault.field == "spin_retries":
+        return DiskCode.SPIN_RETRIES, f"needed {counted(number, 'further attempt')} to spin up", watch
+    if fault.field == "end_to_end_errors":
+        text = f"has counted {counted(number, 'end-to-end error')}: data changed on their way through it"
+        return DiskCode.END_TO_END, text, watch
     if fault.field == "pending":
         remedy = (
             "a check of its array rewrites them from the other members; replace the disk if they come back"
@@ -181,7 +218,7 @@ def _words(fault: Fault) -> tuple[DiskCode, str, str]:
     return DiskCode.MEDIA_ERRORS, f"has counted {counted(number, 'media error')}", watch
 
 
-def _of_link(fault: Fault, many: int, finding: Finding) -> Finding:
+def _until_still(fault: Fault, many: int, finding: Finding, remedy: str = _CABLE) -> Finding:
     """Few, or what has stood still for a week, is history; many, or growth by many, is a warning."""
     still = fault.still_s is not None and fault.still_s >= STILL_S
     if (fault.count < many or still) and fault.grown < many:
@@ -189,8 +226,7 @@ def _of_link(fault: Fault, many: int, finding: Finding) -> Finding:
     return replace(
         finding,
         severity=Severity.ATTENTION,
-        remedy="reseat or replace the cable, and check power and backplane; "
-        "the warning ends when the count has not grown for a week",
+        remedy=f"{remedy}; the warning ends when the count has not grown for a week",
     )
 
 
@@ -279,7 +315,7 @@ def find_trouble(
         )
     if reasons := list(_link(now, before, link_resets, outage_s)):
         well = "; its own SMART verdict is PASSED" if now.passed else ""
-        remedy = "reseat or replace the cable, and check power and backplane; the disk itself may be sound"
+        remedy = f"{_CABLE}; the disk itself may be sound"
         return Trouble(kind=TroubleKind.CABLE, reason="; ".join(reasons) + well, remedy=remedy)
     if (now.critical_warning or 0) & _HOT:
         hot = f" ({now.temperature_c} °C)" if now.temperature_c is not None else ""

@@ -1,8 +1,9 @@
 """The date at which a disk's rated life ends at its present rate, with a range.
 
-By the maker's rating (TBW, from the user's settings) where there is one, else by the percentage that the disk
-gives. The band comes from the rates of the last week, month and year and of the whole life, and, for a
-percentage, from its being rounded. It is the end of the rated life, not the death of the disk.
+By the maker's rating (TBW, from the user's settings) where there is one, else by the percentage that the
+disk gives, each per cent taken for as many bytes as it took so far. The band comes from the rates of the last
+week, month and year and of the whole life, and, for a percentage, from its being rounded. It is the end of
+the rated life, not the death of the disk.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ _WINDOWS_S = (7 * DAY_S, 30 * DAY_S, 365 * DAY_S)
 _LEAST_S = DAY_S
 _FARTHEST_S = 50 * 365.25 * DAY_S
 _HOUR_S = 3600
+_FIRST_S = 1_546_128_000
+"""smartctl's first with JSON is of 2018-12-30: an earlier time is that of a clock that is not set."""
 
 
 class Forecast(Struct, frozen=True, kw_only=True):
@@ -53,7 +56,7 @@ def rated_bytes(model: str | None, ratings: Mapping[str, int]) -> int | None:
 def forecast(
     entries: Sequence[LedgerEntry], rated: int | None = None, unit_bytes: int | None = None
 ) -> Forecast | None:
-    """Return when a disk's rated life ends, or None where neither rate nor life is known.
+    """Return when a disk's rated life ends, or None where rate, life or the present time is not known.
 
     Args:
         entries: the disk's readings, the oldest first; the last one is now. One is enough where the disk
@@ -61,7 +64,7 @@ def forecast(
         rated: the maker's rating, bytes.
         unit_bytes: the measured unit of its counter, where the promised one is wrong.
     """
-    if not entries:
+    if not entries or entries[-1].at_s < _FIRST_S:
         return None
     now = entries[-1]
     size = _size(now, unit_bytes)
@@ -127,25 +130,34 @@ def _oldest(entries: Sequence[LedgerEntry], since_s: float) -> LedgerEntry | Non
 
 
 def _by_percent(entries: Sequence[LedgerEntry], percent: int, unit_bytes: int | None) -> Forecast | None:
-    """The percentage is rounded: what is left is less than a point off, and so is each difference.
+    """By the bytes that a per cent took so far, and the present rate; else by the rate of the percentage.
 
-    Of a disk to which nothing is written now there is no likely date: its life so far gives the earliest.
+    The percentage is rounded: what is left is less than a point off, and so is each difference. Of a disk to
+    which nothing is written now there is no likely date: its life so far gives the earliest.
     """
     now = entries[-1]
     rates = list(_byte_rates(entries, unit_bytes))
     if percent >= 100:
         return Forecast(by="percent", ends_s=now.at_s, over=True, per_day_bytes=_per_day(rates))
-    slopes = list(_percent_slopes(entries, percent))
-    if not slopes:
+    if (size := _size(now, unit_bytes)) and rates:
+        least, best = (size * (100 / (percent + more) - 1) for more in (1, 0.5))
+        most = size * (100 / percent - 1) if percent else float("inf")
+        return Forecast(
+            by="percent",
+            ends_s=_date(now.at_s, best / rates[0]) if percent and rates[0] else None,
+            earliest_s=_date(now.at_s, least / max(rates)) if max(rates) else None,
+            latest_s=_date(now.at_s, most / min(rates)) if min(rates) else None,
+            per_day_bytes=_per_day(rates),
+        )
+    slope = next(_percent_slopes(entries, percent), None)
+    if slope is None:
         return None
-    least, best, most = slopes[0]
-    if _per_day(rates) == 0:
-        least = best = 0.0
+    slowest, likely, fastest = slope
     return Forecast(
         by="percent",
-        ends_s=_date(now.at_s, (100 - percent) / best) if best else None,
-        earliest_s=_date(now.at_s, (99 - percent) / most) if most else None,
-        latest_s=_date(now.at_s, (100 - percent) / least) if least else None,
+        ends_s=_date(now.at_s, (100 - percent) / likely) if likely else None,
+        earliest_s=_date(now.at_s, (99 - percent) / fastest) if fastest else None,
+        latest_s=_date(now.at_s, (100 - percent) / slowest) if slowest else None,
         per_day_bytes=_per_day(rates),
     )
 

@@ -179,11 +179,15 @@ _MAKE = (
         size_bytes INTEGER, source TEXT NOT NULL, count INTEGER, unit_bytes INTEGER,
         since TEXT NOT NULL, low_bytes INTEGER, high_bytes INTEGER, crc_errors INTEGER, reallocated INTEGER,
         pending INTEGER, uncorrectable INTEGER, media_errors INTEGER, passed INTEGER,
-        nonmedium_errors INTEGER
+        nonmedium_errors INTEGER, spin_retries INTEGER, end_to_end_errors INTEGER, command_timeouts INTEGER,
+        reallocation_events INTEGER, critical_minutes INTEGER
     )""",
     "CREATE INDEX entry_of ON entry (disk, at_s)",
 )
-_ADDED = ("nonmedium_errors",)
+_ADDED = (
+    "nonmedium_errors", "spin_retries", "end_to_end_errors", "command_timeouts", "reallocation_events",
+    "critical_minutes",
+)  # fmt: skip
 """Columns that ledgers of earlier versions do not have. Those versions leave them alone."""
 _THIN = """
 DELETE FROM entry WHERE at_s < ? AND mark IS NULL

@@ -10,6 +10,11 @@ from msgspec import Struct
 from raidtui.wear.counter_units import CounterSample, UnitState, verify_unit
 
 DAY_S = 86_400
+FAULT_COUNTS = (
+    "reallocated", "pending", "uncorrectable", "media_errors", "crc_errors", "nonmedium_errors",
+    "spin_retries", "end_to_end_errors", "command_timeouts", "reallocation_events", "critical_minutes",
+)  # fmt: skip
+"""The counts of faults that a reading and an entry of the ledger both have, by the names of their fields."""
 
 
 class LedgerEntry(Struct, frozen=True, kw_only=True):
@@ -47,6 +52,11 @@ class LedgerEntry(Struct, frozen=True, kw_only=True):
     uncorrectable: int | None = None
     media_errors: int | None = None
     nonmedium_errors: int | None = None
+    spin_retries: int | None = None
+    end_to_end_errors: int | None = None
+    command_timeouts: int | None = None
+    reallocation_events: int | None = None
+    critical_minutes: int | None = None
     passed: bool | None = None
 
     @property

@@ -16,11 +16,10 @@ from raidtui.host.roots.root import Root
 from raidtui.host.smart.smart_names import smart_names
 from raidtui.host.smart.smart_reader import TIMEOUT_S, SmartReader
 from raidtui.model.disk import Disk
-from raidtui.model.smart import SmartMeasurement, SmartReading
+from raidtui.model.smart import SmartMeasurement, SmartReading, smart_node
 from raidtui.model.snapshot import Snapshot
 from raidtui.wear.array_wear import ArrayWear, judge_array
 from raidtui.wear.disk_wear import DiskWear, judge_disk
-from raidtui.wear.endurance import Confidence
 from raidtui.wear.forecast import Forecast, forecast, rated_bytes
 from raidtui.wear.ledger import (
     PATH,
@@ -42,6 +41,7 @@ from raidtui.wear.ledger_entries import (
     marked_costs,
     measured_unit,
 )
+from raidtui.wear.witnesses import Confidence
 
 _HISTORY_S = 400 * 86_400.0
 _KEEP_ALL_S = 31 * 86_400.0
@@ -158,7 +158,9 @@ class WearReader:
             at_s=self._root.now_s(),
             disks=tuple(found.values()),
             known={
-                name: read_identity(self._root, name) for name, disk in found.items() if disk.reading is None
+                name: read_identity(self._root, smart_node(name))
+                for name, disk in found.items()
+                if disk.reading is None
             },
             arrays=array_wears(snapshot, found),
             mark=last,
@@ -348,8 +350,9 @@ def array_wears(snapshot: Snapshot, disks: Mapping[str, DiskWear]) -> tuple[Arra
     """Return the comparison of each array's members."""
     found = []
     for array in snapshot.arrays:
-        names = {whole_disk(snapshot, member.name): None for member in array.members}
-        found.append(judge_array(array.title, array.key, [disks[name] for name in names if name in disks]))
+        nodes = {whole_disk(snapshot, member.name) for member in array.members}
+        members = [disk for name, disk in disks.items() if smart_node(name) in nodes]
+        found.append(judge_array(array.title, array.key, members))
     return tuple(found)
 
 

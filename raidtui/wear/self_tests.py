@@ -11,7 +11,7 @@ from raidtui.host.smart.smart_names import has_smart
 from raidtui.host.smart.smart_reader import TIMEOUT_S, read_smart
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.self_test import RunningSelfTest, SelfTestKind, SelfTests
-from raidtui.model.smart import NoReading, SmartReading
+from raidtui.model.smart import NoReading, SmartReading, smart_node
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.self_test import plan_abort_self_test, plan_self_test
 
@@ -53,7 +53,7 @@ def read_self_test_disk(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> 
         name: the kernel's name of a whole disk.
         timeout_s: how long each smartctl may take.
     """
-    reading, identity = read_smart(root, name, timeout_s), read_identity(root, name).identity
+    reading, identity = read_smart(root, name, timeout_s), read_identity(root, smart_node(name)).identity
     if not root.live or isinstance(reading, NoReading):
         return SelfTestDisk(reading=reading, identity=identity)
     from raidtui.host.smart.pysmart import PysmartError, ask_disk, scan_devices  # noqa: PLC0415  (50 to 100 ms)
@@ -62,7 +62,7 @@ def read_self_test_disk(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> 
         if not reading.kind:
             kinds = {each.path: each.kind for each in scan_devices(root, timeout_s)}
             reading = replace(reading, kind=kinds.get(f"/dev/{name}", ""))
-        answer = ask_disk(root, name, reading.kind, timeout_s)
+        answer = ask_disk(root, smart_node(name), reading.kind, timeout_s)
     except PysmartError as error:
         return SelfTestDisk(reading=reading, identity=identity, trouble=str(error))
     if answer.running:

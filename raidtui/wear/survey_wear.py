@@ -11,10 +11,11 @@ from raidtui.model.finding import Severity
 from raidtui.model.smart import SmartMeasurement, SmartReading
 from raidtui.model.survey import Device, Survey
 from raidtui.wear.disk_wear import DiskWear
-from raidtui.wear.faults import TroubleKind, fault_finding
+from raidtui.wear.faults import DiskCode, TroubleKind, fault_finding
 from raidtui.wear.readings import WearReader
 
 _PLAN_S = 5.0
+_DOUBTS = frozenset({DiskCode.READ_FAILED, DiskCode.SMART_DISABLED, DiskCode.SHINGLED})
 _LEADS = {
     TroubleKind.DYING: "is dying: ",
     TroubleKind.CABLE: "may have a bad cable: ",
@@ -57,12 +58,12 @@ def _worn(device: Device, wear: DiskWear | None) -> Device:
     trouble = wear.trouble
     words = f"{_LEADS[trouble.kind]}{trouble.reason}; {trouble.remedy}" if trouble is not None else ""
     words = words or "; ".join(_bad_places(wear, wear.reading))
-    return replace(device, wear_percent=wear.percent.percent, life_bytes=life_bytes(wear), trouble=words)
+    return replace(device, wear_percent=wear.percent.known, life_bytes=life_bytes(wear), trouble=words)
 
 
 def life_bytes(wear: DiskWear) -> int | None:
     """Return how much may be written to a disk over its life, by what has worn it so far; None: not known."""
-    percent, written = wear.percent.percent, wear.written.known_bytes
+    percent, written = wear.percent.known, wear.written.known_bytes
     return int(written / percent * 100) if percent and written else None
 
 
@@ -70,6 +71,7 @@ def _bad_places(wear: DiskWear, reading: SmartReading) -> Iterator[str]:
     """Yield why a disk that is not dying should get no data all the same."""
     found = [fault_finding(reading, fault) for fault in wear.faults if fault.medium]
     yield from (each.sentence for each in found if each.severity > Severity.INFO)
+    yield from (each.sentence for each in wear.findings if each.code in _DOUBTS)
 
 
 def _away_s(device: Device, survey: Survey) -> float | None:

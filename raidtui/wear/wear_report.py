@@ -13,6 +13,7 @@ from raidtui.view.text import escaped, visible
 from raidtui.view.units import decimal_size
 from raidtui.wear.array_wear import ArrayWear
 from raidtui.wear.disk_wear import DiskWear, judge_disk
+from raidtui.wear.endurance import Percent, Written
 from raidtui.wear.self_test_words import hours_ago, last_words
 
 
@@ -132,9 +133,9 @@ def _disk(disk: DiskWear) -> dict[str, Any]:
         "confidence": main.confidence.value,
         "smart_passed": reading and reading.passed,
         "findings": [_finding(finding) for finding in disk.findings],
-        "percent": _figure(percent.source, percent.confidence.value, percent.raw, percent.note),
+        "percent": _figure(percent),
         "written": {
-            **_figure(written.source, written.confidence.value, written.raw, written.note),
+            **_figure(written),
             "promised_unit_bytes": disk.promised.unit_bytes,
             "unit_verdict": disk.verdict.kind.value,
         },
@@ -150,6 +151,11 @@ def _disk(disk: DiskWear) -> dict[str, Any]:
         "uncorrectable": reading and reading.uncorrectable,
         "media_errors": reading and reading.media_errors,
         "nonmedium_errors": reading and reading.nonmedium_errors,
+        "spin_retries": reading and reading.spin_retries,
+        "end_to_end_errors": reading and reading.end_to_end_errors,
+        "command_timeouts": reading and reading.command_timeouts,
+        "reallocation_events": reading and reading.reallocation_events,
+        "critical_minutes": reading and reading.critical_minutes,
         "trim_zeroed": reading and reading.trim_zeroed,
         "trouble": disk.trouble and disk.trouble.kind.value,
         "forecast": _forecast(disk),
@@ -180,8 +186,16 @@ def _self_tests(reading: SmartReading) -> dict[str, Any] | None:
     }
 
 
-def _figure(source: str, confidence: str, raw: str, note: str) -> dict[str, Any]:
-    return {"source": source or None, "confidence": confidence, "raw": raw or None, "note": note or None}
+def _figure(found: Percent | Written) -> dict[str, Any]:
+    return {
+        "source": found.source or None,
+        "confidence": found.confidence.value,
+        "raw": found.raw or None,
+        "note": found.note or None,
+        "witnesses": [
+            {"source": each.source, "says": each.says, "agrees": each.agrees} for each in found.witnesses
+        ],
+    }
 
 
 def _forecast(disk: DiskWear) -> dict[str, Any] | None:

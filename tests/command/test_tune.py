@@ -21,7 +21,8 @@ from tests.hosts.specs import raid0, raid5
 from tests.hosts.tune_host import BLOCK, FOUR, INTEL, RULES, TuneHost, parity
 
 DOC = (Path(__file__).parents[2] / "docs" / "tune.md").read_text(encoding="utf-8")
-SDA_BY, SDC_BY = "kernel; scheduler, nr_requests: not known", "kernel; queue_depth: 60-ssd.rules:1"
+SDA_BY = "kernel; scheduler, queue_depth, nr_requests: not known"
+SDC_BY = "kernel; queue_depth: 60-ssd.rules:1"
 VM = raid5(label="vm", members=("sde", "sdf", "sdg"), attributes=parity(), bitmap=(0, 1))
 
 Run = Callable[..., tuple[int, str, str]]
@@ -64,17 +65,18 @@ def test_all_at_a_glance(tune: Run) -> None:
     assert out.rstrip("\n").split("\n") == [
         "disk      scheduler      NCQ    requests  ahead    timeout/ERC   set by",
         f"{'sda       none ▲         32     64        128K     30 / ? s':<65}{SDA_BY}",
-        "sdb       mq-deadline    32     64        128K     30 / ? s      kernel",
+        "sdb       mq-deadline    32     64        128K     30 / ? s      kernel; queue_depth: not known",
         f"{'sdc       mq-deadline    1 ▲    64        128K     30 / ? s':<65}{SDC_BY}",
-        "sdd       mq-deadline    32     64        128K     30 / ? s      kernel",
-        "sde       mq-deadline    32     64        128K     30 / ? s      kernel",
-        "sdf       mq-deadline    32     64        128K     30 / ? s      kernel",
-        "sdg       mq-deadline    32     64        128K     30 / ? s      kernel",
+        "sdd       mq-deadline    32     64        128K     30 / ? s      kernel; queue_depth: not known",
+        "sde       mq-deadline    32     64        128K     30 / ? s      kernel; queue_depth: not known",
+        "sdf       mq-deadline    32     64        128K     30 / ? s      kernel; queue_depth: not known",
+        "sdg       mq-deadline    32     64        128K     30 / ? s      kernel; queue_depth: not known",
         "nvme0n1   none           –      1023      128K     –             kernel",
         "nvme1n1   none           –      1023      128K     –             kernel",
         (
             "cpu       policy0, policy2: intel_pstate, governor powersave, energy_performance_preference"
-            " balance_performance, min_freq_khz 800000, max_freq_khz 4200000   set by: not known"
+            " balance_performance, min_freq_khz 800000, max_freq_khz 4200000   set by: kernel; governor,"
+            " energy_performance_preference: not known"
         ),
         "          driver_mode active   set by: not known",
         "data      bitmap none, sync_speed_min system, sync_speed_max system   set by: kernel",
@@ -82,7 +84,7 @@ def test_all_at_a_glance(tune: Run) -> None:
             "vm        stripe_cache_size 256, group_thread_cnt 0, preread_bypass_threshold 1,"
             " bitmap internal, sync_speed_min system, sync_speed_max system   set by: kernel"
         ),
-        "scratch   no knobs   set by: kernel",
+        "scratch   no knobs",
         "system    speed_limit_min 1000 KiB/s, speed_limit_max 200000 KiB/s   set by: kernel",
         "",
         (
@@ -103,6 +105,16 @@ def test_all_at_a_glance(tune: Run) -> None:
         ),
         "  raidtui tune set governor=performance",
     ]
+
+
+def test_the_table_and_the_detail_name_the_same_setters(tune: Run) -> None:
+    """A row says "kernel" of no knob of which the detail says that it is not known."""
+    host = TuneHost(FOUR, nodes={"sda": {"queue/scheduler": "[none] mq-deadline"}})
+    row = next(line for line in tune(host, "show")[1].splitlines() if line.startswith("sda "))
+    detail = " ".join(tune(host, "show sda")[1].split())
+    for knob in ("scheduler", "queue_depth", "nr_requests", "read_ahead_kb", "timeout"):
+        own = detail.partition(f" {knob} ")[2].partition(" a reboot")[0]
+        assert (knob in row) == ("not known who has set it" in own), knob
 
 
 def test_everything_about_one(tune: Run) -> None:
@@ -146,7 +158,7 @@ def test_set_and_undone(tune: Run, place: Path) -> None:
     assert ends(host.writes) == [(f"{name}/queue/scheduler", "none") for name in ("sda", "sdb", "sdc", "sdd")]
     assert place.exists()
     status, out, _ = tune(host, "undo --dry-run")
-    assert out.split("\n")[0] == "undone: scheduler mq-deadline → none (sda, sdb, sdc, sdd) (harmless)"
+    assert out.split("\n")[0] == "undone: scheduler none → mq-deadline (sda, sdb, sdc, sdd) (harmless)"
     status, out, _ = tune(host, "undo")
     assert (status, out.split("\n")[0]) == (0, "scheduler of sda: none → mq-deadline")
     assert tune(host, "undo") == (
@@ -171,6 +183,7 @@ def test_a_refusal_of_the_kernel(tune: Run) -> None:
         "failed": f"echo 8 > {BLOCK}/sda/device/queue_depth",
         "reason": "the kernel refuses this value",
         "sentences": ["queue_depth of sda is not set to 8: the kernel refuses this value; it is 32"],
+        "notes": [],
     }
 
 
@@ -297,6 +310,7 @@ def test_what_is_so_already_is_done(tune: Run, words: str, why: str) -> None:
         {
             "format_version": 1, "title": "nothing to change", "as_asked": True, "changes": [], "files": [],
             "failed": None, "reason": None, "sentences": [f"nothing to change: {why}"],
+            "notes": [],
         },
     )  # fmt: skip
     status, out, _ = tune(host, f"{words} --dry-run --json")

@@ -53,13 +53,13 @@ def opens(monkeypatch: pytest.MonkeyPatch, ledger: Path) -> Opens:
 
 WELL = """\
 sda: Samsung SSD 850 EVO 500GB, serial S21PN-sda
-  life used  3 % (attribute 177 Wear_Leveling_Count, named: value 97, raw 51)
-  written    12 TB (attribute 241 Total_LBAs_Written, named: 23437500000 x 512 bytes)
+  life used  3 % (attribute 177 Wear_Leveling_Count, assumed: value 97, raw 51)
+  written    12 TB (attribute 241 Total_LBAs_Written, assumed: 23437500000 x 512 bytes)
   ends       about 2041-09 (not before 2039-10, at the latest 2044-03), by the disk's percentage, \
 61.3 GB a day
 sdb: Samsung SSD 850 EVO 500GB, serial S21PN-sdb
-  life used  3 % (attribute 177 Wear_Leveling_Count, named: value 97, raw 51)
-  written    13 TB (attribute 241 Total_LBAs_Written, named: 25390625000 x 512 bytes)
+  life used  3 % (attribute 177 Wear_Leveling_Count, assumed: value 97, raw 51)
+  written    13 TB (attribute 241 Total_LBAs_Written, assumed: 25390625000 x 512 bytes)
   ends       about 2041-09 (not before 2039-10, at the latest 2044-03), by the disk's percentage, \
 66.4 GB a day
 data: sda and sdb are Samsung SSD 850 EVO 500GB with firmware EMT02B6Q, 4700 hours in service: \
@@ -138,7 +138,7 @@ def test_as_metrics(opens: Opens, capsys: Prints) -> None:
     opens()
     run(["wear", "--prometheus"])
     lines = capsys.readouterr().out.split("\n")
-    labels = 'device="sdb",model="Samsung SSD 850 EVO 500GB",serial="S21PN-sdb",confidence="named"'
+    labels = 'device="sdb",model="Samsung SSD 850 EVO 500GB",serial="S21PN-sdb",confidence="assumed"'
     assert f"raidtui_disk_written_bytes_total{{{labels}}} {13 * TB}" in lines
 
 
@@ -162,10 +162,10 @@ def test_ratings_from_the_settings(opens: Opens, tmp_path: Path, capsys: Prints)
 
 def test_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Prints) -> None:
     good, odd = tmp_path / "good.json", tmp_path / "odd.json"
-    good.write_text(text_of("micron-5300", "sdc"))
+    good.write_text(text_of("micron-7400", "sdc"))
     odd.write_text("no JSON")
     assert run(["wear", "--from", str(good)]) == 0
-    assert capsys.readouterr().out.startswith("sdc: Micron_5300_MTFDDAK1T9TDS, serial RT0024\n")
+    assert capsys.readouterr().out.startswith("sdc: Micron_7400_MTFDKCB1T9TDZ, serial RT0015\n")
     assert run(["wear", "--json", "--from", str(good), str(odd)]) == 1
     names = [disk["name"] for disk in json.loads(capsys.readouterr().out)["disks"]]
     assert names == ["sdc", "odd.json"]

@@ -17,9 +17,9 @@ from raidtui.model.self_test import SelfTestKind, SelfTestOutcome
 from raidtui.model.smart import Unread
 from raidtui.wear.array_wear import judge_array
 from raidtui.wear.counter_units import UnitState
-from raidtui.wear.endurance import Confidence
 from raidtui.wear.faults import DiskCode
 from raidtui.wear.wear_report import metric_lines, wear_dict, wear_of_text
+from raidtui.wear.witnesses import Confidence
 from tests.demo.scene import Scene
 from tests.wear.disks import NAMES, facts, smartctl_json, text_of
 from tests.wear.hosts import TB, asleep, evo
@@ -67,7 +67,7 @@ def test_every_field_of_a_disk() -> None:
     for disk in whole["disks"]:
         assert list(rows("### each of `disks`")) == list(disk)
         assert list(rows("### `percent` and `written`")) == list(disk["written"])
-        assert list(disk["percent"]) == list(disk["written"])[:4]
+        assert list(disk["percent"]) == list(disk["written"])[:5]
         for finding in disk["findings"]:
             assert list(rows("### each of `findings`")) == list(finding)
     tests = whole["disks"][-1]["self_tests"]

@@ -146,10 +146,15 @@ def test_an_old_smartctl_knows_one_status() -> None:
             "the disk or its link may hang: see the kernel log",
         ),
         ("smartctl was not run for this capture", Unread.BROKEN, ""),
+        ("smartctl: Permission denied", Unread.NO_PERMISSION, "run raidtui as root (sudo raidtui)"),
     ],
 )
 def test_without_an_answer_it_says_what_helps(why_not: str, why: Unread, remedy: str) -> None:
-    silences = {Unread.NO_TOOL: AnswerKind.NO_TOOL, Unread.TIMEOUT: AnswerKind.TIMED_OUT}
+    silences = {
+        Unread.NO_TOOL: AnswerKind.NO_TOOL,
+        Unread.TIMEOUT: AnswerKind.TIMED_OUT,
+        Unread.NO_PERMISSION: AnswerKind.REFUSED,
+    }
     silence = silences.get(why, AnswerKind.NOT_ASKED)
     host = Host(lambda argv: replace(_output(argv, None, why_not=why_not), silence=silence))
     assert read_smart(host, "sda") == NoReading(name="sda", why=why, reason=why_not, remedy=remedy)

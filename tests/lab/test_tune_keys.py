@@ -74,7 +74,7 @@ def test_every_scheduler_and_the_depth_by_keys(guest: Guest, disks: tuple[str, .
         terminal.wait_for(lambda text: f"({first} 8" not in text, WAIT_S)
 
         terminal.press("u")
-        terminal.wait_for(f"undone: queue_depth 192 → 8 ({second}, {third})", WAIT_S)
+        terminal.wait_for(f"undone: queue_depth 8 → 192 ({second}, {third})", WAIT_S)
         assert read(guest, f"{second}/device/queue_depth", f"{third}/device/queue_depth") == ["192", "192"]
         terminal.press("q")
         terminal.wait_for("This session made changes that last until reboot", WAIT_S)
@@ -115,7 +115,7 @@ def test_what_the_kernel_refuses_by_keys(guest: Guest, disks: tuple[str, ...]) -
         assert read(guest, depth) == ["192"]
         terminal.press("u")  # what was done can be undone, and only that
         is_now(guest, scheduler, "mq-deadline")
-        terminal.wait_for("undone: scheduler mq-deadline → kyber", WAIT_S)
+        terminal.wait_for("undone: scheduler kyber → mq-deadline", WAIT_S)
         leave(terminal)
 
 

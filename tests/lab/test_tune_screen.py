@@ -43,7 +43,7 @@ def without_ncq(qemu: QemuGuest, terminal: Terminal, flash: str) -> None:
     terminal.wait_for(f"scheduler none → mq-deadline ({flash}) · u undoes it", SLOW_S)
     terminal.press("u")
     reads(qemu, f"/sys/block/{flash}/queue/scheduler", "none")
-    terminal.wait_for("undone: scheduler none → mq-deadline", SLOW_S)
+    terminal.wait_for("undone: scheduler mq-deadline → none", SLOW_S)
 
 
 def test_knobs_by_keys(qemu: QemuGuest) -> None:

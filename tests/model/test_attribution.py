@@ -58,7 +58,7 @@ def test_who_and_what_a_reboot_leaves(
         ({"a": BY_RULE, "b": BY_RULE}, "60-ssd.rules:3"),
         ({"a": KERNELS, "b": BY_RULE}, "kernel; b: 60-ssd.rules:3"),
         ({"a": KERNELS, "other": BY_RULE}, "kernel; other: 60-ssd.rules:3"),
-        ({"a": KERNELS, "b": UNTOLD_VALUE}, "kernel"),
+        ({"a": KERNELS, "b": UNTOLD_VALUE}, "kernel; b: not known"),
         ({"a": UNTOLD_VALUE, "other": KERNELS}, "not known"),
         ({"a": UNTOLD_VALUE, "b": BY_RULE}, "b: 60-ssd.rules:3; a: not known"),
         ({}, "kernel"),

@@ -89,3 +89,15 @@ def test_every_knob_says_what_it_does_and_what_it_risks() -> None:
         assert knob in knobs_of(knob.scopes[0])
     assert set(ALIASES.values()) <= set(KNOBS)
     assert set(OLD_SCHEDULERS.values()) <= set(SCHEDULERS)
+
+
+def test_what_the_texts_of_knobs_claim() -> None:
+    """Documentation/admin-guide/md.rst, and measurements on NVMe disks."""
+    bypass, cache, bitmap = (
+        KNOBS[name] for name in ("preread_bypass_threshold", "stripe_cache_size", "bitmap")
+    )
+    assert "with 0 it waits until all whole stripes are written" in bypass.what
+    assert bypass.risk.startswith("At 0 small writes wait longest")
+    assert "at least" in cache.what
+    assert "grows above that by itself" in cache.what
+    assert "most of their random writes" in bitmap.risk

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from raidtui.model.knob import By, ChangedValue
+from raidtui.model.knob import By, ChangedValue, KnobScope, Setting, Subject, Tuning, Value
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, Step
 from raidtui.plans.tune.keep import KeepItem, items_for_now, kept_items, plan_forget, plan_keep
 from raidtui.plans.tune.keep_files import (
@@ -280,6 +280,44 @@ def test_what_was_changed_for_now_is_what_is_kept_without_a_name() -> None:
     assert items_for_now(host.tuning(changed)) == (KeepItem(subject="sda", knob="queue_depth"),)
     assert items_for_now(host.tuning()) == ()
     assert refused(keeping(host)) == "nothing was set for now; name what to keep: sda scheduler"
+
+
+def test_what_can_be_kept_is_kept_and_the_rest_is_said() -> None:
+    """One disk without a serial number, and one knob that no file sets, are no reason to keep nothing."""
+    host = TuneHost(cpus=INTEL, files={**DATABASE, udev("sdc"): "E:ID_MODEL=none"})
+    plan = planned(keeping(host, "sda timeout=60", "sdc timeout=60", "cpu driver_mode", "md127 bitmap"))
+    assert plan.title == "kept: timeout 60 (sda)"
+    assert plan.notes[-3:] == (
+        "Not kept: timeout of sdc: sdc has neither a serial number nor a WWN that a udev rule could match.",
+        (
+            "Not kept: driver_mode of cpu: the driver's mode is kept on the kernel command line:"
+            " intel_pstate=MODE or amd_pstate=MODE."
+        ),
+        "Not kept: bitmap of data: the bitmap is part of the array's superblock and needs no keeping.",
+    )
+    assert not any("sdc" in step.path for step in plan.steps)
+
+
+def test_what_lasts_by_itself_was_not_set_for_now() -> None:
+    """A cache's mode and the driver's are both kept by no file; the mode lasts, and the driver's does not."""
+    run = Setting(by=By.RUN, value="writeback")
+    lasting = Value(text="writeback", set_by=run, at_boot="writeback")
+    cache = Subject(scope=KnobScope.CACHE, name="bcache0", title="bcache0", values={"cache_mode": lasting})
+    passing = Value(text="passive", set_by=run, at_boot="active")
+    cpu = Subject(scope=KnobScope.CPU, name="cpu", title="cpu", values={"driver_mode": passing})
+    assert items_for_now(Tuning(subjects=(cache, cpu))) == (KeepItem(subject="cpu", knob="driver_mode"),)
+
+
+def test_what_was_set_for_now_and_cannot_be_kept_is_said() -> None:
+    host = TuneHost(
+        files={**DATABASE, udev("sdc"): "E:ID_MODEL=none"},
+        nodes={"sda": {"device/queue_depth": "8"}, "sdc": {"device/queue_depth": "8"}},
+    )
+    paths = [f"{BLOCK}/{name}/device/queue_depth" for name in ("sda", "sdc")]
+    tuning = host.tuning({path: ChangedValue(path=path, before="32", value="8") for path in paths})
+    plan = planned(plan_keep(host.snapshot(), tuning, items_for_now(tuning)))
+    assert plan.title == "kept: queue_depth 8 (sda)"
+    assert plan.notes[-1].startswith("Not kept: queue_depth of sdc: ")
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ def nvme(name: str, used: int, written_bytes: int, **known: Any) -> str:
         "firmware": "E1MU23BC",
         "passed": True,
         "hours": 19_300,
+        "capacity_bytes": 960_197_124_096,
         "nvme": log,
         **known,
     }

@@ -45,7 +45,7 @@ def _dom(name: str) -> list[DiskWear]:
 
 def test_the_sata_dom_that_smartctl_takes_for_another() -> None:
     first, second, third = _dom("Lifetime_Writes_GiB")
-    assert (first.written.size_bytes, first.written.confidence, _found(first)) == (16737 << 30, "named", [])
+    assert (first.written.size_bytes, first.written.confidence, _found(first)) == (16737 << 30, "assumed", [])
     assert (second.written.size_bytes, second.written.confidence) == (16835 * MIB, "measured")
     assert (third.written.size_bytes, third.written.unit_bytes) == (16932 * MIB, MIB)
     assert third.promised.size_bytes == 16932 << 30
@@ -69,7 +69,7 @@ def test_the_sata_dom_as_sectors_is_impossible_and_then_measured() -> None:
 
 
 def _strange(count: int, kib: int, *history: LedgerEntry) -> DiskWear:
-    disk = ssd(f"241 Total_LBAs_Written 100 0 {count}", serial="ODD1", in_database=False)
+    disk = ssd(f"241 Total_LBAs_Written 100 0 {count}", serial="ODD1", in_database=False, rotation_rpm=7200)
     return judge_disk(_asked(disk, kib * 1024), NOW_S + len(history), history, {"Example": 150 * 10**12})
 
 
@@ -123,7 +123,7 @@ def test_a_standard_needs_no_proof() -> None:
 
 def test_without_diskstats_the_name_stands() -> None:
     disk = judge_disk(_asked(reading("samsung-sm843t")), NOW_S)
-    assert (disk.written.size_bytes, disk.written.confidence) == (110825747394560, "named")
+    assert (disk.written.size_bytes, disk.written.confidence) == (110825747394560, "assumed")
 
 
 def test_what_the_ledger_is_given() -> None:
@@ -147,6 +147,7 @@ def test_what_the_ledger_is_given() -> None:
         crc_errors=0,
         reallocated=0,
         uncorrectable=0,
+        end_to_end_errors=0,
         passed=True,
     )
 

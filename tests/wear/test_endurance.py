@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from raidtui.wear.disk_wear import findings_of
-from raidtui.wear.endurance import Confidence, life_used, with_unit, written
+from raidtui.wear.endurance import life_used, with_unit, written
 from raidtui.wear.wear_report import wear_of_text
+from raidtui.wear.witnesses import Confidence
 from tests.wear.disks import NAMES, facts, parsed, reading, reading_of, smartctl_json, ssd, text_of
 
 MIB32, GIB = 32 << 20, 1 << 30
@@ -90,9 +91,11 @@ def test_what_is_unknown_says_why(name: str) -> None:
     ],
 )
 def test_life_by_the_name_of_an_attribute(attribute: str, percent: int | None) -> None:
-    found = life_used(ssd(attribute))
+    found = life_used(ssd(attribute, "225 Host_Writes_32MiB 100 0 500000", capacity_bytes=120 * 10**9))
+    default = attribute.startswith(("177 Wear_Leveling_Count", "233 Media_Wearout_Indicator"))
+    known = Confidence.ASSUMED if default else Confidence.NAMED
     assert found.percent == percent
-    assert found.confidence is (Confidence.UNKNOWN if percent is None else Confidence.NAMED)
+    assert found.confidence is (Confidence.UNKNOWN if percent is None else known)
     assert found.source == ("" if percent is None else "attribute " + " ".join(attribute.split(" ")[:2]))
 
 
@@ -103,12 +106,14 @@ def test_a_name_in_percent_goes_before_wear_leveling() -> None:
 
 def test_of_two_names_in_percent_the_worse_counts_and_the_other_is_reported() -> None:
     found = life_used(ssd("202 Perc_Rated_Life_Used 70 0 30", "231 Perc_Rated_Life_Remain 75 0 75"))
-    assert (found.percent, found.note) == (30, "other attributes say 25 %")
+    assert found.percent == 30
+    assert found.note.startswith("other attributes say 25 %")
 
 
 def test_smartctls_own_figure_goes_first() -> None:
     found = life_used(ssd("231 SSD_Life_Left 95 10 95", endurance=7))
     assert (found.percent, found.source, found.confidence) == (7, "smartctl endurance_used", "named")
+    assert [each.sentence for each in found.witnesses] == ["attribute 231 SSD_Life_Left: 5 % used"]
 
 
 def test_smartctls_guess_is_known_as_one() -> None:
@@ -116,11 +121,16 @@ def test_smartctls_guess_is_known_as_one() -> None:
     assert (found.percent, found.source, found.confidence) == (
         9,
         "attribute 177 Wear_Leveling_Count",
-        "named",
+        "assumed",
     )
     unknown = life_used(ssd("177 Wear_Leveling_Count 91 5 1661", endurance=9, in_database=False))
     assert (unknown.percent, unknown.confidence) == (9, "assumed")
     assert unknown.note == "smartctl does not know this disk: the name is a default"
+
+
+def test_an_unknown_disks_value_that_never_moved_is_no_figure() -> None:
+    found = life_used(ssd("177 Wear_Leveling_Count 100 50 0", endurance=0, in_database=False))
+    assert (found.percent, found.confidence) == (None, "unknown")
 
 
 def test_smartctls_guess_does_not_stand_against_a_name_in_percent() -> None:
@@ -128,7 +138,7 @@ def test_smartctls_guess_does_not_stand_against_a_name_in_percent() -> None:
         ssd("169 Remaining_Lifetime_Perc 100 0 96", "177 Wear_Leveling_Count 100 50 401", endurance=0)
     )
     assert (found.percent, found.source) == (4, "attribute 169 Remaining_Lifetime_Perc")
-    assert found.note == "smartctl takes 0 % from attribute 177 Wear_Leveling_Count"
+    assert found.note.startswith("smartctl takes 0 % from attribute 177 Wear_Leveling_Count")
 
 
 @pytest.mark.parametrize("known", [{}, {"endurance": 0}])
@@ -161,16 +171,16 @@ def test_more_than_all_of_it_is_used() -> None:
 @pytest.mark.parametrize(
     ("attribute", "unit", "size", "confidence"),
     [
-        ("241 Total_LBAs_Written 99 0 1000", 512, 512_000, "named"),
-        ("246 Total_LBAs_Written 100 0 1000", 512, 512_000, "named"),
-        ("233 Total_LBAs_Written 100 0 1000", 512, 512_000, "named"),  # Dell's Intel
-        ("241 Total_Host_LBA_Written 100 0 1000", 512, 512_000, "named"),
-        ("225 Host_Writes_32MiB 100 0 10", MIB32, 10 * MIB32, "named"),
-        ("241 Host_Writes_32MiB 100 0 10", MIB32, 10 * MIB32, "named"),
-        ("199 Host_Writes_GiB 100 0 10", GIB, 10 * GIB, "named"),  # OCZ: 199 is no CRC
-        ("241 Lifetime_Writes_GiB 100 0 10", GIB, 10 * GIB, "named"),
-        ("241 Total_Writes_GiB 100 0 10", GIB, 10 * GIB, "named"),
-        ("175 Host_Writes_MiB 100 0 10", 1 << 20, 10 << 20, "named"),
+        ("241 Total_LBAs_Written 99 0 1000000000", 512, 512 * 10**9, "assumed"),
+        ("246 Total_LBAs_Written 100 0 1000000000", 512, 512 * 10**9, "named"),
+        ("233 Total_LBAs_Written 100 0 1000000000", 512, 512 * 10**9, "named"),  # Dell's Intel
+        ("241 Total_Host_LBA_Written 100 0 1000000000", 512, 512 * 10**9, "named"),
+        ("225 Host_Writes_32MiB 100 0 10000", MIB32, 10000 * MIB32, "named"),
+        ("241 Host_Writes_32MiB 100 0 10000", MIB32, 10000 * MIB32, "named"),
+        ("199 Host_Writes_GiB 100 0 400", GIB, 400 * GIB, "named"),  # OCZ: 199 is no CRC
+        ("241 Lifetime_Writes_GiB 100 0 400", GIB, 400 * GIB, "named"),
+        ("241 Total_Writes_GiB 100 0 400", GIB, 400 * GIB, "named"),
+        ("175 Host_Writes_MiB 100 0 400000", 1 << 20, 400000 << 20, "named"),
         ("241 Total_Writes_GB 100 0 10", 10**9, 10**10, "assumed"),
         ("241 Lifetime_Wts_Frm_Hst_GB 100 0 10", 10**9, 10**10, "assumed"),
         ("241 Host_Writes 100 0 10", None, None, "unknown"),
@@ -194,7 +204,7 @@ def test_more_than_all_of_it_is_used() -> None:
 def test_writes_by_the_name_of_an_attribute(
     attribute: str, unit: int | None, size: int | None, confidence: str
 ) -> None:
-    found = written(ssd(attribute))
+    found = written(ssd(attribute, capacity_bytes=480 * 10**9))
     assert (found.unit_bytes, found.size_bytes, found.confidence) == (unit, size, confidence)
 
 
@@ -217,16 +227,25 @@ def test_a_default_name_is_no_name() -> None:
     )
 
 
-def test_the_writes_of_a_disk_that_smartctl_does_not_know_are_a_guess() -> None:
-    found = written(ssd("241 Total_LBAs_Written 99 0 1000", in_database=False))
-    assert (found.size_bytes, found.confidence, found.guessed) == (512_000, "assumed", True)
+def test_the_writes_of_a_hard_disk_that_smartctl_does_not_know_are_a_guess() -> None:
+    name = "241 Total_LBAs_Written 99 0"
+    found = written(ssd(f"{name} 1000000000", in_database=False, rotation_rpm=7200))
+    assert (found.size_bytes, found.confidence, found.guessed) == (512 * 10**9, "assumed", True)
     assert found.known_bytes is None
     assert found.note == (
         "a guess: smartctl does not know this disk: the unit of attribute 241 is unknown; "
-        "most disks count sectors"
+        "most hard disks count sectors"
     )
-    at_nothing = written(ssd("241 Total_LBAs_Written 99 0 0", in_database=False))
-    assert (at_nothing.size_bytes, at_nothing.count, at_nothing.confidence) == (None, 0, "unknown")
+    for count in (0, 1000):  # none, and too few for 1000 hours
+        none = written(ssd(f"{name} {count}", in_database=False, rotation_rpm=7200))
+        assert (none.size_bytes, none.count, none.confidence) == (None, count, "unknown")
+
+
+@pytest.mark.parametrize("count", [714, 37_763, 10**9])
+def test_the_writes_of_an_ssd_that_smartctl_does_not_know_are_unknown(count: int) -> None:
+    found = written(ssd(f"241 Total_LBAs_Written 99 0 {count}", in_database=False))
+    assert (found.size_bytes, found.count, found.confidence) == (None, count, "unknown")
+    assert found.note == "smartctl does not know this disk: the unit of attribute 241 is unknown"
 
 
 def test_where_nobody_says_whether_the_disk_is_known_the_name_is_assumed_to_be_right() -> None:
@@ -241,7 +260,7 @@ def test_where_nobody_says_whether_the_disk_is_known_the_name_is_assumed_to_be_r
 
 
 def test_sectors_are_the_disks_own() -> None:
-    assert written(ssd("241 Total_LBAs_Written 99 0 10", sector_bytes=4096)).size_bytes == 40_960
+    assert written(ssd("246 Total_LBAs_Written 99 0 10", sector_bytes=4096)).size_bytes == 40_960
 
 
 def test_a_counter_in_two_halves() -> None:
@@ -272,18 +291,19 @@ def test_standards_go_before_attributes() -> None:
     whole = smartctl_json(facts("samsung-sm843t"))
     whole["ata_device_statistics"] = {
         "pages": [
-            {"number": 1, "table": [{"offset": 24, "value": 2000, "flags": {"valid": True}}]},
+            {"number": 1, "table": [{"offset": 24, "value": 2 * 10**11, "flags": {"valid": True}}]},
             {"number": 7, "table": [{"offset": 8, "value": 11, "flags": {"valid": True}}]},
         ]
     }
     found = parsed(whole)
     assert (life_used(found).percent, life_used(found).source) == (11, "device statistics page 7")
-    assert (written(found).size_bytes, written(found).source) == (1_024_000, "device statistics page 1")
+    assert written(found).source == "device statistics page 1"
+    assert (written(found).size_bytes, written(found).confidence) == (1024 * 10**11, "standard")
     whole["endurance_used"] = {"current_percent": 11}
-    whole["host_writes"] = {"units": 3, "bytes_per_unit": 512}
+    whole["host_writes"] = {"units": 2 * 10**11, "bytes_per_unit": 512}
     found = parsed(whole)
     assert (life_used(found).source, life_used(found).confidence) == ("device statistics page 7", "standard")
-    assert (written(found).size_bytes, written(found).source) == (1536, "smartctl host_writes")
+    assert written(found).source == "smartctl host_writes"
 
 
 def test_statistics_that_are_not_valid_are_none() -> None:

@@ -57,6 +57,23 @@ def test_by_the_percentage_with_its_rounding() -> None:
     assert (_days(found.earliest_s), _days(found.latest_s)) == (718, 889)
 
 
+def test_by_the_bytes_of_a_per_cent_at_the_present_rate() -> None:
+    """1.1 TB for each of 11 per cent, of which the last took twenty days: 89 more at 0.1 TB a day."""
+    entries = [_at(20, 10_950 * 10**9, 10, 25_800), _at(0, 12_950 * 10**9, 11, 26_280)]
+    found = forecast(entries)
+    assert found is not None
+    assert (found.by, found.per_day_bytes) == ("percent", TB // 10)
+    assert 980 <= (_days(found.ends_s) or 0) <= 1050
+    assert (_days(found.earliest_s) or 0) <= 980
+    assert (_days(found.latest_s) or 0) >= 1050
+
+
+def test_without_a_clock_there_is_no_date() -> None:
+    now = replace(_at(0, 50 * TB, 40, 500 * 24), at_s=0.0)
+    assert forecast([now]) is None
+    assert forecast([now], rated=150 * TB) is None
+
+
 def test_a_disk_to_which_nothing_is_written_has_no_end() -> None:
     entries = [_at(40, 9 * TB, 20, 999), _at(30, 9 * TB, 20), _at(0, 9 * TB, 20, 10_000)]
     found = forecast(entries)

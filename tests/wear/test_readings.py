@@ -93,6 +93,20 @@ def test_a_disk_with_bad_places_is_reported_before_data_go_to_it() -> None:
     )
 
 
+def test_a_disk_that_records_shingled_or_did_not_answer_is_reported_too() -> None:
+    shingled = {**json.loads(said()), "model_family": "Western Digital Red (SMR)"}
+    assert (
+        worn(root(sdz=json.dumps(shingled)), of("sdz"))
+        .devices["sdz"]
+        .trouble.startswith("records shingled (SMR)")
+    )
+    off = {key: value for key, value in shingled.items() if key in {"smartctl", "device", "model_name"}}
+    off["smart_support"] = {"available": True, "enabled": False}
+    assert worn(root(sdz=json.dumps(off)), of("sdz")).devices["sdz"].trouble == (
+        "has SMART disabled: its health is not known"
+    )
+
+
 def test_a_disk_that_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its count of reallocated sectors has grown since it was last read."""
     path = tmp_path / "wear.sqlite"

@@ -25,7 +25,7 @@ BOOT = raid1("md1", "boot", members=("sda1", "sdb1"))
 
 
 def reading(*log: SelfTest, running: RunningSelfTest | None = None, **known: Any) -> SmartReading:
-    base = {"name": "sda", "serial": "S1", "protocol": "ATA", "power_on_hours": 4700}
+    base = {"name": "sda", "serial": "S1", "protocol": "ATA", "passed": True, "power_on_hours": 4700}
     return SmartReading(**{**base, **known}, self_tests=SelfTests(log=log, running=running))
 
 

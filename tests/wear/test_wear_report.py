@@ -45,7 +45,14 @@ def test_a_disk_as_json() -> None:
                 "sentence": "sdc: 24 transfers failed in its life (CRC errors): "
                 "a cable or connector fault at some time",
                 "remedy": None,
-            }
+            },
+            {
+                "severity": "attention",
+                "code": "end-to-end",
+                "sentence": "sdc: has counted 1 end-to-end error: data changed on their way through it "
+                "(attribute 184 End-to-End_Error)",
+                "remedy": "replace it if the count grows; raidtui wear --record keeps the history",
+            },
         ],
     }
     assert found["percent"] == {
@@ -53,12 +60,20 @@ def test_a_disk_as_json() -> None:
         "confidence": "named",
         "raw": "value 100, raw 0",
         "note": None,
+        "witnesses": [
+            {"source": "attribute 246 Total_LBAs_Written", "says": "66.6 TB", "agrees": True},
+            {"source": "attribute 173 Avg_Block-Erase_Count", "says": "83 erases", "agrees": True},
+        ],
     }
     assert found["written"] == {
         "source": "attribute 246 Total_LBAs_Written",
         "confidence": "named",
         "raw": "130006927240",
         "note": None,
+        "witnesses": [
+            {"source": "attribute 173 Avg_Block-Erase_Count", "says": "159 TB to flash", "agrees": True},
+            {"source": "age and capacity", "says": "0.2 of its capacity a day", "agrees": True},
+        ],
         "promised_unit_bytes": 512,
         "unit_verdict": "open",
     }
@@ -133,7 +148,7 @@ def test_metrics() -> None:
         f"raidtui_disk_uncorrectable_total{{{labels}}} 0",
         "# HELP raidtui_disk_findings Worst finding: 0 none or info, 1 attention, 2 degraded, 3 failed.",
         "# TYPE raidtui_disk_findings gauge",
-        f"raidtui_disk_findings{{{labels}}} 0",
+        f"raidtui_disk_findings{{{labels}}} 1",
     ]
 
 
@@ -154,8 +169,8 @@ def test_sentences() -> None:
     disk = wear_of_text(json.dumps(smartctl_json(known)), "x")
     assert list(wear_lines([disk, _disk("wd-red-hdd", "sdb"), wear_of_text("", "odd.json")])) == [
         "sda: SAMSUNG MZ7WD240HAFV-00003, serial RT0004",
-        "  life used  9 % (attribute 177 Wear_Leveling_Count, named: value 91, raw 1661)",
-        "  written    111 TB (attribute 241 Total_LBAs_Written, named: 216456537880 x 512 bytes)",
+        "  life used  9 % (attribute 177 Wear_Leveling_Count, assumed: value 91, raw 1661)",
+        "  written    111 TB (attribute 241 Total_LBAs_Written, assumed: 216456537880 x 512 bytes)",
         "  ends       not within 50 years, by the disk's percentage, 31.4 GB a day",
         "  attention: has failed a self-test; smartctl -l selftest /dev/sda",
         "sdb: WDC WD20EFRX-68EUZN0, serial RT0006",
@@ -169,7 +184,7 @@ def test_sentences() -> None:
 def test_sentences_with_a_date() -> None:
     lines = list(wear_lines([_disk("intel-s3500-240")]))
     assert lines[3] == (
-        "  ends       about 2029-02 (not before 2028-12, at the latest 2029-02), by the disk's percentage, "
+        "  ends       about 2029-01 (not before 2028-12, at the latest 2029-02), by the disk's percentage, "
         "178 GB a day"
     )
     worn = facts("intel-s3500-240")

@@ -1,1 +1,1 @@
-"""SMART through smartctl and pySMART."""
+"""SMART through smartctl's JSON; device lists and the progress of self-tests through pySMART."""

@@ -1,10 +1,11 @@
-"""Through pySMART: which devices smartctl knows, a disk's own verdict, and the self-test that it runs.
+"""Through pySMART: the devices that smartctl finds, with their types, and what is asked before a self-test.
 
-Figures do not come from here: pySMART reads smartctl's text, knows neither ``endurance_used`` nor device
-statistics, and takes 50 to 100 ms to import. It knows what smartctl's JSON does not have: how far a SCSI
-disk's self-test is, and whether an attribute was at its threshold once. What it asks is run by the host's
-root, with limited time, and never wakes a disk. Its two marks on the process, $LANG and the logger class, are
-undone after the import. It starts no self-test: that is a plan's step (``raidtui.plans.self_test``).
+It is asked in two places alone. ``raidtui wear --scan`` lists devices and types. Before a self-test is
+started or aborted, it gives the disk's verdict and how far a running test is: smartctl's JSON does not have
+that of a SCSI disk. All figures of wear, faults and logs come from smartctl's JSON: pySMART reads smartctl's
+text, knows neither ``endurance_used`` nor device statistics, and takes 50 to 100 ms to import. What it asks
+is run by the host's root, with limited time, and wakes no disk. Its two marks on the process, $LANG and the
+logger class, are undone after the import.
 """
 
 from __future__ import annotations
@@ -53,13 +54,20 @@ class _Library(Struct, frozen=True, kw_only=True):
     device: type[Any]
 
 
-def scan_devices(root: Root, timeout_s: float = TIMEOUT_S) -> tuple[ScannedDevice, ...]:
-    """Return what ``smartctl --scan`` lists. No device is opened, so that SATA disks read as "scsi".
+def scan_devices(
+    root: Root, timeout_s: float = TIMEOUT_S, *, opened: bool = False
+) -> tuple[ScannedDevice, ...]:
+    """Return what ``smartctl --scan`` lists.
+
+    Args:
+        root: the host.
+        timeout_s: how long smartctl may take.
+        opened: whether devices are opened (``--scan-open``): else SATA disks read as "scsi".
 
     Raises:
         PysmartError: smartctl is missing or failed.
     """
-    lines, _ = _wrapper(root, timeout_s).generic_call(["--scan"])
+    lines, _ = _wrapper(root, timeout_s).generic_call(["--scan-open" if opened else "--scan"])
     found = (_LINE.match(line) for line in lines)
     return tuple(ScannedDevice(path=each[1], kind=each[2]) for each in found if each)
 

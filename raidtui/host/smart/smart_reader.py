@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from raidtui.host.block import BLOCK
 from raidtui.host.diskstats import written_bytes
 from raidtui.host.roots.root import Root
+from raidtui.host.smart.device_types import asked_names, device_words, is_behind_controller
 from raidtui.host.smart.smartctl_json import (
     POWER_UNKNOWN_STATUS,
     STANDBY_STATUS,
@@ -24,7 +25,7 @@ from raidtui.host.smart.smartctl_json import (
 )
 from raidtui.host.tools import ToolOutput
 from raidtui.model.answer import AnswerKind
-from raidtui.model.smart import NoReading, SmartMeasurement, SmartReading, Unread
+from raidtui.model.smart import NoReading, SmartMeasurement, SmartReading, Unread, smart_node
 
 TIMEOUT_S = 30.0
 _GRACE_S = 5.0
@@ -32,15 +33,20 @@ _AT_ONCE = 8
 _NO_SUCH_OPTION = "INVALID ARGUMENT TO -n"
 
 
-def smart_argv(name: str, power: str = f"standby,{STANDBY_STATUS},{POWER_UNKNOWN_STATUS}") -> tuple[str, ...]:
+def smart_argv(
+    name: str,
+    power: str = f"standby,{STANDBY_STATUS},{POWER_UNKNOWN_STATUS}",
+    words: tuple[str, ...] = (),
+) -> tuple[str, ...]:
     """Return the command that reads a disk.
 
     Args:
         name: the kernel's name of a whole disk.
         power: smartctl's ``-n``. The default lets it exit with 3 where the disk is asleep and with 5 where
             that is not known; both are no masks of its own bits.
+        words: what names it on the command line, where that is not its node: ``device_words``.
     """
-    return ("smartctl", "--json=c", "-x", "-n", power, f"/dev/{name}")
+    return ("smartctl", "--json=c", "-x", "-n", power, *(words or (f"/dev/{name}",)))
 
 
 def read_smart(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> SmartReading | NoReading:
@@ -53,24 +59,26 @@ def read_smart(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> SmartRead
     """
     result = _result(name, smart_outputs(root, name, timeout_s)[-1])
     if isinstance(result, SmartReading) and result.protocol == "SCSI" and result.nonmedium_errors is None:
-        output = root.run(*errors_argv(name), timeout_s=timeout_s)
+        output = root.run(*errors_argv(name, device_words(root, name)), timeout_s=timeout_s)
         result = replace(result, nonmedium_errors=parse_nonmedium(output.stdout))
     return result
 
 
-def errors_argv(name: str) -> tuple[str, ...]:
+def errors_argv(name: str, words: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Return the command that reads a SAS disk's error counters, with those that have no key of their own."""
-    return ("smartctl", "--json=co", "-l", "error", "-n", f"standby,{STANDBY_STATUS}", f"/dev/{name}")
+    named = words or (f"/dev/{name}",)
+    return ("smartctl", "--json=co", "-l", "error", "-n", f"standby,{STANDBY_STATUS}", *named)
 
 
 def smart_outputs(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> tuple[ToolOutput, ...]:
     """Return the outputs of all smartctl calls that a reading took; the last one counts."""
-    outputs = [root.run(*smart_argv(name), timeout_s=timeout_s)]
+    words = device_words(root, name)
+    outputs = [root.run(*smart_argv(name, words=words), timeout_s=timeout_s)]
     if _NO_SUCH_OPTION in outputs[0].stdout + outputs[0].stderr:  # before smartctl 7.2: one status alone
-        outputs.append(root.run(*smart_argv(name, f"standby,{STANDBY_STATUS}"), timeout_s=timeout_s))
+        outputs.append(root.run(*smart_argv(name, f"standby,{STANDBY_STATUS}", words), timeout_s=timeout_s))
     result = _result(name, outputs[-1])
     if isinstance(result, NoReading) and result.why is Unread.POWER_UNKNOWN and _is_ssd(root, name):
-        outputs.append(root.run(*smart_argv(name, "never"), timeout_s=timeout_s))
+        outputs.append(root.run(*smart_argv(name, "never", words), timeout_s=timeout_s))
     return tuple(outputs)
 
 
@@ -83,9 +91,10 @@ def _result(name: str, output: ToolOutput) -> SmartReading | NoReading:
             why, remedy = Unread.NO_TOOL, "apt install smartmontools, or your distribution's smartmontools"
         case AnswerKind.TIMED_OUT:
             why, remedy = Unread.TIMEOUT, "the disk or its link may hang: see the kernel log"
+        case AnswerKind.REFUSED:
+            why, remedy = Unread.NO_PERMISSION, "run raidtui as root (sudo raidtui)"
         case (
-            AnswerKind.REFUSED
-            | AnswerKind.FAILED
+            AnswerKind.FAILED
             | AnswerKind.NOT_UNDERSTOOD
             | AnswerKind.NOT_ASKED
             | AnswerKind.ANSWER
@@ -100,11 +109,13 @@ def _result(name: str, output: ToolOutput) -> SmartReading | NoReading:
 
 
 def _is_ssd(root: Root, name: str) -> bool:
-    return (root.text(f"{BLOCK}/{name.replace('/', '!')}/queue/rotational") or "").strip() == "0"
+    return (root.text(f"{BLOCK}/{smart_node(name).replace('/', '!')}/queue/rotational") or "").strip() == "0"
 
 
 def read_measured(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> SmartMeasurement:
     """Return a reading between two readings of the kernel's own count of what it wrote to the disk."""
+    if is_behind_controller(name):
+        return SmartMeasurement(result=read_smart(root, name, timeout_s))
     low = written_bytes(root, (name,)).get(name)
     result = read_smart(root, name, timeout_s)
     high = written_bytes(root, (name,)).get(name)
@@ -132,7 +143,11 @@ class SmartReader:
         self._under_way: dict[str, threading.Thread] = {}
 
     def read(self, names: Collection[str]) -> Mapping[str, SmartMeasurement]:
-        """Return an answer for each of the named disks, at the latest a little after the time limit."""
+        """Return an answer for each of the named disks, at the latest a little after the time limit.
+
+        A node that stands for several disks has an answer for each: see ``raidtui.host.smart.device_types``.
+        """
+        names = asked_names(self._root, names)
         if not self._root.live:
             return {name: read_measured(self._root, name, self._timeout_s) for name in names}
         answers: dict[str, SmartMeasurement] = {}

@@ -14,7 +14,16 @@ import msgspec
 
 from raidtui.host.smart.json_values import flag_at, number_at, rows_at, table_at, text_at, value_at
 from raidtui.host.smart.self_test_json import parse_self_tests
-from raidtui.model.smart import Attribute, Counted, ErrorRecovery, NoReading, SmartReading, Unread
+from raidtui.model.self_test import SelfTests
+from raidtui.model.smart import (
+    Attribute,
+    Counted,
+    ErrorRecovery,
+    NoReading,
+    SmartReading,
+    Unread,
+    smart_words,
+)
 
 NVME_UNIT_BYTES = 512_000
 STANDBY_STATUS = 3
@@ -36,6 +45,10 @@ _DECIMAL = re.compile(r"([0-9]{1,20})(?:\.([0-9]{1,9}))?")
 _NONMEDIUM = re.compile(r"Non-medium error count:\s+([0-9]{1,19})\s*")
 _LATEST_S = 1 << 36
 """A later time, of the year 4147, is no time of a reading; calendars end soon after."""
+_FIRST_S = 1_546_128_000
+"""smartctl 7.0, the first with JSON, is of 2018-12-30: an earlier time is that of a clock not set."""
+_COUNTS_DEFECTS = [7, 2]
+_DEFECT_BYTES = 8
 _MOST_PLACES = 1 << 32
 """A raw value beyond that is several figures in one number, and no count of places."""
 
@@ -65,9 +78,7 @@ def parse_smart(text: str, name: str = "", status: int | None = None) -> SmartRe
     name = name or path.removeprefix("/dev/") or "?"
     exit_status = number_at(whole, "smartctl", "exit_status") if status is None else status
     messages = tuple(_messages(whole))
-    return _refused(whole, name, exit_status or 0, messages) or _reading(
-        whole, name, exit_status or 0, messages
-    )
+    return _refused(whole, name, exit_status or 0, messages) or _reading(whole, name, exit_status or 0)
 
 
 def parse_nonmedium(text: str) -> int | None:
@@ -100,7 +111,7 @@ def _refused(whole: Mapping[str, Any], name: str, status: int, messages: Sequenc
         return _unread(name, Unread.STANDBY, f"is asleep{mode} and was not woken")
     if _UNKNOWN_POWER.search(said) or (status == POWER_UNKNOWN_STATUS and not answered):
         reason = "does not report whether it is asleep, so it was not read"
-        return _unread(name, Unread.POWER_UNKNOWN, reason, f"smartctl -x /dev/{name} reads it anyway")
+        return _unread(name, Unread.POWER_UNKNOWN, reason, f"smartctl -x {smart_words(name)} reads it anyway")
     if answered:
         return None
     if _NOT_ALLOWED.search(said):
@@ -116,12 +127,15 @@ def _unread(name: str, why: Unread, reason: str, remedy: str = "") -> NoReading:
     return NoReading(name=name, why=why, reason=reason, remedy=remedy)
 
 
-def _reading(whole: Mapping[str, Any], name: str, status: int, messages: tuple[str, ...]) -> SmartReading:
+def _reading(whole: Mapping[str, Any], name: str, status: int) -> SmartReading:
     attributes = tuple(_attributes(whole))
     pages = _statistics(whole)
     health = table_at(whole, "nvme_smart_health_information_log")
     sector_bytes = number_at(whole, "logical_block_size") or None
     available = flag_at(whole, "smart_support", "available")
+    defects, printed = _grown_defects(whole)
+    unkept = _all_zero(whole, pages)
+    self_tests = parse_self_tests(whole)
     return SmartReading(
         name=name,
         protocol=text_at(whole, "device", "protocol") or "",
@@ -136,16 +150,22 @@ def _reading(whole: Mapping[str, Any], name: str, status: int, messages: tuple[s
         rotation_rpm=number_at(whole, "rotation_rate"),
         in_database=_in_database(whole),
         smart_available=available,
+        smart_enabled=flag_at(whole, "smart_support", "enabled"),
         passed=flag_at(whole, "smart_status", "passed"),
         exit_status=status,
-        messages=messages,
-        power_on_hours=number_at(whole, "power_on_time", "hours"),
+        messages=tuple(_messages(whole)),
+        errors=tuple(_messages(whole, "error")),
+        power_on_hours=_hours(number_at(whole, "power_on_time", "hours"), self_tests),
         power_cycles=number_at(whole, "power_cycle_count"),
         temperature_c=None if available is False else number_at(whole, "temperature", "current"),
         crc_errors=_first(_crc(attributes), pages.get((6, 0x18))),
-        reallocated=_first(
-            _reallocated(attributes), pages.get((3, 0x20)), number_at(whole, "scsi_grown_defect_list")
-        ),
+        reallocated=_first(_reallocated(attributes), pages.get((3, 0x20)), defects),
+        defects_printed=printed,
+        spin_retries=_named(attributes, 10, "Spin_Retry"),
+        end_to_end_errors=_named(attributes, 184, "End-to-End_Error"),
+        command_timeouts=_command_timeouts(attributes),
+        reallocation_events=_named(attributes, 196, "Reallocat"),
+        critical_minutes=_first(number_at(health, "critical_comp_time"), pages.get((5, 0x50))),
         pending=_first(
             _pending(attributes),
             number_at(whole, "ata_pending_defects_log", "count"),
@@ -153,7 +173,7 @@ def _reading(whole: Mapping[str, Any], name: str, status: int, messages: tuple[s
         ),
         uncorrectable=_first(_uncorrectable(attributes), pages.get((4, 8))),
         nonmedium_errors=_nonmedium(whole),
-        media_errors=_first(number_at(health, "media_errors"), _scsi_uncorrected(whole)),
+        media_errors=_first(number_at(health, "media_errors"), None if unkept else _scsi_uncorrected(whole)),
         spare_percent=_first(
             number_at(health, "available_spare"), number_at(whole, "spare_available", "current_percent")
         ),
@@ -169,22 +189,73 @@ def _reading(whole: Mapping[str, Any], name: str, status: int, messages: tuple[s
         host_writes=_units(
             number_at(whole, "host_writes", "units"), number_at(whole, "host_writes", "bytes_per_unit")
         ),
-        statistics_written=_units(pages.get((1, 0x18)), sector_bytes or 512),
-        nvme_written=_units(number_at(health, "data_units_written"), NVME_UNIT_BYTES),
-        scsi_written=_gigabytes(value_at(whole, ("scsi_error_counter_log", "write", "gigabytes_processed"))),
+        statistics_written=None if unkept else _units(pages.get((1, 0x18)), sector_bytes or 512),
+        nvme_written=None if unkept else _units(number_at(health, "data_units_written"), NVME_UNIT_BYTES),
+        scsi_written=None if unkept else _scsi_gigabytes(whole, "write"),
+        write_commands=_first(number_at(health, "host_writes"), pages.get((1, 0x20))),
+        all_counters_zero=unkept,
         trim_supported=flag_at(whole, "trim", "supported"),
         trim_zeroed=flag_at(whole, "trim", "zeroed"),
         erc=_recovery(whole),
         attributes=attributes,
-        self_tests=parse_self_tests(whole),
+        self_tests=self_tests,
         taken_s=_time(number_at(whole, "local_time", "time_t")),
     )
 
 
-def _messages(whole: Mapping[str, Any]) -> Iterator[str]:
+def _messages(whole: Mapping[str, Any], severity: str = "") -> Iterator[str]:
     for each in rows_at(whole, "smartctl", "messages")[:_MOST_MESSAGES]:
-        if text := text_at(each, "string"):
+        if (text := text_at(each, "string")) and severity in {"", text_at(each, "severity")}:
             yield text
+
+
+def _hours(hours: int | None, tests: SelfTests | None) -> int | None:
+    """A disk whose self-tests ended at a later hour than 0 has no clock that stands at 0."""
+    later = tests is not None and any(test.hours for test in tests.log)
+    return None if hours == 0 and later else hours
+
+
+def _grown_defects(whole: Mapping[str, Any]) -> tuple[int | None, int | None]:
+    """Return a SCSI disk's grown defects, and the printed figure where it may be one of bytes.
+
+    smartctl 7.0 and 7.1 print the length of the list, eight bytes for each defect (NEWS of 7.2).
+    """
+    printed = number_at(whole, "scsi_grown_defect_list")
+    if not printed or printed % _DEFECT_BYTES:
+        return printed, None
+    version = value_at(whole, ("smartctl", "version"))
+    if isinstance(version, list) and all(isinstance(part, int) for part in version[:2]) and version:
+        return (printed if version >= _COUNTS_DEFECTS else printed // _DEFECT_BYTES), None
+    return printed // _DEFECT_BYTES, printed
+
+
+def _all_zero(whole: Mapping[str, Any], pages: Mapping[tuple[int, int], int]) -> bool:
+    """Whether what the protocol counts of transfers, both read and written, stands at 0."""
+    health = table_at(whole, "nvme_smart_health_information_log")
+    scsi = (_scsi_gigabytes(whole, kind) for kind in ("read", "write"))
+    return [0, 0] in (
+        [number_at(health, "data_units_read"), number_at(health, "data_units_written")],
+        [pages.get((1, 0x28)), pages.get((1, 0x18))],
+        [each and each.size_bytes for each in scsi],
+    )
+
+
+def _scsi_gigabytes(whole: Mapping[str, Any], kind: str) -> Counted | None:
+    return _gigabytes(value_at(whole, ("scsi_error_counter_log", kind, "gigabytes_processed")))
+
+
+def _named(attributes: Sequence[Attribute], number: int, begin: str) -> int | None:
+    return next(
+        (_places(each) for each in attributes if each.id == number and each.name.startswith(begin)), None
+    )
+
+
+def _command_timeouts(attributes: Sequence[Attribute]) -> int | None:
+    """Attribute 188. Seagate packs three counts of 16 bits into it; the lowest is that of all timeouts."""
+    for each in attributes:
+        if each.id == 188 and each.name == "Command_Timeout" and each.raw is not None:
+            return each.raw & 0xFFFF
+    return None
 
 
 def _model(whole: Mapping[str, Any]) -> str | None:
@@ -297,7 +368,7 @@ def _recovery(whole: Mapping[str, Any]) -> ErrorRecovery | None:
 
 
 def _time(at_s: int | None) -> int | None:
-    return at_s if at_s is not None and at_s < _LATEST_S else None
+    return at_s if at_s is not None and _FIRST_S <= at_s < _LATEST_S else None
 
 
 def _first(*values: int | None) -> int | None:

@@ -25,6 +25,7 @@ from raidtui.plans.tune.now import LIMITS, AskedValue, changes_of, names_of, pla
 _RELOAD = Step(argv=("udevadm", "control", "--reload"), why="udev reads its rules again", may_fail=True)
 
 
+ALL_KEPT = "all of it is already kept"
 _ONCE = frozenset({KnobScope.ARRAY, KnobScope.CACHE})
 """What udev sets values of once, when it notes that."""
 
@@ -38,7 +39,7 @@ class KeepItem(Struct, frozen=True, kw_only=True):
 
 
 def plan_keep(snapshot: Snapshot, tuning: Tuning, items: Sequence[KeepItem]) -> Plan | Refusal:
-    """Return the plan that keeps values over reboots.
+    """Return the plan that keeps values over reboots: those that can be kept; its notes say which cannot.
 
     Args:
         snapshot: the present state.
@@ -53,7 +54,7 @@ def plan_keep(snapshot: Snapshot, tuning: Tuning, items: Sequence[KeepItem]) -> 
             why="nothing was set for now",
             remedy="name what to keep: sda scheduler",
         )
-    kept = _kept(tuning, items)
+    kept, unkept = _kept(tuning, items)
     if isinstance(kept, Refusal):
         return kept
     now = _now(snapshot, tuning, kept)
@@ -63,14 +64,16 @@ def plan_keep(snapshot: Snapshot, tuning: Tuning, items: Sequence[KeepItem]) -> 
     if any(step.argv == _RELOAD.argv for step in files):
         files = (*files, *(_looked_at(name) for name in _arrays(kept)))
     if not files and now is None:
-        return NothingToDo(why="all of it is already kept")
+        return NothingToDo(
+            why="; ".join(("all of it that can be is already kept" if unkept else ALL_KEPT, *unkept))
+        )
     values, back = (now.steps, now.undo) if now is not None else ((), ())
     return Plan(
         title=f"kept: {_words(kept)}",
         subject=_subject(tuning, [each.subject for each in kept]),
         steps=(*values, *files),
         undo=(*_undone(files), *back),
-        notes=tune_notes([(each.subject, each.knob, each.value) for each in kept], kept=True),
+        notes=(*tune_notes([(each.subject, each.knob, each.value) for each in kept], kept=True), *unkept),
     )
 
 
@@ -118,12 +121,16 @@ def plan_forget(snapshot: Snapshot, tuning: Tuning, items: Sequence[KeepItem] | 
 
 
 def items_for_now(tuning: Tuning) -> tuple[KeepItem, ...]:
-    """Return what raidtui set for now and still holds: what ``keep`` without words keeps."""
+    """Return what raidtui set for now and still holds: what ``keep`` without words keeps where it can.
+
+    What lasts by itself, as a cache's mode does, was not set for now.
+    """
     return tuple(
         KeepItem(subject=subject.name, knob=knob)
         for subject in tuning.subjects
         for knob, value in subject.values.items()
-        if value.set_by.by in {By.RUN, By.NOW} and KNOBS[knob].keep and value.text != "system"
+        if value.set_by.by in {By.RUN, By.NOW} and value.text != "system"
+        if KNOBS[knob].keep or not value.survives
     )
 
 
@@ -137,26 +144,36 @@ def kept_items(tuning: Tuning) -> tuple[KeepItem, ...]:
     )
 
 
-def _kept(tuning: Tuning, items: Sequence[KeepItem]) -> list[KeptValue] | Refusal:
+def _kept(tuning: Tuning, items: Sequence[KeepItem]) -> tuple[list[KeptValue] | Refusal, tuple[str, ...]]:
+    """Return what can be kept, and sentences on what cannot; a refusal where nothing can be."""
     found: dict[tuple[str, str], KeptValue] = {}
+    refused: dict[tuple[str, str], Refusal] = {}
     for item in items:
         subject, knob = tuning.subject(item.subject), ALIASES.get(item.knob, item.knob)
         if subject is None:
-            return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no {item.subject} here")
-        if refusal := refuse_knob(subject, knob) or _refuse_keeping(tuning, subject, knob):
-            return refusal
+            return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no {item.subject} here"), ()
+        if refusal := refuse_knob(subject, knob):
+            return refusal, ()
         value = item.value or subject.values[knob].text
-        if value == "system":
-            return Refusal(
-                code=RefusalCode.UNSUPPORTED,
-                why=f"{subject.title} follows the system's limits, so there is nothing to keep",
-            )
-        found[subject.name, knob] = KeptValue(subject=subject, knob=knob, value=value)
-    return list(found.values())
+        if refusal := _refuse_keeping(tuning, subject, knob, value):
+            refused[subject.title, knob] = refusal
+        else:
+            found[subject.name, knob] = KeptValue(subject=subject, knob=knob, value=value)
+    if refused and not found:
+        return next(iter(refused.values())), ()
+    whys: dict[str, list[str]] = {}
+    for (title, knob), refusal in refused.items():
+        whys.setdefault(refusal.why, []).append(f"{knob} of {title}")
+    return list(found.values()), tuple(f"Not kept: {', '.join(each)}: {why}." for why, each in whys.items())
 
 
-def _refuse_keeping(tuning: Tuning, subject: Subject, knob: str) -> Refusal | None:
+def _refuse_keeping(tuning: Tuning, subject: Subject, knob: str, value: str) -> Refusal | None:
     by = KNOBS[knob].keep
+    if value == "system":
+        return Refusal(
+            code=RefusalCode.UNSUPPORTED,
+            why=f"{subject.title} follows the system's limits, so there is nothing to keep",
+        )
     if not by:
         return Refusal(code=RefusalCode.UNSUPPORTED, why=KNOBS[knob].no_keep)
     if by == "udev" and subject.match is None:

@@ -297,6 +297,22 @@ def title_of(changes: Sequence[KnobChange]) -> str:
     return ", ".join(parts)
 
 
+def titled_back(undo: Plan, tuning: Tuning) -> Plan:
+    """Return an undo plan whose title has the direction of its own writes: from the present values back.
+
+    Args:
+        undo: as it was recorded; its title may be in the words of what it undoes.
+        tuning: the present values.
+    """
+    changes: dict[str, KnobChange] = {}
+    for step in undo.steps:
+        known = tuning.at(step.path) if step.text else None
+        if known is not None and not same_value(known[2].text, step.text):
+            subject, knob, value = known
+            changes[step.path] = KnobChange(subject=subject, knob=knob, before=value.text, after=step.text)
+    return replace(undo, title=f"undone: {title_of(list(changes.values()))}") if changes else undo
+
+
 def names_of(subjects: Sequence[Subject]) -> str:
     """Return the names of subjects; of many policies "policy0 to policy7"."""
     names = [subject.title for subject in subjects]

@@ -357,7 +357,9 @@ def _set_by(row: KnobRow, chosen: str, room: int) -> str:
     words = who_set_words(setters)
     if cell_width(words) <= room or (len(setters) == 1 and setters[0].by is not By.UNKNOWN):
         return words
-    return "several" if len(setters) > 1 else "?"
+    if len(setters) > 1 and {each.by for each in setters} != {By.KERNEL, By.UNKNOWN}:
+        return "several"
+    return "kernel, ?" if len(setters) > 1 and room >= len("kernel, ?") else "?"
 
 
 def more_line(row: KnobRow, marks: frozenset[tuple[str, str]], width: int, cell: KnobCell) -> Line:

@@ -14,7 +14,7 @@ from textual.timer import Timer
 from raidtui.model.knob import KnobScope, neighbours
 from raidtui.model.plan import Harm, Plan, Refusal
 from raidtui.plans.target import needs_root
-from raidtui.plans.tune.now import AskedValue, plan_same, plan_set
+from raidtui.plans.tune.now import AskedValue, plan_same, plan_set, titled_back
 from raidtui.ui.command import Command
 from raidtui.ui.commands import TUNE
 from raidtui.ui.frame.screen_shell import later
@@ -281,9 +281,10 @@ class TunePane(KnobView):
             if isinstance(done, Refusal):
                 self.say(done.sentence, "warn")
                 return
-            if not own and not await flow.confirm(done.undo, f"Undo what {done.who} set in another run"):
+            back = titled_back(done.undo, tuning)
+            if not own and not await flow.confirm(back, f"Undo what {done.who} set in another run"):
                 return
             result = await knobs.undo(done, report.snapshot, tuning)
         finally:
             self.acting = False
-        self._show_result(result, (), done.undo.title, knobs.trouble)
+        self._show_result(result, (), back.title, knobs.trouble)

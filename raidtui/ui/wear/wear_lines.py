@@ -14,8 +14,9 @@ from raidtui.view.text import cell_width, fit, tail, visible
 from raidtui.view.units import decimal_size
 from raidtui.wear.costs import life_share, share_figure
 from raidtui.wear.disk_wear import DiskWear
-from raidtui.wear.endurance import Confidence, FigureSource
+from raidtui.wear.endurance import FigureSource
 from raidtui.wear.readings import WearLook
+from raidtui.wear.witnesses import Confidence
 
 WIDE = 100
 ASLEEP = frozenset({Unread.STANDBY, Unread.POWER_UNKNOWN})
@@ -139,6 +140,8 @@ def worn_by(disk: DiskWear) -> str:
     percent = disk.percent
     if percent.percent is None:
         return "rotates" if disk.reading is not None and disk.reading.rotates else "unknown"
+    if percent.attribute is None and percent.confidence is Confidence.ASSUMED:
+        return "assumed"
     if percent.attribute is None:
         return next((short for source, short in _SHORT.items() if source == percent.source), "")
     if percent.confidence is Confidence.ASSUMED:

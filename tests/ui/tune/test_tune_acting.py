@@ -93,7 +93,7 @@ async def test_the_same_for_all_members_and_back() -> None:
         kernel.writes.clear()
         await pilot.press("u")
         await wrote(pilot, kernel, *((f"{name}/device/queue_depth", "32") for name in ("sda", "sdc", "sdd")))
-        await says(pilot, "undone: queue_depth 32 → 8 (sda, sdc, sdd)")
+        await says(pilot, "undone: queue_depth 8 → 32 (sda, sdc, sdd)")
         await pilot.press("u")
         await until(pilot, lambda: "nothing was changed" in message_of(pilot))
         await says(pilot, "nothing was changed since the boot that could be undone")

@@ -150,7 +150,7 @@ async def test_a_host_without_cpufreq_says_so_where_the_processors_would_be() ->
     async with running(host(cpus={})) as pilot:
         pane = await opened(pilot)
         assert [row_of(pilot, number).rstrip() for number in (6, 7)] == [
-            " sdg       mq-deadline      32        64     128K      30 / ? s   kernel",
+            " sdg       mq-deadline      32        64     128K      30 / ? s   kernel, ?",
             " cpu       no cpufreq on this host",
         ]
         await pilot.click("#knob-list", offset=(2, 8))

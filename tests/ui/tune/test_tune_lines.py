@@ -71,16 +71,16 @@ def test_disks_processors_and_arrays() -> None:
         "sdc": ErrorRecovery(read_ds=0, write_ds=0),
     }
     assert rows(host.tuning(erc=erc)) == [
-        " sda       mq-deadline      32        64     128K    30 / 7.0 s   kernel",
-        " sdb       mq-deadline      32        64     128K        30 / – ▲ kernel",
+        " sda       mq-deadline      32        64     128K    30 / 7.0 s   kernel, ?",
+        " sdb       mq-deadline      32        64     128K        30 / – ▲ kernel, ?",
         " sdc       mq-deadline       1 ▲      64     128K      30 / off ▲ several",
-        " sdd       none ▲           32        64     128K      30 / ? s   several",
-        " sde       mq-deadline      32        64     128K      30 / ? s   kernel",
-        " sdf       mq-deadline      32        64     128K      30 / ? s   kernel",
-        " sdg       mq-deadline      32        64     128K      30 / ? s   kernel",
+        " sdd       none ▲           32        64     128K      30 / ? s   kernel, ?",
+        " sde       mq-deadline      32        64     128K      30 / ? s   kernel, ?",
+        " sdf       mq-deadline      32        64     128K      30 / ? s   kernel, ?",
+        " sdg       mq-deadline      32        64     128K      30 / ? s   kernel, ?",
         " cpu 0-3   powersave ▲    EPP  balance_performance  1.2 of 4.2 GHz  not known",
         " data      ahead   512K   bitmap  none      kernel; read_ahead_kb: not known",
-        " vm        ahead   512K   bitmap  internal   cache    256   threads   0  kernel",
+        " vm        ahead   512K   bitmap  internal   cache    256   threads   0  ?",
         " system    sync min        1000   sync max      200000   kernel",
     ]
 

@@ -73,15 +73,15 @@ def changed(name: str, **known: Any) -> str:
     [
         (
             evo("sda", 12_400 * GB),
-            " sda       Samsung SSD 850 EVO 5…  97 %   177 norm.     12.4 TB 63.3 GB    2041",
+            " sda       Samsung SSD 850 EVO 5…  97 %   177 assumed  ~12.4 TB 63.3 GB    2041",
         ),
         (
             evo("sda", 12_400 * GB, 10),
-            " sda ▲     Samsung SSD 850 EVO 5…  10 %   177 norm.     12.4 TB 63.3 GB    2026",
+            " sda ▲     Samsung SSD 850 EVO 5…  10 %   177 assumed  ~12.4 TB 63.3 GB    2026",
         ),
         (
             evo("sda", 12_400 * GB, 1),
-            " sda ▲     Samsung SSD 850 EVO 5…   1 %   177 norm.     12.4 TB 63.3 GB    2026",
+            " sda ▲     Samsung SSD 850 EVO 5…   1 %   177 assumed  ~12.4 TB 63.3 GB    2026",
         ),
         (
             nvme("sda", 104, 371 * TB),
@@ -89,11 +89,11 @@ def changed(name: str, **known: Any) -> str:
         ),
         (
             nvme("sda", 0, 0),
-            " sda       Micron_7400_MTFDKBA96… 100 %   health log        0 B     0 B   >50 y",
+            " sda       Micron_7400_MTFDKBA96… 100 %   assumed             ?       ·   >50 y",
         ),
         (
             dom("sda", 16_932),
-            " sda ?     SATA SSD                   ?   unknown       18.2 TB       ·       ·",
+            " sda ?     SATA SSD                   ?   unknown      ~18.2 TB       ·       ·",
         ),
         (
             dom("sda", 5, "Host_Writes"),
@@ -107,19 +107,19 @@ def changed(name: str, **known: Any) -> str:
         (denied("sda"), " sda ?     SSDSC2BB240G4              ·   not read            ·       ·       ·"),
         (
             evo("sda", TB, passed=False),
-            " sda ✖     Samsung SSD 850 EVO 5…  97 %   177 norm.        1 TB  5.1 GB    2041",
+            " sda ✖     Samsung SSD 850 EVO 5…  97 %   177 assumed     ~1 TB  5.1 GB    2041",
         ),
         (
             changed("micron-5300"),
-            " sda       Micron_5300_MTFDDAK1T… 100 %   202 norm.     66.6 TB  383 GB   >50 y",
+            " sda ▲     Micron_5300_MTFDDAK1T… 100 %   202 norm.     66.6 TB  383 GB   >50 y",
         ),
         (
             changed("samsung-sm843t", in_database=False),
-            " sda ?     SAMSUNG MZ7WD240HAFV-…     ?   unknown       ~111 TB       ·       ·",
+            " sda ?     SAMSUNG MZ7WD240HAFV-…     ?   unknown             ?       ·       ·",
         ),
         (
             changed("intel-s3500-240", model="evil\x1b[2J\nmodel 写真と音楽と動画と文書"),
-            " sda       evil\\x1b[2J\\x0amodel …  22 %   233 norm.      516 TB  178 GB    2029",
+            " sda       evil\\x1b[2J\\x0amodel …  22 %   233 assumed    516 TB  178 GB    2029",
         ),
     ],
     ids=lambda value: value[:10].strip() if value.startswith(" ") else "",
@@ -141,26 +141,26 @@ def test_a_row_is_as_wide_as_the_window() -> None:
 
 def test_a_wide_row() -> None:
     assert row(evo("sda", 12_400 * GB), 120) == (
-        " sda       Samsung SSD 850 EVO 500GB       S21PN-sda         0.5 y  31 °C  97 %   177 norm."
-        "     12.4 TB 63.3 GB 2041-09"
+        " sda       Samsung SSD 850 EVO 500GB       S21PN-sda         0.5 y  31 °C  97 %   177 assumed"
+        "  ~12.4 TB 63.3 GB 2041-09"
     )
 
 
 def test_a_narrow_row() -> None:
-    assert row(evo("sda", 12_400 * GB), 60) == (" sda       Samsung S…  97 %   177 norm.     12.4 TB    2041")
+    assert row(evo("sda", 12_400 * GB), 60) == (" sda       Samsung S…  97 %   177 assumed  ~12.4 TB    2041")
 
 
 def test_what_came_since_the_mark() -> None:
     mark = Mark(id=1, at_s=EPOCH_S - 9000, kind="mark", what="")
     said = evo("sda", 12_400 * GB)
     assert row(said, mark=mark, since={"sda": 216 * GB}) == (
-        " sda       Samsung SSD 850 EVO 5…  97 %   177 norm.      216 GB 0.061 %    2041"
+        " sda       Samsung SSD 850 EVO 5…  97 %   177 assumed    216 GB 0.061 %    2041"
     )
     assert row(said, mark=mark, since={"sda": 0}) == (
-        " sda       Samsung SSD 850 EVO 5…  97 %   177 norm.         0 B     0 %    2041"
+        " sda       Samsung SSD 850 EVO 5…  97 %   177 assumed       0 B     0 %    2041"
     )
     assert row(said, mark=mark, since={}) == (
-        " sda       Samsung SSD 850 EVO 5…  97 %   177 norm.           ·       ·    2041"
+        " sda       Samsung SSD 850 EVO 5…  97 %   177 assumed         ·       ·    2041"
     )
     assert row(dom("sda", 16_932), mark=mark, since={"sda": 4096}) == (
         " sda ?     SATA SSD                   ?   unknown        4.1 kB       ·       ·"
@@ -262,7 +262,7 @@ def test_arrays_on_the_same_disks_are_shown_once() -> None:
 def test_worn_out_and_dying_come_first() -> None:
     said = {
         **FOUR,
-        "sdb": nvme("sdb", 104, 12 * TB),
+        "sdb": nvme("sdb", 104, 30 * TB),
         "sdc": evo("sdc", 12 * TB, passed=False),
         "sdd": evo("sdd", 12 * TB, 5),
     }
@@ -273,8 +273,8 @@ def test_worn_out_and_dying_come_first() -> None:
         "           → replace it in good time, and not all members on the same day",
         " sdd ▲     has used 95 % of its rated life (attribute 177 Wear_Leveling_Count)",
         "           → replace it in good time, and not all members on the same day",
-        " data      sda ██████████████████  12.4 TB    recover writes 225 GB to one",
-        "           sdb █████████████████▍    12 TB    disk, about 0.064 to 2 % of its",
+        " data      sda ███████▌            12.4 TB    recover writes 225 GB to one",
+        "           sdb ██████████████████    30 TB    disk, about 0.064 to 1.8 % of its",
     ]
 
 
