@@ -353,7 +353,9 @@ def status_of(job: Job, work: Callable[[], str], wanted: str) -> int:
     except JobError as error:
         busy = isinstance(error, BusyError)
         with contextlib.suppress(OSError):  # the folder may not be writable
-            job.note(event="not begun", reason=str(error), **({"busy": True} if busy else {}))
+            again = any(each["event"] == "work" for each in job.entries())
+            more = {"busy": busy, "again": again, "back": again and wanted == JobState.ROLLED_BACK}
+            job.note(event="not begun", reason=str(error), **{key: True for key in more if more[key]})
         return 75 if busy else 1
     except OSError as error:  # nothing is done that cannot be noted
         why = f"its journal in {job.folder} cannot be written: {error.strerror}"

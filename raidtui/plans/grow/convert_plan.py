@@ -14,7 +14,7 @@ from raidtui.model.array import Array
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Survey
-from raidtui.plans.grow.convert_stages import ConvertRequest, convert_stages, layout_name
+from raidtui.plans.grow.convert_stages import UNSAFE, ConvertRequest, convert_stages, layout_name
 from raidtui.plans.grow.grow_plan import GrowOptions, reshape_plan
 from raidtui.plans.grow.grow_shape import GrowShape, shape_of
 from raidtui.plans.grow.grow_stages import refuse_reshape
@@ -69,14 +69,16 @@ def _refuse_spares(array: Array) -> Refusal | None:
 
 
 def _left_over(array: Array, old: GrowShape, new: GrowShape, freed: Sequence[str]) -> tuple[str, ...]:
-    """Return what becomes of members that are not needed any more, and what a new level lacks."""
+    """Return what becomes of members that are not needed any more, what a new level lacks, the way back."""
+    two = "md can make a raid5 of two a raid1 again (mdadm --grow --level=1); raidtui does not, because"
+    back = (f"{two} {UNSAFE['raid5', 'raid1']}.",) if (old.level, new.disks) == ("raid1", 2) else ()
     if new.level in PARITY_LEVELS and old.level not in PARITY_LEVELS and array.bitmap is None:
         more = (
             "mdadm adds none before the array was assembled with --update=no-bbl"
             if old.level == "raid0"
             else f"raidtui plan bitmap {array.title} internal adds one"
         )
-        return (f"It has no bitmap, so that all parity is resynced after a crash: {more}.",)
+        return (f"It has no bitmap, so that all parity is resynced after a crash: {more}.", *back)
     if old.level == "raid6" and new.level in {"raid4", "raid5"}:
         last = next((each.name for each in array.members if each.slot == old.disks - 1), "the last member")
         return (f"{last} becomes a spare.",)
@@ -84,4 +86,4 @@ def _left_over(array: Array, old: GrowShape, new: GrowShape, freed: Sequence[str
         return (
             f"{joined(freed)} {'leaves' if len(freed) == 1 else 'leave'} the array, and can be used anew.",
         )
-    return ()
+    return back

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from raidtui.host.reading import ReadingProgress
 from raidtui.jobs.lock import JobError
-from raidtui.jobs.states import UNDER_WAY
+from raidtui.jobs.states import UNDER_WAY, JobState
 from raidtui.jobs.store import JobLine
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal, RefusalCode
@@ -165,7 +165,7 @@ class PlanFlow:
             if command is None:
                 shell.say(f"{title}: {GOING if view.state in UNDER_WAY else view.state}", "plain")
                 return
-            if view.undoes:
+            if view.backs and view.state is JobState.DONE:
                 hint = "Its steps are undone, the last one first. Where one cannot be any more, it says why."
                 typed = await shell.ask(Ask(f"To undo {title}, type undo", hint))
                 if typed != "undo":
