@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from raidtui.plans.create.partition import RAID_TYPE
+from raidtui.plans.member_partition import RAID_TYPE
 from tests.extent import later
 from tests.lab.guests.arrays import Made, disk_names, make_array, make_ram_disks, mdstat
 from tests.lab.guests.console import RAIDTUI, kernel_text, open_console, shows_row

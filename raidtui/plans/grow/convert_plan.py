@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from raidtui.model.array import Array
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Plan, Refusal, RefusalCode
@@ -18,6 +20,7 @@ from raidtui.plans.grow.convert_stages import UNSAFE, ConvertRequest, convert_st
 from raidtui.plans.grow.grow_plan import GrowOptions, reshape_plan
 from raidtui.plans.grow.grow_shape import GrowShape, shape_of
 from raidtui.plans.grow.grow_stages import refuse_reshape
+from raidtui.plans.member_partition import plan_with_tables, whole_among_parts
 from raidtui.view.units import KIB, joined
 
 
@@ -32,6 +35,15 @@ def plan_convert(
         request: what it is to become.
         options: what else is wanted.
     """
+    options = options or GrowOptions()
+    if whole_among_parts(survey, array, request.names):
+        return plan_with_tables(
+            survey,
+            array,
+            request.names,
+            lambda later, parts: plan_convert(later, array, replace(request, names=parts), options),
+            destroys=options.destroys,
+        )
     if refusal := refuse_reshape(survey, array) or _refuse_spares(array):
         return refusal
     old = shape_of(array)
@@ -46,7 +58,7 @@ def plan_convert(
         stages,
         request.names,
         title=words,
-        options=options or GrowOptions(),
+        options=options,
         notes=_left_over(array, old, new, stages[-1].frees),
     )
 
