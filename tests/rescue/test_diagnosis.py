@@ -30,3 +30,14 @@ def test_each_way_says_why_not_or_what_it_writes(wreck: str) -> None:
             assert way.text.endswith(".")
         assert array.causes
         assert all(cause.text.endswith(".") for cause in array.causes)
+
+
+def test_numbers_of_the_kernel_speak_for_former_members() -> None:
+    """A device that is added later gets a further one than those of the creation."""
+    said = [
+        cause.text
+        for array in read_rescue(wrecked("r6-members-recorded-as-spares")).arrays
+        for cause in array.causes
+    ]
+    numbers = "/proc/mdstat numbers sda[0], sdb[2] and sdc[3], below 6, as members from the creation on are"
+    assert any(numbers in text for text in said), said

@@ -146,7 +146,7 @@ def test_the_one_whose_parity_matches_is_alone(tmp_path: Path) -> None:
 
 
 def test_members_that_match_decide_between_hundreds(tmp_path: Path) -> None:
-    """A file system with one file says little of order and layout; P and Q say it, where slot 0 is missing."""
+    """A file system with one file says little of order and layout; where slot 0 is missing, P and Q do."""
     folder = tmp_path / "files"
     folder.mkdir()
     (folder / "file").write_bytes(random.Random(3).randbytes(9_000_000))

@@ -66,7 +66,7 @@ def test_the_truth_is_found_alone(  # noqa: PLR0917
 
 @pytest.mark.parametrize("wanted", [{"slots": 5}, {"levels": (6,)}])
 def test_two_members_of_raid6_are_missing(base: Path, tmp_path: Path, wanted: dict[str, Any]) -> None:
-    """Parity in the place of a missing member looks like what is soft: that outdoes no block that is wrong."""
+    """Parity in the place of a missing member looks like much that is soft: that outdoes no wrong block."""
     order = [2, 4, 3, 1, 0]
     paths = write_members(
         tmp_path,
