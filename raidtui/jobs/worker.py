@@ -290,6 +290,7 @@ class Worker:
         self._job.note(event="output", text=text[-4000:])
 
     def _end(self, state: JobState, *, reason: str = "") -> JobState:
+        reason = reason or (self._job.plan.after if state is JobState.DONE else "")
         self._job.note(event=state, **({"reason": reason} if reason else {}))
         if state in {JobState.DONE, JobState.ROLLED_BACK}:
             self._job.give_room_up()
