@@ -203,7 +203,7 @@ class RescueArray(Struct, frozen=True, kw_only=True):
         if self.running or codes == {CauseCode.BLANK}:
             return Need.NONE
         if not any(way.possible and way.code not in _NO_STARTS for way in self.ways):
-            return Need.TOO_FEW
+            return Need.RESCUE if codes == {CauseCode.EXTERNAL} else Need.TOO_FEW
         return Need.NONE if codes <= _HARMLESS else Need.RESCUE
 
 
