@@ -158,4 +158,5 @@ def attach(job: Job, *, since: int = 0, wanted: JobState = JobState.DONE) -> int
 
 
 def _next_steps(job: Job) -> str:
-    return f"To continue: raidtui jobs resume {job.id}; to undo: raidtui jobs rollback {job.id}"
+    undo = f"; to undo: raidtui jobs rollback {job.id}" if job.goes_back else ""
+    return f"To continue: raidtui jobs resume {job.id}{undo}"

@@ -295,12 +295,7 @@ def _of_array(
 
 def run(root: Root, arguments: argparse.Namespace) -> int:
     """Print the plan; return 0, or 2 where it is refused."""
-    made = make_plan(root, arguments)
-    if root.live and isinstance(made, Plan):
-        from raidtui.jobs.writable import refuse_unwritable  # noqa: PLC0415  (a refused plan writes nothing)
-
-        made = refuse_unwritable(made) or made
-    return print_plan(made, arguments, root, "raidtui plan ...")
+    return print_plan(make_plan(root, arguments), arguments, root, "raidtui plan ...")
 
 
 def _plan_create(arguments: argparse.Namespace, survey: Survey, names: dict[str, str]) -> Plan | Refusal:

@@ -32,9 +32,10 @@ def print_plan(plan: Plan | Refusal, arguments: argparse.Namespace, root: Root, 
             how to carry it out.
 
     Returns:
-        0, also where it is so already; 2 where it is refused.
+        0, also where it is so already; 2 where it is refused, or could not write its files.
     """
     from raidtui.jobs.plan_file import save_plan  # noqa: PLC0415
+    from raidtui.jobs.writable import tried  # noqa: PLC0415
     from raidtui.plans.shell_script import plan_sentences, shell_script  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
 
@@ -43,6 +44,7 @@ def print_plan(plan: Plan | Refusal, arguments: argparse.Namespace, root: Root, 
             print(visible(f"already so: {plan.sentence}"))
             return 0
         plan = plan.plan
+    plan = tried(root, plan)
     if isinstance(plan, Refusal):
         return print_refusal(plan, as_json=arguments.json)
     if arguments.json:

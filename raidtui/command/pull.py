@@ -171,6 +171,7 @@ def _begin(root: Root, pulls: Pulls, arguments: argparse.Namespace) -> int:
     """Show which disk it is and what takes it out; with ``--start``, do it."""
     from raidtui.command.device_names import kernel_name  # noqa: PLC0415
     from raidtui.host.reading import Reading  # noqa: PLC0415
+    from raidtui.jobs.writable import tried  # noqa: PLC0415
     from raidtui.model.plan import Refusal  # noqa: PLC0415
     from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
     from raidtui.plans.target import find_array  # noqa: PLC0415
@@ -190,8 +191,9 @@ def _begin(root: Root, pulls: Pulls, arguments: argparse.Namespace) -> int:
     target = draft.record.target
     if not any(member.uuid == array.uuid for member in target.members):
         return _refused(f"{name} holds no member of {array.title}")
-    if isinstance(draft.made, Refusal):
-        return _not_possible(draft.made)
+    taken_out = tried(root, draft.made)
+    if isinstance(taken_out, Refusal):
+        return _not_possible(taken_out)
     print(visible(f"Pull this disk: {target.name} · {disk_words(target)}"))
     for disk in draft.record.others:
         print(visible(f"Not this one:   {disk.name} · {disk_words(disk)}"))
@@ -199,14 +201,14 @@ def _begin(root: Root, pulls: Pulls, arguments: argparse.Namespace) -> int:
         print(visible(f"First choice:   {draft.first.title}: it copies while this disk still serves (R)"))
     begin = f"raidtui pull {shlex.quote(arguments.array)} {shlex.quote(arguments.member)} --start"
     if not arguments.start:
-        _print_plan(draft.made, begin)
+        _print_plan(taken_out, begin)
         return _NOTHING
     if refusal := _refuse_start(root):
         return _refused(refusal)
     pulls.begin(draft.record)
-    if not draft.made.steps:
+    if not taken_out.steps:
         return _status(root, pulls, as_json=False)
-    return _carry_out(root, pulls, draft.made, None, arguments)
+    return _carry_out(root, pulls, taken_out, None, arguments)
 
 
 def _print_plan(plan: Plan, command: str) -> None:
@@ -226,6 +228,7 @@ def _refuse_start(root: Root) -> str:
 def _next(root: Root, pulls: Pulls, arguments: argparse.Namespace) -> int:
     """Show the next plan; with ``--start``, carry it out."""
     from raidtui.jobs.lock import JobError  # noqa: PLC0415
+    from raidtui.jobs.writable import tried  # noqa: PLC0415
     from raidtui.model.plan import Harm, Refusal  # noqa: PLC0415
     from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
     from raidtui.session.pull_plans import next_scope, plan_next  # noqa: PLC0415
@@ -251,7 +254,9 @@ def _next(root: Root, pulls: Pulls, arguments: argparse.Namespace) -> int:
         return attach(job, since=since)
     snapshot = Sampler(root).sample()
     survey = reading_of(root, snapshot, next_scope(snapshot, look, arguments.disk)).start().wait()
-    made = plan_next(root, survey, look, chosen=arguments.disk, destroys=tuple(arguments.destroy))
+    made = tried(
+        root, plan_next(root, survey, look, chosen=arguments.disk, destroys=tuple(arguments.destroy))
+    )
     if isinstance(made, Refusal):
         return _not_possible(made)
     if not arguments.start:

@@ -287,6 +287,7 @@ def _candidate_lines(number: int, candidate: SearchCandidate) -> list[str]:
     order = f"order: {' '.join(geometry.order)}"
     lines += textwrap.wrap(order, _WIDTH, initial_indent="    ", subsequent_indent="      ")
     said = f"{candidate.proof.check}: {candidate.proof.sure}" if candidate.best else "has less for it."
-    for sentence in (said, *candidate.notes):
+    doubts = candidate.evidence.doubts if candidate.best else ()
+    for sentence in (said, *doubts, *candidate.notes):
         lines += textwrap.wrap(sentence, _WIDTH, initial_indent="    ", subsequent_indent="    ")
     return lines

@@ -21,6 +21,7 @@ from raidtui.command.tune_output import (
 from raidtui.config import config_folder
 from raidtui.host.roots.root import Root
 from raidtui.jobs.plan_file import save_plan
+from raidtui.jobs.writable import tried
 from raidtui.model.knob import KnobScope, Tuning
 from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
@@ -206,6 +207,7 @@ def _list_profiles(request: _TuneRequest, profiles: list[Profile]) -> int:
 def _carry_out(request: _TuneRequest, plan: Plan | Refusal) -> int:
     if isinstance(plan, NothingToDo):
         return _nothing(request, plan)
+    plan = tried(request.root, plan)
     if isinstance(plan, Refusal):
         return _refused(request, plan)
     if request.arguments.dry_run:

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import os
 import re
+import time
 from collections.abc import Collection, Mapping
 from threading import Lock
 
@@ -34,6 +35,9 @@ WATCHED_FILES = (*CONF_PATHS, "/etc/fstab", "/etc/crypttab")
 _VERSION = re.compile(r"\bv([0-9]{1,3})\.([0-9]{1,3})")  # also v4.3-rc1
 _claims: dict[str, Lock] = {}
 """By disk: while a partition is open with O_EXCL, its disk and its other partitions cannot be opened so."""
+_UDEV_QUEUE = "/run/udev/queue"
+"""It is there while udev is at work on events."""
+_UDEV_S, _PACE_S = 5.0, 0.1
 _INITRAMFS = (
     ("update-initramfs", "-u", "-k", "all"),
     ("dracut", "--force", "--regenerate-all"),
@@ -87,6 +91,12 @@ def read_device(
     edges = read_edges(root, name, EDGE_BYTES if digest else LOOKED_AT_BYTES)
     with _claims.setdefault(found.disk, Lock()):
         busy = why_busy(root, name)
+        end_s = time.monotonic() + _UDEV_S
+        while (
+            busy and root.exists(_UDEV_QUEUE) and time.monotonic() < end_s
+        ):  # such as its mdadm --incremental
+            time.sleep(_PACE_S)
+            busy = why_busy(root, name)
         probed = probe_signatures(root, name)
     entry = read_udev_entry(root, found.dev)
     if root.live and probed.value is not None and not has_udev_entry(root, found.dev or ""):

@@ -17,7 +17,7 @@ from raidtui.host.openers import open_words
 from raidtui.host.probe import probe_signatures, wiped_types
 from raidtui.host.roots.root import Root
 from raidtui.host.stack import cache_facts
-from raidtui.model.disk import Disk, contents_value
+from raidtui.model.disk import Disk, contents_value, identity_number
 from raidtui.model.plan import Fact, FactKind
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted
 
@@ -40,9 +40,11 @@ def _disk(root: Root, name: str) -> Disk | None:
 def _serial(root: Root, name: str, value: str) -> str:
     disk = _disk(root, name)
     if disk is None:
-        return f"{name} is gone"
+        return f"{name}, {identity_number(value)}, is gone"
     found = disk.identity
-    return "" if found == value else f"{name} is another disk now: {found or 'without serial number'}"
+    if found == value:
+        return ""
+    return f"{name} is another disk now: {found or 'without serial number'}" + (value and f", not {value}")
 
 
 def _appearance(root: Root, name: str, value: str) -> str:

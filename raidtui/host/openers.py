@@ -21,6 +21,8 @@ from raidtui.host.roots.dir_root import DirRoot
 from raidtui.host.roots.root import Root
 
 _PACE_S = 0.1
+_UDEV_S = 15.0
+"""How long udev and what it starts is waited for: on a busy host it takes seconds to look at a device."""
 _UDEV = frozenset({"systemd-udevd", "udevd", "(udev-worker)", "udev-worker", "eudev"})
 _READERS = frozenset({"mdadm", "smartctl"})
 # stat(2) of a file there may hang.
@@ -34,17 +36,19 @@ class Opener(Struct, frozen=True, kw_only=True):
     Args:
         words: who, as a clause.
         writes: whether it is open for writing.
+        of_udev: whether it is udev, or what udev has started: it closes it soon.
     """
 
     words: str
     writes: bool
+    of_udev: bool = False
 
 
 def open_words(root: Root, names: Collection[str], *, patience_s: float = 1.0) -> Mapping[str, str]:
     """Return who has these devices or their partitions open, by kernel name; unopened devices are left out.
 
-    For a partition, those who write to its disk count, too. udev and its children do not count: they read and
-    close. Nor does anybody who closes it within ``patience_s``.
+    For a partition, those who write to its disk count, too. Nobody counts who closes it in ``patience_s``,
+    nor udev and its children, as long as they close it within ``_UDEV_S``: they look at what is new.
 
     Args:
         root: the host; of one that is not live, only loop devices are known.
@@ -56,7 +60,7 @@ def open_words(root: Root, names: Collection[str], *, patience_s: float = 1.0) -
     if not numbers:
         return {}
     loops = _loops(root, names, numbers)
-    end_s = time.monotonic() + patience_s
+    since_s = time.monotonic()
     while True:
         processes, all_seen = _processes(root, numbers)
         found = {}
@@ -70,7 +74,10 @@ def open_words(root: Root, names: Collection[str], *, patience_s: float = 1.0) -
                 found[name] = ", ".join(words)
             elif not all_seen:
                 found[name] = "only root can see which processes have it open"
-        if not processes or time.monotonic() >= end_s:
+        is_udev = all(opener.of_udev for openers in processes.values() for opener in openers)
+        if not processes or time.monotonic() - since_s >= (
+            max(patience_s, _UDEV_S) if is_udev else patience_s
+        ):
             return found
         time.sleep(_PACE_S)
 
@@ -136,9 +143,12 @@ def _processes(root: Root, numbers: set[str]) -> tuple[dict[str, list[Opener]], 
             if number not in numbers:
                 continue
             name = root.text(f"/proc/{pid}/comm")
-            if name is not None and name not in _UDEV and not _is_udev(pid) and not _is_ours(root, pid):
-                words = f"{name or 'a process'} (pid {pid}) has it open"
-                opener = Opener(words=words, writes=_is_writing(root, pid, file))
+            of_udev = _is_udev(pid)
+            if name is not None and of_udev is not None and not _is_ours(root, pid):
+                who = "udev's worker" if name in _UDEV else name or "a process"
+                more = ", which udev has started," if of_udev and name not in _UDEV else ""
+                words = f"{who} (pid {pid}){more} has it open"
+                opener = Opener(words=words, writes=_is_writing(root, pid, file), of_udev=of_udev)
                 found.setdefault(number, []).append(opener)
     return found, all_seen
 
@@ -174,14 +184,14 @@ def _is_ours(root: Root, pid: int) -> bool:
     return words[1:2] == [str(os.getpid())] and root.text(f"/proc/{pid}/comm") in _READERS
 
 
-def _is_udev(pid: int) -> bool:
-    """Whether a process is udev or a descendant of it."""
+def _is_udev(pid: int) -> bool | None:
+    """Whether a process is udev or a descendant of it; None where it has ended, and has nothing open."""
     import psutil  # noqa: PLC0415  (as above)
 
     try:
         process = psutil.Process(pid)
         return any(each.name() in _UDEV for each in (process, *process.parents()))
-    except psutil.NoSuchProcess:  # it has ended, and has nothing open any more
-        return True
+    except psutil.NoSuchProcess:
+        return None
     except psutil.Error:
         return False

@@ -167,9 +167,8 @@ def cancel(job: Job) -> None:
         if len(done) + 1 < len(job.plan.steps):
             job.note(event=CANCEL_EVENT)
             return
-        raise JobError(
-            f"job {job.id} has done its steps, and md is at work; to end that: raidtui jobs rollback {job.id}"
-        )
+        end = f"; to end that: raidtui jobs rollback {job.id}" if job.goes_back else ""
+        raise JobError(f"job {job.id} has done its steps, and md is at work{end}")
     if state not in {JobState.MADE, JobState.RUNNING}:
         raise _nothing_to_cancel(job)
     import psutil  # noqa: PLC0415  (only who cancels needs it)

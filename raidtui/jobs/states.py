@@ -57,7 +57,7 @@ _SENTENCES = {
     JobState.STUCK: "is stuck",
     JobState.NOT_BEGUN: "was not started: another job was running",
 }
-NO_WAY_BACK = "cannot be rolled back: md has begun what cannot be undone"
+NO_WAY_BACK = "cannot be rolled back: the way back, where there is one, is another plan"
 
 
 def entry_text(entry: Mapping[str, Any]) -> str:
@@ -83,6 +83,8 @@ def entry_text(entry: Mapping[str, Any]) -> str:
         return "\n".join(f"     | {line}" for line in str(entry.get("text", "")).rstrip("\n").split("\n"))
     if event == JobState.GOES_ON:
         return f"goes on: {entry.get('reason', '')}"
+    if event == JobState.NOT_BEGUN and entry.get("again"):
+        return f"{'not rolled back' if entry.get('back') else 'not resumed'}: {entry.get('reason', '')}"
     if event in FINAL:
         return f"{event}" + (f": {entry['reason']}" if entry.get("reason") else "")
     return ""

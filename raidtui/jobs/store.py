@@ -361,6 +361,14 @@ class Job:
         if not any(step.undo for number, step in enumerate(steps) if number in done | begun):
             raise JobError(f"job {self.id} has done no step that can be undone")
 
+    @property
+    def goes_back(self) -> bool:
+        """Whether it can be rolled back, as far as its plan and its journal say."""
+        with contextlib.suppress(JobError):
+            self.refuse_back()
+            return True
+        return False
+
 
 def find_job(name: str, folder: Path | None = None) -> Job:
     """Return the job with this id, or the only one whose id begins or ends with it.

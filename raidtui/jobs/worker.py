@@ -290,6 +290,7 @@ class Worker:
         self._job.note(event="output", text=text[-4000:])
 
     def _end(self, state: JobState, *, reason: str = "") -> JobState:
+        reason = reason or (self._job.plan.after if state is JobState.DONE else "")
         self._job.note(event=state, **({"reason": reason} if reason else {}))
         if state in {JobState.DONE, JobState.ROLLED_BACK}:
             self._job.give_room_up()
@@ -353,7 +354,9 @@ def status_of(job: Job, work: Callable[[], str], wanted: str) -> int:
     except JobError as error:
         busy = isinstance(error, BusyError)
         with contextlib.suppress(OSError):  # the folder may not be writable
-            job.note(event="not begun", reason=str(error), **({"busy": True} if busy else {}))
+            again = any(each["event"] == "work" for each in job.entries())
+            more = {"busy": busy, "again": again, "back": again and wanted == JobState.ROLLED_BACK}
+            job.note(event="not begun", reason=str(error), **{key: True for key in more if more[key]})
         return 75 if busy else 1
     except OSError as error:  # nothing is done that cannot be noted
         why = f"its journal in {job.folder} cannot be written: {error.strerror}"

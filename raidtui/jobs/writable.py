@@ -1,18 +1,50 @@
-"""Whether the files that a plan writes can be written: it is known before the first step, not at the last."""
+"""Whether the folders that a plan writes to can be written to: known at its review, not at its last step."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
+from raidtui.host.roots.root import Root
 from raidtui.model.plan import Plan, Refusal, RefusalCode
+
+_BOOT = Path("/boot")
+_TO_BOOT = frozenset(
+    {"update-initramfs", "dracut", "mkinitcpio", "update-grub", "grub-mkconfig", "grub2-mkconfig"}
+)
+"""Tools that write to /boot."""
+
+
+def tried(root: Root, plan: Plan | Refusal) -> Plan | Refusal:
+    """Return a plan for the live host, or why a folder that one of its steps writes to takes nothing."""
+    if isinstance(plan, Refusal) or not root.live:
+        return plan
+    return refuse_unwritable(plan) or plan
 
 
 def refuse_unwritable(plan: Plan) -> Refusal | None:
-    """Return why a file that a later step puts in place could not be written on this host, or None."""
-    paths = (step.path for step in plan.steps if step.content is not None)
-    folders = dict.fromkeys(Path(os.path.realpath(path)).parent for path in paths)
-    return next(filter(None, map(_refuse, folders)), None)
+    """Return why a step could not write where it has to on this host, or None."""
+    return next(filter(None, map(_refuse, dict.fromkeys(_folders(plan)))), None)
+
+
+def _folders(plan: Plan) -> Iterator[Path]:
+    """Yield the folders that steps write to; of those that an earlier step makes, what they are made in."""
+    made: set[Path] = set()
+    for step in plan.steps:
+        if step.content is not None:
+            folder = Path(os.path.realpath(step.path)).parent
+            yield _existing(folder) if made & {folder, *folder.parents} else folder
+        elif step.argv[:1] == ("mkdir",):
+            named = [Path(os.path.realpath(word)) for word in step.argv[1:] if word.startswith("/")]
+            made.update(named)
+            yield from map(_existing, named)
+        elif step.argv and step.argv[0] in _TO_BOOT and _BOOT.is_dir():
+            yield _BOOT
+
+
+def _existing(folder: Path) -> Path:
+    return next((each for each in (folder, *folder.parents) if each.is_dir()), folder)
 
 
 def _refuse(folder: Path) -> Refusal | None:

@@ -82,6 +82,11 @@ def disk_number(serial: str, identity: str) -> str:
     return f"{'WWN' if identity.startswith(_WWN) else 'identifier'} {identity}"
 
 
+def identity_number(identity: str) -> str:
+    """Return ``Disk.identity`` with its kind, where it is all that is known of a disk; "" for none."""
+    return disk_number("" if identity.startswith(_WWN) else identity, identity)
+
+
 class DiskIo(Struct, frozen=True, kw_only=True):
     """Counters of one device from /proc/diskstats (Documentation/admin-guide/iostats.rst).
 

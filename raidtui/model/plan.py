@@ -203,6 +203,7 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         devices: kernel names of all devices touched; their superblocks are saved before.
         arrays: kernel names of all arrays touched.
         already: whether what was asked for is so: there are no steps then, and a note says it.
+        after: what is to be done by hand once it is done, sentences; its job ends with them.
     """
 
     title: str
@@ -221,6 +222,7 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     devices: tuple[str, ...] = ()
     arrays: tuple[str, ...] = ()
     already: bool = False
+    after: str = ""
 
     def __post_init__(self) -> None:
         if self.losses:

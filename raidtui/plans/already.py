@@ -13,6 +13,7 @@ from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import NothingToDo
 from raidtui.model.survey import Superblock, Survey
 from raidtui.plans.assemble import StoppedArray, stopped_arrays
+from raidtui.plans.member_partition import partition_name
 from raidtui.plans.persist import names_another
 from raidtui.view.units import counted, joined
 
@@ -97,7 +98,7 @@ def zeroed_already(survey: Survey, name: str) -> NothingToDo | None:
 
 def added_already(array: Array, name: str) -> NothingToDo | None:
     """Return that a device is a member or a spare of an array."""
-    member = _member((array,), name)
+    member = _taken(array, name)
     if member is None or not _serves(member) or member.role in _OTHER_ROLES or not array.active:
         return None
     return NothingToDo(why=f"{name} is {member.role} in {array.title}")
@@ -112,7 +113,7 @@ def removed_already(survey: Survey, array: Array, name: str) -> NothingToDo | No
 
 def replaced_already(array: Array, old: str, new: str) -> NothingToDo | None:
     """Return that a device is in a member's place, or is being filled for it."""
-    gone, came = _member((array,), old), _member((array,), new)
+    gone, came = _member((array,), old), _taken(array, new)
     if came is None or came.slot is None or not _serves(came):
         return None
     if gone is not None and gone.has("want_replacement") and came.has("replacement"):
@@ -130,7 +131,7 @@ def grown_already(array: Array, names: Sequence[str], slots: int) -> NothingToDo
         names: kernel names of the devices that were to be added.
         slots: how many slots were asked for; 0: one more for each device.
     """
-    members = [_member((array,), name) for name in names]
+    members = [_taken(array, name) for name in names]
     if any(each is None or each.slot is None or not _serves(each) for each in members):
         return None
     if not array.active or not (names or slots) or (slots and slots != array.raid_disks):
@@ -168,6 +169,11 @@ def journal_already(array: Array, name: str) -> NothingToDo | None:
 def _serves(member: Member) -> bool:
     """Whether a member has neither failed nor left the machine."""
     return not member.has("faulty") and member.present is not False
+
+
+def _taken(array: Array, name: str) -> Member | None:
+    """Return the member that a device has become: itself, or the partition that a whole disk was given."""
+    return _member((array,), name) or _member((array,), partition_name(name))
 
 
 def _member(arrays: Sequence[Array], name: str) -> Member | None:

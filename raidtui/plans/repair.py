@@ -25,6 +25,7 @@ from raidtui.plans.manage import (
     undo_add_spare,
     undo_replace,
 )
+from raidtui.plans.member_partition import plan_with_tables, whole_among_parts
 from raidtui.plans.sync import at_least
 from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, joined, short_size
 
@@ -41,6 +42,14 @@ def plan_add(survey: Survey, array: Array, name: str, *, destroys: Collection[st
         name: the device.
         destroys: names of arrays that may be destroyed, as typed.
     """
+    if whole_among_parts(survey, array, (name,)):
+        return plan_with_tables(
+            survey,
+            array,
+            (name,),
+            lambda later, parts: plan_add(later, array, parts[0], destroys=destroys),
+            destroys=destroys,
+        )
     device = candidate_for(survey, array, name, destroys=destroys)
     if isinstance(device, Refusal):
         return device
@@ -95,6 +104,14 @@ def plan_replace(
     if refusal := refuse_replacing(survey, array, old):
         return refusal
     spare = next((each for each in array.members if each.name == new), None)
+    if whole_among_parts(survey, array, (new,)):
+        return plan_with_tables(
+            survey,
+            array,
+            (new,),
+            lambda later, parts: plan_replace(later, array, old, parts[0], destroys=destroys),
+            destroys=destroys,
+        )
     before: tuple[Step, ...] = ()
     device: Device | None = None
     if spare is None:

@@ -40,7 +40,8 @@ def undoable(plan: Plan) -> str:
     """Return a sentence that says how many steps can be undone, or up to which; "" where none can."""
     final = next((number for number, step in enumerate(plan.steps, start=1) if step.final), 0)
     if final:
-        return f"Once step {final} is done, nothing can be undone any more."
+        back = "the way back, where there is one, is another plan"
+        return f"Once step {final} is done, nothing is rolled back: {back}."
     undone = sum(bool(step.undo) for step in plan.steps)
     steps = sum(not step.waits for step in plan.steps)
     if not undone:

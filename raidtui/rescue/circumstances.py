@@ -240,7 +240,21 @@ def _spare_words(group: MemberGroup, spares: list[str]) -> str:
     return (
         f"{are} no slot, but {many}, and their event counts are within {gap} of the newest: they may be"
         " former members of which the role alone was rewritten, by mdadm --add or as a bridge or enclosure"
-        " came back. Their data decide it: search for them. Never try mdadm --create by hand."
+        f" came back.{_number_words(group, spares)} Their data decide it: search for them. Never try mdadm"
+        " --create by hand."
+    )
+
+
+def _number_words(group: MemberGroup, spares: list[str]) -> str:
+    """Return what the kernel's numbers of spares say: a device that is added later gets a further one."""
+    members = group.array.members if group.array is not None else ()
+    found = {each.name: each.number for each in members if each.name in spares and each.number is not None}
+    early = [f"{name}[{number}]" for name, number in sorted(found.items()) if number < group.disks]
+    if not early:
+        return ""
+    return (
+        f" /proc/mdstat numbers {joined(early)}, below {group.disks}, as members from the creation on are:"
+        " a device that is added later gets a further number, as a rule."
     )
 
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 from raidtui.model.survey import Device, MemberRole, Superblock
 from raidtui.rescue.causes import causes_of
 from raidtui.rescue.groups import MemberGroup, groups_of
-from raidtui.rescue.loose_devices import loose_devices, partitions_of, signed_devices
+from raidtui.rescue.loose_devices import (
+    CONTAINERS,
+    container_members,
+    loose_devices,
+    partitions_of,
+    signature_of,
+    signed_devices,
+)
+from raidtui.rescue.mdadm_words import EXTERNAL
 from raidtui.rescue.records import (
     Cause,
     CauseCode,
@@ -30,7 +38,58 @@ def diagnose(facts: RescueFacts) -> tuple[RescueArray, ...]:
     """
     groups = groups_of(facts)
     arrays = [_array(group, [other for other in groups if other is not group]) for group in groups]
-    return (*arrays, *_without_superblocks(groups, facts))
+    taken = {name for group in groups for name in group.lost}
+    members = [name for name in container_members(facts) if name not in taken]
+    kinds = dict.fromkeys(_kind_of(name, facts) for name in members)
+    containers = (
+        _unread_container(kind, [name for name in members if _kind_of(name, facts) == kind], facts)
+        for kind in kinds
+    )
+    return (*arrays, *containers, *_without_superblocks(groups, facts))
+
+
+def _kind_of(name: str, facts: RescueFacts) -> str:
+    return CONTAINERS[signature_of(facts.survey.devices[name])]
+
+
+def _unread_container(kind: str, names: list[str], facts: RescueFacts) -> RescueArray:
+    """Return a container that mdadm does not read, such as Intel's of disks without serial numbers.
+
+    Its disks are no raw ones: neither a search nor other superblocks are for them.
+    """
+    words = EXTERNAL[kind]
+    own = " IMSM_DEVNAME_AS_SERIAL=1" if kind == "imsm" else ""
+    read = f"IMSM_NO_PLATFORM=1{own} mdadm --examine" if kind == "imsm" else "mdadm --examine"
+    why = (
+        "mdadm knows their disks by serial numbers, which these do not tell, or by the controller's firmware"
+        if kind == "imsm"
+        else "mdadm says no more of them"
+    )
+    text = (
+        f"{joined(names)} {'is a member' if len(names) == 1 else 'are members'} of a container of {words}"
+        f" metadata, as udev has found, which mdadm does not read here: {why}. What is in them is not raw:"
+        " mdadm --create is not for them."
+    )
+    by_hand = (
+        f"mdadm does not read their metadata here; by hand: {read} {' '.join(f'/dev/{n}' for n in names)}"
+    )
+    way = WayBack(
+        code=WayCode.START,
+        text=f"Assemble the container of {joined(names)}, and start its volumes with mdadm --incremental, by"
+        " hand.",
+        writes="the metadata of the container",
+        possible=False,
+        why_not=by_hand,
+        devices=tuple(names),
+    )
+    return RescueArray(
+        uuid=None,
+        name=f"{words} container",
+        level=None,
+        members=tuple(_device(facts.survey.devices[name], Presence.UNUSABLE) for name in names),
+        causes=(Cause(code=CauseCode.EXTERNAL, text=text, devices=tuple(names)),),
+        ways=(way,),
+    )
 
 
 def _array(group: MemberGroup, others: list[MemberGroup]) -> RescueArray:

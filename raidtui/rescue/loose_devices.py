@@ -9,6 +9,8 @@ from raidtui.model.survey import Device, Superblock
 from raidtui.rescue.records import RescueFacts
 
 SECTOR_BYTES = 512
+CONTAINERS = {"isw_raid_member": "imsm", "ddf_raid_member": "ddf"}
+"""What udev calls the members of a container of external metadata, and mdadm its metadata."""
 _IN_USE = frozenset({"mount", "swap", "holder"})
 _USED = _IN_USE | {"partition"}
 
@@ -43,8 +45,21 @@ def loose_devices(facts: RescueFacts) -> tuple[str, ...]:
         name
         for name, device in facts.survey.devices.items()
         if _may_be_member(name, facts)
+        and signature_of(device) not in CONTAINERS
         and (name in facts.named or not _is_taken(device))
         and (name in facts.named or not signature_of(device) or _has_kin(device, facts))
+    )
+
+
+def container_members(facts: RescueFacts) -> tuple[str, ...]:
+    """Return the devices that nothing uses, signed as a container's, which mdadm does not read."""
+    return tuple(
+        name
+        for name, device in facts.survey.devices.items()
+        if device.superblock is None
+        and signature_of(device) in CONTAINERS
+        and not device.disk.users
+        and not _is_taken(device, _IN_USE)
     )
 
 

@@ -100,6 +100,7 @@ def plan_real(
             notes=_notes(survey, trial, outcome),
             grounds=(*_grounds(trial, outcome, job), _main_step(steps, start)),
             devices=made.devices,
+            after=_AFTER,
         )
     hold = _hold(trial.names.ident)
     steps = (
@@ -127,6 +128,7 @@ def plan_real(
         rolls_back=not moves,
         stacked=True,
         devices=made.devices,
+        after=_AFTER,
     )
 
 

@@ -207,7 +207,7 @@ class RescueArray(Struct, frozen=True, kw_only=True):
         if self.running:
             return Need.RESCUE if CauseCode.RECREATED in codes else Need.NONE
         if not any(way.possible and way.code not in _NO_STARTS for way in self.ways):
-            return Need.TOO_FEW
+            return Need.RESCUE if codes == {CauseCode.EXTERNAL} else Need.TOO_FEW
         return Need.NONE if codes <= _HARMLESS else Need.RESCUE
 
 

@@ -29,7 +29,6 @@ from raidtui.plans.tune.findings import PATIENT_S
 from raidtui.rescue.copying.copies import known_copies
 from raidtui.rescue.diagnosis import diagnose
 from raidtui.rescue.hints import ArrayHint, captured_hints
-from raidtui.rescue.loose_devices import signature_of
 from raidtui.rescue.records import MediumState, RescueArray, RescueFacts
 from raidtui.session.origin_watch import is_filled
 from raidtui.view.units import SECTOR_BYTES
@@ -40,11 +39,6 @@ from raidtui.wear.readings import WearReader
 _SMART_S = 5.0
 _LOOK_S = 5.0
 _BACKUP = "--backup-file="
-_CONTAINERS = frozenset({"isw_raid_member", "ddf_raid_member"})
-_CONTRADICTED = (
-    "udev finds metadata of a container on it (Intel, DDF), and mdadm none; mdadm needs the disk's serial"
-    " number for Intel's, or IMSM_NO_PLATFORM=1 elsewhere"
-)
 
 
 class RescueReport(Struct, frozen=True, kw_only=True):
@@ -99,21 +93,6 @@ def read_facts(root: Root, names: Collection[str] = ()) -> RescueFacts | None:
     return look_closer(root, survey, snapshot, names)
 
 
-def contradicted(survey: Survey) -> dict[str, str]:
-    """Return why it is not known what is on devices on which udev finds a container's metadata, mdadm none.
-
-    mdadm reads Intel's only of disks with a serial number, and not on every platform (super-intel.c): that it
-    finds none there is no sign that there is none.
-    """
-    held = {member.name for array in survey.snapshot.arrays for member in array.members}
-    found = (
-        name
-        for name, device in survey.devices.items()
-        if device.superblock is None and name not in held and signature_of(device) in _CONTAINERS
-    )
-    return dict.fromkeys(found, _CONTRADICTED)
-
-
 def read_captured_hints(path: str, disks: Iterable[Disk]) -> tuple[ArrayHint, ...]:
     """Return what a capture records of arrays.
 
@@ -148,7 +127,7 @@ def look_closer(root: Root, survey: Survey, snapshot: Snapshot, names: Collectio
         )
         for name, device in survey.devices.items()
     }
-    survey = msgspec.structs.replace(survey, silent={**late, **contradicted(survey), **survey.silent})
+    survey = msgspec.structs.replace(survey, silent={**late, **survey.silent})
     blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
     moved = any(needs_backup(block) for block in blocks)
     return RescueFacts(

@@ -20,7 +20,7 @@ from raidtui.jobs import journal
 from raidtui.jobs.lock import JobError, worker_of
 from raidtui.jobs.spawn import begin_job, cancel, start_worker
 from raidtui.jobs.states import FINAL, UNFINISHED, JobState
-from raidtui.jobs.store import Job, JobLine, all_jobs, find_job
+from raidtui.jobs.store import JobLine, all_jobs, find_job
 from raidtui.jobs.waiting import JobWait, wait_of
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan
@@ -38,14 +38,14 @@ class JobNews(Struct, frozen=True, kw_only=True):
         entries: the new entries.
         state: ``running`` while it runs, also before its worker has started.
         wait: what it waits for, if it does.
-        undoes: whether a job that is done has steps that can be undone.
+        backs: whether it has done steps that can be undone, and none that has no way back.
         destroyed: whether a step that destroys was begun.
     """
 
     entries: tuple[Mapping[str, Any], ...]
     state: JobState = JobState.RUNNING
     wait: JobWait | None = None
-    undoes: bool = False
+    backs: bool = False
     destroyed: bool = False
 
 
@@ -137,23 +137,18 @@ def job_news(job_id: str, since: int, begun_after: int = 0) -> JobNews:
     last = next((str(each.get("event")) for each in reversed(entries) if each.get("event") != "output"), "")
     if not begun:
         state = JobState.RUNNING
+    elif last == JobState.NOT_BEGUN and any(each.get("event") == "work" for each in entries):
+        state = job.state  # a worker too many changes nothing about how it ended
     elif last in FINAL or (last == JobState.GOES_ON and job.is_followed):
         state = JobState(last)
     else:
         state = JobState.RUNNING if running else job.state
     wait = wait_of(open_root(), job) if state is JobState.GOES_ON else None
-    undoes = state is JobState.DONE and _undoes(job)
+    may = state is not JobState.RUNNING and (state is not JobState.DONE or job.command == "jobs")
+    backs = may and job.goes_back
     begun_steps = {each["step"] for each in entries if each.get("event") == "begin"}
     destroyed = any(job.plan.steps[number].destroys for number in begun_steps) if begun_steps else False
-    return JobNews(entries=tuple(entries[since:]), state=state, wait=wait, undoes=undoes, destroyed=destroyed)
-
-
-def _undoes(job: Job) -> bool:
-    try:
-        job.refuse_back()
-    except JobError:
-        return False
-    return job.command == "jobs"
+    return JobNews(entries=tuple(entries[since:]), state=state, wait=wait, backs=backs, destroyed=destroyed)
 
 
 def new_uuid() -> str:

@@ -312,6 +312,12 @@ def test_attach(call: Run, events: tuple[dict[str, Any], ...], status: int, last
     assert call("jobs", "attach", "stop") == (status, REPORTED + last.format(job.id), "")
 
 
+def test_attach_offers_no_way_back_where_there_is_none(call: Run) -> None:
+    job = made(WORK, BEGIN, {"event": "failed", "reason": "step 1: busy"}, plan=NO_UNDO)
+    hint = f"To continue: raidtui jobs resume {job.id}\n"
+    assert call("jobs", "attach", "fail") == (1, f"{REPORTED}failed: step 1: busy\n{hint}", "")
+
+
 def test_attach_to_one_that_was_not_begun(call: Run) -> None:
     made(NOT_BEGUN)
     said = "not begun: another job is running: x\n"

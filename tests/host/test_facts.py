@@ -114,10 +114,11 @@ def test_it_holds(kind: FactKind, subject: str, value: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "subject", "value", "expected"),
     [
-        (FactKind.SERIAL, "sdz", "X", "sdz is gone"),
-        (FactKind.SERIAL, "sda", "X", "sda is another disk now: PHWL5184"),
+        (FactKind.SERIAL, "sdz", "X", "sdz, serial X, is gone"),
+        (FactKind.SERIAL, "sdz", "0x5001", "sdz, WWN 0x5001, is gone"),
+        (FactKind.SERIAL, "sda", "X", "sda is another disk now: PHWL5184, not X"),
         (FactKind.SERIAL, "sda", "", "sda is another disk now: PHWL5184"),
-        (FactKind.SERIAL, "sdq", "X", "sdq is another disk now: without serial number"),
+        (FactKind.SERIAL, "sdq", "X", "sdq is another disk now: without serial number, not X"),
         (FactKind.SIZE, "sdz", "1", "sdz is gone"),
         (FactKind.SIZE, "sda", "512001", "sda has another size now: 512000 bytes"),
         (FactKind.SIZE, "sdu", "512000", "sdu has another size now: None bytes"),

@@ -120,10 +120,46 @@ def test_one_that_goes(live: DirRoot, holder: Process, monkeypatch: pytest.Monke
     assert open_words(live, ("sdz",), patience_s=60) == {}
 
 
-def test_udev_and_what_it_starts(live: DirRoot, holder: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize("stays", [True, False])
+def test_udev_and_what_it_starts(
+    live: DirRoot, holder: Process, monkeypatch: pytest.MonkeyPatch, *, own: bool, stays: bool
+) -> None:
+    """It is waited for longer than others; one that stays is named as udev's."""
+    name = Path(f"/proc/{holder.pid}/comm").read_text().strip()
+
+    def pause(_: float) -> None:
+        if not stays:
+            holder.kill()
+            holder.wait()
+
+    monkeypatch.setattr("raidtui.host.openers.time.sleep", pause)
+    monkeypatch.setattr(openers, "_UDEV_S", 0.0 if stays else 60.0)
+    monkeypatch.setattr(openers, "_UDEV", frozenset({name}) if own else frozenset())
+    monkeypatch.setattr(openers, "_is_udev", lambda _: True)
+    who = "udev's worker" if own else name
+    words = f"{who} (pid {holder.pid}){'' if own else ', which udev has started,'} has it open"
+    assert open_words(live, ("sdz",), patience_s=0) == ({"sdz": words} if stays else {})
+
+
+def test_what_udev_has_started(monkeypatch: pytest.MonkeyPatch) -> None:
     parent = Path(f"/proc/{os.getpid()}/comm").read_text().strip()
     monkeypatch.setattr(openers, "_UDEV", frozenset({parent}))
-    assert open_words(live, ("sdz",), patience_s=0) == {}
+    assert openers._is_udev(os.getpid())
+    monkeypatch.setattr(openers, "_UDEV", frozenset({"udevd"}))
+    assert not openers._is_udev(os.getpid())
+
+
+@pytest.mark.parametrize("settles", [True, False])
+def test_a_device_that_udev_holds_is_waited_for(monkeypatch: pytest.MonkeyPatch, *, settles: bool) -> None:
+    """Such as by its mdadm --incremental, which opens it exclusively."""
+    root = host_tree(disks={"sdz": {}}).root()
+    root.put("/run/udev/queue", "")
+    answers = iter(("something uses it", "something uses it", ""))
+    monkeypatch.setattr(examine, "why_busy", lambda *_: next(answers) if settles else "something uses it")
+    monkeypatch.setattr(examine, "_UDEV_S", 60.0 if settles else 0.0)
+    monkeypatch.setattr("raidtui.host.examine.time.sleep", lambda _: None)
+    assert examine.read_device(root, "sdz").busy == ("" if settles else "something uses it")
 
 
 def test_a_worker_of_udev_that_ends_meanwhile(

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from raidtui.jobs import worker
 from raidtui.jobs.lock import JobError, only_worker, worker_of
 from raidtui.jobs.spawn import cancel
+from raidtui.jobs.states import entry_text
 from raidtui.jobs.store import Job
 from raidtui.jobs.waiting import wait_of
 from raidtui.jobs.worker import Worker, work_on
@@ -224,9 +225,12 @@ def test_no_way_back(chain: Chain, *, begun: bool) -> None:
         Worker(host, job).work()
     assert work_on(host, job.folder, back=True) == 1
     assert (host.state, journal(job)[-1]) == ("110", "not begun")
-    assert reason(job) == f"job {job.id} cannot be rolled back: md has begun what cannot be undone"
-    with pytest.raises(JobError, match="md has begun what cannot be undone"):
+    why = f"job {job.id} cannot be rolled back: the way back, where there is one, is another plan"
+    assert reason(job) == why
+    assert entry_text(job.entries()[-1]) == f"not rolled back: {why}"
+    with pytest.raises(JobError, match="is another plan"):
         job.refuse_back()
+    assert not job.goes_back
 
 
 def test_a_failure_after_what_has_no_way_back(chain: Chain) -> None:

@@ -23,6 +23,7 @@ from raidtui.jobs.lock import JobError, only_worker, worker_of
 from raidtui.jobs.plan_file import save_plan
 from raidtui.jobs.spawn import cancel
 from raidtui.jobs.state_files import write_synced
+from raidtui.jobs.states import entry_text
 from raidtui.jobs.store import Job
 from raidtui.jobs.undo_record import UndoRecord, WrittenValue
 from raidtui.jobs.worker import Worker, work_on
@@ -850,6 +851,13 @@ def test_a_rollback_that_cannot_be_is_not_begun(host: Host, going: Making) -> No
     assert work_on(host, job.folder, back=True) == 1
     assert (job.state, host.state, journal(job)[-1]) == ("failed", "111", "not begun")
     assert reason(job) == f"job {job.id} cannot be rolled back now: md127 is not there"
+
+
+def test_what_comes_after_a_plan_is_said_at_its_end(tmp_path: Path, host: Host) -> None:
+    """Such as after a rescue: mount it read-only, copy, compare; only then write."""
+    job = job_of(tmp_path, replace(PLAN, after="Mount it read-only first."))
+    assert Worker(host, job).work() == "done"
+    assert entry_text(job.entries()[-1]) == "done: Mount it read-only first."
 
 
 def test_another_worker(tmp_path: Path, host: Host) -> None:

@@ -9,11 +9,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from raidtui.host.roots.dir_root import DirRoot
+from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import begin_job
 from raidtui.jobs.store import all_jobs
-from raidtui.jobs.writable import refuse_unwritable
-from raidtui.model.plan import Harm, Plan, Step
+from raidtui.jobs.writable import refuse_unwritable, tried
+from raidtui.model.plan import Harm, Plan, Refusal, Step
 
 
 def plan(folder: Path) -> Plan:
@@ -62,3 +64,36 @@ def test_a_folder_that_is_not_there_or_not_ours(tmp_path: Path, monkeypatch: pyt
     refusal = refuse_unwritable(plan(tmp_path))
     assert refusal is not None
     assert refusal.why == f"the plan writes a file, and {tmp_path} is not writable"
+
+
+def test_the_folder_of_an_initramfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is written to after the disks were wiped."""
+    made = Plan(title="t", subject="s", steps=(Step(argv=("update-initramfs", "-u", "-k", "all"), why="x"),))
+    monkeypatch.setattr("raidtui.jobs.writable._BOOT", tmp_path)
+    assert refuse_unwritable(made) is None
+    monkeypatch.setattr(os, "statvfs", room(flag=os.ST_RDONLY))
+    refusal = refuse_unwritable(made)
+    assert refusal is not None
+    assert refusal.why == f"the plan writes a file, and {tmp_path} is on a file system that is read-only"
+
+
+def test_a_folder_that_a_step_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It need not be there; what it is made in has to take it."""
+    folder = tmp_path / "systemd" / "mdmonitor.service.d"
+    steps = (
+        Step(argv=("mkdir", "--parents", str(folder)), why="x"),
+        Step(path=f"{folder}/program.conf", content="x", why="y"),
+    )
+    made = Plan(title="t", subject="s", steps=steps)
+    assert refuse_unwritable(made) is None
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    refusal = refuse_unwritable(made)
+    assert refusal is not None
+    assert refusal.why == f"the plan writes a file, and {tmp_path} is not writable"
+
+
+def test_of_the_live_host_alone(tmp_path: Path) -> None:
+    """A capture and the demo have no folders here."""
+    made = plan(tmp_path / "etc")
+    assert tried(MemoryRoot({}), made) is made
+    assert isinstance(tried(DirRoot("/"), made), Refusal)

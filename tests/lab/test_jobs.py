@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from raidtui.plans.create.partition import RAID_TYPE
+from raidtui.plans.member_partition import RAID_TYPE
 from tests.extent import later
 from tests.lab.guests.arrays import Made, disk_names, make_array, make_ram_disks, mdstat
 from tests.lab.guests.console import RAIDTUI, kernel_text, open_console, shows_row
@@ -463,3 +463,26 @@ def test_a_disk_that_vanished_between_plan_and_run(guest: Guest, data: Made) -> 
     assert f"step 1: {gone} is gone" in apply(guest, status=1)
     assert states(guest) == ["rolled back"]
     assert intact(guest, str(data.path))
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_what_is_cancelled_before_its_first_step_wipes_nothing(guest: Guest, begun: bool) -> None:  # noqa: FBT001
+    """While the worker is being started, and while it looks at the devices once more."""
+    disks = disk_names(guest)[:2]
+    assert guest.run(f"rm -rf {JOBS}; mkfs.ext4 -q /dev/{disks[0]} && udevadm settle").status == 0
+    plan(guest, "create", "--name=127", "--level=raid1", *disks)
+    before = checksum(guest, disks)
+    # Step 1 waits for udev, where that has the device open.
+    held = f"cp /bin/sleep /tmp/udevd; exec 9</dev/{disks[0]}; touch /tmp/held; exec /tmp/udevd 300"
+    holder = guest.spawn(held)
+    wait_until(lambda: guest.run("test -e /tmp/held").status == 0, what="it is held")
+    assert raidtui(guest, "apply", "/tmp/plan.json", "--confirm=127", "--detach").status == 0
+    if begun:
+        wait_until(lambda: guest.run(f"grep -q work {JOBS}/*/journal.jsonl").status == 0, what="it works")
+    said = raidtui(guest, "jobs", "cancel", "create").output
+    assert "cancelled: cancelled before step 1" in said
+    assert states(guest) == ["cancelled"]
+    holder.kill()
+    holder.wait(60)
+    assert checksum(guest, disks) == before
+    assert guest.run(f"blkid -p -s TYPE -o value /dev/{disks[0]}").stdout == "ext4\n"

@@ -1,5 +1,6 @@
 """Grow and shrink what needs larger disks: XFS, btrfs, the geometry of ext4, LVM."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -8,7 +9,7 @@ from tests.lab.conftest import Laboratory, clean
 from tests.lab.guests.arrays import Made, disk_names, make_array
 from tests.lab.guests.filled import CHECKS, filled, intact, room_kib
 from tests.lab.guests.guest import Guest
-from tests.lab.guests.jobs import do, refusal
+from tests.lab.guests.jobs import apply, do, plan, refusal
 from tests.lab.guests.uml import UmlGuest
 
 pytestmark = pytest.mark.later
@@ -57,6 +58,26 @@ def test_btrfs_is_made_smaller_first(large_guest: Guest) -> None:
     assert do(guest, "shrink", "125", "--devices=3").endswith("done\n")
     assert room_kib(guest) < before
     intact(guest, str(made.path), "btrfs")
+
+
+@pytest.mark.parametrize(("geometry", "taken"), [("su=64k,sw=2", True), ("sunit=0,swidth=0", False)])
+def test_the_mount_options_that_are_advised_for_xfs_are_taken(
+    large_guest: Guest, geometry: str, *, taken: bool
+) -> None:
+    """Where it was made with a geometry; where it was not, the kernel takes none, as the plan says."""
+    guest = large_guest
+    made = made_of(guest, 3)
+    done = guest.run(f"mkfs.xfs -q -f -d {geometry} {made.path} && mount {made.path} /mnt")
+    assert done.status == 0, done.output
+    notes = " ".join(plan(guest, "grow", "125", "--add", disk_names(guest)[3])["notes"])
+    options = re.search(r"sunit=\d+,swidth=\d+", notes)
+    assert options is not None, notes
+    assert "else such a mount fails" in notes
+    assert apply(guest).endswith("done\n")
+    shows = guest.run("xfs_info /mnt | grep sunit").stdout
+    again = guest.run(f"umount /mnt && mount -o {options[0]} {made.path} /mnt")
+    assert (again.status == 0) is taken, f"{shows}{again.output}"
+    assert ("swidth=0 " not in shows) is taken
 
 
 def test_xfs_is_never_made_smaller(large_guest: Guest) -> None:

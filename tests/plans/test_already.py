@@ -108,6 +108,8 @@ def test_members() -> None:
     survey = host(raid10(failed=("sdb",), spares=("sdp",)), devices=(device("sdz"),))
     array = first(survey)
     assert said(added_already(array, "sdp")) == "sdp is spare in data"
+    parts = first(host(raid1(members=("sde1", "sdf1"))))
+    assert said(added_already(parts, "sdf")) == "sdf is in_sync in root"  # it was partitioned for that
     assert added_already(array, "sdb") is None
     assert added_already(array, "sdz") is None
     assert said(removed_already(survey, array, "sdz")) == "sdz is no member of data"

@@ -425,13 +425,26 @@ def test_a_chain_that_runs_out_of_room() -> None:
     assert refused(converted(none, "raid6", "sdy", "sdz")).startswith("there is not enough room before")
 
 
+def test_the_way_back_of_a_raid5_of_two_is_said() -> None:
+    """Nothing has moved: md can, raidtui does not."""
+    plan = planned(converted(grown(raid1()), "raid5"))
+    assert plan.notes.count(
+        "md can make a raid5 of two a raid1 again (mdadm --grow --level=1); raidtui does not, because kernels"
+        " may leave it frozen, all I/O with it (mdadm's pull request 301)."
+    )
+    assert "a raid1 again" not in " ".join(planned(converted(grown(raid1(), *NEW), "raid5", "sdz")).notes)
+
+
+FROM = "Once step {} is done, nothing is rolled back: the way back, where there is one, is another plan."
+
+
 def test_what_can_be_undone_is_said() -> None:
     """Up to the first step that has no way back, and no step after it."""
     lines = plan_sentences(planned(converted(grown(raid1(), *NEW), "raid6", "sdy", "sdz")))
-    assert lines[-1] == "Once step 1 is done, nothing can be undone any more."
+    assert lines[-1] == FROM.format(1)
     lines = plan_sentences(planned(converted(grown(RAID5, *NEW), "raid6", "sdz")))
     assert lines[-4:] == [
-        "Once step 3 is done, nothing can be undone any more.",
+        FROM.format(3),
         f"  undo 2: echo max > /sys/class/block/{RAID5.name}/md/sync_max",
         f"  undo 1: mdadm --manage /dev/{RAID5.name} --remove /dev/sdz",
         "  undo 1: mdadm --zero-superblock /dev/sdz",

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.disk import Use
-from raidtui.model.plan import FactKind, Harm, Plan, Step
+from raidtui.model.plan import FactKind, Harm, Plan, Refusal, Step
 from raidtui.model.survey import Device, Superblock, Survey
 from raidtui.plans.create import create_plan as create
 from raidtui.plans.create.create_request import CreateRequest, canonical_level
@@ -330,3 +330,18 @@ def test_a_journal() -> None:
         " Without its device the array is read-only. Use an SSD with power-loss"
         " protection."
     ) in found.notes
+
+
+@pytest.mark.parametrize("level", ["raid0", "raid1", "raid4", "raid5", "raid6", "raid10"])
+@pytest.mark.parametrize("journal", ["", "sde"])
+@pytest.mark.parametrize("policy", ["", "resync", "bitmap", "ppl", "journal"])
+@pytest.mark.parametrize("bitmap", ["", "none", "internal"])
+def test_no_bitmap_is_left_to_mdadm(level: str, journal: str, policy: str, bitmap: str) -> None:
+    """Some versions make one of themselves from 100 GB on, others ask; RAID 0 takes no such option."""
+    asked = plain(level, journal=journal, consistency_policy=policy, bitmap=bitmap)
+    made = create.plan_create(asked, survey())
+    if isinstance(made, Refusal):
+        return
+    [words] = [step.argv for step in made.steps if "--create" in step.argv]
+    kinds = [word for word in words if word.startswith("--bitmap")]
+    assert kinds in ([[]] if level == "raid0" else [["--bitmap=none"], ["--bitmap=internal"]])

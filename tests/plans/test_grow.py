@@ -396,3 +396,9 @@ def test_no_room(room: int | None, has: str) -> None:
 
 def test_just_enough_room() -> None:
     assert planned(plan(grown(raid5(chunk_kib=64), NEW, room=384), "sdz"))
+
+
+def test_a_disk_with_larger_sectors() -> None:
+    """Of 4096 bytes among members of 512: what is on the array may not be readable then."""
+    found = refused(plan(grown(RAID5, replace(NEW, sector_bytes=4096)), "sdz"))
+    assert found == "sdz has sectors of 4096 bytes, sdg of 512; choose a device of the same kind"

@@ -106,6 +106,13 @@ def test_what_takes_the_new_room(survey: Survey, commands: list[str], note: str)
     assert found.notes[:1] == ((note,) if note else ())
 
 
+@pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs"])
+def test_a_file_system_is_made_larger_where_it_is_mounted(kind: str) -> None:
+    """A job that is resumed after a boot may find it unmounted: resize2fs would ask for e2fsck -f first."""
+    [step] = above(standing(signed(kind), mounted(kind))).steps
+    assert step.needs == (fact(FactKind.MOUNTED, "/srv"),)
+
+
 def test_a_volume_that_is_named() -> None:
     """The device mapper doubles what is a "-" in the names of group and volume."""
     survey = standing(PV, *VOLUMES, dm_0=(signed("xfs"), mounted("xfs", "/home")))

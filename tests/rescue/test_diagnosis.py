@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
-import json
-
 import pytest
 
-from raidtui.command.rescue_diagnose import report_dict, run, status_of
-from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.tools import output_path
+from raidtui.command.rescue_diagnose import report_dict, status_of
 from raidtui.session.rescue import read_rescue
 from tests.hosts.wrecks import wrecked
 from tests.rescue.expected import KNOWN, differs
@@ -37,33 +32,12 @@ def test_each_way_says_why_not_or_what_it_writes(wreck: str) -> None:
         assert all(cause.text.endswith(".") for cause in array.causes)
 
 
-def container_disks(kind: str) -> MemoryRoot:
-    """Two disks with data, on which mdadm finds no superblock, and udev what is given."""
-    files = {"/proc/mdstat": "Personalities :\nunused devices: <none>\n"}
-    surfaces = [{"device": name, "blank": False} for name in ("sda", "sdb")]
-    files["/.raidtui/surfaces.json"] = json.dumps(surfaces)
-    for number, name in enumerate(("sda", "sdb")):
-        node = f"/sys/class/block/{name}"
-        files |= {f"{node}/dev": f"8:{number * 16}\n", f"{node}/size": "2097152\n"}
-        files[f"/run/udev/data/b8:{number * 16}"] = f"E:ID_FS_TYPE={kind}\nE:ID_FS_USAGE=raid\n"
-        for more in ((), ("--export",)):
-            argv = ("mdadm", "--examine", *more, f"/dev/{name}")
-            files[output_path(argv)] = "exit 1\n"
-    return MemoryRoot(files)
-
-
-@pytest.mark.parametrize("kind", ["isw_raid_member", "ddf_raid_member"])
-def test_a_container_that_mdadm_does_not_read_is_not_called_lost(
-    kind: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    root = container_disks(kind)
-    report = read_rescue(root)
-    assert (report.arrays, [*report.silent], report.read) == ((), ["sda", "sdb"], 0)
-    assert run(root, argparse.Namespace(devices=[], json=False)) == 3
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert (
-        "what is on sda is not known: udev finds metadata of a container on it (Intel, DDF), and mdadm none"
-        in said.err
-    )
-    assert read_rescue(container_disks("ext4")).silent == {}
+def test_numbers_of_the_kernel_speak_for_former_members() -> None:
+    """A device that is added later gets a further one than those of the creation."""
+    said = [
+        cause.text
+        for array in read_rescue(wrecked("r6-members-recorded-as-spares")).arrays
+        for cause in array.causes
+    ]
+    numbers = "/proc/mdstat numbers sda[0], sdb[2] and sdc[3], below 6, as members from the creation on are"
+    assert any(numbers in text for text in said), said

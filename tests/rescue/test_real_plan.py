@@ -112,6 +112,7 @@ def test_what_is_forgiven_is_said() -> None:
         ),
     )
     assert (plan.harm, plan.confirm, plan.rolls_back) == (Harm.DESTROYS, "data", True)
+    assert plan.after == plan.notes[2]
     assert not [line for line in plan_sentences(plan) if "cannot be restored" in line]
 
 

@@ -18,9 +18,10 @@ from raidtui.host.roots.root import Root
 from raidtui.host.surface import SURFACES
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.model.answer import AnswerKind
+from raidtui.model.disk import Use
 from raidtui.model.smart import ErrorRecovery
 from raidtui.rescue.diagnosis import diagnose
-from raidtui.rescue.records import CauseCode, MediumState, RescueArray, RescueFacts
+from raidtui.rescue.records import CauseCode, MediumState, Need, RescueArray, RescueFacts, WayCode
 from raidtui.rescue.rescue_lines import array_lines
 from raidtui.rescue.rescue_verdict import VerdictCode, verdict_of
 from raidtui.session.rescue import RescueReport, impatience, read_facts, read_rescue
@@ -288,3 +289,20 @@ def test_a_timeout_mismatch_is_said_where_two_dropped_out() -> None:
     assert said.startswith("sda may retry for minutes, and the kernel waits 30 s: at a bad sector,")
     assert "smartctl -l scterc,70,70 /dev/sda, or a command timeout of 180 s" in said
     assert not texts(diagnose(facts_of("r5-both-sources-dropped")), CauseCode.TIMEOUT)
+
+
+@pytest.mark.parametrize(("sign", "kind"), [("isw_raid_member", "Intel"), ("ddf_raid_member", "DDF")])
+def test_members_of_a_container_that_mdadm_does_not_read_are_not_raw(sign: str, kind: str) -> None:
+    """Such as Intel's where the disks tell no serial numbers: a search would take them for raw disks."""
+    facts = facts_of("r5-zero-all")
+    uses = (Use(kind="signature", what=sign),)
+    devices = {
+        name: replace(each, disk=replace(each.disk, uses=uses)) for name, each in facts.survey.devices.items()
+    }
+    [array] = diagnose(replace(facts, survey=replace(facts.survey, devices=devices)))
+    assert array.name == f"{kind} container"
+    assert [cause.code for cause in array.causes] == [CauseCode.EXTERNAL]
+    assert f"are members of a container of {kind} metadata" in array.causes[0].text
+    assert [(way.code, way.possible) for way in array.ways] == [(WayCode.START, False)]
+    assert ("IMSM_DEVNAME_AS_SERIAL=1" in array.ways[0].why_not) is (kind == "Intel")
+    assert (verdict_of(array).code, array.needs) == (VerdictCode.NOT_KNOWN, Need.RESCUE)

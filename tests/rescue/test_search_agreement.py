@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from raidtui.command.rescue_search import status_of
 from raidtui.rescue.proof import CheckResult
 from raidtui.rescue.search.outcome import SearchOutcome
 from tests.rescue.images import ext4, ext4_of, search
@@ -142,3 +143,19 @@ def test_the_one_whose_parity_matches_is_alone(tmp_path: Path) -> None:
     assert first.geometry.order == ("m0", "m1", "m2", "m3", "missing", "m5")
     assert first.proof.check is CheckResult.CLEAN
     assert all(each.proof.check is not CheckResult.CLEAN for each in result.candidates[1:])
+
+
+def test_members_that_match_decide_between_hundreds(tmp_path: Path) -> None:
+    """A file system with one file says little of order and layout; where slot 0 is missing, P and Q do."""
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "file").write_bytes(random.Random(3).randbytes(9_000_000))
+    content = ext4_of(folder, tmp_path / "image", mib=240)
+    paths = write_members(tmp_path, content, level=6, layout="left-symmetric", slots=6, size=64 * MIB)
+    result = search(paths[1:])
+    first = result.candidates[0]
+    assert (result.outcome, first.proof.check) == (SearchOutcome.UNIQUE, CheckResult.CLEAN), result.text
+    assert first.geometry.order == ("missing", "m1", "m2", "m3", "m4", "m5")
+    assert (first.geometry.layout, first.geometry.chunk_bytes) == ("left-symmetric", 65536)
+    assert status_of(result) == 0
+    assert all(each.proof.check is not CheckResult.ERRORS for each in result.candidates)

@@ -2,6 +2,7 @@
 
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,6 +62,25 @@ def test_the_truth_is_found_alone(  # noqa: PLR0917
     assert first.geometry.order == tuple("missing" if each in dropped else f"m{each}" for each in order)
     assert (first.geometry.chunk_bytes, first.geometry.data_offset_sectors) == (65536, 2048)
     assert first.proof.check is CheckResult.CLEAN
+
+
+@pytest.mark.parametrize("wanted", [{"slots": 5}, {"levels": (6,)}])
+def test_two_members_of_raid6_are_missing(base: Path, tmp_path: Path, wanted: dict[str, Any]) -> None:
+    """Parity in the place of a missing member looks like much that is soft: that outdoes no wrong block."""
+    order = [2, 4, 3, 1, 0]
+    paths = write_members(
+        tmp_path,
+        ext4(base, "-O", OLD),
+        level=6,
+        layout="left-symmetric",
+        slots=5,
+        order=order,
+        size=64 * MIB,
+    )
+    result = search([paths[1], paths[3], paths[4]], **wanted)
+    first = result.candidates[0]
+    assert (result.outcome, first.proof.check) == (SearchOutcome.UNIQUE, CheckResult.CLEAN), result.text
+    assert first.geometry.order == ("missing", "m4", "m3", "m1", "missing")
 
 
 def fact(kind: str, *, loose: bool = False, premise: tuple[BlockFact, bytes] | None = None) -> BlockFact:

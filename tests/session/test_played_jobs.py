@@ -162,7 +162,7 @@ def test_fewer_devices() -> None:
     data = scene.root.simulated.array("data")
     assert data is not None
     assert (data.raid_disks, data.degraded, data.clip_kib) == (4, 0, None)
-    assert [member.device for member in data.members if member.is_spare] == ["sdg"]
+    assert [member.device for member in data.members if member.is_spare] == ["sdg1"]
 
 
 def test_a_spare_is_kept() -> None:
@@ -182,7 +182,7 @@ def test_a_spare_is_kept() -> None:
         scene.go(500)
     assert news.state is JobState.DONE, news.entries[-3:]
     assert [member.device for member in vm.members if member.is_spare] == ["nvme3n1p1"]
-    assert {member.device: member.slot for member in vm.members}["sdg"] == 3
+    assert {member.device: member.slot for member in vm.members}["sdg1"] == 3
 
 
 def test_a_job_is_cancelled_and_goes_not_back() -> None:

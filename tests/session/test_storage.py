@@ -139,7 +139,7 @@ def test_how_it_is(jobs: Path, events: tuple[Mapping[str, Any], ...], at_rest: s
         ((WORK,), "interrupted"),
         ((WORK, BEGIN), "interrupted"),
         ((WORK, {"event": "rolled back"}), "rolled back"),
-        (({"event": "not begun", "reason": "busy"},), "not begun"),
+        (({"event": "not begun", "reason": "busy"},), "failed"),
     ],
 )
 def test_an_end_before_the_worker_that_is_waited_for(
@@ -260,11 +260,24 @@ def test_a_job_that_is_done_says_whether_it_can_be_undone(jobs: Path) -> None:
     step = Step(argv=("mdadm", "--assemble", "/dev/md1"), why="it starts", undo=(undo,))
     done = ({"event": "begin", "step": 0}, {"event": "step done", "step": 0}, {"event": "done"})
     back = made(WORK, *done, plan=Plan(title="a", subject="x", steps=(step,)))
-    assert storage.job_news(back.id, 0).undoes
+    assert storage.job_news(back.id, 0).backs
     failed = made(WORK, *done[:2], {"event": "failed"}, plan=Plan(title="a", subject="x", steps=(step,)))
-    assert not storage.job_news(failed.id, 0).undoes  # it is offered there anyway
+    assert storage.job_news(failed.id, 0).backs
     for_good = made(WORK, *done, plan=Plan(title="b", subject="x", steps=(replace(step, undo=()),)))
-    assert not storage.job_news(for_good.id, 0).undoes
+    assert not storage.job_news(for_good.id, 0).backs
+
+
+@pytest.mark.parametrize("end", ["done", "failed", "goes on"])
+def test_a_grow_that_was_not_rolled_back_is_what_it_was(jobs: Path, end: str) -> None:
+    """What md has begun has no way back: it is not offered, and a worker that refuses it is no end."""
+    grow = Step(argv=("mdadm", "--grow", "/dev/md1", "--raid-devices=4"), why="begins", final=True)
+    resize = Step(argv=("resize2fs", "/dev/md1"), why="the file system takes the new room")
+    refused = {"event": "not begun", "reason": "no", "again": True, "back": True}
+    events = ({"event": "begin", "step": 0}, {"event": "step done", "step": 0}, {"event": end}, refused)
+    job = made(WORK, *events, plan=Plan(title="grow", subject="x", steps=(grow, resize)))
+    with job.following():
+        news = storage.job_news(job.id, 0)
+    assert (news.state, news.backs) == (end, False)
 
 
 def test_a_job_that_has_begun_to_wipe_says_so(jobs: Path) -> None:

@@ -123,7 +123,7 @@ def test_another_disk_under_this_name_is_not_written_to() -> None:
     result = tuned.tuner.carry_out(plan, snapshot, tuning)
     assert isinstance(result, TuneResult)
     assert result.sentences == (
-        "queue_depth of sda is not set to 8: sda is another disk now: OTHER; it is 32",
+        "queue_depth of sda is not set to 8: sda is another disk now: OTHER, not SSDA0001; it is 32",
     )
     assert host.writes == []
 

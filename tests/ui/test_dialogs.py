@@ -80,12 +80,12 @@ NEWS: tuple[Mapping[str, Any], ...] = (
 )
 
 
-def job(*more: dict[str, Any], state: str = "running", undoes: bool = False) -> Callable[[], JobView]:
+def job(*more: dict[str, Any], state: str = "running", backs: bool = True) -> Callable[[], JobView]:
     """A job that has come so far."""
 
     async def news(job_id: str, since: int) -> JobNews:
         assert job_id == "job-1"
-        return JobNews(entries=(*NEWS, *more)[since:], state=JobState(state), undoes=undoes)
+        return JobNews(entries=(*NEWS, *more)[since:], state=JobState(state), backs=backs)
 
     return lambda: JobView("job-1", "rename: 127 → 126", news)
 
@@ -114,7 +114,7 @@ def test_job_that_failed(shows: Shows) -> None:
 
 def test_job_that_is_done(shows: Shows) -> None:
     end = ({"event": "step done", "step": 1}, {"event": "done"})
-    shows(staged(Kernel(raid10())), prepare=following(job(*end, state="done")))
+    shows(staged(Kernel(raid10())), prepare=following(job(*end, state="done", backs=False)))
 
 
 def waiting(*, more: bool) -> Callable[[], JobView]:
@@ -124,7 +124,7 @@ def waiting(*, more: bool) -> Callable[[], JobView]:
         del job_id
         goes_on = {"event": "goes on", "reason": "md moves every block; other jobs can run meanwhile"}
         wait = JobWait(why="md moves every block", percent=21.1, more=more)
-        return JobNews(entries=(*NEWS, goes_on)[since:], state=JobState.GOES_ON, wait=wait)
+        return JobNews(entries=(*NEWS, goes_on)[since:], state=JobState.GOES_ON, wait=wait, backs=True)
 
     return lambda: JobView("job-1", "grow: 3 → 4 devices", news)
 
@@ -159,14 +159,14 @@ async def test_what_a_job_that_waits_can_be_asked(more: bool, key: str, results:
 
 def test_job_that_is_done_and_can_be_undone(shows: Shows) -> None:
     end = ({"event": "step done", "step": 1}, {"event": "done"})
-    shows(staged(Kernel(raid10())), prepare=following(job(*end, state="done", undoes=True)))
+    shows(staged(Kernel(raid10())), prepare=following(job(*end, state="done", backs=True)))
 
 
 @pytest.mark.parametrize("undoes", [False, True])
 async def test_only_what_can_be_undone_is_given_back(undoes: bool) -> None:  # noqa: FBT001
     results: list[Any] = []
     async with running(Kernel(raid10())) as pilot:
-        view = job({"event": "done"}, state="done", undoes=undoes)()
+        view = job({"event": "done"}, state="done", backs=undoes)()
         pilot.app.push_screen(view, results.append)
         await pilot.pause()
         await view._look()
@@ -284,7 +284,7 @@ async def test_what_reduces_is_confirmed(keys: tuple[str, ...], result: list[Any
 async def test_commands_to_a_job(state: str, keys: tuple[str, ...], result: list[Any]) -> None:
     results: list[Any] = []
     async with running(Kernel(raid10())) as pilot:
-        view = job(state=state)()
+        view = job(state=state, backs=state != "done")()
         pilot.app.push_screen(view, results.append)
         await pilot.pause()
         await view._look()

@@ -46,3 +46,24 @@ async def test_its_end_is_in_view_whatever_was_drawn_before(
         await until(pilot, lambda: view.state is JobState.DONE)
         await pilot.pause()
         assert f"line {begins_with + 7} " in screen_text(pilot)
+
+
+@pytest.mark.parametrize("backs", [True, False])
+async def test_a_way_back_is_offered_where_there_is_one(*, backs: bool) -> None:
+    """What md has begun, no rollback ends: b is no key there."""
+
+    async def news(job_id: str, since: int) -> JobNews:
+        del job_id
+        return JobNews(entries=({"event": "failed"},)[since:], state=JobState.FAILED, backs=backs)
+
+    given: list[str | None] = []
+    async with running(Kernel(raid10())) as pilot:
+        view = JobView("20261122-1", "grow", news)
+        await pilot.app.push_screen(view, given.append)
+        await until(pilot, lambda: view.state is JobState.FAILED)
+        await pilot.pause()
+        assert ("roll back" in screen_text(pilot)) is backs
+        assert "resume" in screen_text(pilot)
+        await pilot.press("b", "r")
+        await until(pilot, lambda: bool(given))
+        assert given == ["rollback" if backs else "resume"]

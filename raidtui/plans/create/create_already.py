@@ -10,8 +10,8 @@ from raidtui.model.array import Array
 from raidtui.model.plan import NothingToDo, Refusal, RefusalCode
 from raidtui.model.survey import Survey
 from raidtui.plans.create.create_request import MISSING, CreateRequest
-from raidtui.plans.create.partition import partition_name
 from raidtui.plans.create.shape import Shape, shape_of
+from raidtui.plans.member_partition import partition_name
 from raidtui.plans.persist import own_lines
 from raidtui.plans.target import needs_root
 from raidtui.view.units import KIB, joined

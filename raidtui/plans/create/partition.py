@@ -1,54 +1,22 @@
-"""Whole disks as members: a GPT with one Linux RAID partition, aligned, with room left free at the end.
+"""An array on whole disks, which get a table first, with room left free at the end.
 
-Firmware and other systems take a disk without a table for an empty one. What is left free is room for an
-SSD's own work (published advice: 7 to 12 %), and lets a slightly smaller disk replace a member later.
+What is left free is room for an SSD's own work (published advice: 7 to 12 %), and lets a slightly smaller
+disk replace a member later.
 """
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from raidtui.model.answer import known
-from raidtui.model.disk import Disk
-from raidtui.model.plan import Fact, FactKind, Plan, Refusal, RefusalCode, Step
-from raidtui.model.survey import Device, Survey
-from raidtui.plans.contents import device_facts, losses_of, wipe_steps
+from raidtui.model.plan import Plan, Refusal, RefusalCode
+from raidtui.model.survey import Survey
+from raidtui.plans.contents import losses_of
 from raidtui.plans.create.create_plan import chosen, plan_create
 from raidtui.plans.create.create_request import CreateRequest
+from raidtui.plans.member_partition import partition_of, table_steps
 from raidtui.view.units import binary_size
 
-RAID_TYPE = "A19D880F-05FC-4D3B-A006-743F0F84911E"
 MOST_RESERVED = 50
-_MIB = 1 << 20
-
-
-def partition_name(disk: str) -> str:
-    """Return the kernel's name of a disk's first partition: sda1, nvme0n1p1."""
-    return f"{disk}p1" if disk[-1].isdigit() else f"{disk}1"
-
-
-def partition_of(device: Device, reserve_percent: int) -> Device:
-    """Return the partition that is made on a disk, as it will be."""
-    size, start = device.disk.size_bytes or 0, _start(device)
-    used = size * (100 - reserve_percent) // 100 // _MIB * _MIB
-    end = min(used, (size - _MIB) // _MIB * _MIB)  # the backup table is in the last MiB
-    disk = Disk(
-        name=partition_name(device.disk.name),
-        disk=device.disk.name,
-        size_bytes=max(0, end - start),
-        model=device.disk.model,
-        serial=device.disk.serial,
-        wwn=device.disk.wwn,
-        rotational=device.disk.rotational,
-    )
-    return Device(
-        disk=disk,
-        probed=known(()),
-        sector_bytes=device.sector_bytes,
-        start_bytes=start,
-        optimal_bytes=device.optimal_bytes,
-        discards=device.discards,
-    )
 
 
 def plan_on_disks(request: CreateRequest, survey: Survey, *, reserve_percent: int) -> Plan | Refusal:
@@ -84,7 +52,9 @@ def plan_on_disks(request: CreateRequest, survey: Survey, *, reserve_percent: in
     plan = plan_create(on_parts, replace(survey, devices=devices))
     if isinstance(plan, Refusal) or not whole:
         return plan
-    before = [step for device in whole.values() for step in _steps(device, parts[device.disk.name], survey)]
+    before = [
+        step for device in whole.values() for step in table_steps(device, parts[device.disk.name], survey)
+    ]
     losses = losses_of(whole.values(), survey)
     left = binary_size(sum((d.disk.size_bytes or 0) for d in whole.values()) * reserve_percent // 100)
     note = (
@@ -99,33 +69,3 @@ def plan_on_disks(request: CreateRequest, survey: Survey, *, reserve_percent: in
         notes=(*plan.notes, note) if reserve_percent else plan.notes,
         devices=(*request.named, *request.on_top.others),
     )
-
-
-def _start(device: Device) -> int:
-    step = max(_MIB, device.optimal_bytes)
-    return -(-_MIB // step) * step
-
-
-def _steps(device: Device, part: Device, survey: Survey) -> list[Step]:
-    sector = device.sector_bytes
-    table = (
-        f"label: gpt\nstart={part.start_bytes // sector}, size={(part.disk.size_bytes or 0) // sector},"
-        f" type={RAID_TYPE}\n"
-    )
-    wipes = wipe_steps(device, survey)
-    there = (
-        Fact(kind=FactKind.NODE, subject=part.path),
-        Fact(kind=FactKind.SIZE, subject=part.disk.name, value=str(part.disk.size_bytes)),
-    )
-    return [
-        *wipes,
-        Step(
-            argv=("sfdisk", "--quiet", "--wipe", "always", "--wipe-partitions", "always", device.path),
-            stdin=table,
-            why=f"one Linux RAID partition, starting at {part.start_bytes // _MIB} MiB",
-            needs=device_facts(device, untouched=not wipes),
-            proves=there,
-            destroys=True,
-        ),
-        Step(argv=("udevadm", "settle"), why=f"waits for {part.path}", proves=there),
-    ]

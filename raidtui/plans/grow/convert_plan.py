@@ -10,14 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from raidtui.model.array import Array
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Survey
-from raidtui.plans.grow.convert_stages import ConvertRequest, convert_stages, layout_name
+from raidtui.plans.grow.convert_stages import UNSAFE, ConvertRequest, convert_stages, layout_name
 from raidtui.plans.grow.grow_plan import GrowOptions, reshape_plan
 from raidtui.plans.grow.grow_shape import GrowShape, shape_of
 from raidtui.plans.grow.grow_stages import refuse_reshape
+from raidtui.plans.member_partition import plan_with_tables, whole_among_parts
 from raidtui.view.units import KIB, joined
 
 
@@ -32,6 +35,15 @@ def plan_convert(
         request: what it is to become.
         options: what else is wanted.
     """
+    options = options or GrowOptions()
+    if whole_among_parts(survey, array, request.names):
+        return plan_with_tables(
+            survey,
+            array,
+            request.names,
+            lambda later, parts: plan_convert(later, array, replace(request, names=parts), options),
+            destroys=options.destroys,
+        )
     if refusal := refuse_reshape(survey, array) or _refuse_spares(array):
         return refusal
     old = shape_of(array)
@@ -46,7 +58,7 @@ def plan_convert(
         stages,
         request.names,
         title=words,
-        options=options or GrowOptions(),
+        options=options,
         notes=_left_over(array, old, new, stages[-1].frees),
     )
 
@@ -69,14 +81,16 @@ def _refuse_spares(array: Array) -> Refusal | None:
 
 
 def _left_over(array: Array, old: GrowShape, new: GrowShape, freed: Sequence[str]) -> tuple[str, ...]:
-    """Return what becomes of members that are not needed any more, and what a new level lacks."""
+    """Return what becomes of members that are not needed any more, what a new level lacks, the way back."""
+    two = "md can make a raid5 of two a raid1 again (mdadm --grow --level=1); raidtui does not, because"
+    back = (f"{two} {UNSAFE['raid5', 'raid1']}.",) if (old.level, new.disks) == ("raid1", 2) else ()
     if new.level in PARITY_LEVELS and old.level not in PARITY_LEVELS and array.bitmap is None:
         more = (
             "mdadm adds none before the array was assembled with --update=no-bbl"
             if old.level == "raid0"
             else f"raidtui plan bitmap {array.title} internal adds one"
         )
-        return (f"It has no bitmap, so that all parity is resynced after a crash: {more}.",)
+        return (f"It has no bitmap, so that all parity is resynced after a crash: {more}.", *back)
     if old.level == "raid6" and new.level in {"raid4", "raid5"}:
         last = next((each.name for each in array.members if each.slot == old.disks - 1), "the last member")
         return (f"{last} becomes a spare.",)
@@ -84,4 +98,4 @@ def _left_over(array: Array, old: GrowShape, new: GrowShape, freed: Sequence[str
         return (
             f"{joined(freed)} {'leaves' if len(freed) == 1 else 'leave'} the array, and can be used anew.",
         )
-    return ()
+    return back

@@ -37,7 +37,7 @@ _PATHS = {
     ("raid0", "raid6"): ("raid5", "raid6"),
     ("raid5", "raid0"): ("raid0",),
 }
-_UNSAFE = {
+UNSAFE = {
     ("raid1", "raid0"): "the members that leave would still look like its own, and may be started instead",
     ("raid5", "raid1"): "kernels may leave it frozen, all I/O with it (mdadm's pull request 301)",
 }
@@ -76,7 +76,7 @@ def convert_stages(array: Array, old: GrowShape, request: ConvertRequest) -> tup
         )
     path = _PATHS.get((old.level, wanted), ()) if wanted != old.level else ()
     if wanted != old.level and not path:
-        unsafe = _UNSAFE.get((old.level, wanted), "")
+        unsafe = UNSAFE.get((old.level, wanted), "")
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
             why=f"{array.title} is not made a {wanted}: {unsafe}"

@@ -117,7 +117,12 @@ def _mounted(kind: str, place: str, path: str) -> Above:
         argv = ("btrfs", "filesystem", "resize", "max", place)
     else:
         return Above(notes=(f"The {kind} file system at {place} stays as large as it is.",))
-    step = Step(argv=argv, why=f"the file system at {place} takes the new room", timeout_s=_RESIZE_S)
+    step = Step(
+        argv=argv,
+        why=f"the file system at {place} takes the new room",
+        needs=(Fact(kind=FactKind.MOUNTED, subject=place),),  # else resize2fs asks for e2fsck -f first
+        timeout_s=_RESIZE_S,
+    )
     return Above(steps=(step,), tools=(argv[0],))
 
 

@@ -35,6 +35,7 @@ from raidtui.plans.grow.journal_plan import around_policy
 from raidtui.plans.grow.known_bugs import bug_notes
 from raidtui.plans.locate import which_disk_notes
 from raidtui.plans.manage import same_array
+from raidtui.plans.member_partition import plan_with_tables, whole_among_parts
 from raidtui.plans.persist import count_steps
 from raidtui.plans.sync import at_least
 from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, counted, joined
@@ -77,6 +78,15 @@ def plan_grow(
         slots: how many there will be; 0: one more for each device that is added. Spares fill what is left.
         options: what else is wanted.
     """
+    options = options or GrowOptions()
+    if whole_among_parts(survey, array, names):
+        return plan_with_tables(
+            survey,
+            array,
+            names,
+            lambda later, parts: plan_grow(later, array, parts, slots=slots, options=options),
+            destroys=options.destroys,
+        )
     wanted = slots or (array.raid_disks or 0) + len(names)
     refusal = refuse_level(array) or refuse_reshape(survey, array) or _refuse_slots(array, names, wanted)
     if refusal:
@@ -84,7 +94,7 @@ def plan_grow(
     old = shape_of(array)
     stages = grow_stages(old, names, wanted)
     words = f"grow: {old.disks} → {wanted} devices"
-    return reshape_plan(survey, array, stages, names, title=words, options=options or GrowOptions())
+    return reshape_plan(survey, array, stages, names, title=words, options=options)
 
 
 def grow_stages(old: GrowShape, names: Sequence[str], wanted: int) -> tuple[GrowStage, ...]:

@@ -23,6 +23,7 @@ from raidtui.plans.grow.grow_stages import new_devices, refuse_reshape
 from raidtui.plans.grow.journal_plan import around_policy
 from raidtui.plans.locate import which_disk_notes
 from raidtui.plans.manage import bound, manage, member_fact, zero_released
+from raidtui.plans.member_partition import plan_with_tables, whole_among_parts
 from raidtui.plans.repair import plan_replace, share_of_life
 from raidtui.plans.sync import at_least
 from raidtui.view.units import KIB, SECTOR_BYTES, binary_size, counted, joined
@@ -41,6 +42,14 @@ def plan_larger(
         options: what else is wanted.
     """
     options = options or GrowOptions()
+    if whole_among_parts(survey, array, names):
+        return plan_with_tables(
+            survey,
+            array,
+            names,
+            lambda later, parts: plan_larger(later, array, parts, options),
+            destroys=options.destroys,
+        )
     refusal = refuse_reshape(survey, array) or refuse_size_level(array)
     if refusal:
         return refusal

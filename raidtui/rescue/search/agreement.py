@@ -11,6 +11,8 @@ from raidtui.rescue.search.logical import LogicalArray
 from raidtui.rescue.search.samples import BLOCK, Samples
 
 _LEAST_ROWS = 4
+SURE_ROWS = 8
+"""So many rows do not match by chance."""
 _PLACES, _NEAR = 160, 64 << 20
 
 
@@ -28,13 +30,18 @@ class Agreement(Struct, frozen=True, kw_only=True):
     wrong: tuple[tuple[int, int], ...] = ()
 
     @property
+    def sure(self) -> bool:
+        """Whether they match in so many places that it is no chance."""
+        return not self.unmatched and self.compared >= SURE_ROWS
+
+    @property
     def share(self) -> float:
         """The share that matches, 0 to 1."""
         return 1 - self.unmatched / self.compared
 
 
 def parity_agreement(
-    array: LogicalArray, samples: Samples, offset: int, used_bytes: int, *, blame: bool = False
+    array: LogicalArray, samples: Samples, offset: int, used_bytes: int, *, most: int = 0, blame: bool = False
 ) -> Agreement | None:
     """Compare the sampled rows; None where too few can be.
 
@@ -43,6 +50,7 @@ def parity_agreement(
         samples: of all devices.
         offset: the byte on each member at which the data begin.
         used_bytes: how much of the array holds something: the rest is not compared; 0: all of it.
+        most: how many rows are enough; 0: all of them.
         blame: whether to look for the slots that P and Q speak against.
     """
     shape = array.shape
@@ -64,6 +72,8 @@ def parity_agreement(
         if blame and not fits:
             odd = array.odd_one(byte, BLOCK)
             wrong.update([] if odd is None else [odd])
+        if compared == most:
+            break
     if compared < _LEAST_ROWS:
         return None
     return Agreement(compared=compared, unmatched=unmatched, wrong=tuple(wrong.most_common()))

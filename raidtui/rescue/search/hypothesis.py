@@ -131,9 +131,13 @@ class Hypothesis:
         return min(by_slot, by_device, found.blocks)
 
     def gain(self, slot: int, place: int) -> int:
-        """Return what speaks for a device in a slot, less what speaks against it; a block counts SURE."""
+        """Return what speaks for a device in a slot, less what speaks against it; a block counts SURE.
+
+        Soft facts speak for no device of which most blocks are wrong: parity looks like much that is soft.
+        """
         found = self.found
-        return SURE * (2 * found.hits[slot][place] - found.tests[slot]) + self.soft_gain(slot, place)
+        sure, soft = 2 * found.hits[slot][place] - found.tests[slot], self.soft_gain(slot, place)
+        return SURE * sure + (soft if sure >= 0 else min(soft, 0))
 
     def order_gain(self, order: Sequence[int], *, soft: bool) -> float:
         """Return what speaks for an order, less what speaks against it, each block once however many copies.

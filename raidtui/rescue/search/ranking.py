@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from raidtui.rescue.search.agreement import Agreement, parity_agreement
+from raidtui.rescue.search.agreement import SURE_ROWS, Agreement, parity_agreement
 from raidtui.rescue.search.assignment import MARGIN, MOST_ORDERS
 from raidtui.rescue.search.explore import Mirrors, best_orders
 from raidtui.rescue.search.hypothesis import Hypothesis
@@ -378,14 +378,19 @@ def _by_parity(
 
     Geometries that differ in Q only read the same while no more than one member is missing.
     """
-    if len(best) > _MOST_PARITY:
-        return best
-    judged = [
-        msgspec.structs.replace(
-            each, parity=parity_agreement(each.array(sources), samples, each.offset, size_bytes)
-        )
-        for each in best
-    ]
-    top = max((each.parity.share for each in judged if each.parity is not None), default=0.0)
-    least = max(_FITS, top - _CLEARLY) if top >= _FITS else _CONTRADICTED
-    return [each for each in judged if each.parity is None or each.parity.share >= least] or judged
+
+    def judged(some: list[Ranked], most: int) -> list[Ranked]:
+        found = [
+            msgspec.structs.replace(
+                each,
+                parity=parity_agreement(each.array(sources), samples, each.offset, size_bytes, most=most),
+            )
+            for each in some
+        ]
+        top = max((each.parity.share for each in found if each.parity is not None), default=0.0)
+        least = max(_FITS, top - _CLEARLY) if top >= _FITS else _CONTRADICTED
+        return [each for each in found if each.parity is None or each.parity.share >= least] or found
+
+    if len(best) > _MOST_PARITY:  # a few rows first: where nothing fits, the first ones show it
+        best = judged(best, SURE_ROWS)
+    return judged(best, 0) if len(best) <= _MOST_PARITY else best

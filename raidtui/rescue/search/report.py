@@ -108,11 +108,10 @@ class SearchReport:
             return SearchResult(outcome=SearchOutcome.IMPOSSIBLE, text=tuple(text), blank=blank)
         best, decided = self._by_superblocks(best, root)
         best = self._by_walks(best, root)
-        weighed, others = self._weighed(best, list(ranking.others), root, samples)
+        weighed, others, alike = self._weighed(best, list(ranking.others), root, samples)
         if _is_hopeless(weighed):
             text.append(_hopeless_words(weighed))
             return SearchResult(outcome=SearchOutcome.IMPOSSIBLE, text=tuple(text), blank=blank)
-        alike = len(best) if len(best) > _WEIGHED else len(weighed)
         unique = alike == 1 and not ranking.more
         top, without = weighed[0], dict[int, Weighed]()
         if unique and top.apart_in:
@@ -143,20 +142,27 @@ class SearchReport:
 
     def _weighed(
         self, best: list[Ranked], others: list[Ranked], root: ArrayRoot, samples: Samples
-    ) -> tuple[list[Weighed], list[Ranked]]:
-        """Return the best by what they read and by what their members say, and the others."""
+    ) -> tuple[list[Weighed], list[Ranked], int]:
+        """Return the best by what they read and by what their members say, the others, and how many are best.
+
+        Of too many, all are compared only where members of a few match, as those of others cannot by chance.
+        """
+        sure = [each for each in best if each.parity is not None and each.parity.sure]
+        best = [*sure, *(each for each in best if each not in sure)] if len(best) > _WEIGHED else best
         weighed = [self._weigh(each, root, samples) for each in best[:_WEIGHED]]
         if all(each.found.bad for each in weighed):
             second = self._second(others, root, max(each.found.good for each in weighed))
             if second:
                 others = [*best, *(each for each in others if each not in second)]
                 best, weighed = second, [self._weigh(each, root, samples) for each in second[:_WEIGHED]]
-        if len(best) > _WEIGHED:
-            return weighed, others
+        if len(best) > _WEIGHED and (len(sure) > _WEIGHED or not any(each.confirmed for each in weighed)):
+            return sorted(weighed, key=lambda each: not each.clean), others, len(best)
+        others = [*best[_WEIGHED:], *others]
         weighed, outdone = sifted(weighed)
         good = max((each.found.good for each in weighed if not each.found.bad), default=0) * _NEARLY_ALL
         read = [each for each in weighed if not each.found.bad and each.found.good >= good]
-        return read or weighed, [*(each.each for each in outdone), *others]
+        left = read or weighed
+        return left, [*(each.each for each in outdone), *others], len(left)
 
     def _outdated_words(self, each: Ranked, spared: int | None) -> str:
         if spared is None:

@@ -12,8 +12,6 @@ from raidtui.rescue.search.agreement import Agreement
 from raidtui.rescue.search.ranking import Ranked
 from raidtui.rescue.search.walk import Walk
 
-_SURE_ROWS = 8
-
 
 class Weighed(Struct, frozen=True, kw_only=True):
     """A candidate with what was read of it.
@@ -35,7 +33,7 @@ class Weighed(Struct, frozen=True, kw_only=True):
     @property
     def confirmed(self) -> bool:
         """Whether it is clean, and its members match in so many places that it is no chance."""
-        return self.clean and self.apart is not None and self.apart.compared >= _SURE_ROWS
+        return self.clean and self.apart is not None and self.apart.sure
 
     @property
     def apart_in(self) -> int:

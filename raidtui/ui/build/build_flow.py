@@ -48,6 +48,7 @@ class BuildFlow(PlanFlow):
             step, said = steps[-1], ""
             uuid = storage.new_uuid()
             made = plan_draft(draft, survey, uuid, storage.new_file_system_uuid())
+            made = made if isinstance(made, Refusal) else await self.tried(made)
             if isinstance(made, Refusal):
                 said = made.sentence
             else:

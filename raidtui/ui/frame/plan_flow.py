@@ -16,8 +16,9 @@ from msgspec.structs import replace
 
 from raidtui.host.reading import ReadingProgress
 from raidtui.jobs.lock import JobError
-from raidtui.jobs.states import UNDER_WAY
+from raidtui.jobs.states import UNDER_WAY, JobState
 from raidtui.jobs.store import JobLine
+from raidtui.jobs.writable import refuse_unwritable
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Device, Survey
@@ -80,6 +81,11 @@ class PlanFlow:
         else:
             self._shell.say("nothing was changed", "plain")
 
+    async def tried(self, plan: Plan) -> Plan | Refusal:
+        """Return a plan, or why a folder that one of its steps writes to takes nothing."""
+        loop = self._shell.session.loop
+        return (await loop.aside(lambda: refuse_unwritable(plan)) if loop.root.live else None) or plan
+
     async def offer(
         self,
         plan: Plan,
@@ -90,6 +96,9 @@ class PlanFlow:
     ) -> bool:
         """Show a plan; start its job where it is confirmed. Return False where the review was left."""
         shell, session = self._shell, self._shell.session
+        if isinstance(refusal := await self.tried(plan), Refusal):
+            shell.say(refusal.sentence)
+            return False
         right = f"demo · {right}" if session.plays else right
         answer = await shell.ask(PlanView(plan, devices, title=title, right=right))
         if answer is None:
@@ -165,7 +174,7 @@ class PlanFlow:
             if command is None:
                 shell.say(f"{title}: {GOING if view.state in UNDER_WAY else view.state}", "plain")
                 return
-            if view.undoes:
+            if view.backs and view.state is JobState.DONE:
                 hint = "Its steps are undone, the last one first. Where one cannot be any more, it says why."
                 typed = await shell.ask(Ask(f"To undo {title}, type undo", hint))
                 if typed != "undo":

@@ -252,8 +252,8 @@ class JobView(FrameScreen[str]):
         self._wait: JobWait | None = None
         self.state = JobState.RUNNING
         self._destroyed = False
-        self.undoes = False
-        """Whether it is done and can be undone."""
+        self.backs = False
+        """Whether it can be rolled back."""
 
     def on_mount(self) -> None:
         """Follow the journal from now on."""
@@ -270,7 +270,7 @@ class JobView(FrameScreen[str]):
             self._take(entry)
         self._waits = 0 if news.entries else self._waits + 1
         before, self.state = (self.state, self._wait), news.state
-        self._wait, self.undoes, self._destroyed = news.wait, news.undoes, news.destroyed
+        self._wait, self.backs, self._destroyed = news.wait, news.backs, news.destroyed
         if self.state is JobState.RUNNING and self._is_lost:
             self.state = JobState.INTERRUPTED
         if news.entries or (self.state, self._wait) != before:
@@ -295,26 +295,32 @@ class JobView(FrameScreen[str]):
             self.show_foot(("x", "cancel after this step"), ("Esc", "leave; the job continues"))
         elif self.state is JobState.GOES_ON:
             cancel = [("x", "cancel before the next step")] if self._more else []
-            self.show_foot(*cancel, ("b", "roll back"), ("Esc", "leave; it continues"))
+            back = [("b", "roll back")] if self.backs else []
+            self.show_foot(*cancel, *back, ("Esc", "leave; it continues"))
         elif self.state in SETTLED:
-            undo = [("b", "undo it")] if self.undoes else []
+            undo = [("b", "undo it")] if self._undoes else []
             self.show_foot(*undo, ("Esc", "back"))
         else:
             lost = "what it has wiped stays wiped" if self._destroyed else "nothing is lost"
             words = f"{self.state}: {lost}; the journal records what was under way"
-            self.show_foot(("r", "resume"), ("b", "roll back"), ("Esc", "back"), note=words)
+            back = [("b", "roll back")] if self.backs else []
+            self.show_foot(("r", "resume"), *back, ("Esc", "back"), note=words)
 
     @property
     def _more(self) -> bool:
         return self._wait is not None and self._wait.more
 
+    @property
+    def _undoes(self) -> bool:
+        return self.backs and self.state is JobState.DONE
+
     def action_answer(self, answer: str) -> None:
         """Close with what is to be done with the job, where that is possible in its state."""
-        running = self.state is JobState.RUNNING
-        if self.state is JobState.GOES_ON:
-            if answer == "rollback" or (answer == "cancel" and self._more):
-                self.dismiss(answer)
-            return
-        undo = self.undoes and answer == "rollback"
-        if undo or ((answer == "cancel") == running and self.state not in SETTLED):
+        waits, ended = self.state is JobState.GOES_ON, self.state not in SETTLED | UNDER_WAY
+        can = {
+            "cancel": self.state is JobState.RUNNING or (waits and self._more),
+            "resume": ended,
+            "rollback": self.backs and (waits or ended or self._undoes),
+        }
+        if can[answer]:
             self.dismiss(answer)

@@ -68,6 +68,8 @@ class PullScreen(PageScreen[str]):
         self.look = look
         self._at = 0
         self._said = said
+        self._unread = ""
+        """Why the disk that is to be pulled does not blink: it goes with that disk."""
         self._reading = self._lit = self._checking = False
         self._blinks = look is not None and not look.record.light
 
@@ -112,7 +114,9 @@ class PullScreen(PageScreen[str]):
             wrong = bool(look.standing.wrong) and not (self.look is not None and self.look.standing.wrong)
             if self.look is not None and self.look.record.light and not look.record.light:
                 self._blinks = True
-            self.look = look
+            before, self.look = self._target_name(), look
+            if self._target_name() != before:
+                self._unread = ""
             if wrong:
                 self.app.bell()
             self.draw()
@@ -156,12 +160,13 @@ class PullScreen(PageScreen[str]):
         return found.stage is PullStage.WAITING
 
     async def _blink(self) -> None:
+        name = self._target_name()
         try:
-            why = await self._session.blink(self._target_name())
+            why = await self._session.blink(name)
         finally:
             self._lit = False
-        if why and why != self._said:
-            self._said, self._blinks = why, False
+        if why and name == self._target_name():
+            self._unread, self._blinks = why, False
             self.draw()
 
     # -- drawing
@@ -175,7 +180,7 @@ class PullScreen(PageScreen[str]):
         found = self.look.standing if self.look is not None else None
         blinks = self._blinks and self._target_name()
         closes = self.look is not None and self.look.closes
-        notes = (self._said, _BLINKS if blinks else "", _CHECKS if closes else "")
+        notes = (self._said, self._unread, _BLINKS if blinks else "", _CHECKS if closes else "")
         self.show_body(
             pull_lines(record, words, found, self.inner_width - 1, notes=notes, plain="utf" not in encoding())
         )
@@ -255,7 +260,7 @@ class PullScreen(PageScreen[str]):
         """Let the activity light blink by reads, or end that."""
         if self._target_name():
             self._blinks = not self._blinks
-            self._said = ""
+            self._said = self._unread = ""
             self.draw()
 
     def action_next(self) -> None:

@@ -346,7 +346,7 @@ def test_devices_that_are_others_now(host: Host, srv: Path, fio: FakeFio) -> Non
     made = schedule(srv, place=Place(device="sde", writes=True, needs=needs), axes=())
     job = make_job(host, made)
     assert BenchWorker(host, job).work() == "failed"
-    assert last(job) == ("failed", "sde is another disk now: SSDE0001")
+    assert last(job) == ("failed", "sde is another disk now: SSDE0001, not OTHER")
     assert not (fio.folder / "argv").exists()
 
 

@@ -15,7 +15,7 @@ from raidtui.host.roots.root import Root
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.states import JobState
 from raidtui.jobs.store import JobLine
-from raidtui.model.plan import Plan
+from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Superblock, Survey
 from raidtui.session.storage import JobNews
@@ -197,6 +197,20 @@ async def test_from_the_wizard_to_the_job(fake: Fake) -> None:
     [plan] = fake.begun
     assert plan.confirm == "127"
     assert "--chunk=32" in plan.steps[0].argv
+
+
+async def test_no_review_of_what_cannot_be_written(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A read-only /etc is known before anything is confirmed."""
+    why = Refusal(code=RefusalCode.WRONG_STATE, why="the plan writes a file, and /etc is read-only")
+    monkeypatch.setattr("raidtui.ui.frame.plan_flow.refuse_unwritable", lambda _: why)
+    fake.devices = {name: ssd(name) for name in FOUR}
+    async with console() as pilot:
+        monkeypatch.setattr(app_of(pilot).session.root, "live", True)
+        await at(pilot, WizardScreen, "b")
+        await pilot.press(*FIRST_FOUR, *["enter"] * 6, *"127", "enter")
+        await until(pilot, lambda: why.why in screen_text(pilot), why.why)
+        assert isinstance(pilot.app.screen, WizardScreen)
+    assert fake.begun == []
 
 
 async def test_from_the_review_back_to_the_wizard(fake: Fake) -> None:

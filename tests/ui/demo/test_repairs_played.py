@@ -90,17 +90,17 @@ async def test_a_disk_fails_and_is_replaced() -> None:
         await at(pilot, Choice, "A")
         await chosen(pilot, "nvme4n1")
         await planned(pilot)
-        assert "mdadm --manage /dev/md125 --add-spare /dev/nvme4n1" in screen_text(pilot)
+        assert "mdadm --manage /dev/md125 --add-spare /dev/nvme4n1p1" in screen_text(pilot)
         await confirmed(pilot, "add")
         await pilot.press("escape")
-        await says(pilot, "add: nvme4n1: done")
+        await says(pilot, "add: nvme4n1p1: done")
         await look(pilot)
-        await until(pilot, lambda: "nvme4n1" in screen_text(pilot), "pane 1 shows the spare")
+        await until(pilot, lambda: "nvme4n1p1" in screen_text(pilot), "pane 1 shows the spare")
         await let_pass(pilot, scene, 1100)
         await until(pilot, lambda: "✖" not in "".join(rows_of(pilot)), "the recovery has ended")
         vm = scene.root.simulated.array("vm")
         assert vm is not None
-        assert {each.device: each.state for each in vm.members if not each.in_sync} == {"nvme4n1": "spare"}
+        assert {each.device: each.state for each in vm.members if not each.in_sync} == {"nvme4n1p1": "spare"}
 
 
 async def test_a_member_is_copied_to_a_new_disk_and_leaves() -> None:

@@ -94,6 +94,28 @@ async def test_from_the_key_to_the_hand_and_found_again(host: BayHost, begun: Be
     ]
 
 
+async def test_what_could_not_be_read_goes_with_its_disk(
+    host: BayHost, begun: Begun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside the new disk, nothing is said of the one that left."""
+    why = "/dev/sdc cannot be read: Input/output error"
+
+    async def blink(session: PullSession, name: str) -> str:
+        del session
+        return f"/dev/{name} cannot be read: Input/output error"
+
+    monkeypatch.setattr(PullSession, "blink", blink)
+    async with running(host) as pilot:
+        await taken_out(pilot)
+        (await page_of(pilot, "Pull it now"))._blinks = True  # b, on a host that is live
+        await until(pilot, lambda: why in screen_text(pilot), "the trouble")
+        await in_worker(pilot, lambda: host.pull("sdc", without("sdc")))
+        await page_of(pilot, "The right disk left")
+        await in_worker(pilot, lambda: host.push("sdc", NEW, bay=3))
+        await page_of(pilot, "A new disk is there")
+        assert "cannot be read" not in screen_text(pilot)
+
+
 async def test_the_new_disk_is_put_in(host: BayHost, begun: Begun) -> None:
     async with running(host) as pilot:
         await taken_out(pilot)

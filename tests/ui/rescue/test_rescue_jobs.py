@@ -102,7 +102,7 @@ def test_job(shows: Shows, name: str, size: tuple[int, int]) -> None:
 
     async def news(job_id: str, since: int) -> JobNews:
         del job_id
-        return JobNews(entries=entries[since:], state=state)
+        return JobNews(entries=entries[since:], state=state, backs=name.startswith("trial"))
 
     async def prepare(pilot: Paces) -> None:
         view = JobView("20261122-1", title, news)
