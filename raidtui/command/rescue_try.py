@@ -85,6 +85,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the key of what is encrypted (LUKS): all of the file, as cryptsetup --key-file reads it;"
         " - asks for the passphrase, or reads it from the standard input, to the end of its line",
     )
+    parser.add_argument(
+        "--beside",
+        action="append",
+        default=[],
+        metavar="DEVICE",
+        help="an array that runs and holds another part of the same volume group: it is read, too",
+    )
     parser.add_argument("--copy-to", default="", metavar="FOLDER", help="copy all files there")
     parser.add_argument("--hold", action="store_true", help="leave it mounted read-only until rescue clean")
     parser.add_argument("--verify", action="store_true", help="read all of each member before and after")
@@ -115,7 +122,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
         raise UsageError(str(error)) from error
     try:
         typed = _passphrase(arguments)
-        job = begin_trial(root, survey, request, _looks(arguments), typed)
+        job = begin_trial(root, survey, request, _looks(root, arguments), typed)
         if isinstance(job, Refusal):
             return print_refusal(job, as_json=arguments.json)
         return _followed(job, arguments)
@@ -220,7 +227,8 @@ def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey:
     )
 
 
-def _looks(arguments: argparse.Namespace) -> TrialLooks:
+def _looks(root: Root, arguments: argparse.Namespace) -> TrialLooks:
+    from raidtui.command.device_names import kernel_name  # noqa: PLC0415
     from raidtui.rescue.trial.trial_record import TrialLooks  # noqa: PLC0415
 
     return TrialLooks(
@@ -230,6 +238,7 @@ def _looks(arguments: argparse.Namespace) -> TrialLooks:
         hold=arguments.hold,
         key_file="" if arguments.key_file == "-" else _absolute(arguments.key_file),
         verify=arguments.verify,
+        beside=tuple(f"/dev/{kernel_name(root, word)}" for word in arguments.beside),
     )
 
 

@@ -345,6 +345,39 @@ def test_levels_by_the_least_that_can_do(
     assert bool(outcome["store_sectors"]) is stored
 
 
+@pytest.mark.parametrize("striped", [False, True])
+def test_a_volume_over_two_arrays_is_checked_where_the_other_one_is_given(
+    guest: Guest,
+    striped: bool,  # noqa: FBT001
+) -> None:
+    """The other array runs and is only read; without it, nothing can be said of the volume."""
+    names = disk_names(guest)
+    one, other = (
+        make_array(guest, name, 1, pair, extra=["--assume-clean"])
+        for name, pair in (("one", names[:2]), ("other", names[2:4]))
+    )
+    shape = "-i 2 -I 64" if striped else ""
+    made = guest.run(
+        f"vgcreate -qq -y rvg {one.path} {other.path} && lvcreate -qq -y -Wn {shape} -l 100%FREE -n data rvg"
+        " && mkfs.ext4 -q /dev/rvg/data && vgchange -qq -an rvg"
+        f" && mdadm --stop {one.path} && udevadm settle"
+    )
+    assert made.status == 0, made.output
+    before = checksum(guest, names[:4])
+    alone = raidtui(guest, "rescue", "try", "start", *names[:2], "--json", timeout=200)
+    proof = json.loads(alone.stdout)["proof"]
+    assert (alone.status, proof["check"]) == (1, "no-file-system")
+    assert "the arrays with the others can be given: --beside" in proof["sure"]
+    words = ("rescue", "try", "start", *names[:2], "--beside", other.kernel, "--json")
+    done = raidtui(guest, *words, timeout=200)
+    found = [(each["place"], each["proof"]["check"]) for each in json.loads(done.stdout)["findings"]]
+    assert (done.status, found) == (0, [("", "clean"), ("rvg/data", "clean")])
+    still = left(guest)
+    assert (still.split()[:1], still.count("\n")) == ([other.kernel], 1)
+    assert checksum(guest, names[:4]) == before
+    guest.run(f"vgchange -qq -an rvg; mdadm --stop {other.path}")
+
+
 def test_superblocks_that_suffice_are_used_on_the_members_themselves(guest: Guest) -> None:
     """XFS, whose log is not replayed; a member is absent; the inactive array of the others is let go."""
     names = disk_names(guest)[:6]  # mkfs.xfs wants 300 MB

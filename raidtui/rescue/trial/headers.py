@@ -111,8 +111,8 @@ def _lvm(read: _Read, _: int) -> HeaderCheck | None:
         return HeaderCheck(right=None, words="LVM's label has the right checksum, and no metadata are here")
     if not all(texts):
         return HeaderCheck(right=False, words="the checksum of LVM's metadata is wrong")
-    # The text names each physical volume once: pv0 { id = "..." }.
-    count = texts[0].count(b"\n\t\t\tdev_size = ") or 1
+    # The text names each physical volume once: pv0 { id = "..." }; on a device it is not indented.
+    count = sum(line.lstrip().startswith(b"dev_size = ") for line in texts[0].split(b"\n")) or 1
     words = "LVM's label, metadata header and metadata text have the right checksums"
     return HeaderCheck(right=True, words=words, devices=count)
 

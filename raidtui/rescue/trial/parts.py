@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -53,38 +54,56 @@ def table_parts(root: Root, target: str) -> Answer[tuple[Part, ...]]:
     return output.answer(parts)
 
 
-def lvm_parts(root: Root, target: str) -> Answer[tuple[Part, ...]]:
-    """Return the volumes on a physical volume that lie on it alone, segment after segment.
+def lvm_parts(root: Root, target: str, beside: Sequence[str] = ()) -> Answer[tuple[Part, ...]]:
+    """Return the volumes on a physical volume that lie on it, and on nothing but it and what is beside it.
 
-    LVM reads this device and no other, so that it never sees a volume group twice.
+    LVM reads these devices and no others, so that it never sees a volume group twice.
+
+    Args:
+        root: the host.
+        target: the device's path.
+        beside: paths of devices that hold the rest of its volume group: arrays that run.
     """
-    only = f'devices {{ filter=["a|^{target}$|","r|.*|"] global_filter=["a|.*|"] use_devicesfile=0 }}'
+    known = (target, *beside)
+    accepted = ", ".join(f'"a|^{re.escape(path)}$|"' for path in known)
+    only = f'devices {{ filter=[{accepted},"r|.*|"] global_filter=["a|.*|"] use_devicesfile=0 }}'
     options = ("--config", only, "--readonly", "--reportformat", "json", "--units", "s", "--nosuffix")
     volumes = root.run(
         *("lvs", *options, "--segments", "--options"),
-        "vg_name,lv_name,segtype,seg_start,seg_size,devices,vg_extent_size",
+        "vg_name,lv_name,segtype,seg_start,seg_size,devices,vg_extent_size,stripe_size",
         timeout_s=_TOOL_S,
     )
-    physical = root.run(*("pvs", *options, "--options", "pe_start", target), timeout_s=_TOOL_S)
+    physical = root.run(*("pvs", *options, "--options", "pv_name,pe_start", *known), timeout_s=_TOOL_S)
     for output in (volumes, physical):
         if output.kind is not AnswerKind.ANSWER:
             return output.silent()
     try:
-        begins = int(json.loads(physical.stdout)["report"][0]["pv"][0]["pe_start"])
-        rows: list[dict[str, str]] = json.loads(volumes.stdout)["report"][0]["seg"]
+        rows = json.loads(physical.stdout)["report"][0]["pv"]
+        begins = {str(row["pv_name"]): int(row["pe_start"]) for row in rows}
+        segments: list[dict[str, str]] = json.loads(volumes.stdout)["report"][0]["seg"]
+        lines: dict[str, list[str] | None] = {}
+        on_target: set[str] = set()
+        for row in segments:
+            name = f"{row['vg_name']}/{row['lv_name']}"
+            found = [_WHERE.fullmatch(each) for each in row["devices"].split(",")]
+            places = [
+                (each[1], begins[each[1]] + int(each[2]) * int(row["vg_extent_size"]))
+                for each in found
+                if each is not None and each[1] in begins
+            ]
+            have = lines.setdefault(name, [])
+            kind = row["segtype"]
+            if len(places) < len(found) or kind not in ({"linear", "striped"} if beside else {"linear"}):
+                lines[name] = None  # it is a snapshot, or lies on other devices, too
+                continue
+            on_target |= {name} if any(path == target for path, _ in places) else set()
+            words = " ".join(f"{path} {start}" for path, start in places)
+            shape = "linear" if kind == "linear" else f"striped {len(places)} {int(row['stripe_size'])}"
+            if have is not None:
+                have.append(f"{int(row['seg_start'])} {int(row['seg_size'])} {shape} {words}")
     except (ValueError, LookupError, TypeError):
         return volumes.silent(AnswerKind.NOT_UNDERSTOOD, "LVM's report is not understood")
-    lines: dict[str, list[str] | None] = {}
-    for row in rows:
-        name = f"{row['vg_name']}/{row['lv_name']}"
-        found = _WHERE.fullmatch(row["devices"])
-        if row["segtype"] != "linear" or found is None or found[1] != target:
-            lines[name] = None  # it is striped, a snapshot, or lies on other devices, too
-            continue
-        start = begins + int(found[2]) * int(row["vg_extent_size"])
-        line = f"{int(row['seg_start'])} {int(row['seg_size'])} linear {target} {start}"
-        have = lines.setdefault(name, [])
-        if have is not None:
-            have.append(line)
-    parts = tuple(Part(name=name, table="\n".join(each)) for name, each in lines.items() if each)
+    parts = tuple(
+        Part(name=name, table="\n".join(each)) for name, each in lines.items() if each and name in on_target
+    )
     return volumes.answer(parts)

@@ -53,6 +53,7 @@ class Checker:
         names: the trial's.
         cancelled: whether to end.
         key: the key of what is encrypted; None for none.
+        beside: paths of devices that hold the rest of a volume group.
     """
 
     def __init__(
@@ -62,12 +63,15 @@ class Checker:
         names: TrialNames,
         cancelled: Callable[[], bool],
         key: TrialKey | None = None,
+        *,
+        beside: Sequence[str] = (),
     ) -> None:
         self._root = root
         self._folder = folder
         self._names = names
         self._cancelled = cancelled
         self._key = key
+        self._beside = tuple(beside)
         self._count = 0
         self.places: dict[str, tuple[str, str]] = {}
         """By place: the path of its device, and its file system."""
@@ -114,7 +118,7 @@ class Checker:
     def _parts(self, target: str, kind: str, table: str) -> tuple[Sequence[Part], str]:
         """Return the parts of a volume group or a partition table, and why they are not known."""
         if kind == "LVM2_member":
-            found = lvm_parts(self._root, target)
+            found = lvm_parts(self._root, target, self._beside)
         elif table in _TABLES:
             found = table_parts(self._root, target)
         else:
@@ -266,7 +270,10 @@ def _container(
         words += [f"{each.place}: {each.proof.sure}" for each in checked]
         return Proof(check=worst, contents=kind, sure="; ".join(words))
     if headers is not None and headers.devices > 1:
-        words.append(f"its volume group has {headers.devices} physical volumes, and this is one of them")
+        words.append(
+            f"its volume group has {headers.devices} physical volumes, and this is one of them; the arrays"
+            " with the others can be given: --beside"
+        )
     if kind in _UNCHECKED:
         words += [said] if said else []
         words += [f"{each.place}: {each.proof.sure}" for each in below[:1]]

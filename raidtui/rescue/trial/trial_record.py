@@ -26,6 +26,7 @@ class TrialLooks(Struct, frozen=True, kw_only=True):
         key_file: the file with the key of what is encrypted (LUKS); "" for none.
         typed: whether its passphrase is handed over to the worker instead: it is not kept anywhere.
         verify: whether the members are read as a whole before and after, and compared.
+        beside: paths of devices that hold the rest of a volume group of which the array is a part.
     """
 
     files: bool = False
@@ -35,6 +36,7 @@ class TrialLooks(Struct, frozen=True, kw_only=True):
     key_file: str = ""
     typed: bool = False
     verify: bool = False
+    beside: tuple[str, ...] = ()
 
     @property
     def mounts(self) -> bool:

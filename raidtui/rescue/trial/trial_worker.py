@@ -202,7 +202,10 @@ class TrialWorker(Worker):
             return self._refused(plan, reason)
         file = trial.looks.key_file
         key = TrialKey(file=file, typed=typed) if file or trial.looks.typed else None
-        checker = Checker(self._root, self._job.folder, trial.names, lambda: self._cancelled, key)
+        beside = trial.looks.beside
+        checker = Checker(
+            self._root, self._job.folder, trial.names, lambda: self._cancelled, key, beside=beside
+        )
         made = trial.request.made
         if isinstance(made, Assembly) and made.external:
             findings = checker.check_volumes(made.external, trial.volumes)
