@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -39,6 +40,13 @@ class SyncBook:
                 record = msgspec.json.decode(path.read_bytes(), type=SyncRecord)
                 return record if record.uuid == uuid else None
         return None
+
+    def records(self) -> Iterator[SyncRecord]:
+        """Yield what is kept of all arrays, by their UUIDs."""
+        for path in sorted(self._folder.glob("*.json")) if self._folder is not None else ():
+            uuid = ":".join(path.stem[at : at + 8] for at in range(0, len(path.stem), 8))
+            if (record := self.read(uuid)) is not None:
+                yield record
 
     def changed(self, uuid: str) -> bool:
         """Whether another process has written it since it was read or written here."""

@@ -15,7 +15,15 @@ from raidtui.host.roots.root import Root
 from raidtui.jobs.sync_book import SyncBook
 from raidtui.model.array import Array, Phase
 from raidtui.model.snapshot import Snapshot
-from raidtui.model.sync_record import LastCheck, SyncLook, SyncRecord, SyncRun, check_result, followed
+from raidtui.model.sync_record import (
+    LastCheck,
+    RunEnd,
+    SyncLook,
+    SyncRecord,
+    SyncRun,
+    check_result,
+    followed,
+)
 
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
 _BY_S = 10.0
@@ -38,6 +46,7 @@ class SyncWatch:
         self._records: dict[str, SyncRecord] = {}
         self._written: dict[str, SyncRecord] = {}
         self._looked_s: float | None = None
+        self._since_s = float("inf")
         self._stops: dict[str, float] = {}
         self.first: dict[str, SyncRun] = {}
         """The run of an array that was under way by the record, before this watcher's first look at it."""
@@ -50,6 +59,7 @@ class SyncWatch:
             if array.stale is None and array.active and array.sync_action is not None and not array.twin:
                 self._follow(array, snapshot.taken_s)
         self._looked_s = snapshot.taken_s
+        self._since_s = min(self._since_s, snapshot.taken_s)
 
     def note_stop(self, name: str, at_s: float) -> None:
         """Note that raidtui stops what runs on an array, by its kernel name."""
@@ -99,6 +109,15 @@ class SyncWatch:
         """Return the run of an array that is under way."""
         record = self._records.get(array.key)
         return record.open if record is not None else None
+
+    def stopped_by(self, array: Array) -> str:
+        """Return who stopped what is held now: raidtui, where this watcher has looked ever since; else ""."""
+        record = self._records.get(array.key)
+        last = record.runs[-1] if record is not None and record.runs else None
+        if last is None or last.ended_s is None or array.sync is None or last.boot != self._boot:
+            return ""
+        seen = last.ended_s > self._since_s and last.action == array.sync.action
+        return last.by if seen and last.end is RunEnd.STOPPED else ""
 
     def result(self, array: Array, at_s: float) -> LastCheck | None:
         """Return what is known of an array's last check or repair; None where none was."""
