@@ -142,6 +142,15 @@ def followed(record: SyncRecord, look: SyncLook, before_s: float | None) -> Sync
     return record
 
 
+def credited(record: SyncRecord, look: SyncLook) -> SyncRecord:
+    """Return a record with who stopped the last run, where another watcher, who did not know, saw it end."""
+    last = record.runs[-1] if record.runs else None
+    if last is None or last.ended_s is None or last.by or not look.by or look.at_s - last.ended_s > GAP_S:
+        return record
+    end = RunEnd.STOPPED if last.action in CHECKS else last.end
+    return _with(record, replace(last, by=look.by, end=end))
+
+
 def _with(record: SyncRecord, run: SyncRun) -> SyncRecord:
     return record if run is record.runs[-1] else replace(record, runs=(*record.runs[:-1], run))
 

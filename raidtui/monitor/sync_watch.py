@@ -22,6 +22,7 @@ from raidtui.model.sync_record import (
     SyncRecord,
     SyncRun,
     check_result,
+    credited,
     followed,
 )
 
@@ -80,9 +81,11 @@ class SyncWatch:
         if now is known:
             return
         if self._keeps and _is_news(self._written[key], now):
-            if self._book.changed(key):
-                now = followed(self._book.read(key) or known, look, self._looked_s)
-            self._book.write(now)
+            with self._book.turn():
+                if self._book.changed(key):
+                    others = self._book.read(key)
+                    now = followed(credited(others, look) if others else known, look, self._looked_s)
+                self._book.write(now)
             self._written[key] = now
         self._records[key] = now
 
@@ -127,9 +130,10 @@ class SyncWatch:
     def close(self) -> None:
         """Keep what was seen last; it is not watched from now on."""
         for key, record in self._records.items():
-            open_news = record is not self._written[key] and record.open is not None
-            if self._keeps and open_news and not self._book.changed(key):  # else another watcher goes on
-                self._book.write(record)
+            if self._keeps and record is not self._written[key] and record.open is not None:
+                with self._book.turn():
+                    if not self._book.changed(key):  # else another watcher goes on
+                        self._book.write(record)
 
 
 def ended_at(result: LastCheck) -> str:

@@ -158,3 +158,18 @@ def test_who_froze_a_resync(by: str, tmp_path: Path) -> None:
     array = host.sampler.sample().arrays[0]
     assert array.sync is not None
     assert (array.sync.phase, watch.stopped_by(array), later.stopped_by(array)) == (Phase.FROZEN, by, "")
+
+
+def test_who_stopped_it_is_kept_though_another_watcher_saw_the_end_first(tmp_path: Path) -> None:
+    host = Watched(tmp_path)
+    console, pacer = host.watcher(), host.watcher()
+    host.then(checking(0), console, pacer)
+    half = COMPONENT_KIB // 2
+    host.then(checking(half, kept=half), console, pacer)
+    console.note_stop("md125", host.stage.now_s() + 0.5)
+    host.then(resting(start=half), pacer)
+    host.then(resting(start=half), console)
+    host.then(resting(start=half), pacer)
+    record = SyncBook(tmp_path, writes=False).read(UUID)
+    assert record is not None
+    assert [(run.end, run.by) for run in record.runs] == [(RunEnd.STOPPED, "raidtui")]
