@@ -13,9 +13,10 @@ from raidtui.bench.estimate import WriteEstimate, estimate_writes
 from raidtui.bench.jobfile import read_job_file
 from raidtui.bench.offer_notes import offer_notes
 from raidtui.bench.overwrite import Site, offer_device, offer_scratch
-from raidtui.bench.place import Place, find_directory, free_bytes, is_simulated, refuse_room, refuse_size
+from raidtui.bench.place import Place, find_directory, free_at, is_simulated
 from raidtui.bench.request import FieldRefusal, Request, refuse_number
 from raidtui.bench.results.steady import MOST_ROUNDS
+from raidtui.bench.room import fitted, refuse_most
 from raidtui.bench.run.fio_process import read_fio_version, refuse_fio
 from raidtui.bench.run.quiet import noise
 from raidtui.bench.schedule import MOST_RUNS, ONE, Axis, AxisKind, Schedule, Scratch
@@ -96,8 +97,11 @@ def make_offer(root: Root, request: Request) -> Offer | Refusal:
         repeats=MOST_ROUNDS if steady else request.repeats,
         grouped=request.grouped or steady,
         note=request.note,
-        title=_title(base, axes),
     )
+    note = ""
+    if base.preset and request.size_bytes is None:
+        schedule, note = fitted(root, schedule, blocks=not request.blocks)
+    schedule = replace(schedule, title=_title(base, schedule.axes))
     if schedule.repeats > 1 and len(schedule.points) > 1 and not schedule.grouped:
         schedule = replace(schedule, seed=draw_seed())
     if refusal := _refuse_schedule(root, schedule) or _refuse_noise(root, schedule):
@@ -108,7 +112,7 @@ def make_offer(root: Root, request: Request) -> Offer | Refusal:
         schedule=schedule,
         cost=estimate_writes(schedule, array, disks=len(schedule.place.disks)),
         losses=placed.losses,
-        notes=offer_notes(root, schedule),
+        notes=(*([note] if note else ()), *offer_notes(root, schedule)),
         arrays=placed.arrays,
         room=_room(schedule),
     )
@@ -324,7 +328,7 @@ def _refuse_schedule(root: Root, schedule: Schedule) -> Refusal | None:
             )
     if schedule.job_file is not None:
         most = schedule.job_file.size_bytes or 0
-    refusal = _refuse_most(root, schedule, most)
+    refusal = refuse_most(root, schedule, most)
     return _about("size_bytes", refusal) if refusal is not None else None
 
 
@@ -344,20 +348,6 @@ def _refuse_noise(root: Root, schedule: Schedule) -> Refusal | None:
     )
 
 
-def _refuse_most(root: Root, schedule: Schedule, most: int) -> Refusal | None:
-    """Return why so many bytes do not fit, or None."""
-    if schedule.place.directory:
-        return refuse_room(schedule.place, most)
-    if schedule.scratch is not None and most > schedule.scratch.least_bytes:
-        size, least = binary_size(most), binary_size(schedule.scratch.least_bytes)
-        return Refusal(
-            code=RefusalCode.TOO_SMALL,
-            why=f"the smallest of the arrays has {least}, but {size} are needed",
-            remedy="choose a smaller size",
-        )
-    return refuse_size(root, schedule.place, most) if schedule.place.device else None
-
-
 def _room(schedule: Schedule) -> str:
     """Return the space that files need, in a sentence; "" where there are none."""
     if not schedule.place.directory:
@@ -367,8 +357,7 @@ def _room(schedule: Schedule) -> str:
     if schedule.job_file is not None:
         most = schedule.job_file.size_bytes or 0
     files = f"Its files take {binary_size(most)}" if most else "How much its files take is not known"
-    place = schedule.place
-    free = binary_size(place.free_bytes if place.free_bytes is not None else free_bytes(place.directory))
+    free = binary_size(free_at(schedule.place))
     return f"{files}; {free} are free at {schedule.place.directory}, and the files are removed afterwards."
 
 

@@ -132,8 +132,8 @@ def find_device(root: Root, name: str) -> Place | Refusal:
 
 def refuse_room(place: Place, total_bytes: int) -> Refusal | None:
     """Return why files of this size do not fit: a quarter of what is free stays free; None where they do."""
-    free = place.free_bytes if place.free_bytes is not None else free_bytes(place.directory)
-    most = free - free // _KEPT_FREE
+    free = free_at(place)
+    most = most_of(free)
     if total_bytes <= most:
         return None
     return Refusal(
@@ -146,8 +146,7 @@ def refuse_room(place: Place, total_bytes: int) -> Refusal | None:
 
 def refuse_size(root: Root, place: Place, size_bytes: int) -> Refusal | None:
     """Return why a device is too small, or None."""
-    text = (root.text(f"{BLOCK}/{place.device.replace('/', '!')}/size") or "0").strip()
-    has = int(text) * 512 if text.isdecimal() else 0
+    has = device_bytes(root, place)
     if size_bytes <= has:
         return None
     return Refusal(
@@ -155,6 +154,21 @@ def refuse_size(root: Root, place: Place, size_bytes: int) -> Refusal | None:
         why=f"/dev/{place.device} has {binary_size(has)}, but {binary_size(size_bytes)} are needed",
         remedy="choose a smaller size",
     )
+
+
+def device_bytes(root: Root, place: Place) -> int:
+    """Return the size of a place's device; 0 where it is not known."""
+    return (whole_number(root.text(f"{BLOCK}/{place.device.replace('/', '!')}/size")) or 0) * 512
+
+
+def free_at(place: Place) -> int:
+    """Return what is free in a place's file system, bytes."""
+    return place.free_bytes if place.free_bytes is not None else free_bytes(place.directory)
+
+
+def most_of(free: int) -> int:
+    """Return how much of what is free files may take: a quarter of it stays free."""
+    return free - free // _KEPT_FREE
 
 
 def free_bytes(directory: str) -> int:

@@ -160,6 +160,7 @@ def _last_check(check: LastCheck | None) -> dict[str, Any] | None:
         "ended_s": check.ended_s,
         "took_s": check.took_s,
         "paused": check.paused,
+        "stopped_by": check.stopped_by or None,
     }
 
 

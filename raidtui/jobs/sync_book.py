@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -39,6 +42,31 @@ class SyncBook:
                 record = msgspec.json.decode(path.read_bytes(), type=SyncRecord)
                 return record if record.uuid == uuid else None
         return None
+
+    def records(self) -> Iterator[SyncRecord]:
+        """Yield what is kept of all arrays, by their UUIDs."""
+        for path in sorted(self._folder.glob("*.json")) if self._folder is not None else ():
+            uuid = ":".join(path.stem[at : at + 8] for at in range(0, len(path.stem), 8))
+            if (record := self.read(uuid)) is not None:
+                yield record
+
+    @contextlib.contextmanager
+    def turn(self) -> Iterator[None]:
+        """Let no other process write meanwhile: what it has written is read before it is written over.
+
+        Where the folder cannot be made or locked, nothing is held: then ``write`` says why it cannot write.
+        """
+        descriptor = -1
+        with contextlib.suppress(OSError):
+            if self._folder is not None and self._writes:
+                own_folder(self._folder)
+                descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            if descriptor >= 0:
+                os.close(descriptor)
 
     def changed(self, uuid: str) -> bool:
         """Whether another process has written it since it was read or written here."""

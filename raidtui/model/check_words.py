@@ -20,7 +20,8 @@ def check_words(result: LastCheck, when: str = "") -> str:
     if result.paused and not result.complete:
         return f"{paused_words(result)}{when}"
     if not result.complete:
-        return f"last {result.action}: {result.percent} read, {found} in it{when}"
+        stopped = f"stopped{_by(result)}, " if result.stopped_by else ""
+        return f"last {result.action}: {stopped}{result.percent} read, {found} in it{when}"
     took = f", in {duration(result.took_s)}" if result.took_s is not None else ""
     gaps = f"; {duration(result.unwatched_s)} of it was not watched" if result.unwatched_s else ""
     return f"last {result.action}: complete, {found}{when}{took}{gaps}"
@@ -29,7 +30,12 @@ def check_words(result: LastCheck, when: str = "") -> str:
 def paused_words(result: LastCheck) -> str:
     """Return what was read before the pause: ``check paused: 4 % read, 0 mismatched sectors in it``."""
     found = counted(result.mismatches, "mismatched sector")
-    return f"{result.action} paused: {result.percent} read, {found} in it"
+    return f"{result.action} paused{_by(result)}: {result.percent} read, {found} in it"
+
+
+def _by(result: LastCheck) -> str:
+    """Return who stopped it; nothing where that is not known: it may have been anybody."""
+    return f" by {result.stopped_by}" if result.stopped_by else ""
 
 
 def found_words(result: LastCheck) -> str:
@@ -48,4 +54,4 @@ def ended_words(result: LastCheck) -> str:
         return f"{result.action} ended, {found}"
     if result.complete is None:
         return f"{result.action} ended or was interrupted, {found}"
-    return f"{result.action} interrupted at {result.percent}, {found} in what was read"
+    return f"{result.action} interrupted{_by(result)} at {result.percent}, {found} in what was read"

@@ -142,6 +142,15 @@ def followed(record: SyncRecord, look: SyncLook, before_s: float | None) -> Sync
     return record
 
 
+def credited(record: SyncRecord, look: SyncLook) -> SyncRecord:
+    """Return a record with who stopped the last run, where another watcher, who did not know, saw it end."""
+    last = record.runs[-1] if record.runs else None
+    if last is None or last.ended_s is None or last.by or not look.by or look.at_s - last.ended_s > GAP_S:
+        return record
+    end = RunEnd.STOPPED if last.action in CHECKS else last.end
+    return _with(record, replace(last, by=look.by, end=end))
+
+
 def _with(record: SyncRecord, run: SyncRun) -> SyncRecord:
     return record if run is record.runs[-1] else replace(record, runs=(*record.runs[:-1], run))
 
@@ -253,6 +262,7 @@ class LastCheck(Struct, frozen=True, kw_only=True):
         unwatched_s: for how long it was not watched.
         paused: whether it can go on from where it was stopped.
         rewritten: whether what did not match was written over: by a repair, or by a resync since then.
+        stopped_by: who stopped it, where it was raidtui; "" where that is not known, or it was not stopped.
     """
 
     action: str
@@ -266,6 +276,7 @@ class LastCheck(Struct, frozen=True, kw_only=True):
     unwatched_s: float = 0.0
     paused: bool = False
     rewritten: bool = False
+    stopped_by: str = ""
 
     @property
     def percent(self) -> str:
@@ -299,7 +310,8 @@ def check_result(record: SyncRecord | None, last_action: str, look: SyncLook) ->
     result = _summed(runs, paused=paused and last_action == runs[-1].action)
     after = record.runs[record.runs.index(runs[-1]) + 1 :]
     rewritten = result.action == "repair" or any(run.action == "resync" for run in after)
-    return replace(result, rewritten=rewritten)
+    moved = paused and abs(look.start_kib - runs[-1].kept_kib) > _ODD_KIB  # it ran since, unseen
+    return replace(result, rewritten=rewritten, stopped_by="" if moved else result.stopped_by)
 
 
 def _summed(runs: Sequence[SyncRun], *, paused: bool = False) -> LastCheck:
@@ -328,4 +340,11 @@ def _summed(runs: Sequence[SyncRun], *, paused: bool = False) -> LastCheck:
         took_s=took if all(run.watched for run in chain) else None,
         unwatched_s=sum(gap.to_s - gap.from_s for run in chain for gap in run.gaps),
         paused=paused,
+        stopped_by=last.by if last.end is RunEnd.STOPPED else "",
     )
+
+
+def check_ends(record: SyncRecord) -> tuple[LastCheck, ...]:
+    """Return each check and repair that has ended, and each pause of one, the oldest first."""
+    runs = [run for run in record.runs if run.action in CHECKS]
+    return tuple(_summed(runs[: at + 1]) for at, run in enumerate(runs) if run.end is not RunEnd.OPEN)

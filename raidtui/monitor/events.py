@@ -194,12 +194,9 @@ def _sync_ended(new: Snapshot, action: str, old: Array, array: Array) -> Event:
         text = ended_words(check)
     elif action in CHECKS and array.mismatch_count is not None:
         text += f", {counted(array.mismatch_count, 'mismatched sector')}"
-    return _event(
-        new,
-        array,
-        text,
-        Tone.WARN if array.missing_slots or (left and action not in {"check", "repair"}) else Tone.GOOD,
-    )
+    differs = action in CHECKS and bool(check.mismatches if check is not None else array.mismatch_count)
+    lacks = array.missing_slots or (left and action not in CHECKS)
+    return _event(new, array, text, Tone.WARN if differs or lacks else Tone.GOOD)
 
 
 def _work_is_left(action: str, old: Array, array: Array) -> bool:

@@ -15,7 +15,16 @@ from raidtui.host.roots.root import Root
 from raidtui.jobs.sync_book import SyncBook
 from raidtui.model.array import Array, Phase
 from raidtui.model.snapshot import Snapshot
-from raidtui.model.sync_record import LastCheck, SyncLook, SyncRecord, SyncRun, check_result, followed
+from raidtui.model.sync_record import (
+    LastCheck,
+    RunEnd,
+    SyncLook,
+    SyncRecord,
+    SyncRun,
+    check_result,
+    credited,
+    followed,
+)
 
 _BOOT_ID = "/proc/sys/kernel/random/boot_id"
 _BY_S = 10.0
@@ -38,6 +47,7 @@ class SyncWatch:
         self._records: dict[str, SyncRecord] = {}
         self._written: dict[str, SyncRecord] = {}
         self._looked_s: float | None = None
+        self._since_s = float("inf")
         self._stops: dict[str, float] = {}
         self.first: dict[str, SyncRun] = {}
         """The run of an array that was under way by the record, before this watcher's first look at it."""
@@ -50,6 +60,7 @@ class SyncWatch:
             if array.stale is None and array.active and array.sync_action is not None and not array.twin:
                 self._follow(array, snapshot.taken_s)
         self._looked_s = snapshot.taken_s
+        self._since_s = min(self._since_s, snapshot.taken_s)
 
     def note_stop(self, name: str, at_s: float) -> None:
         """Note that raidtui stops what runs on an array, by its kernel name."""
@@ -70,9 +81,11 @@ class SyncWatch:
         if now is known:
             return
         if self._keeps and _is_news(self._written[key], now):
-            if self._book.changed(key):
-                now = followed(self._book.read(key) or known, look, self._looked_s)
-            self._book.write(now)
+            with self._book.turn():
+                if self._book.changed(key):
+                    others = self._book.read(key)
+                    now = followed(credited(others, look) if others else known, look, self._looked_s)
+                self._book.write(now)
             self._written[key] = now
         self._records[key] = now
 
@@ -100,6 +113,15 @@ class SyncWatch:
         record = self._records.get(array.key)
         return record.open if record is not None else None
 
+    def stopped_by(self, array: Array) -> str:
+        """Return who stopped what is held now: raidtui, where this watcher has looked ever since; else ""."""
+        record = self._records.get(array.key)
+        last = record.runs[-1] if record is not None and record.runs else None
+        if last is None or last.ended_s is None or array.sync is None or last.boot != self._boot:
+            return ""
+        seen = last.ended_s > self._since_s and last.action == array.sync.action
+        return last.by if seen and last.end is RunEnd.STOPPED else ""
+
     def result(self, array: Array, at_s: float) -> LastCheck | None:
         """Return what is known of an array's last check or repair; None where none was."""
         record = self._records.get(array.key)
@@ -108,9 +130,10 @@ class SyncWatch:
     def close(self) -> None:
         """Keep what was seen last; it is not watched from now on."""
         for key, record in self._records.items():
-            open_news = record is not self._written[key] and record.open is not None
-            if self._keeps and open_news and not self._book.changed(key):  # else another watcher goes on
-                self._book.write(record)
+            if self._keeps and record is not self._written[key] and record.open is not None:
+                with self._book.turn():
+                    if not self._book.changed(key):  # else another watcher goes on
+                        self._book.write(record)
 
 
 def ended_at(result: LastCheck) -> str:

@@ -12,14 +12,19 @@ from raidtui.host.facts import kernel_name
 from raidtui.host.roots.root import Root
 from raidtui.jobs.lent_limits import LentLimits, LimitsTakenError
 from raidtui.jobs.pace_news import forget_news, tell_news
+from raidtui.jobs.sync_book import open_book
 from raidtui.jobs.undo_record import UndoRecord
 from raidtui.model.pace import MINUTES_A_DAY, PacedArray, PaceNews, PaceRequest
+from raidtui.monitor.sampler import Sampler
+from raidtui.monitor.sync_watch import SyncWatch
 from raidtui.pace.array_reader import PaceReader, disks_below
 from raidtui.pace.controller import PaceGoal, PaceLimits, PaceReading, PaceState, next_limits
 
 SYNCS = frozenset({"resync", "recover", "check", "repair", "reshape"})
 _OPEN_PACE_S, _PACE_S, _REST_S = 0.05, 0.25, 1.0
 _NEWS_S = 1.0
+_LOOK_S, _REST_LOOK_S = 1.0, 5.0
+"""How often all arrays are looked at for the record of syncs: while one is paced, and while none is."""
 _FAIR = 1.25
 """An array's limit is raised while it is at most so much above the lowest of those that are synced, too."""
 
@@ -98,11 +103,15 @@ class Pacing:
         self._left: dict[PacedArray, str] = {}
         """Arrays that are left alone, and why."""
         self._told_s = 0.0
+        self._looked_s = float("-inf")
+        self._sampler = Sampler(root)
+        self._watch = SyncWatch(root, open_book(live=root.live, writable=root.writable), keeps=True)
 
     def run(self, ended: Callable[[], bool]) -> str:
         """Pace until all syncs have ended, or until that is asked; return why it gave up, or ""."""
         try:
             while not ended():
+                self._look()
                 for array in self._request.arrays:
                     self._turn(array)
                 if not self._paced and not self._request.stays:
@@ -114,7 +123,16 @@ class Pacing:
                 self._give_back(array)
             for array in self._request.arrays:
                 forget_news(array)
+            self._look(now=True)
+            self._watch.close()
         return "; ".join(f"{array.title}: {why}" for array, why in self._left.items())
+
+    def _look(self, *, now: bool = False) -> None:
+        """Keep the record of syncs, as the console does: how a check ended is known to who watched it."""
+        clock_s = time.monotonic()
+        if now or clock_s - self._looked_s >= (_LOOK_S if self._paced else _REST_LOOK_S):
+            self._looked_s = clock_s
+            self._watch.see(self._sampler.sample())
 
     def _pace_s(self) -> float:
         if not self._paced:

@@ -1,4 +1,4 @@
-"""What raidtui did on this machine: jobs, changes and benchmarks, as entries of the timeline."""
+"""What raidtui did and saw on this machine, as entries of the timeline: jobs, changes, benchmarks, checks."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from raidtui.bench.results.run_store import Results, ResultsError, results_path
 from raidtui.jobs.journal import journal_path
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.states import ENDED, JobState
 from raidtui.jobs.store import Job, all_jobs
+from raidtui.jobs.sync_book import open_book
+from raidtui.model.check_words import ended_words
 from raidtui.model.log_line import LogGap, LogTrouble
+from raidtui.model.sync_record import SyncRecord, check_ends
 from raidtui.timeline.entries import Entry, Origin
 from raidtui.timeline.patterns import Weight
 
@@ -25,6 +30,8 @@ def own_entries() -> tuple[tuple[Entry, ...], tuple[LogTrouble, ...]]:
     entries = [*_changes(journal_path())]
     for job in all_jobs():
         entries += _job(job)
+    for record in open_book(live=True, writable=False).records():
+        entries += _checks(record)
     troubles: tuple[LogTrouble, ...] = ()
     try:
         entries += _benchmarks()
@@ -98,6 +105,21 @@ def _job(job: Job) -> Iterator[Entry]:
         bad = state is not JobState.DONE
         text = f"job {state.sentence}: {title}{reason}"
         yield _entry(last["at_s"], Origin.JOB, "job-ended", text, array=array, bad=bad)
+
+
+def _checks(record: SyncRecord) -> Iterator[Entry]:
+    """Yield an entry for each check that has ended, and for each pause of one, by the record of syncs."""
+    for check in check_ends(record):
+        if check.ended_s is not None:
+            entry = _entry(
+                check.ended_s,
+                Origin.RECORD,
+                "check-result",
+                ended_words(check),
+                array=record.uuid,
+                bad=check.mismatches > 0,
+            )
+            yield replace(entry, uuid=record.uuid)
 
 
 def _left_out(job: Job) -> str:

@@ -217,6 +217,8 @@ class HostWatch:
                 begun = time.strftime("%H:%M", time.localtime(since_s))
                 further = f"; it {held.words}" if held is not None and held.brake is Brake.STALLED else ""
                 held = HeldBack(brake=Brake.STALLED, words=f"md has taken no write since {begun}{further}")
+            if held is not None and held.brake is Brake.FROZEN and (by := self.syncs.stopped_by(array)):
+                held = HeldBack(brake=Brake.FROZEN, words=f"by {by}, {held.words}")
             if held is not None:
                 brakes[array.key] = held
         until = self.root.next_event_s()

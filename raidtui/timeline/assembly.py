@@ -67,7 +67,7 @@ def assemble(
     """
     boots = boots_of(logged)
     starts = [span.first_s for span in boots]
-    names = {array.title: array.name for array in today.arrays.values()}
+    names = {name: array.name for array in today.arrays.values() for name in (array.title, array.key)}
     placed = [_placed(entry, boots, starts) for entry in ours]
     ends = _unclean(boots)
     order = {span.boot: place for place, span in enumerate(boots)}

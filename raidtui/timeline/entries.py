@@ -44,6 +44,7 @@ class Origin(StrEnum):
     JOB = "job"
     CHANGE = "change"
     BENCH = "bench"
+    RECORD = "record"
 
 
 class Entry(Struct, frozen=True, kw_only=True, gc=False):

@@ -15,6 +15,7 @@ from raidtui.timeline.wiring import Wiring
 GAP_S = 60.0
 """What follows later on the same disk or array is another incident, unless a sync of the array runs."""
 _BOOTING_S = 180.0
+_RESULT = "check-result"
 _RANK = {
     code: place
     for place, code in enumerate(
@@ -24,7 +25,7 @@ _RANK = {
             "bitmap-failed", "start-reason", "dirty-degraded", "no-personality", "non-fresh", "nvme-gone",
             "disk-offlined", "scsi-offline", "smart-failing", "ata-disabled", "usb-gone", "job-ended",
             "job-started", "change", "bench", "unclean-end", "boot",
-            "sync-interrupted", "sync-done", "sync-started",
+            _RESULT, "sync-interrupted", "sync-done", "sync-started",
         )
     )
 }  # fmt: skip
@@ -239,7 +240,8 @@ def _closed(each: _Open, wiring: Wiring) -> Incident:
         back = entry.code == "sync-interrupted" and resumed.get(entry.array, 0.0) >= entry.at_s
         if back:
             return -Weight.NOTE, len(_RANK), entry.at_s
-        return -entry.weight, _RANK.get(entry.code, len(_RANK) + 1), entry.at_s
+        at_s = -entry.at_s if entry.code == _RESULT else entry.at_s  # the last one has the sum over pauses
+        return -entry.weight, _RANK.get(entry.code, len(_RANK) + 1), at_s
 
     head = min(each.entries, key=rank)
     return Incident(

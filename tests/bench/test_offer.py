@@ -335,7 +335,7 @@ def test_the_plans_of_scratch_arrays(host: Host) -> None:
 
 
 def test_what_files_take(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raidtui.bench.offer.free_bytes", lambda _: 7 * MIB)
+    monkeypatch.setattr("raidtui.bench.place.free_bytes", lambda _: 7 * MIB)
     assert offered(host, work=replace(READ, jobs=3), directory=str(tmp_path)).room == (
         f"Its files take 3 MiB; 7 MiB are free at {tmp_path}, and the files are removed afterwards."
     )

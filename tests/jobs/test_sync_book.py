@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from pathlib import Path
 
 import msgspec
@@ -57,3 +59,13 @@ def test_why_it_was_not_written_is_known(tmp_path: Path) -> None:
     book = SyncBook(tmp_path / "syncs", writes=True)
     book.write(RECORD)
     assert book.trouble == f"{path_in(tmp_path / 'syncs')} cannot be written: File exists"
+
+
+def test_one_writes_at_a_time(tmp_path: Path) -> None:
+    book = SyncBook(tmp_path / "syncs", writes=True)
+    with book.turn():
+        folder = os.open(tmp_path / "syncs", os.O_RDONLY)
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(folder)

@@ -72,6 +72,17 @@ def test_no_space_is_left_in_the_middle(guest: Guest, small: str) -> None:
     )
 
 
+def test_a_preset_in_little_room(guest: Guest, small: str) -> None:
+    """Nobody asked for the 2 GiB of its study."""
+    asked = ("run", "--preset=hot-spots", "--runtime=1", "--no-direct", f"--directory={small}")
+    shown = bench(guest, *asked, "--dry-run")
+    assert f"The size is 1 MiB instead of the preset's 2 GiB: 3 MiB can be used at {small}." in shown.stdout
+    done = bench(guest, *asked)
+    assert done.status == 0, done.output
+    (run,) = kept(guest)
+    assert (run["work"]["size_bytes"], run["read"]["ios"] > 0) == (1 << 20, True)
+
+
 def test_a_file_system_that_is_read_only(guest: Guest, small: str) -> None:
     assert guest.run(f"mount -o remount,ro {small}").status == 0
     assert refused(guest, *MIXED, f"--directory={small}") == (

@@ -78,6 +78,10 @@ def test_a_check_yields_and_the_limits_come_back(guest: Guest) -> None:
     guest.run(f"echo idle >/sys/block/{md}/md/sync_action")
     wait_until(lambda: states(guest) == ["done"], 60, "the job is done")
     assert limits(guest, md) == BEFORE
+    (array,) = json.loads(raidtui(guest, "status", "--json").stdout)["arrays"]
+    known = array["last_check"]
+    assert (known["complete"], known["stopped_by"]) == (False, None), "no console watched it: pace did"
+    assert 0 < known["read_fraction"] < 1
     assert pacing(guest) == []
 
 

@@ -441,7 +441,7 @@ def test_check_and_cancel(guest: Guest) -> None:
         terminal.press("p")
         wait_kernel(guest, action, "idle")
         wait_kernel(guest, low, r"[1-9]\d*")
-        terminal.wait_for(re.compile(r"check paused: \d+ % read, 0 mismatched sectors in it; p resumes it"))
+        terminal.wait_for(re.compile(r"check paused by raidtui: \d+ % read, 0 mismatched sectors in it"))
         terminal.press("p")
         wait_kernel(guest, action, "check")
         terminal.wait_for(shows_row("data", "check", "%"))

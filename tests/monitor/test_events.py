@@ -202,7 +202,7 @@ def test_check_with_mismatches() -> None:
         ("health!", "media", "attention: the check has met 8 mismatched sectors so far")
     ]
     done = raid5(mismatches=8, last_sync_action="check")
-    assert life.then(done) == [("kernel+", "media", "check ended, 8 mismatched sectors")]
+    assert life.then(done) == [("kernel!", "media", "check ended, 8 mismatched sectors")]
 
 
 def test_interrupted_check() -> None:

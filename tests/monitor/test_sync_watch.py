@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from raidtui.jobs.sync_book import SyncBook
+from raidtui.model.array import Phase
 from raidtui.model.check_words import check_words
 from raidtui.model.sync_record import RunEnd
 from raidtui.monitor.sync_watch import SyncWatch
@@ -126,4 +129,47 @@ def test_a_check_that_raidtui_ends_was_not_complete(tmp_path: Path) -> None:
     host.then(checking(COMPONENT_KIB - 500), watch, after_s=10)
     watch.note_stop("md125", host.stage.now_s() + 0.5)
     host.then(resting(), watch)
-    assert host.words(watch) == "last check: 99.9 % read, 0 mismatched sectors in it"
+    assert host.words(watch) == "last check: stopped by raidtui, 99.9 % read, 0 mismatched sectors in it"
+
+
+def test_a_pause_is_raidtuis_only_where_that_was_seen(tmp_path: Path) -> None:
+    host = Watched(tmp_path)
+    watch = host.watcher()
+    half = COMPONENT_KIB // 2
+    host.then(checking(half, kept=half), watch)
+    watch.note_stop("md125", host.stage.now_s() + 0.5)
+    host.then(resting(start=half), watch)
+    assert host.words(watch) == "check paused by raidtui: 50 % read, 0 mismatched sectors in it"
+    watch.close()
+    assert host.words(host.watcher(keeps=False)).startswith("check paused by raidtui: ")
+    host.then(resting(start=half + 5000))  # somebody resumed and paused it, and nobody watched
+    assert host.words(host.watcher(keeps=False)) == "check paused: 50 % read, 0 mismatched sectors in it"
+
+
+@pytest.mark.parametrize("by", ["raidtui", ""])
+def test_who_froze_a_resync(by: str, tmp_path: Path) -> None:
+    host = Watched(tmp_path)
+    watch = host.watcher()
+    host.then(raid5(uuid=UUID.replace(":", ""), sync=Syncing(action="resync", done_kib=500)), watch)
+    if by:
+        watch.note_stop("md125", host.stage.now_s() + 0.5)
+    host.then(raid5(uuid=UUID.replace(":", ""), frozen=True, resync_start="500"), watch)
+    later = host.watcher(keeps=False)
+    array = host.sampler.sample().arrays[0]
+    assert array.sync is not None
+    assert (array.sync.phase, watch.stopped_by(array), later.stopped_by(array)) == (Phase.FROZEN, by, "")
+
+
+def test_who_stopped_it_is_kept_though_another_watcher_saw_the_end_first(tmp_path: Path) -> None:
+    host = Watched(tmp_path)
+    console, pacer = host.watcher(), host.watcher()
+    host.then(checking(0), console, pacer)
+    half = COMPONENT_KIB // 2
+    host.then(checking(half, kept=half), console, pacer)
+    console.note_stop("md125", host.stage.now_s() + 0.5)
+    host.then(resting(start=half), pacer)
+    host.then(resting(start=half), console)
+    host.then(resting(start=half), pacer)
+    record = SyncBook(tmp_path, writes=False).read(UUID)
+    assert record is not None
+    assert [(run.end, run.by) for run in record.runs] == [(RunEnd.STOPPED, "raidtui")]

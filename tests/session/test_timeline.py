@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from raidtui.bench.results.run_store import Results
 from raidtui.demo.demo_host import demo_root
@@ -17,13 +18,18 @@ from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tool_pieces import PiecesError
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.jobs.store import Job
+from raidtui.jobs.sync_book import SyncBook
 from raidtui.model.answer import AnswerKind
 from raidtui.model.log_line import LogGap
 from raidtui.model.plan import Plan
+from raidtui.model.sync_record import RunEnd, SyncRecord, SyncRun
 from raidtui.session import own_entries, timeline
 from raidtui.session.timeline import HistoryRun, read_for_capture, read_history
+from raidtui.timeline.assembly import assemble
 from raidtui.timeline.captured import CAPTURED, captured_log_text
-from raidtui.timeline.entries import Origin
+from raidtui.timeline.entries import Entry, Origin
+from raidtui.timeline.identity import ArrayToday, Today, subject_of
+from raidtui.timeline.patterns import Weight
 from tests.bench.records import record
 
 NOW_S = time.mktime((2026, 3, 2, 12, 0, 0, 0, 0, -1))
@@ -175,6 +181,8 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SUDO_USER", "ada")
     for place in ("raidtui.jobs.journal", "raidtui.session.own_entries", "raidtui.jobs.store"):
         monkeypatch.setattr(f"{place}.journal_path", lambda: tmp_path / "journal.jsonl")
+    book = SyncBook(tmp_path / "syncs", writes=False)
+    monkeypatch.setattr("raidtui.session.own_entries.open_book", lambda **_: book)
     monkeypatch.setattr("raidtui.session.own_entries.results_path", lambda: tmp_path / "bench.sqlite")
     monkeypatch.setattr("raidtui.bench.results.run_store.results_path", lambda: tmp_path / "bench.sqlite")
     return tmp_path
@@ -259,6 +267,40 @@ def test_what_raidtui_did_is_there(state: Path) -> None:
     ]
     assert found[4].origin is Origin.BENCH
     assert found[4].text.startswith("benchmark of ")
+
+
+def test_a_check_with_mismatches_is_a_trouble(state: Path) -> None:
+    """By the record, over its pause: the kernel's counter began anew."""
+    key = "3a6eb079:0f39ac87:c94f3856:b2dd2c5d"
+    run = SyncRun(
+        action="check", boot="b", begun_s=NOW_S - 90, watched=True, total_kib=900, done_kib=300, kept_kib=300,
+        mismatches=128, kept_mismatches=128, ended_s=NOW_S - 80, end=RunEnd.STOPPED, by="raidtui",
+    )  # fmt: skip
+    rest = replace(
+        run, begun_s=NOW_S - 70, first_kib=300, done_kib=900, ended_s=NOW_S - 60, end=RunEnd.COMPLETE,
+        mismatches=0, by="",
+    )  # fmt: skip
+    clean = replace(
+        rest, first_kib=0, begun_s=NOW_S - 50, ended_s=NOW_S - 40, mismatches=0, kept_mismatches=0
+    )
+    open_run = replace(clean, begun_s=NOW_S - 5, ended_s=None, end=RunEnd.OPEN)
+    SyncBook(state / "syncs", writes=True).write(SyncRecord(uuid=key, runs=(run, rest, clean, open_run)))
+    (state / "syncs" / "damaged.json").write_text("{")
+    found, _ = own_entries.own_entries()
+    assert [(each.text, each.weight) for each in found] == [
+        ("check interrupted by raidtui at 33 %, 128 mismatched sectors in what was read", Weight.WARNING),
+        ("check ended, 128 mismatched sectors", Weight.WARNING),
+        ("check ended, 0 mismatched sectors", Weight.NOTE),
+    ]
+    assert {(each.origin, each.code, each.uuid) for each in found} == {(Origin.RECORD, "check-result", key)}
+    now = ArrayToday(name="md127", key=key, title="data", members=())
+    started = Entry(
+        at_s=NOW_S - 95, boot="b", origin=Origin.KERNEL, code="sync-started", weight=Weight.NOTE,
+        text="md: data-check of RAID array md127", array="md127",
+    )  # fmt: skip
+    (incident,), _ = assemble([started], found, Today(boot="b", arrays={"md127": now}))
+    assert (incident.title, incident.weight) == ("check ended, 128 mismatched sectors", Weight.WARNING)
+    assert subject_of(incident, Today(boot="b", arrays={"md127": now})).arrays == (now,)
 
 
 def test_reading_creates_no_file(state: Path) -> None:

@@ -28,11 +28,15 @@ from raidtui.bench.forms.form_draft import (
     FormPart,
     axes_of,
     choices_of,
+    directory_of,
     preset_of,
     text_of,
+    values_of,
     work_of,
 )
 from raidtui.bench.forms.known import HostChoices, KnobChoice
+from raidtui.bench.request import sweep_values
+from raidtui.bench.room import fitting_bytes
 from raidtui.bench.workload import ENGINES, KINDS_OF_IO, PRESETS, Preset, Workload, with_usual_ramp
 from raidtui.model.knob import KnobScope
 from raidtui.model.knob_table import KNOBS
@@ -42,7 +46,7 @@ _MIXED = frozenset({"rw", "randrw"})
 _YES_NO = choices_of((NO, "no"), (YES, "yes"))
 
 
-def what_fields(draft: BenchDraft, kind: FormKind) -> Iterator[FormField]:
+def what_fields(draft: BenchDraft, kind: FormKind, known: HostChoices) -> Iterator[FormField]:
     """Yield the fields of the workload."""
     field = FieldMaker(kind, FormPart.WHAT)
     whats = choices_of((PRESET, "a preset"), (JOB, "a job file of your own"), (OWN, "a workload of your own"))
@@ -62,12 +66,13 @@ def what_fields(draft: BenchDraft, kind: FormKind) -> Iterator[FormField]:
         yield field("preset", "preset", f"{_sentence(preset.words)} From {preset.origin}.", picks)
     else:
         yield field("rw", "kind", "Sequential or random, reads or writes.", choices_of(*KINDS_OF_IO.items()))
-    yield from _work_fields(draft, field, work, preset, axes_of(draft, kind))
+    yield from _work_fields(draft, field, work, preset, _usual_size(draft, kind, known))
 
 
 def _work_fields(
-    draft: BenchDraft, field: FieldMaker, work: Workload, preset: Preset | None, axes: tuple[str, ...]
+    draft: BenchDraft, field: FieldMaker, work: Workload, preset: Preset | None, size: str
 ) -> Iterator[FormField]:
+    axes = axes_of(draft, field.of)
     several = "" if axes else " Several are run one after another: 4k,16k,64k."
     if "block" not in axes:
         blocks = [short_binary(size) for size in preset.blocks] if preset is not None else []
@@ -75,9 +80,8 @@ def _work_fields(
             f"{blocks[0]} to {blocks[-1]}, one after another" if blocks else short_binary(work.block_bytes)
         )
         yield field("block", "block size", f"The size of one request. K is 1024.{several}", usual=usual)
-    usual = binary_size(work.size_bytes) if preset is not None else ""
     hint = "The size of each job's file, or of the part of a device that is used: 500m, 4g."
-    yield field("size", "size", hint, usual=usual)
+    yield field("size", "size", hint, usual=size)
     if "depth" not in axes:
         hint = "Requests in flight in each job. Above 1 the engine is libaio, unless io_uring is chosen."
         yield field("depth", "depth", hint, usual=str(work.depth))
@@ -90,6 +94,24 @@ def _work_fields(
     if work.rw in _MIXED and (draft.what == OWN or _is_shown(draft, "read_percent")):
         hint = "How many of 100 requests are reads; the others are writes."
         yield field("read_percent", "reads", hint, usual=str(work.read_percent), unit="%")
+
+
+def _usual_size(draft: BenchDraft, kind: FormKind, known: HostChoices) -> str:
+    """Return a preset's size, or what fits where it is measured; "" without a preset."""
+    preset = preset_of(draft, kind)
+    if preset is None:
+        return ""
+    size = binary_size(preset.work.size_bytes)
+    room = known.room(directory_of(draft), draft.device if draft.where == DEVICE else "")
+    if draft.where == SCRATCH or room is None:
+        return f"{size}, or what fits"
+    jobs = values_of(draft, kind, "jobs") if "jobs" in axes_of(draft, kind) else draft.jobs
+    counts = [int(word) for word in sweep_values(jobs) if word.isdecimal() and len(word) < 5]
+    shares = 1 if draft.where == DEVICE else max(1, *counts, 0 if counts else preset.work.jobs)
+    fits = fitting_bytes(preset.work.size_bytes, room, shares)
+    if fits == preset.work.size_bytes:
+        return size
+    return f"{binary_size(fits)}, as {size} do not fit" if fits else f"{size}, which does not fit"
 
 
 def how_fields(draft: BenchDraft, kind: FormKind) -> Iterator[FormField]:

@@ -79,7 +79,7 @@ def fields(draft: BenchDraft, kind: FormKind, known: HostChoices = NONE_KNOWN) -
         known: what the host has to choose from.
     """
     return (
-        *what_fields(draft, kind),
+        *what_fields(draft, kind, known),
         *change_fields(draft, kind, known),
         *where_fields(draft, kind, known),
         *how_fields(draft, kind),
@@ -103,15 +103,17 @@ def filled(draft: BenchDraft, kind: FormKind, known: HostChoices) -> BenchDraft:
         arrays = [each.name for each in known.devices if each.kind == "array"]
         draft = replace(draft, device=(arrays or [known.devices[0].name])[0])
     knobs = knobs_for(draft, known)
-    if not draft.knob and knobs:
-        draft = replace(draft, knob=knobs[0].name)
-    if not draft.knob2 and len(knobs) > 1:
-        draft = replace(draft, knob2=next(each.name for each in knobs if each.name != draft.knob))
+    # One with values to compare: a disk of a virtual machine may know a single scheduler.
+    names = [each.name for each in sorted(knobs, key=lambda each: len(_usual(each.name, each)) < 2)]
+    if not draft.knob and names:
+        draft = replace(draft, knob=names[0])
+    if not draft.knob2 and len(names) > 1:
+        draft = replace(draft, knob2=next(name for name in names if name != draft.knob))
     for axis in axes_of(draft, kind):
         usual = _usual(axis, next((each for each in knobs if each.name == axis), None))
-        names = (f"A {axis}", f"B {axis}") if kind is FormKind.AB else (f"values {axis}",)
+        sides = (f"A {axis}", f"B {axis}") if kind is FormKind.AB else (f"values {axis}",)
         texts = _two(usual) if kind is FormKind.AB else (",".join(usual),)
-        for name, text in zip(names, texts, strict=True):
+        for name, text in zip(sides, texts, strict=True):
             if axis and name not in draft.values:
                 draft = with_text(draft, name, text)
     return draft

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from raidtui.bench.overwrite import confirm_word
-from raidtui.bench.place import find_directory, free_bytes, is_simulated
+from raidtui.bench.place import find_directory, free_bytes, is_simulated, most_of
 from raidtui.host.block import BLOCK, candidate_names
 from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.mounts import read_mounts
@@ -101,6 +101,14 @@ class HostChoices(Struct, frozen=True, kw_only=True):
     def device(self, name: str) -> Candidate | None:
         """Return the device with this name."""
         return next((each for each in self.devices if each.name == name), None)
+
+    def room(self, folder: str, device: str) -> int | None:
+        """Return the bytes that can be used of a device, or else in a folder; None: not known."""
+        if device:
+            found = self.device(device)
+            return found.size_bytes or None if found is not None else None
+        there = self.folder(folder)
+        return most_of(there.free_bytes) if there is not None else None
 
     def knob(self, name: str) -> KnobChoice | None:
         """Return the knob with this name."""

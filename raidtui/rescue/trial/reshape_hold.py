@@ -37,7 +37,7 @@ def hold_reshape(root: Root, array: str) -> str:
         (each.sync.done_kib or 0 for each in _arrays(root) if each.name == array and each.sync is not None), 0
     )
     with contextlib.suppress(OSError):
-        root.write(f"{base}/sync_action", "frozen")
+        root.write_apart(f"{base}/sync_action", "frozen")
     for pid in _watchers(f"/dev/{array}"):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
@@ -45,8 +45,8 @@ def hold_reshape(root: Root, array: str) -> str:
     halt = (moved * 2 + _AHEAD_SECTORS) // step * step
     size = int(root.text(f"{base}/component_size") or "0") * 2
     try:
-        root.write(f"{base}/sync_max", str(halt) if halt < size else "max")
-        root.write(f"{base}/sync_action", "idle")
+        root.write_apart(f"{base}/sync_max", str(halt) if halt < size else "max")
+        root.write_apart(f"{base}/sync_action", "idle")
     except OSError as error:
         return f"the reshape cannot be halted: {error.strerror}"
 
@@ -81,11 +81,11 @@ def pass_cut_stripe(root: Root, array: str) -> tuple[str, str]:
     else:
         halt = to // found.data_disks
     try:
-        root.write(f"{base}/sync_max", str(halt) if halt < size else "max")
+        root.write_apart(f"{base}/sync_max", str(halt) if halt < size else "max")
         if root.text(f"{base}/array_state") in {"readonly", "read-auto"}:
-            root.write(f"{base}/array_state", "active")
+            root.write_apart(f"{base}/array_state", "active")
         if root.text(f"{base}/sync_action") == "frozen":
-            root.write(f"{base}/sync_action", "idle")
+            root.write_apart(f"{base}/sync_action", "idle")
     except OSError as error:
         return "", f"the reshape cannot be moved on: {error.strerror}"
     if why := _waited(root, base, lambda: root.text(f"{base}/reshape_position") == str(to)):

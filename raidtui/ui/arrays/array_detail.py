@@ -116,9 +116,9 @@ def _rest_words(array: Array, check: LastCheck | None) -> str:
     if array.missing_slots:
         return "no recovery runs"
     if array.sync_min_sectors:
-        known = check is not None and check.complete is False
-        read = f"{paused_words(check)}; p resumes it" if check is not None and known else ""
-        return read or "a check stopped part-way: p resumes it, c starts a new one"
+        if check is None or check.complete is not False:
+            return "a check stopped part-way: p resumes it, c starts a new one"
+        return paused_words(check)
     return check_words(check, ended_at(check)) if check is not None else "nothing to sync"
 
 

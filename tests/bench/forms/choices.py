@@ -108,8 +108,7 @@ class Asked:
         patch.setattr("os.access", lambda *_: True)
         patch.setattr("raidtui.bench.offer.find_directory", directory)
         patch.setattr("uuid.uuid4", lambda: UUID("0123456789abcdef0123456789abcdef"))
-        for module in ("offer", "place"):
-            patch.setattr(f"raidtui.bench.{module}.free_bytes", lambda _: 350 * GIB)
+        patch.setattr("raidtui.bench.place.free_bytes", lambda _: 350 * GIB)
         self.host = free_host()
         self.requests: list[Request] = []
 

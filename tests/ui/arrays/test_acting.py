@@ -273,7 +273,7 @@ async def test_check_pause_resume_cancel() -> None:
         kernel.writes.clear()
         await pilot.press("p")
         await wrote(pilot, kernel, (ACTION, "idle"))
-        assert "check paused: 33 % read, 0 mismatched sectors in it; p resumes it" in lines_of(
+        assert "check paused by raidtui: 33 % read, 0 mismatched sectors in it" in lines_of(
             pilot, "#array-head"
         )
         assert "p Resume" in lines_of(pilot, "#bottom")
