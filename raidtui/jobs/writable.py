@@ -9,7 +9,7 @@ from pathlib import Path
 from raidtui.host.roots.root import Root
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 
-_BOOT = Path("/boot")
+_BOOT, _BACKUP = Path("/boot"), "--backup-file="
 _TO_BOOT = frozenset(
     {"update-initramfs", "dracut", "mkinitcpio", "update-grub", "grub-mkconfig", "grub2-mkconfig"}
 )
@@ -41,6 +41,9 @@ def _folders(plan: Plan) -> Iterator[Path]:
             yield from map(_existing, named)
         elif step.argv and step.argv[0] in _TO_BOOT and _BOOT.is_dir():
             yield _BOOT
+        for word in step.argv:
+            if word.startswith(_BACKUP):
+                yield _existing(Path(os.path.realpath(word.removeprefix(_BACKUP))).parent)
 
 
 def _existing(folder: Path) -> Path:

@@ -15,7 +15,7 @@ from raidtui.host.roots.root import Root
 from raidtui.model.array import Array, Phase
 from raidtui.view.units import SECTOR_BYTES, joined
 
-_LOOK_S = 5.0
+_LOOK_S, _WAIT_S = 5.0, 2.0
 _FILLS = frozenset({"resync", "recover"})
 
 
@@ -24,13 +24,13 @@ class OriginWatch:
 
     Args:
         root: the host.
-        once: whether the answer is waited for.
+        once: whether the answer is waited for, for two seconds at most.
     """
 
     def __init__(self, root: Root, *, once: bool) -> None:
         apart = root.apart()
         self._root = apart or root
-        self._crew = Crew(threads=apart is not None)
+        self._crew = Crew(threads=apart is not None, limit_s=_WAIT_S)
         self._once = once
         self._found: dict[str, str] = {}
 
@@ -59,11 +59,15 @@ class OriginWatch:
         made: dict[str, float] = {}
         created_s = None
         for member in array.members:
+            if not member.has("in_sync"):  # what a new member held is not the array's
+                continue
             try:
                 block = read_examined(self._root, member.name, whole=True)
             except MdadmError:
                 continue
-            if block is None or not block.young or block.slot is None:
+            if block is not None and not block.young:
+                return  # nor are the others
+            if block is None or block.slot is None:
                 continue
             created_s = block.created_s
             surface = read_surface(

@@ -92,6 +92,17 @@ def test_a_folder_that_a_step_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert refusal.why == f"the plan writes a file, and {tmp_path} is not writable"
 
 
+def test_the_folder_of_a_backup_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """mdadm would not begin the reshape, after the steps before it."""
+    grow = Step(argv=("mdadm", "--grow", "/dev/md0", f"--backup-file={tmp_path}/backup"), why="x")
+    made = Plan(title="t", subject="s", steps=(grow,))
+    assert refuse_unwritable(made) is None
+    monkeypatch.setattr(os, "statvfs", room(blocks=0))
+    refusal = refuse_unwritable(made)
+    assert refusal is not None
+    assert refusal.why == f"the plan writes a file, and the file system of {tmp_path} is full"
+
+
 def test_of_the_live_host_alone(tmp_path: Path) -> None:
     """A capture and the demo have no folders here."""
     made = plan(tmp_path / "etc")
