@@ -93,7 +93,7 @@ def test_a_folder_that_a_step_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_the_folder_of_a_backup_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """mdadm would not begin the reshape, after the steps before it."""
+    """Else mdadm would not begin the reshape, after the steps before it."""
     grow = Step(argv=("mdadm", "--grow", "/dev/md0", f"--backup-file={tmp_path}/backup"), why="x")
     made = Plan(title="t", subject="s", steps=(grow,))
     assert refuse_unwritable(made) is None
