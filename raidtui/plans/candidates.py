@@ -145,8 +145,10 @@ def _refuse_unprobed(device: Device, survey: Survey) -> Refusal | None:
         name, found = each.disk.name, each.probed
         if refusal := refuse_silence(found):
             return replace(refusal, why=f"what {name} holds is not known: {found.why}")
-        said = {use.what for use in each.disk.uses if use.kind == "signature"}
-        there = {use.what for use in found.value or ()} - (set() if name == each.disk.disk else _TABLES)
+        known = set() if each.superblock is None else {"linux_raid_member"}  # mdadm has read it, too
+        said = {use.what for use in each.disk.uses if use.kind == "signature"} - known
+        there = {use.what for use in found.value or ()} - known
+        there -= set() if name == each.disk.disk else _TABLES
         if there != said:
             words = (" and ".join(sorted(types)) or "nothing" for types in (there, said))
             return Refusal(
