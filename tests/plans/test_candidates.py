@@ -292,6 +292,17 @@ def test_what_udev_does_not_know_is_refused_until_it_is_looked_at_again() -> Non
         assert refusal.sentence == sentence
 
 
+def test_what_mdadm_has_read_needs_no_udev() -> None:
+    """Two have seen the superblock: blkid and mdadm; of another signature beside it that is not so."""
+    raid, btrfs = (Use(kind="signature", what=word) for word in ("linux_raid_member", "btrfs"))
+    found = device("sde", superblock=former(), probed=known((raid,)))
+    assert refuse_device(found, survey(found)) is None
+    both = device("sde", superblock=former(), probed=known((raid, btrfs)))
+    refusal = refuse_device(both, survey(both))
+    assert refusal is not None
+    assert refusal.why == "sde holds btrfs, and udev says nothing"
+
+
 @pytest.mark.parametrize("inside", [("gpt",), ("ext4", "dos")])
 def test_a_table_inside_a_partition_is_lost_too(inside: tuple[str, ...]) -> None:
     """Udev says nothing of it."""
