@@ -287,7 +287,8 @@ def _errors(reading: SmartReading, trouble: Trouble | None) -> Iterator[Finding]
         if each.when_failed.casefold() == "now" and not each.prefailure:
             text = f"{each.name} is at {each.value}; its threshold is {each.threshold}"
             yield disk_finding(reading, Severity.ATTENTION, DiskCode.ATTRIBUTE_AT_LIMIT, text)
-    if reading.exit_status & _AT_LIMIT and trouble is None and not _at_limit(reading):
+    dying = trouble is not None and trouble.kind is TroubleKind.DYING
+    if reading.exit_status & _AT_LIMIT and not dying and not _at_limit(reading):
         text = "has an attribute at its threshold, according to smartctl"
         yield disk_finding(reading, Severity.ATTENTION, DiskCode.ATTRIBUTE_AT_LIMIT, text)
     once = [each.name for each in reading.attributes if each.when_failed.casefold() == "past"]
