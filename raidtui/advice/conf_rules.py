@@ -9,6 +9,7 @@ from raidtui.host.md.configured import ConfiguredArray
 from raidtui.model.array import Array
 from raidtui.model.finding import Severity
 from raidtui.monitor.configured_arrays import stale_lines
+from raidtui.view.text import visible
 from raidtui.view.units import counted, joined
 
 _TABLES = frozenset({"/etc/fstab", "/etc/crypttab"})
@@ -68,7 +69,7 @@ def _twice(word: str, same: Sequence[ConfiguredArray]) -> Advice:
     return Advice(
         code=AdviceCode.CONF_LINE_DOUBLED,
         severity=Severity.ATTENTION,
-        text=f"{joined([line.where for line in same])} have one and the same name: {word}",
+        text=f"{joined([line.where for line in same])} have one and the same name: {visible(word)}",
         why="mdadm --assemble --scan then starts no array at all"
         ' ("Duplicate MD device names in conf file were found.").',
         remedy=f"{'keep one of them' if alike else 'give each its own name'}, then renew the initramfs",
@@ -115,7 +116,7 @@ def _unknown(place: str, word: str) -> Advice:
     return Advice(
         code=AdviceCode.CONF_LINE_UNKNOWN,
         severity=Severity.ATTENTION,
-        text=f"{place}: {word} is no {'UUID' if is_uuid else 'keyword of mdadm'}",
+        text=f"{place}: {visible(word)} is no {'UUID' if is_uuid else 'keyword of mdadm'}",
         why=f"mdadm passes it over ({said}): {rest}.",
         remedy="put the line right (mdadm --detail --scan prints the lines of all arrays that run),"
         " then renew the initramfs",

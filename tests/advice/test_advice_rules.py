@@ -203,6 +203,7 @@ def test_lines_that_exchange_names() -> None:
         ("ARRAY UUID=zzzz", "UUID=zzzz"),
         ("ARRAY /dev/md0 uuid=", "uuid="),
         (f"ARRAY /dev/md0 uuid={UUID}0", f"uuid={UUID}0"),
+        (f"ARRAY /dev/md0 uuid={UUID}\r", f"uuid={UUID}\r"),
         (f"ARRAY /dev/md0 UUID={UUID.replace(':', '.')}", None),
         (f"ARRAY /dev/md0 UUID={UUID.replace(':', '-').upper()}", None),
     ],
