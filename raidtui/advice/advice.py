@@ -27,6 +27,10 @@ class AdviceCode(StrEnum):
     CONF_LINE_MISSING = "conf-line-missing"
     CONF_LINE_STALE = "conf-line-stale"
     CONF_LINE_REFUSES = "conf-line-refuses"
+    CONF_LINE_DOUBLED = "conf-line-doubled"
+    CONF_LINE_RENAMES = "conf-line-renames"
+    CONF_LINE_IGNORES = "conf-line-ignores"
+    CONF_LINE_UNKNOWN = "conf-line-unknown"
     CONF_DEVICES = "conf-devices"
     KERNEL_BUG = "kernel-bug"
     FILE_SYSTEM_FULL = "file-system-full"
@@ -85,6 +89,7 @@ class HostFacts(Struct, frozen=True, kw_only=True):
         device_words: of DEVICE lines in mdadm.conf; () where all devices are looked at.
         left_out: members of arrays that these leave out, by kernel name.
         not_listed: members that ``devices=`` leaves out, by the ARRAY line's place.
+        unknown_words: of lines in mdadm.conf that name an array in vain, by the line's place.
         trim_timer: the state of fstrim.timer; "" where it is not known, or there is none.
         options: the mount options by place; without places where they are not known.
         watchers: who is told, and what checks; None where that cannot be seen.
@@ -104,6 +109,7 @@ class HostFacts(Struct, frozen=True, kw_only=True):
     device_words: Sequence[str] = ()
     left_out: Sequence[str] = ()
     not_listed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    unknown_words: Mapping[str, str] = field(default_factory=dict)
     trim_timer: str = ""
     options: Mapping[str, str] = field(default_factory=dict)
     watchers: Watchers | None = None

@@ -91,7 +91,8 @@ class SmartReading(Struct, frozen=True, kw_only=True):
         rotation_rpm: 0 for an SSD; NVMe disks give none.
         in_database: whether smartctl's drive database knows the disk, and so the names of its attributes.
         smart_available, smart_enabled: whether the disk has SMART at all, and whether it is turned on.
-        passed: the disk's own verdict.
+        passed: the disk's own verdict; None where all that smartctl has is SCSI's warning or test message.
+        exception, exception_code: SCSI's informational exception: its words, and its ASC and ASCQ.
         exit_status: smartctl's, a mask of bits (smartctl(8), EXIT STATUS).
         messages, errors: what smartctl says, and that part of it that it calls errors.
         power_on_hours: age in service.
@@ -103,6 +104,8 @@ class SmartReading(Struct, frozen=True, kw_only=True):
             are elements or, before smartctl 7.2, bytes; ``reallocated`` is then the least that they can be.
         spin_retries, end_to_end_errors, command_timeouts, reallocation_events: ATA's attributes 10, 184, 188
             and 196.
+        temperature_limit_c: the highest that the disk is made for (ATA: in continuous operation; SCSI: its
+            trip temperature). NVMe has a warning of its own.
         critical_minutes: how long it was above its critical temperature (NVMe), or above the highest that it
             is made for (ATA device statistics page 5).
         spare_percent, spare_threshold_percent: reserve left, and the limit below which it is too little.
@@ -137,12 +140,15 @@ class SmartReading(Struct, frozen=True, kw_only=True):
     smart_available: bool | None = None
     smart_enabled: bool | None = None
     passed: bool | None = None
+    exception: str = ""
+    exception_code: tuple[int, int] | None = None
     exit_status: int = 0
     messages: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
     power_on_hours: int | None = None
     power_cycles: int | None = None
     temperature_c: int | None = None
+    temperature_limit_c: int | None = None
     crc_errors: int | None = None
     reallocated: int | None = None
     pending: int | None = None
@@ -189,7 +195,7 @@ class SmartReading(Struct, frozen=True, kw_only=True):
     def health_known(self) -> bool:
         """Whether it has said anything of its health: a verdict, attributes, or a log of errors."""
         figures = (self.passed, self.critical_warning, self.media_errors, self.statistics_percent)
-        return bool(self.attributes) or any(each is not None for each in figures)
+        return bool(self.attributes or self.exception_code) or any(each is not None for each in figures)
 
     @property
     def shingled(self) -> bool:

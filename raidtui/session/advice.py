@@ -21,7 +21,7 @@ from raidtui.advice.ignored import (
 from raidtui.host.controllers import read_hidden_nvme, read_ide_disks
 from raidtui.host.drive_caches import read_drive_caches
 from raidtui.host.md.conf_devices import device_words, left_out
-from raidtui.host.md.configured import conf_entries, read_configured
+from raidtui.host.md.configured import conf_entries, read_configured, unknown_words
 from raidtui.host.mounts import mount_options
 from raidtui.host.on_top import read_trim_timer
 from raidtui.host.roots.root import Root
@@ -252,6 +252,7 @@ def _advice(root: Root) -> tuple[tuple[Advice, ...], tuple[str, ...]]:
         device_words=words,
         left_out=left_out(root, words, members),
         not_listed={line.where: left_out(root, line.devices, members) for line in configured if line.devices},
+        unknown_words=unknown_words(root),
         trim_timer=read_trim_timer(root),
         options={place: options for place in places if (options := mount_options(root, place))},
         watchers=read_watchers(root),

@@ -19,6 +19,7 @@ from raidtui.wear.counter_units import (
 )
 from raidtui.wear.endurance import Percent, Written, life_used, with_unit, without_guess, written
 from raidtui.wear.faults import (
+    SCSI_HOT,
     DiskCode,
     Fault,
     Trouble,
@@ -27,6 +28,7 @@ from raidtui.wear.faults import (
     fault_finding,
     faults_of,
     find_trouble,
+    too_hot,
 )
 from raidtui.wear.forecast import Forecast, forecast, rated_bytes
 from raidtui.wear.ledger_entries import DAY_S, FAULT_COUNTS, LedgerEntry, samples_of
@@ -38,7 +40,8 @@ WORN_OUT_PERCENT, WORN_PERCENT = 100, 90
 HIGHEST_PERCENT = 255
 """The figures of the standards end there: so much or more."""
 _SPARE, _HOT, _BACKUP, _PMR, _KNOWN = 1, 2, 16, 32, 63
-_FAILED_ONCE, _ERROR_LOG, _TEST_LOG = 32, 64, 128
+_AT_LIMIT, _FAILED_ONCE, _ERROR_LOG, _TEST_LOG = 16, 32, 64, 128
+_SCSI_TEST = (0x5D, 0xFF)
 _TROUBLE_CODES = {
     TroubleKind.DYING: DiskCode.DYING,
     TroubleKind.CABLE: DiskCode.CABLE,
@@ -243,11 +246,17 @@ def _wear(reading: SmartReading, percent: Percent) -> Iterator[Finding]:
 
 
 def _warnings(reading: SmartReading, trouble: Trouble | None) -> Iterator[Finding]:
-    """NVMe's critical warnings, except those of ``_wear`` and ``find_trouble``."""
+    """The disk's own warnings, except those of ``_wear`` and ``find_trouble``."""
     warning = reading.critical_warning or 0
-    if warning & _HOT and trouble is not None and trouble.kind is not TroubleKind.HOT:
-        text = "is too hot by its own limits"
-        yield disk_finding(reading, Severity.ATTENTION, DiskCode.HOT, text, "check its airflow")
+    if trouble is not None and trouble.kind is not TroubleKind.HOT and (hot := too_hot(reading)):
+        yield disk_finding(reading, Severity.ATTENTION, DiskCode.HOT, hot, "check its airflow")
+    if reading.passed is None and reading.exception_code not in {None, SCSI_HOT}:
+        test = reading.exception_code == _SCSI_TEST
+        severity = Severity.INFO if test else Severity.ATTENTION
+        text = (
+            f'reports "{reading.exception}"{": the test message of its failure prediction" if test else ""}'
+        )
+        yield disk_finding(reading, severity, DiskCode.CRITICAL_WARNING, text)
     if warning & _BACKUP:
         text = "can no longer save its cache on a power failure"
         yield disk_finding(reading, Severity.ATTENTION, DiskCode.BACKUP_FAILED, text, "replace it")
@@ -278,6 +287,10 @@ def _errors(reading: SmartReading, trouble: Trouble | None) -> Iterator[Finding]
         if each.when_failed.casefold() == "now" and not each.prefailure:
             text = f"{each.name} is at {each.value}; its threshold is {each.threshold}"
             yield disk_finding(reading, Severity.ATTENTION, DiskCode.ATTRIBUTE_AT_LIMIT, text)
+    dying = trouble is not None and trouble.kind is TroubleKind.DYING
+    if reading.exit_status & _AT_LIMIT and not dying and not _at_limit(reading):
+        text = "has an attribute at its threshold, according to smartctl"
+        yield disk_finding(reading, Severity.ATTENTION, DiskCode.ATTRIBUTE_AT_LIMIT, text)
     once = [each.name for each in reading.attributes if each.when_failed.casefold() == "past"]
     if once:
         text = f"{', '.join(once)} reached its threshold once"

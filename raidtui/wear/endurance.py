@@ -27,6 +27,7 @@ from raidtui.wear.attribute_names import (
     percent_used,
     rank,
 )
+from raidtui.wear.unanswered import is_volume
 from raidtui.wear.witnesses import (
     PERCENT_OF_NVME,
     Confidence,
@@ -138,6 +139,8 @@ def life_used(reading: SmartReading) -> Percent:
 
 
 def _life_used(reading: SmartReading) -> Percent:
+    if is_volume(reading):
+        return Percent(percent=None, note="the disks behind the RAID controller are not seen")
     if reading.rotates:
         return Percent(percent=None, note="a hard disk has no such figure")
     if reading.endurance_percent is not None and reading.endurance_percent <= _MOST_PERCENT:

@@ -33,6 +33,9 @@ SHORT_OUTAGE_S = 600.0
 
 _SPARE, _HOT, _UNRELIABLE, _READ_ONLY, _BACKUP, _PMR = (1 << bit for bit in range(6))
 
+SCSI_HOT = (0x0B, 0x01)
+"""ASC and ASCQ of SCSI's warning that the specified temperature is exceeded."""
+
 _MEDIUM = frozenset(
     {
         "reallocated", "pending", "uncorrectable", "media_errors",
@@ -317,19 +320,28 @@ def find_trouble(
         well = "; its own SMART verdict is PASSED" if now.passed else ""
         remedy = f"{_CABLE}; the disk itself may be sound"
         return Trouble(kind=TroubleKind.CABLE, reason="; ".join(reasons) + well, remedy=remedy)
-    if (now.critical_warning or 0) & _HOT:
-        hot = f" ({now.temperature_c} °C)" if now.temperature_c is not None else ""
-        return Trouble(
-            kind=TroubleKind.HOT, reason=f"is too hot{hot} by its own limits", remedy="check its airflow"
-        )
+    if hot := too_hot(now):
+        return Trouble(kind=TroubleKind.HOT, reason=hot, remedy="check its airflow")
     return None
+
+
+def too_hot(now: SmartReading) -> str:
+    """Return that a disk is too hot by its own word or limit, a sentence without its subject; else ""."""
+    warm, limit = now.temperature_c, now.temperature_limit_c
+    if now.exception_code == SCSI_HOT:
+        return f'reports "{now.exception}"'
+    if (now.critical_warning or 0) & _HOT:
+        return f"is too hot{f' ({warm} °C)' if warm is not None else ''} by its own limits"
+    if warm is not None and limit is not None and warm > limit:
+        return f"is too hot ({warm} °C) by its own limits: it is made for {limit} °C"
+    return ""
 
 
 def _says_itself(now: SmartReading) -> Iterator[str]:
     """The disk's own verdict. NVMe's is one for all warnings, heat among them: its bits say which."""
     warning = now.critical_warning or 0
     if now.passed is False and not warning:
-        yield "its own SMART verdict is FAILED"
+        yield f"its own SMART verdict is FAILED{f' ({now.exception})' if now.exception else ''}"
     if warning & _UNRELIABLE:
         yield "it reports that it has become unreliable"
     if warning & _READ_ONLY:

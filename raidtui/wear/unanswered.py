@@ -17,11 +17,16 @@ _VOLUME = re.compile(
 _SEE_DISKS = "raidtui wear --scan lists what smartctl can ask, and --type NAME=megaraid,N keeps it"
 
 
+def is_volume(reading: SmartReading) -> bool:
+    """Whether it is a RAID controller's volume, by its model, and no disk behind it answered."""
+    named = reading.kind == "scsi" and bool(_VOLUME.search(reading.model or ""))
+    return named and reading.media_errors is None
+
+
 def unanswered(reading: SmartReading) -> Iterator[Finding]:
     """Yield a finding where a disk's health was not read, wholly or in part."""
     said = "; ".join(reading.errors)
-    volume = reading.kind == "scsi" and bool(_VOLUME.search(reading.model or ""))
-    if volume and reading.media_errors is None:
+    if is_volume(reading):
         text = "is a volume of a RAID controller: the health of the disks behind it is not seen"
         yield disk_finding(reading, Severity.ATTENTION, DiskCode.NO_SMART, text, _SEE_DISKS)
     elif reading.smart_enabled is False and not reading.health_known:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from raidtui.advice.advice import Advice, AdviceCode, HostFacts
 from raidtui.advice.advice_rules import advise
-from raidtui.host.md.configured import configured_in
+from raidtui.host.md.configured import configured_in, unknown_words_in
 from raidtui.model.finding import Severity
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.stack import FileSystem, Stack, StackKind, StackNode
@@ -94,7 +94,16 @@ def test_no_bitmap(spec: ArraySpec, more: dict[str, Any], found: bool) -> None: 
         ("", None),
         ("MAILADDR root\n", None),
         (f"ARRAY /dev/md/data UUID={UUID}\n", None),
-        (f"ARRAY /dev/md/other UUID={OTHER}\nARRAY <ignore> UUID={UUID}\n", None),
+        (f"ARRAY /dev/md/other UUID={OTHER}\nARRAY <ignore> UUID={UUID}\n", AdviceCode.CONF_LINE_IGNORES),
+        (f"ARRAY <ignore> UUID={UUID}\n", AdviceCode.CONF_LINE_IGNORES),
+        (f"ARRAY <ignore> UUID={UUID}\nARRAY /dev/md/data UUID={UUID}\n", None),
+        (f"ARRAY /dev/md/data UUID={UUID}\n" * 2, AdviceCode.CONF_LINE_DOUBLED),
+        (f"ARRAY /dev/md/data UUID={UUID}\nARRAY data UUID={UUID}\n", None),
+        ("ARRAY /dev/md/data\n" * 2, None),
+        (
+            f"ARRAY /dev/md/data UUID={UUID}\nARRAY /dev/md9 UUID={OTHER}\nARRAY /dev/md9 super-minor=9\n",
+            AdviceCode.CONF_LINE_DOUBLED,
+        ),
         (f"ARRAY <ignore> UUID={OTHER}\n", None),
         (f"ARRAY /dev/md/other UUID={OTHER}\n", AdviceCode.CONF_LINE_MISSING),
         (f"ARRAY /dev/md/data UUID={OTHER}\n", AdviceCode.CONF_LINE_STALE),
@@ -142,6 +151,68 @@ def test_words_of_a_line_that_refuse_its_members(more: str, found: str) -> None:
     advice = advise(facts(snapshot=seen, configured=lines, not_listed=out))
     assert [each.text for each in advice] == ([f"{CONF}, line 1: {found}"] if found else [])
     assert codes(advice) == ([AdviceCode.CONF_LINE_REFUSES] if found else [])
+
+
+@pytest.mark.parametrize(
+    ("more", "changed", "found"),
+    [
+        ("super-minor=0", {}, "super-minor=0, which metadata 1.2 does not have"),
+        ("super-minor=none", {}, ""),
+        ("super-minor=0", {"metadata": "0.90"}, ""),
+        ("name=nas:other", {}, "name=nas:other, but its members have nas:data"),
+        ("name=other", {}, "name=other, but its members have nas:data"),
+        ("name=data", {}, ""),
+        ("name=old:data", {}, ""),
+        ("name=nas:other", {"homehost": None}, ""),
+        ("name=nas:other", {"metadata": "0.90"}, ""),
+        (f"name={'x' * 33}", {}, ""),
+    ],
+)
+def test_identities_that_refuse_its_members(more: str, changed: dict[str, Any], found: str) -> None:
+    seen = snapshot(raid1(label="data"), **{"uuid": UUID, "homehost": "nas", "metadata": "1.2", **changed})
+    lines = configured_in(CONF, f"ARRAY /dev/md/data {more} UUID={UUID}\n")
+    advice = advise(facts(snapshot=seen, configured=lines))
+    assert [each.text for each in advice] == ([f"{CONF}, line 1: {found}"] if found else [])
+
+
+def test_lines_that_exchange_names() -> None:
+    seen = snapshot(raid1(label="data"), uuid=UUID)
+    (own,) = seen.arrays
+    other = replace(own, name="md5", path="/dev/md5", label="other", link=None, uuid=OTHER, members=())
+    text = f"ARRAY /dev/md5 UUID={UUID}\nARRAY /dev/{own.name} UUID={OTHER}\n"
+    advice = advise(facts(snapshot=replace(seen, arrays=(own, other)), configured=configured_in(CONF, text)))
+    assert [each.text for each in advice if each.code == AdviceCode.CONF_LINE_RENAMES] == [
+        f"{CONF}, line 1 gives data the name /dev/md5, which other has now",
+        f"{CONF}, line 2 gives other the name /dev/{own.name}, which data has now",
+    ]
+    right = f"ARRAY /dev/{own.name} UUID={UUID}\nARRAY /dev/md7 UUID={OTHER}\n"
+    found = advise(facts(snapshot=replace(seen, arrays=(own, other)), configured=configured_in(CONF, right)))
+    assert AdviceCode.CONF_LINE_RENAMES not in codes(found)
+
+
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        (f"ARAY /dev/md0 UUID={UUID}", "ARAY"),
+        (f"AR /dev/md0 UUID={UUID}", "AR"),
+        (f"ARRAYS /dev/md0 UUID={UUID}", "ARRAYS"),
+        (f"arr /dev/md0 UUID={UUID}", None),
+        ("FUTURE /dev/md0", None),
+        (f"POLICY name={UUID}", None),
+        ("DEV /dev/sd*", None),
+        ("ARRAY UUID=zzzz", "UUID=zzzz"),
+        ("ARRAY /dev/md0 uuid=", "uuid="),
+        (f"ARRAY /dev/md0 uuid={UUID}0", f"uuid={UUID}0"),
+        (f"ARRAY /dev/md0 uuid={UUID}\r", f"uuid={UUID}\r"),
+        (f"ARRAY /dev/md0 UUID={UUID.replace(':', '.')}", None),
+        (f"ARRAY /dev/md0 UUID={UUID.replace(':', '-').upper()}", None),
+    ],
+)
+def test_lines_that_mdadm_does_not_know(line: str, word: str | None) -> None:
+    found = unknown_words_in(CONF, f"MAILADDR root\n{line}\n")
+    assert found == ({f"{CONF}, line 2": word} if word is not None else {})
+    advice = advise(facts(unknown_words=found))
+    assert codes(advice) == [AdviceCode.CONF_LINE_UNKNOWN] * len(found)
 
 
 def test_members_that_device_leaves_out() -> None:

@@ -72,6 +72,7 @@ def test_a_volume_of_a_controller(more: dict[str, Any]) -> None:
     disk = wear_of_text(json.dumps({**whole, **more}), "x")
     assert _found(disk) == [("attention", "no-smart")]
     assert disk.findings[0].sentence.startswith("is a volume of a RAID controller")
+    assert disk.percent.note == "the disks behind the RAID controller are not seen"
 
 
 def test_a_disk_without_any_smart() -> None:

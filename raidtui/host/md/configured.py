@@ -16,6 +16,13 @@ from raidtui.model.levels import disk_count
 _CONFS = (("/etc/mdadm/mdadm.conf", "/etc/mdadm/mdadm.conf.d"), ("/etc/mdadm.conf", "/etc/mdadm.conf.d"))
 _WORD = re.compile(r"""(?:"[^"]*"?|'[^']*'?|[^ \t"'])+""")
 _KEYWORD = "array"
+_KEYWORDS = (
+    _KEYWORD, "devices", "mailaddr", "mailfrom", "program", "create", "homehost", "homecluster", "auto",
+    "policy", "part-policy", "sysfs", "monitordelay", "encryption_no_verify", "probing",
+)  # fmt: skip
+"""Of mdadm to 4.5; three letters of one, in any case, are enough (match_keyword, config.c)."""
+_UUID = re.compile(r"[:. -]*(?:[0-9a-fA-F][:. -]*){32}")
+_IDENTITY = re.compile(r"(?:uuid|name|super-minor)=.*", re.IGNORECASE)
 _BY_ID = "/dev/disk/by-id/"
 _PATH = re.compile(r"/dev/(?:md[0-9/_]|disk/by-id/md-(?:uuid|name)-).*", re.ASCII)
 
@@ -27,6 +34,7 @@ class ConfiguredArray(Struct, frozen=True, kw_only=True):
         file: the file.
         line: of the file, from 1.
         path: the node under /dev; "" where the line has none.
+        given: the node as the line has it.
         uuid: in mdadm's form.
         full_name: the name in the superblock, "host:name" or "name"; "" where the line has none.
         raid_disks: the number of members, where the line has it.
@@ -35,11 +43,13 @@ class ConfiguredArray(Struct, frozen=True, kw_only=True):
         ignored: whether it must not be assembled (``ARRAY <ignore>``).
         metadata: the word of ``metadata=``.
         devices: the words of ``devices=``: no other device is a member.
+        super_minor: the number of ``super-minor=``.
     """
 
     file: str
     line: int
     path: str = ""
+    given: str = ""
     uuid: str | None = None
     full_name: str = ""
     raid_disks: int | None = None
@@ -48,6 +58,7 @@ class ConfiguredArray(Struct, frozen=True, kw_only=True):
     ignored: bool = False
     metadata: str = ""
     devices: tuple[str, ...] = ()
+    super_minor: int | None = None
 
     @property
     def where(self) -> str:
@@ -110,6 +121,37 @@ def configured_in(path: str, text: str) -> tuple[ConfiguredArray, ...]:
     return tuple(_array_lines(path, text))
 
 
+def unknown_words(root: Root) -> dict[str, str]:
+    """Return the word of each line of mdadm.conf that names an array in vain, by the line's place.
+
+    See ``unknown_words_in``.
+    """
+    return {
+        place: word
+        for path, text in _conf_texts(root)
+        for place, word in unknown_words_in(path, text).items()
+    }
+
+
+def unknown_words_in(path: str, text: str) -> dict[str, str]:
+    """Return the keyword that mdadm does not know, or the ``uuid=`` that is none, by the line's place.
+
+    Only of lines that identify an array. A UUID has 32 hexadecimal digits, wherever they are parted
+    (parse_uuid, util.c).
+    """
+    found = {}
+    for number, words in _entries(text):
+        keyword, place = words[0].lower(), f"{path}, line {number}"
+        if len(keyword) < 3 or not any(each.startswith(keyword) for each in _KEYWORDS):
+            if any(_IDENTITY.fullmatch(word) for word in words[1:]):
+                found[place] = words[0]
+        elif _KEYWORD.startswith(keyword):
+            uuids = [word for word in words[1:] if word.lower().startswith("uuid=")]
+            if uuids and not any(_UUID.fullmatch(word[5:]) for word in uuids):
+                found[place] = uuids[0]
+    return found
+
+
 def _array_lines(path: str, text: str) -> Iterator[ConfiguredArray]:
     for number, words in _entries(text):
         if (found := _array_entry(path, number, words)) is not None:
@@ -141,7 +183,7 @@ def _array_entry(file: str, line: int, words: list[str]) -> ConfiguredArray | No
             values[key.lower()] = value
         elif not path:
             path = word
-    ignored = path.lower() == "<ignore>"
+    given, ignored = path, path.lower() == "<ignore>"
     if ignored or path in {"<none>", "none"}:
         path = ""
     elif path and not path.startswith("/"):
@@ -149,10 +191,12 @@ def _array_entry(file: str, line: int, words: list[str]) -> ConfiguredArray | No
     if not ignored and ({"container", "member"} & values.keys() or _external(values.get("metadata", ""))):
         return None  # volumes and containers of external metadata are assembled together, by other identities
     disks = values.get("num-devices") or values.get("disks") or ""
+    minor = values.get("super-minor", "")
     found = ConfiguredArray(
         file=file,
         line=line,
         path=path,
+        given=given if path else "",
         uuid=canonical_uuid(values.get("uuid")),
         full_name=values.get("name", ""),
         raid_disks=disk_count(int(disks)) if disks.isascii() and disks.isdigit() and len(disks) < 6 else None,
@@ -160,6 +204,7 @@ def _array_entry(file: str, line: int, words: list[str]) -> ConfiguredArray | No
         ignored=ignored,
         metadata=values.get("metadata", ""),
         devices=tuple(filter(None, values.get("devices", "").split(","))),
+        super_minor=int(minor) if minor.isascii() and minor.isdigit() and len(minor) < 8 else None,
     )
     return found if found.path or found.uuid or found.full_name else None
 
