@@ -53,13 +53,16 @@ class Hint(Struct, frozen=True, kw_only=True):
 
 
 _FAILED = frozenset({"member-failed", "raid0-failed", "failing-member", "array-lost"})
+_NOT_STARTED = frozenset({"dirty-degraded", "too-few", "run-failed", "start-failed"})
 _LINK = frozenset({"ata-serror", "ata-limited", "ata-reset-failed", "ata-down"})
 _NOT_READY = frozenset({"ata-not-ready", "ata-slow"})
 """The link is up, and the disk does not get ready (ata_wait_ready in libata-core.c): nothing of the link."""
 _NVME = frozenset({"nvme-timeout", "nvme-gone", "nvme-apst", "nvme-down"})
 _GONE = frozenset({"ata-disabled", "ata-detached", "scsi-offline", "disk-offlined", "ata-revalidation"})
-_READS = frozenset({"read-corrected", "read-uncorrected", "read-lost"})
+_THRESHOLD = frozenset({"read-errors-10", "read-errors-56"})
+_READS = frozenset({"read-corrected", "read-uncorrected", "read-lost", *_THRESHOLD})
 _DISK = frozenset({
+    "failing-member", "correction-failed", "correction-unread", "superblock-unwritten",
     "ata-error", "ata-exception", "ata-command", "io-error", "scsi-sense", "medium-error", "nvme-timeout",
     "nvme-down", "nvme-gone", "scsi-result", "ata-timeout", "scsi-abort", "hba-reset", "usb-gone",
     *_LINK, *_GONE, *_NOT_READY,
@@ -190,6 +193,8 @@ def _bad_sectors(codes: _Codes, wiring: Wiring) -> Hint | None:
     corrected = len(codes.get("read-corrected", ()))
     mended = f"; md wrote {counted(corrected, 'sector range')} anew" if corrected else ""
     then = _then_failed(codes, signs, wiring)
+    if then and _THRESHOLD & codes.keys():
+        then += " for too many read errors"
     return Hint(
         cause=IncidentCause.BAD_SECTORS,
         sentence=f"{joined(found) or 'a disk'} could not read some of its sectors{mended}{then}:"
@@ -332,9 +337,11 @@ def _at_start(codes: _Codes, wiring: Wiring) -> Hint | None:
         )
         return Hint(cause=IncidentCause.UNCLEAN, sentence=sentence, basis=("unclean-end",))
     if "not-clean" in codes:
+        synced = "the resync makes its members agree"
+        if _NOT_STARTED & codes.keys() and "sync-started" not in codes:
+            synced = "it did not start, and nothing is synced"
         sentence = (
-            "the array is new, or was in use when the host stopped: power cut, reset or crash; the resync"
-            " makes its members agree"
+            f"the array is new, or was in use when the host stopped: power cut, reset or crash; {synced}"
         )
         return Hint(cause=IncidentCause.UNCLEAN, sentence=sentence, basis=("not-clean",))
     return None

@@ -193,3 +193,58 @@ def test_why_an_array_did_not_start() -> None:
         (incident,) = found(wired((0.0, reason), (0.0, "md: pers->run() failed ...")))
         assert (incident.subject, incident.head.text) == ("md0", reason)
         assert incident.title.startswith("did not start: ")
+
+
+def test_a_member_that_md_fails_for_read_errors() -> None:
+    """RAID 1 says it as RAID 10 does (raid1-10.c); RAID 5 in words of its own."""
+    for level, reason in (
+        ("raid", "Too many read errors, failing device sdb1."),
+        ("raid1", "sdb1: Raid device exceeded read_error threshold [cur 21:max 20]"),
+        ("raid10", "sdb1: Raid device exceeded read_error threshold [cur 21:max 20]"),
+    ):
+        failed = (0.1, f"md/{level}:md0: Disk failure on sdb1, disabling device.")
+        (incident,) = found(wired((0.0, f"md/{level}:md0: {reason}"), failed))
+        assert (cause(incident), hint_words(incident).split(":")[0]) == (
+            IncidentCause.BAD_SECTORS,
+            "sdb could not read some of its sectors, then md failed sdb1 for too many read errors",
+        )
+
+
+def test_what_md_says_before_it_fails_a_member_is_an_error() -> None:
+    for reason in ("md/raid1:md0: sdb1: Failing raid device", "md: super_written gets error=-5"):
+        before = "md/raid1:md0: sdb1: rescheduling sector 8"
+        failed = "md/raid1:md0: Disk failure on sdb1, disabling device."
+        (incident,) = found(wired((0.0, before), (0.0, reason), (0.0, failed)))
+        assert len(incident.entries) == 3
+        assert cause(incident) is not IncidentCause.NO_DISK_ERROR
+
+
+def test_an_array_that_did_not_start_is_not_synced() -> None:
+    lines = wired(
+        (0.0, "md/raid:md0: not clean -- starting background reconstruction"),
+        (0.0, "md/raid:md0: cannot start dirty degraded array."),
+        (0.0, "md/raid:md0: failed to run raid set."),
+    )
+    (incident,) = found(lines)
+    assert cause(incident) is IncidentCause.UNCLEAN
+    assert hint_words(incident).endswith("; it did not start, and nothing is synced")
+    assert words_of(incident.entries[0]) == "its members were not in step"
+    (incident,) = found(lines[:-2])
+    assert hint_words(incident).endswith("; the resync makes its members agree")
+
+
+def test_an_array_without_redundancy_that_is_lost() -> None:
+    for text in (
+        "md: md1: raid0 array has a missing/failed member",
+        "md: md1: linear array has a missing/failed member",
+        "md/linearmd1: Disk failure on sdc1 detected, failing array.",
+    ):
+        (incident,) = found(wired((0.0, text)))
+        assert (incident.subject, incident.weight) == ("md1", Weight.CRITICAL)
+        assert "lost" in incident.title
+
+
+def test_a_failed_member_in_the_words_of_old_kernels() -> None:
+    text = "raid5: Disk failure on sdc1, disabling device. Operation continuing on 3 devices"
+    (incident,) = found(wired((0.0, text)))
+    assert (incident.title, incident.disks) == ("sdc1 failed: md no longer uses it", ("sdc",))
