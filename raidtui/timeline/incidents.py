@@ -20,9 +20,10 @@ _RANK = {
     code: place
     for place, code in enumerate(
         (
-            "array-lost", "raid0-failed", "raid0-missing", "read-lost", "fs-error", "fs-read-only", "member-failed", "too-few",
-            "raid0-layout", "raid0-too-few", "reshape-early", "reshape-unsupported", "reshape-in-place",
-            "bitmap-failed", "start-reason", "dirty-degraded", "no-personality", "non-fresh", "nvme-gone",
+            "array-lost", "raid0-failed", "raid0-missing", "read-lost", "fs-error", "fs-read-only",
+            "member-failed", "too-few", "raid0-layout", "raid0-too-few", "reshape-early",
+            "reshape-unsupported", "reshape-in-place", "bitmap-failed", "start-reason", "dirty-degraded",
+            "no-personality", "non-fresh", "nvme-gone",
             "disk-offlined", "scsi-offline", "smart-failing", "ata-disabled", "usb-gone", "job-ended",
             "job-started", "change", "bench", "unclean-end", "boot",
             _RESULT, "sync-interrupted", "sync-done", "sync-started",

@@ -248,3 +248,82 @@ def test_a_failed_member_in_the_words_of_old_kernels() -> None:
     text = "raid5: Disk failure on sdc1, disabling device. Operation continuing on 3 devices"
     (incident,) = found(wired((0.0, text)))
     assert (incident.title, incident.disks) == ("sdc1 failed: md no longer uses it", ("sdc",))
+
+
+def test_an_error_of_sas_is_one_of_the_link() -> None:
+    for more in ("Information unit iuCRC error detected", "Nak received", "Ack/nak timeout"):
+        lines = wired(
+            (0.0, "sd 1:0:0:0: [sdb] tag#3 Sense Key : Aborted Command [current] "),
+            (0.0, f"sd 1:0:0:0: [sdb] tag#3 Add. Sense: {more}"),
+            (0.0, "I/O error, dev sdb, sector 0 op 0x0:(READ) flags 0x80700 phys_seg 1 prio class 2"),
+        )
+        (incident,) = found(lines)
+        assert cause(incident) is IncidentCause.LINK
+        assert hint_words(incident) == (
+            "the link of 1:0:0:0 (sdb) reported errors: that points to the cable, the backplane, the expander"
+            " or the port, before the disk; exchange the cable first"
+        )
+    guard = "sd 1:0:0:0: [sdb] tag#3 Add. Sense: Logical block guard check failed"
+    (incident,) = found([*lines[:-2], line(AT, guard)])
+    assert cause(incident) is IncidentCause.DISK
+
+
+def sense(key: str, more: str, *after: str) -> Incident:
+    texts = (f"Sense Key : {key} [current]", f"Add. Sense: {more}")
+    rows = [(0.0, f"sd 1:0:0:0: [sdb] tag#3 {text}") for text in texts]
+    (incident,) = found(wired(*rows, *((0.1, text) for text in after)))
+    return incident
+
+
+def test_a_refused_command_is_no_fault_of_the_disk() -> None:
+    discard = "blk_update_request: critical target error, dev sdb, sector 2048 op 0x3:(DISCARD) flags 0x0"
+    incident = sense("Illegal Request", "Invalid field in cdb", discard)
+    words = "refused a command as not supported: that is no fault of the disk"
+    assert (cause(incident), hint_words(incident)) == (IncidentCause.REFUSED, f"sdb {words}")
+    for command, refused in (("SMART", True), ("READ DMA EXT", False)):
+        (incident,) = found(
+            wired(
+                (0.0, "ata2.00: exception Emask 0x0 SAct 0x0 SErr 0x0 action 0x0"),
+                (0.0, f"ata2.00: failed command: {command}"),
+                (0.0, "ata2.00: error: { ABRT }"),
+            )
+        )
+        assert cause(incident) is (IncidentCause.REFUSED if refused else IncidentCause.DISK)
+
+
+def test_a_disk_that_says_that_it_was_reset_has_no_error() -> None:
+    incident = sense("Unit Attention", "Power on, reset, or bus device reset occurred")
+    assert (incident.hint, incident.weight) == (None, Weight.WARNING)
+    failing = sense("Unit Attention", "Failure prediction threshold exceeded")
+    assert cause(failing) is IncidentCause.DISK
+
+
+def test_bad_sectors_are_said_beside_errors_of_the_link() -> None:
+    lines = wired(
+        (0.0, "ata2.00: exception Emask 0x0 SAct 0x0 SErr 0x0 action 0x0"),
+        (0.0, "ata2.00: error: { UNC }"),
+        (0.1, "ata2: hard resetting link"),
+        (9.0, "ata2.00: exception Emask 0x10 SAct 0x0 SErr 0x10000 action 0xe frozen"),
+        (9.0, "ata2: SError: { PHYRdyChg }"),
+        (9.1, "ata2: hard resetting link"),
+    )
+    (incident,) = found(lines)
+    assert cause(incident) is IncidentCause.BAD_SECTORS
+    assert hint_words(incident).startswith("sdb could not read some of its sectors: bad sectors")
+    assert hint_words(incident).endswith(
+        "; the link of ata2 (sdb) reported errors, too: look at its cable as well"
+    )
+
+
+def test_a_frozen_port_is_no_missing_answer_by_itself() -> None:
+    for mask, answer in (("0x0", ", no answer"), ("0x4", ", no answer"), ("0x10", ""), ("0x12", "")):
+        (incident,) = found(
+            wired((0.0, f"ata2.00: exception Emask {mask} SAct 0x0 SErr 0x0 action 0x6 frozen"))
+        )
+        assert incident.title == f"an error is handled (SErr 0x0{answer})"
+        assert cause(incident) is (IncidentCause.NO_ANSWER if answer else None)
+
+
+def test_a_link_that_was_slowed_alone_has_reported_nothing() -> None:
+    (incident,) = found(wired((0.0, "ata2: limiting SATA link speed to 1.5 Gbps")))
+    assert hint_words(incident).startswith("the link of ata2 (sdb) was slowed, or a reset of it failed: that")
