@@ -206,8 +206,8 @@ def _left_bus(codes: Codes, wiring: Wiring) -> Hint | None:
     """A disk that is no longer attached: requests that fail then say nothing about its sectors."""
     usb = of_codes(codes, frozenset({"usb-gone", "usb-changed", "usb-reset"}))
     signs = [e for e in of_codes(codes, _RESULTS) if group_of(e, "n") in {"DID_NO_CONNECT", "0x01"}]
-    if "usb-gone" in codes:
-        signs += codes.get("disk-leaving", [])
+    if {"usb-gone", "ata-detached"} & codes.keys():
+        signs += of_codes(codes, frozenset({"disk-leaving", "ata-detached"}))
     verb = "left" if signs else "was reset on"
     if not signs and "usb-reset" in codes:
         signs = of_codes(codes, frozenset({"io-error", "scsi-result"}))

@@ -233,6 +233,7 @@ def _closed(each: _Open, wiring: Wiring) -> Incident:
         return tuple(sorted(word for head, _, word in found if head == kind))
 
     disks, arrays = names("disk"), names("array")
+    own = wiring.within(each.entries)
     members = {array: tuple(sorted(wiring.members.get(array, ()))) for array in arrays}
     of_members = (disk_of(device) for devices in members.values() for device in devices)
     resumed = {entry.array: entry.at_s for entry in each.entries if entry.code in _GOES_ON}
@@ -253,8 +254,8 @@ def _closed(each: _Open, wiring: Wiring) -> Incident:
         title=words_of(head),
         arrays=arrays,
         disks=disks,
-        ports=names("port"),
-        hint=hint_of(each.entries, wiring),
+        ports=tuple(port for port in names("port") if own.disk(port) not in disks),
+        hint=hint_of(each.entries, own),
         serials={disk: wiring.serials[disk] for disk in (*disks, *of_members) if disk in wiring.serials},
         members=members,
     )

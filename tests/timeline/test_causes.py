@@ -327,3 +327,34 @@ def test_a_frozen_port_is_no_missing_answer_by_itself() -> None:
 def test_a_link_that_was_slowed_alone_has_reported_nothing() -> None:
     (incident,) = found(wired((0.0, "ata2: limiting SATA link speed to 1.5 Gbps")))
     assert hint_words(incident).startswith("the link of ata2 (sdb) was slowed, or a reset of it failed: that")
+
+
+def test_a_disk_that_leaves_its_sata_port_is_one_incident() -> None:
+    """Which disk was at the port is said by its address alone: the lines of the boot are gone."""
+    texts = (
+        "ata6: SATA link down (SStatus 0 SControl 300)",
+        "ata6: limiting SATA link speed to 1.5 Gbps",
+        "ata6.00: disabled",
+        "ata6.00: detaching (SCSI 5:0:0:0)",
+        "sd 5:0:0:0: [sdf] Synchronizing SCSI cache",
+        "sd 5:0:0:0: [sdf] Synchronize Cache(10) failed: Result: hostbyte=DID_BAD_TARGET",
+        "md: super_written gets error=-5",
+        "md/raid:md0: Disk failure on sdf1, disabling device.",
+    )
+    left = [line(AT + number, text) for number, text in enumerate(texts)]
+    back = [
+        line(AT + 90, "sd 5:0:0:0: [sdg] Attached SCSI disk"),
+        line(AT + 300, "sd 5:0:0:0: [sdg] tag#3 Sense Key : Medium Error [current]"),
+    ]
+    wires = [line(1.0, "scsi host5: ahci"), line(1.0, "ata6: SATA max UDMA/133 abar m2048@0xf7e16000")]
+    for before in ([], wires):  # the host and the port of the boot, and not the disk
+        (incident,) = found([*before, *left])
+        assert (len(incident.entries), incident.ports) == (len(texts), ())
+    incident, *others = found([*left, *back])
+    assert len(incident.entries) == len(texts)
+    assert (incident.arrays, incident.disks, incident.ports) == (("md0",), ("sdf",), ())
+    assert cause(incident) is IncidentCause.PULLED
+    assert hint_words(incident).startswith(
+        "sdf left the bus, then md failed sdf1: that points to its cable, port or power, unless it was pulled"
+    )
+    assert [(each.disks, each.ports) for each in others] == [(("sdg",), ())] * 2
