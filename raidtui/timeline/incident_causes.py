@@ -127,12 +127,15 @@ def _link(codes: Codes, wiring: Wiring) -> Hint | None:
     resets = len(codes.get("ata-reset", ()))
     again = f" and was reset {counted(resets, 'time')}" if resets else ""
     what = f"reported errors{again}" if link_errors(codes) else "was slowed, or a reset of it failed"
+    left, unless = "", ""
+    if "ata-detached" in codes:
+        left, unless = ", and the disk left the bus", " (unless it was pulled)"
     then = then_failed(codes, signs, wiring)
     port = "the expander or the port" if "scsi-sense-more" in _basis(signs) else "its power or the port"
     return Hint(
         cause=IncidentCause.LINK,
-        sentence=f"{_at_link(signs, wiring)} {what}{then}: that points to the"
-        f" cable, the backplane, {port}, before the disk; exchange the cable first",
+        sentence=f"{_at_link(signs, wiring)} {what}{left}{then}: that points to the"
+        f" cable, the backplane, {port}, before the disk; exchange the cable first{unless}",
         basis=_basis([*signs, *codes.get("ata-reset", ())]),
     )
 

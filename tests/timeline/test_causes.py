@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from raidtui.timeline.entries import words_of
+from raidtui.timeline.history_report import collapsed
 from raidtui.timeline.incident_causes import IncidentCause
 from raidtui.timeline.incidents import Incident
 from raidtui.timeline.patterns import Weight
@@ -358,3 +359,26 @@ def test_a_disk_that_leaves_its_sata_port_is_one_incident() -> None:
         "sdf left the bus, then md failed sdf1: that points to its cable, port or power, unless it was pulled"
     )
     assert [(each.disks, each.ports) for each in others] == [(("sdg",), ())] * 2
+
+
+def test_a_link_that_fails_until_its_disk_is_gone() -> None:
+    lines = wired(
+        (0.0, "ata2: SError: { PHYRdyChg CommWake DevExch }"), (9.0, "ata2.00: detaching (SCSI 1:0:0:0)")
+    )
+    (incident,) = found(lines)
+    words = hint_words(incident)
+    assert words.startswith("the link of ata2 (sdb) reported errors, and the disk left the bus: that points")
+    assert words.endswith("exchange the cable first (unless it was pulled)")
+
+
+def test_lines_that_differ_are_not_said_to_be_the_same() -> None:
+    def folded(*texts: str) -> list[str]:
+        (incident,) = found(wired(*((0.0, text) for text in texts)))
+        return [f"{words_of(entry)}{others}" for entry, others in collapsed(incident.entries)]
+
+    corrected = "md/raid:md0: read error corrected (8 sectors at {} on sdb1)"
+    words = "sdb1: a bad sector was written anew from the other members (sector {})"
+    one, two = corrected.format(16), corrected.format(24)
+    assert folded(one, two, two) == [f"{words.format(16)} (and 2 further)"]
+    assert folded(one, one) == [f"{words.format(16)} (x2)"]
+    assert folded(one, "md: md0 stopped.", one) == [words.format(16), "stopped", words.format(16)]
