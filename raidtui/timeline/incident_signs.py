@@ -100,7 +100,9 @@ def timeouts(codes: Codes) -> list[Entry]:
 
 def refused(codes: Codes) -> list[Entry]:
     """Return where a disk refused a command that it need not support: no fault of the disk."""
-    signs = [e for e in codes.get("scsi-sense", ()) if group_of(e, "n") == REFUSED]
+    more = codes.get("scsi-sense-more", ())
+    beyond = {e.port for e in more if group_of(e, "n").startswith("Logical block address out of range")}
+    signs = [e for e in codes.get("scsi-sense", ()) if group_of(e, "n") == REFUSED and e.port not in beyond]
     for entry in codes.get("ata-error", ()):
         asked = {group_of(e, "n").strip() for e in codes.get("ata-command", ()) if e.port == entry.port}
         if asked and asked <= _OPTIONAL and group_of(entry, "f").split() == ["ABRT"]:
@@ -117,8 +119,9 @@ def own_errors(codes: Codes) -> list[Entry]:
     more = codes.get("scsi-sense-more", ())
     failing = {e.port for e in more if group_of(e, "n").lower().startswith(_FAILURE_PREDICTED)}
     no_faults = refused(codes)
-    no_faults += [
-        e for e in codes.get("scsi-sense", ()) if group_of(e, "n") == ATTENTION and e.port not in failing
-    ]
+    for entry in codes.get("scsi-sense", ()):
+        key = group_of(entry, "n")
+        if key == REFUSED or (key == ATTENTION and entry.port not in failing):
+            no_faults.append(entry)
     signs = of_codes(codes, frozenset({"ata-error", "scsi-sense"}))
     return [entry for entry in signs if entry not in no_faults]

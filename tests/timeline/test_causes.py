@@ -239,6 +239,7 @@ def test_an_array_without_redundancy_that_is_lost() -> None:
         "md: md1: raid0 array has a missing/failed member",
         "md: md1: linear array has a missing/failed member",
         "md/linearmd1: Disk failure on sdc1 detected, failing array.",
+        "md/linear:md1: Disk failure on sdc1 detected, failing array.",
     ):
         (incident,) = found(wired((0.0, text)))
         assert (incident.subject, incident.weight) == ("md1", Weight.CRITICAL)
@@ -281,6 +282,7 @@ def test_a_refused_command_is_no_fault_of_the_disk() -> None:
     incident = sense("Illegal Request", "Invalid field in cdb", discard)
     words = "refused a command as not supported: that is no fault of the disk"
     assert (cause(incident), hint_words(incident)) == (IncidentCause.REFUSED, f"sdb {words}")
+    assert sense("Illegal Request", "Logical block address out of range").hint is None
     for command, refused in (("SMART", True), ("READ DMA EXT", False)):
         (incident,) = found(
             wired(
