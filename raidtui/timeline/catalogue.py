@@ -18,9 +18,9 @@ from raidtui.timeline.patterns import Pattern, compiled, patterns
 
 _GROUP = re.compile(r"\(\?P<\w+>")
 _HEADS = {"md": "md", "at": "ata", "nv": "nvme", "pc": "nvme", "sd": "scsi", "sc": "scsi",
-          "mp": "scsi", "us": "usb"}  # fmt: skip
+          "mp": "scsi", "us": "usb", "ra": "md"}  # fmt: skip
 _BLOCK = frozenset(
-    ("bl", "en", "I/", "cr", "ti", "pr", "Bu", "EX", "Ab", "IN", "ta", "Li", "bu", "ra", "r5", "r1", "XF")
+    ("bl", "en", "I/", "cr", "ti", "pr", "Bu", "EX", "Ab", "IN", "ta", "Li", "bu", "r5", "r1", "XF")
 )
 _SUPPRESSED = "callbacks suppressed"
 

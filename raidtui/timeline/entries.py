@@ -31,6 +31,9 @@ START_FAILED, START_REASON = "start-failed", "start-reason"
 _NAMED = re.compile(r"(?:md: |md/\w+:)?(?P<md>md\w+)\b")
 _STARTED = frozenset({"mirrors-active", "raid10-active", "parity-active"})
 """With fewer members than slots, a warning."""
+REFUSED, ATTENTION = "Illegal Request", "Unit Attention"
+NO_FAULTS = frozenset({REFUSED, ATTENTION})
+"""Sense keys of a command that is not supported, and of a disk that was reset or changed: warnings."""
 
 
 class Origin(StrEnum):
@@ -86,6 +89,8 @@ def entry_of(line: LogLine) -> Entry | None:
     if found is None:
         return None
     array, device, weight = found.array, found.device, found.pattern.weight
+    if found.pattern.code == "scsi-sense" and groups_of(found.pattern, line.text)["n"] in NO_FAULTS:
+        weight = Weight.WARNING
     if found.pattern.code in _STARTED:
         groups = groups_of(found.pattern, line.text)
         weight = Weight.WARNING if groups["n"] != groups["m"] else weight
@@ -160,9 +165,25 @@ def words_of(entry: Entry) -> str:
         return _size_words(groups, in_bytes=entry.in_bytes)
     if entry.code == "io-error":
         groups["o"] = (groups.get("o") or "access").lower()
-    if groups.get("f") == "frozen":
-        groups["f"] = ", no answer"
+    if entry.code == "ata-exception":
+        groups["f"] = ", no answer" if unanswered(entry) else ""
     return pattern.words.format_map(groups).strip()
+
+
+def group_of(entry: Entry, name: str) -> str:
+    """Return what a group of its pattern holds in an entry's line; "" for none."""
+    pattern = patterns().get(entry.code)
+    return groups_of(pattern, entry.text).get(name, "") if pattern is not None else ""
+
+
+def unanswered(exception: Entry) -> bool:
+    """Whether libata froze a port because a command had no answer.
+
+    A time-out is bit 2 of the mask, which the line of the command has (AC_ERR_TIMEOUT); that of the port is
+    0 then. Any other bit is an error that was answered, or one of the link, for which a port is frozen, too.
+    """
+    mask = int(group_of(exception, "e") or "0", 16)
+    return bool(group_of(exception, "f")) and (not mask or bool(mask & 0x4))
 
 
 @lru_cache(maxsize=4096)

@@ -6,6 +6,7 @@ import html
 import textwrap
 import time
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 import msgspec
@@ -134,25 +135,26 @@ def moment(at_s: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at_s))
 
 
-def collapsed(entries: Sequence[Entry]) -> Iterator[tuple[Entry, int]]:
-    """Yield entries; those in a row that say the same of the same are one: the first, and how many."""
-    first: Entry | None = None
-    count = 0
-    for entry in entries:
-        if first is not None and _same(first, entry):
-            count += 1
-            continue
-        if first is not None:
-            yield first, count
-        first, count = entry, 1
-    if first is not None:
-        yield first, count
+def collapsed(entries: Sequence[Entry]) -> Iterator[tuple[Entry, str]]:
+    """Yield entries; those in a row of one kind about the same are one.
+
+    Yields:
+        The first of them, and what is to be said of the others: "" where there is none, `` (x3)`` where all
+        say the same, `` (and 2 further)`` where they do not.
+    """
+    for _, rows in groupby(entries, key=_kind):
+        first, *others = rows
+        if not others:
+            yield first, ""
+        elif all(each.text == first.text or words_of(each) == words_of(first) for each in others):
+            yield first, f" (x{len(others) + 1})"
+        else:
+            yield first, f" (and {len(others)} further)"
 
 
-def _same(one: Entry, other: Entry) -> bool:
-    about = (one.array, one.device, one.port)
-    same = (one.code, *about) == (other.code, other.array, other.device, other.port)
-    return same and (any(about) or one.text == other.text)
+def _kind(entry: Entry) -> tuple[str, ...]:
+    about = (entry.array, entry.device, entry.port)
+    return (entry.code, *about) if any(about) else (entry.code, entry.text)
 
 
 def text_lines(report: HistoryReport, *, whole: bool) -> Iterator[str]:
@@ -182,11 +184,10 @@ def _incident_lines(incident: Incident, name: str, *, whole: bool) -> Iterator[s
     if incident.hint is not None:
         yield from _wrapped(f"{_INDENT}Hint: {visible(incident.hint.sentence)}", _INDENT)
     if whole:
-        for entry, count in collapsed(incident.entries):
+        for entry, others in collapsed(incident.entries):
             about = entry.port or entry.device or entry.array
-            times = f" (x{count})" if count > 1 else ""
             stamp = time.strftime("%H:%M:%S", time.localtime(entry.at_s))
-            yield f"{_INDENT}{stamp} {visible(about):<10} {visible(words_of(entry))}{times}"
+            yield f"{_INDENT}{stamp} {visible(about):<10} {visible(words_of(entry))}{others}"
             if visible(words_of(entry)) != visible(entry.text):
                 yield f"{_INDENT}{' ' * 20}| {visible(entry.text)}"
 
@@ -218,9 +219,9 @@ def _html_incident(incident: Incident, name: str) -> str:
     rows = "".join(
         f"<tr><td><time>{moment(entry.at_s)}</time></td>"
         f"<td>{_html(entry.port or entry.device or entry.array)}</td>"
-        f"<td>{_html(words_of(entry))}{f' (x{count})' if count > 1 else ''}</td>"
+        f"<td>{_html(words_of(entry))}{others}</td>"
         f'<td class="raw">{_html(entry.text)}</td></tr>'
-        for entry, count in collapsed(incident.entries)
+        for entry, others in collapsed(incident.entries)
     )
     hint = f'<p class="hint">Hint: {_html(incident.hint.sentence)}</p>' if incident.hint else ""
     return (

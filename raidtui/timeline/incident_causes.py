@@ -12,8 +12,22 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from raidtui.timeline.entries import Entry, controller_of, disk_of
-from raidtui.timeline.patterns import groups_of, patterns
+from raidtui.timeline.entries import Entry, disk_of, group_of
+from raidtui.timeline.incident_signs import (
+    FAILED,
+    NOT_READY,
+    Codes,
+    disk_at,
+    link_errors,
+    link_signs,
+    number,
+    of_codes,
+    own_errors,
+    refused,
+    then_failed,
+    timeouts,
+    unread,
+)
 from raidtui.timeline.wiring import Wiring
 from raidtui.view.units import counted, joined
 
@@ -34,6 +48,7 @@ class IncidentCause(StrEnum):
     PCIE = "pcie"
     PULLED = "pulled"
     RAID0_LAYOUT = "raid0-layout"
+    REFUSED = "refused"
     UNCLEAN = "unclean"
     USB = "usb"
 
@@ -52,24 +67,20 @@ class Hint(Struct, frozen=True, kw_only=True):
     basis: tuple[str, ...]
 
 
-_FAILED = frozenset({"member-failed", "raid0-failed", "failing-member", "array-lost"})
-_LINK = frozenset({"ata-serror", "ata-limited", "ata-reset-failed", "ata-down"})
-_NOT_READY = frozenset({"ata-not-ready", "ata-slow"})
-"""The link is up, and the disk does not get ready (ata_wait_ready in libata-core.c): nothing of the link."""
+_NOT_STARTED = frozenset({"dirty-degraded", "too-few", "run-failed", "start-failed"})
 _NVME = frozenset({"nvme-timeout", "nvme-gone", "nvme-apst", "nvme-down"})
 _GONE = frozenset({"ata-disabled", "ata-detached", "scsi-offline", "disk-offlined", "ata-revalidation"})
-_READS = frozenset({"read-corrected", "read-uncorrected", "read-lost"})
+_THRESHOLD = frozenset({"read-errors-10", "read-errors-56"})
+_READS = frozenset({"read-corrected", "read-uncorrected", "read-lost", *_THRESHOLD})
 _DISK = frozenset({
+    "failing-member", "correction-failed", "correction-unread", "superblock-unwritten",
     "ata-error", "ata-exception", "ata-command", "io-error", "scsi-sense", "medium-error", "nvme-timeout",
     "nvme-down", "nvme-gone", "scsi-result", "ata-timeout", "scsi-abort", "hba-reset", "usb-gone",
-    *_LINK, *_GONE, *_NOT_READY,
+    "ata-serror", "ata-limited", "ata-reset-failed", "ata-down", *_GONE, *NOT_READY,
 })  # fmt: skip
-_SERR_LINK = 0x07F8_0000 | 0x0001_0000 | 0x0000_0F00
-"""SError bits of the link (SATA 3.x, table of the SError register): not the disk's own errors."""
 _APART_S = 10.0
 _RESULTS = frozenset({"scsi-result", "disk-flush-failed"})
-_Codes = dict[str, list[Entry]]
-_Rule = Callable[[_Codes, Wiring], Hint | None]
+_Rule = Callable[[Codes, Wiring], Hint | None]
 
 
 def hint_of(entries: Sequence[Entry], wiring: Wiring) -> Hint | None:
@@ -79,63 +90,21 @@ def hint_of(entries: Sequence[Entry], wiring: Wiring) -> Hint | None:
         entries: of the incident.
         wiring: which disk is behind which port.
     """
-    codes: _Codes = {}
+    codes: Codes = {}
     for entry in entries:
         codes.setdefault(entry.code, []).append(entry)
     return next((hint for rule in _RULES if (hint := rule(codes, wiring)) is not None), None)
 
 
-def _group(entry: Entry, name: str) -> str:
-    pattern = patterns().get(entry.code)
-    return groups_of(pattern, entry.text).get(name, "") if pattern is not None else ""
-
-
-def _of(codes: _Codes, wanted: frozenset[str]) -> list[Entry]:
-    return [entry for code in sorted(wanted & codes.keys()) for entry in codes[code]]
-
-
-def _disk(entry: Entry, wiring: Wiring) -> str:
-    return disk_of(entry.device) or wiring.disk(entry.port) or entry.port
-
-
-def _then_failed(codes: _Codes, signs: Sequence[Entry], wiring: Wiring) -> str:
-    """Return which members md failed on the disks that have the signs."""
-    disks = {_disk(entry, wiring) for entry in signs}
-    disks |= {controller for disk in disks if (controller := controller_of(disk))}
-    failed = dict.fromkeys(
-        entry.device
-        for entry in _of(codes, _FAILED)
-        if disks & {disk_of(entry.device), controller_of(disk_of(entry.device))} - {""}
-    )
-    return f", then md failed {joined(list(failed))}" if failed else ""
-
-
-def _link_signs(codes: _Codes) -> list[Entry]:
-    signs = _of(codes, frozenset({"ata-serror"}))
-    if not _NOT_READY & codes.keys():  # else it is slowed because resets failed, and they failed by the disk
-        signs += _of(codes, frozenset({"ata-limited", "ata-reset-failed"}))
-    signs += [e for e in codes.get("ata-exception", ()) if _number(_group(e, "s")) & _SERR_LINK]
-    signs += [e for e in codes.get("ata-error", ()) if "ICRC" in _group(e, "f")]
-    signs += [e for e in codes.get("ata-result", ()) if _group(e, "n") == "ATA bus error"]
-    return signs
-
-
-def _number(text: str) -> int:
-    try:
-        return int(text, 16)
-    except ValueError:
-        return 0
-
-
-def _common(codes: _Codes, wiring: Wiring) -> Hint | None:
+def _common(codes: Codes, wiring: Wiring) -> Hint | None:
     """Several disks at once."""
-    signs = [*_link_signs(codes), *_of(codes, _GONE), *codes.get("ata-down", ())]
+    signs = [*link_signs(codes), *of_codes(codes, _GONE), *codes.get("ata-down", ())]
     first: dict[str, float] = {}
     for entry in sorted(signs, key=lambda entry: entry.at_s):
-        first.setdefault(_disk(entry, wiring), entry.at_s)
+        first.setdefault(disk_at(entry, wiring), entry.at_s)
     if len(first) < 2 or max(first.values()) - min(first.values()) > _APART_S:
         return None
-    then = _then_failed(codes, signs, wiring)
+    then = then_failed(codes, signs, wiring)
     return Hint(
         cause=IncidentCause.COMMON,
         sentence=f"{joined(sorted(first))} lost their link within {_APART_S:.0f} s{then}: that"
@@ -144,29 +113,38 @@ def _common(codes: _Codes, wiring: Wiring) -> Hint | None:
     )
 
 
-def _link(codes: _Codes, wiring: Wiring) -> Hint | None:
-    signs = _link_signs(codes)
-    if not signs:
+def _at_link(signs: Sequence[Entry], wiring: Wiring) -> str:
+    """Return the link that has the signs: of ata3 (sdc)."""
+    port = next((entry.port for entry in signs if entry.port), "")
+    disk = disk_at(signs[0], wiring)
+    return f"the link of {port}{f' ({disk})' if disk != port else ''}"
+
+
+def _link(codes: Codes, wiring: Wiring) -> Hint | None:
+    signs = link_signs(codes)
+    if not signs or unread(codes):
         return None
     resets = len(codes.get("ata-reset", ()))
-    port = next((entry.port for entry in signs if entry.port), "")
-    disk = _disk(signs[0], wiring)
-    of_disk = f" ({disk})" if disk != port else ""
     again = f" and was reset {counted(resets, 'time')}" if resets else ""
-    then = _then_failed(codes, signs, wiring)
+    what = f"reported errors{again}" if link_errors(codes) else "was slowed, or a reset of it failed"
+    left, unless = "", ""
+    if "ata-detached" in codes:
+        left, unless = ", and the disk left the bus", " (unless it was pulled)"
+    then = then_failed(codes, signs, wiring)
+    port = "the expander or the port" if "scsi-sense-more" in _basis(signs) else "its power or the port"
     return Hint(
         cause=IncidentCause.LINK,
-        sentence=f"the link of {port}{of_disk} reported errors{again}{then}: that points to the"
-        " cable, the backplane, its power or the port, before the disk; exchange the cable first",
+        sentence=f"{_at_link(signs, wiring)} {what}{left}{then}: that points to the"
+        f" cable, the backplane, {port}, before the disk; exchange the cable first{unless}",
         basis=_basis([*signs, *codes.get("ata-reset", ())]),
     )
 
 
-def _pcie(codes: _Codes, wiring: Wiring) -> Hint | None:
-    down = [e for e in codes.get("nvme-down", ()) if _number(_group(e, "s")) == 0xFFFF_FFFF]
+def _pcie(codes: Codes, wiring: Wiring) -> Hint | None:
+    down = [e for e in codes.get("nvme-down", ()) if number(group_of(e, "s")) == 0xFFFF_FFFF]
     if not down:
         return None
-    then = _then_failed(codes, down, wiring)
+    then = then_failed(codes, down, wiring)
     return Hint(
         cause=IncidentCause.PCIE,
         sentence=f"{down[0].port} no longer answered on PCIe (all bits of CSTS are set){then}: that points to"
@@ -175,52 +153,48 @@ def _pcie(codes: _Codes, wiring: Wiring) -> Hint | None:
     )
 
 
-def _unread(codes: _Codes) -> list[Entry]:
-    """Return what disks themselves say of sectors that they cannot read."""
-    signs = _of(codes, frozenset({"medium-error", "smart-pending"}))
-    signs += [e for e in codes.get("ata-error", ()) if "UNC" in _group(e, "f")]
-    return signs + [e for e in codes.get("scsi-sense", ()) if _group(e, "n") == "Medium Error"]
-
-
-def _bad_sectors(codes: _Codes, wiring: Wiring) -> Hint | None:
-    signs = [*_of(codes, _READS), *_unread(codes)]
+def _bad_sectors(codes: Codes, wiring: Wiring) -> Hint | None:
+    signs = [*of_codes(codes, _READS), *unread(codes)]
     if not signs:
         return None
-    found = sorted({_disk(entry, wiring) for entry in signs} - {""})
+    found = sorted({disk_at(entry, wiring) for entry in signs} - {""})
     corrected = len(codes.get("read-corrected", ()))
     mended = f"; md wrote {counted(corrected, 'sector range')} anew" if corrected else ""
-    then = _then_failed(codes, signs, wiring)
+    then = then_failed(codes, signs, wiring)
+    if then and _THRESHOLD & codes.keys():
+        then += " for too many read errors"
+    of_link = link_errors(codes)
+    too = f"; {_at_link(of_link, wiring)} reported errors, too: look at its cable as well" if of_link else ""
     return Hint(
         cause=IncidentCause.BAD_SECTORS,
         sentence=f"{joined(found) or 'a disk'} could not read some of its sectors{mended}{then}:"
-        " bad sectors; look at its wear and self-tests (3), and run a check of the array",
-        basis=_basis(signs),
+        f" bad sectors; look at its wear and self-tests (3), and run a check of the array{too}",
+        basis=_basis([*signs, *of_link]),
     )
 
 
-def _nvme(codes: _Codes, wiring: Wiring) -> Hint | None:
+def _nvme(codes: Codes, wiring: Wiring) -> Hint | None:
     """NVMe has no SCT ERC and no link that is reset: what remains is the controller."""
-    signs = _of(codes, _NVME)
+    signs = of_codes(codes, _NVME)
     if not signs:
         return None
     gone = " and did not come back after a reset" if "nvme-gone" in codes else ""
     return Hint(
         cause=IncidentCause.NO_ANSWER,
-        sentence=f"{signs[0].port} did not answer in time{gone}{_then_failed(codes, signs, wiring)}: that"
+        sentence=f"{signs[0].port} did not answer in time{gone}{then_failed(codes, signs, wiring)}: that"
         " points to its controller or its power saving (nvme_core.default_ps_max_latency_us=0 pcie_aspm=off),"
         " then its firmware, the slot or heat",
         basis=_basis(signs),
     )
 
 
-def _no_answer(codes: _Codes, wiring: Wiring) -> Hint | None:
-    signs = [e for e in codes.get("ata-exception", ()) if _group(e, "f")]
-    signs += codes.get("ata-timeout", [])
-    unready = _of(codes, _NOT_READY)
+def _no_answer(codes: Codes, wiring: Wiring) -> Hint | None:
+    signs = timeouts(codes)
+    unready = of_codes(codes, NOT_READY)
     if not signs and not unready:
         return None
-    then = _then_failed(codes, [*signs, *unready], wiring)
-    disk = _disk((signs or unready)[0], wiring)
+    then = then_failed(codes, [*signs, *unready], wiring)
+    disk = disk_at((signs or unready)[0], wiring)
     what = "get ready after a reset" if unready else "answer in time"
     words = f"{disk} did not {what}, and its link reported no error{then}: that points to the disk or its"
     alike = "" if unready else "; a disk that retries for too long without SCT ERC looks the same (pane 4)"
@@ -231,19 +205,19 @@ def _no_answer(codes: _Codes, wiring: Wiring) -> Hint | None:
     )
 
 
-def _left_bus(codes: _Codes, wiring: Wiring) -> Hint | None:
+def _left_bus(codes: Codes, wiring: Wiring) -> Hint | None:
     """A disk that is no longer attached: requests that fail then say nothing about its sectors."""
-    usb = _of(codes, frozenset({"usb-gone", "usb-changed", "usb-reset"}))
-    signs = [e for e in _of(codes, _RESULTS) if _group(e, "n") in {"DID_NO_CONNECT", "0x01"}]
-    if "usb-gone" in codes:
-        signs += codes.get("disk-leaving", [])
+    usb = of_codes(codes, frozenset({"usb-gone", "usb-changed", "usb-reset"}))
+    signs = [e for e in of_codes(codes, _RESULTS) if group_of(e, "n") in {"DID_NO_CONNECT", "0x01"}]
+    if {"usb-gone", "ata-detached"} & codes.keys():
+        signs += of_codes(codes, frozenset({"disk-leaving", "ata-detached"}))
     verb = "left" if signs else "was reset on"
     if not signs and "usb-reset" in codes:
-        signs = _of(codes, frozenset({"io-error", "scsi-result"}))
-    if not signs or _NOT_READY & codes.keys() or _unread(codes):
+        signs = of_codes(codes, frozenset({"io-error", "scsi-result"}))
+    if not signs or NOT_READY & codes.keys() or unread(codes):
         return None
-    disks = joined(sorted({_disk(entry, wiring) for entry in signs} - {""}))
-    then = _then_failed(codes, signs, wiring)
+    disks = joined(sorted({disk_at(entry, wiring) for entry in signs} - {""}))
+    then = then_failed(codes, signs, wiring)
     bus, cause, points = "the bus", IncidentCause.PULLED, "its cable, port or power, unless it was pulled"
     if usb:
         bus, cause, points = "the USB bus", IncidentCause.USB, "the USB adapter, its cable or its power"
@@ -255,11 +229,11 @@ def _left_bus(codes: _Codes, wiring: Wiring) -> Hint | None:
     )
 
 
-def _controller(codes: _Codes, wiring: Wiring) -> Hint | None:
+def _controller(codes: Codes, wiring: Wiring) -> Hint | None:
     signs = codes.get("hba-reset", [])
     if not signs:
         return None
-    then = _then_failed(codes, _of(codes, frozenset({"scsi-reset", "scsi-abort", "scsi-result"})), wiring)
+    then = then_failed(codes, of_codes(codes, frozenset({"scsi-reset", "scsi-abort", "scsi-result"})), wiring)
     return Hint(
         cause=IncidentCause.CONTROLLER,
         sentence=f"the SAS controller {signs[0].port} was reset{then}: what its disks report then"
@@ -268,7 +242,7 @@ def _controller(codes: _Codes, wiring: Wiring) -> Hint | None:
     )
 
 
-def _raid0_layout(codes: _Codes, wiring: Wiring) -> Hint | None:
+def _raid0_layout(codes: Codes, wiring: Wiring) -> Hint | None:
     del wiring
     signs = codes.get("raid0-layout", [])
     if not signs:
@@ -282,9 +256,9 @@ def _raid0_layout(codes: _Codes, wiring: Wiring) -> Hint | None:
     )
 
 
-def _pulled(codes: _Codes, wiring: Wiring) -> Hint | None:
-    leaving = {_disk(entry, wiring) for entry in codes.get("disk-leaving", ())}
-    failed = {disk_of(entry.device) for entry in _of(codes, _FAILED)}
+def _pulled(codes: Codes, wiring: Wiring) -> Hint | None:
+    leaving = {disk_at(entry, wiring) for entry in codes.get("disk-leaving", ())}
+    failed = {disk_of(entry.device) for entry in of_codes(codes, FAILED)}
     if not leaving & failed or "ata-exception" in codes or "io-error" in codes:
         return None
     return Hint(
@@ -295,22 +269,34 @@ def _pulled(codes: _Codes, wiring: Wiring) -> Hint | None:
     )
 
 
-def _disk_itself(codes: _Codes, wiring: Wiring) -> Hint | None:
-    signs = _of(codes, frozenset({"ata-error", "scsi-sense"}))
+def _disk_itself(codes: Codes, wiring: Wiring) -> Hint | None:
+    signs = own_errors(codes)
     if not signs:
         return None
     resets = len(codes.get("ata-reset", ()))
     again = f"; the {counted(resets, 'reset')} of the link followed from them" if resets else ""
-    then = _then_failed(codes, signs, wiring)
+    then = then_failed(codes, signs, wiring)
     return Hint(
         cause=IncidentCause.DISK,
-        sentence=f"{_disk(signs[0], wiring)} itself reported the errors{again}{then}: the link"
+        sentence=f"{disk_at(signs[0], wiring)} itself reported the errors{again}{then}: the link"
         " reported none, which points to the disk",
         basis=_basis(signs),
     )
 
 
-def _at_start(codes: _Codes, wiring: Wiring) -> Hint | None:
+def _refused(codes: Codes, wiring: Wiring) -> Hint | None:
+    signs = refused(codes)
+    if not signs:
+        return None
+    disks = joined(sorted({disk_at(entry, wiring) for entry in signs}))
+    return Hint(
+        cause=IncidentCause.REFUSED,
+        sentence=f"{disks} refused a command as not supported: that is no fault of the disk",
+        basis=_basis(signs),
+    )
+
+
+def _at_start(codes: Codes, wiring: Wiring) -> Hint | None:
     del wiring
     if "no-personality" in codes:
         sentence = (
@@ -332,18 +318,20 @@ def _at_start(codes: _Codes, wiring: Wiring) -> Hint | None:
         )
         return Hint(cause=IncidentCause.UNCLEAN, sentence=sentence, basis=("unclean-end",))
     if "not-clean" in codes:
+        synced = "the resync makes its members agree"
+        if _NOT_STARTED & codes.keys() and "sync-started" not in codes:
+            synced = "it did not start, and nothing is synced"
         sentence = (
-            "the array is new, or was in use when the host stopped: power cut, reset or crash; the resync"
-            " makes its members agree"
+            f"the array is new, or was in use when the host stopped: power cut, reset or crash; {synced}"
         )
         return Hint(cause=IncidentCause.UNCLEAN, sentence=sentence, basis=("not-clean",))
     return None
 
 
-def _by_hand(codes: _Codes, wiring: Wiring) -> Hint | None:
+def _by_hand(codes: Codes, wiring: Wiring) -> Hint | None:
     """A member that raidtui failed or removed: this very one."""
     del wiring
-    ours = _of(codes, frozenset({"job-started", "change"}))
+    ours = of_codes(codes, frozenset({"job-started", "change"}))
     failed = codes.get("member-failed", ())
     first_s = {entry.device: entry.at_s for entry in reversed(failed) if entry.device}
     before = [entry for entry in ours if entry.at_s <= first_s.get(entry.device, 0.0)]
@@ -356,7 +344,7 @@ def _by_hand(codes: _Codes, wiring: Wiring) -> Hint | None:
     )
 
 
-def _no_disk_error(codes: _Codes, wiring: Wiring) -> Hint | None:
+def _no_disk_error(codes: Codes, wiring: Wiring) -> Hint | None:
     del wiring
     failed = list(dict.fromkeys(entry.device for entry in codes.get("member-failed", ())))
     if not failed or _DISK & codes.keys():
@@ -375,5 +363,5 @@ def _basis(signs: Sequence[Entry]) -> tuple[str, ...]:
 
 _RULES: tuple[_Rule, ...] = (
     _raid0_layout, _common, _pcie, _controller, _link, _left_bus, _bad_sectors, _nvme, _no_answer, _pulled,
-    _disk_itself, _by_hand, _at_start, _no_disk_error,
+    _disk_itself, _refused, _by_hand, _at_start, _no_disk_error,
 )  # fmt: skip

@@ -20,9 +20,10 @@ _RANK = {
     code: place
     for place, code in enumerate(
         (
-            "array-lost", "raid0-failed", "read-lost", "fs-error", "fs-read-only", "member-failed", "too-few",
-            "raid0-layout", "raid0-too-few", "reshape-early", "reshape-unsupported", "reshape-in-place",
-            "bitmap-failed", "start-reason", "dirty-degraded", "no-personality", "non-fresh", "nvme-gone",
+            "array-lost", "raid0-failed", "raid0-missing", "read-lost", "fs-error", "fs-read-only",
+            "member-failed", "too-few", "raid0-layout", "raid0-too-few", "reshape-early",
+            "reshape-unsupported", "reshape-in-place", "bitmap-failed", "start-reason", "dirty-degraded",
+            "no-personality", "non-fresh", "nvme-gone",
             "disk-offlined", "scsi-offline", "smart-failing", "ata-disabled", "usb-gone", "job-ended",
             "job-started", "change", "bench", "unclean-end", "boot",
             _RESULT, "sync-interrupted", "sync-done", "sync-started",
@@ -232,6 +233,7 @@ def _closed(each: _Open, wiring: Wiring) -> Incident:
         return tuple(sorted(word for head, _, word in found if head == kind))
 
     disks, arrays = names("disk"), names("array")
+    own = wiring.within(each.entries)
     members = {array: tuple(sorted(wiring.members.get(array, ()))) for array in arrays}
     of_members = (disk_of(device) for devices in members.values() for device in devices)
     resumed = {entry.array: entry.at_s for entry in each.entries if entry.code in _GOES_ON}
@@ -252,8 +254,8 @@ def _closed(each: _Open, wiring: Wiring) -> Incident:
         title=words_of(head),
         arrays=arrays,
         disks=disks,
-        ports=names("port"),
-        hint=hint_of(each.entries, wiring),
+        ports=tuple(port for port in names("port") if own.disk(port) not in disks),
+        hint=hint_of(each.entries, own),
         serials={disk: wiring.serials[disk] for disk in (*disks, *of_members) if disk in wiring.serials},
         members=members,
     )

@@ -6,13 +6,14 @@ the first host of a driver of libata. Where there are not as many ports as hosts
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from copy import copy
 
-from raidtui.timeline.entries import Entry, controller_of, disk_of
+from raidtui.timeline.entries import Entry, controller_of, disk_of, group_of
 from raidtui.timeline.patterns import groups_of, patterns
 
 _LIBATA = ("ahci", "ata_", "sata_", "pata_", "pdc_", "acard-ahci")
-_TEACH = frozenset({"scsi-host", "ata-port", "smart-disk"})
+_TEACH = frozenset({"scsi-host", "ata-port", "smart-disk", "ata-detached", "disk-attached"})
 _NO_MEMBERS = frozenset({"same-disk", "mdadm-sync"})
 
 
@@ -24,10 +25,13 @@ class Wiring:
     """
 
     def __init__(self, known: Mapping[str, str] | None = None) -> None:
-        self._known = dict(known or {})
+        self.known = dict(known or {})
+        """Disks by their ports, before what lines say."""
         self._hosts: list[str] = []
         self._ports: list[str] = []
         self._disks: dict[str, str] = {}
+        self._left: dict[str, str] = {}
+        """ATA ports whose disk was removed, by the SCSI address that it had."""
         self.serials: dict[str, str] = {}
         """By the disk's name; smartd writes them."""
         self.models: dict[str, str] = {}
@@ -50,6 +54,10 @@ class Wiring:
             groups = groups_of(patterns()[code], entry.text)
             if groups["a"].startswith(_LIBATA):
                 self._hosts.append(groups["n"])
+        elif code == "ata-detached":
+            self._left[group_of(entry, "h")] = entry.port
+        elif code == "disk-attached":
+            self._left.pop(entry.port, None)
         elif code == "ata-port":
             self._ports.append(entry.port)
         elif code == "smart-disk":
@@ -59,8 +67,8 @@ class Wiring:
 
     def disk(self, port: str) -> str:
         """Return the name of the disk behind a port or address; "" where that is not known."""
-        if port in self._known:
-            return self._known[port]
+        if port in self.known:
+            return self.known[port]
         if port.startswith("ata"):
             if len(self._hosts) != len(self._ports) or port not in self._ports:
                 return ""
@@ -68,6 +76,16 @@ class Wiring:
         if port.startswith("nvme"):
             return port
         return self._disks.get(port, "")
+
+    def within(self, entries: Sequence[Entry]) -> Wiring:
+        """Return what these entries say of ports, before what the host or others of the boot say."""
+        own = {entry.port: disk_of(entry.device) for entry in reversed(entries) if entry.device}
+        for entry in entries:
+            if entry.code == "ata-detached" and (disk := own.get(group_of(entry, "h"))):
+                own[entry.port] = disk
+        found = copy(self)
+        found.known = {**self.known, **own}
+        return found
 
     def subjects(self, entry: Entry) -> tuple[str, ...]:
         """Return what an entry is about: its array, its disk, or a port whose disk is not known."""
@@ -84,6 +102,8 @@ class Wiring:
             found.append(f"array {name}")
         elif name:
             found.append(f"disk {controller_of(name) or name}")
+            if entry.port in self._left:
+                found.append(f"port {self._left[entry.port]}")
         elif entry.port:
             disk = self.disk(entry.port)
             found.append(f"disk {controller_of(disk) or disk}" if disk else f"port {entry.port}")

@@ -132,11 +132,10 @@ def card_lines(row: LogRow, width: int, *, raw: bool) -> list[Line]:
         lines += _labelled("Then", f"{names}: names of that boot, which nothing matches with today's", width)
     lines.append([])
     shown = list(collapsed(incident.entries))
-    for entry, count in shown[:_MOST]:
-        times = f" ×{count}" if count > 1 else ""
+    for entry, others in shown[:_MOST]:
         about = entry.port or entry.device or entry.array
         at = time.strftime("%H:%M:%S", time.localtime(entry.at_s))
-        text = visible(entry.text if raw else words_of(entry)) + times
+        text = visible(entry.text if raw else words_of(entry)) + others
         head: Line = [(f" {at} ", "dim"), (fit(visible(about), _ABOUT) + " ", "plain")]
         first, *rest = wrapped(text, max(1, width - _ABOUT - 13), _ROLES[entry.weight])
         lines.append([*head, *first])
