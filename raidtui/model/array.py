@@ -281,7 +281,7 @@ class Array(Struct, frozen=True, kw_only=True):
     def unfilled_slots(self) -> tuple[int, ...]:
         """Slots that never had a member: see ``raidtui.model.geometry.unfilled_slots``."""
         failed = sum(member.has("faulty") and not member.has("journal") for member in self.members)
-        return unfilled_slots(self.level, self.up, failed)
+        return unfilled_slots(self.level, self.up, failed, self.size_bytes and self.size_bytes // 1024)
 
     @property
     def not_up(self) -> tuple[int, ...]:

@@ -62,6 +62,9 @@ def judge_members(array: Array, found: Troubles, beside: Beside) -> Iterator[Fin
         verb, them = ("has", "it") if len(faulty) == 1 else ("have", "them")
         text = f"{joined(faulty)} {verb} failed; all slots are filled without {them}"
         remedy = f"mdadm {array.path} --remove failed, then replace the disk"
+        if not found[FindingCode.MEMBER_FAULTY]:
+            text = f"{joined(faulty)} {verb} failed; whether all slots are filled without {them} is not known"
+            remedy = f"mdadm --detail {array.path} shows it"
         yield finding_of(array, FindingCode.MEMBER_FAULTY, text, remedy, found=found)
     if FindingCode.BAD_BLOCKS in found:
         yield from _judge_bad_blocks(array, found)
@@ -124,7 +127,9 @@ def _degraded(
 ) -> Finding:
     recovering = array.sync is not None and array.sync.action == "recover"
     spare = any(member.role == "spare" for member in array.members)
-    if set(missing) <= set(array.detached_slots):  # md knows of none of them
+    if FindingCode.BROKEN in found:
+        remedy = ""  # that one comes first
+    elif set(missing) <= set(array.detached_slots):  # md knows of none of them
         remedy = "once it is marked as failed, the spare is filled" if spare else ""
     elif array.sync is not None and array.sync.phase is Phase.FROZEN:
         remedy = f"nothing is rebuilt while it is frozen; {resume_words(array)}"

@@ -126,6 +126,33 @@ def test_its_last_member_alone_has_no_redundancy() -> None:
     assert status == 1
 
 
+@pytest.mark.parametrize(("kib", "status"), [(32 << 20, 0), ((32 << 20) + 1, 1)])
+def test_a_large_mirror_is_no_system_array_of_firmware(kib: int, status: int) -> None:
+    mirror = f"active raid1 sda6[0] sdb6[1]\n      {kib} blocks super 1.2 [8/2] [UU______]"
+    lines, found = report(f"md6 : {mirror}")
+    assert (found, "6 of 8 members missing" in lines[1]) == (status, bool(status))
+
+
+@pytest.mark.parametrize(
+    "blocks", ["", "\n      1024 blocks super 1.2 [2", "\n      1024 blocks super 1.2 [2/"]
+)
+@pytest.mark.parametrize("level", ["raid1", "raid5"])
+def test_a_failed_member_where_the_slots_are_not_known(level: str, blocks: str) -> None:
+    cut = f"md0 : active {level} sda1[0] sdb1[1](F) sdc1[2](S){blocks}"
+    lines, status = report(cut)
+    assert (lines[0].startswith("md0 is unknown: "), status) == (True, 3)
+    if not blocks.endswith("/"):  # else nothing of it is understood
+        text = "sdb1 has failed; whether all slots are filled without it is not known"
+        assert lines[1] == f"  Note: md0 - {text}. To do: mdadm --detail /dev/md0 shows it."
+
+
+def test_what_is_broken_has_one_remedy() -> None:
+    broken = "md0 : broken raid1 sda1[0]\n      1024 blocks super 1.2 [2/1] [U_]"
+    lines, status = report(broken)
+    again = "To do: stop it and assemble it again: mdadm --stop /dev/md0, then mdadm --assemble."
+    assert ([line.partition("To do")[2] for line in lines[1:]], status) == ([again[5:], ""], 2)
+
+
 HALF = "active raid1 sdb{0}[2] sda{0}[0]\n      1024 blocks super 1.2 [2/1] [U_]"
 MISSING = "1 of 2 members missing (slot 1); no redundancy is left"
 
