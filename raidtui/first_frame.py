@@ -220,6 +220,7 @@ def _condition(entry: MdstatArray, action: str) -> Condition:
     condition.stale = not entry.state
     condition.broken = entry.state == "broken"
     condition.faulty = any("F" in member.flags and "J" not in member.flags for member in entry.members)
+    condition.member_trouble = any(member.foreign for member in entry.members)
     condition.journal_lost = bool(journals) and all("F" in member.flags for member in journals)
     condition.frozen = action == "frozen"
     if (sync := entry.sync) is not None:

@@ -128,6 +128,7 @@ class Member(Struct, frozen=True, kw_only=True):
             ``not started``, ``no superblock`` or ``in container``; "" in an array that runs.
         present: whether the kernel still has its block device; None where that is not known. md does not
             look: of a disk that was pulled, ``states`` says in_sync until something is written to it.
+        foreign: mdstat's flags that Linux does not print: Synology's E, a member with read errors.
         errors: corrected read errors.
         size_kib, offset_sectors: the part of the device that is used.
         bad_blocks: (first sector, sectors) that md has recorded as bad, counted from the start of the data;
@@ -144,6 +145,7 @@ class Member(Struct, frozen=True, kw_only=True):
     bad_blocks: tuple[tuple[int, int], ...] | None = None
     waits: str = ""
     present: bool | None = None
+    foreign: str = ""
 
     def has(self, word: str) -> bool:
         """Whether the kernel gives the member this state word."""

@@ -44,7 +44,7 @@ class Condition:
         phase: running, delayed, pending, remote or frozen; "" without a sync.
         bad_blocks: whether members in service have bad blocks recorded.
         data_lost: whether some blocks are bad in all copies.
-        member_trouble: whether a member that works has write errors or is blocked.
+        member_trouble: whether a member that works has errors or is blocked: see ``is_in_trouble``.
         mismatches: what the last check, repair or resync counted.
         last_action: which of these it was; "" where the kernel does not say.
         same_uuid: whether another array has its UUID.

@@ -79,6 +79,10 @@ def judge_members(array: Array, found: Troubles, beside: Beside) -> Iterator[Fin
     for member in array.members:
         if is_in_trouble(member):
             text = f"member {member.name}: {'write errors' if member.has('write_error') else 'is blocked'}"
+            if "E" in member.foreign:
+                text = f"member {member.name} has read errors (E: a letter of Synology's kernel)"
+            elif member.foreign:
+                text = f"member {member.name} is marked {member.foreign}, a letter of another kernel"
             yield finding_of(array, FindingCode.MEMBER_TROUBLE, text, "look at its SMART data", found=found)
         if member.errors:
             text = f"member {member.name}: {counted(member.errors, 'corrected read error')}"
@@ -100,8 +104,9 @@ def _detached(array: Array, found: Troubles) -> Finding:
 
 
 def is_in_trouble(member: Member) -> bool:
-    """Whether a member that works has write errors, or is blocked."""
-    return member.has("write_error") or (member.has("blocked") and not member.has("faulty"))
+    """Whether a member that works has write errors, is blocked, or has a mark of another kernel."""
+    blocked = member.has("blocked") and not member.has("faulty")
+    return blocked or member.has("write_error") or bool(member.foreign)
 
 
 def _judge_bad_blocks(array: Array, found: Troubles) -> Iterator[Finding]:
@@ -146,7 +151,7 @@ def _degraded(
     elif _is_there(array):
         remedy = "the member that is to be filled is there; its recovery has not started yet"
     else:
-        remedy = _add_words(array, beside)
+        remedy = _unread_words(array) or _add_words(array, beside)
     risk = ""
     if array.losses_left == 0:
         last = sorted(
@@ -161,6 +166,17 @@ def _degraded(
         )
     text = f"is degraded: {_missing_words(array, missing, faulty)}{risk}"
     return finding_of(array, FindingCode.DEGRADED, text, remedy, found=found)
+
+
+def _unread_words(array: Array) -> str:
+    """What comes before a rebuild that has to read members with read errors: Synology's does not run."""
+    names = [member.name for member in array.members if "E" in member.foreign]
+    if not names or array.losses_left != 0:
+        return ""
+    if array.level == "raid1":
+        return "its last member has read errors: copy its data away before a rebuild"
+    verb = "has" if len(names) == 1 else "have"
+    return f"{joined(names)} {verb} read errors: copy the data away before a rebuild"
 
 
 def _add_words(array: Array, beside: Beside) -> str:

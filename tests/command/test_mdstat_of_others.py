@@ -25,6 +25,32 @@ def degraded(name: str, words: str, remedy: str) -> str:
     return f"  Degraded: {name} is degraded: {words}. To do: {remedy}."
 
 
+def unsound(name: str, member: str) -> str:
+    why = f"member {member} has read errors (E: a letter of Synology's kernel)"
+    return f"  Attention: {name} - {why}. To do: look at its SMART data."
+
+
+@pytest.mark.parametrize("marks", ["raid1 sda5[0](E) sdb5[1]", "raid0 sda5[0](E) sdb5[1]"])
+def test_a_member_with_read_errors_that_still_serves(marks: str) -> None:
+    array = f"md2 : active {marks}\n      1024 blocks super 1.2 [2/2] [EU]"
+    lines, status = report(array)
+    assert (lines[0].partition(":")[0], lines[1], status) == (
+        "md2 needs attention",
+        unsound("md2", "sda5"),
+        1,
+    )
+    assert figures(array).startswith("MD WARNING")
+    lines, status = report(array.replace("E", "D"))
+    marked = "member sda5 is marked D, a letter of another kernel"
+    assert (lines[1], status) == (f"  Attention: md2 - {marked}. To do: look at its SMART data.", 1)
+
+
+def test_members_with_read_errors_that_a_rebuild_has_to_read() -> None:
+    array = "md5 : active raid5 sdb6[1](E) sdc6[2](E) sdd6[3]\n      1024 blocks level 5, 64k chunk"
+    remedy = "To do: sdb6 and sdc6 have read errors: copy the data away before a rebuild."
+    assert report(f"{array} [4/3] [_EEU]")[0][1].endswith(remedy)
+
+
 def test_letters_of_synology_are_said_and_the_count_decides() -> None:
     raid5 = (
         "md2 : active raid5 sdk5[1] sdj5[5](S) sdq5[4](E) sdi5[3] sdn5[2]\n"
@@ -40,12 +66,14 @@ def test_letters_of_synology_are_said_and_the_count_decides() -> None:
                 "1 of 5 members missing (slot 0); no redundancy is left",
                 "a spare is there; its recovery has not started yet",
             ),
+            unsound("md2", "sdq5"),
             "md0 is degraded: raid1, 1 MiB, 1 of 2 members in sync.",
             degraded(
                 "md0",
                 "1 of 2 members missing (slot 0); no redundancy is left",
-                "add a disk: mdadm /dev/md0 --add DEVICE",
+                "its last member has read errors: copy its data away before a rebuild",
             ),
+            unsound("md0", "sdk1"),
             f"Not known: md2: [_UUUE] {text}; [5/4] says how many members serve.",
             f"Not known: md0: [_E] {text}; [2/1] says how many members serve.",
         ],

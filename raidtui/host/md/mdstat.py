@@ -29,6 +29,11 @@ class MdstatMember:
         self.number = number
         self.flags = flags
 
+    @property
+    def foreign(self) -> str:
+        """The flags that Linux does not print, such as Synology's E; "" for one that has failed."""
+        return "" if "F" in self.flags else "".join(flag for flag in self.flags if flag not in "FJSRW")
+
     def __repr__(self) -> str:
         return f"{self.name}[{self.number}]{''.join(f'({flag})' for flag in self.flags)}"
 
