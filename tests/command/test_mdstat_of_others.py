@@ -172,6 +172,7 @@ def test_a_failed_member_where_the_slots_are_not_known(level: str, blocks: str) 
     if not blocks.endswith("/"):  # else nothing of it is understood
         text = "sdb1 has failed; whether all slots are filled without it is not known"
         assert lines[1] == f"  Note: md0 - {text}. To do: mdadm --detail /dev/md0 shows it."
+        assert figures(cut).startswith(f"MD UNKNOWN - md0 {text} | ")
 
 
 def test_what_is_broken_has_one_remedy() -> None:
