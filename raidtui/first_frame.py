@@ -210,13 +210,17 @@ def _condition(entry: MdstatArray, action: str) -> Condition:
         layout=printed_layout(entry.level, entry.layout),
         up=entry.up,
     )
-    if entry.up is None and entry.raid_disks is not None and entry.working is not None:
-        condition.lacking = entry.raid_disks - entry.working
+    condition.size_kib = entry.blocks_kib
+    if entry.up is None and entry.level not in NO_REDUNDANCY:
+        condition.lacking = None
+        if entry.raid_disks is not None and entry.working is not None:
+            condition.lacking = entry.raid_disks - entry.working
     journals = [member for member in entry.members if "J" in member.flags]
     condition.understood = bool(entry.state)
     condition.stale = not entry.state
     condition.broken = entry.state == "broken"
     condition.faulty = any("F" in member.flags and "J" not in member.flags for member in entry.members)
+    condition.member_trouble = any(member.foreign for member in entry.members)
     condition.journal_lost = bool(journals) and all("F" in member.flags for member in journals)
     condition.frozen = action == "frozen"
     if (sync := entry.sync) is not None:

@@ -34,8 +34,10 @@ def _said(report: Report) -> str:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
         return f"{wrong[0].name} {wrong[0].sentence}{more}"
     if report.exit_status:
+        unknown = (each for each in report.findings if report.healths.get(each.subject) is Health.UNKNOWN)
+        known = next((f"{each.name} {each.sentence}" for each in unknown), "")
         lack = next((each.sentence for each in snapshot.lacks), "")
-        return lack or "the state of the arrays is not known"
+        return known or lack or "the state of the arrays is not known"
     syncs = [f"{each.sync.action} of {each.title}" for each in snapshot.arrays if each.sync is not None]
     arrays = counted(len(snapshot.arrays), "array") if snapshot.arrays else "no md array"
     return ", ".join((arrays, *syncs))

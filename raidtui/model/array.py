@@ -128,6 +128,7 @@ class Member(Struct, frozen=True, kw_only=True):
             ``not started``, ``no superblock`` or ``in container``; "" in an array that runs.
         present: whether the kernel still has its block device; None where that is not known. md does not
             look: of a disk that was pulled, ``states`` says in_sync until something is written to it.
+        foreign: mdstat's flags that Linux does not print: Synology's E, a member with read errors.
         errors: corrected read errors.
         size_kib, offset_sectors: the part of the device that is used.
         bad_blocks: (first sector, sectors) that md has recorded as bad, counted from the start of the data;
@@ -144,6 +145,7 @@ class Member(Struct, frozen=True, kw_only=True):
     bad_blocks: tuple[tuple[int, int], ...] | None = None
     waits: str = ""
     present: bool | None = None
+    foreign: str = ""
 
     def has(self, word: str) -> bool:
         """Whether the kernel gives the member this state word."""
@@ -281,7 +283,7 @@ class Array(Struct, frozen=True, kw_only=True):
     def unfilled_slots(self) -> tuple[int, ...]:
         """Slots that never had a member: see ``raidtui.model.geometry.unfilled_slots``."""
         failed = sum(member.has("faulty") and not member.has("journal") for member in self.members)
-        return unfilled_slots(self.level, self.up, failed)
+        return unfilled_slots(self.level, self.up, failed, self.size_bytes and self.size_bytes // 1024)
 
     @property
     def not_up(self) -> tuple[int, ...]:

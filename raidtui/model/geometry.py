@@ -22,6 +22,8 @@ _PPL_SECTORS = _MIB_SECTORS
 _RAID1_STEP_KIB = 64
 _MANY_SLOTS = 8
 """More copies of the same data than anybody makes by hand."""
+_SYSTEM_ARRAY_KIB = 32 << 20
+"""Room for the largest system array of NAS firmware; they have a few GiB."""
 
 
 def losses_left(
@@ -53,8 +55,8 @@ def losses_left(
     return None
 
 
-def unfilled_slots(level: str | None, up: str | None, failed: int) -> tuple[int, ...]:
-    """Return the slots at the end of a mirror that was made with more of them than its box has bays.
+def unfilled_slots(level: str | None, up: str | None, failed: int, size_kib: int | None) -> tuple[int, ...]:
+    """Return the slots at the end of a small mirror that was made with more of them than its box has bays.
 
     NAS firmware makes its system arrays so: QNAP's have 24 slots or more, Synology's 12 or more, filled from
     the first bay on. A slot without a member before the last filled one is a lost member.
@@ -63,8 +65,11 @@ def unfilled_slots(level: str | None, up: str | None, failed: int) -> tuple[int,
         level: the kernel's word.
         up: mdstat's ``U_UU``.
         failed: how many members have failed: each has left a slot empty, maybe at the end.
+        size_kib: the array's size; one that is not known, or is large, is no system array's.
     """
     if level != "raid1" or up is None or len(up) < _MANY_SLOTS or up.count("U") < 2:
+        return ()
+    if size_kib is None or size_kib > _SYSTEM_ARRAY_KIB:
         return ()
     filled = up.rstrip("_")
     return tuple(range(len(filled) + max(0, failed - filled.count("_")), len(up)))

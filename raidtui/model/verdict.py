@@ -29,7 +29,9 @@ class Condition:
         stale: whether it cannot be read now.
         level, layout: the kernel's word and number.
         up: mdstat's ``U_UU``; None where it is not printed, or not understood.
-        lacking: how many slots have no member in sync, by the count alone: where ``up`` is not known.
+        lacking: how many slots have no member in sync, by the count alone: where ``up`` is not known. None:
+            neither is known.
+        size_kib: the array's size; None where it is not known.
         broken: whether md says so: writes fail.
         faulty: whether a member that is no journal has failed.
         detached: whether the device of such a member is no longer in the kernel, and md has not noticed.
@@ -42,7 +44,7 @@ class Condition:
         phase: running, delayed, pending, remote or frozen; "" without a sync.
         bad_blocks: whether members in service have bad blocks recorded.
         data_lost: whether some blocks are bad in all copies.
-        member_trouble: whether a member that works has write errors or is blocked.
+        member_trouble: whether a member that works has errors or is blocked: see ``is_in_trouble``.
         mismatches: what the last check, repair or resync counted.
         last_action: which of these it was; "" where the kernel does not say.
         same_uuid: whether another array has its UUID.
@@ -52,7 +54,7 @@ class Condition:
     __slots__ = (
         "active", "awaited", "bad_blocks", "broken", "container", "created_over", "data_lost", "detached",
         "detached_slots", "faulty", "frozen", "journal_lost", "lacking", "last_action", "layout", "level",
-        "member_trouble", "mismatches", "phase", "same_uuid", "stale", "sync", "understood", "up",
+        "member_trouble", "mismatches", "phase", "same_uuid", "size_kib", "stale", "sync", "understood", "up",
         "work_waits",
     )  # fmt: skip
 
@@ -64,7 +66,8 @@ class Condition:
         self.level = level
         self.layout = layout
         self.up = up
-        self.lacking = 0
+        self.lacking: int | None = 0
+        self.size_kib: int | None = None
         self.understood = True
         self.stale = False
         self.broken = False
@@ -88,7 +91,7 @@ class Condition:
     @property
     def missing(self) -> tuple[int, ...]:
         """The slots without a member in sync, but for those that a reshape fills, or that are in excess."""
-        excess = unfilled_slots(self.level, self.up, int(self.faulty))
+        excess = unfilled_slots(self.level, self.up, int(self.faulty), self.size_kib)
         return tuple(slot for slot in self.not_up if slot not in self.awaited and slot not in excess)
 
     @property
@@ -108,7 +111,10 @@ class Condition:
 
 
 def troubles(array: Condition) -> dict[str, int]:
-    """Return what is wrong with an array: severities of ATTENTION and more by the finding's code."""
+    """Return what is wrong with an array: severities by the finding's code.
+
+    INFO: a member has failed, and it is not known whether its slot is filled; the health is then unknown.
+    """
     found: dict[str, int] = {}
     if array.stale and array.understood:
         found["stale"] = ATTENTION
@@ -127,7 +133,7 @@ def troubles(array: Condition) -> dict[str, int]:
         if array.missing or array.lacking:
             found["degraded"] = DEGRADED
         elif array.faulty:
-            found["member-faulty"] = ATTENTION
+            found["member-faulty"] = ATTENTION if array.lacking is not None else INFO
         if array.detached:
             found["member-detached"] = DEGRADED if array.detached_slots else ATTENTION
         if array.data_lost:

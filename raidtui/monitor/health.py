@@ -12,6 +12,7 @@ from raidtui.model.array import NO_SUPERBLOCK, Array, Phase
 from raidtui.model.bad_blocks import bad_members, lost
 from raidtui.model.check_words import found_words
 from raidtui.model.finding import Finding, FindingCode, Health, Severity
+from raidtui.model.levels import NO_REDUNDANCY
 from raidtui.model.snapshot import Snapshot, StaleLine
 from raidtui.model.sync_record import CHECKS, LastCheck
 from raidtui.model.verdict import INFO, Condition, health_word, is_unread, troubles
@@ -113,7 +114,8 @@ def condition_of(array: Array, check: LastCheck | None = None, origin: str = "")
     journals = [member for member in array.members if member.has("journal")]
     condition.understood = array.understood
     condition.stale = array.stale is not None
-    condition.lacking = (array.degraded or 0) if array.up is None and array.redundant else 0
+    condition.lacking = array.degraded if array.up is None and array.level not in NO_REDUNDANCY else 0
+    condition.size_kib = array.size_bytes and array.size_bytes // 1024
     condition.broken = array.array_state == "broken"
     condition.faulty = any(m.has("faulty") and not m.has("journal") for m in array.members)
     condition.detached = any(not member.has("journal") for member in array.detached)

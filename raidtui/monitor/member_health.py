@@ -62,6 +62,9 @@ def judge_members(array: Array, found: Troubles, beside: Beside) -> Iterator[Fin
         verb, them = ("has", "it") if len(faulty) == 1 else ("have", "them")
         text = f"{joined(faulty)} {verb} failed; all slots are filled without {them}"
         remedy = f"mdadm {array.path} --remove failed, then replace the disk"
+        if not found[FindingCode.MEMBER_FAULTY]:
+            text = f"{joined(faulty)} {verb} failed; whether all slots are filled without {them} is not known"
+            remedy = f"mdadm --detail {array.path} shows it"
         yield finding_of(array, FindingCode.MEMBER_FAULTY, text, remedy, found=found)
     if FindingCode.BAD_BLOCKS in found:
         yield from _judge_bad_blocks(array, found)
@@ -76,6 +79,10 @@ def judge_members(array: Array, found: Troubles, beside: Beside) -> Iterator[Fin
     for member in array.members:
         if is_in_trouble(member):
             text = f"member {member.name}: {'write errors' if member.has('write_error') else 'is blocked'}"
+            if "E" in member.foreign:
+                text = f"member {member.name} has read errors (E: a letter of Synology's kernel)"
+            elif member.foreign:
+                text = f"member {member.name} is marked {member.foreign}, a letter of another kernel"
             yield finding_of(array, FindingCode.MEMBER_TROUBLE, text, "look at its SMART data", found=found)
         if member.errors:
             text = f"member {member.name}: {counted(member.errors, 'corrected read error')}"
@@ -97,8 +104,9 @@ def _detached(array: Array, found: Troubles) -> Finding:
 
 
 def is_in_trouble(member: Member) -> bool:
-    """Whether a member that works has write errors, or is blocked."""
-    return member.has("write_error") or (member.has("blocked") and not member.has("faulty"))
+    """Whether a member that works has write errors, is blocked, or has a mark of another kernel."""
+    blocked = member.has("blocked") and not member.has("faulty")
+    return blocked or member.has("write_error") or bool(member.foreign)
 
 
 def _judge_bad_blocks(array: Array, found: Troubles) -> Iterator[Finding]:
@@ -124,7 +132,9 @@ def _degraded(
 ) -> Finding:
     recovering = array.sync is not None and array.sync.action == "recover"
     spare = any(member.role == "spare" for member in array.members)
-    if set(missing) <= set(array.detached_slots):  # md knows of none of them
+    if FindingCode.BROKEN in found:
+        remedy = ""  # that one comes first
+    elif set(missing) <= set(array.detached_slots):  # md knows of none of them
         remedy = "once it is marked as failed, the spare is filled" if spare else ""
     elif array.sync is not None and array.sync.phase is Phase.FROZEN:
         remedy = f"nothing is rebuilt while it is frozen; {resume_words(array)}"
@@ -141,7 +151,7 @@ def _degraded(
     elif _is_there(array):
         remedy = "the member that is to be filled is there; its recovery has not started yet"
     else:
-        remedy = _add_words(array, beside)
+        remedy = _unread_words(array) or _add_words(array, beside)
     risk = ""
     if array.losses_left == 0:
         last = sorted(
@@ -156,6 +166,17 @@ def _degraded(
         )
     text = f"is degraded: {_missing_words(array, missing, faulty)}{risk}"
     return finding_of(array, FindingCode.DEGRADED, text, remedy, found=found)
+
+
+def _unread_words(array: Array) -> str:
+    """What comes before a rebuild that has to read members with read errors: Synology's does not run."""
+    names = [member.name for member in array.members if "E" in member.foreign]
+    if not names or array.losses_left != 0:
+        return ""
+    if array.level == "raid1":
+        return "its last member has read errors: copy its data away before a rebuild"
+    verb = "has" if len(names) == 1 else "have"
+    return f"{joined(names)} {verb} read errors: copy the data away before a rebuild"
 
 
 def _add_words(array: Array, beside: Beside) -> str:

@@ -18,6 +18,7 @@ from raidtui.advice.ignored import (
     read_ignored,
     why_ignored,
 )
+from raidtui.host.block import BLOCK
 from raidtui.host.controllers import read_hidden_nvme, read_ide_disks
 from raidtui.host.drive_caches import read_drive_caches
 from raidtui.host.md.conf_devices import device_words, left_out
@@ -263,7 +264,9 @@ def _advice(root: Root) -> tuple[tuple[Advice, ...], tuple[str, ...]]:
         drive_caches=read_drive_caches(root, disks),
         boot=look_at_boot(root, snapshot, stack).verdicts,
     )
-    unread = () if snapshot.readable else ("/proc/mdstat could not be read",)
+    unread: tuple[str, ...] = () if snapshot.readable else ("/proc/mdstat could not be read",)
+    if not root.names(BLOCK):
+        unread += ("no block device is there: of /proc/mdstat alone, no rule can say anything",)
     return advise(facts), (*unread, *stack.unknown, *unaged)
 
 

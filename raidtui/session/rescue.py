@@ -69,7 +69,9 @@ def read_rescue(root: Root, names: Collection[str] = ()) -> RescueReport:
     if facts is None:
         return RescueReport(arrays=(), why="superblocks can be read by root alone")
     survey = facts.survey
+    why = "superblocks are needed, and there is no block device: /proc/mdstat alone does not have them"
     return RescueReport(
+        why="" if root.names(BLOCK) or names else why,
         arrays=diagnose(facts),
         silent=survey.silent,
         unknown=tuple(name for name in names if name not in survey.devices),

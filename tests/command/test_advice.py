@@ -19,6 +19,7 @@ from raidtui.command.prometheus import metric_lines
 from raidtui.command.status import report_lines
 from raidtui.command.status_json import report_dict
 from raidtui.demo.demo_host import demo_root
+from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.roots.root import Root
 from raidtui.jobs.last_look import keep_look
 from raidtui.model.advice_count import AdviceCount
@@ -50,6 +51,14 @@ def test_the_demo_has_a_piece_of_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[0] == "attention: data has neither a bitmap nor a journal"
     assert lines[3:5] == ["    Plan:  raidtui plan bitmap data internal", "    Code:  no-bitmap"]
     assert [line for line in lines if line.startswith("    Code:")][1:] == ["    Code:  aged-alike"] * 2
+
+
+def test_mdstat_alone_is_not_enough(capsys: pytest.CaptureFixture[str]) -> None:
+    mdstat = "md0 : active raid1 sdb[1] sda[0]\n      1024 blocks super 1.2 [2/2] [UU]\n"
+    root = MemoryRoot({"/proc/mdstat": mdstat})
+    assert ran(root) == 3
+    why = "no block device is there: of /proc/mdstat alone, no rule can say anything"
+    assert capsys.readouterr().out == f"not known: {why}\n"
 
 
 def test_an_order_is_carried_out(capsys: pytest.CaptureFixture[str]) -> None:

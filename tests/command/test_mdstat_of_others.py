@@ -25,6 +25,32 @@ def degraded(name: str, words: str, remedy: str) -> str:
     return f"  Degraded: {name} is degraded: {words}. To do: {remedy}."
 
 
+def unsound(name: str, member: str) -> str:
+    why = f"member {member} has read errors (E: a letter of Synology's kernel)"
+    return f"  Attention: {name} - {why}. To do: look at its SMART data."
+
+
+@pytest.mark.parametrize("marks", ["raid1 sda5[0](E) sdb5[1]", "raid0 sda5[0](E) sdb5[1]"])
+def test_a_member_with_read_errors_that_still_serves(marks: str) -> None:
+    array = f"md2 : active {marks}\n      1024 blocks super 1.2 [2/2] [EU]"
+    lines, status = report(array)
+    assert (lines[0].partition(":")[0], lines[1], status) == (
+        "md2 needs attention",
+        unsound("md2", "sda5"),
+        1,
+    )
+    assert figures(array).startswith("MD WARNING")
+    lines, status = report(array.replace("E", "D"))
+    marked = "member sda5 is marked D, a letter of another kernel"
+    assert (lines[1], status) == (f"  Attention: md2 - {marked}. To do: look at its SMART data.", 1)
+
+
+def test_members_with_read_errors_that_a_rebuild_has_to_read() -> None:
+    array = "md5 : active raid5 sdb6[1](E) sdc6[2](E) sdd6[3]\n      1024 blocks level 5, 64k chunk"
+    remedy = "To do: sdb6 and sdc6 have read errors: copy the data away before a rebuild."
+    assert report(f"{array} [4/3] [_EEU]")[0][1].endswith(remedy)
+
+
 def test_letters_of_synology_are_said_and_the_count_decides() -> None:
     raid5 = (
         "md2 : active raid5 sdk5[1] sdj5[5](S) sdq5[4](E) sdi5[3] sdn5[2]\n"
@@ -40,12 +66,14 @@ def test_letters_of_synology_are_said_and_the_count_decides() -> None:
                 "1 of 5 members missing (slot 0); no redundancy is left",
                 "a spare is there; its recovery has not started yet",
             ),
+            unsound("md2", "sdq5"),
             "md0 is degraded: raid1, 1 MiB, 1 of 2 members in sync.",
             degraded(
                 "md0",
                 "1 of 2 members missing (slot 0); no redundancy is left",
-                "add a disk: mdadm /dev/md0 --add DEVICE",
+                "its last member has read errors: copy its data away before a rebuild",
             ),
+            unsound("md0", "sdk1"),
             f"Not known: md2: [_UUUE] {text}; [5/4] says how many members serve.",
             f"Not known: md0: [_E] {text}; [2/1] says how many members serve.",
         ],
@@ -124,6 +152,34 @@ def test_its_last_member_alone_has_no_redundancy() -> None:
     slots = NAS.format(1, "U".ljust(24, "_"))
     _, status = report(f"md9 : active raid1 sda1[0]\n      1024 blocks super 1.0 {slots}")
     assert status == 1
+
+
+@pytest.mark.parametrize(("kib", "status"), [(32 << 20, 0), ((32 << 20) + 1, 1)])
+def test_a_large_mirror_is_no_system_array_of_firmware(kib: int, status: int) -> None:
+    mirror = f"active raid1 sda6[0] sdb6[1]\n      {kib} blocks super 1.2 [8/2] [UU______]"
+    lines, found = report(f"md6 : {mirror}")
+    assert (found, "6 of 8 members missing" in lines[1]) == (status, bool(status))
+
+
+@pytest.mark.parametrize(
+    "blocks", ["", "\n      1024 blocks super 1.2 [2", "\n      1024 blocks super 1.2 [2/"]
+)
+@pytest.mark.parametrize("level", ["raid1", "raid5"])
+def test_a_failed_member_where_the_slots_are_not_known(level: str, blocks: str) -> None:
+    cut = f"md0 : active {level} sda1[0] sdb1[1](F) sdc1[2](S){blocks}"
+    lines, status = report(cut)
+    assert (lines[0].startswith("md0 is unknown: "), status) == (True, 3)
+    if not blocks.endswith("/"):  # else nothing of it is understood
+        text = "sdb1 has failed; whether all slots are filled without it is not known"
+        assert lines[1] == f"  Note: md0 - {text}. To do: mdadm --detail /dev/md0 shows it."
+        assert figures(cut).startswith(f"MD UNKNOWN - md0 {text} | ")
+
+
+def test_what_is_broken_has_one_remedy() -> None:
+    broken = "md0 : broken raid1 sda1[0]\n      1024 blocks super 1.2 [2/1] [U_]"
+    lines, status = report(broken)
+    again = "To do: stop it and assemble it again: mdadm --stop /dev/md0, then mdadm --assemble."
+    assert ([line.partition("To do")[2] for line in lines[1:]], status) == ([again[5:], ""], 2)
 
 
 HALF = "active raid1 sdb{0}[2] sda{0}[0]\n      1024 blocks super 1.2 [2/1] [U_]"

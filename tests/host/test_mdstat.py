@@ -36,13 +36,28 @@ def test_unused_devices_are_not_arrays(unused: str) -> None:
     assert parsed.problems == []
 
 
-def test_array_printed_twice_counts_once() -> None:
+def test_of_an_array_printed_twice_the_later_counts_and_it_is_said() -> None:
     """The file is read in pieces; an array made between two of them moves all others by one."""
     old = "md1 : active raid1 sdb[1] sda[0]\n      17 blocks super 1.2 [2/2] [UU]\n      \n"
     new = "md1 : active raid1 sdb[1](F) sda[0]\n      17 blocks super 1.2 [2/1] [U_]\n      \n"
     parsed = parse_mdstat(old + new)
-    assert [array.up for array in parsed.arrays] == ["UU"]
-    assert parsed.problems == []
+    assert [array.up for array in parsed.arrays] == ["U_"]
+    assert parsed.problems == ["md1 is listed twice, not alike: the later one is taken"]
+    assert parse_mdstat(new + new).problems == []
+
+
+@pytest.mark.parametrize(("found", "other"), [("\n", "\r"), ("\n", "\r\n"), (" ", "\xa0")])
+def test_line_ends_and_spaces_of_pasted_text(found: str, other: str) -> None:
+    text = "Personalities : [raid1]\nmd0 : active raid1 sda[0] sdb[1](F)\n      17 blocks [2/1] [U_]\n\n"
+    parsed = parse_mdstat(text.replace(found, other))
+    assert ([array.up for array in parsed.arrays], parsed.problems) == (["U_"], [])
+
+
+def test_more_slots_in_sync_than_are_counted_is_not_understood() -> None:
+    lines = "md0 : active raid5 sda[0] sdb[1] sdc[2]\n      34 blocks level 5, 64k chunk [3/2] [UUU]\n"
+    assert parse_mdstat(lines).problems == ["md0: [3/2] and [UUU] contradict each other"]
+    shrinking = "      [>....]  reshape =  3.9% (1/17) finish=1.0min speed=5K/sec\n"
+    assert parse_mdstat(lines + shrinking).problems == []  # it counts the member that is left over
 
 
 def test_arrays_whose_lines_are_the_same_are_not_parsed_again() -> None:

@@ -155,6 +155,8 @@ def test_nothing_is_known_where_nothing_can_be_read(
     (tmp_path / "empty" / "proc").mkdir(parents=True)
     (tmp_path / "empty" / "proc" / "mdstat").write_text("Personalities : \nunused devices: <none>\n")
     assert run(["--root", str(tmp_path / "empty"), "rescue"]) == 3
+    why = "superblocks are needed, and there is no block device: /proc/mdstat alone does not have them"
+    assert capsys.readouterr().err == f"raidtui: {why}\n"
     assert run(["--root", str(tmp_path / "empty"), "rescue", "sda"]) == 3
     assert "raidtui: sda: there is no such device" in capsys.readouterr().err
 

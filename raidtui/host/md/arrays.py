@@ -299,6 +299,7 @@ class ArrayReader:
                     bad_blocks=bad_spans(bad_blocks[index], offset_sectors, size_kib),
                     waits=waits,
                     present=self._presence(entry.name, name.replace("!", "/")),
+                    foreign=listed.foreign if listed else "",
                 )
             )
         members += [
@@ -308,6 +309,7 @@ class ArrayReader:
                 slot=None,
                 states=states_of_flags(listed.flags, active=entry.state == "active" and all_in_sync),
                 waits=waits,
+                foreign=listed.foreign,
             )
             for listed in flags.values()
         ]

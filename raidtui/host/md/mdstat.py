@@ -29,6 +29,11 @@ class MdstatMember:
         self.number = number
         self.flags = flags
 
+    @property
+    def foreign(self) -> str:
+        """The flags that Linux does not print, such as Synology's E; "" for one that has failed."""
+        return "" if "F" in self.flags else "".join(flag for flag in self.flags if flag not in "FJSRW")
+
     def __repr__(self) -> str:
         return f"{self.name}[{self.number}]{''.join(f'({flag})' for flag in self.flags)}"
 
@@ -156,11 +161,13 @@ def _blocks(text: str, result: Mdstat) -> list[tuple[str, list[str]]]:
     """Return (name, lines) per array. md_seq_show ends each array with a line of nothing but spaces.
 
     A line that belongs to no array must not be assigned to the array before it. The kernel prints the file in
-    pieces, so an array can appear twice if another one was created in between: the first one counts.
+    pieces, so an array can appear twice if another one was created in between, and pasted text can hold two
+    states: the later one counts. Pasted text may also have CR for line ends, and U+00A0 for spaces.
     """
     blocks: dict[str, list[str]] = {}
+    twice: dict[str, list[str]] = {}
     current: list[str] | None = None
-    for line in text.split("\n"):
+    for line in text.replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " ").split("\n"):
         if not line.strip():
             current = None
         elif line[0] in " \t":
@@ -181,7 +188,11 @@ def _blocks(text: str, result: Mdstat) -> list[tuple[str, list[str]]]:
             if not separator or not _is_array_name(name):
                 result.problems.append(f"a line that is not md's: {line[:60]!r}")
             else:
-                blocks.setdefault(name, current)
+                if name in blocks:
+                    twice.setdefault(name, blocks[name])
+                blocks[name] = current
+    differing = (name for name, first in twice.items() if first != blocks[name])
+    result.problems += [f"{name} is listed twice, not alike: the later one is taken" for name in differing]
     return list(blocks.items())
 
 
@@ -215,6 +226,11 @@ def parse_array(name: str, lines: list[str]) -> MdstatArray:
         else:
             sync = _parse_sync(line, words)
             array.sync = sync or array.sync
+    # Fewer U than are counted come with a reshape; so does a count of the geometry before (calc_degraded).
+    reshaped = array.sync is not None and array.sync.word == "reshape"
+    if array.up and array.working is not None and array.up.count("U") > array.working and not reshaped:
+        counts = f"[{array.raid_disks}/{array.working}]"
+        raise MdstatError(f"{counts} and [{array.up}] contradict each other")
     return array
 
 

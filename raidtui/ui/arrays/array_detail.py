@@ -381,7 +381,7 @@ def remedy_words(finding: Finding, array: Array, keymap: Mapping[str, str]) -> s
         remove = f"{REMOVE.shown_key(keymap)} removes it from the array"
         fail = f"{FAIL.shown_key(keymap)} marks it as failed, {remove}; {ADD.shown_key(keymap)} adds a disk"
         return fail if serving else remove
-    if finding.code == "member-faulty":
+    if finding.code == "member-faulty" and finding.severity:
         return f"{REMOVE.shown_key(keymap)} removes it from the array; then replace the disk"
     if finding.code in {"frozen", "frozen-with-work"}:
         return f"{PAUSE.shown_key(keymap)} resumes it"
@@ -389,7 +389,8 @@ def remedy_words(finding: Finding, array: Array, keymap: Mapping[str, str]) -> s
         if array.sync is not None and array.sync.phase is Phase.FROZEN:
             return f"nothing is rebuilt while it is frozen; {PAUSE.shown_key(keymap)} resumes it"
         waits = any(member.role == "spare" for member in array.members) or array.detached
-        if array.sync is None and not waits:
+        unread = any(member.foreign for member in array.members)
+        if finding.remedy and array.sync is None and not (waits or unread):
             return f"{ADD.shown_key(keymap)} adds a disk"
     return finding.remedy
 

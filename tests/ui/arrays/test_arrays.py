@@ -7,6 +7,10 @@ import errno
 import pytest
 
 from raidtui.config import Config
+from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.monitor.health import judge
+from raidtui.monitor.sampler import Sampler
+from raidtui.ui.arrays.array_detail import remedy_words
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import ArraySpec, inactive, raid1, raid5, raid10
 from tests.hosts.trees import Stage, host_tree
@@ -94,6 +98,19 @@ async def test_a_remedy_names_the_key_that_does_it(arrays: tuple[ArraySpec, ...]
         body = " ".join(lines_of(pilot, "#array-body").split())
         assert words in body
         assert "mdadm" not in body
+
+
+def test_no_key_is_named_where_it_is_not_the_remedy() -> None:
+    text = "Personalities : [raid1]\n"
+    text += "md0 : broken raid1 sda1[0]\n      1024 blocks [2/1] [U_]\n\n"
+    text += "md1 : active raid1 sda2[0](E)\n      1024 blocks [2/1] [U_]\n\n"
+    text += "md2 : active raid1 sda3[0] sdb3[1](F)\n"
+    snapshot = Sampler(MemoryRoot({"/proc/mdstat": text})).sample()
+    arrays = {array.key: array for array in snapshot.arrays}
+    findings = [each for each in judge(snapshot) if each.code in {"degraded", "member-faulty"}]
+    assert len(findings) == 3
+    for each in findings:
+        assert remedy_words(each, arrays[each.subject], {}) == each.remedy
 
 
 async def test_a_remedy_names_the_users_own_key() -> None:
