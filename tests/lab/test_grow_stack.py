@@ -261,7 +261,8 @@ def test_a_job_that_waits_is_cancelled(wreck_guest: Guest) -> None:
     assert raidtui(guest, "jobs", "cancel", row["id"]).status == 0
     assert states(guest)[-1] == "cancelled"
     refused = raidtui(guest, "jobs", "rollback", row["id"])
-    assert refused.output.rstrip().endswith("cannot be rolled back: the way back, where there is one, is another plan")
+    said = "cannot be rolled back: the way back, where there is one, is another plan"
+    assert refused.output.rstrip().endswith(said)
     fast(guest)
     wait_until(lambda: attribute(guest, made, "reshape_position") == "none", what="the end of the reshape")
     assert room_kib(guest) == before
