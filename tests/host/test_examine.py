@@ -259,6 +259,12 @@ def test_a_status_alone_does_not_say_that_there_is_no_superblock(output: str) ->
         read_superblock(MemoryRoot({**_A_MEMBER, examine("sda"): output}), "sda")
 
 
+def test_a_device_that_is_gone_has_none() -> None:
+    """A job goes on undoing what it did to the others."""
+    said = "exit 1\nmdadm: cannot open /dev/sda: No such file or directory\n"
+    assert read_superblock(MemoryRoot({examine("sda"): said}), "sda") is None
+
+
 @pytest.mark.parametrize(
     ("output", "why"),
     [

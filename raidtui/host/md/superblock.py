@@ -99,11 +99,13 @@ def read_examined(root: Root, name: str, *, whole: bool = False) -> Superblock |
 
 
 def _confirm_none(root: Root, name: str, said: str) -> None:
-    """Ask the device itself where mdadm has not said that there is no superblock.
+    """Ask the device itself where mdadm has not said that there is no superblock; one that is gone has none.
 
     Raises:
         MdadmSilentError: there may be one.
     """
+    if root.text(f"{BLOCK}/{name.replace('/', '!')}/dev") is None:
+        return
     found = probe_signatures(root, name)
     if found.value is None:
         raise MdadmSilentError(f"{said}; {found.why}", AnswerKind.NOT_UNDERSTOOD)
