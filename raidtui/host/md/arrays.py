@@ -118,7 +118,7 @@ class ArrayReader:
         head = entry.text if entry.sync is None else _head_text(entry.text)
         known = self._known.get(entry.name)
         same = known is not None and known.head == head and known.age < _REREAD_EVERY and not known.going
-        if same and known is not None and self._root.read_many(known.paths) == known.volatile:
+        if same and known is not None and self._is_as_known(known, syncs=entry.sync is not None):
             known.age += 1
             if known.age % _BAD_BLOCKS_EVERY == 0 and self._has_drifted(known):
                 self.forget(entry.name)
@@ -134,22 +134,32 @@ class ArrayReader:
             *(f"{base}/{folder}/{attribute}" for folder in folders for attribute in ("state", "errors")),
         )
         # Before mismatch_cnt: what is met after md's step is met again, what is left out never is.
-        kept = integer((self._root.text(f"{base}/sync_completed") or "").partition(" ")[0])
+        steps = (f"{base}/sync_completed",) if entry.sync is not None else ()
+        step = self._root.read_many(steps)
         volatile = self._root.read_many(paths)
         texts = tuple(None if value is None else _plain(value) for value in volatile)
         further = self._moving(base, folders, texts[len(_VOLATILE) :])
         if entry.sync is not None:
-            further = (*further, f"{base}/sync_max", f"{base}/sync_completed")
+            further = (*further, f"{base}/sync_max")
         bad_blocks = self._bad_blocks(paths)
-        paths, volatile = (*paths, *further), (*volatile, *self._root.read_many(further))
+        paths = (*steps, *paths, *further)
+        volatile = (*step, *volatile, *self._root.read_many(further))
         before = known.array if known is not None else None
         array = self._read_whole(entry, base, folders, texts, bad_blocks)
-        array = replace(array, awaited_slots=_awaited(array, before), sync_kept_sectors=kept)
+        array = replace(array, awaited_slots=_awaited(array, before), sync_kept_sectors=_kept_sectors(step))
         # Arrays are read completely at different samples, not all at once.
         age = 0 if known is not None else len(self._known) % _REREAD_EVERY
         going = any(state is None for state in texts[len(_VOLATILE) :: 2])
         self._known[entry.name] = _Known(head, paths, volatile, array, bad_blocks, age, going)
         return array
+
+    def _is_as_known(self, known: _Known, *, syncs: bool) -> bool:
+        """Whether an array reads as before; md's step in a sync, the first file then, is taken as it is."""
+        volatile = self._root.read_many(known.paths)
+        if volatile != known.volatile and syncs and volatile[1:] == known.volatile[1:]:
+            known.volatile = volatile
+            known.array = replace(known.array, sync_kept_sectors=_kept_sectors(volatile[:1]))
+        return volatile == known.volatile
 
     def _moving(self, base: str, folders: tuple[str, ...], states: tuple[str | None, ...]) -> tuple[str, ...]:
         """Return the further files of this array that may change without any other sign.
@@ -338,6 +348,12 @@ def _awaited(array: Array, before: Array | None) -> tuple[int, ...]:
         return awaited_slots(array.level, layouts, slots, array.not_up, filled)
     was = before is not None and before.as_raid4 and before.raid_disks == array.raid_disks
     return array.not_up if was and array.level == "raid4" and array.not_up == (count - 1,) else ()
+
+
+def _kept_sectors(step: tuple[bytes | None, ...]) -> int | None:
+    """Return the sectors of ``sync_completed``: of "4096 / 8192"; None without a sync."""
+    text = _plain(step[0]) if step and step[0] is not None else ""
+    return integer(text.partition(" ")[0])
 
 
 def _plain(value: bytes) -> str:
