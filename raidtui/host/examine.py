@@ -19,7 +19,7 @@ from raidtui.host.on_top import (
     read_raid456_discards,
     runs_systemd,
 )
-from raidtui.host.probe import probe_signatures
+from raidtui.host.probe import TogetherProbe, probe_signatures
 from raidtui.host.references import read_referring
 from raidtui.host.roots.root import Root, whole_number
 from raidtui.host.tool_version import read_version
@@ -75,7 +75,12 @@ def read_above(root: Root, names: Collection[str]) -> dict[str, Disk]:
 
 
 def read_device(
-    root: Root, name: str, disks: Mapping[str, Disk] | None = None, *, digest: bool = True
+    root: Root,
+    name: str,
+    disks: Mapping[str, Disk] | None = None,
+    *,
+    digest: bool = True,
+    together: TogetherProbe | None = None,
 ) -> Device:
     """Return one device with its contents.
 
@@ -84,6 +89,7 @@ def read_device(
         name: the kernel's name.
         disks: it and its disk, if they have been read.
         digest: whether to read its first and last MiB, too.
+        together: looks for signatures on it and others at once.
     """
     found = (disks or DiskReader(root).read({name}))[name]
     node = f"{BLOCK}/{name.replace('/', '!')}"
@@ -97,7 +103,7 @@ def read_device(
         ):  # such as its mdadm --incremental
             time.sleep(_PACE_S)
             busy = why_busy(root, name)
-        probed = probe_signatures(root, name)
+        probed = (together and together.take(name)) or probe_signatures(root, name)
     entry = read_udev_entry(root, found.dev)
     if root.live and probed.value is not None and not has_udev_entry(root, found.dev or ""):
         uses = tuple(use for use in found.uses if use.kind != "signature")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from threading import Lock
+
 from raidtui.host.block import DiskReader
 from raidtui.host.roots.root import Root
 from raidtui.host.tools import ToolOutput
 from raidtui.model.answer import Answer, AnswerKind, known
 from raidtui.model.disk import Use
 
-_PROBE_S = 20.0
+_PROBE_S, _TOGETHER_S = 20.0, 3.0
 _NOTHING, _SEVERAL = 2, 8  # exit statuses of blkid(8) with --probe
 
 
@@ -25,14 +28,10 @@ def probe_signatures(root: Root, name: str) -> Answer[tuple[Use, ...]]:
     path = f"/dev/{name}"
     output = root.run("blkid", "--probe", "--output", "export", path, timeout_s=_PROBE_S)
     if output.status == 0:
-        rows = dict(line.partition("=")[::2] for line in output.stdout.split("\n") if "=" in line)
-        found = [
-            Use(kind="signature", what=rows[key], detail=rows.get("LABEL", "") if key == "TYPE" else "")
-            for key in ("TYPE", "PTTYPE")
-            if rows.get(key)
-        ]
+        rows = _rows(output.stdout)
+        found = _uses(rows)
         if found or "DEVNAME" in rows:  # of an empty partition it says where that lies
-            return output.answer(tuple(found)) if found else _none(root, path)
+            return output.answer(found) if found else _none(root, path)
         return output.silent(
             AnswerKind.NOT_UNDERSTOOD, f"blkid does not say in known words what {path} holds"
         )
@@ -40,6 +39,56 @@ def probe_signatures(root: Root, name: str) -> Answer[tuple[Use, ...]]:
         why = f"{path} holds signatures of several kinds: it is not clear which one is valid"
         return output.silent(AnswerKind.NOT_UNDERSTOOD, why)
     return _none(root, path) if output.status == _NOTHING else output.silent()
+
+
+class TogetherProbe:
+    """The signatures on several devices by one blkid and one wipefs; any thread may ask.
+
+    What is not plain is left to ``probe_signatures``, a device at a time: all of it where a tool takes long or
+    complains.
+
+    Args:
+        root: the host.
+        names: the kernel's names.
+    """
+
+    def __init__(self, root: Root, names: Collection[str]) -> None:
+        self._root = root
+        self._paths = {f"/dev/{name}": name for name in names if "/" not in name}
+        self._lock = Lock()
+        self._found: dict[str, Answer[tuple[Use, ...]]] | None = None
+
+    def take(self, name: str) -> Answer[tuple[Use, ...]] | None:
+        """Return what was found on a device, once: who asks again wants to know it anew."""
+        with self._lock:
+            if self._found is None:
+                self._found = self._ask() if self._root.live and len(self._paths) > 1 else {}
+            return self._found.pop(name, None)
+
+    def _ask(self) -> dict[str, Answer[tuple[Use, ...]]]:
+        argv = ("blkid", "--probe", "--output", "export", *self._paths)
+        output = self._root.run(*argv, timeout_s=_TOGETHER_S)
+        if output.status not in {0, _NOTHING} or output.stderr.strip():
+            return {}
+        said = [_rows(block) for block in output.stdout.split("\n\n")]
+        seen = {rows["DEVNAME"]: output.answer(found) for rows in said if (found := _uses(rows))}
+        bare = [path for path in self._paths if path not in seen]
+        wiped = self._root.run("wipefs", "--no-act", "--noheadings", *bare, timeout_s=_TOGETHER_S)
+        if bare and wiped.status == 0 and not wiped.stdout.strip() and not wiped.stderr.strip():
+            seen |= {path: known((), f"blkid and wipefs of {path}") for path in bare}
+        return {name: seen[path] for path, name in self._paths.items() if path in seen}
+
+
+def _rows(text: str) -> dict[str, str]:
+    return dict(line.partition("=")[::2] for line in text.split("\n") if "=" in line)
+
+
+def _uses(rows: dict[str, str]) -> tuple[Use, ...]:
+    return tuple(
+        Use(kind="signature", what=rows[key], detail=rows.get("LABEL", "") if key == "TYPE" else "")
+        for key in ("TYPE", "PTTYPE")
+        if rows.get(key)
+    )
 
 
 def _none(root: Root, path: str) -> Answer[tuple[Use, ...]]:

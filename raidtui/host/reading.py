@@ -25,6 +25,7 @@ from raidtui.host.on_top import (
     read_trim_timer,
 )
 from raidtui.host.openers import open_words
+from raidtui.host.probe import TogetherProbe
 from raidtui.host.references import read_named
 from raidtui.host.roots.root import Root
 from raidtui.host.smart.smart_names import has_smart
@@ -33,6 +34,8 @@ from raidtui.model.disk import Disk
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Reference, Survey
 
+_TOGETHER = 16
+"""So many devices are looked at by one run of a tool."""
 _WEAR_S = 1.0
 """How long to wait for SMART after everything else has been read."""
 _UNKNOWN_WEAR = "has not answered smartctl yet: its wear and its health are not known"
@@ -287,9 +290,12 @@ class Reading:
         there = [name for name in wanted if name in disks]
         self._light = {name: _light(self._root, disks[name]) for name in there}
         self._close = frozenset(closely) & self._light.keys()
-        for name in there:
-            if name in self._close:
-                self._crew.put((_NAMES, name), partial(self._read_closely, name, disks, digest=scope.digests))
+        close = [name for name in there if name in self._close]
+        for some in (close[first : first + _TOGETHER] for first in range(0, len(close), _TOGETHER)):
+            together = TogetherProbe(self._root, [name for name in some if not self._is_suspended(name)])
+            for name in some:
+                work = partial(self._read_closely, name, disks, digest=scope.digests, together=together)
+                self._crew.put((_NAMES, name), work)
         self._crew.put(_USES, self._read_uses)
         if self._asker is not None:
             whole = sorted({disk for name in there if has_smart(disk := disks[name].disk)})
@@ -314,20 +320,29 @@ class Reading:
             "trim_timer": read_trim_timer(self._root),
         }
 
-    def _read_closely(self, name: str, disks: Mapping[str, Disk], *, digest: bool) -> None:
-        if (self._root.text(f"{BLOCK}/{name}/dm/suspended") or "0").strip() == "1":
-            self._silent[name] = (
-                "it is suspended"  # whoever reads it waits until it is resumed, and cannot be ended
-            )
+    def _read_closely(
+        self,
+        name: str,
+        disks: Mapping[str, Disk],
+        *,
+        digest: bool,
+        together: TogetherProbe | None = None,
+    ) -> None:
+        if self._is_suspended(name):
+            self._silent[name] = "it is suspended"
             return
         try:
-            device = read_device(self._root, name, disks, digest=digest)
+            device = read_device(self._root, name, disks, digest=digest, together=together)
             self._devices[name] = None if name in self._maps and device.superblock is None else device
             self._silent.pop(name, None)
         except MdadmSilentError as error:
             self._silent[name] = str(error)
         if self._measured and self._asker is not None and self._names(self._crew.open) == {name}:
             self._crew.put(_JUDGE, self._judge)  # now it is known which disks had been away
+
+    def _is_suspended(self, name: str) -> bool:
+        """Whoever reads such a map waits until it is resumed, and cannot be ended."""
+        return (self._root.text(f"{BLOCK}/{name}/dm/suspended") or "0").strip() == "1"
 
     def _read_again(self, name: str) -> None:
         disks = DiskReader(self._root).read({name})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidtui.host.facts import why_not
-from raidtui.host.probe import probe_signatures
+from raidtui.host.probe import TogetherProbe, probe_signatures
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import output_path
 from raidtui.model.answer import AnswerKind
@@ -117,3 +117,29 @@ def test_right_before_a_step_it_is_looked_at_again() -> None:
 def test_of_a_capture_it_is_what_udev_says() -> None:
     root = MemoryRoot({"/sys/class/block/sda/dev": "8:0\n", "/run/udev/data/b8:0": "E:ID_FS_TYPE=xfs\n"})
     assert probe_signatures(root, "sda").value == (Use(kind="signature", what="xfs"),)
+
+
+THREE = ("/dev/sda", "/dev/sdb", "/dev/sdc")
+_BLKID = output_path(("blkid", "--probe", "--output", "export", *THREE))
+_WIPEFS = output_path(("wipefs", "--no-act", "--noheadings", "/dev/sda", "/dev/sdc"))
+_ONE = "DEVNAME=/dev/sdb\nTYPE=ext4\n\n"
+
+
+@pytest.mark.parametrize(
+    ("blkid", "wipefs", "found"),
+    [
+        (f"exit 2\n{_ONE}", "exit 0\n", {"sda": [], "sdb": ["ext4"], "sdc": []}),
+        (f"exit 2\n{_ONE}", "exit 0\nsda 0x438 ext4 1 \n", {"sdb": ["ext4"]}),
+        (f"exit 2\n{_ONE}", "exit 1\n", {"sdb": ["ext4"]}),
+        (f"exit 2\n{_ONE}", "timed-out\nno answer", {"sdb": ["ext4"]}),
+        (f"exit 8\n{_ONE}", "exit 0\n", {}),
+        ("timed-out\nno answer", "exit 0\n", {}),
+    ],
+)
+def test_several_at_once(blkid: str, wipefs: str, found: dict[str, list[str]]) -> None:
+    """What is not plain is no answer here: each of those is asked by itself."""
+    together = TogetherProbe(Live({_BLKID: blkid, _WIPEFS: wipefs}), ("sda", "sdb", "sdc"))
+    taken = {name: together.take(name) for name in ("sda", "sdb", "sdc")}
+    known = {name: answer.value for name, answer in taken.items() if answer is not None}
+    assert {name: [use.what for use in value or ()] for name, value in known.items()} == found
+    assert together.take("sdb") is None, "who asks again wants to know it anew"
