@@ -131,7 +131,7 @@ def _missing(file: str, array: Array) -> Advice:
         subject=array.title,
         text=f"{file} names arrays, but not {array.title}",
         why="An initramfs gets that file as it is: what it does not name may come up late, under"
-        " another number, or not before somebody starts it (mdadm.conf(5), initramfs-tools).",
+        " another number, or not until it is started by hand (mdadm.conf(5), initramfs-tools).",
         remedy=f"add its line (mdadm --detail --brief {array.path}), then renew the initramfs",
     )
 

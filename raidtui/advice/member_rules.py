@@ -101,7 +101,7 @@ def _of_spares(array: Array) -> Iterator[Advice]:
             severity=Severity.INFO,
             subject=array.title,
             text=f"{array.title} has no spare, and {binary_size(size)} of each member to rebuild",
-            why="Until somebody has brought a new disk and md has filled it, one more failed disk loses the"
+            why="Until a new disk has been installed and rebuilt, one more failed disk loses the"
             " array; a spare is taken at once (md(4), mdadm(8)).",
             remedy=f"raidtui plan add {array.title} DEVICE",
         )

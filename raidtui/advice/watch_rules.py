@@ -48,7 +48,7 @@ def _of_alerts(watchers: Watchers) -> Iterator[Advice]:
         yield Advice(
             code=AdviceCode.NOT_WATCHED,
             severity=Severity.ATTENTION,
-            text="nobody is told when a member fails: no mdadm --monitor runs"
+            text="a failed member alerts no one: no mdadm --monitor runs"
             + ("" if named else f", and {conf} names nobody"),
             why="An array goes on without a word when a member fails, until the next one does (mdadm(8),"
             " MONITOR MODE).",

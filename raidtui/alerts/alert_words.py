@@ -139,7 +139,7 @@ def _array_event(event: AlertEvent, label: str) -> str:
         "FailSpare": f"{member}, a spare or being rebuilt in {label}, has failed",
         "SpareActive": f"{member} is rebuilt, and serves in {label}",
         "DegradedArray": f"{label} is degraded",
-        "DeviceDisappeared": f"{label} is gone: it was stopped, or all of it is lost",
+        "DeviceDisappeared": f"{label} is gone: it was stopped, or all its members are lost",
         "SparesMissing": f"{label} has fewer spares than mdadm.conf says",
         "RebuildFinished": f"a sync of {label} has ended"
         + (f", with {mismatches} mismatches" if mismatches else ""),
@@ -187,7 +187,7 @@ def _verdict(
 
 
 _LOOK = "To do: look at it with raidtui, or raidtui status."
-_RESCUE = "To do: if nobody has stopped it, see raidtui rescue: what happened, and how it comes back."
+_RESCUE = "To do: unless it was stopped on purpose, see raidtui rescue: what happened, and how it comes back."
 _SMART = "To do: look at the disk with raidtui wear, and have another one ready."
 
 

@@ -322,7 +322,7 @@ def _refuse_schedule(root: Root, schedule: Schedule) -> Refusal | None:
             return FieldRefusal(
                 code=RefusalCode.UNSUPPORTED,
                 part="write",
-                why=f"{schedule.place.words} is only read: {work.words} would overwrite what is on it",
+                why=f"{schedule.place.words} is only read: {work.words} would overwrite its contents",
                 remedy="if that is what you want, give --write, and its serial number with --confirm",
                 form_remedy="choose yes at overwrite it",
             )

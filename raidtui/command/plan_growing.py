@@ -58,7 +58,7 @@ def add_grow_arguments(verb: Callable[[str, str], argparse.ArgumentParser]) -> N
     chunk = verb("grow-chunk", "change the chunk size of an array")
     chunk.add_argument("array", metavar="ARRAY")
     chunk.add_argument("chunk", metavar="KIB", type=int)
-    shrink = verb("shrink", "give an array fewer devices, or use less of each; what is on it must fit")
+    shrink = verb("shrink", "give an array fewer devices, or use less of each; its contents must fit")
     shrink.add_argument("array", metavar="ARRAY")
     less = shrink.add_mutually_exclusive_group(required=True)
     less.add_argument("--devices", dest="slots", type=int, default=0, metavar="N", help="slots afterwards")

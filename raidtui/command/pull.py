@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--start", action="store_true", help="carry the plan out, and follow its job")
     parser.add_argument("--disk", default="", metavar="SERIAL", help="the new disk, where several are new")
     parser.add_argument(
-        "--confirm", default="", metavar="NAME", help="name that a plan asks for that destroys what is on it"
+        "--confirm", default="", metavar="NAME", help="name to type for a plan that destroys data"
     )
     parser.add_argument(
         "--destroy", action="append", default=[], metavar="NAME", help="a stopped array that may be destroyed"

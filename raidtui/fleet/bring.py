@@ -32,7 +32,7 @@ _HASH = '[ -f "$f" ] && [ "$(sha256sum <"$f")" = "'
 _NOT_VERIFIED, _NO_PLACE = 81, 82
 _WORDS = {
     _NOT_VERIFIED: "what arrived there is not the file that was sent: nothing was run",
-    _NO_PLACE: "its cache folder cannot be made, or belongs to somebody else: nothing was run",
+    _NO_PLACE: "its cache folder cannot be made, or belongs to another user: nothing was run",
     126: "the file may not be executed there: is its home mounted noexec?",
     127: "a program is missing there: sh, sha256sum and stat are needed",
     255: "ssh does not reach it",

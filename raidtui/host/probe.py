@@ -44,8 +44,8 @@ def probe_signatures(root: Root, name: str) -> Answer[tuple[Use, ...]]:
 class TogetherProbe:
     """The signatures on several devices by one blkid and one wipefs; any thread may ask.
 
-    What is not plain is left to ``probe_signatures``, a device at a time: all of it where a tool takes long or
-    complains.
+    What is not plain is left to ``probe_signatures``, a device at a time; everything, where a tool takes long
+    or complains.
 
     Args:
         root: the host.
@@ -70,7 +70,9 @@ class TogetherProbe:
         output = self._root.run(*argv, timeout_s=_TOGETHER_S)
         if output.status not in {0, _NOTHING} or output.stderr.strip():
             return {}
-        said = [_rows(block) for block in output.stdout.split("\n\n")]
+        said = [_rows(block) for block in output.stdout.split("\n\n") if block.strip()]
+        if any(rows.get("DEVNAME") not in self._paths for rows in said):
+            return {}  # it is not understood
         seen = {rows["DEVNAME"]: output.answer(found) for rows in said if (found := _uses(rows))}
         bare = [path for path in self._paths if path not in seen]
         wiped = self._root.run("wipefs", "--no-act", "--noheadings", *bare, timeout_s=_TOGETHER_S)

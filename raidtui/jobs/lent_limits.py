@@ -117,7 +117,7 @@ class LentLimits:
             now[path] = _digits(text)
             if now[path] not in self._last[path]:
                 what = path.removeprefix("/sys/class/block/")
-                raise LimitsTakenError(f"somebody else has set {what} to {now[path] or 'nothing'}")
+                raise LimitsTakenError(f"{what} was changed meanwhile, to {now[path] or 'nothing'}")
         return now
 
     def _step(self, path: str, text: str) -> Step:
@@ -145,7 +145,7 @@ class LentLimits:
     def give_back(self) -> str:
         """Give the limits back; return what was done, a sentence."""
         done = restore_lent(self._root, self._record, self.id, own=True)
-        return done[0].text if done else "the limits were given back by somebody else"
+        return done[0].text if done else "the limits have already been given back"
 
     def _keep(self) -> None:
         last = _Last(boot=self._record.boot, values=self._last)
@@ -221,7 +221,7 @@ def _restored(root: Root, record: UndoRecord, entry: UndoEntry) -> GivenBack:
             failed.append(reason)
     if failed:
         return GivenBack(text=f"the limits could not be given back: {failed[0]}", held=True)
-    kept = f"; {' and '.join(left)} stay as somebody else has set them" if left else ""
+    kept = f"; {' and '.join(left)} stay as they were set meanwhile" if left else ""
     return GivenBack(text=f"the limits are as before{kept}")
 
 

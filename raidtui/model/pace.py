@@ -27,7 +27,7 @@ class PaceWhy(StrEnum):
 _WORDS = {
     PaceWhy.TRIAL: "raised until the latency shows it",
     PaceWhy.LATENCY: "as much as holds the target",
-    PaceWhy.UNUSED: "nobody uses the array",
+    PaceWhy.UNUSED: "the array is idle",
     PaceWhy.WINDOW: "an hour of full speed",
     PaceWhy.DEADLINE: "it would not end in time otherwise",
 }

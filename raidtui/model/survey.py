@@ -229,7 +229,7 @@ class Device(Struct, frozen=True, kw_only=True):
     wear_percent: float | None = None
     life_bytes: int | None = None
     trouble: str = ""
-    probed: Answer[tuple[Use, ...]] = Answer(kind=AnswerKind.NOT_ASKED, why="what is on it was not looked at")
+    probed: Answer[tuple[Use, ...]] = Answer(kind=AnswerKind.NOT_ASKED, why="its contents were not read")
 
     @property
     def path(self) -> str:

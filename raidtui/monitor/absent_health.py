@@ -42,7 +42,7 @@ def judge_absent(absent: AbsentArray) -> Finding:
         remedy = f"reconnect what is missing, and {NEVER_RE_CREATE}; {RESCUE}"
     elif absent.absence is Absence.NOT_THERE:
         code = FindingCode.NOT_THERE
-        sentence = f"does not run, and no member of it was found: {joined(absent.named_by)} {names} it"
+        sentence = f"does not run, and none of its members was found: {joined(absent.named_by)} {names} it"
         remedy = "look for its disks; if the array is no longer wanted, remove that line"
     else:
         code, sentence = FindingCode.NOT_STARTED, f"is not started: {count}"

@@ -102,7 +102,7 @@ def _notes(request: PaceRequest, arrays: Sequence[Array]) -> list[str]:
         notes.append(f"What is there now comes back at the end, or by the next start: {before}.")
     notes.append(
         f"It reads 4 KiB of the array 2 to 10 times a second, and lets md have as much speed as"
-        f" keeps these reads at {_ms(request.latency_ms)}; while nobody uses the array, all of it."
+        f" keeps these reads at {_ms(request.latency_ms)}; while the array is idle, md runs at full speed."
     )
     if request.by_s is not None:
         at = time.strftime("%a %d %b %H:%M", time.localtime(request.by_s))

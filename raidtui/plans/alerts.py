@@ -77,7 +77,7 @@ def plan_alerts(snapshot: Snapshot, setup: AlertSetup, request: AlertRequest) ->
         if part.steps:
             parts.append(part)
     if not parts:
-        return NothingToDo(why="all of it is set up already; raidtui alert --test tries it")
+        return NothingToDo(why="everything is already set up; raidtui alert --test tries it")
     steps = tuple(step for part in parts for step in part.steps)
     return Plan(
         title=f"set up alerts: {', '.join(part.title for part in parts)}",
@@ -338,7 +338,7 @@ def _journal(setup: AlertSetup) -> _Part:
         return part.refuse(
             RefusalCode.TAKEN,
             f"journald is to keep nothing: its configuration says Storage={setup.storage}",
-            "set Storage=persistent there, if nobody needs it so",
+            "set Storage=persistent there, unless it is volatile on purpose",
         )
     if _JOURNAL not in setup.folders:
         part.steps.append(

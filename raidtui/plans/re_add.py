@@ -27,7 +27,7 @@ def plan_re_add(survey: Survey, array: Array, name: str) -> Plan | Refusal:
         return Refusal(
             code=RefusalCode.UNKNOWN,
             why=f"{array.title} has no bitmap, so what changed is not known",
-            remedy=f"add it: all of it is copied{whole}",
+            remedy=f"add it: the whole disk is copied{whole}",
         )
     step = manage(
         array, ("--re-add", f"/dev/{name}"), "it was a member before", member_fact(array, name, "present")

@@ -171,7 +171,7 @@ def _result(channel: Channel, alerts: Sequence[Alert]) -> ChannelResult:
 
 
 def _unproven(root: Root, channels: Sequence[Channel]) -> Iterator[str]:
-    yield "That a channel accepted it does not show that anybody has read it: ask whoever should have it."
+    yield "A channel accepting it does not mean that it was read: ask the recipients."
     if any(each.mail_to for each in channels):
         yield "sendmail accepts mail before it is delivered: mailq shows what is still queued."
     watchers = read_watchers(root)

@@ -41,7 +41,7 @@ def test_a_host_that_is_watched() -> None:
         (
             {"monitors": ()},
             "not-watched",
-            "nobody is told when a member fails: no mdadm --monitor runs",
+            "a failed member alerts no one: no mdadm --monitor runs",
             "systemctl restart mdmonitor",
         ),
         (

@@ -42,7 +42,12 @@ def test_a_member_fails() -> None:
         ("DegradedArray", "", Severity.DEGRADED, "data is degraded"),
         ("FailSpare", "/dev/sde", Severity.ATTENTION, "sde, a spare or being rebuilt in data, has failed"),
         ("SpareActive", "/dev/sda", Severity.INFO, "sda is rebuilt, and serves in data"),
-        ("DeviceDisappeared", "", Severity.FAILED, "data is gone: it was stopped, or all of it is lost"),
+        (
+            "DeviceDisappeared",
+            "",
+            Severity.FAILED,
+            "data is gone: it was stopped, or all its members are lost",
+        ),
         ("SparesMissing", "", Severity.ATTENTION, "data has fewer spares than mdadm.conf says"),
         ("RebuildFinished", "", Severity.INFO, "a sync of data has ended"),
         (
@@ -80,8 +85,8 @@ def test_an_array_that_is_gone() -> None:
     words = said(event("DeviceDisappeared", "/dev/md9"), WELL)
     assert words.severity is Severity.FAILED
     assert words.sentence == (
-        "md9 is gone: it was stopped, or all of it is lost. No array of that name runs now. To do: if nobody"
-        " has stopped it, see raidtui rescue: what happened, and how it comes back."
+        "md9 is gone: it was stopped, or all its members are lost. No array of that name runs now. To do:"
+        " unless it was stopped on purpose, see raidtui rescue: what happened, and how it comes back."
     )
 
 

@@ -161,7 +161,7 @@ def test_a_device_is_only_read(host: Host) -> None:
         "Blocks that were never written, or were trimmed, read as zeros without any access to the flash.",
     )
     assert refused(host, work=WRITE, device="sde") == (
-        "/dev/sde is only read: random write 4K would overwrite what is on it; if that is what you want, give"
+        "/dev/sde is only read: random write 4K would overwrite its contents; if that is what you want, give"
         " --write, and its serial number with --confirm"
     )
     assert refused(host, work=replace(READ, size_bytes=1 << 40), device="sde") == (

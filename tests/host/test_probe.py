@@ -133,6 +133,8 @@ _ONE = "DEVNAME=/dev/sdb\nTYPE=ext4\n\n"
         (f"exit 2\n{_ONE}", "exit 1\n", {"sdb": ["ext4"]}),
         (f"exit 2\n{_ONE}", "timed-out\nno answer", {"sdb": ["ext4"]}),
         (f"exit 8\n{_ONE}", "exit 0\n", {}),
+        ("exit 2\nTYPE=ext4\n", "exit 0\n", {}),
+        ("exit 0\nDEVNAME=/dev/sdx\nTYPE=ext4\n", "exit 0\n", {}),
         ("timed-out\nno answer", "exit 0\n", {}),
     ],
 )

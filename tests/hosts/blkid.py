@@ -15,7 +15,13 @@ def blkid_output(root: Root, argv: tuple[str, ...]) -> ToolOutput | None:
         return ToolOutput(argv=argv, status=0, stdout="", stderr="")
     if argv[:2] != ("blkid", "--probe"):
         return None
-    dev = (root.text(f"/sys/class/block/{argv[-1].removeprefix('/dev/')}/dev") or "").strip()
+    blocks = [_block(root, word) for word in argv if word.startswith("/dev/")]
+    said = "\n".join(filter(None, blocks))
+    return ToolOutput(argv=argv, status=0 if blocks[-1] else 2, stdout=said, stderr="")
+
+
+def _block(root: Root, path: str) -> str:
+    dev = (root.text(f"/sys/class/block/{path.removeprefix('/dev/')}/dev") or "").strip()
     found = read_udev_entry(root, dev).properties
     rows = [f"{name}={found[key]}\n" for key, name in _KEYS.items() if key in found]
-    return ToolOutput(argv=argv, status=0 if rows else 2, stdout="".join(rows), stderr="")
+    return "".join((f"DEVNAME={path}\n", *rows)) if rows else ""

@@ -158,7 +158,7 @@ def test_what_files_name_and_is_not_there(guest: Guest, three: tuple[str, str, s
             ("spare", "not-there", "attention"),
         ]
         assert report["findings"][0]["sentence"] == (
-            f"old does not run, and no member of it was found: {CONF}, line 2 names it"
+            f"old does not run, and none of its members was found: {CONF}, line 2 names it"
         )
         # Members of an array that is not to be assembled are passed over.
         ignore = f"mdadm --stop /dev/md/data; printf 'ARRAY <ignore> UUID={uuid}\\n' >{CONF}; : >/etc/fstab"

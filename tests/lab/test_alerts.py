@@ -123,7 +123,7 @@ def test_the_test_goes_through_mdadm(heard: Guest) -> None:
     assert result.stdout.splitlines() == [
         "Sent through mdadm --monitor, which called the PROGRAM of mdadm.conf, as at a real failure.",
         "  hook (json): accepted",
-        "That a channel accepted it does not show that anybody has read it: ask whoever should have it.",
+        "A channel accepting it does not mean that it was read: ask the recipients.",
     ]
     assert titles(heard) == ["lab: this is a test alert", *["lab: this is a test alert, for mirror"] * 2]
 
@@ -168,7 +168,7 @@ def test_it_is_undone(heard: Guest) -> None:
     set_up(heard)
     again = started(heard, "plan", "alerts")
     assert (again.status, again.stdout) == (
-        0, "already so: all of it is set up already; raidtui alert --test tries it\n",
+        0, "already so: everything is already set up; raidtui alert --test tries it\n",
     )  # fmt: skip
     assert started(heard, "jobs", "rollback", last_job(heard)).status == 0
     assert heard.run("cat /etc/mdadm/mdadm.conf").stdout == before

@@ -32,7 +32,7 @@ def test_a_device_is_overwritten_by_whoever_knows_it(guest: Guest) -> None:
         f" their serial numbers: {own}"
     )
     assert refused(guest, *WRITE, device) == (
-        f"/dev/{disk} is only read: random write 64K would overwrite what is on it; if that is what you"
+        f"/dev/{disk} is only read: random write 64K would overwrite its contents; if that is what you"
         " want, give --write, and its serial number with --confirm"
     )
     assert refused(guest, *WRITE, device, "--write") == lost

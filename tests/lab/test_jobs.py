@@ -156,7 +156,7 @@ def test_members(guest: Guest, data: Made) -> None:
     assert refusal(guest, "re-add", "127", disks[5]) == f"{disks[5]} was not a member of 127; add it"
     do(guest, "remove", "127", disks[1])
     assert refusal(guest, "re-add", "127", disks[1]) == (
-        "127 has no bitmap, so what changed is not known; add it: all of it is copied (127M)"
+        "127 has no bitmap, so what changed is not known; add it: the whole disk is copied (127M)"
     )
     plan(guest, "add", "127", disks[1])
     assert apply(guest, status=2) == "raidtui: not done: it destroys data: to confirm, give --confirm=127\n"

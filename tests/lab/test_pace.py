@@ -120,9 +120,7 @@ def test_a_limit_of_somebody_else_is_left_alone(guest: Guest) -> None:
     guest.run(f"kill -9 {news['pid']}; while [ -d /proc/{news['pid']} ]; do :; done")
     guest.run(f"echo 778 >/sys/block/{md}/md/sync_speed_max")
     back = raidtui(guest, "pace", "--restore").stdout
-    assert (
-        back == f"data: the limits are as before; {md}/md/sync_speed_max stay as somebody else has set them\n"
-    )
+    assert back == f"data: the limits are as before; {md}/md/sync_speed_max stay as they were set meanwhile\n"
     assert limits(guest, md) == ("1000 (system)", "778 (local)")
 
 

@@ -293,7 +293,7 @@ def test_so_already_is_done(guest: Guest, scsi: Scsi) -> None:
         job = raidtui(guest, "apply", guest.put("nothing.json", made.stdout.encode()))
         assert (made.status, job.status) == (0, 0), job.output
         (once_more,) = tune(guest, f"keep {first} scheduler=none")
-        assert once_more == (0, "nothing to change: all of it is already kept\n")
+        assert once_more == (0, "nothing to change: everything is already kept\n")
 
 
 def test_a_raid5(guest: Guest, scsi: Scsi) -> None:

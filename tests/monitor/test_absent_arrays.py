@@ -284,7 +284,7 @@ def test_what_files_name() -> None:
 def test_named_and_not_there() -> None:
     files = {CONF: f"ARRAY /dev/md/lost UUID={OTHER}\n", "/etc/fstab": "/dev/md/shelf /mnt ext4 noauto 0 0\n"}
     lost, shelf = found(files)
-    words = f"does not run, and no member of it was found: {CONF}, line 1 names it"
+    words = f"does not run, and none of its members was found: {CONF}, line 1 names it"
     assert report_of(lost) == ("not-there", words, Health.FAILED)
     assert report_of(shelf)[2] is Health.ATTENTION
 

@@ -120,7 +120,7 @@ OWN = former(raid10().array_uuid, "nas:data")
             plan_re_add,
             raid10(),
             replace(NEW, superblock=OWN),
-            "data has no bitmap, so what changed is not known; add it: all of it is copied (210G)",
+            "data has no bitmap, so what changed is not known; add it: the whole disk is copied (210G)",
         ),
         (
             plan_add,
@@ -143,7 +143,7 @@ def test_add_or_re_add(plan: Plans, array: ArraySpec, found: Device, sentence: s
 def test_re_add_where_the_size_is_not_known() -> None:
     survey = host(raid10(), devices=(replace(NEW, superblock=OWN),))
     unread = replace(first(survey), component_kib=None)
-    sentence = "data has no bitmap, so what changed is not known; add it: all of it is copied"
+    sentence = "data has no bitmap, so what changed is not known; add it: the whole disk is copied"
     assert refused(plan_re_add(survey, unread, "sdz")) == sentence
     bare = replace(first(survey), uuid=None)
     nameless = replace(survey, devices={"sdz": replace(NEW, superblock=former(None))})

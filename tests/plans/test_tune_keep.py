@@ -348,7 +348,7 @@ def test_refused_for_what_the_host_is() -> None:
     )
     host = TuneHost(files={**DATABASE, RULES: f"{UDEV_HEAD}{HEAD_SDA}\n{SDA}"},
                     nodes={"sda": {"queue/scheduler": "[none]", "device/queue_depth": "8"}})  # fmt: skip
-    assert refused(keeping(host, "sda scheduler=none", "sda queue_depth")) == "all of it is already kept"
+    assert refused(keeping(host, "sda scheduler=none", "sda queue_depth")) == "everything is already kept"
     assert refused(forgetting(host, "sda timeout")) == "raidtui does not keep timeout of sda"
     assert refused(forgetting(host, "sdz timeout")) == "there is no sdz here"
     assert refused(forgetting(TuneHost())) == "raidtui keeps nothing here"

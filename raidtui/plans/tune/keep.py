@@ -25,7 +25,7 @@ from raidtui.plans.tune.now import LIMITS, AskedValue, changes_of, names_of, pla
 _RELOAD = Step(argv=("udevadm", "control", "--reload"), why="udev reads its rules again", may_fail=True)
 
 
-ALL_KEPT = "all of it is already kept"
+ALL_KEPT = "everything is already kept"
 _ONCE = frozenset({KnobScope.ARRAY, KnobScope.CACHE})
 """What udev sets values of once, when it notes that."""
 
@@ -65,7 +65,7 @@ def plan_keep(snapshot: Snapshot, tuning: Tuning, items: Sequence[KeepItem]) -> 
         files = (*files, *(_looked_at(name) for name in _arrays(kept)))
     if not files and now is None:
         return NothingToDo(
-            why="; ".join(("all of it that can be is already kept" if unkept else ALL_KEPT, *unkept))
+            why="; ".join(("everything that can be kept already is" if unkept else ALL_KEPT, *unkept))
         )
     values, back = (now.steps, now.undo) if now is not None else ((), ())
     return Plan(

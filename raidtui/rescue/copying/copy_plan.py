@@ -99,7 +99,7 @@ def plan_copy(survey: Survey, request: CopyRequest) -> Plan | Refusal:
                 needs=same,
                 timeout_s=_LONGEST_S,
             ),
-            Step(argv=("sync", path), why="all of it is on the disk"),
+            Step(argv=("sync", path), why="everything is on the disk"),
         ),
         harm=Harm.HARMLESS if target is None else Harm.DESTROYS,
         losses=losses,

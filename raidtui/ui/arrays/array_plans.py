@@ -87,7 +87,7 @@ def _refuse_pace(report: Report, array: Array | None) -> Refusal | None:
         return Refusal(code=RefusalCode.NOT_FOUND, why="no array is chosen")
     if report.snapshot.host.source == "demo":
         return Refusal(
-            code=RefusalCode.NOT_HERE, why="the demo host is simulated: nobody waits for its disks"
+            code=RefusalCode.NOT_HERE, why="the demo host is simulated: its disks serve no requests"
         )
     if array.key in report.pacing:
         return needs_root(report.snapshot)

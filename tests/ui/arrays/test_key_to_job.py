@@ -268,7 +268,7 @@ async def test_the_demo_host_is_left_alone() -> None:
             "a": "its members hold no data to rescue",
             "i": "there is no disk to pull",
             "m": "its members hold no data to compare",
-            "y": "nobody waits for its disks",
+            "y": "its disks serve no requests",
         }
         for key, why in refused.items():
             await pilot.press(key)
