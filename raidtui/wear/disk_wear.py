@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import NoReading, SmartMeasurement, SmartReading, Unread, smart_words
+from raidtui.wear.bytes_written import Written, with_unit, without_guess, written
 from raidtui.wear.counter_units import (
     UnitState,
     UnitVerdict,
@@ -17,7 +18,7 @@ from raidtui.wear.counter_units import (
     verdict_words,
     verify_unit,
 )
-from raidtui.wear.endurance import Percent, Written, life_used, with_unit, without_guess, written
+from raidtui.wear.endurance import Percent, life_used
 from raidtui.wear.faults import (
     SCSI_HOT,
     DiskCode,

@@ -12,8 +12,9 @@ from raidtui.model.smart import SmartMeasurement, SmartReading
 from raidtui.view.text import escaped, visible
 from raidtui.view.units import decimal_size
 from raidtui.wear.array_wear import ArrayWear
+from raidtui.wear.bytes_written import Written
 from raidtui.wear.disk_wear import DiskWear, judge_disk
-from raidtui.wear.endurance import Percent, Written
+from raidtui.wear.endurance import Percent
 from raidtui.wear.self_test_words import hours_ago, last_words
 
 

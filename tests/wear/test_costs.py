@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.array import Array
+from raidtui.wear.bytes_written import Written
 from raidtui.wear.costs import (
     Share,
     Spent,
@@ -19,7 +20,7 @@ from raidtui.wear.costs import (
     sync_words,
 )
 from raidtui.wear.disk_wear import DiskWear
-from raidtui.wear.endurance import Percent, Written
+from raidtui.wear.endurance import Percent
 from raidtui.wear.ledger_entries import LedgerEntry, stretch_bytes
 
 TB, GB = 10**12, 10**9

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from raidtui.wear.bytes_written import Written, written
 from raidtui.wear.disk_wear import findings_of
-from raidtui.wear.endurance import Written, life_used, written
+from raidtui.wear.endurance import life_used
 from raidtui.wear.wear_report import wear_dict, wear_of_text
 from raidtui.wear.witnesses import Confidence, Witness, confidence_of, doubt_words, wraps
 from tests.wear.disks import facts, parsed, reading_of, smartctl_json, ssd, text_of
