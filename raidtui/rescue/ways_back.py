@@ -11,19 +11,19 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from raidtui.model.geometry import slots_words
-from raidtui.model.reshape_place import is_cut, needs_backup, place_of
+from raidtui.model.reshape_place import is_cut
 from raidtui.model.start_obstacle import lacks_raid0_layout
 from raidtui.model.survey import MemberRole
 from raidtui.plans.whole import refuse_start
+from raidtui.rescue.back_refusals import bitmap_refusal, blocked, journal_refusal, whole_members
 from raidtui.rescue.container_back import container_ways
 from raidtui.rescue.gap_words import behind_words
 from raidtui.rescue.groups import MemberGroup, is_too_small
 from raidtui.rescue.half_back import halves_refusal, look_at_halves, take_halves
 from raidtui.rescue.records import STARTS, Cause, CauseCode, WayBack, WayCode
-from raidtui.rescue.reshape_backup import is_needed, new_backup
-from raidtui.view.units import SECTOR_BYTES, binary_size, joined
+from raidtui.rescue.reshape_back import reshape_ways
+from raidtui.view.units import joined
 
-_DIRTY = " The kernel is told to start it although its parity may not fit (start_dirty_degraded)."
 _SUPERBLOCKS = "the superblocks of its members"
 _REBUILT = {CauseCode.SUPERBLOCK_LOST, CauseCode.OVERWRITTEN, CauseCode.NOT_ENOUGH, CauseCode.SPARE}
 
@@ -42,7 +42,7 @@ def ways_of(group: MemberGroup, causes: tuple[Cause, ...]) -> tuple[WayBack, ...
     found += starts
     found += _without_bitmap(group)
     found += _layouts(group)
-    found += _reshape(group)
+    found += reshape_ways(group)
     found += take_halves(group)
     found += _force(group)
     found += _search(group, causes)
@@ -54,13 +54,6 @@ def _with_devices(way: WayBack) -> WayBack:
     if not way.possible or way.devices or way.code not in STARTS:
         return way
     return replace(way, possible=False, why_not="none of its members is whole")
-
-
-def blocked(group: MemberGroup) -> str:
-    """Return why no members of an array can be assembled at present; "" where they can."""
-    if group.starts:
-        return f"{joined(sorted(group.starts))} must first be mapped where the partition was"
-    return ""
 
 
 def _copy(group: MemberGroup) -> Iterator[WayBack]:
@@ -124,11 +117,11 @@ def _why_not_started(group: MemberGroup, *, run: bool) -> str:
         return blocked(group) or "md takes none of its members as they are"
     refusal = refuse_start(group.usable, run=run)
     why = blocked(group) or (refusal.why if refusal is not None else "")
-    return why or _bitmap_refusal(group) or _journal_refusal(group) or halves_refusal(group)
+    return why or bitmap_refusal(group) or journal_refusal(group) or halves_refusal(group)
 
 
 def _start(group: MemberGroup) -> WayBack:
-    names = _whole(group)
+    names = whole_members(group)
     why = _why_not_started(group, run=False)
     return WayBack(
         code=WayCode.START,
@@ -141,7 +134,7 @@ def _start(group: MemberGroup) -> WayBack:
 
 
 def _look(group: MemberGroup) -> WayBack:
-    names = _whole(group)
+    names = whole_members(group)
     why = _why_not_started(group, run=True)
     how = f"set {joined(names) or 'its members'} read-only (blockdev --setro), assemble with --run --readonly"
     if group.newest.replays:
@@ -173,7 +166,7 @@ def _with_doubt(way: WayBack) -> WayBack:
 def _degraded(group: MemberGroup) -> Iterator[WayBack]:
     if group.usable and refuse_start(group.usable, run=False) is None:
         return  # it starts without --run
-    names = _whole(group)
+    names = whole_members(group)
     why = _why_not_started(group, run=True)
     left = [each.name for each in group.standing.not_whole if not each.rebuilding]
     outside = f" {joined([*left, *group.lost])} must not be named." if names and (left or group.lost) else ""
@@ -188,9 +181,9 @@ def _degraded(group: MemberGroup) -> Iterator[WayBack]:
 
 
 def _without_bitmap(group: MemberGroup) -> Iterator[WayBack]:
-    if not _bitmap_refusal(group):
+    if not bitmap_refusal(group):
         return
-    names = _whole(group)
+    names = whole_members(group)
     refusal = refuse_start(group.usable, run=True)
     why = blocked(group) or (refusal.why if refusal is not None else "") or halves_refusal(group)
     yield WayBack(
@@ -208,7 +201,7 @@ def _without_bitmap(group: MemberGroup) -> Iterator[WayBack]:
 def _layouts(group: MemberGroup) -> Iterator[WayBack]:
     if not lacks_raid0_layout(group.usable.values()):
         return
-    names = _whole(group)
+    names = whole_members(group)
     why = blocked(group) or ("" if group.standing.enough else "a RAID 0 needs all its members")
     for code, written in (
         (WayCode.LAYOUT_ALTERNATE, "Linux 3.14 and newer"),
@@ -227,77 +220,8 @@ def _layouts(group: MemberGroup) -> Iterator[WayBack]:
         )
 
 
-def _bitmap_refusal(group: MemberGroup) -> str:
-    damaged = [name for name in group.standing.whole.values() if group.blocks[name].bitmap_damaged]
-    return "the kernel does not start it if it reads a bitmap that is damaged" if damaged else ""
-
-
-def _reshape(group: MemberGroup) -> Iterator[WayBack]:
-    reshape = group.newest.reshape
-    if reshape is None:
-        return
-    names = _whole(group)
-    short = group.standing.enough is False
-    why = blocked(group) or ("too few members are whole" if short else "")
-    needs = needs_backup(group.newest)
-    file, filed = group.backup if needs else None, ""
-    if needs and file is None:
-        filed = "its backup file was not found: raidtui rescue try continue-reshape --backup-file FILE"
-    elif file is not None and not is_needed(file, reshape.position_kib):
-        filed = f"{file.path} is not needed any more, and mdadm refuses it: continue without it"
-    yield WayBack(
-        code=WayCode.CONTINUE,
-        text=f"Continue the reshape with {joined(names)}"
-        + (", with the backup file that was given to mdadm --grow (--backup-file)." if needs else ".")
-        + (_DIRTY if group.standing.unwritten else ""),
-        writes="the data of all members, moved to their new places",
-        possible=not why and not filed,
-        why_not=why or filed,
-        devices=names,
-        backup=file.path if file is not None else "",
-    )
-    if needs:
-        early = "" if reshape.in_place else "md refuses to go on from so early a place: revert it instead"
-        yield WayBack(
-            code=WayCode.CONTINUE_WITHOUT,
-            text="Continue the reshape without its backup file (--invalid-backup, with a new file that"
-            " exists), on overlays first. Where no more was moved than is recorded, that loses nothing, and"
-            " mdadm does not take even the right file.",
-            writes="the data of all members, moved to their new places",
-            possible=not why and not early,
-            why_not=why or early,
-            forgives="what was moved beyond the recorded place: up to 10 s of the reshape",
-            devices=names,
-            backup=new_backup(group.uuid),
-        )
-    misaligned, fresh = _unaligned(group), new_backup(group.uuid)
-    yield WayBack(
-        code=WayCode.REVERT,
-        text="Revert the reshape (--update=revert-reshape): what was moved is moved back. On overlays"
-        " first: the command writes also where it fails."
-        + (f" It needs a backup file, a new one: --backup-file={fresh}." if needs else ""),
-        writes="superblocks at once, then the data of all members",
-        possible=not why and not misaligned,
-        why_not=why or misaligned,
-        devices=names,
-        backup=fresh if needs else "",
-    )
-
-
-def _unaligned(group: MemberGroup) -> str:
-    """Return why mdadm does not revert a reshape here, or ""."""
-    found = place_of(group.newest)
-    if found is None or found.reverts:
-        return ""
-    stripe = binary_size(found.chunk * found.old_data_disks * SECTOR_BYTES)
-    return (
-        f"mdadm reverts only at multiples of {stripe}, where whole stripes of the old form end: let it"
-        " continue a little, and stop"
-    )
-
-
 def _force(group: MemberGroup) -> Iterator[WayBack]:
-    whole = _whole(group, rebuilding=False)
+    whole = whole_members(group, rebuilding=False)
     forced = group.forced
     if group.standing.enough and group.standing.unwritten:
         yield WayBack(
@@ -311,7 +235,7 @@ def _force(group: MemberGroup) -> Iterator[WayBack]:
             else "the stripes that were being written when it stopped: their parity may not fit",
             devices=whole,
         )
-    elif group.standing.enough and _journal_refusal(group):
+    elif group.standing.enough and journal_refusal(group):
         yield WayBack(
             code=WayCode.FORCE,
             text=f"Start it without its journal by force (--force) with {joined(whole)}; it starts"
@@ -331,7 +255,7 @@ def _force(group: MemberGroup) -> Iterator[WayBack]:
 def _forced_way(group: MemberGroup, chosen: list[str]) -> WayBack:
     """Return the way that takes these outdated members for up to date; [] where all are too few."""
     why = blocked(group) or ("" if chosen else "also with the outdated members they are too few")
-    names = (*_whole(group, rebuilding=False), *chosen)
+    names = (*whole_members(group, rebuilding=False), *chosen)
     rest = [each.name for each in group.stale if each.name not in chosen]
     rest += [each.name for each in group.rebuilding]
     rest += [name for name, block in group.blocks.items() if block.role is MemberRole.SPARE]
@@ -417,18 +341,3 @@ def search_ways(names: tuple[str, ...], why_not: str = "") -> Iterator[WayBack]:
         forgives="everything, if the geometry is wrong",
         devices=names,
     )
-
-
-def _whole(group: MemberGroup, *, rebuilding: bool = True) -> tuple[str, ...]:
-    """Return the members to name: the whole ones by slot, those that are being rebuilt, and the journal.
-
-    mdadm waits for a replacement as for a member.
-    """
-    whole = [name for _, name in sorted(group.standing.whole.items())]
-    others = [*(each.name for each in group.rebuilding), *group.standing.replacing] if rebuilding else []
-    return (*whole, *others, *((group.journal,) if group.journal else ()))
-
-
-def _journal_refusal(group: MemberGroup) -> str:
-    lost = (group.newest.features or 0) & 0x200 and not group.journal
-    return "mdadm does not start it without its journal, unless by force" if lost else ""

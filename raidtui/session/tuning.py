@@ -22,7 +22,8 @@ from raidtui.model.knob import Tuning, same_value
 from raidtui.model.plan import Plan, Refusal, RefusalCode, Step
 from raidtui.model.smart import ErrorRecovery
 from raidtui.model.snapshot import Snapshot
-from raidtui.plans.tune.now import Readback, read_back, titled_back
+from raidtui.plans.tune.now import titled_back
+from raidtui.plans.tune.readback import Readback, read_back
 from raidtui.session.host_thread import HostThread
 from raidtui.session.shell import Shell
 from raidtui.session.watch_loop import WatchLoop

@@ -27,13 +27,13 @@ from raidtui.host.md.array_attributes import (
     states_of_flags,
 )
 from raidtui.host.md.array_names import ArrayName, read_array_name, sysfs_uuid
+from raidtui.host.md.array_sync import kept_sectors, plain_text, sync_of
 from raidtui.host.md.mdadm_waits import waiting_mdadm
 from raidtui.host.md.mdstat import MdstatArray
 from raidtui.host.roots.root import Root
 from raidtui.host.udev import read_udev_entry
-from raidtui.model.array import NO_SUPERBLOCK, Array, Member, Phase, Reshape, Sync
+from raidtui.model.array import NO_SUPERBLOCK, Array, Member, Reshape
 from raidtui.model.geometry import awaited_slots
-from raidtui.model.verdict import sync_phase, sync_word
 
 _VOLATILE = (
     "array_state", "sync_action", "degraded", "mismatch_cnt", "sync_speed_min", "sync_speed_max", "sync_min",
@@ -123,7 +123,7 @@ class ArrayReader:
             if known.age % _BAD_BLOCKS_EVERY == 0 and self._has_drifted(known):
                 self.forget(entry.name)
                 return self.read(entry)
-            sync = _sync(entry, known.array)
+            sync = sync_of(entry, known.array)
             if sync != known.array.sync:
                 known.array = replace(known.array, sync=sync)
             return known.array
@@ -137,7 +137,7 @@ class ArrayReader:
         steps = (f"{base}/sync_completed",) if entry.sync is not None else ()
         step = self._root.read_many(steps)
         volatile = self._root.read_many(paths)
-        texts = tuple(None if value is None else _plain(value) for value in volatile)
+        texts = tuple(None if value is None else plain_text(value) for value in volatile)
         further = self._moving(base, folders, texts[len(_VOLATILE) :])
         if entry.sync is not None:
             further = (*further, f"{base}/sync_max")
@@ -146,7 +146,7 @@ class ArrayReader:
         volatile = (*step, *volatile, *self._root.read_many(further))
         before = known.array if known is not None else None
         array = self._read_whole(entry, base, folders, texts, bad_blocks)
-        array = replace(array, awaited_slots=_awaited(array, before), sync_kept_sectors=_kept_sectors(step))
+        array = replace(array, awaited_slots=_awaited(array, before), sync_kept_sectors=kept_sectors(step))
         # Arrays are read completely at different samples, not all at once.
         age = 0 if known is not None else len(self._known) % _REREAD_EVERY
         going = any(state is None for state in texts[len(_VOLATILE) :: 2])
@@ -158,7 +158,7 @@ class ArrayReader:
         volatile = self._root.read_many(known.paths)
         if volatile != known.volatile and syncs and volatile[1:] == known.volatile[1:]:
             known.volatile = volatile
-            known.array = replace(known.array, sync_kept_sectors=_kept_sectors(volatile[:1]))
+            known.array = replace(known.array, sync_kept_sectors=kept_sectors(volatile[:1]))
         return volatile == known.volatile
 
     def _moving(self, base: str, folders: tuple[str, ...], states: tuple[str | None, ...]) -> tuple[str, ...]:
@@ -241,7 +241,7 @@ class ArrayReader:
                 found = replace(found, attended=bool(waiting_mdadm(self._root, entry.name)))
             array = replace(array, reshape=found)
         array = _named(array, read_array_name(self._root, array, use_mdadm=self._use_mdadm))
-        return replace(array, sync=_sync(entry, array))
+        return replace(array, sync=sync_of(entry, array))
 
     def _reshape(
         self, base: str, name: str, folders: tuple[str, ...], *, layout: int | None, chunk_bytes: int | None
@@ -350,59 +350,11 @@ def _awaited(array: Array, before: Array | None) -> tuple[int, ...]:
     return array.not_up if was and array.level == "raid4" and array.not_up == (count - 1,) else ()
 
 
-def _kept_sectors(step: tuple[bytes | None, ...]) -> int | None:
-    """Return the sectors of ``sync_completed``: of "4096 / 8192"; None without a sync."""
-    text = _plain(step[0]) if step and step[0] is not None else ""
-    return integer(text.partition(" ")[0])
-
-
-def _plain(value: bytes) -> str:
-    return value.decode("utf-8", "replace").rstrip("\n")
-
-
 def _head_text(text: str) -> str:
     """Return an entry's lines without the progress, which changes at every sample."""
     return "\n".join(
         line.partition("=")[0] if " = " in line or "=100.0%" in line else line for line in text.split("\n")
     )
-
-
-def _sync(entry: MdstatArray, array: Array) -> Sync | None:
-    line, action = entry.sync, array.sync_action
-    if line is None:
-        if action == "frozen":
-            return Sync(action=_waiting_work(array), phase=Phase.FROZEN) if array.work_waits else None
-        if array.active and array.reshape_position not in (None, "none"):
-            return Sync(action="reshape", phase=Phase.PENDING)
-        return None
-    word = sync_word(line.word, line.waiting, action, filling=entry.filling)
-    phase = Phase(sync_phase(line.waiting, action))
-    if word == "recover" and phase is Phase.RUNNING and _is_filled(array):
-        return None  # it ended between the readings of mdstat and of sysfs
-    return Sync(
-        action=word,
-        phase=phase,
-        done_kib=line.done_kib,
-        total_kib=line.total_kib,
-        kernel_permille=line.permille,
-        kernel_speed_kib_s=line.speed_kib_s,
-    )
-
-
-def _is_filled(array: Array) -> bool:
-    """Whether, by sysfs, no member is still to be filled."""
-    known = array.array_state is not None and all(member.states is not None for member in array.members)
-    filling = array.replacing or any(
-        member.has("spare") and member.slot is not None and not member.has("faulty")
-        for member in array.members
-    )
-    return known and bool(array.members) and not filling
-
-
-def _waiting_work(array: Array) -> str:
-    if array.reshape_position not in (None, "none"):
-        return "reshape"
-    return "recover" if array.degraded or array.replacing else "resync"
 
 
 def _named(array: Array, name: ArrayName) -> Array:

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from raidtui.model.absent import Absence, AbsentArray, AbsentMember
 from raidtui.session.watch import Report
-from raidtui.ui.arrays.array_detail import LABEL, finding_lines
+from raidtui.ui.arrays.array_detail import finding_lines
 from raidtui.ui.arrays.array_rows import absence_words, state_of
+from raidtui.ui.arrays.speed_chart import LABEL
 from raidtui.view.line import Line
 from raidtui.view.text import fit, tail, visible
 

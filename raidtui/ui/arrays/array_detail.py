@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import textwrap
 import time
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 
 from raidtui.model.array import Array, Member, Phase
 from raidtui.model.bad_blocks import only_holders
@@ -17,18 +15,16 @@ from raidtui.model.sync_record import LastCheck
 from raidtui.monitor.sync_watch import ended_at
 from raidtui.pace.pace_words import given_words, held_words
 from raidtui.session.watch import Report
+from raidtui.ui.arrays.speed_chart import LABEL, speed_lines, text_parts
 from raidtui.ui.commands import ADD, ASSEMBLE, FAIL, PAUSE, REMOVE
-from raidtui.ui.frame.chart import SLICE_S, bar, chart_rows, median_words, slices, spread_words
+from raidtui.ui.frame.chart import bar
 from raidtui.ui.frame.pane import SEVERITY_ROLES
 from raidtui.view.line import GLYPHS, Line, whole_columns
-from raidtui.view.text import cell_width, fit, fit_figure, fit_words, tail, visible
+from raidtui.view.text import cell_width, fit, fit_words, tail, visible
 from raidtui.view.units import binary_size, duration, rate_mb_s
 
-LABEL = 10
 _TALL, _BESIDE_CHART, _MOST_CHART = 36, 30, 24
 """From which height on a chart has several rows, how many rows all else takes, and the most it gets."""
-_MOST_NOTES = 6
-"""How many short lines beside the chart are read more easily than one long line below it."""
 _SHORTEST_BAR = 12
 _MEMBER_ROLES = {
     "in_sync": "plain", "faulty": "bad", "detached": "bad", "rebuilding": "warn", "replacement": "warn",
@@ -36,18 +32,12 @@ _MEMBER_ROLES = {
 }  # fmt: skip
 
 
-@lru_cache(maxsize=64)
-def _parts(text: str, width: int) -> tuple[str, ...]:
-    """Return a text cut into lines; cached, as the same few are drawn each time."""
-    return tuple(textwrap.wrap(text, width, break_on_hyphens=False))
-
-
 def head_lines(report: Report, array: Array, width: int, height: int) -> list[Line]:
     """Return rule, identity, progress and chart, in a window of so many columns and rows."""
     lines: list[Line] = [[(" " + "─" * (width - 2) + " ", "dim")], _identity(array, width)]
     lines.append(_progress(report, array, width))
     rows = min(_MOST_CHART, height - _BESIDE_CHART) if height >= _TALL else 1
-    return [*lines, *_chart(report, array, width, rows)]
+    return [*lines, *speed_lines(report, array, width, rows)]
 
 
 def _label(text: str) -> tuple[str, str]:
@@ -145,68 +135,10 @@ def _clock(now_s: float, then_s: float) -> str:
     return time.strftime(form, time.localtime(then_s))
 
 
-def _chart(report: Report, array: Array, width: int, height: int) -> list[Line]:
-    points = report.speeds.get(array.key, ())
-    if not points or array.sync is None:
-        return []
-    cells = max(10, width - LABEL - 1 - 52)
-    if height > 1:
-        cells = width - LABEL - 1 - 24
-    values = slices(points, cells)
-    estimate = report.estimates.get(array.key)
-    now = rate_mb_s(estimate.speed_kib_s) if estimate else ""
-    held = report.brakes.get(array.key)
-    brake = visible(held.sentence) if held and array.sync.phase is Phase.RUNNING else ""
-    rows = chart_rows(values, cells, height)
-    if height == 1:
-        room = width - LABEL - 1 - cells - 22
-        beside = cell_width(brake) <= room
-        line: Line = [
-            (fit_figure(f"{now:>{LABEL - 1}}", LABEL + 1), "strong"),
-            (rows[0], "accent"),
-            (fit_figure(f"  {spread_words(values)}", 22), "plain"),
-            (fit(brake if beside else "", room), "warn"),
-        ]
-        return [line, *([] if beside else _below_chart(brake, width))]
-    notes = [f"now {now}", spread_words(values), median_words(values), *_parts(brake, 21)]
-    beside = len(notes) <= min(height, _MOST_NOTES)
-    notes = (notes if beside else notes[:3]) + [""] * height
-    axis = (
-        f"{rate_mb_s(max((each for each in values if each is not None), default=0.0))}",
-        *[""] * (height - 2),
-        "0",
-    )
-    lines: list[Line] = [
-        [
-            (f"{axis[number]:>{LABEL}}" + ("┤" if axis[number] else "│"), "dim"),
-            (row, "accent"),
-            (
-                fit(f"  {notes[number]}", width - LABEL - 1 - cells),
-                "warn" if number >= 3 else "plain",
-            ),
-        ]
-        for number, row in enumerate(rows)
-    ]
-    return [*lines, _time_axis(len(values), cells), *([] if beside else _below_chart(brake, width))]
-
-
-def _time_axis(count: int, cells: int) -> Line:
-    """Return the line below a chart: when its first and its last slice were."""
-    begun = f"{duration(count * SLICE_S)} ago"
-    ends = "now".rjust(count - cell_width(begun)) if count >= cell_width(begun) + 5 else ""
-    return [(" " * LABEL + "└", "dim"), (fit(begun + ends if ends else "now", cells), "dim")]
-
-
-def _below_chart(words: str, width: int) -> list[Line]:
-    """Return what holds a sync back, where there is no room beside the chart."""
-    parts = _parts(words, width - LABEL - 1)
-    return [[(fit(" " * (LABEL + 1) + part, width), "warn")] for part in parts]
-
-
 def unit_lines(array: Array, width: int) -> list[Line]:
     """Return the sum for RAID-10, whose resync counts the array's KiB; nothing where nothing needs it."""
     text = _unit_words(array, width)
-    parts = _parts(text, width - LABEL - 2) if text else []
+    parts = text_parts(text, width - LABEL - 2) if text else []
     return [[(fit(" " * (LABEL + 1) + part, width - 1), "dim")] for part in parts]
 
 
@@ -265,7 +197,7 @@ def body_lines(
 
 
 def _wrapped(text: str, width: int, role: str) -> list[Line]:
-    return [[(fit(" " + part, width), role)] for part in _parts(visible(text), width - 1)]
+    return [[(fit(" " + part, width), role)] for part in text_parts(visible(text), width - 1)]
 
 
 def _pace_lines(report: Report, array: Array, width: int) -> list[Line]:
@@ -399,7 +331,7 @@ def finding_lines(finding: Finding, remedy: str, width: int) -> Iterator[Line]:
     """Yield a finding and its remedy, wrapped."""
     role = SEVERITY_ROLES[finding.severity]
     glyph = {"accent": "i", "warn": GLYPHS["warn"], "bad": GLYPHS["bad"]}[role]
-    for number, part in enumerate(_parts(visible(finding.sentence), width - 5)):
+    for number, part in enumerate(text_parts(visible(finding.sentence), width - 5)):
         yield [(f" {glyph if number == 0 else ' '} ", role), (fit(part, width - 3), role)]
-    for number, part in enumerate(_parts(visible(remedy), width - 7) if remedy else ()):
+    for number, part in enumerate(text_parts(visible(remedy), width - 7) if remedy else ()):
         yield [(f"   {'→' if number == 0 else ' '} ", "dim"), (fit(part, width - 5), "plain")]
