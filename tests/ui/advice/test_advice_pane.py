@@ -174,7 +174,7 @@ async def pressed_on(pilot: Paces, words: str) -> None:
 
 async def test_without_a_channel_it_says_how_one_is_added() -> None:
     async with running(sick()) as pilot:
-        await pressed_on(pilot, "nobody is told")
+        await pressed_on(pilot, "a failed member alerts no one")
         await until(pilot, lambda: "no channel is configured" in message_of(pilot), "the refusal")
 
 
@@ -182,7 +182,7 @@ async def test_enter_shows_the_plan_of_the_alerts() -> None:
     host = sick()
     host.put("/etc/raidtui/alerts.toml", "")
     async with running(host) as pilot:
-        await pressed_on(pilot, "nobody is told")
+        await pressed_on(pilot, "a failed member alerts no one")
         await until(pilot, lambda: isinstance(pilot.app.screen, PlanView), "the plan")
         await until(pilot, lambda: "write /etc/raidtui/alert-hook" in screen_text(pilot), "its first step")
 
@@ -194,7 +194,7 @@ def test_the_plan_of_the_alerts(shows: Shows, size: tuple[int, int], monkeypatch
     monkeypatch.setattr("sys.executable", "/opt/raidtui/bin/python")
 
     async def show(pilot: Paces) -> None:
-        await pressed_on(pilot, "nobody is told")
+        await pressed_on(pilot, "a failed member alerts no one")
         await until(pilot, lambda: isinstance(pilot.app.screen, PlanView), "the plan")
         await pilot.pause()
 
@@ -283,7 +283,7 @@ async def test_the_filter() -> None:
         assert len(rows(pane)) > 2
         await pilot.press("slash", *"not-watched", "enter")
         await until(pilot, lambda: len(rows(pane)) == 1, "one row")
-        assert "nobody is told" in rows(pane)[0]
+        assert "a failed member alerts no one" in rows(pane)[0]
 
 
 @pytest.mark.parametrize(
