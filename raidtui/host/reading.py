@@ -34,7 +34,7 @@ from raidtui.model.disk import Disk
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Reference, Survey
 
-_TOGETHER = 16
+_TOGETHER = 64
 """So many devices are looked at by one run of a tool."""
 _WEAR_S = 1.0
 """How long to wait for SMART after everything else has been read."""

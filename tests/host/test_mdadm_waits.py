@@ -15,7 +15,8 @@ from raidtui.host.roots.dir_root import DirRoot
     [
         ("mdadm", ("/usr/sbin/mdadm", "--grow", "/dev/md127", "--raid-devices=3", "--add", "/dev/sdc"), True),
         ("mdadm", ("mdadm", "--grow", "--continue", "/dev/md127"), True),
-        ("mdadm.bin", ("mdadm", "--grow", "/dev/md/data", "-n", "3"), True),
+        ("mdadm", ("mdadm", "--grow", "/dev/md/data", "-n", "3"), True),
+        ("mdadm-own", ("mdadm-own", "--grow", "/dev/md/data", "-n", "3"), False),
         ("mdadm", ("mdadm", "--grow", "--continue", "/dev/md1270"), False),
         ("mdadm", ("mdadm", "--grow", "/dev/md/other", "-n", "3"), False),
         ("mdadm", ("mdadm", "--assemble", "--backup-file=/x", "/dev/md127", "/dev/sda"), True),

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 import pytest
 
-from tests.lab.guests.benches import FIO_PROCESS, HISTORY
+from tests.lab.guests.benches import HISTORY
 from tests.lab.guests.boot import LabMissingError
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import JOBS
@@ -147,7 +147,7 @@ def no_benchmarks(guest: Guest) -> Iterator[None]:
     """No history and no jobs; and no fio is left over."""
     assert guest.run(f"rm -rf {JOBS} {HISTORY}").status == 0
     yield
-    assert guest.run(f'pkill -x "{FIO_PROCESS}"; test -z "$(pgrep -x "{FIO_PROCESS}")"').status == 0
+    assert guest.run(f'pkill -x fio; test -z "$(pgrep -x fio)"').status == 0
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.lab.guests.arrays import disk_names, make_array
-from tests.lab.guests.benches import FIO_PROCESS, begun, bench, done, kept, read, refused
+from tests.lab.guests.benches import begun, bench, done, kept, read, refused
 from tests.lab.guests.guest import Guest, Result
 from tests.lab.guests.jobs import raidtui
 
@@ -233,7 +233,7 @@ def test_fio_is_killed_in_the_middle_of_a_sweep(guest: Guest, sd: str) -> None:
     asked = ("--rw=randread", "--size=4m", "--depth=8", f"--device={sd}", "--runtime=60")
     begun(guest, "sweep", *asked, "--knob=queue-depth=3,2", "--repeats=1")
     assert read(guest, depth) == "3"
-    assert guest.run(f"pkill -KILL -x '{FIO_PROCESS}'").status == 0
+    assert guest.run("pkill -KILL -x fio").status == 0
     result = bench(guest, "attach")
     assert (result.status, result.stdout.splitlines()[-1]) == (
         1,

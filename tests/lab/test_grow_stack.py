@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.extent import later
-from tests.lab.guests.arrays import MDADM_PROCESS, Made, disk_names, fast, make_array, make_ram_disks, slow
+from tests.lab.guests.arrays import Made, disk_names, fast, make_array, make_ram_disks, slow
 from tests.lab.guests.console import open_console
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.filled import PLACE, filled, intact, room_kib
@@ -224,7 +224,7 @@ def test_a_raid0_is_paused_and_stopped_while_it_grows(wreck_guest: Guest) -> Non
     assert raidtui(guest, "apply", "/tmp/plan.json", "--detach").status == 0
     wait_until(lambda: states(guest)[0] == "goes on", what="the job waits")
     assert attribute(guest, made, "level") == "raid4"
-    assert guest.run(f"! pgrep -x '{MDADM_PROCESS}'").status == 0
+    assert guest.run("! pgrep -x mdadm").status == 0
     folder = f"/sys/block/{made.kernel}/md"
     assert guest.run(f"echo frozen >{folder}/sync_action").status == 0
     wait_until(lambda: attribute(guest, made, "sync_action") == "frozen", what="the pause")
@@ -346,7 +346,7 @@ def test_another_shape_by_keys(wreck_guest: Guest) -> None:
         assert terminal.wait_exit() == 0
     names = "level raid_disks layout chunk_size degraded sync_action reshape_position"
     # After a reshape this short, mdadm 4.2 may wait for one that has ended, with the backup file open.
-    left = f"pkill -x '{MDADM_PROCESS}'; umount /srv"
+    left = "pkill -x mdadm; umount /srv"
     wait_until(lambda: guest.run(left).status == 0, what="the file is left")
     found = guest.run(f"cd /sys/block/{made.kernel}/md && cat {names} dev-{{{disks[3]},{new}}}/state")
     assert found.output.split() == ["raid5", "4", "2", "65536", "0", "idle", "none", "spare", "in_sync"]

@@ -242,7 +242,7 @@ def test_raid0_is_a_raid4_meanwhile() -> None:
     pattern = end.argv[-1]
     assert end.argv[:-1] == ("pkill", "--full", "--exact")
     words = " ".join(grow.argv[1:])
-    for line in (f"mdadm {words}", f"/usr/sbin/mdadm {words}", f"/sbin/mdadm.bin --grow --continue {path}"):
+    for line in (f"mdadm {words}", f"/usr/sbin/mdadm {words}", f"/sbin/mdadm --grow --continue {path}"):
         assert re.fullmatch(pattern, line), line
     for line in (f"mdadm {words} /dev/sdy", f"mdadm --grow --continue {path}0", f"vi mdadm {words}"):
         assert not re.fullmatch(pattern, line), line

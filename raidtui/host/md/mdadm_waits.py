@@ -22,7 +22,7 @@ def waiting_mdadm(root: Root, name: str) -> tuple[int, ...]:
     """
     found = []
     for folder in root.names("/proc"):
-        if not folder.isdigit() or not (root.text(f"/proc/{folder}/comm") or "").startswith(_COMM):
+        if not folder.isdigit() or (root.text(f"/proc/{folder}/comm") or "").strip() != _COMM:
             continue
         words = (root.text(f"/proc/{folder}/cmdline") or "").split("\0")
         if not _MODES.isdisjoint(words) and any(_is_node(root, word, name) for word in words[1:]):

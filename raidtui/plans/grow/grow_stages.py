@@ -168,7 +168,7 @@ def end_mdadm(survey: Survey, array: Array, step: Step) -> tuple[Step, ...]:
     why = "mdadm waits for the end, and would take a pause or a shutdown for it"
     unit = f"mdadm-grow-continue@{array.name}.service"
     stop = Step(argv=("systemctl", "stop", unit), why=why, may_fail=True)
-    pattern = rf"(/\S*/)?mdadm(\.bin)? ({own}|--grow --continue /dev/{array.name}( .*)?)"
+    pattern = rf"(/\S*/)?mdadm ({own}|--grow --continue /dev/{array.name}( .*)?)"
     end = Step(
         argv=("pkill", "--full", "--exact", pattern),
         why="the kernel goes on alone" if survey.systemd else why,

@@ -8,9 +8,6 @@ from pathlib import PurePosixPath
 from tests.lab.guests.boot import HOSTNAME
 from tests.lab.guests.guest import Guest
 
-MDADM_PROCESS = r"mdadm(\.bin)?"
-"""The name of its processes, for pgrep -x; the second where a program of the laboratory starts it."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:

@@ -10,8 +10,6 @@ from tests.lab.guests.jobs import JOBS, raidtui
 
 HISTORY = "/var/lib/raidtui/bench.sqlite"
 REFUSED = 2
-FIO_PROCESS = r"fio(\.bin)?"
-"""The name of its processes, for pgrep -x; the second where a program of the laboratory starts it."""
 _STAT = ("reads", "_", "read_sectors", "_", "writes", "_", "written_sectors", "_", "_", "_", "_",
          "discards", "_", "discarded_sectors")  # fmt: skip
 
@@ -65,7 +63,7 @@ def kill_worker(guest: Guest) -> None:
     pid = re.search(r"\(pid (\d+),", read(guest, f"{JOBS}/lock"))
     assert pid is not None
     assert guest.run(f"kill -KILL {pid[1]}").status == 0
-    wait_until(lambda: guest.run(f"pgrep -x '{FIO_PROCESS}'").status != 0, what="fio's end")
+    wait_until(lambda: guest.run("pgrep -x fio").status != 0, what="fio's end")
 
 
 def kept(guest: Guest) -> list[dict[str, Any]]:

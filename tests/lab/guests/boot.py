@@ -104,8 +104,10 @@ $end
 
 # Tools whose starter makes their environment (ctypes, udev, raidtui, the kernel that wants a module) get the
 # tunables, where the processor needs them, from a program in their place. Without them printf goes wrong,
-# libblkid finds signatures that are not there, and modules are not found.
+# libblkid finds signatures that are not there, and modules are not found. The tools keep their names, by which
+# the kernel calls their processes.
 WRAPPERS = Template("""\
+mkdir -p /usr/lab
 for tool in /sbin/ldconfig /sbin/mdadm /sbin/mdmon /sbin/wipefs /sbin/sfdisk /sbin/blkid /sbin/dmsetup \
     /bin/lsblk /sbin/xfs_spaceman /sbin/xfs_db /sbin/xfs_io /sbin/xfs_growfs /sbin/xfs_repair /sbin/losetup \
     /sbin/blockdev /bin/fio /bin/journalctl /bin/btrfs /bin/rsync /bin/ddrescue /sbin/cryptsetup /sbin/lvm \
@@ -113,8 +115,8 @@ for tool in /sbin/ldconfig /sbin/mdadm /sbin/mdmon /sbin/wipefs /sbin/sfdisk /sb
     /sbin/dumpe2fs
 do
     [ -e $$tool ] || continue
-    mv $$tool $$tool.bin
-    printf '$head%s.bin' $$tool >$$tool
+    mv $$tool /usr/lab/
+    printf '$head/usr/lab/%s' $${tool##*/} >$$tool
     chmod 755 $$tool
 done
 printf '$head/sbin/modprobe' >/run/modprobe

@@ -52,7 +52,7 @@ LEFT = (
     " ls -d /run/udev/rules.d/*raidtui* /run/raidtui-rescue* /var/tmp/raidtui-rescue* 2>/dev/null;"
     " grep raidtui-rescue /proc/mounts; true"
 )
-_TOOLS = "(mdadm|dmsetup|losetup|blockdev|udevadm|truncate|mkdir|rmdir|rm|e2fsck|modprobe)(.bin)?"
+_TOOLS = "(mdadm|dmsetup|losetup|blockdev|udevadm|truncate|mkdir|rmdir|rm|e2fsck|modprobe)"
 
 
 class _Standing(TrialWorker):

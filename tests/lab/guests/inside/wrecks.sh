@@ -103,6 +103,24 @@ c12() {  # metadata 1.2, no bitmap
     create --metadata=1.2 --bitmap=none "$@"
 }
 
+ddf() {  # DEVICE...: a DDF container, md101, and a RAID 5 on it, which is read-only until mdmon serves it
+    local attempt
+    for attempt in 1 2 3 4 5; do  # under User Mode Linux mdmon ends with a fault now and then as it starts
+        mdadm --create /dev/md101 --run -e ddf -n$# "$@" 2>&1
+        udevadm settle
+        mdadm --create $MD --run --assume-clean -l5 -n$# -c64 /dev/md101 2>&1
+        udevadm settle
+        while pgrep -x mdmon >/dev/null; do
+            grep -q readonly $SYS/array_state || return 0
+            sleep 0.1
+        done
+        mdadm --stop $MD || true
+        mdadm --stop /dev/md101
+        mdadm --zero-superblock "$@"
+    done
+    return 1
+}
+
 put() {  # DEVICE [OPTION...]: copy the files onto a file system
     mount "${@:2}" "$1" /mnt
     cp -a $TREE/. /mnt/

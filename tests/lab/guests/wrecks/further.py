@@ -209,9 +209,7 @@ NAMES = (
     ),
     Wreck(
         id="ddf-one-absent",
-        make="mdadm --create /dev/md101 --run -e ddf -n3 $D0 $D1 $D2 2>&1\nudevadm settle\n"
-        "mdadm --create $MD --run --assume-clean -l5 -n3 -c64 /dev/md101 2>&1\nudevadm settle\nfill\n"
-        "stop\nmdadm --quiet --stop /dev/md101\nblank $D1",
+        make="ddf $D0 $D1 $D2\nfill\nstop\nmdadm --quiet --stop /dev/md101\nblank $D1",
         given=named("02"),
         proof="over 0 2\nfor each in ${OVER[@]}; do mdadm --incremental --run $each 2>&1; done\n"
         "udevadm settle\n"

@@ -251,9 +251,7 @@ INSIDE = (
 EXTERNAL = (
     Wreck(
         id="ddf",
-        make="mdadm --create /dev/md101 --run -e ddf -n3 $D0 $D1 $D2 2>&1\nudevadm settle\n"
-        "mdadm --create $MD --run --assume-clean -l5 -n3 -c64 /dev/md101 2>&1\nudevadm settle\nfill\n"
-        "stop\nmdadm --quiet --stop /dev/md101",
+        make="ddf $D0 $D1 $D2\nfill\nstop\nmdadm --quiet --stop /dev/md101",
         given=named("012"),
         proof="over 0 1 2\nfor each in ${OVER[@]}; do mdadm --incremental $each 2>&1; done\n"
         "udevadm settle\n"
