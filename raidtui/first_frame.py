@@ -11,6 +11,7 @@ import termios
 import time
 
 from raidtui.host.md.mdstat import MdstatArray, parse_mdstat
+from raidtui.host.mdstat_apart import MDSTAT, read_mdstat
 from raidtui.host.regular_files import read_regular
 from raidtui.model.geometry import awaited_slots
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS, layout_short, printed_layout
@@ -90,7 +91,10 @@ def show(root: str = "", asked_theme: str | None = None) -> None:
     termios.tcsetattr(0, termios.TCSANOW, raw)
     TERMINAL.shown = True
     theme = choose_theme(asked_theme or _configured_theme())
-    lines = frame(root, size.columns, size.lines)
+    try:
+        lines = frame(root, size.columns, size.lines)
+    except TimeoutError:  # nothing is said of arrays that md does not tell
+        lines = []
     signs = "ascii" if slow_baud(1) is not None else ""
     os.write(1, to_cells(paint(lines, read_colours(theme), size.columns, size.lines), signs))
 
@@ -119,7 +123,11 @@ def read_colours(name: str) -> dict[str, str]:
 
 
 def frame(root: str, columns: int, rows: int) -> list[Line]:
-    """Return the lines of the first frame: header, tabs, and as many rows of arrays as fit."""
+    """Return the lines of the first frame: header, tabs, and as many rows of arrays as fit.
+
+    Raises:
+        TimeoutError: /proc/mdstat does not answer.
+    """
     visible_rows = max(3, rows // 3)
     briefs = read_briefs(root, visible_rows)
     counts: dict[tuple[str, str], int] = {}
@@ -140,8 +148,8 @@ def frame(root: str, columns: int, rows: int) -> list[Line]:
 
 
 def read_briefs(root: str, visible_rows: int) -> list[Brief]:
-    """Return all arrays, the worst first; sysfs is read for the visible ones alone."""
-    mdstat = parse_mdstat(_text(f"{root}/proc/mdstat"))
+    """Return all arrays, the worst first; sysfs is read for the visible ones. Raises as ``frame``."""
+    mdstat = parse_mdstat(_mdstat(root))
     there = _devices(root)
     entries = (*mdstat.arrays, *mdstat.unread)
     looks = [index < visible_rows or bool(_not_there(entry, there)) for index, entry in enumerate(entries)]
@@ -328,6 +336,15 @@ def _label(root: str, base: str) -> str:
         if line.startswith("E:MD_NAME="):
             return line.partition("=")[2].rpartition(":")[2]
     return ""
+
+
+def _mdstat(root: str) -> str:
+    if root:
+        return _text(f"{root}{MDSTAT}")
+    try:
+        return read_mdstat().decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
 
 
 def _text(path: str) -> str:

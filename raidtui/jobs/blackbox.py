@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from raidtui.host.block import DiskReader
+from raidtui.host.mdstat_apart import MDSTAT
 from raidtui.host.roots.root import Root
 from raidtui.jobs.state_files import PRIVATE_MODE, own_folder, write_synced
 from raidtui.model.plan import Plan
@@ -87,12 +88,19 @@ def _texts(root: Root, plan: Plan) -> Mapping[str, bytes]:
             for name in sorted({disk.disk for disk in disks.values()})
         ),
     ]
-    found = {"mdstat.txt": (root.text("/proc/mdstat") or "").encode("utf-8", "replace")}
+    found = {"mdstat.txt": _mdstat(root)}
     for name, argv in commands:
         output = root.run(*argv)
         text = output.stdout + output.stderr + output.why_not
         found[name.replace("/", "!")] = text.encode("utf-8", "replace")
     return found
+
+
+def _mdstat(root: Root) -> bytes:
+    try:
+        return root.read(MDSTAT)
+    except OSError as error:
+        return f"{MDSTAT} could not be read: {error.strerror}\n".encode()
 
 
 def _edges(name: str) -> bytes:

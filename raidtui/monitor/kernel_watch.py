@@ -23,6 +23,8 @@ _PRIORITY = select.EPOLLPRI | select.EPOLLERR
 # array_state is left out: it changes between clean and active with every burst of writes. Its other changes
 # (start, stop, read-only, broken) also notify /proc/mdstat.
 _ARRAY_FILES = ("sync_action", "degraded")
+_ENOUGH = 1
+"""Bytes to read for the next notification: of mdstat no more than its head, which waits for no array."""
 
 
 class Uevent(Struct, frozen=True, kw_only=True):
@@ -75,7 +77,7 @@ class KernelWatch:
         except OSError:
             return  # no md, a level without this file, or just removed: the next snapshot tries again
         try:
-            os.pread(descriptor, 64, 0)  # sysfs notifies only after a first read
+            os.pread(descriptor, _ENOUGH, 0)  # the kernel notifies only after a first read
             self._epoll.register(descriptor, _PRIORITY)
         except OSError:
             os.close(descriptor)
@@ -121,7 +123,7 @@ class KernelWatch:
                 continue
             names.add(self._names.get(descriptor, ""))
             try:
-                os.pread(descriptor, 64, 0)
+                os.pread(descriptor, _ENOUGH, 0)
             except OSError:
                 for path in [path for path, each in self._paths.items() if each == descriptor]:
                     self._close(path)

@@ -13,6 +13,8 @@ from raidtui.host.diskstats import read_io
 from raidtui.host.md.array_attributes import read_limits
 from raidtui.host.md.arrays import ArrayReader
 from raidtui.host.md.mdstat import Mdstat, MdstatArray, parse_mdstat
+from raidtui.host.md.mdstat_silent import silent_entries
+from raidtui.host.mdstat_apart import MDSTAT
 from raidtui.host.roots.root import Root
 from raidtui.host.tools import tool_path
 from raidtui.host.udev import DATA as UDEV_DATA
@@ -20,9 +22,6 @@ from raidtui.model.array import Array, Phase, Stale
 from raidtui.model.disk import DiskIo
 from raidtui.model.snapshot import Host, Lack, Snapshot
 from raidtui.monitor.absent_arrays import AbsentArrays
-
-MDSTAT = "/proc/mdstat"
-
 
 SYNCING_S = 1.0
 IDLE_S = 5.0
@@ -57,6 +56,7 @@ class Sampler:
         self._last: Snapshot | None = None
         self._text = ""
         self._mdstat: Mdstat | None = None
+        self._stuck: dict[str, DiskIo] = {}
 
     def forget(self, name: str | None = None) -> None:
         """Read a device, or everything, again next time, after an event."""
@@ -81,6 +81,8 @@ class Sampler:
             text = self._root.read(MDSTAT, keep=True).decode("utf-8", "replace")
         except FileNotFoundError:
             return self._remember(self._with_absent(self._without_md(taken_s, clock_s)))
+        except TimeoutError as error:
+            return self._remember(self._with_absent(self._by_sysfs(taken_s, clock_s, str(error.strerror))))
         except OSError as error:
             return self._remember(self._unreadable(taken_s, clock_s, error.strerror or str(error)))
         return self._remember(self._with_absent(self._whole(taken_s, clock_s, self._parse(text))))
@@ -142,6 +144,25 @@ class Sampler:
             lacks=(*problems, *_sysfs_lack(read), *self._tools),
             io=self._io(arrays),
         )
+
+    def _by_sysfs(self, taken_s: float, clock_s: float, reason: str) -> Snapshot:
+        """Return what sysfs says while mdstat does not answer."""
+        found = self._whole(taken_s, clock_s, silent_entries(self._root, self._mdstat))
+        names = {member.name for array in found.arrays for member in array.members}
+        before, self._stuck = self._stuck, read_io(self._root, names)
+        stuck = [
+            name
+            for name, io in self._stuck.items()
+            if io.in_flight and name in before and io.requests == before[name].requests
+        ]
+        if stuck:
+            reason += f"; {', '.join(sorted(stuck))}: requests are under way, and none ends"
+        lack = Lack(
+            part=MDSTAT,
+            reason=f"{reason}. What is shown is of sysfs, without the progress of syncs",
+            remedy="find the member that does not answer: iostat -x 1; dmesg -T",
+        )
+        return replace(found, lacks=(lack, *found.lacks))
 
     def _io(self, arrays: tuple[Array, ...]) -> dict[str, DiskIo]:
         """Read the counters of arrays and members while a sync runs; otherwise they are not used."""

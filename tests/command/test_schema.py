@@ -12,9 +12,9 @@ import jsonschema
 import pytest
 
 from raidtui.command.status_json import report_dict
+from raidtui.host.mdstat_apart import MDSTAT
 from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.roots.root import Root
-from raidtui.monitor.sampler import MDSTAT
 from raidtui.session.watch import HostWatch
 from tests.hosts.captures import ALL_CAPTURES, capture_text
 from tests.hosts.members import TWO

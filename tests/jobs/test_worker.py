@@ -600,7 +600,7 @@ def test_the_black_box_comes_first(tmp_path: Path, host: Host) -> None:
     assert {name: entry["bytes"] for name, entry in listed.items()} == sizes
     assert (len(edges), edges[:5], edges[-4:]) == (2 << 20, b"first", b"last")
     assert found == {
-        "mdstat.txt": b"Personalities : [raid1]",
+        "mdstat.txt": b"Personalities : [raid1]\n",
         "lsblk.json": b"",
         "detail-md127.txt": b"",
         f"examine-{flat}.txt": b"mdadm: No md superblock\n",
@@ -620,7 +620,7 @@ def test_partition_tables_are_saved(tmp_path: Path, host: Host, monkeypatch: pyt
     found = {path.name: path.read_text() for path in (tmp_path / "box").iterdir()}
     del found["manifest.json"]
     assert found == {
-        "mdstat.txt": "",
+        "mdstat.txt": "/proc/mdstat could not be read: not in this tree\n",
         "lsblk.json": "",
         "detail-md127.txt": "",
         "examine-sda1.txt": "",
@@ -650,7 +650,7 @@ def test_the_black_box_is_on_disk_before_the_first_step(
     box = job.folder / "blackbox"
     host.before = lambda what: look(what) if what.startswith("/sys/") else None
     assert Worker(host, job).work() == "done"
-    assert [path.stat().st_size for path in box.glob("mdstat.txt")] == [0]
+    assert [path.stat().st_size for path in box.glob("lsblk.json")] == [0]
 
 
 def test_a_black_box_that_was_not_kept_stops_the_job(

@@ -9,6 +9,8 @@ from tests.lab.guests.arrays import Made, disk_names, make_array, slow
 from tests.lab.guests.console import kernel_text, open_console, shows_row
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
+from tests.lab.guests.jobs import raidtui
+from tests.lab.guests.qemu.guest import QemuGuest
 
 HUNG = "/dev/mapper/hung"
 
@@ -42,6 +44,48 @@ def hang(guest: Guest) -> None:
     """Let the member hang."""
     done = guest.run("dmsetup suspend --noflush --nolockfs hung")
     assert done.status == 0, done.output
+
+
+@pytest.fixture
+def hanging_bitmap(qemu: QemuGuest) -> Iterator[tuple[QemuGuest, str, str]]:
+    """A guest with a mirror with a bitmap, one disk of which can hang; and a mirror at rest."""
+    disks = [disk.path for disk in qemu.sata]
+    below = disks[1]
+    done = qemu.run(
+        "modprobe dm-mod && "
+        f'dmsetup create hung --table "0 $(blockdev --getsz {below}) linear {below} 0" && udevadm settle'
+    )
+    assert done.status == 0, done.output
+    bitmap = ("--bitmap-chunk=4M", "--assume-clean")
+    stuck = make_array(qemu, "stuck", 1, (disks[0], HUNG), bitmap="internal", extra=bitmap)
+    well = make_array(qemu, "well", 1, disks[2:4], extra=("--assume-clean",))
+    yield qemu, stuck.kernel, well.kernel
+    qemu.run("pkill -f '[b]s=4k seek'; dmsetup resume hung; while pkill -x dd; do sleep 0.1; done")
+    qemu.run("udevadm settle; mdadm --stop --scan; udevadm settle")
+    qemu.run("dmsetup remove --retry hung")
+
+
+def hang_mdstat(guest: Guest, stuck: str) -> None:
+    """Let the member hang while md's bitmap daemon has bits to clear: it waits with the lock of mdstat.
+
+    It depends on what md's thread does at that moment, which may be another write that it waits for.
+    """
+    write = f"dd if=/dev/zero of=/dev/{stuck} oflag=direct"
+    for _ in range(6):
+        done = guest.run(
+            f"{write} bs=64k count=400 &&"
+            f" (while {write} bs=4k seek=2000 count=900; do :; done >/dev/null 2>&1 &) && sleep 0.5"
+        )
+        assert done.status == 0, done.output
+        hang(guest)
+        waits = guest.run(
+            "for each in $(seq 15); do cat /proc/mdstat >/dev/null & sleep 1;"
+            " grep -qs '^State:.D' /proc/$!/status && exit 0; done; exit 1"
+        )
+        if waits.status == 0:
+            return
+        guest.run("pkill -f '[b]s=4k seek'; dmsetup resume hung; while pkill -x dd; do sleep 0.1; done")
+    pytest.fail("md's bitmap daemon has never waited")
 
 
 def kept(guest: Guest, made: Made) -> int:
@@ -99,3 +143,27 @@ def test_a_cancelled_check_and_one_that_was_paused_are_said_as_they_were(guest: 
         terminal.wait_for(re.compile(r"last check: complete, [1-9]\d* mismatched sectors"), timeout=60)
     done = guest.run("cat /var/lib/raidtui/syncs/*.json")
     assert '"complete"' in done.stdout, done.output
+
+
+def test_the_console_and_the_report_go_on_where_mdstat_hangs(
+    hanging_bitmap: tuple[QemuGuest, str, str],
+) -> None:
+    guest, stuck, well = hanging_bitmap
+    with open_console(guest, rows=30) as terminal:
+        terminal.wait_for(shows_row("well", "optimal"), timeout=60)
+        hang_mdstat(guest, stuck)
+        terminal.wait_for(re.compile(r"mdstat: it has not answered since \d\d:\d\d"), timeout=60)
+        failing = guest.kernel_name(guest.sata[3])
+        assert guest.run(f"echo faulty >/sys/block/{well}/md/dev-{failing}/state").status == 0
+        terminal.wait_for(shows_row("well", "degraded"), timeout=60)
+        said = raidtui(guest, "status", timeout=60)
+        assert "Not known: /proc/mdstat: it has not answered since" in said.stdout, said.output
+        assert "well" in said.stdout, said.output
+        terminal.type("q")
+        assert terminal.wait_exit(60) == 0
+    with open_console(guest, rows=30) as terminal:
+        terminal.wait_for(shows_row("well", "degraded"), timeout=60)
+        guest.run("dmsetup resume hung")
+        terminal.wait_for(lambda text: "not answered" not in text, timeout=60)
+        terminal.type("q")
+        assert terminal.wait_exit(60) == 0

@@ -361,7 +361,7 @@ def test_a_volume_over_two_arrays_is_checked_where_the_other_one_is_given(
         f"vgcreate -qq -y rvg {one.path} {other.path} && lvcreate -qq -y -Wn {shape} -l 100%FREE -n data rvg"
         " && mkfs.ext4 -q /dev/rvg/data && vgchange -qq -an rvg"
         f" && mdadm --stop {one.path} && udevadm settle"
-        f" && until grep -qx clean /sys/block/{other.kernel}/md/array_state; do sleep 0.1; done"  # md writes that
+        f" && until grep -qx clean /sys/block/{other.kernel}/md/array_state; do sleep 0.1; done"
     )
     assert made.status == 0, made.output
     before = checksum(guest, names[:4])

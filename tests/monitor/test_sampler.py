@@ -31,6 +31,7 @@ from tests.hosts.trees import (
     raid0,
     raid1,
     raid5,
+    raid6,
     raid10,
     snapshot_of,
     timeless,
@@ -405,3 +406,44 @@ def test_what_the_live_host_lacks(
 def test_mdadm_is_asked_for_labels_where_udev_is_not_there() -> None:
     snapshot = snapshot_of(host_tree(raid10(), raid1(label=""), udev=False, mdadm=True))
     assert [(array.label, array.homehost) for array in snapshot.arrays] == [("data", "nas"), (None, None)]
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_where_mdstat_does_not_answer_sysfs_says_what_is_so(known: bool) -> None:  # noqa: FBT001
+    """Meanwhile a member fails, a check ends, another one begins, an array is stopped, and one is new."""
+    checked = raid5(sync=Syncing(action="check", done_kib=4))
+    stage = Unreadable(host_tree(raid10(), checked, raid1(), raid0()))
+    sampler = stage.sampler()
+    if known:
+        sampler.sample()
+    array = raid10()
+    worse = replace(array, members=(None, *array.members[1:]), failed=array.members[:1])
+    stage.show(
+        host_tree(worse, raid5(), raid0(), raid6(sync=Syncing(action="check", done_kib=8), bitmap=(1, 1)))
+    )
+    told = stage.sampler().sample()
+    stage.error = TimeoutError(errno.ETIMEDOUT, "it has not answered since 06:08")
+    silent = sampler.sample()
+    assert {each.name: (each.level, each.degraded, each.active, each.layout) for each in silent.arrays} == {
+        each.name: (each.level, each.degraded, each.active, each.layout) for each in told.arrays
+    }
+    assert {each.name: each.sync and (each.sync.action, each.sync.done_kib) for each in silent.arrays} == {
+        worse.name: None, "md125": None, raid0().name: None, raid6().name: ("check", None),
+    }  # fmt: skip
+    assert {each.name for each in silent.arrays if each.bitmap} == {e.name for e in told.arrays if e.bitmap}
+    assert healths_of(silent, judge(silent)) == healths_of(told, judge(told))
+    assert (silent.lacks[0].part, "since 06:08" in silent.lacks[0].reason) == ("/proc/mdstat", True)
+    assert exit_status(silent, judge(silent)) == 3
+
+
+def test_what_does_not_end_is_named_where_mdstat_does_not_answer() -> None:
+    """Of the members with requests under way, only the one that has finished none since is named."""
+    array = raid1()
+    names = array.devices
+    busy, stuck = ([9, 0, 9, 9, 9, 0, 9, 9, each, 9, 9] for each in (1, 2))
+    stage = Unreadable(host_tree(array, io={names[0]: busy, names[1]: stuck}))
+    stage.error = TimeoutError(errno.ETIMEDOUT, "it has not answered since 06:08")
+    sampler = stage.sampler()
+    assert "requests" not in sampler.sample().lacks[0].reason
+    stage.show(host_tree(array, io={names[0]: [10, *busy[1:]], names[1]: stuck}))
+    assert f"; {names[1]}: requests are under way, and none ends." in sampler.sample().lacks[0].reason

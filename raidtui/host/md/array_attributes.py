@@ -5,6 +5,7 @@ Sources: Documentation/admin-guide/md.rst, drivers/md/md.c, drivers/md/md-bitmap
 
 from __future__ import annotations
 
+from raidtui.host.block import BLOCK
 from raidtui.host.md.mdstat import MdstatArray
 from raidtui.host.roots.root import Root
 from raidtui.model.array import Bitmap, Member, SpeedLimit
@@ -73,12 +74,17 @@ def degraded_of(sysfs: str | None, entry: MdstatArray) -> int | None:
     return number
 
 
-def bitmap_of(entry: MdstatArray, location: str | None) -> Bitmap | None:
-    """Return the write-intent bitmap of an array; None where it has none."""
-    line = entry.bitmap
-    if line is None:
+def bitmap_of(root: Root, entry: MdstatArray) -> Bitmap | None:
+    """Return the write-intent bitmap of an array, by sysfs alone where mdstat is silent; None without one."""
+    line, base = entry.bitmap, f"{BLOCK}/{entry.name}/md/bitmap"
+    if line is None and not entry.silent:
         return None
-    place = line.file or ("internal" if not location or location[0] in "+-" else location)
+    location = root.text(f"{base}/location")
+    place = "internal" if not location or location[0] in "+-" else location
+    if line is None:
+        chunk = integer(root.text(f"{base}/chunksize"))
+        return Bitmap(location=place, chunk_bytes=chunk) if location and location != "none" else None
+    place = line.file or place
     return Bitmap(location=place, chunk_bytes=line.chunk_bytes, used_pages=line.used_pages, pages=line.pages)
 
 

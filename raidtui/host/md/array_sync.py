@@ -24,6 +24,8 @@ def plain_text(value: bytes) -> str:
 def sync_of(entry: MdstatArray, array: Array) -> Sync | None:
     """Return what runs in an array, or waits to."""
     line, action = entry.sync, array.sync_action
+    if entry.silent and action not in {None, "idle", "frozen"}:
+        return Sync(action=action or "", phase=Phase.RUNNING)
     if line is None:
         if action == "frozen":
             return Sync(action=_waiting_work(array), phase=Phase.FROZEN) if array.work_waits else None

@@ -220,7 +220,7 @@ class ArrayReader:
             up=entry.up,
             degraded=degraded_of(degraded, entry),
             consistency_policy=text(f"{base}/consistency_policy"),
-            bitmap=bitmap_of(entry, text(f"{base}/bitmap/location")),
+            bitmap=bitmap_of(self._root, entry),
             mismatch_count=integer(mismatches),
             sync_action=action,
             last_sync_action=text(f"{base}/last_sync_action"),

@@ -73,12 +73,13 @@ class MdstatArray:
     ``U_UU``; ``foreign`` is the same text where it has letters that Linux does not print, and ``up`` is then
     what ``working`` makes of it; ``super`` is the text after "super "; ``layout`` has the layout as the
     personality prints it (``near``, ``far``, ``offset``, ``set``: devices per far set, ``algorithm``);
-    ``text`` is the source, for comparison.
+    ``text`` is the source, for comparison; ``silent`` is whether it is of the past, or "", for mdstat does
+    not answer now.
     """
 
     __slots__ = (
         "bitmap", "blocks_kib", "chunk_kib", "foreign", "layout", "members", "name", "personality",
-        "raid_disks", "read_only", "state", "super", "sync", "text", "trouble", "up", "working",
+        "raid_disks", "read_only", "silent", "state", "super", "sync", "text", "trouble", "up", "working",
     )  # fmt: skip
 
     def __init__(self, name: str, text: str) -> None:
@@ -99,6 +100,7 @@ class MdstatArray:
         self.foreign = ""
         self.sync: MdstatSync | None = None
         self.bitmap: MdstatBitmap | None = None
+        self.silent = False
 
     @property
     def level(self) -> str | None:

@@ -12,6 +12,7 @@ from copy import copy
 from pathlib import Path
 from typing import IO
 
+from raidtui.host.mdstat_apart import MDSTAT, read_mdstat
 from raidtui.host.regular_files import open_regular, read_all
 from raidtui.host.roots.root import Root, captured_links, captured_output, captured_time
 from raidtui.host.tools import ToolOutput, run_tool
@@ -35,7 +36,9 @@ class DirRoot(Root):
         self._links = captured_links(self) if self.still else {}
 
     def read(self, path: str, *, keep: bool = False) -> bytes:
-        """See ``Root.read``."""
+        """See ``Root.read``; /proc/mdstat of the live host is read by another process (mdstat_apart)."""
+        if self.live and path == MDSTAT:
+            return read_mdstat()
         descriptor = self._kept.get(path)
         if descriptor is not None:
             try:
