@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import time
@@ -10,9 +11,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from raidtui.jobs.state_files import check_folder, own_folder, state_folder, sync_folder
+from raidtui.jobs.state_files import (
+    FOLDER_MODE,
+    PRIVATE_MODE,
+    check_folder,
+    own_folder,
+    state_folder,
+    sync_folder,
+)
 
 _STEPS = ("step", "of")
+_PRIVATE = ("jobs", "syncs", "alerts")
 _MOST_STEPS = 1 << 20
 _END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
 
@@ -23,15 +32,19 @@ def journal_path() -> Path:
 
 
 def state_trouble() -> str:
-    """Correct the mode of root's state folder, if it exists; return what is wrong with its owner, or ""."""
+    """Correct the modes of root's state folders that exist; return what is wrong with an owner, or ""."""
     if os.geteuid() != 0:
         return ""
-    try:
-        check_folder(journal_path().parent)
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        return f"{error.strerror}; check what is in it, then give it to root"
+    folder = journal_path().parent
+    for place, mode in ((folder, FOLDER_MODE), *((folder / name, PRIVATE_MODE) for name in _PRIVATE)):
+        try:
+            check_folder(place, mode)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            if error.errno == errno.EROFS:
+                return f"{place} has the wrong mode, and is read-only"
+            return f"{error.strerror}; check what is in it, then give it to root"
     return ""
 
 

@@ -5,19 +5,19 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from raidtui.jobs.journal import journal_path, who
-from raidtui.jobs.state_files import PRIVATE_MODE, check_folder
+from raidtui.jobs.state_files import PRIVATE_MODE, check_folder, take
 
 if TYPE_CHECKING:
     import psutil
 
 _SAME_S = 2.0
 """The kernel counts from the boot. When the clock is set, the time of a start moves by as much."""
+_INSTANT_S = 0.1
 
 
 class JobError(Exception):
@@ -62,7 +62,7 @@ def only_worker(folder: Path, job_id: str) -> Iterator[None]:
         raise JobError(f"the lock {path} cannot be opened: {error.strerror}; nothing was started") from error
     try:
         try:
-            if not _take(descriptor):
+            if not take(descriptor, _INSTANT_S):  # one who asks who works holds it for an instant
                 holder = os.pread(descriptor, 4096, 0).decode("utf-8", "replace").strip()
                 raise BusyError(f"another job is running: {holder}; wait for it, or cancel it")
             text = f"{job_id} (pid {os.getpid()}, by {who()})".encode()
@@ -75,16 +75,6 @@ def only_worker(folder: Path, job_id: str) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-def _take(descriptor: int) -> bool:
-    """Take the lock. ``_lock_text`` of another process holds it for an instant, so this tries again."""
-    for pause_s in (0.0, 0.01, 0.1):
-        time.sleep(pause_s)
-        with contextlib.suppress(BlockingIOError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-    return False
 
 
 def worker_of(folder: Path) -> str | None:

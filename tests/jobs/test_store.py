@@ -426,7 +426,7 @@ def test_whoever_only_looks_is_no_worker(tmp_path: Path, monkeypatch: pytest.Mon
         if seconds:
             fcntl.flock(looking, fcntl.LOCK_UN)
 
-    monkeypatch.setattr("raidtui.jobs.lock.time.sleep", pause)
+    monkeypatch.setattr("raidtui.jobs.state_files.time.sleep", pause)
     with only_worker(tmp_path, "next"):
         assert worker_of(tmp_path) == "next"
     os.close(looking)
