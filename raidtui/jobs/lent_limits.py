@@ -139,7 +139,7 @@ class LentLimits:
             undo=Plan(title="the limits as before", subject=title, steps=steps),
             place=UndoPlace.PACE,
             pid=os.getpid(),
-            started_s=round(started_s(), 2),
+            started_s=started_s() or 0.0,
         )
 
     def give_back(self) -> str:
@@ -194,7 +194,9 @@ def restore_lent(
     for entry in record.load():
         if entry.place is not UndoPlace.PACE or ident not in {None, entry.id}:
             continue
-        if process_of(entry.pid, entry.started_s) is not None and not (own and entry.pid == os.getpid()):
+        if process_of(entry.pid, entry.started_s, record.boot) is not None and not (
+            own and entry.pid == os.getpid()
+        ):
             text = f"{entry.undo.subject}: process {entry.pid} has its limits and is at work"
             found.append(GivenBack(text=text, held=True))
             continue

@@ -51,4 +51,6 @@ def paced_now(root: Root) -> tuple[PaceNews, ...]:
     """Return how arrays are paced by processes that live."""
     from raidtui.jobs.lock import process_of  # noqa: PLC0415  (only who starts or ends one needs it)
 
-    return tuple(each for each in read_news(root) if process_of(each.pid, each.started_s) is not None)
+    return tuple(
+        each for each in read_news(root) if process_of(each.pid, each.started_s, each.boot) is not None
+    )

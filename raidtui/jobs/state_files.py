@@ -71,11 +71,20 @@ def read_own(path: Path) -> bytes:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise PermissionError(errno.EPERM, f"{path} is no regular file", str(path))
-        if found.st_uid not in {0, os.getuid(), os.geteuid()} or found.st_mode & _OTHERS_WRITE:
-            whose = f"user {found.st_uid}, mode {stat.S_IMODE(found.st_mode):o}"
-            why = f"{path} can be written by others than root ({whose})"
-            raise PermissionError(errno.EPERM, why, str(path))
+        refuse_foreign(path, found)
         return file.read()
+
+
+def refuse_foreign(path: Path, found: os.stat_result) -> None:
+    """Refuse what another user than root and this one could have written.
+
+    Raises:
+        OSError: it is such a file or folder; the message says whose.
+    """
+    if found.st_uid not in {0, os.getuid(), os.geteuid()} or found.st_mode & _OTHERS_WRITE:
+        whose = f"user {found.st_uid}, mode {stat.S_IMODE(found.st_mode):o}"
+        why = f"{path} can be written by others than root ({whose})"
+        raise PermissionError(errno.EPERM, why, str(path))
 
 
 @contextlib.contextmanager

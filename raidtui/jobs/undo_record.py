@@ -66,7 +66,7 @@ class UndoEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
         writes: the values it wrote, those of knobs and limits alone.
         place: where it was done.
         pid: the process that undoes it when it ends; 0 for what stays.
-        started_s: when that process was started, epoch seconds.
+        started_s: when that process was started, seconds after the boot.
     """
 
     id: str
