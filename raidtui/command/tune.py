@@ -20,7 +20,7 @@ from raidtui.command.tune_output import (
 )
 from raidtui.config import config_folder
 from raidtui.host.roots.root import Root
-from raidtui.jobs.plan_file import save_plan
+from raidtui.jobs.plan_file import machine_of, save_plan
 from raidtui.jobs.writable import tried
 from raidtui.model.knob import KnobScope, Tuning
 from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode
@@ -235,7 +235,8 @@ def _nothing(request: _TuneRequest, nothing: NothingToDo) -> int:
 
 def _print_plan(request: _TuneRequest, plan: Plan) -> int:
     if request.arguments.json:
-        write_bytes(save_plan(plan, host=request.root.hostname or "", made_s=time.time()))
+        host = request.root.hostname or ""
+        write_bytes(save_plan(plan, host=host, made_s=time.time(), machine=machine_of(request.root)))
     else:
         print("\n".join(plan_sentences(plan)))
     return 0

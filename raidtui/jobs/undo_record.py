@@ -27,6 +27,7 @@ from raidtui.jobs.state_files import alone, read_own, write_synced
 from raidtui.model.knob import By, ChangedValue, chosen, same_value
 from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.plan import Plan, Step
+from raidtui.model.step_rules import is_tune_undo
 
 SCHEMA = 1
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
@@ -123,7 +124,12 @@ class UndoRecord:
     def _in_file(self) -> tuple[UndoEntry, ...]:
         if self._path is not None:
             with contextlib.suppress(OSError):
-                return _done(read_own(self._path), self.boot)
+                done = _done(read_own(self._path), self.boot)
+                if left := [entry.id for entry in done if not is_tune_undo(entry.undo)]:
+                    self.trouble = (
+                        f"{self._path}: {', '.join(left)} is none that raidtui makes, and is left out"
+                    )
+                return tuple(entry for entry in done if entry.id not in left)
         return ()
 
     def note(

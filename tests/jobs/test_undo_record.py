@@ -9,6 +9,7 @@ import stat
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from raidtui.jobs.state_files import alone
 from raidtui.jobs.undo_record import (
@@ -90,6 +91,17 @@ def test_what_cannot_be_written_is_reported(tmp_path: Path) -> None:
     record = UndoRecord(HOST, tmp_path / "file" / "tune.json")
     record.add(done("1"))
     assert record.trouble == f"{tmp_path}/file/tune.json: Not a directory"
+
+
+def test_what_raidtui_does_not_make_is_left_out(place: Path) -> None:
+    """Root would run it."""
+    evil = Plan(title="t", subject="s", steps=(Step(argv=("touch", "/run/pwned"), why="w"),))
+    record = UndoRecord(HOST, place)
+    record.add(done("1"))
+    record.add(replace(done("2"), undo=evil))
+    other = UndoRecord(HOST, place)
+    assert other.load() == (done("1"),)
+    assert other.trouble == f"{place}: 2 is none that raidtui makes, and is left out"
 
 
 def test_whoever_may_look_cannot_stop_it(place: Path) -> None:

@@ -109,11 +109,12 @@ def host() -> Host:
 
 
 RULES = "/etc/udev/rules.d/60-raidtui-io.rules"
+RELOAD = Step(argv=("udevadm", "control", "--reload"), why="x")
 KEEPS = Plan(
     title="kept: a",
     subject="sda",
-    steps=(up(A), Step(argv=("rm", "--force", "--", RULES), why="x", undo=(TOOL,))),
-    undo=(TOOL, back(A)),
+    steps=(up(A), Step(argv=("rm", "--force", "--", RULES), why="x", undo=(RELOAD,))),
+    undo=(RELOAD, back(A)),
 )
 
 
