@@ -23,6 +23,7 @@ from raidtui.jobs.state_files import (
 _STEPS = ("step", "of")
 _PRIVATE = ("jobs", "syncs", "alerts")
 _MOST_STEPS = 1 << 20
+_LEAST_BYTES = 16 << 10
 _END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
 
 
@@ -42,8 +43,8 @@ def state_trouble() -> str:
         except FileNotFoundError:
             continue
         except OSError as error:
-            if error.errno == errno.EROFS:
-                return f"{place} has the wrong mode, and is read-only"
+            if error.errno != errno.EPERM:
+                return f"{place}: {error.strerror}"
             return f"{error.strerror}; check what is in it, then give it to root"
     return ""
 
@@ -72,6 +73,23 @@ class Journal:
         self.trouble = ""
         """Why the journal could not be written, or "". It is shown, and prevents nothing."""
 
+    def look(self) -> str:
+        """Return why an entry could not be written now, or ""; nothing is written.
+
+        It is read from the folder and its file system, so a disk that is full, read-only or another user's is
+        known before a change.
+        """
+        if self._path is None:
+            return ""
+        try:
+            own_folder(self._path.parent)
+            found = os.statvfs(self._path.parent)
+        except OSError as error:
+            return f"journal {self._path}: {error.strerror}"
+        full = found.f_blocks and found.f_bfree * found.f_frsize < _LEAST_BYTES
+        code = errno.EROFS if found.f_flag & os.ST_RDONLY else errno.ENOSPC if full else 0
+        return f"journal {self._path}: {os.strerror(code)}" if code else ""
+
     def note(self, **entry: object) -> None:
         """Append one entry; ``at_s`` and ``who`` are added."""
         if self._path is None:
@@ -88,7 +106,9 @@ class Journal:
             new = not self._path.exists()
             descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
-                os.write(descriptor, line.encode() + b"\n")
+                data = line.encode("utf-8", "replace") + b"\n"
+                if os.write(descriptor, data) < len(data):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)

@@ -122,7 +122,6 @@ def start_worker(job: Job, *, back: bool = False, more: tuple[str, ...] = ()) ->
                 cwd="/",
                 env={**os.environ, **own},
                 start_new_session=True,
-                umask=0o022,  # as systemd's units have
             )
     except OSError as error:
         raise JobError(f"the worker cannot be started: {error}; nothing was started") from error
