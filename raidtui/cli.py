@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from raidtui.command.streams import NOT_WRITTEN, OutputError, UsageError, guard
 from raidtui.host.roots.opening import open_root
 from raidtui.host.roots.root import Root, RootError
+from raidtui.jobs.journal import state_trouble
 
 _EPILOG = """\
 Without a command, raidtui opens the console. Changes need root; without root, raidtui only shows.
@@ -202,6 +203,8 @@ def run(argv: list[str]) -> int:
     if arguments.command is None:
         return _screen(root, arguments)
     command = importlib.import_module(_module(arguments.command))
+    if root.live and (trouble := state_trouble()):
+        print(f"raidtui: {trouble}", file=sys.stderr)
     try:
         if arguments.command == "fleet" and command.opens_screen(arguments) and not _no_terminal():
             return _fleet_screen(root, arguments)

@@ -11,15 +11,18 @@ import sys
 from pathlib import Path
 from typing import Any, TextIO
 
+from msgspec.structs import replace
+
 from raidtui.command.jobs import REFUSED, attach, refused
 from raidtui.command.streams import print_json
 from raidtui.host.roots.root import Root
 from raidtui.jobs.lock import JobError
-from raidtui.jobs.plan_file import load_plan
+from raidtui.jobs.plan_file import PlanFile, load_plan, machine_of
 from raidtui.jobs.spawn import begin_job
 from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job
 from raidtui.model.plan import Harm, Plan
+from raidtui.model.step_rules import destroyed_devices, judged, step_trouble
 from raidtui.plans.shell_script import plan_sentences
 from raidtui.view.text import visible
 
@@ -50,21 +53,22 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
         return REFUSED
     try:
         file = load_plan(data)
-        if why := _why_not(root, file.plan, file.host, arguments.confirm):
+        plan = judged(file.plan)
+        if why := _why_not(root, file, plan, arguments.confirm):
             print(f"raidtui: not done: {visible(why)}", file=sys.stderr)
             return REFUSED
-        if file.plan.already:
-            return _already(file.plan, as_json=arguments.json)
+        if plan.already:
+            return _already(plan, as_json=arguments.json)
         with _words_to(sys.stderr if arguments.json else sys.stdout):
-            print("\n".join(plan_sentences(file.plan)), flush=True)
-            job = begin_job(file.plan, host=file.host)
+            print("\n".join(plan_sentences(plan, _files_of(root, plan))), flush=True)
+            job = begin_job(_with_devices(plan), host=file.host)
             if arguments.detach:
                 print(f"job {job.id}: raidtui jobs attach {job.id}")
             status = 0 if arguments.detach else attach(job)
     except JobError as error:
         return refused(error)
     if arguments.json:
-        print_json(_result(file.plan, job))
+        print_json(_result(plan, job))
     return status
 
 
@@ -111,14 +115,40 @@ def _read(file: str) -> bytes:
     return data
 
 
-def _why_not(root: Root, plan: Plan, host: str, confirmed: str) -> str:
+def _files_of(root: Root, plan: Plan) -> dict[str, str]:
+    """Return what is in the files that a plan writes, bytes as characters; "" for one that is not there."""
+    found = {}
+    for step in plan.steps:
+        if step.content is not None:
+            with contextlib.suppress(OSError):
+                found[step.path] = root.read(step.path).decode("latin-1")
+            found.setdefault(step.path, "")
+    return found
+
+
+def _with_devices(plan: Plan) -> Plan:
+    """Return a plan with all block devices that its tools overwrite: their ends go into the black box."""
+    paths = (os.path.realpath(path) for step in plan.steps for path in destroyed_devices(step))
+    there = (
+        path.removeprefix("/dev/")
+        for path in paths
+        if path.startswith("/dev/") and Path(path).is_block_device()
+    )
+    return replace(plan, devices=tuple(dict.fromkeys((*plan.devices, *there))))
+
+
+def _why_not(root: Root, file: PlanFile, plan: Plan, confirmed: str) -> str:
     if not root.live:
         return "a capture cannot be changed"
     if os.geteuid() != 0:
         return "needs root: run it with sudo"
-    if host != (root.hostname or ""):
-        return f"the plan was made on {host or 'another host'}, this is {root.hostname}"
-    name = plan.confirm or plan.subject
+    if file.host != (root.hostname or ""):
+        return f"the plan was made on {file.host or 'another host'}, this is {root.hostname}"
+    if file.machine not in {"", machine_of(root)}:
+        return f"the plan was made on another host of the name {file.host}: its machine-id is not this one's"
+    if trouble := step_trouble(plan):
+        return f"{trouble}; raidtui makes no such plan"
+    name = plan.confirm or plan.subject or "destroy"
     if plan.harm is Harm.DESTROYS and confirmed != name:
         return f"it destroys data: to confirm, give --confirm={shlex.quote(name)}"
     return ""

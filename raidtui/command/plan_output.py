@@ -34,7 +34,7 @@ def print_plan(plan: Plan | Refusal, arguments: argparse.Namespace, root: Root, 
     Returns:
         0, also where it is so already; 2 where it is refused, or could not write its files.
     """
-    from raidtui.jobs.plan_file import save_plan  # noqa: PLC0415
+    from raidtui.jobs.plan_file import machine_of, save_plan  # noqa: PLC0415
     from raidtui.jobs.writable import tried  # noqa: PLC0415
     from raidtui.plans.shell_script import plan_sentences, shell_script  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
@@ -48,7 +48,8 @@ def print_plan(plan: Plan | Refusal, arguments: argparse.Namespace, root: Root, 
     if isinstance(plan, Refusal):
         return print_refusal(plan, as_json=arguments.json)
     if arguments.json:
-        write_bytes(save_plan(plan, host=root.hostname or "", made_s=time.time()))
+        host = root.hostname or ""
+        write_bytes(save_plan(plan, host=host, made_s=time.time(), machine=machine_of(root)))
     elif arguments.sh:
         write_bytes(shell_script(plan).encode("utf-8", "surrogateescape"))
     else:

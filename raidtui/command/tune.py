@@ -20,7 +20,7 @@ from raidtui.command.tune_output import (
 )
 from raidtui.config import config_folder
 from raidtui.host.roots.root import Root
-from raidtui.jobs.plan_file import save_plan
+from raidtui.jobs.plan_file import machine_of, save_plan
 from raidtui.jobs.writable import tried
 from raidtui.model.knob import KnobScope, Tuning
 from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode
@@ -166,7 +166,8 @@ def _undo(request: _TuneRequest) -> int:
         return _refused(request, last)
     if request.arguments.dry_run:
         return _print_plan(request, titled_back(last.undo, request.tuning))
-    return _report(request, request.tuner.undo(last, request.snapshot, request.tuning))
+    said = _look_at_journal(request)
+    return _report(request, request.tuner.undo(last, request.snapshot, request.tuning), said=said)
 
 
 def _profile(request: _TuneRequest) -> int:
@@ -216,8 +217,16 @@ def _carry_out(request: _TuneRequest, plan: Plan | Refusal) -> int:
         again = "add --dry-run --json >plan.json, and then: raidtui apply plan.json"
         danger = Refusal(code=RefusalCode.NEEDS_CONFIRMATION, why=plan.warning.rstrip("."), remedy=again)
         return _refused(request, danger)
+    said = _look_at_journal(request)
     result = request.tuner.carry_out(plan, request.snapshot, request.tuning)
-    return _refused(request, result) if isinstance(result, Refusal) else _report(request, result, plan)
+    return _refused(request, result) if isinstance(result, Refusal) else _report(request, result, plan, said)
+
+
+def _look_at_journal(request: _TuneRequest) -> str:
+    """Say before a change that it cannot be noted, and return why; it is made nevertheless."""
+    if trouble := request.tuner.journal.look():
+        print(f"raidtui: {visible(trouble)}; this change will not be noted there", file=sys.stderr)
+    return trouble
 
 
 def _nothing(request: _TuneRequest, nothing: NothingToDo) -> int:
@@ -235,19 +244,22 @@ def _nothing(request: _TuneRequest, nothing: NothingToDo) -> int:
 
 def _print_plan(request: _TuneRequest, plan: Plan) -> int:
     if request.arguments.json:
-        write_bytes(save_plan(plan, host=request.root.hostname or "", made_s=time.time()))
+        host = request.root.hostname or ""
+        write_bytes(save_plan(plan, host=host, made_s=time.time(), machine=machine_of(request.root)))
     else:
         print("\n".join(plan_sentences(plan)))
     return 0
 
 
-def _report(request: _TuneRequest, result: TuneResult, plan: Plan | None = None) -> int:
+def _report(request: _TuneRequest, result: TuneResult, plan: Plan | None = None, said: str = "") -> int:
     if request.arguments.json:
         print_json(result_dict(result))
     else:
         files = [step for step in result.outcome.done if not step.text]
         lines = [*result.sentences, *(step.command for step in files), *(plan.notes if plan else ())]
         print("\n".join(visible(line) for line in lines))
+    if (trouble := request.tuner.journal.trouble) and not said:
+        print(f"raidtui: {visible(trouble)}; this change was not noted there", file=sys.stderr)
     if request.tuner.record.trouble:
         why = f"{request.tuner.record.trouble}; raidtui tune undo will not know of it"
         print(f"raidtui: {visible(why)}", file=sys.stderr)

@@ -6,11 +6,13 @@ not of that form is no answer, and no text of it is shown without being made vis
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from enum import IntEnum, StrEnum
+from typing import Annotated
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from raidtui.fleet.hosts import FleetHost
 from raidtui.view.text import visible
@@ -19,6 +21,13 @@ FORM = 1
 DAY_S = 86_400.0
 SOON_S = 180 * DAY_S
 """Wear whose end is nearer is said."""
+_DEEPEST = 32
+_LARGEST_INT = 1 << 63
+Seconds = Annotated[float, Meta(ge=0, le=1 << 36)]
+"""Of a time or a span: calendars end at the year 9999."""
+Part = Annotated[float, Meta(ge=0, le=1.01)]
+Percent = Annotated[float, Meta(ge=0, le=1e6)]
+_MOST = Meta(max_length=10_000)
 
 
 class FleetState(IntEnum):
@@ -40,17 +49,30 @@ class FleetState(IntEnum):
 class NoAnswerCode(StrEnum):
     """Why a host has not answered, for programs."""
 
-    UNREACHABLE = "unreachable"  # ssh ended with 255: no route, no name, refused, no key
+    UNREACHABLE = "unreachable"  # ssh ended with 255, for another reason than those below: no route, no name
+    HOST_KEY_CHANGED = "host-key-changed"  # another key than the one in known_hosts
+    HOST_KEY_UNKNOWN = "host-key-unknown"  # none in known_hosts, and ssh is not to take a new one
+    DENIED = "denied"  # no key or login that it takes
+    SUDO_PASSWORD = "sudo-password"  # noqa: S105  # sudo there asks for a password, and there is no terminal
     TIMEOUT = "timeout"
     NOT_INSTALLED = "not-installed"
     NOT_UNDERSTOOD = "not-understood"  # it is not the JSON of status, or of another version
 
 
 class NoAnswer(Struct, frozen=True, kw_only=True):
-    """Why there is no answer; ``why`` ends with what ssh or the host has said, where it said something."""
+    """Why there is no answer; ``why`` ends with what ssh or the host has said, where it said something.
+
+    ``remedy`` is what mends it, "" where that is not known.
+    """
 
     code: NoAnswerCode
     why: str
+    remedy: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """Both in one line."""
+        return f"{self.why}; {self.remedy}" if self.remedy else self.why
 
 
 class HostPart(Struct, frozen=True, kw_only=True):
@@ -64,8 +86,8 @@ class SyncPart(Struct, frozen=True, kw_only=True):
 
     action: str
     phase: str
-    fraction: float | None = None
-    eta_s: float | None = None
+    fraction: Part | None = None
+    eta_s: Seconds | None = None
 
 
 class ArrayPart(Struct, frozen=True, kw_only=True):
@@ -100,8 +122,8 @@ class WearPart(Struct, frozen=True, kw_only=True):
 
     disk: str
     name: str = ""
-    percent_used: float | None = None
-    ends_s: float | None = None
+    percent_used: Percent | None = None
+    ends_s: Seconds | None = None
     over: bool = False
 
 
@@ -110,13 +132,13 @@ class StatusAnswer(Struct, frozen=True, kw_only=True):
 
     format_version: int
     raidtui_version: str
-    taken_s: float
-    exit_status: int
+    taken_s: Seconds
+    exit_status: Annotated[int, Meta(ge=0, le=255)]
     host: HostPart
-    arrays: tuple[ArrayPart, ...] = ()
-    absent: tuple[AbsentPart, ...] = ()
-    findings: tuple[FindingPart, ...] = ()
-    wear: tuple[WearPart, ...] | None = None
+    arrays: Annotated[tuple[ArrayPart, ...], _MOST] = ()
+    absent: Annotated[tuple[AbsentPart, ...], _MOST] = ()
+    findings: Annotated[tuple[FindingPart, ...], _MOST] = ()
+    wear: Annotated[tuple[WearPart, ...], _MOST] | None = None
 
 
 class FleetSync(Struct, frozen=True, kw_only=True):
@@ -149,7 +171,7 @@ class FleetRow(Struct, frozen=True, kw_only=True):
         syncs: what is being synced.
         worn: the disks whose rated life ends soon or has ended, the nearest first.
         answer: what it answered; None where it has not.
-        raw: the whole answer, JSON; b"" where there is none.
+        status: the whole answer, of JSON's types; None where there is none.
         none: why there is no answer.
     """
 
@@ -161,7 +183,7 @@ class FleetRow(Struct, frozen=True, kw_only=True):
     syncs: tuple[FleetSync, ...] = ()
     worn: tuple[WearPart, ...] = ()
     answer: StatusAnswer | None = None
-    raw: bytes = b""
+    status: object = None
     none: NoAnswer | None = None
 
 
@@ -184,7 +206,7 @@ _SEVERITIES = ("failed", "degraded", "attention")
 def row_without(host: FleetHost, none: NoAnswer, *, at_s: float, took_s: float) -> FleetRow:
     """Return the row of a host that has not answered."""
     return FleetRow(
-        host=host, at_s=at_s, took_s=took_s, state=FleetState.NO_ANSWER, problems=(none.why,), none=none
+        host=host, at_s=at_s, took_s=took_s, state=FleetState.NO_ANSWER, problems=(none.sentence,), none=none
     )
 
 
@@ -198,8 +220,10 @@ def row_of(host: FleetHost, raw: bytes, *, at_s: float, took_s: float) -> FleetR
         took_s: how long it took.
     """
     try:
-        answer = msgspec.json.decode(raw, type=StatusAnswer)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        status = msgspec.json.decode(raw)
+        _check_sizes(status)
+        answer = msgspec.convert(status, StatusAnswer)
+    except (msgspec.DecodeError, UnicodeDecodeError, ValueError, RecursionError) as error:
         why = f"it answered what is not the JSON of raidtui status: {visible(str(error))}"
         none = NoAnswer(code=NoAnswerCode.NOT_UNDERSTOOD, why=why)
         return row_without(host, none, at_s=at_s, took_s=took_s)
@@ -221,8 +245,25 @@ def row_of(host: FleetHost, raw: bytes, *, at_s: float, took_s: float) -> FleetR
         syncs=tuple(_syncs(answer, at_s)),
         worn=worn,
         answer=answer,
-        raw=raw,
+        status=status,
     )
+
+
+def _check_sizes(value: object, depth: int = 0) -> None:
+    """Check what no part of an answer has, also those that are only handed on: they are printed again.
+
+    Raises:
+        ValueError: it is nested too deeply, or a number is too large for other programs.
+    """
+    if depth > _DEEPEST:
+        raise ValueError("it is nested too deeply")
+    if isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            _check_sizes(each, depth + 1)
+    elif (isinstance(value, int) and abs(value) >= _LARGEST_INT) or (
+        isinstance(value, float) and not math.isfinite(value)
+    ):
+        raise ValueError("a number in it is too large")
 
 
 def _problems(answer: StatusAnswer) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import shutil
 import signal
 import tempfile
@@ -32,6 +33,11 @@ _AFTER_S = 0.5
 _SSH_FAILED = 255
 _NOT_FOUND = frozenset({126, 127})
 _ANSWERS = range(4)
+_SUDO = re.compile(r"^sudo: .*(password is required|terminal is required)")
+_UNKNOWN_KEY = re.compile(r"^No \S+ host key is known for |^Host key verification failed")
+_TOO_LONG = NoAnswer(
+    code=NoAnswerCode.NOT_UNDERSTOOD, why=f"it answered more than {_LARGEST >> 20} MiB, which was not read"
+)
 # A master whose host has gone ends by itself, so that the next call connects anew.
 _KEPT = (
     *("-o", "ControlMaster=auto", "-o", "ControlPersist=300"),
@@ -166,6 +172,8 @@ async def ask_one(host: FleetHost, settings: AskSettings) -> FleetRow:
     try:
         async with asyncio.timeout(settings.timeout_s):
             raw = await _limited(process.stdout, _LARGEST)
+            if len(raw) > _LARGEST:
+                return row_without(host, _TOO_LONG, at_s=time.time(), took_s=time.monotonic() - since)
             status = await process.wait()
     except TimeoutError:
         return row_without(host, _timed_out(settings), at_s=time.time(), took_s=time.monotonic() - since)
@@ -182,13 +190,13 @@ async def ask_one(host: FleetHost, settings: AskSettings) -> FleetRow:
 
 
 async def _limited(stream: StreamReader, most: int) -> bytes:
-    """Read a stream to its end; what is beyond the limit is dropped."""
+    """Read a stream to its end, or until it has said more than the limit."""
     parts: list[bytes] = []
     size = 0
-    while part := await stream.read(1 << 16):
-        if size < most:
-            parts.append(part)
+    while size <= most and (part := await stream.read(1 << 16)):
+        parts.append(part)
         size += len(part)
+        await asyncio.sleep(0)  # what is there at once is read without a turn for the other hosts
     return b"".join(parts)
 
 
@@ -207,8 +215,41 @@ def _no_answer(status: int, said: str) -> NoAnswer:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     last = f": {visible(lines[-1])}" if lines else ""
     if status == _SSH_FAILED:
-        return NoAnswer(code=NoAnswerCode.UNREACHABLE, why=f"ssh does not reach it{last}")
+        return _ssh_failed(lines, last)
+    if any(_SUDO.search(line) for line in lines):
+        remedy = "let sudo run raidtui there without one, for this login, or ask as a user who needs none"
+        return NoAnswer(
+            code=NoAnswerCode.SUDO_PASSWORD, why=f"sudo there wants a password{last}", remedy=remedy
+        )
     if status in _NOT_FOUND:
         return NoAnswer(code=NoAnswerCode.NOT_INSTALLED, why=f"raidtui is not installed there{last}")
     why = f"what was asked there ended with {status}{last}" if status >= 0 else "ssh was killed"
     return NoAnswer(code=NoAnswerCode.NOT_UNDERSTOOD, why=why)
+
+
+def _ssh_failed(lines: Sequence[str], last: str) -> NoAnswer:
+    """Return why ssh has ended: it says so in words alone, in English where the locale is C (ssh(1))."""
+    if any("REMOTE HOST IDENTIFICATION HAS CHANGED" in line for line in lines):
+        said = " ".join(line for line in lines if line.startswith(("SHA256:", "Offending ")))
+        return NoAnswer(
+            code=NoAnswerCode.HOST_KEY_CHANGED,
+            why=f"its host key is not the one that is known, so it may be another machine: {visible(said)}",
+            remedy="if it was installed anew, compare the fingerprint; then ssh-keygen -R HOST, ssh HOST",
+        )
+    if any(_UNKNOWN_KEY.search(line) for line in lines):
+        return NoAnswer(
+            code=NoAnswerCode.HOST_KEY_UNKNOWN,
+            why=f"its host key is not known{last}",
+            remedy="ssh HOST shows its fingerprint: compare it there, and accept it",
+        )
+    if any("Permission denied" in line or "Too many authentication failures" in line for line in lines):
+        return NoAnswer(
+            code=NoAnswerCode.DENIED,
+            why=f"it does not let this login in{last}",
+            remedy="ssh-add the key that it knows, or ssh-copy-id HOST",
+        )
+    return NoAnswer(
+        code=NoAnswerCode.UNREACHABLE,
+        why=f"ssh does not reach it{last}",
+        remedy="see whether it runs, and whether ssh HOST gets there",
+    )

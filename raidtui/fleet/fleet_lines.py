@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 import time
 from collections.abc import Sequence
 from typing import Any
+
+import msgspec
 
 from raidtui.fleet.answers import FleetRow, FleetState, FleetSync
 from raidtui.view.line import GLYPHS, Line
@@ -111,7 +112,7 @@ def _host(row: FleetRow) -> dict[str, Any]:
         "state": row.state.word,
         "at_s": round(row.at_s, 3),
         "took_s": round(row.took_s, 3),
-        "no_answer": None if row.none is None else {"code": row.none.code, "why": row.none.why},
+        "no_answer": None if row.none is None else msgspec.structs.asdict(row.none),
         "problems": list(row.problems),
         "syncs": [
             {
@@ -133,7 +134,7 @@ def _host(row: FleetRow) -> dict[str, Any]:
             }
             for each in row.worn
         ],
-        "status": json.loads(row.raw) if row.raw else None,
+        "status": row.status,
     }
 
 

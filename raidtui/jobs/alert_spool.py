@@ -7,7 +7,6 @@ replaced whole. One that a killed process had written, and not yet given its nam
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import time
 from collections.abc import Iterator
@@ -16,11 +15,10 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from raidtui.jobs.state_files import PRIVATE_MODE, own_folder, state_folder, sync_folder, write_synced
+from raidtui.jobs.state_files import PRIVATE_MODE, own_folder, state_folder, sync_folder, take, write_synced
 from raidtui.model.alert import Alert, AlertEvent, Delivery
 
 _KEPT = 100
-_PACE_S = 0.1
 _ENDING, _MARK = ".json", ".accepted"
 
 
@@ -144,21 +142,9 @@ class AlertSpool:
         own_folder(self._folder, PRIVATE_MODE)
         descriptor = os.open(self._folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            yield descriptor if _locked(descriptor, time.monotonic() + wait_s) else None
+            yield descriptor if take(descriptor, wait_s) else None
         finally:
             os.close(descriptor)
-
-
-def _locked(descriptor: int, end_s: float) -> bool:
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= end_s:
-                return False
-            time.sleep(_PACE_S)
-        else:
-            return True
 
 
 def _files(folder: Path) -> list[Path]:

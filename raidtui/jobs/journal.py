@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import time
@@ -10,10 +11,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from raidtui.jobs.state_files import check_folder, own_folder, state_folder, sync_folder
+from raidtui.jobs.state_files import (
+    FOLDER_MODE,
+    PRIVATE_MODE,
+    check_folder,
+    own_folder,
+    state_folder,
+    sync_folder,
+)
 
 _STEPS = ("step", "of")
+_PRIVATE = ("jobs", "syncs", "alerts")
 _MOST_STEPS = 1 << 20
+_LEAST_BYTES = 16 << 10
 _END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
 
 
@@ -23,15 +33,19 @@ def journal_path() -> Path:
 
 
 def state_trouble() -> str:
-    """Correct the mode of root's state folder, if it exists; return what is wrong with its owner, or ""."""
+    """Correct the modes of root's state folders that exist; return what is wrong with an owner, or ""."""
     if os.geteuid() != 0:
         return ""
-    try:
-        check_folder(journal_path().parent)
-    except FileNotFoundError:
-        return ""
-    except OSError as error:
-        return f"{error.strerror}; check what is in it, then give it to root"
+    folder = journal_path().parent
+    for place, mode in ((folder, FOLDER_MODE), *((folder / name, PRIVATE_MODE) for name in _PRIVATE)):
+        try:
+            check_folder(place, mode)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            if error.errno != errno.EPERM:
+                return f"{place}: {error.strerror}"
+            return f"{error.strerror}; check what is in it, then give it to root"
     return ""
 
 
@@ -59,6 +73,23 @@ class Journal:
         self.trouble = ""
         """Why the journal could not be written, or "". It is shown, and prevents nothing."""
 
+    def look(self) -> str:
+        """Return why an entry could not be written now, or ""; nothing is written.
+
+        It is read from the folder and its file system, so a disk that is full, read-only or another user's is
+        known before a change.
+        """
+        if self._path is None:
+            return ""
+        try:
+            own_folder(self._path.parent)
+            found = os.statvfs(self._path.parent)
+        except OSError as error:
+            return f"journal {self._path}: {error.strerror}"
+        full = found.f_blocks and found.f_bfree * found.f_frsize < _LEAST_BYTES
+        code = errno.EROFS if found.f_flag & os.ST_RDONLY else errno.ENOSPC if full else 0
+        return f"journal {self._path}: {os.strerror(code)}" if code else ""
+
     def note(self, **entry: object) -> None:
         """Append one entry; ``at_s`` and ``who`` are added."""
         if self._path is None:
@@ -75,7 +106,9 @@ class Journal:
             new = not self._path.exists()
             descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
             try:
-                os.write(descriptor, line.encode() + b"\n")
+                data = line.encode("utf-8", "replace") + b"\n"
+                if os.write(descriptor, data) < len(data):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)

@@ -21,7 +21,7 @@ from raidtui.host.roots.root import Root
 from raidtui.jobs.journal import who
 from raidtui.jobs.lock import process_of, started_s
 from raidtui.jobs.runner import do_step, is_same_subject
-from raidtui.jobs.state_files import write_synced
+from raidtui.jobs.state_files import own_folder, write_synced
 from raidtui.jobs.undo_record import RECORD, UndoEntry, UndoPlace, UndoRecord, limit_word
 from raidtui.model.plan import Fact, FactKind, Plan, Step
 
@@ -139,7 +139,7 @@ class LentLimits:
             undo=Plan(title="the limits as before", subject=title, steps=steps),
             place=UndoPlace.PACE,
             pid=os.getpid(),
-            started_s=round(started_s(), 2),
+            started_s=started_s() or 0.0,
         )
 
     def give_back(self) -> str:
@@ -151,7 +151,7 @@ class LentLimits:
         last = _Last(boot=self._record.boot, values=self._last)
         try:
             path = last_path(self.id)
-            path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+            own_folder(path.parent)
             write_synced(path, msgspec.json.encode(last))
         except OSError as error:
             raise LimitsTakenError(f"what is written cannot be kept: {error.strerror}") from error
@@ -194,7 +194,9 @@ def restore_lent(
     for entry in record.load():
         if entry.place is not UndoPlace.PACE or ident not in {None, entry.id}:
             continue
-        if process_of(entry.pid, entry.started_s) is not None and not (own and entry.pid == os.getpid()):
+        if process_of(entry.pid, entry.started_s, record.boot) is not None and not (
+            own and entry.pid == os.getpid()
+        ):
             text = f"{entry.undo.subject}: process {entry.pid} has its limits and is at work"
             found.append(GivenBack(text=text, held=True))
             continue

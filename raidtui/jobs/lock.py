@@ -5,19 +5,20 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from raidtui.jobs.journal import journal_path, who
-from raidtui.jobs.state_files import PRIVATE_MODE, check_folder
+from raidtui.jobs.state_files import PRIVATE_MODE, check_folder, take
 
 if TYPE_CHECKING:
     import psutil
 
-_SAME_S = 2.0
-"""The kernel counts from the boot. When the clock is set, the time of a start moves by as much."""
+_START_FIELD = 22 - 4
+"""Of /proc/PID/stat, after the name and the state."""
+_MOST_PIDS = 1 << 22
+_INSTANT_S = 0.1
 
 
 class JobError(Exception):
@@ -62,7 +63,7 @@ def only_worker(folder: Path, job_id: str) -> Iterator[None]:
         raise JobError(f"the lock {path} cannot be opened: {error.strerror}; nothing was started") from error
     try:
         try:
-            if not _take(descriptor):
+            if not take(descriptor, _INSTANT_S):  # one who asks who works holds it for an instant
                 holder = os.pread(descriptor, 4096, 0).decode("utf-8", "replace").strip()
                 raise BusyError(f"another job is running: {holder}; wait for it, or cancel it")
             text = f"{job_id} (pid {os.getpid()}, by {who()})".encode()
@@ -75,16 +76,6 @@ def only_worker(folder: Path, job_id: str) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-def _take(descriptor: int) -> bool:
-    """Take the lock. ``_lock_text`` of another process holds it for an instant, so this tries again."""
-    for pause_s in (0.0, 0.01, 0.1):
-        time.sleep(pause_s)
-        with contextlib.suppress(BlockingIOError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-    return False
 
 
 def worker_of(folder: Path) -> str | None:
@@ -104,29 +95,46 @@ def _lock_text(folder: Path) -> str | None:
     return None
 
 
-def started_s() -> float:
-    """Return when this process was started, in epoch seconds."""
-    import psutil  # noqa: PLC0415  (a worker needs it, and who looks at a job that was interrupted)
+def boot_id() -> str:
+    """Return the id of this boot, or "" where the kernel does not say it."""
+    with contextlib.suppress(OSError):
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return ""
 
-    return float(psutil.Process().create_time())
+
+def started_s(pid: int | None = None) -> float | None:
+    """Return when a process was started, seconds after the boot: whatever the clock is set to meanwhile.
+
+    The kernel counts it in ticks (field 22 of /proc/PID/stat, proc_pid_stat(5)).
+
+    Args:
+        pid: its number; None: this process.
+
+    Returns:
+        None where there is none, or where it has ended (Z, X) and only waits to be reaped.
+    """
+    try:
+        text = Path(f"/proc/{pid or 'self'}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return None
+    state, *fields = text.rpartition(")")[2].split()
+    return None if state in "ZX" else round(int(fields[_START_FIELD]) / os.sysconf("SC_CLK_TCK"), 2)
 
 
-def process_of(pid: object, at_s: object) -> psutil.Process | None:
-    """Return the process that a journal names; None where it has ended, even if its number is used again.
+def process_of(pid: object, at_s: object, boot: object) -> psutil.Process | None:
+    """Return the process that a record names; None where it has ended, even if its number is used again.
 
     Args:
         pid: its number.
-        at_s: when it was started, epoch seconds; None: whenever that was.
+        at_s: when it was started, as ``started_s`` says it.
+        boot: the id of the boot that it was started in.
     """
-    import psutil  # noqa: PLC0415  (as above)
+    import psutil  # noqa: PLC0415  (a worker needs it, and who looks at a job that was interrupted)
 
-    if not isinstance(pid, int) or not isinstance(at_s, int | float | None) or pid <= 0:
+    if not isinstance(pid, int) or not 0 < pid < _MOST_PIDS or boot != boot_id():
         return None
     try:
         process = psutil.Process(pid)
-        if process.status() == psutil.STATUS_ZOMBIE:
-            return None
-        same = at_s is None or abs(process.create_time() - at_s) <= _SAME_S
-    except (psutil.Error, OverflowError):
+    except psutil.Error:
         return None
-    return process if same else None
+    return process if started_s(pid) == at_s else None

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from raidtui.host.roots.root import Root
+from raidtui.jobs.state_files import own_folder, write_synced
 from raidtui.model.pace import PacedArray, PaceNews
 
 FOLDER = "/run/raidtui/pace"
@@ -22,12 +23,9 @@ def _path(array: PacedArray) -> Path:
 def tell_news(news: PaceNews) -> None:
     """Keep how an array is paced. Where that is not possible, it is only not shown."""
     path = _path(news.array)
-    part = path.with_suffix(".part")
     with contextlib.suppress(OSError):
-        path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-        part.write_bytes(msgspec.json.encode(news))
-        part.chmod(0o644)
-        part.replace(path)
+        own_folder(path.parent)
+        write_synced(path, msgspec.json.encode(news), 0o644)
 
 
 def forget_news(array: PacedArray) -> None:
@@ -53,4 +51,6 @@ def paced_now(root: Root) -> tuple[PaceNews, ...]:
     """Return how arrays are paced by processes that live."""
     from raidtui.jobs.lock import process_of  # noqa: PLC0415  (only who starts or ends one needs it)
 
-    return tuple(each for each in read_news(root) if process_of(each.pid, each.started_s) is not None)
+    return tuple(
+        each for each in read_news(root) if process_of(each.pid, each.started_s, each.boot) is not None
+    )

@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import msgspec
 
+from raidtui.host.roots.root import Root
 from raidtui.jobs.lock import JobError
 from raidtui.model.plan import Plan
 
 SCHEMA = 1
 
 
-class PlanFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A saved plan. ``raidtui_plan`` is the version of the form."""
+class PlanFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A saved plan. ``raidtui_plan`` is the version of the form, ``machine`` that of ``machine_of``."""
 
     raidtui_plan: int
     host: str
     made_s: float
     plan: Plan
+    machine: str = ""
 
 
-def save_plan(plan: Plan, *, host: str, made_s: float) -> bytes:
+def machine_of(root: Root) -> str:
+    """Return an id that another host of the same name does not have; "" where none is known.
+
+    It is a digest: machine-id(5) itself is not to be given away.
+    """
+    text = (root.text("/etc/machine-id") or "").strip()
+    return hashlib.sha256(f"raidtui plan {text}".encode()).hexdigest()[:32] if text else ""
+
+
+def save_plan(plan: Plan, *, host: str, made_s: float, machine: str = "") -> bytes:
     """Return a plan as JSON.
 
     Raises:
         JobError: it holds a name whose bytes are not UTF-8.
     """
-    file = PlanFile(raidtui_plan=SCHEMA, host=host, made_s=made_s, plan=plan)
+    file = PlanFile(raidtui_plan=SCHEMA, host=host, made_s=made_s, plan=plan, machine=machine)
     try:
         return msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n"
     except UnicodeEncodeError as error:

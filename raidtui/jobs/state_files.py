@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +21,8 @@ from typing import Any, ClassVar, Self
 FOLDER_MODE = 0o755
 PRIVATE_MODE = 0o700
 _OTHERS_WRITE = 0o022
+_OURS = "raidtui"
+_WAIT_S, _PACE_S = 5.0, 0.05
 
 
 def state_folder() -> Path:
@@ -29,17 +33,21 @@ def state_folder() -> Path:
     return Path(state).expanduser() / "raidtui"
 
 
-def write_synced(path: Path, data: bytes) -> None:
-    """Write a file of mode 0600 atomically; return when it is on disk.
+def write_synced(path: Path, data: bytes, mode: int = 0o600) -> None:
+    """Write a file atomically; return when it is on disk.
+
+    Args:
+        path: the file.
+        data: its content.
+        mode: its permissions from the first moment on, less those that the umask takes.
 
     Raises:
         OSError: it cannot be written; an older file of this name is unchanged.
     """
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        descriptor = os.open(
-            part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600
-        )
+        part.unlink(missing_ok=True)  # a killed process of this number left it
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
@@ -50,6 +58,67 @@ def write_synced(path: Path, data: bytes) -> None:
             part.unlink()
         raise
     sync_folder(path.parent)
+
+
+def read_own(path: Path) -> bytes:
+    """Return what a file holds that is to be obeyed.
+
+    Raises:
+        OSError: it cannot be read, or another user than root and this one could have written it.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise PermissionError(errno.EPERM, f"{path} is no regular file", str(path))
+        refuse_foreign(path, found)
+        return file.read()
+
+
+def refuse_foreign(path: Path, found: os.stat_result) -> None:
+    """Refuse what another user than root and this one could have written.
+
+    Raises:
+        OSError: it is such a file or folder; the message says whose.
+    """
+    if found.st_uid not in {0, os.getuid(), os.geteuid()} or found.st_mode & _OTHERS_WRITE:
+        whose = f"user {found.st_uid}, mode {stat.S_IMODE(found.st_mode):o}"
+        why = f"{path} can be written by others than root ({whose})"
+        raise PermissionError(errno.EPERM, why, str(path))
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder that its owner alone may enter: nobody else can keep it from us.
+
+    Raises:
+        OSError: it cannot be taken within some seconds; the message says which process holds it.
+    """
+    own_folder(folder, PRIVATE_MODE)
+    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        if not take(descriptor, _WAIT_S):
+            holder = os.pread(descriptor, 64, 0).decode("ascii", "replace") or "another process"
+            why = f"{holder} has held the lock {folder}/lock for more than {_WAIT_S:.0f} s"
+            raise BlockingIOError(errno.EAGAIN, why, str(folder / "lock"))
+        with contextlib.suppress(OSError):  # a full disk: it is only not known then who holds it
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"process {os.getpid()}".encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def take(descriptor: int, wait_s: float) -> bool:
+    """Take the lock of an open file; return whether that was possible within this time."""
+    end_s = time.monotonic() + wait_s
+    while True:
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        if time.monotonic() >= end_s:
+            return False
+        time.sleep(_PACE_S)
 
 
 def sync_folder(folder: Path) -> None:
@@ -66,13 +135,15 @@ def sync_folder(folder: Path) -> None:
 
 
 def own_folder(folder: Path, mode: int = FOLDER_MODE) -> None:
-    """Create a folder durably, or check the owner and mode of an existing one.
+    """Create a folder durably, or check the owner and mode of an existing one, and of raidtui's above it.
 
     As root, the mode is set exactly. A user's folder only loses the write permission of others.
 
     Raises:
         OSError: it cannot be created, or belongs to another user: its contents cannot be trusted.
     """
+    if folder.parent.name == _OURS:
+        own_folder(folder.parent)
     if folder.is_dir():
         check_folder(folder, mode)
         return
@@ -105,9 +176,6 @@ def check_folder(folder: Path, mode: int = FOLDER_MODE) -> None:
     wanted = mode if own == 0 else now & ~_OTHERS_WRITE
     if now != wanted and own in {0, found.st_uid}:
         folder.chmod(wanted)
-
-
-_WAIT_S = 5.0
 
 
 class Database:

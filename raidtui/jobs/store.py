@@ -22,9 +22,16 @@ import msgspec
 
 from raidtui.jobs.job_kinds import COMMANDS, NOT_UNDONE, RUN_BESIDE
 from raidtui.jobs.journal import entry_of, journal_path, who
-from raidtui.jobs.lock import JobError, process_of, refuse_folder, started_s, worker_of
+from raidtui.jobs.lock import JobError, boot_id, process_of, refuse_folder, started_s, worker_of
 from raidtui.jobs.plan_file import load_plan, save_plan
-from raidtui.jobs.state_files import PRIVATE_MODE, own_folder, sync_folder, write_synced
+from raidtui.jobs.state_files import (
+    PRIVATE_MODE,
+    own_folder,
+    read_own,
+    refuse_foreign,
+    sync_folder,
+    write_synced,
+)
 from raidtui.jobs.states import AGAIN_EVENT, CANCEL_EVENT, ENDED, NO_WAY_BACK, JobState
 from raidtui.model.plan import Plan
 
@@ -124,7 +131,7 @@ class Job:
             JobError: it cannot be read.
         """
         try:
-            return msgspec.json.decode((self.folder / name).read_bytes(), type=form)
+            return msgspec.json.decode(read_own(self.folder / name), type=form)
         except (OSError, msgspec.DecodeError) as error:
             raise JobError(f"{name} of job {self.id} cannot be read: {error}") from error
 
@@ -157,7 +164,7 @@ class Job:
             JobError: it cannot be read.
         """
         try:
-            return load_plan((self.folder / "plan.json").read_bytes()).plan
+            return load_plan(read_own(self.folder / "plan.json")).plan
         except OSError as error:
             raise JobError(f"job {self.id} has no plan: {error.strerror}") from error
 
@@ -224,10 +231,13 @@ class Job:
         """Return the entries of the journal: ``event`` is a string, ``at_s`` a time, a step a number.
 
         Lines that are not entries are left out, such as one that a crash has cut.
+
+        Raises:
+            OSError: it cannot be read, or another user could have written it.
         """
         found: list[Mapping[str, Any]] = []
         with contextlib.suppress(FileNotFoundError):
-            text = (self.folder / "journal.jsonl").read_text(encoding="utf-8", errors="replace")
+            text = read_own(self.folder / "journal.jsonl").decode("utf-8", "replace")
             found += (entry for line in text.split("\n") if (entry := entry_of(line)) is not None)
         return found
 
@@ -306,7 +316,7 @@ class Job:
         Raises:
             OSError: the journal cannot be written.
         """
-        self.note(event="work", pid=os.getpid(), started_s=round(started_s(), 2), **more)
+        self.note(event="work", pid=os.getpid(), started_s=started_s(), boot=boot_id(), **more)
         return self.is_cancelled
 
     @property
@@ -319,10 +329,7 @@ class Job:
         """Return the process that was the last to work on the job, if it lives and is not this one."""
         found = (each for each in reversed(self.entries()) if each["event"] == "work")
         work: Mapping[str, Any] = next(found, {})
-        pid, at_s = work.get("pid"), work.get("started_s")
-        if pid == os.getpid() or (at_s is None and worker_of(self.folder.parent) != self.id):
-            return None  # an older raidtui noted no time: the lock decides
-        return process_of(pid, at_s)
+        return None if work.get("pid") == os.getpid() else _worker_in(work)
 
     def done_steps(self) -> tuple[set[int], set[int]]:
         """Return (steps done, steps that were started and may be done), without those undone since."""
@@ -370,6 +377,22 @@ class Job:
         return False
 
 
+def _refuse_foreign_job(place: Path) -> None:
+    """Refuse a job that another user than root and this one could have written.
+
+    Raises:
+        OSError: it is one.
+    """
+    for each in (place, place / "plan.json", place / "journal.jsonl"):
+        with contextlib.suppress(FileNotFoundError):
+            refuse_foreign(each, each.stat())
+
+
+def _worker_in(work: Mapping[str, Any]) -> psutil.Process | None:
+    """Return the process of a journal's entry, if it lives."""
+    return process_of(work.get("pid"), work.get("started_s"), work.get("boot"))
+
+
 def find_job(name: str, folder: Path | None = None) -> Job:
     """Return the job with this id, or the only one whose id begins or ends with it.
 
@@ -377,6 +400,10 @@ def find_job(name: str, folder: Path | None = None) -> Job:
         JobError: there is none or more than one, or the folder belongs to another user.
     """
     refuse_folder(folder or jobs_folder())
+    try:
+        _refuse_foreign_job((folder or jobs_folder()) / Path(name).name)
+    except (OSError, ValueError) as error:  # a name may hold what no path can
+        raise JobError(f"job {name} cannot be trusted: {getattr(error, 'strerror', error)}") from error
     jobs = all_jobs(folder)
     exact = [job for job in jobs if job.id == name]
     close = [job for job in jobs if job.id.startswith(name) or job.id.endswith(name)]
@@ -395,7 +422,9 @@ def all_jobs(folder: Path | None = None) -> list[Job]:
         for place in parent.iterdir():
             with contextlib.suppress(OSError):  # no job, or one that was just removed
                 # The name has the second; the plan, which is written once, says who was first in it.
-                made.append((place.name[:_STAMP], (place / "plan.json").stat().st_mtime_ns, place))
+                plan = (place / "plan.json").stat()
+                _refuse_foreign_job(place)
+                made.append((place.name[:_STAMP], plan.st_mtime_ns, place))
     return [Job(place) for *_, place in sorted(made)]
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
-from raidtui.jobs.state_files import own_folder, state_folder, write_synced
+from raidtui.jobs.state_files import PRIVATE_MODE, alone, own_folder, state_folder, write_synced
 from raidtui.model.sync_record import SyncRecord
 
 _MOST_BYTES = 64 * 1024
@@ -54,19 +52,15 @@ class SyncBook:
     def turn(self) -> Iterator[None]:
         """Let no other process write meanwhile: what it has written is read before it is written over.
 
-        Where the folder cannot be made or locked, nothing is held: then ``write`` says why it cannot write.
+        Where the folder cannot be made or locked, nothing is held: ``trouble`` says why.
         """
-        descriptor = -1
-        with contextlib.suppress(OSError):
+        with contextlib.ExitStack() as held:
             if self._folder is not None and self._writes:
-                own_folder(self._folder)
-                descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
-        try:
+                try:
+                    held.enter_context(alone(self._folder))
+                except OSError as error:
+                    self.trouble = f"the records of syncs are not kept from others: {error.strerror}"
             yield
-        finally:
-            if descriptor >= 0:
-                os.close(descriptor)
 
     def changed(self, uuid: str) -> bool:
         """Whether another process has written it since it was read or written here."""
@@ -78,7 +72,7 @@ class SyncBook:
         if path is None or not self._writes:
             return
         try:
-            own_folder(path.parent)
+            own_folder(path.parent, PRIVATE_MODE)
             write_synced(path, msgspec.json.encode(record))
             self.trouble = ""
         except OSError as error:

@@ -9,11 +9,10 @@ themselves, and no other run undoes them.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import threading
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -24,9 +23,11 @@ from raidtui.host.md.array_attributes import RAID_SYSCTL
 from raidtui.host.roots.root import Root
 from raidtui.jobs.journal import who
 from raidtui.jobs.runner import is_same_subject, undo_of
+from raidtui.jobs.state_files import alone, read_own, write_synced
 from raidtui.model.knob import By, ChangedValue, chosen, same_value
 from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.plan import Plan, Step
+from raidtui.model.step_rules import is_tune_undo
 
 SCHEMA = 1
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
@@ -66,7 +67,7 @@ class UndoEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, f
         writes: the values it wrote, those of knobs and limits alone.
         place: where it was done.
         pid: the process that undoes it when it ends; 0 for what stays.
-        started_s: when that process was started, epoch seconds.
+        started_s: when that process was started, seconds after the boot.
     """
 
     id: str
@@ -123,8 +124,12 @@ class UndoRecord:
     def _in_file(self) -> tuple[UndoEntry, ...]:
         if self._path is not None:
             with contextlib.suppress(OSError):
-                if self._path.stat().st_uid in {0, os.geteuid()}:
-                    return _done(self._path.read_bytes(), self.boot)
+                done = _done(read_own(self._path), self.boot)
+                if left := [entry.id for entry in done if not is_tune_undo(entry.undo)]:
+                    self.trouble = (
+                        f"{self._path}: {', '.join(left)} is none that raidtui makes, and is left out"
+                    )
+                return tuple(entry for entry in done if entry.id not in left)
         return ()
 
     def note(
@@ -159,20 +164,21 @@ class UndoRecord:
 
     def add(self, entry: UndoEntry) -> None:
         """Add an entry of this run."""
-        with self._lock, self._alone():
+        with self._lock:
             self._own.add(entry.id)
-            shared = self._path is not None and (entry.writes or entry.place is not UndoPlace.ARRAYS)
-            if not (shared and self._saved((*self._in_file(), entry)[-_MOST:])):
+            shared = entry.writes or entry.place is not UndoPlace.ARRAYS
+            if not (shared and self._saved(lambda found: (*found, entry)[-_MOST:])):
                 self._here = (*self._here, entry)[-_MOST:]
 
     def drop(self, *idents: str) -> None:
         """Remove entries: they are undone."""
-        with self._lock, self._alone():
-            found = self._in_file()
-            left = tuple(entry for entry in found if entry.id not in idents)
-            if left != found:
-                self._saved(left)
-            self._here = tuple(entry for entry in self._here if entry.id not in idents)
+
+        def left(found: tuple[UndoEntry, ...]) -> tuple[UndoEntry, ...]:
+            return tuple(entry for entry in found if entry.id not in idents)
+
+        with self._lock:
+            self._saved(left)
+            self._here = left(self._here)
 
     def drop_own(self) -> None:
         """Remove what this run did: all of it is restored."""
@@ -218,31 +224,18 @@ class UndoRecord:
             return not same_value(limit_word(now), original.text)
         return not same_value(chosen(now), original.text)
 
-    @contextlib.contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Keep other processes from changing the file meanwhile; else it is changed all the same."""
-        with contextlib.ExitStack() as held:
-            if self._path is not None:
-                with contextlib.suppress(OSError):
-                    self._path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-                    folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-                    held.callback(os.close, folder)
-                    fcntl.flock(folder, fcntl.LOCK_EX)
-            yield
-
-    def _saved(self, done: tuple[UndoEntry, ...]) -> bool:
+    def _saved(self, change: Callable[[tuple[UndoEntry, ...]], tuple[UndoEntry, ...]]) -> bool:
+        """Change the file, while no other process does; return whether it holds the result."""
         if self._path is None:
             return False
-        data = msgspec.json.encode(_File(raidtui_tune=SCHEMA, boot=self.boot, done=done))
-        new = self._path.with_suffix(f".{os.getpid()}")
+        if change(found := self._in_file()) == found:
+            return True
         try:
-            self._path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-            with new.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            new.chmod(0o644)
-            new.replace(self._path)
+            with alone(self._path.parent / "private"):
+                found = self._in_file()
+                if (done := change(found)) != found:
+                    file = _File(raidtui_tune=SCHEMA, boot=self.boot, done=done)
+                    write_synced(self._path, msgspec.json.encode(file), 0o644)
         except OSError as error:
             self.trouble = f"{self._path}: {error.strerror}"
             return False

@@ -91,7 +91,7 @@ class PaceNews(Struct, frozen=True, kw_only=True, omit_defaults=True):
     Args:
         boot: the boot's id.
         pid: the process that paces it.
-        started_s: when that was started, epoch seconds.
+        started_s: when that was started, seconds after the boot.
         at_s: when this was written, epoch seconds.
         array: what is paced.
         latency_ms: the worst request of the last seconds; None where none was sent.

@@ -52,6 +52,11 @@ class SyncWatch:
         self.first: dict[str, SyncRun] = {}
         """The run of an array that was under way by the record, before this watcher's first look at it."""
 
+    @property
+    def trouble(self) -> str:
+        """Why the last record could not be kept; "" where it was."""
+        return self._book.trouble
+
     def see(self, snapshot: Snapshot) -> None:
         """Take a snapshot. What cannot be read leaves the records as they are."""
         if snapshot.stale is not None or not snapshot.readable:

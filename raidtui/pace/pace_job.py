@@ -55,7 +55,7 @@ def pace_here(
 
 
 def _news_of(record: UndoRecord, request: PaceRequest, job: str) -> Callable[[PacedArray], PaceNews]:
-    begun_s = round(started_s(), 2)
+    begun_s = started_s() or 0.0
 
     def news(array: PacedArray) -> PaceNews:
         return PaceNews(
@@ -106,7 +106,7 @@ def stop_pacing(news: PaceNews) -> str:
     """End the process that paces an array; return why it has not ended, or ""."""
     import psutil  # noqa: PLC0415  (only who ends one needs it)
 
-    process = process_of(news.pid, news.started_s)
+    process = process_of(news.pid, news.started_s, news.boot)
     if process is None:
         return ""
     try:

@@ -104,6 +104,7 @@ class Pacing:
         """Arrays that are left alone, and why."""
         self._told_s = 0.0
         self._looked_s = float("-inf")
+        self._unkept = ""
         self._sampler = Sampler(root)
         self._watch = SyncWatch(root, open_book(live=root.live, writable=root.writable), keeps=True)
 
@@ -133,6 +134,9 @@ class Pacing:
         if now or clock_s - self._looked_s >= (_LOOK_S if self._paced else _REST_LOOK_S):
             self._looked_s = clock_s
             self._watch.see(self._sampler.sample())
+            if (trouble := self._watch.trouble) != self._unkept:
+                self._unkept = trouble
+                self._say(trouble)
 
     def _pace_s(self) -> float:
         if not self._paced:

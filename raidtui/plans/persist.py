@@ -199,7 +199,7 @@ def names_another(text: str, name: str, uuid: str) -> bool:
 
 def readable(text: str) -> str:
     """Return for the eye what is bytes as characters: see ``Survey.texts``."""
-    return text.encode("latin-1").decode(errors="replace")
+    return text.encode("latin-1").decode(errors="backslashreplace")
 
 
 def _initramfs_steps(survey: Survey, path: str) -> tuple[Step, ...]:

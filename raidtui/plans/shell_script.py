@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import takewhile
 
@@ -11,6 +13,8 @@ from raidtui.plans.persist import readable
 from raidtui.view.text import visible
 
 _LAST_LINES = 6
+_MOST_SHOWN = 64 << 10
+_MOST_COMPARED = 1 << 20
 _HARM = {
     Harm.HARMLESS: "harmless",
     Harm.REDUCES: "reduces redundancy, or makes the array unavailable for a time",
@@ -18,8 +22,15 @@ _HARM = {
 }
 
 
-def plan_sentences(plan: Plan) -> list[str]:
-    """Return a plan as lines: title, losses, every step, every command that undoes it."""
+def plan_sentences(plan: Plan, files: Mapping[str, str] | None = None) -> list[str]:
+    """Return a plan as lines: title, losses, every step, every command that undoes it.
+
+    Args:
+        plan: the plan.
+        files: what is in the files now that it writes, bytes as characters; then all is shown that is
+            written, whatever the plan says of it. None: as the plan says.
+    """
+    now = dict(files) if files is not None else None
     lines = [f"{plan.title} ({_HARM[plan.harm]})"]
     lines += [f"  {text}" for text in plan.grounds]
     lines += [f"  lost afterwards: {text}" for text in plan.loses]
@@ -27,12 +38,15 @@ def plan_sentences(plan: Plan) -> list[str]:
     for number, step in enumerate(plan.steps, start=1):
         lines.append(f"{number:>3}  {step.command}")
         lines.append(f"       {step.why}")
-        lines += [f"       {text}" for text in content_changes(step)]
+        shown = content_changes(step) if now is None else whole_content(step, now.get(step.path, ""))
+        lines += [f"       {text}" for text in shown]
+        if now is not None and step.content is not None:
+            now[step.path] = step.content
     if plan.harm is Harm.DESTROYS and not plan.restores:
         lines.append("What is on the devices cannot be restored.")
     elif words := undoable(plan):
         lines.append(words)
-    lines += undo_sentences(plan)
+    lines += undo_sentences(plan, files)
     return [visible(line) for line in lines]
 
 
@@ -51,24 +65,62 @@ def undoable(plan: Plan) -> str:
     return f"{which} can be undone{last}."
 
 
-def undo_sentences(plan: Plan) -> list[str]:
-    """Return what a rollback would do, in its order: root runs it as it runs the steps."""
+def undo_sentences(plan: Plan, files: Mapping[str, str] | None = None) -> list[str]:
+    """Return what a rollback would do, in its order: root runs it as it runs the steps.
+
+    Args:
+        plan: the plan.
+        files: as for ``plan_sentences``.
+    """
     lines = []
     before = takewhile(lambda numbered: not numbered[1].final, enumerate(plan.steps, start=1))
     for number, step in reversed(list(before)):
-        lines += [visible(f"  undo {number}: {line}") for line in _undo_lines(step)]
+        lines += [visible(f"  undo {number}: {line}") for line in _undo_lines(step, files)]
     return lines
 
 
-def _undo_lines(step: Step) -> list[str]:
+def _undo_lines(step: Step, files: Mapping[str, str] | None = None) -> list[str]:
     """Return the commands that undo a step; what a file is to read then, unless the step shows it."""
     lines = []
     for undo in step.undo:
         shown = step.content is not None and undo.path == step.path
+        if files is not None and undo.content is not None:
+            shown = undo.content == files.get(undo.path)
         lines.append(undo.command + (" (as it reads now)" if shown and undo.content is not None else ""))
         if undo.content is not None and not shown:
-            lines += [f"  | {readable(line)}" for line in _lines(undo.content)]
+            lines += [f"  {line}" for line in _listed("|", undo.content)]
     return lines
+
+
+def whole_content(step: Step, old: str) -> list[str]:
+    """Return all that a step changes in a file: lines that go (-) and come (+), and the new one's digest.
+
+    Args:
+        step: the step.
+        old: what is in the file before it, bytes as characters.
+    """
+    new = step.content
+    if new is None:
+        return []
+    if new == old:
+        return [f"it reads so already: {_digest(new)}"]
+    before, after = _lines(old), _lines(new)
+    if len(before) * len(after) > _MOST_COMPARED:
+        changed = [*_listed("-", old), *_listed("+", new)]
+    else:
+        changed = list(_differences(before, after))
+    return [*changed, *([] if new.endswith("\n") or not new else ["(no newline at the end)"]), _digest(new)]
+
+
+def _listed(sign: str, content: str) -> list[str]:
+    """Return a file's lines; of one that is too long to be read, its size and digest."""
+    if len(content) > _MOST_SHOWN:
+        return [f"{sign} {_digest(content)}"]
+    return [f"{sign} {readable(line)}" for line in _lines(content)]
+
+
+def _digest(content: str) -> str:
+    return f"{len(content)} bytes, SHA-256 {hashlib.sha256(content.encode('latin-1')).hexdigest()}"
 
 
 def content_changes(step: Step) -> list[str]:
@@ -81,15 +133,15 @@ def content_changes(step: Step) -> list[str]:
     known, old = _old_content(step)
     if not known:
         return [f"| {readable(line)}" for line in _lines(step.content)[-_LAST_LINES:]]
-    before, after = _lines(old), _lines(step.content)
-    changed = []
-    for tag, first, last, new_first, new_last in SequenceMatcher(
-        None, before, after, autojunk=False
-    ).get_opcodes():
+    return list(_differences(_lines(old), _lines(step.content)))
+
+
+def _differences(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
+    compared = SequenceMatcher(None, before, after, autojunk=False)
+    for tag, first, last, new_first, new_last in compared.get_opcodes():
         if tag != "equal":
-            changed += [f"- {readable(line)}" for line in before[first:last]]
-            changed += [f"+ {readable(line)}" for line in after[new_first:new_last]]
-    return changed
+            yield from (f"- {readable(line)}" for line in before[first:last])
+            yield from (f"+ {readable(line)}" for line in after[new_first:new_last])
 
 
 def _old_content(step: Step) -> tuple[bool, str]:

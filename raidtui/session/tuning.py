@@ -280,9 +280,11 @@ class TuneSession:
 
     @property
     def trouble(self) -> str:
-        """Why another run cannot undo what this one did; "" where it can."""
-        trouble = self._tuner.record.trouble if self._tuner is not None else ""
-        return f"{trouble}; another run cannot undo it" if trouble else ""
+        """What could not be kept of a change: how another run undoes it, or that it was made; "": all was."""
+        if self._tuner is None:
+            return ""
+        record, journal = self._tuner.record.trouble, self._tuner.journal.trouble
+        return "; ".join(filter(None, (record and f"{record}; another run cannot undo it", journal)))
 
     def _at(self) -> Tuner:
         if self._tuner is None:

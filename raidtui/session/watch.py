@@ -108,6 +108,7 @@ class HostWatch:
         self._passing = False
         self._passing_since: dict[str, float] = {}
         self._pending: list[Event] = []
+        self._unkept: set[str] = set()
         self._record: UndoRecord | None = None
         self._record_lock = threading.Lock()  # pane 4 uses it in another thread
         self._heard: list[Uevent] = []
@@ -144,6 +145,7 @@ class HostWatch:
             snapshot = self.sampler.sample()
         self.history.add(snapshot)
         self.syncs.see(snapshot)
+        self._note_unkept(snapshot.taken_s)
         checks = {array.key: self.syncs.result(array, snapshot.taken_s) for array in snapshot.arrays}
         known = {key: result for key, result in checks.items() if result is not None}
         origins = self.origins.see(snapshot.arrays)
@@ -264,6 +266,14 @@ class HostWatch:
                 at_s=self.root.now_s(), kind=EventKind.UDEV, subject=uevent.name, text=text, tone=tone
             )
             self._pending.append(event)
+
+    def _note_unkept(self, at_s: float) -> None:
+        """Add an event where the record of a sync could not be kept, once for each reason."""
+        if (trouble := self.syncs.trouble) and trouble not in self._unkept:
+            self._unkept.add(trouble)
+            self._pending.append(
+                Event(at_s=at_s, kind=EventKind.ACTION, subject="raidtui", text=trouble, tone=Tone.BAD)
+            )
 
     def execute(self, plan: Plan, *, is_undo: bool = False) -> PlanOutcome:
         """Carry a plan out, add an event for it, and record how it is undone."""

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from raidtui.cli import run
 from raidtui.jobs.lock import JobError, only_worker
-from raidtui.jobs.plan_file import save_plan
+from raidtui.jobs.plan_file import machine_of, save_plan
 from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job, all_jobs
 from raidtui.model.plan import Harm, Plan, Step
@@ -515,3 +515,79 @@ def test_wrong_usage(words: tuple[str, ...], capsys: pytest.CaptureFixture[str])
     with pytest.raises(SystemExit) as ended:
         run(list(words))
     assert (ended.value.code, capsys.readouterr().out) == (64, "")
+
+
+def written(path: Path, content: str, undo: str | None = None) -> Plan:
+    """A plan that writes a file, and what it says of the way back."""
+    back = () if undo is None else (Step(path=str(path), content=undo, why="back"),)
+    step = Step(path=str(path), content=content, why="the list of arrays is brought up to date", undo=back)
+    return Plan(title="check: data", subject="data", steps=(step,))
+
+
+def test_all_that_a_file_gets_is_shown(tmp_path: Path, call: Run, workers: list[tuple[str, bool]]) -> None:
+    """Whatever the plan says of what was there before."""
+    evil = "* * * * * root evil\n" + "# harmless\n" * 6
+    path = tmp_path / "cron"
+    for undo in (None, evil):
+        out = call("apply", saved(tmp_path, written(path, evil, undo)))[1]
+        assert "+ * * * * * root evil\n" in out
+        assert out.count("+ # harmless\n") == 6
+    assert "| * * * * * root evil\n" in out  # what the way back writes
+    assert len(workers) == 2
+
+
+def test_old_and_new_and_what_is_long(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, call: Run, workers: list[tuple[str, bool]]
+) -> None:
+    path, host = tmp_path / "x", Host(live=True)
+    host.put(str(path), "one\ntwo\n")
+    opens(monkeypatch, host)
+    out = call("apply", saved(tmp_path, written(path, "one\n\xff", "one\ntwo\n")))[1]
+    assert "       - two\n       + \\xff\n       (no newline at the end)\n       5 bytes, SHA-256 " in out
+    assert f"undo 1: write {path} (as it reads now)\n" in out
+    out = call("apply", saved(tmp_path, written(path, "x\n" * 600_000, "y" * 70_000)))[1]
+    assert "       + 1200000 bytes, SHA-256 " in out
+    assert "  | 70000 bytes, SHA-256 " in out
+    assert "yyy" not in out
+    assert len(workers) == 2
+
+
+def test_what_destroys_is_confirmed_whatever_it_says(
+    tmp_path: Path, call: Run, workers: list[tuple[str, bool]]
+) -> None:
+    wipe = replace(
+        PLAN, harm=Harm.HARMLESS, steps=(Step(argv=("wipefs", "--all", "/dev/sdzz"), why="looks"),)
+    )
+    path = saved(tmp_path, wipe)
+    why = "raidtui: not done: it destroys data: to confirm, give --confirm=data\n"
+    assert call("apply", path) == (2, "", why)
+    assert call("apply", path, "--confirm=data")[0] == 0
+    (job,) = all_jobs()
+    assert (job.plan.harm, job.plan.steps[0].destroys) == (Harm.DESTROYS, True)
+    assert call("apply", saved(tmp_path, replace(wipe, subject="")))[2].endswith("--confirm=destroy\n")
+    assert len(workers) == 1
+
+
+def test_a_step_that_raidtui_does_not_make(
+    tmp_path: Path, call: Run, workers: list[tuple[str, bool]]
+) -> None:
+    plan = replace(PLAN, steps=(STEP, Step(argv=("sh",), stdin="touch /tmp/x", why="looks")))
+    why = "raidtui: not done: step 2: 'sh' is no tool that raidtui's plans run; raidtui makes no such plan\n"
+    assert call("apply", saved(tmp_path, plan)) == (2, "", why)
+    assert (workers, all_jobs()) == ([], [])
+
+
+def test_another_host_of_this_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, call: Run, workers: list[tuple[str, bool]]
+) -> None:
+    here, there = Host(live=True), Host(live=True)
+    here.put("/etc/machine-id", "a1\n")
+    there.put("/etc/machine-id", "b2\n")
+    path = tmp_path / "plan.json"
+    path.write_bytes(save_plan(PLAN, host="nas", made_s=1.5, machine=machine_of(there)))
+    opens(monkeypatch, here)
+    why = "the plan was made on another host of the name nas: its machine-id is not this one's"
+    assert call("apply", str(path)) == (2, "", f"raidtui: not done: {why}\n")
+    opens(monkeypatch, there)
+    assert call("apply", str(path))[0] == 0
+    assert (len(workers), "b2" in path.read_text()) == (1, False)

@@ -335,6 +335,25 @@ def cells(heading: str) -> list[str]:
     return re.findall(r"^\| `([^`]+)` \|", part, re.MULTILINE)
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_a_journal_that_cannot_be_written_is_said(
+    tune: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, known: bool
+) -> None:
+    """Before the change, where that can be known, and by the undo as well."""
+    (tmp_path / "file").write_text("")
+    path = tmp_path / "file" / "journal.jsonl"
+    monkeypatch.setattr("raidtui.jobs.journal.journal_path", lambda: path)
+    if not known:
+        monkeypatch.setattr("raidtui.jobs.journal.Journal.look", lambda _: "")
+    host = TuneHost()
+    host.live = True
+    when = "will not be" if known else "was not"
+    said = f"raidtui: journal {path}: File exists; this change {when} noted there\n"
+    for words in ("set sda scheduler=none", "undo"):
+        status, _, err = tune(host, words)
+        assert (status, err.endswith(said), err.count("noted there")) == (0, True, 1)
+
+
 def test_the_document_names_every_knob_and_every_setter() -> None:
     assert cells("## Knobs") == list(KNOBS)
     assert cells("## Who has set it") == [str(by) for by in By]

@@ -12,7 +12,7 @@ def array(label: str = "data", health: str = "optimal", **more: Any) -> dict[str
     return {"name": "md127", "label": label, "health": health, **more}
 
 
-def resync(fraction: float | None, eta_s: int | None, **more: Any) -> dict[str, Any]:
+def resync(fraction: float | None, eta_s: float | None, **more: Any) -> dict[str, Any]:
     return {"action": "resync", "phase": "running", "fraction": fraction, "eta_s": eta_s, **more}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from raidtui.fleet.answers import (
@@ -14,7 +16,7 @@ from raidtui.fleet.answers import (
     row_without,
     worst_first,
 )
-from raidtui.fleet.fleet_lines import counts_words, sync_words, text_lines
+from raidtui.fleet.fleet_lines import counts_words, fleet_dict, sync_words, text_lines
 from raidtui.fleet.hosts import FleetHost
 from tests.fleet.sayings import NOW_S, array, finding, resync, saying
 
@@ -116,3 +118,42 @@ def test_as_text() -> None:
         "● empty  optimal    no md array",
         "3 hosts: 1 no answer, 2 optimal",
     ]
+
+
+def with_more(text: str) -> bytes:
+    """An answer that has this beside the rest."""
+    return saying(array())[:-1].encode() + b', "x": ' + text.encode("latin-1") + b"}"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        with_more("9" * 5000),
+        with_more("1" + "0" * 30),
+        with_more("1e999"),
+        with_more("[" * 900 + "]" * 900),
+        with_more("[" * 100_000 + "]" * 100_000),
+        with_more('"\xff\xfe"'),
+        with_more('"\\ud800"'),
+        saying(array(sync=resync(0.5, 1e300))).encode(),
+        saying(array(sync=resync(0.5, -1e300))).encode(),
+        saying(array(sync=resync(-1e308, 1))).encode(),
+        saying(array(), wear=[{"disk": "x", "ends_s": -1e308}]).encode(),
+        saying(array(), wear=[{"disk": "x", "percent_used": 1e308}]).encode(),
+        saying(*(array() for _ in range(10_001))).encode(),
+        saying(array(), status=10**30).encode(),
+        saying(array(), status=-1).encode(),
+        b"[]",
+        b"null",
+        b'"x"',
+    ],
+)
+def test_an_odd_answer_is_not_understood_and_ends_nothing(raw: bytes) -> None:
+    """Neither the lines nor the JSON of the others."""
+    odd = row_of(FleetHost(name="odd"), raw, at_s=NOW_S, took_s=1.0)
+    assert odd.none is not None
+    assert odd.none.code is NoAnswerCode.NOT_UNDERSTOOD
+    rows = worst_first([odd, row(saying(array()), "well")])
+    assert len(text_lines(rows)) == 3
+    json.dumps(fleet_dict(rows, at_s=NOW_S, status=exit_status(rows))).encode()
+    assert row(saying(array()), "well").status == json.loads(saying(array()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -12,11 +13,23 @@ import pytest
 
 from raidtui.cli import run
 from raidtui.fleet.answers import FleetRow, FleetState, NoAnswerCode
-from raidtui.fleet.asking import AskSettings, ask_all
+from raidtui.fleet.asking import AskSettings, ask_all, ask_one
 from raidtui.fleet.hosts import host_of
 from tests.fleet.sayings import array, finding, saying
 from tests.fleet.sshd import Sshd
 
+FAILED = "Host key verification failed.\n"
+CHANGED = f"""\
+@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@
+@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @
+@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@
+IT IS POSSIBLE THAT SOMEONE IS DOING SOMETHING NASTY!
+The fingerprint for the ED25519 key sent by the remote host is
+SHA256:NEW.
+Please contact your system administrator.
+Offending ED25519 key in /root/.ssh/known_hosts:3
+Host key for db1 has changed and you have requested strict checking.
+{FAILED}"""
 BROKEN = saying(array(health="failed"), status=2, findings=[finding("failed", "data has failed")])
 
 
@@ -148,3 +161,47 @@ def test_the_command(sshd: Sshd, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == (
         "raidtui: no host of ssh_config matches 'q*': name hosts, or an inventory of Ansible\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "code"),
+    [
+        (255, CHANGED, "host-key-changed"),
+        (
+            255,
+            "No ED25519 host key is known for db1 and you have requested strict checking.\n" + FAILED,
+            "host-key-unknown",
+        ),
+        (255, FAILED, "host-key-unknown"),
+        (255, "root@db1: Permission denied (publickey).\n", "denied"),
+        (255, "Received disconnect from 10.0.0.7 port 22:2: Too many authentication failures\n", "denied"),
+        (255, "ssh: connect to host db1 port 22: No route to host\n", "unreachable"),
+        (255, "", "unreachable"),
+        (1, "sudo: a password is required\n", "sudo-password"),
+        (1, "sudo: a terminal is required to read the password; either use the -S option\n", "sudo-password"),
+        (64, "usage\n", "not-understood"),
+    ],
+)
+async def test_why_ssh_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, said: str, code: str
+) -> None:
+    """Words of OpenSSH 9.2 and sudo 1.9.13."""
+    ssh = tmp_path / "ssh"
+    ssh.write_text(f"#!/bin/sh\ncat >&2 <<'EOF'\n{said}EOF\nexit {status}\n")
+    ssh.chmod(0o755)
+    monkeypatch.setattr("shutil.which", lambda _: str(ssh))
+    row = await ask_one(host_of("db1"), AskSettings())
+    assert row.none is not None
+    assert row.none.code == code
+    assert bool(row.none.remedy) == (code != "not-understood")
+    if said == CHANGED:
+        assert "SHA256:NEW. Offending ED25519 key in /root/.ssh/known_hosts:3" in row.none.why
+
+
+async def test_what_never_ends_is_ended_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ssh = tmp_path / "ssh"
+    ssh.write_text("#!/bin/sh\nexec cat /dev/zero\n")
+    ssh.chmod(0o755)
+    monkeypatch.setattr("shutil.which", lambda _: str(ssh))
+    row = await ask_one(host_of("db1"), AskSettings(timeout_s=3600.0))
+    assert row.problems == ("it answered more than 16 MiB, which was not read",)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 
 from raidtui.jobs.journal import Journal, state_trouble
 from raidtui.jobs.lock import JobError
-from raidtui.jobs.state_files import own_folder, write_synced
+from raidtui.jobs.state_files import alone, own_folder, read_own, write_synced
 from raidtui.jobs.store import Job, find_job
 from raidtui.model.plan import Plan, Step
 
@@ -84,7 +86,7 @@ def test_what_is_somebody_elses_is_not_trusted(
     as_root(monkeypatch, state / place)
     why = f"{state / place} belongs to user 1234, not to root"
     said = state_trouble()
-    assert said == (f"{why}; check what is in it, then give it to root" if not place else "")
+    assert said == f"{why}; check what is in it, then give it to root"
     refused = "belongs to user 1234, not to root; nothing was started"
     with pytest.raises(JobError, match=refused):
         find_job(job.id)
@@ -104,6 +106,88 @@ def test_a_file_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(OSError, match="Input/output error"):
         write_synced(path, b"new")
     assert (path.read_bytes(), list(tmp_path.iterdir())) == (b"old", [path])
+
+
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return the modes that files are created with from now on."""
+    modes: list[int] = []
+    real = os.open
+
+    def create(path: str | Path, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        modes.extend([mode] if flags & os.O_CREAT else [])
+        return real(path, flags, mode, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "open", create)
+    return modes
+
+
+def test_a_file_has_its_final_mode_from_the_first_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is tightened later can have been opened before, and be written to afterwards."""
+    modes = opened(monkeypatch)
+    monkeypatch.setattr(Path, "chmod", None)
+    monkeypatch.setattr(os, "fchmod", None)
+    left = tmp_path / f".public.{os.getpid()}.part"
+    left.touch(mode=0o666)
+    modes.clear()
+    write_synced(tmp_path / "private", b"")
+    write_synced(tmp_path / "public", b"", 0o644)
+    assert modes == [0o600, 0o644]
+    assert (mode(tmp_path / "private"), mode(tmp_path / "public")) == (0o600, 0o644)
+
+
+@pytest.mark.parametrize(("before", "then"), [(0o000, 0o022), (0o002, 0o022), (0o077, 0o077)])
+def test_the_umask_only_becomes_tighter(before: int, then: int) -> None:
+    words = (
+        "import os, sys; from raidtui.__main__ import main\n"
+        f"os.umask({before}); sys.argv = ['raidtui', '--version']\n"
+        "try: main()\nfinally: print(os.umask(0))"
+    )
+    done = subprocess.run((sys.executable, "-c", words), capture_output=True, check=True, text=True)
+    assert done.stdout.split()[-1] == str(then)
+
+
+def test_a_lock_is_out_of_reach_and_waited_for_with_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "private"
+    monkeypatch.setattr("raidtui.jobs.state_files._WAIT_S", 0.0)
+    with alone(folder):
+        assert (mode(folder), mode(folder / "lock")) == (0o700, 0o600)
+        held = rf"process {os.getpid()} has held the lock {folder}/lock for more than 0 s"
+        with pytest.raises(BlockingIOError, match=held), alone(folder):
+            pass
+    with alone(folder):
+        pass
+
+
+def test_what_others_could_have_written_is_not_obeyed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "order"
+    write_synced(path, b"x")
+    assert read_own(path) == b"x"
+    (tmp_path / "link").symlink_to(path)
+    with pytest.raises(OSError, match="symbolic links"):
+        read_own(tmp_path / "link")
+    os.mkfifo(tmp_path / "fifo")
+    with pytest.raises(PermissionError, match="is no regular file"):
+        read_own(tmp_path / "fifo")
+    path.chmod(0o620)
+    with pytest.raises(PermissionError, match="can be written by others than root"):
+        read_own(path)
+    path.chmod(0o600)
+    real = os.fstat
+
+    def foreign(descriptor: int) -> os.stat_result:
+        found = list(real(descriptor))
+        found[stat.ST_UID] = 12345
+        return os.stat_result(found)
+
+    monkeypatch.setattr(os, "fstat", foreign)
+    with pytest.raises(PermissionError, match="user 12345, mode 600"):
+        read_own(path)
 
 
 def test_a_file_where_a_folder_should_be(tmp_path: Path) -> None:

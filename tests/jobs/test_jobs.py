@@ -189,6 +189,39 @@ def test_permission_trouble_is_reported(tmp_path: Path, monkeypatch: pytest.Monk
     assert journal.trouble == f"journal {tmp_path}/journal.jsonl: Permission denied"
 
 
+@pytest.mark.parametrize(
+    ("flags", "free", "why"),
+    [(0, 1 << 20, ""), (os.ST_RDONLY, 1 << 20, "Read-only file system"), (0, 1, "No space left on device")],
+)
+def test_it_is_known_before_that_it_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: int, free: int, why: str
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    real = os.statvfs(tmp_path)
+
+    def found(_: Path) -> os.statvfs_result:
+        return os.statvfs_result((4096, 4096, 1 << 20, free, free, *real[5:8], flags, 255))
+
+    monkeypatch.setattr(os, "statvfs", found)
+    assert Journal(path).look() == (f"journal {path}: {why}" if why else "")
+    assert not path.exists()
+
+
+def test_a_folder_that_is_none_is_known_before(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    path = tmp_path / "file" / "journal.jsonl"
+    assert Journal(path).look() == f"journal {path}: File exists"
+    assert Journal(None).look() == ""
+
+
+def test_half_a_line_is_no_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that runs full takes the beginning of it."""
+    journal = Journal(tmp_path / "journal.jsonl")
+    monkeypatch.setattr(os, "write", lambda *_: 3)
+    journal.note(subject="x")
+    assert journal.trouble == f"journal {tmp_path}/journal.jsonl: No space left on device"
+
+
 def test_no_journal_at_all(logged: list[str]) -> None:
     journal = Journal(None)
     journal.note(subject="demo")

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import msgspec
 import psutil
 import pytest
 
-from raidtui.jobs.lock import BusyError, JobError, only_worker, process_of, worker_of
+from raidtui.jobs.lock import BusyError, JobError, boot_id, only_worker, process_of, started_s, worker_of
 from raidtui.jobs.plan_file import load_plan
 from raidtui.jobs.spawn import refuse_busy
 from raidtui.jobs.store import Job, all_jobs, find_job, jobs_folder
@@ -284,7 +285,8 @@ def test_state_while_it_is_worked_on(
 def living(job: Job, **more: object) -> psutil.Popen:
     """Note another process as the job's worker."""
     worker = psutil.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    job.note(event="work", **{"pid": worker.pid, "started_s": round(worker.create_time(), 2)} | more)
+    work = {"pid": worker.pid, "started_s": started_s(worker.pid), "boot": boot_id()}
+    job.note(event="work", **work | more)
     return worker
 
 
@@ -302,17 +304,53 @@ def test_a_worker_that_lives_is_known_without_the_lock(tmp_path: Path) -> None:
     refuse_busy(tmp_path)
 
 
-def test_another_process_with_the_workers_number(tmp_path: Path, hold: Hold) -> None:
+@pytest.mark.parametrize("other", [{"started_s": 1e6}, {"started_s": None}, {"boot": "an earlier one"}])
+def test_another_process_with_the_workers_number(tmp_path: Path, other: dict[str, Any]) -> None:
     """The number alone says nothing: it was used again."""
-    job, older = made(tmp_path), made(tmp_path)
-    with living(job, started_s=psutil.boot_time() - 3600.0) as worker, living(older, started_s=None):
+    job = made(tmp_path)
+    with living(job, **other) as worker:
         assert (job.worker(), job.state) == (None, "interrupted")
-        assert (older.worker(), older.state) == (None, "interrupted")
-        hold(tmp_path, older.id)
-        assert older.worker() is not None
         worker.kill()
+
+
+@pytest.mark.parametrize("name", ["", "plan.json", "journal.jsonl"])
+def test_a_job_that_another_user_could_have_written_is_refused(tmp_path: Path, name: str) -> None:
+    """Root would carry it out."""
+    tmp_path.chmod(0o700)
+    job, other = made(tmp_path), made(tmp_path)
+    (job.folder / name).chmod(0o766)
+    assert [each.id for each in all_jobs(tmp_path)] == [other.id]
+    with pytest.raises(JobError, match=f"{job.id} cannot be trusted: .* can be written by others than root"):
+        find_job(job.id, tmp_path)
+    with pytest.raises((JobError, OSError), match="can be written by others") if name else nullcontext():
+        _ = job.plan, job.entries()
+
+
+def test_no_such_process() -> None:
     for pid, at_s in ((0, 1.0), (-1, 1.0), ("1", 1.0), (1 << 62, 1.0), (1, "now"), (None, None)):
-        assert process_of(pid, at_s) is None
+        assert process_of(pid, at_s, boot_id()) is None
+
+
+def test_a_worker_is_known_whatever_the_clock_is_set_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The epoch time of a start moves with the clock; the ticks since the boot do not."""
+    job = made(tmp_path)
+    with living(job) as worker:
+        moved_s = worker.create_time() + 86_400.0
+        monkeypatch.setattr(psutil.Process, "create_time", lambda _: moved_s)
+        found = job.worker()
+        assert found is not None
+        assert (found.pid, job.state) == (worker.pid, "running")
+        worker.kill()
+
+
+def test_a_process_that_has_ended_and_is_not_reaped_is_none() -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
+        begun_s = started_s(process.pid)
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert started_s(process.pid) is None
+        assert process_of(process.pid, begun_s, boot_id()) is None
 
 
 def test_a_job_that_has_ended_does_not_run(tmp_path: Path, hold: Hold) -> None:
@@ -426,7 +464,7 @@ def test_whoever_only_looks_is_no_worker(tmp_path: Path, monkeypatch: pytest.Mon
         if seconds:
             fcntl.flock(looking, fcntl.LOCK_UN)
 
-    monkeypatch.setattr("raidtui.jobs.lock.time.sleep", pause)
+    monkeypatch.setattr("raidtui.jobs.state_files.time.sleep", pause)
     with only_worker(tmp_path, "next"):
         assert worker_of(tmp_path) == "next"
     os.close(looking)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
+import stat
 from pathlib import Path
 
 import msgspec
@@ -61,11 +61,13 @@ def test_why_it_was_not_written_is_known(tmp_path: Path) -> None:
     assert book.trouble == f"{path_in(tmp_path / 'syncs')} cannot be written: File exists"
 
 
-def test_one_writes_at_a_time(tmp_path: Path) -> None:
-    book = SyncBook(tmp_path / "syncs", writes=True)
+def test_one_writes_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raidtui.jobs.state_files._WAIT_S", 0.0)
+    book, other = (SyncBook(tmp_path / "syncs", writes=True) for _ in range(2))
     with book.turn():
-        folder = os.open(tmp_path / "syncs", os.O_RDONLY)
-        with pytest.raises(BlockingIOError):
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    os.close(folder)
+        assert stat.S_IMODE((tmp_path / "syncs").stat().st_mode) == 0o700  # nobody else can lock it
+        with other.turn():
+            assert f"process {os.getpid()} has held the lock" in other.trouble
+    other.trouble = ""
+    with other.turn():
+        assert other.trouble == ""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import stat
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from raidtui.jobs.state_files import alone
 from raidtui.jobs.undo_record import (
     UndoEntry,
     UndoPlace,
@@ -59,7 +63,7 @@ def test_another_run_finds_it(place: Path) -> None:
     UndoRecord(HOST, place).drop("2")
     assert UndoRecord(HOST, place).load() == (done("1"),)
     assert place.stat().st_mode & 0o777 == 0o644
-    assert [path.name for path in place.parent.iterdir()] == ["tune.json"]
+    assert sorted(path.name for path in place.parent.iterdir()) == ["private", "tune.json"]
     assert record_path() == Path("/run/raidtui/tune.json")
 
 
@@ -86,7 +90,40 @@ def test_what_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     record = UndoRecord(HOST, tmp_path / "file" / "tune.json")
     record.add(done("1"))
-    assert record.trouble == f"{tmp_path}/file/tune.json: File exists"
+    assert record.trouble == f"{tmp_path}/file/tune.json: Not a directory"
+
+
+def test_what_raidtui_does_not_make_is_left_out(place: Path) -> None:
+    """Root would run it."""
+    evil = Plan(title="t", subject="s", steps=(Step(argv=("touch", "/run/pwned"), why="w"),))
+    record = UndoRecord(HOST, place)
+    record.add(done("1"))
+    record.add(replace(done("2"), undo=evil))
+    other = UndoRecord(HOST, place)
+    assert other.load() == (done("1"),)
+    assert other.trouble == f"{place}: 2 is none that raidtui makes, and is left out"
+
+
+def test_whoever_may_look_cannot_stop_it(place: Path) -> None:
+    """Any user may open the folder of the record, and lock it for ever."""
+    place.parent.mkdir(parents=True)
+    folder = os.open(place.parent, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    record = UndoRecord(HOST, place)
+    record.add(done("1"))
+    os.close(folder)
+    assert (record.load(), record.trouble) == ((done("1"),), "")
+    assert stat.S_IMODE((place.parent / "private").stat().st_mode) == 0o700
+
+
+def test_who_holds_it_is_said(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("raidtui.jobs.state_files._WAIT_S", 0.0)
+    record = UndoRecord(HOST, place)
+    with alone(place.parent / "private"):
+        record.add(done("1"))
+    assert f"process {os.getpid()} has held the lock" in record.trouble
+    assert UndoRecord(HOST, place).load() == ()
+    assert record.load() == (done("1"),)  # this run can undo it
 
 
 def test_without_a_place_it_is_in_memory() -> None:

@@ -91,14 +91,14 @@ def test_it_writes_at_the_steps_of_md_alone(tmp_path: Path) -> None:
     written = set()
     for second in range(200):
         host.then(checking(1000 * second, kept=50_000 * (second // 50)), watch)
-        written |= {path.stat().st_ino for path in tmp_path.iterdir()}
+        written |= {path.stat().st_ino for path in tmp_path.glob("*.json")}
     assert len(written) <= 5
     for _ in range(20):
         host.then(resting(), watch)
-    assert len({path.stat().st_ino for path in tmp_path.iterdir()}) == 1
-    before = next(iter(tmp_path.iterdir())).stat()
+    assert len({path.stat().st_ino for path in tmp_path.glob("*.json")}) == 1
+    before = next(tmp_path.glob("*.json")).stat()
     watch.close()
-    assert next(iter(tmp_path.iterdir())).stat() == before
+    assert next(tmp_path.glob("*.json")).stat() == before
 
 
 def test_one_look_writes_nothing(tmp_path: Path) -> None:

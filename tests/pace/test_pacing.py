@@ -44,3 +44,23 @@ def test_a_check_is_recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert [(run.action, run.watched, run.end, run.mismatches) for run in found.runs] == [
         ("check", True, RunEnd.COMPLETE, 8)
     ]
+
+
+def test_a_record_that_cannot_be_kept_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stage: Stage = host_tree(raid5(uuid=UUID.replace(":", ""))).root()
+    book = SyncBook(tmp_path / "syncs", writes=True)
+    book.trouble = "the disk is full"
+    monkeypatch.setattr("raidtui.pace.pacing.open_book", lambda **_: book)
+    for name in ("tell_news", "forget_news"):
+        monkeypatch.setattr(f"raidtui.pace.pacing.{name}", lambda _: None)
+    rounds = [1, 2]
+    clock_s = iter(range(0, 1_000_000, 1000))
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    monkeypatch.setattr("time.monotonic", lambda: float(next(clock_s)))
+    array = PacedArray(uuid=UUID, name="md125", title="media")
+    news = PaceNews(boot="b", pid=1, started_s=0.0, at_s=0.0, array=array, target_ms=20.0)
+    request = PaceRequest(arrays=(array,), latency_ms=20.0, stays=True)
+    said: list[str] = []
+    pacing = Pacing(stage, UndoRecord(stage, None), request, said.append, lambda _: news)
+    pacing.run(lambda: not rounds or not rounds.pop())
+    assert said.count("the disk is full") == 1

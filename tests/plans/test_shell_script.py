@@ -146,7 +146,7 @@ GONE = Step(argv=("rm", "--force", "--", "/etc/x"), why="it was not there")
         ("a\nb\nc\nd\n", "a\nB\nc\nD\n", ["- b", "+ B", "- d", "+ D"]),
         ("", "a\n\nb\n", ["+ a", "+ ", "+ b"]),
         ("a\n", "", ["- a"]),
-        ("\xff\x1b\n", "\xc3\xa4\n", ["- \ufffd\\x1b", "+ ä"]),
+        ("\xff\x1b\n", "\xc3\xa4\n", ["- \\xff\\x1b", "+ ä"]),
         (None, "a\n", ["+ a"]),
     ],
 )

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from raidtui.host.block import BLOCK
 from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.jobs.lock import boot_id, started_s
 from raidtui.jobs.spawn import refuse_busy
 from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job
@@ -238,8 +239,7 @@ def test_a_job_keeps_what_it_has_found(begun: tuple[Kernel, Array, Job], tmp_pat
 
 def test_other_jobs_run_meanwhile(begun: tuple[Kernel, Array, Job]) -> None:
     _, array, job = begun
-    job.note(event="work", pid=os.getppid(), started_s=None)
-    job.note(event="work", pid=os.getppid(), started_s=psutil.Process(os.getppid()).create_time())
+    job.note(event="work", pid=os.getppid(), started_s=started_s(os.getppid()), boot=boot_id())
     assert job.state is JobState.RUNNING
     refuse_busy(job.folder.parent)
     last = last_comparison(array)

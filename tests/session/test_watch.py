@@ -300,3 +300,10 @@ def test_an_array_of_metadata_0_90_is_known_by_its_uuid() -> None:
     console = console_of(Kernel(raid10(metadata="0.90", sync=RESYNC, limits=(195_313, 488_281))))
     limit(console, 195_313, 878_906)
     assert restoring(console) == [(MAX, "488281")]
+
+
+def test_a_record_of_syncs_that_cannot_be_kept_is_said_once() -> None:
+    console = console_of(Kernel(raid10()))
+    console.syncs._book.trouble = "/var/lib/raidtui/syncs/x.json cannot be written: No space left on device"
+    found = [text for _ in range(3) for text in texts(console.refresh())]
+    assert found.count(f"raidtui: {console.syncs.trouble}") == 1
