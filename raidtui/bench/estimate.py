@@ -12,13 +12,10 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from raidtui.bench.schedule import Schedule, Scratch
-from raidtui.bench.workload import Workload
+from raidtui.bench.workload import GUESSED_BYTES_S, Workload
 from raidtui.model.array import Array
 from raidtui.model.levels import PARITY_LEVELS, Raid10Layout
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted, duration
-
-GUESSED_BYTES_S = 500_000_000
-"""The write speed that is assumed for a run by time."""
 
 
 class WriteEstimate(Struct, frozen=True, kw_only=True):
@@ -29,7 +26,6 @@ class WriteEstimate(Struct, frozen=True, kw_only=True):
         each_bytes: to each disk below.
         disks: how many these are; 0 where they are not known.
         guessed: whether a part runs by time, and a speed was assumed.
-        known: whether it is known at all: a job file may not say its sizes.
         at_most: whether it may be less: rounds end when they are steady.
     """
 
@@ -37,14 +33,11 @@ class WriteEstimate(Struct, frozen=True, kw_only=True):
     each_bytes: int
     disks: int
     guessed: bool = False
-    known: bool = True
     at_most: bool = False
 
     @property
     def sentence(self) -> str:
         """The same in words."""
-        if not self.known:
-            return "How much it writes is not known: the job file does not give all sizes."
         if not self.size_bytes:
             return "It writes nothing."
         how = ("at most " if self.at_most else "") + ("about " if self.guessed else "")
@@ -63,15 +56,15 @@ def estimate_writes(schedule: Schedule, array: Array | None = None, *, disks: in
         disks: how many disks are below.
     """
     total = each = 0.0
-    guessed, known = False, True
+    guessed = False
     laid_out: set[str] = set()
     for run in schedule.runs():
         work = schedule.work_at(run.point)
         scratch = schedule.scratch_at(run.point)
         key = "" if scratch is None else _array_key(run.repeat, scratch)
         if work is None:
-            written, by_time, sure = _job_file_bytes(schedule)
-            known = known and sure
+            file = schedule.job_file
+            written, by_time = (float(file.written_bytes), file.by_time) if file is not None else (0.0, False)
         else:
             written, by_time = _run_bytes(work)
             # What is measured is laid out once, and then measured again and again; a new array anew.
@@ -95,8 +88,7 @@ def estimate_writes(schedule: Schedule, array: Array | None = None, *, disks: in
         each_bytes=int(each),
         disks=disks,
         guessed=guessed,
-        known=known,
-        at_most=schedule.conditions.steady,
+        at_most=schedule.conditions.steady or schedule.job_file is not None,
     )
 
 
@@ -111,14 +103,6 @@ def _run_bytes(work: Workload) -> tuple[float, bool]:
     if work.runtime_s:
         return (work.runtime_s + work.ramp_s) * GUESSED_BYTES_S * work.write_share, True
     return work.total_bytes * work.write_share, False
-
-
-def _job_file_bytes(schedule: Schedule) -> tuple[float, bool, bool]:
-    file = schedule.job_file
-    if file is None or file.size_bytes is None:
-        return 0.0, False, False
-    # A file that is read is written out first, one that is written may be so once more.
-    return float(file.size_bytes * (2 if file.writes else 1)), file.by_time and file.writes, True
 
 
 def _factor(level: str, layout: int | None, disks: int, chunk_kib: int, block_bytes: int) -> float:

@@ -189,9 +189,8 @@ def _measured(request: Request) -> Schedule | Refusal:
         if isinstance(file, Refusal):
             return _about("job_file", file)
         if request.changes_workload:
-            return Refusal(
-                code=RefusalCode.INVALID, why="a job file is run unchanged", remedy="change the file itself"
-            )
+            why = "a job file says itself what is run"
+            return Refusal(code=RefusalCode.INVALID, why=why, remedy="change the file itself")
         return Schedule(title=file.name, place=Place(), job_file=file)
     preset = find_preset(request.preset)
     if request.preset and preset is None:
@@ -356,9 +355,9 @@ def _room(schedule: Schedule) -> str:
     most = max((schedule.region_bytes(work) for work in works), default=0)
     if schedule.job_file is not None:
         most = schedule.job_file.size_bytes or 0
-    files = f"Its files take {binary_size(most)}" if most else "How much its files take is not known"
-    free = binary_size(free_at(schedule.place))
-    return f"{files}; {free} are free at {schedule.place.directory}, and the files are removed afterwards."
+    takes, free = binary_size(most), binary_size(free_at(schedule.place))
+    where = schedule.place.directory
+    return f"Its files take {takes}; {free} are free at {where}, and the files are removed afterwards."
 
 
 def _title(base: Schedule, axes: Sequence[Axis]) -> str:

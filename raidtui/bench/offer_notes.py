@@ -33,7 +33,10 @@ def offer_notes(root: Root, schedule: Schedule) -> tuple[str, ...]:
             " so writes look faster than on a full disk."
         )
     if schedule.job_file is not None:
-        notes.append("The job file is run unchanged; its files are removed afterwards.")
+        notes += schedule.job_file.jobs
+        notes.append(
+            "fio is given a new job file, written from these jobs; their files are removed afterwards."
+        )
     if not schedule.place.disks:
         notes.append(f"The disks below {schedule.place.words} are not known: writes to them are not counted.")
     if schedule.work is not None and 0 < schedule.work.runtime_s < SHORT_S:

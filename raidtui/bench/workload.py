@@ -23,6 +23,8 @@ KINDS_OF_IO = {
 }
 ENGINES = ("sync", "psync", "libaio", "io_uring")
 """The ones that are offered: the first two have one request under way, whatever the depth."""
+GUESSED_BYTES_S = 500_000_000
+"""The write speed that is assumed for a run by time."""
 NAME = "bench"
 """fio's name of the job, and with it of its files: the next run finds those of the last one."""
 _ONE_AT_A_TIME = frozenset({"sync", "psync"})

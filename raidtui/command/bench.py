@@ -54,7 +54,7 @@ _SWEEP = "Run each point once, then all again, so that drift affects all alike. 
 def _add_what(parser: argparse.ArgumentParser) -> None:
     what = parser.add_argument_group("what")
     what.add_argument("--preset", default="", metavar="NAME", help="raidtui bench presets lists them")
-    what.add_argument("--job", type=Path, metavar="FILE", help="an fio job file, run unchanged")
+    what.add_argument("--job", type=Path, metavar="FILE", help="an fio job file")
     what.add_argument("--rw", default="", metavar="KIND", help="read, write, randread, randwrite, rw, randrw")
     what.add_argument("--bs", default="", metavar="SIZES", help="size of a request: 4k, or 4k,16k,64k")
     what.add_argument(

@@ -10,6 +10,7 @@ import os, signal, sys, time
 from pathlib import Path
 here = Path({folder!r})
 (here / "argv").write_text("\\n".join(sys.argv))
+(here / "stdin").write_bytes(sys.stdin.buffer.read())
 (here / "cwd").write_text(os.getcwd())
 (here / "pid").write_text(str(os.getpid()))
 data = (here / "stream").read_bytes()
@@ -93,6 +94,11 @@ class FakeFio:
     def argv(self) -> list[str]:
         """What it was called with."""
         return (self.folder / "argv").read_text().split("\n")[1:]
+
+    @property
+    def job_file(self) -> str:
+        """What it was given on its standard input."""
+        return (self.folder / "stdin").read_text()
 
     @property
     def ready(self) -> bool:

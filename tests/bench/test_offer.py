@@ -118,10 +118,17 @@ def test_a_job_file(host: Host, tmp_path: Path) -> None:
     file.write_text("[a]\nrw=randwrite\nsize=1m\n")
     offer = offered(host, job_file=str(file), directory=str(tmp_path))
     assert (offer.schedule.title, offer.schedule.writes) == ("job file own.fio", True)
-    assert "The job file is run unchanged; its files are removed afterwards." in offer.notes
+    assert offer.notes[:2] == (
+        (
+            "Job a: random write 4K, through the page cache; it works on 1 MiB in files of its own, and"
+            " writes at most 1 MiB."
+        ),
+        "fio is given a new job file, written from these jobs; their files are removed afterwards.",
+    )
+    assert offer.cost.sentence.startswith("It writes at most 1 MiB")
     assert offer.room.startswith("Its files take 1 MiB; ")
     assert refused(host, job_file=str(file), depths=(1, 2), directory=str(tmp_path)) == (
-        "a job file is run unchanged; change the file itself"
+        "a job file says itself what is run; change the file itself"
     )
     assert refused(host, job_file=str(file), device="sde") == (
         "a job file runs only in a folder; name one with --directory"
@@ -140,16 +147,16 @@ def test_no_job_file(host: Host, tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(b"\xff\xfe")
     assert why(tmp_path / "x") == f"{tmp_path}/x is not a text file; {remedy}"
     (tmp_path / "x").write_text("[a]\nbs=4k\nexec_prerun=rm\n")
-    assert why(tmp_path / "x") == "x, [a]: exec_prerun runs a shell command; leave it out"
+    assert why(tmp_path / "x") == "x, line 3, [a]: exec_prerun runs a shell command; leave it out"
 
 
 def test_a_job_file_at_home(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    (tmp_path / "own.fio").write_text("[a]\nrw=read\n")
+    (tmp_path / "own.fio").write_text("[a]\nsize=1m\n")
     offer = offered(host, job_file="~/own.fio", directory="~")
     assert (offer.schedule.place.directory, offer.room.partition(";")[0]) == (
         str(tmp_path),
-        "How much its files take is not known",
+        "Its files take 1 MiB",
     )
 
 

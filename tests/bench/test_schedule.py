@@ -155,10 +155,15 @@ ARRAYS = {array.name: array for array in snapshot_of(tree(raid10(), raid5("md126
             WriteEstimate(size_bytes=400 * MIB, each_bytes=400 * MIB, disks=1),
         ),
         (
-            Schedule(title="x", place=HERE, job_file=JobFile(name="x", text="", writes=True)),
+            Schedule(
+                title="x",
+                place=HERE,
+                repeats=2,
+                job_file=JobFile(name="x", text="", writes=True, written_bytes=MIB, by_time=True),
+            ),
             None,
             2,
-            WriteEstimate(size_bytes=0, each_bytes=0, disks=2, known=False),
+            WriteEstimate(size_bytes=2 * MIB, each_bytes=MIB, disks=2, guessed=True, at_most=True),
         ),
     ],
 )
@@ -192,10 +197,6 @@ def test_each_scratch_array_is_laid_out() -> None:
         (
             WriteEstimate(size_bytes=MIB, each_bytes=MIB, disks=1, guessed=True),
             "It writes about 1 MiB, 1 MiB to each of 1 disk, assuming 500 MB/s.",
-        ),
-        (
-            WriteEstimate(size_bytes=0, each_bytes=0, disks=1, known=False),
-            "How much it writes is not known: the job file does not give all sizes.",
         ),
     ],
 )

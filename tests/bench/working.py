@@ -51,7 +51,7 @@ def feeding(*figures: float, dies_at: int = 99) -> Callable[..., FioEnd]:
     given = iter(figures)
     count = 0
 
-    def fake(argv: Any, folder: Path, take: Callable[[RunSample], None], stopped: Any) -> FioEnd:
+    def fake(argv: Any, folder: Path, take: Callable[[RunSample], None], stopped: Any, **_: Any) -> FioEnd:
         nonlocal count
         del argv, folder, stopped
         count += 1

@@ -54,7 +54,7 @@ def what_fields(draft: BenchDraft, kind: FormKind, known: HostChoices) -> Iterat
     preset, work = preset_of(draft, kind), work_of(draft, kind)
     if work is None:
         hint = (
-            "The path of a fio job file. It is run unchanged; its files are created in a folder of their own."
+            "The path of a fio job file. It is checked first; its files are created in a folder of their own."
         )
         yield field("job", "job file", hint)
         return

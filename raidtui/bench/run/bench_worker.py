@@ -16,6 +16,7 @@ from types import FrameType
 from msgspec.structs import replace
 
 from raidtui.bench.environment import Wear, read_wear, with_wear
+from raidtui.bench.jobfile import judge_job_file
 from raidtui.bench.place import Place
 from raidtui.bench.results.run_record import NOT_STEADY, WHOLE, RunRecord, RunSample
 from raidtui.bench.results.run_store import Results, ResultsError
@@ -33,6 +34,7 @@ from raidtui.jobs.job_kinds import SCHEDULE_FILE
 from raidtui.jobs.lock import JobError, only_worker
 from raidtui.jobs.store import Job
 from raidtui.jobs.worker import CostMeasure, status_of
+from raidtui.model.plan import Refusal
 from raidtui.view.units import counted
 
 Measuring = Callable[[Schedule], CostMeasure]
@@ -152,6 +154,7 @@ class BenchWorker:
 
     def _go_through(self, schedule: Schedule, stage: Stage) -> tuple[str, str]:
         self._keep_rest()
+        schedule = _judged(schedule)
         stage.open()
         version = read_fio_version(self._root).value
         self._fio = ".".join(map(str, version)) if version else ""
@@ -274,6 +277,20 @@ class BenchWorker:
     def _ask(self, number: int, frame: FrameType | None) -> None:
         del number, frame
         self._asked = True
+
+
+def _judged(schedule: Schedule) -> Schedule:
+    """Return a schedule whose job file was judged right now: what was stored may be of an older version.
+
+    Raises:
+        StageError: it is refused.
+    """
+    if schedule.job_file is None:
+        return schedule
+    file = judge_job_file(schedule.job_file.name, schedule.job_file.text)
+    if isinstance(file, Refusal):
+        raise StageError(file.sentence)
+    return replace(schedule, job_file=file)
 
 
 def _ended(rounds: dict[str, list[float]]) -> tuple[str, str]:

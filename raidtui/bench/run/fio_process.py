@@ -9,6 +9,7 @@ import re
 import selectors
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -79,6 +80,8 @@ def run_fio(
     folder: Path,
     take: Callable[[RunSample], None],
     stopped: Callable[[], bool] = lambda: False,
+    *,
+    job_file: str = "",
 ) -> FioEnd:
     """Run fio and read its stream; return when fio and all its children have ended.
 
@@ -89,6 +92,7 @@ def run_fio(
         folder: where its files are.
         take: called with new samples.
         stopped: whether it shall end: asked ten times a second.
+        job_file: what it reads on its standard input, if its file is ``-``.
 
     Raises:
         OSError: fio cannot be started.
@@ -97,15 +101,18 @@ def run_fio(
     if path is None:
         raise FileNotFoundError(2, "fio is not installed", argv[0])
     guard = tool_path("setpriv")
-    process = subprocess.Popen(
-        (*((guard, "--pdeathsig", "TERM", "--") if guard else ()), path, *argv[1:]),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=folder,
-        env={"LC_ALL": "C", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
-        start_new_session=True,
-    )
+    with tempfile.TemporaryFile() as given:  # a pipe could fill up before fio is read from
+        given.write(job_file.encode())
+        given.seek(0)
+        process = subprocess.Popen(
+            (*((guard, "--pdeathsig", "TERM", "--") if guard else ()), path, *argv[1:]),
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env={"LC_ALL": "C", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
+            start_new_session=True,
+        )
     with process:
         try:
             return _watch(process, take, stopped)

@@ -34,7 +34,6 @@ from raidtui.bench.workload import workload_options
 from raidtui.host.diskstats import read_io
 from raidtui.host.roots.root import Root
 
-_JOB_FILE = "job.fio"
 _PROBE = "raidtui-was-here"
 _RAMP = ", during its ramp time: nothing was measured"
 
@@ -111,7 +110,7 @@ def measure(
         if record.caches:
             caches.begin()
             looking.enter_context(caches.lookout)
-        end = run_fio(_argv(record, place, folder), folder, take, stopped)
+        end = run_fio(_argv(record, place), folder, take, stopped, job_file=record.job_file)
     if record.caches:
         rest = caches.rest(samples[-1].t_s if samples else 0.0)
         if samples:
@@ -244,11 +243,10 @@ def _unread(end: FioEnd) -> tuple[str, ...]:
     return (f"{end.broken} pieces of fio's output could not be read.",) if end.broken else ()
 
 
-def _argv(record: RunRecord, place: Place, folder: Path) -> tuple[str, ...]:
+def _argv(record: RunRecord, place: Place) -> tuple[str, ...]:
     """Return fio's command for a run; ``--readonly`` for a device that must not be written to."""
     if record.work is None:
-        (folder / _JOB_FILE).write_text(record.job_file, encoding="utf-8")
-        return fio_argv([_JOB_FILE], read_only=False)
+        return fio_argv(["-"], read_only=False)
     device = f"/dev/{place.device}" if place.device else ""
     read_only = bool(device) and not (place.writes and record.work.writes)
     return fio_argv(workload_options(record.work, device=device), read_only=read_only)

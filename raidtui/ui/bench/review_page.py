@@ -185,7 +185,7 @@ def _facts(offer: Offer) -> Iterator[tuple[str, str]]:
 
 def _work(schedule: Schedule) -> str:
     if schedule.job_file is not None:
-        return f"The job file {schedule.job_file.name}, unchanged."
+        return f"The job file {schedule.job_file.name}."
     work = schedule.work
     if work is None:
         return ""

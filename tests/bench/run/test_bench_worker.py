@@ -25,7 +25,7 @@ from raidtui.bench.run.bench_jobs import (
     settle,
 )
 from raidtui.bench.run.bench_worker import BenchWorker, bench_on
-from raidtui.bench.run.fio_process import FioEnd, run_fio
+from raidtui.bench.run.fio_process import FioEnd
 from raidtui.bench.schedule import Axis, Conditions, Schedule
 from raidtui.bench.sweep_knobs import find_knob, knob_axis
 from raidtui.jobs.lock import BusyError, JobError, only_worker
@@ -74,20 +74,22 @@ def test_run_by_run(host: Host, srv: Path, fio: FakeFio) -> None:
 
 def test_a_job_file(host: Host, srv: Path, fio: FakeFio) -> None:
     fio.does(MIXED)
-    text = "[a]\nrw=randread\nsize=1m\n"
+    text = "[global]\nrw=randread ; of all\n[a]\nsize=1m\n"
     made = schedule(srv, work=None, axes=(), job_file=JobFile(name="a.fio", text=text, writes=False))
-    seen: list[str] = []
-    original = run_fio
+    assert BenchWorker(host, make_job(host, made)).work() == "done"
+    assert (fio.argv[-1], fio.job_file) == ("-", "[a]\nrw=randread\nsize=1m\n")
+    assert kept()[0].job_file == fio.job_file
 
-    def look(argv: Any, folder: Path, *rest: Any) -> FioEnd:
-        seen.append((folder / argv[-1]).read_text())
-        return original(argv, folder, *rest)
 
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(measure, "run_fio", look)
-        assert BenchWorker(host, make_job(host, made)).work() == "done"
-    assert seen == [text]
-    assert kept()[0].job_file == text
+def test_a_job_file_is_judged_again(host: Host, srv: Path, fio: FakeFio) -> None:
+    """A schedule of an older version, or one that was changed, has a text that was not written here."""
+    text = "[a]\nsize=1m\ninclude:/root/x\n"
+    made = schedule(srv, work=None, axes=(), job_file=JobFile(name="a.fio", text=text, writes=False))
+    job = make_job(host, made)
+    assert BenchWorker(host, job).work() == "failed"
+    why = "a.fio, line 3, [a] includes another file; copy its contents into this file"
+    assert last(job) == ("failed", why)
+    assert not (fio.folder / "argv").exists()
 
 
 def test_no_space(host: Host, srv: Path, fio: FakeFio) -> None:
@@ -290,7 +292,7 @@ def stuck(host: Host, srv: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
     """A benchmark whose schedulers were taken, and from the first run on are not taken back."""
     feed = feeding(1.0, 2.0)
 
-    def run(*arguments: Any) -> FioEnd:
+    def run(*arguments: Any, **_: Any) -> FioEnd:
         host.fails["sdb/queue/scheduler"] = errno.EINVAL
         return feed(*arguments)
 

@@ -128,7 +128,7 @@ def fio(host: StackHost, added: list[RunSample] | None = None) -> Callable[..., 
             waits until the caches were read since.
     """
 
-    def fake(argv: Any, folder: Path, take: Callable[[RunSample], None], stopped: Any) -> FioEnd:
+    def fake(argv: Any, folder: Path, take: Callable[[RunSample], None], stopped: Any, **_: Any) -> FioEnd:
         del argv, folder, stopped
         host.change(STATUS_FILE, " 1651 82 ", " 1661 92 ")
         take(RunSample(t_s=0.25, ios=(20, 0)))
@@ -175,7 +175,7 @@ def test_a_run_that_is_over_before_its_first_sample(tmp_path: Path, monkeypatch:
     monkeypatch.setattr("raidtui.bench.run.lookout.FIRST_S", 3600.0)
     host = StackHost()
 
-    def short(argv: Any, folder: Path, take: Any, stopped: Any) -> FioEnd:
+    def short(argv: Any, folder: Path, take: Any, stopped: Any, **_: Any) -> FioEnd:
         del argv, folder, take, stopped
         host.change(STATUS_FILE, " 1651 82 ", " 1751 102 ")
         return FioEnd(status=0, dump=None, raw=b"{}", said=())

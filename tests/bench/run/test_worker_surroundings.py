@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("kept_here")
 def slow(live: Path, died: Callable[[], None] = lambda: None) -> Callable[..., FioEnd]:
     """A fio that runs until its surroundings were noted twice."""
 
-    def fake(argv: Any, folder: Path, take: Callable[[RunSample], None], stopped: Any) -> FioEnd:
+    def fake(argv: Any, folder: Path, take: Callable[[RunSample], None], stopped: Any, **_: Any) -> FioEnd:
         del argv, folder, stopped
         take(RunSample(t_s=0.5, ios=(100, 0), size_bytes=(819200, 0)))
         wait_until(lambda: live.read_text().count('"around"') >= 2, 30, "two readings of the surroundings")

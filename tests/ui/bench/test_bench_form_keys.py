@@ -129,7 +129,7 @@ async def test_from_a_job_file_to_an_offer(ask: Asked, tmp_path: Path) -> None:
         await there.pilot.pause()
         await there.press("enter")
         await until(there.pilot, lambda: "runs a shell command" in there.text)
-        assert "own.fio, [a]: exec_prerun runs a shell command; leave it out" in there.text
+        assert "own.fio, line 4, [a]: exec_prerun runs a shell command; leave it out" in there.text
         assert (there.form._field.name, there.form.draft.job) == ("job", str(file))
         file.write_text("[a]\nrw=randread\nsize=1m\n")
         await there.review()

@@ -48,13 +48,10 @@ def test_one_run_by_time() -> None:
 
 
 def test_a_job_file() -> None:
-    file = JobFile(name="own.fio", text="", writes=True)
+    file = JobFile(name="own.fio", text="", writes=True, written_bytes=1 << 20)
     lines = review(replace(SCHEDULE, work=None, job_file=file), notes=("A note.",))
-    assert lines[0] == "measures  The job file own.fio, unchanged."
-    assert lines[2:4] == [
-        "writes    How much it writes is not known: the job file does not give all",
-        "          sizes.",
-    ]
+    assert lines[0] == "measures  The job file own.fio."
+    assert lines[2] == "writes    It writes at most 1 MiB, 256 KiB to each of 4 disks."
     assert "time      How long it takes is not known: the job file decides." in lines
     assert lines[-1] == "A note."
 
