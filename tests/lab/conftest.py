@@ -147,7 +147,7 @@ def no_benchmarks(guest: Guest) -> Iterator[None]:
     """No history and no jobs; and no fio is left over."""
     assert guest.run(f"rm -rf {JOBS} {HISTORY}").status == 0
     yield
-    assert guest.run(f'pkill -x fio; test -z "$(pgrep -x fio)"').status == 0
+    assert guest.run('pkill -x fio; test -z "$(pgrep -x fio)"').status == 0
 
 
 @pytest.fixture
