@@ -56,7 +56,7 @@ def cases(watch_s: float) -> tuple[Case, ...]:
     """Return every situation; peers are omitted where their result would mean nothing."""
     truth = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*54\.2 ?%)")
     full = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*\^p More)")
-    paged = replace(full, keys=("3", "4", "5", "6", "7", "1", "?", "?"))  # q would only close the help
+    paged = replace(full, keys=("3", "4", "5", "6", "7", "1", "?", "?"))  # the second closes the help
     serial = replace(SMALL, speed=termios.B9600, quiet_s=2.5)  # pages are held back until the line is free
     listed = replace(RAIDTUI, expect="raid5 ls")  # in the first frame and the list, never in the log
     moving = replace(RAIDTUI, expect=rf"{RAIDTUI.expect}(?s:.*{PERCENT})")

@@ -196,7 +196,8 @@ def status_of(result: SearchResult) -> int:
 
     if not result.candidates:
         return NOTHING
-    proven = result.candidates[0].proof.check is CheckResult.CLEAN
+    first = result.candidates[0]
+    proven = first.proof.check is CheckResult.CLEAN and not first.evidence.doubts
     return PROVEN if result.outcome is SearchOutcome.UNIQUE and proven else NOT_PROVEN
 
 
@@ -286,7 +287,8 @@ def _candidate_lines(number: int, candidate: SearchCandidate) -> list[str]:
     lines = textwrap.wrap(first, _WIDTH, subsequent_indent="    ")
     order = f"order: {' '.join(geometry.order)}"
     lines += textwrap.wrap(order, _WIDTH, initial_indent="    ", subsequent_indent="      ")
-    said = f"{candidate.proof.check}: {candidate.proof.sure}" if candidate.best else "has less for it."
+    read = candidate.best or candidate.evidence.spared
+    said = f"{candidate.proof.check}: {candidate.proof.sure}" if read else "has less for it."
     doubts = candidate.evidence.doubts if candidate.best else ()
     for sentence in (said, *doubts, *candidate.notes):
         lines += textwrap.wrap(sentence, _WIDTH, initial_indent="    ", subsequent_indent="    ")

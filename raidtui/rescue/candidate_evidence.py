@@ -43,6 +43,7 @@ class CandidateEvidence(Struct, frozen=True, kw_only=True):
         unmatched: how many of them disagree.
         mirrored: whether it is copies that were compared, not parity.
         left_out: what is read without each member, where members disagree.
+        spared: the member that it leaves out for that, where nothing shows that this one is outdated.
         tie: what no trial decides between it and others, a sentence; "" for nothing.
         behind: how old the superblocks of members are that are not the newest, clauses.
     """
@@ -53,6 +54,7 @@ class CandidateEvidence(Struct, frozen=True, kw_only=True):
     unmatched: int = 0
     mirrored: bool = False
     left_out: tuple[LeftOut, ...] = ()
+    spared: str = ""
     tie: str = ""
     behind: tuple[str, ...] = ()
 
@@ -60,9 +62,15 @@ class CandidateEvidence(Struct, frozen=True, kw_only=True):
     def doubts(self) -> tuple[str, ...]:
         """What remains in doubt whatever a check of the file system says, sentences."""
         found = [self.tie] if self.tie else []
-        if self.unmatched:
+        without = f": {'; '.join(each.words for each in self.left_out)}" if self.left_out else ""
+        if self.spared:
+            found.append(
+                f"A clean check is not enough here: members disagree, and nothing shows that {self.spared},"
+                f" which is left out, is the outdated one{without}. Compare the contents of files, with each"
+                " member left out in turn."
+            )
+        elif self.unmatched:
             what = "copies" if self.mirrored else "parity"
-            without = f": {'; '.join(each.words for each in self.left_out)}" if self.left_out else ""
             found.append(
                 f"A clean check is not enough here: {what} did not match in {self.unmatched} of"
                 f" {self.compared} sampled places, so a member may be outdated, and files with it{without}."

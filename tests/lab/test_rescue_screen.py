@@ -51,6 +51,7 @@ def from_the_proof(terminal: Terminal, guest: Guest, names: Sequence[str], name:
     terminal.type(name)
     terminal.press("enter")
     terminal.wait_for("b undo it", timeout=OVER_S)  # the page of its job, when it is done
+    assert "Afterwards: mount it read-only, copy what" in " ".join(terminal.screen().split())
     terminal.press("escape")
     terminal.wait_for(f"rescue: {name}: done")
     assert guest.run("cat /sys/block/md*/md/array_state").stdout == "readonly\n"

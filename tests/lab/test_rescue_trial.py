@@ -1,6 +1,7 @@
 """Trials on the real kernel: what is tried, what is said of it, and that nothing of it is left."""
 
 import json
+import re
 import signal
 from typing import Any
 
@@ -149,7 +150,8 @@ def test_the_forced_start_is_carried_out_as_it_was_tried_and_taken_back(guest: G
     assert f"{names[2]} is 1 event behind" in result
     assert f"{names[3]} is " in result
     assert "it is left out." in result
-    applied(guest, outcome["job"], "--confirm=data")
+    after = applied(guest, outcome["job"], "--confirm=data")
+    assert re.match("Afterwards: mount it read-only, copy .* compare .* Only then let anything write", after)
     assert "[4/3] [UUU_]" in guest.run("cat /proc/mdstat").stdout
     back = raidtui(guest, "jobs", "rollback", last_job(guest))
     assert back.status == 0, back.output
@@ -203,12 +205,16 @@ def test_an_array_that_was_written_to_is_not_taken_back(guest: Guest, level: int
     assert (again.status, again.stdout) == (0, "new\n"), again.output
 
 
-def applied(guest: Guest, job: str, *words: str) -> None:
-    """Carry out the plan of what a trial has rehearsed."""
+def applied(guest: Guest, job: str, *words: str) -> str:
+    """Carry out the plan of what a trial has rehearsed; return what its job says to do next, at its end."""
     made = raidtui(guest, "rescue", "plan", job, "--json", into=PLAN)
     assert made.status == 0, made.output
-    done = raidtui(guest, "apply", PLAN, *words)
+    after: str = json.loads(guest.run(f"cat {PLAN}").stdout)["plan"]["after"]
+    done = raidtui(guest, "apply", PLAN, *words, "--json")
     assert done.status == 0, done.output
+    attached = raidtui(guest, "jobs", "attach", json.loads(done.stdout)["job"])
+    assert done.stderr.splitlines()[-1] == attached.stdout.splitlines()[-1] == f"done: {after}"
+    return after
 
 
 def test_what_was_written_to_since_is_not_taken(guest: Guest) -> None:

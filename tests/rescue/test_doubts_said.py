@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.command import jobs
-from raidtui.command.rescue_search import result_dict, result_lines
+from raidtui.command.rescue_search import result_dict, result_lines, status_of
 from raidtui.command.rescue_try import _followed
 from raidtui.plans.shell_script import plan_sentences
 from raidtui.rescue.candidate_evidence import CandidateEvidence
@@ -33,6 +33,10 @@ def test_by_a_search() -> None:
     text = " ".join(" ".join(result_lines(result)).split())
     assert text.count(DOUBT) == 1
     assert result_dict(result)["candidates"][0]["doubts"] == [DOUBT]
+    # Also where the kernel's check of the first one (--trial) has found nothing wrong.
+    assert status_of(result) == 1
+    sure = replace(result, candidates=(replace(best, evidence=CandidateEvidence()), other))
+    assert status_of(sure) == 0
 
 
 @pytest.mark.parametrize("as_json", [True, False])

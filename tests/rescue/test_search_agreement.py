@@ -78,6 +78,28 @@ def test_a_member_that_has_missed_writes(  # noqa: PLR0917
         assert result.outcome is SearchOutcome.UNIQUE
     else:
         assert "Members disagree, and nothing says which one is outdated: any one may be." in result.text
+        without = {each.evidence.spared: each for each in result.candidates if each.evidence.spared}
+        assert set(without) == spared
+        for name, each in without.items():  # one of them reads the outdated member, and may be clean
+            assert (
+                f"nothing shows that {name}, which is left out, is the outdated one: "
+                in (result.evidence_of(each.geometry).doubts[0])
+            )
+            assert name not in each.geometry.present
+
+
+def test_copies_that_differ_where_nothing_was_sampled(base: Path, tmp_path: Path) -> None:
+    """Blocks of the file system that were read say it, also of what disagrees without each member."""
+    paths = write_members(tmp_path, ext4(base), level=10, layout="n2", slots=4, size=40 * MIB)
+    with paths[1].open("r+b") as file:
+        file.seek(MIB + 1024 + 120)
+        file.write(b"outdated")  # a label
+    whole = next(each for each in search(paths).candidates if len(each.geometry.present) == 4)
+    assert "blocks of the file system differ" in whole.proof.sure
+    assert "A clean check is not enough here: copies did not match in " in whole.evidence.doubts[0]
+    unmatched = {each.device: each.unmatched for each in whole.evidence.left_out}
+    assert (unmatched["m0"], unmatched["m1"], unmatched["m2"]) == (0, 0, unmatched["m3"])
+    assert unmatched["m2"]
 
 
 def test_parity_that_fits_nowhere_is_no_unique_geometry(base: Path, tmp_path: Path) -> None:

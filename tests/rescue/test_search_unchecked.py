@@ -4,6 +4,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from raidtui.rescue.proof import CheckResult
@@ -109,6 +110,20 @@ def test_of_two_readings_that_counts_which_the_rest_speaks_for() -> None:
     found.note(fact("file", premise=true), has())
     assert found.total.tests == [6]
     assert found.total.hits == [[4, 1]]
+
+
+def test_a_member_that_has_missed_writes_keeps_an_older_reading() -> None:
+    """Such as a journal's first header: as much follows from it, which the right member does not have."""
+    header = msgspec.structs.replace(fact("header", loose=True), age=int.from_bytes)
+    later, older, wrong = ((header, bytes([number])) for number in (2, 1, 3))
+    found = Evidence(1, 2)
+    found.note(header, has(0, 1))
+    found.read_as(header, [older[1], later[1], wrong[1]])
+    for _ in range(3):
+        found.note(fact("block", premise=older), has(1))
+    assert found.total.hits == [[1, 4]]
+    found.note(fact("block", premise=later), has(0))
+    assert (found.total.tests, found.total.hits) == ([2], [[2, 1]])
 
 
 def test_what_follows_from_a_reading_that_does_not_count_does_not_count_either() -> None:

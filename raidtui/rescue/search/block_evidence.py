@@ -76,15 +76,16 @@ class Tally:
 class _Reading:
     """One reading of a block, with what follows from it; the first is that of all that needs none."""
 
-    def __init__(self, of: _Choice | None = None) -> None:
+    def __init__(self, of: _Choice | None = None, age: int = 0) -> None:
         self.tally: Tally | None = None  # of most, nothing is ever asked
         self.of = of
+        self.age = age
         self.within: dict[BlockFact, _Choice] = {}
         self.speaks = 0
 
 
 class _Choice:
-    """The readings of a block; what speaks for them decides, the first of those that are alike."""
+    """The readings of a block: the latest that anything speaks for, then what speaks for them decides."""
 
     def __init__(self, around: _Reading) -> None:
         self.around = around
@@ -93,8 +94,11 @@ class _Choice:
 
     def choose(self) -> bool:
         """Choose; return whether another one counts than before."""
-        before, best = self.chosen, max(self.readings, key=lambda each: (each.speaks, each is self.chosen))
-        self.chosen = best
+        before = self.chosen
+        self.chosen = best = max(
+            self.readings,
+            key=lambda each: (each.speaks > 0, each.age, each.speaks, each is before),
+        )
         return best is not before and before is not None
 
 
@@ -177,6 +181,7 @@ class Evidence:
         for block in blocks:
             if (fact, block) not in self._readings:
                 choice = around.within.setdefault(fact, _Choice(around))
-                self._readings[fact, block] = reading = _Reading(choice)
+                age = fact.age(block) if fact.age is not None else 0
+                self._readings[fact, block] = reading = _Reading(choice, age)
                 choice.readings.append(reading)
                 self._stale = choice.choose() or self._stale

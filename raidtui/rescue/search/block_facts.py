@@ -37,6 +37,8 @@ class BlockFact(Struct, frozen=True, kw_only=True, eq=False):
         loose: whether such a block may stand elsewhere, too, and then says what is not so.
         premise: what this one follows from, which may hold for some geometries only.
         soft: whether it says little: other blocks, or parity, may look like it.
+        age: of a loose one, a number that is larger in what was written later: a member that has missed
+            writes has an older one at the same place, from which as much follows.
     """
 
     address: int
@@ -49,6 +51,7 @@ class BlockFact(Struct, frozen=True, kw_only=True, eq=False):
     soft: bool = False
     loose: bool = False
     premise: Premise | None = None
+    age: Callable[[bytes], int] | None = None
 
 
 Premise = tuple[BlockFact, bytes]

@@ -86,6 +86,7 @@ class Ext4Journal:
                 loose=True,
                 must=False,  # the journal goes round: what is next may be of an older turn
                 checked=False,
+                age=_sequence,
             )
 
     def _is_header(self, data: bytes, sequence: int | None, before: frozenset[bytes]) -> bool:
@@ -138,3 +139,7 @@ class Ext4Journal:
         if len(data) != self._block_bytes:
             return False
         return crc32c(crc32c(self._seed, struct.pack(">I", sequence)), data) == crc
+
+
+def _sequence(data: bytes) -> int:
+    return int.from_bytes(data[8:12], "big")

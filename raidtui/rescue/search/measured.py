@@ -17,6 +17,7 @@ from raidtui.rescue.search.samples import take_samples
 from raidtui.view.units import SECTOR_BYTES
 
 _SEED = 1
+_BLIND = "Nothing is left to compare the members with: one that is outdated would not show."
 
 
 def measured(geometry: RescueGeometry) -> CandidateEvidence:
@@ -45,7 +46,8 @@ def measured(geometry: RescueGeometry) -> CandidateEvidence:
         samples = take_samples(list(members.values()), SearchWatch(), seed=_SEED, first=offset)
         found = parity_agreement(array, samples, offset, 0) or copy_agreement(array, IN_USE, _SEED)
     if found is None:
-        return CandidateEvidence()
+        blind = MISSING in geometry.order and geometry.level != 0
+        return CandidateEvidence(tie=_BLIND if blind else "")
     return CandidateEvidence(
         compared=found.compared, unmatched=found.unmatched, mirrored=geometry.level in {1, 10}
     )

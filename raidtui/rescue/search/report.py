@@ -175,10 +175,16 @@ class SearchReport:
     ) -> list[SearchCandidate]:
         """Return the candidates; the first one also without each member, where these disagree."""
         first = weighed[0]
-        left = left_out(self._names(first.each), first, without)
+        names = self._names(first.each)
+        left = left_out(names, first, without)
         made = [self._candidate(each, root, best=spared is None, without=left) for each in weighed]
         by_errors = sorted(without.items(), key=lambda item: (item[0] != spared, item[1].found.bad))
-        rest = [self._candidate(each, root, best=slot == spared) for slot, each in by_errors]
+        rest = [
+            self._candidate(each, root, best=True)
+            if slot == spared
+            else self._candidate(each, root, best=False, without=left, spared=names[slot])
+            for slot, each in by_errors
+        ]
         return [*rest[:1], *made, *rest[1:]] if spared is not None else [*made, *rest]
 
     def _by_superblocks(self, best: list[Ranked], root: ArrayRoot) -> tuple[list[Ranked], str]:
@@ -262,19 +268,26 @@ class SearchReport:
         return [MISSING if number < 0 else self._members[number].name for number in each.order]
 
     def _candidate(
-        self, weighed: Weighed, root: ArrayRoot, *, best: bool, without: tuple[LeftOut, ...] = ()
+        self,
+        weighed: Weighed,
+        root: ArrayRoot,
+        *,
+        best: bool,
+        without: tuple[LeftOut, ...] = (),
+        spared: str = "",
     ) -> SearchCandidate:
         each, found, apart = weighed.each, weighed.found, weighed.apart
         names = self._names(each)
-        mirrored = each.shape.level in {1, 10}
         said = apart_words(found, apart, names, each.shape.level)
+        unmatched, compared = weighed.compared
         evidence = CandidateEvidence(
             good=found.good,
             bad=found.bad,
-            compared=apart.compared if apart is not None else found.good if mirrored else 0,
-            unmatched=apart.unmatched if apart is not None else found.differing,
-            mirrored=mirrored,
+            compared=compared,
+            unmatched=unmatched,
+            mirrored=each.shape.level in {1, 10},
             left_out=without,
+            spared=spared,
         )
         return msgspec.structs.replace(
             self._unread(each, root),

@@ -38,7 +38,13 @@ class Weighed(Struct, frozen=True, kw_only=True):
     @property
     def apart_in(self) -> int:
         """In how many places its members disagree."""
-        return max(self.apart.unmatched if self.apart is not None else 0, self.found.differing)
+        return self.compared[0]
+
+    @property
+    def compared(self) -> tuple[int, int]:
+        """In how many places its members disagree, and of how many: sampled ones, or else what it reads."""
+        sampled = (self.apart.unmatched, self.apart.compared) if self.apart is not None else (0, 0)
+        return sampled if sampled[0] or not self.found.differing else (self.found.differing, self.found.good)
 
     @property
     def contradicted(self) -> bool:
@@ -99,7 +105,7 @@ def left_out(names: Sequence[str], whole: Weighed, without: dict[int, Weighed]) 
             against=against.get(slot, 0),
             good=each.found.good,
             bad=each.found.bad,
-            unmatched=each.apart.unmatched if each.apart is not None else None,
+            unmatched=each.apart_in if each.compared[1] else None,
         )
         for slot, each in without.items()
     )

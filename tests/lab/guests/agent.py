@@ -45,13 +45,14 @@ WORDS_ROOM, MARK_ROOM = "." * 1000, "." * 20
 class Job:
     """A program that runs for the host.
 
-    `end` is readable when it has ended: a pidfd, or where it is a fork of the zygote (`process` is None), a
+    `end` is readable when it has ended: a pidfd, or where it is a fork of the zygote (`process` is that), a
     socket on which two messages come, its process id and its status.
     """
 
     ident: int
     end: int
-    process: subprocess.Popen[bytes] | None
+    process: subprocess.Popen[bytes]
+    forked: bool
     pid: int | None
     started: float
     deadline: float | None
@@ -168,6 +169,7 @@ class Agent:
             ident=ident,
             end=os.pidfd_open(process.pid),
             process=process,
+            forked=False,
             pid=process.pid,
             started=started,
             deadline=None if timeout is None else started + timeout,
@@ -182,21 +184,23 @@ class Agent:
         with theirs, out.open("wb") as written, (JOBS / f"{ident}.err").open("wb") as errors:
             files = [written.fileno(), errors.fileno(), theirs.fileno()]
             message = json.dumps({"ident": ident, "argv": request["argv"]}).encode()
-            socket.send_fds(self.zygote_line(request["python"]), [message], files)
+            zygote, line = self.living_zygote(request["python"])
+            socket.send_fds(line, [message], files)
         self.jobs[ident] = Job(
             ident=ident,
             end=ours.detach(),
-            process=None,
+            process=zygote,
+            forked=True,
             pid=None,
             started=started,
             deadline=started + request["timeout"],
             out=out,
         )
 
-    def zygote_line(self, python: str) -> socket.socket:
-        """The zygote's line; it is started where none runs."""
+    def living_zygote(self, python: str) -> tuple[subprocess.Popen[bytes], socket.socket]:
+        """The zygote and its line; it is started where none runs."""
         if self.zygote is not None and self.zygote[0].poll() is None:
-            return self.zygote[1]
+            return self.zygote
         self.end_zygote()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs, (JOBS / "zygote.err").open("wb") as errors:
@@ -210,7 +214,7 @@ class Agent:
                 start_new_session=True,
             )
         self.zygote = process, ours
-        return ours
+        return self.zygote
 
     def end_zygote(self) -> None:
         """End it, so that what has not begun yet never does."""
@@ -227,18 +231,20 @@ class Agent:
             job.pid = int(number)
             self.report(job.ident, event="started", pid=job.pid)
             if job.timed_out:
-                self.kill(job.ident, signal.SIGKILL)
+                self.end_late(job)
             return
         self.ended(job)
 
     def ended(self, job: Job) -> None:
         """Report how a job ended, and its output."""
         seconds = time.monotonic() - job.started
-        if job.process is not None:
+        if not job.forked:
             status: int | None = job.process.wait()
         else:
             number = b"" if job.pid is None else os.read(job.end, 32)
             status = int(number) if number else None
+            if status is None:
+                job.process.wait()  # its files are closed before it has ended: the next job would go to it
         os.close(job.end)
         del self.jobs[job.ident]
         texts = {}
@@ -271,8 +277,13 @@ class Agent:
             if job.deadline is not None and time.monotonic() >= job.deadline:
                 job.timed_out = True
                 job.deadline = None
-                job.hung = waiting(marked(str(job.ident)))
-                self.kill(job.ident, signal.SIGKILL)
+                if job.pid is not None:  # else as soon as it has begun
+                    self.end_late(job)
+
+    def end_late(self, job: Job) -> None:
+        """Kill a job whose time limit has passed, and keep what it was at."""
+        job.hung = waiting(marked(str(job.ident)))
+        self.kill(job.ident, signal.SIGKILL)
 
     def kill(self, ident: int, number: int) -> None:
         """Signal a job's program and everything that it started.

@@ -104,8 +104,8 @@ $end
 
 # Tools whose starter makes their environment (ctypes, udev, raidtui, the kernel that wants a module) get the
 # tunables, where the processor needs them, from a program in their place. Without them printf goes wrong,
-# libblkid finds signatures that are not there, and modules are not found. The tools keep their
-# names, by which the kernel calls their processes.
+# libblkid finds signatures that are not there, and modules are not found. The tools keep their names, by
+# which the kernel calls their processes.
 WRAPPERS = Template("""\
 mkdir -p /usr/lab
 for tool in /sbin/ldconfig /sbin/mdadm /sbin/mdmon /sbin/wipefs /sbin/sfdisk /sbin/blkid /sbin/dmsetup \

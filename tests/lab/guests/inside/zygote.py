@@ -91,7 +91,7 @@ def serve(line: socket.socket, door: socket.socket) -> list[str]:
             if not text:  # who asked was killed
                 caller.close()
                 continue
-            pid = os.fork()
+            pid = fork()
             if not pid:
                 request = json.loads(text)
                 os.environ.clear()
@@ -108,7 +108,7 @@ def serve(line: socket.socket, door: socket.socket) -> list[str]:
         if not text:
             raise SystemExit(0)
         out, err, answers = files
-        pid = os.fork()
+        pid = fork()
         if not pid:
             request = json.loads(text)
             return begin(str(request["ident"]), request["argv"], out, err)
@@ -116,6 +116,20 @@ def serve(line: socket.socket, door: socket.socket) -> list[str]:
         os.close(err)
         os.write(answers, b"%d" % pid)
         running[os.pidfd_open(pid)] = (pid, answers)
+
+
+def fork() -> int:
+    """Fork; returns in the child at once, in this process when the child has begun (or ended).
+
+    Until then the child has this process's words and no mark: who looks for either takes one for the other.
+    """
+    begun, held = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(held)
+        os.read(begun, 1)  # its end: the child has closed all but its outputs
+        os.close(begun)
+    return pid
 
 
 def start_worker(
@@ -145,7 +159,6 @@ def begin(ident: str, argv: list[str], out: int, err: int) -> list[str]:
     os.setsid()
     os.dup2(out, 1)
     os.dup2(err, 2)
-    os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         renewed = stream(number, getattr(sys, name))
         for each in (name, f"__{name}__"):
@@ -154,6 +167,7 @@ def begin(ident: str, argv: list[str], out: int, err: int) -> list[str]:
     show(ident, argv)
     os.environ[MARK] = ident
     sys.orig_argv[1:] = ["-m", "raidtui", *argv]
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # last: see fork
     return argv
 
 
