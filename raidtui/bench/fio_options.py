@@ -23,7 +23,7 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _SECONDS = {"u": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
 
 
-class Form(Struct, frozen=True):
+class ValueForm(Struct, frozen=True):
     """The form of an option's value.
 
     Args:
@@ -65,33 +65,35 @@ def seconds_in(text: str) -> float:
     return int(found[1]) * next(_SECONDS[each] for each in (unit[:2], unit[:1]) if each in _SECONDS)
 
 
-def _count(least: int, most: int) -> Form:
-    return Form(f"a number from {least} to {most}", "[0-9]{1,10}", lambda text: least <= int(text) <= most)
+def _count(least: int, most: int) -> ValueForm:
+    return ValueForm(
+        f"a number from {least} to {most}", "[0-9]{1,10}", lambda text: least <= int(text) <= most
+    )
 
 
-def _one_of(*words: str, empty: str = "") -> Form:
-    return Form(f"one of {', '.join(words)}", "|".join(map(re.escape, words)), empty=empty)
+def _one_of(*words: str, empty: str = "") -> ValueForm:
+    return ValueForm(f"one of {', '.join(words)}", "|".join(map(re.escape, words)), empty=empty)
 
 
-_SWITCH = Form("0 or 1", "[01]", empty="1")
+_SWITCH = ValueForm("0 or 1", "[01]", empty="1")
 _ANY = _count(0, 1 << 31)
 _PERCENT = _count(0, 100)
-_ONE_SIZE = Form("a size such as 500m", _SIZE, lambda text: sizes_in(text)[0] > 0)
-_PLACE = Form("a size such as 500m", _SIZE)
+_ONE_SIZE = ValueForm("a size such as 500m", _SIZE, lambda text: sizes_in(text)[0] > 0)
+_PLACE = ValueForm("a size such as 500m", _SIZE)
 _SIZES = f"(?:{_SIZE})?(?:,(?:{_SIZE})?){{0,2}}"
-_THREE = Form("sizes such as 4k, or 4k,8k for reads and writes", _SIZES)
-_DURATION = Form("a time such as 30s", _TIME, lambda text: seconds_in(text) <= 7 * 86400)
+_THREE = ValueForm("sizes such as 4k, or 4k,8k for reads and writes", _SIZES)
+_DURATION = ValueForm("a time such as 30s", _TIME, lambda text: seconds_in(text) <= 7 * 86400)
 
 
-def _blocks(pattern: str, example: str) -> Form:
+def _blocks(pattern: str, example: str) -> ValueForm:
     def accepts(text: str) -> bool:
         found = [each for each in sizes_in(text) if each]
         return bool(found) and max(found) <= MOST_BLOCK_BYTES
 
-    return Form(f"{example}, at most 64m", pattern, accepts)
+    return ValueForm(f"{example}, at most 64m", pattern, accepts)
 
 
-_FORMS: tuple[tuple[str, Form], ...] = (
+_FORMS: tuple[tuple[str, ValueForm], ...] = (
     (
         """allrandrepeat bs_unaligned buffered create_fsync create_serialize dedupe_global direct do_verify
         end_fsync exitall fixedbufs force_async fsync_on_close group_reporting hipri invalidate new_group
@@ -126,17 +128,17 @@ _FORMS: tuple[tuple[str, Form], ...] = (
     ("bssplit", _blocks(rf"{_PART}(?:,{_PART}){{0,2}}", "shares such as 4k/60:64k/40")),
     ("runtime ramp_time startdelay latency_target latency_window", _DURATION),
     ("thinktime thinktime_spin thinktime_iotime", _DURATION),
-    ("latency_percentile", Form("a percentage", _FLOAT)),
+    ("latency_percentile", ValueForm("a percentage", _FLOAT)),
     (
         "random_distribution",
-        Form(
+        ValueForm(
             "random, zipf:1.2, pareto:0.9 or normal:20",
             rf"random|(?:zipf|pareto|normal):{_FLOAT}(?::{_FLOAT})?",
         ),
     ),
     (
         "rw",
-        Form(
+        ValueForm(
             "read, write, randread, randwrite, rw or randrw",
             f"(?:read|write|randread|randwrite|rw|readwrite|randrw)(?::{_SIZE})?",
         ),
@@ -158,15 +160,15 @@ _FORMS: tuple[tuple[str, Form], ...] = (
             "0", "md5", "crc7", "crc16", "crc32", "crc32c", "crc64", "sha1", "sha256", "sha512", "xxhash"
         ),
     ),
-    ("thread", Form("1: jobs that are processes may outlive fio", "1", empty="1")),
+    ("thread", ValueForm("1: jobs that are processes may outlive fio", "1", empty="1")),
     (
         "filename",
-        Form(
+        ValueForm(
             "names of letters, digits, dots and dashes: raidtui creates the files in a folder of their own",
             rf"{_FILE}(?::{_FILE}){{0,63}}",
         ),
     ),
-    ("description", Form("letters, digits and spaces", "[A-Za-z0-9 ,._()/+-]{1,200}")),
+    ("description", ValueForm("letters, digits and spaces", "[A-Za-z0-9 ,._()/+-]{1,200}")),
 )
 FORMS = {name: form for names, form in _FORMS for name in names.split()}
 """The options that are passed on, by the name that fio's own help gives first."""

@@ -201,7 +201,7 @@ def _parse(name: str, text: str) -> list[_Job] | Refusal:
     common: dict[str, str] = {}
     jobs: list[_Job] = []
     options: dict[str, str] | None = None
-    title, given = "", set[str]()
+    section, given = "", set[str]()
     for number, raw in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
         where = f"{name}, line {number}"
         if _CONTROL.search(raw):
@@ -218,16 +218,16 @@ def _parse(name: str, text: str) -> list[_Job] | Refusal:
                     f"{where}: this is not the name of a job",
                     "write it in [brackets], of letters, digits, spaces, dots and dashes",
                 )
-            title, given = found[1], set()
-            if title.startswith("global"):  # whatever follows, as fio takes it
+            section, given = found[1], set()
+            if section.startswith("global"):  # whatever follows, as fio takes it
                 options = common
             else:
                 options = dict(common)
-                jobs.append(_Job(title, options))
+                jobs.append(_Job(section, options))
             continue
         if options is None:
             return _invalid(f"{where} stands before the first [job]", "begin with [global]")
-        if refusal := _take(f"{where}, [{title}]", line, options, given):
+        if refusal := _take(f"{where}, [{section}]", line, options, given):
             return refusal
     return jobs
 
