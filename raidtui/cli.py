@@ -198,7 +198,9 @@ def run(argv: list[str]) -> int:
     try:
         root = _root(arguments)
     except RootError as error:
-        print(f"raidtui: {error}", file=sys.stderr)
+        from raidtui.view.text import visible  # noqa: PLC0415
+
+        print(f"raidtui: {visible(str(error))}", file=sys.stderr)
         return 3
     if arguments.command is None:
         return _screen(root, arguments)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 REFUSED, BUSY = 2, 75
 _HISTORY = frozenset({"list", "compare", "report", "note", "delete"})
+_OF_JOBS = frozenset({"attach", "stop", "restore"})
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -192,6 +193,9 @@ def _run_subcommand(root: Root, arguments: argparse.Namespace) -> int:
             settle=arguments.settle,
             measuring=partial(_cost, root),
         )
+    if not root.live and arguments.subcommand in {*_HISTORY, *_OF_JOBS}:
+        why = "refused: what was measured is of this host, and --root or --demo names another one"
+        return _refused(why, REFUSED)
     if arguments.subcommand in _HISTORY:
         from raidtui.command import bench_history  # noqa: PLC0415
 

@@ -46,8 +46,8 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     """Carry out ``raidtui jobs ...``."""
     if arguments.subcommand is None:
         return _list(root, as_json=arguments.json)
-    if arguments.subcommand != "attach" and not root.live:
-        return refused(JobError("refused: jobs change this host, and --root or --demo names another one"))
+    if not root.live:
+        return refused(JobError("refused: jobs are of this host, and --root or --demo names another one"))
     if arguments.subcommand == "work":
         from raidtui.pace.pace_job import PaceWorker, is_pacing  # noqa: PLC0415  (only a worker wants it)
 
@@ -102,7 +102,7 @@ def _again(job: Job, *, back: bool) -> int:
 
 
 def _list(root: Root, *, as_json: bool) -> int:
-    found = [(job.line, wait_of(root, job)) for job in all_jobs()]
+    found = [(job.line, wait_of(root, job)) for job in all_jobs()] if root.live else []
     if as_json:
         rows = [
             {
@@ -119,7 +119,9 @@ def _list(root: Root, *, as_json: bool) -> int:
         more = f" ({wait.words})" if wait is not None else ""
         print(visible(f"{line.id}  {line.state:<11}  {at}  {line.who}  {line.title}{more}"))
     if not found:
-        print(f"No jobs in {jobs_folder()}.")
+        print(
+            f"No jobs in {jobs_folder()}." if root.live else "No jobs: --root and --demo show another host."
+        )
     return 0
 
 

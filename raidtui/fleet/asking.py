@@ -29,7 +29,7 @@ ASKED = "raidtui status --json --wear"
 _HOLD_S = 3.0
 _LARGEST = 16 << 20
 _LARGEST_ERROR = 64 << 10
-_AFTER_S = 0.5
+_AFTER_S, _KILLED_S = 0.5, 5.0
 _SSH_FAILED = 255
 _NOT_FOUND = frozenset({126, 127})
 _ANSWERS = range(4)
@@ -168,7 +168,7 @@ async def ask_one(host: FleetHost, settings: AskSettings) -> FleetRow:
     )
     assert process.stdout is not None  # noqa: S101  (it is a pipe)
     assert process.stderr is not None  # noqa: S101
-    errors = asyncio.ensure_future(_limited(process.stderr, _LARGEST_ERROR))
+    errors = asyncio.ensure_future(_limited(process.stderr, _LARGEST_ERROR, drops=True))
     try:
         async with asyncio.timeout(settings.timeout_s):
             raw = await _limited(process.stdout, _LARGEST)
@@ -181,7 +181,10 @@ async def ask_one(host: FleetHost, settings: AskSettings) -> FleetRow:
         if process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # its jump hosts' processes, too
-            await process.wait()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_KILLED_S):
+                    await _limited(process.stdout, 0, drops=True)  # asyncio waits for the end of a full pipe
+                    await process.wait()
         said = await _soon(errors)
     took_s = time.monotonic() - since
     if status in _ANSWERS and raw.strip():
@@ -189,12 +192,13 @@ async def ask_one(host: FleetHost, settings: AskSettings) -> FleetRow:
     return row_without(host, _no_answer(status, said), at_s=time.time(), took_s=took_s)
 
 
-async def _limited(stream: StreamReader, most: int) -> bytes:
-    """Read a stream to its end, or until it has said more than the limit."""
+async def _limited(stream: StreamReader, most: int, *, drops: bool = False) -> bytes:
+    """Read a stream until it has said more than the limit, or, where the rest is dropped, to its end."""
     parts: list[bytes] = []
     size = 0
-    while size <= most and (part := await stream.read(1 << 16)):
-        parts.append(part)
+    while (drops or size <= most) and (part := await stream.read(1 << 16)):
+        if size <= most:
+            parts.append(part)
         size += len(part)
         await asyncio.sleep(0)  # what is there at once is read without a turn for the other hosts
     return b"".join(parts)

@@ -29,6 +29,7 @@ from raidtui.jobs.store import Job
 from raidtui.jobs.undo_record import UndoRecord, done_by_job, keeps_values, record_path
 from raidtui.jobs.undoing import Undoing
 from raidtui.model.plan import FactKind, Harm, Plan, Step
+from raidtui.model.step_rules import step_trouble
 
 _END_S, _END_PACE_S = 2.0, 0.05
 """How long a job waits for what md may finish at once, before its state is ``goes on``."""
@@ -336,9 +337,13 @@ def work_on(root: Root, folder: Path, *, back: bool = False, measuring: Measurin
     """Work on a job in this process; return the exit status: 0 done, 1 not, 75 another job is running."""
     job = Job(folder)
     worker = Worker(root, job, measuring)
-    if back:
-        return status_of(job, worker.roll_back, JobState.ROLLED_BACK)
-    return status_of(job, worker.work, JobState.DONE)
+
+    def work() -> JobState:
+        if trouble := step_trouble(job.plan):  # it is read back from a file, and root carries it out
+            raise JobError(f"{trouble}; raidtui makes no such plan, so nothing is done")
+        return worker.roll_back() if back else worker.work()
+
+    return status_of(job, work, JobState.ROLLED_BACK if back else JobState.DONE)
 
 
 def status_of(job: Job, work: Callable[[], str], wanted: str) -> int:

@@ -128,7 +128,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
         self.call_after_refresh(_settle_memory)
         for trouble in (*self._settings.troubles, *self._themes.troubles):
             self.call_after_refresh(self._say, trouble)
-        if self._root.writable:
+        if self._root.live and self._root.writable:
             self.set_timer(_LATER_S, self._show_unfinished_job)
 
     def on_ready(self) -> None:

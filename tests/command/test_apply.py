@@ -483,16 +483,19 @@ def test_cancel_what_does_not_run(call: Run, state: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [("cancel", "stop"), ("resume", "stop"), ("rollback", "stop"), ("work", "/nowhere")]
+    "words",
+    [("attach", "stop"), ("cancel", "stop"), ("resume", "stop"), ("rollback", "stop"), ("work", "/nowhere")],
 )
 def test_another_host_has_no_jobs(
     call: Run, host: Host, workers: list[tuple[str, bool]], words: tuple[str, ...]
 ) -> None:
-    """``--demo jobs resume`` would change this one."""
+    """``--demo jobs resume`` would change this one; a list of its jobs would show what is not there."""
     made(WORK, BEGIN)
     host.live = False
-    said = "raidtui: refused: jobs change this host, and --root or --demo names another one\n"
+    said = "raidtui: refused: jobs are of this host, and --root or --demo names another one\n"
     assert (call("jobs", *words), workers) == ((2, "", said), [])
+    assert call("jobs") == (0, "No jobs: --root and --demo show another host.\n", "")
+    assert json.loads(call("jobs", "--json")[1]) == {"jobs": []}
 
 
 def test_a_worker_says_how_it_ended(call: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,3 +46,15 @@ def test_as_json(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
 def test_it_cannot_go_on_by_itself(scene: Scene, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--demo", "bench", "run", *WORDS, "--detach"]) == 2
     assert "what is simulated ends with this command; leave --detach out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words", [("list",), ("compare", "1", "2"), ("report", "1"), ("attach",), ("stop",), ("restore",)]
+)
+def test_the_demo_shows_nothing_that_this_machine_has_measured(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("raidtui.bench.results.run_store.Results.__init__", None)
+    monkeypatch.setattr("raidtui.bench.run.bench_jobs.all_jobs", None)
+    assert run(["--demo", "bench", *words]) == 2
+    assert "what was measured is of this host" in capsys.readouterr().err

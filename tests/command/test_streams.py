@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import json
 import os
 import subprocess
@@ -12,13 +13,14 @@ from pathlib import Path
 import pytest
 
 import raidtui
+from raidtui.cli import run
 from raidtui.view.glyphs import CELLS, LINES, TWINS, register
 from raidtui.view.text import cell_width
 from tests.hosts.trees import host_tree, raid1, raid10
 
 COMMANDS = (
     "status", "status --json", "status --prometheus", "wear", "wear --json", "tune show", "tune show --json",
-    "jobs", "jobs --json", "bench presets", "bench presets --json", "bench list", "plan check root --demo",
+    "jobs", "jobs --json", "bench presets", "bench presets --json", "plan check root --demo",
     "plan check root --demo --json", "plan check root --demo --sh", "--help",
     "--version",
     "tune profile", "wear --history",
@@ -162,3 +164,16 @@ def test_the_two_methods() -> None:
     assert text.encode("ascii", LINES) == b"* gr\\xf6\\xdf \\u6f22 :"
     assert text.encode("ascii", CELLS) == b"* gr?? ?? :"
     assert text.encode("latin-1", LINES) == b"* gr\xf6\xdf \\u6f22 :"
+
+
+@pytest.mark.parametrize("command", [(), ("status",), ("jobs",), ("capture", "x.tar.gz")])
+def test_a_root_is_named_without_its_control_characters(
+    command: tuple[str, ...], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "\x1b[2Jf").write_text("garbage")
+    for name in ("\x1b[2Jf", "\x1b]0;x\x07"):
+        with contextlib.suppress(SystemExit):
+            run(["--root", f"{tmp_path}/{name}", *command])
+        said = "".join(capsys.readouterr())
+        assert "\x1b" not in said
+        assert not command or "\\x1b" in said

@@ -205,3 +205,13 @@ async def test_what_never_ends_is_ended_at_once(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("shutil.which", lambda _: str(ssh))
     row = await ask_one(host_of("db1"), AskSettings(timeout_s=3600.0))
     assert row.problems == ("it answered more than 16 MiB, which was not read",)
+
+
+async def test_errors_without_end_hold_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ssh = tmp_path / "ssh"
+    ssh.write_text("#!/bin/sh\nexec cat /dev/zero >&2\n")
+    ssh.chmod(0o755)
+    monkeypatch.setattr("shutil.which", lambda _: str(ssh))
+    row = await ask_one(host_of("db1"), AskSettings(timeout_s=0.5))
+    assert row.none is not None
+    assert row.none.code is NoAnswerCode.TIMEOUT

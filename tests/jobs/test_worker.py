@@ -882,6 +882,20 @@ def test_a_plan_that_cannot_be_read(tmp_path: Path, host: Host, *, back: bool) -
     assert reason(job) == "not a plan of version 1: raidtui plan ... --json prints one"
 
 
+@pytest.mark.parametrize("back", [False, True])
+def test_a_plan_with_a_step_that_raidtui_does_not_make(tmp_path: Path, host: Host, *, back: bool) -> None:
+    """Somebody has edited it in the job's folder."""
+    evil = Step(argv=("touch-all", "/run/x"), why="looks")
+    job = job_of(tmp_path, replace(PLAN, steps=(replace(PLAN.steps[0], undo=(evil,)), evil)))
+    job.note(event="begin", step=0)
+    assert work_on(host, job.folder, back=back) == 1
+    assert (host.did, journal(job)) == ([], ["made", "begin 0", "not begun"])
+    assert reason(job) == (
+        "step 1, undo 1: 'touch-all' is no tool that raidtui's plans run; raidtui makes no such plan,"
+        " so nothing is done"
+    )
+
+
 def test_a_lock_that_cannot_be_opened(tmp_path: Path, host: Host) -> None:
     job = job_of(tmp_path, PLAN)
     (tmp_path / "lock").mkdir()

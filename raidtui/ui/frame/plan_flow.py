@@ -202,7 +202,7 @@ class PlanFlow:
             found = await (
                 session.loop.work(session.played.lines)
                 if session.plays
-                else session.loop.aside(storage.recent_jobs)
+                else session.loop.aside(storage.recent_jobs if session.root.live else tuple)
             )
             choice.show_options(tuple(Option(key=job.id, words=_job_words(job)) for job in found))
 

@@ -393,6 +393,7 @@ async def test_the_list_of_jobs_has_those_that_ended(fake: Fake, monkeypatch: py
     )
     monkeypatch.setattr("raidtui.session.storage.recent_jobs", lambda: jobs)
     async with console(raid10()) as pilot:
+        monkeypatch.setattr(app_of(pilot).session.root, "live", True)
         await at(pilot, Choice, "J")
         text = screen_text(pilot)
         assert text.index("interrupted") < text.index("replace: data") < text.index("stop: media")
@@ -400,6 +401,16 @@ async def test_the_list_of_jobs_has_those_that_ended(fake: Fake, monkeypatch: py
         await until(pilot, lambda: view.state == "done")
         assert "stop: media → gone" in screen_text(pilot)
         assert await closed(pilot, "escape") == "stop: media → gone: done"
+
+
+async def test_another_host_shows_none_of_this_machines_jobs(
+    fake: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("recent_jobs", "opening_words"):
+        monkeypatch.setattr(f"raidtui.session.storage.{name}", None)
+    async with console(raid10()) as pilot:
+        await pilot.press("J")
+        await until(pilot, lambda: "there are no jobs yet" in screen_text(pilot))
 
 
 async def test_no_job_yet(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
