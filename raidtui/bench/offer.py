@@ -23,6 +23,7 @@ from raidtui.bench.schedule import MOST_RUNS, ONE, Axis, AxisKind, Schedule, Scr
 from raidtui.bench.sweep_knobs import find_knob, is_bitmap, knob_axis, of_arrays, scratch_axis
 from raidtui.bench.workload import PRESETS, find_preset, refuse_workload
 from raidtui.host.roots.root import Root
+from raidtui.jobs.sandbox import missing_parts
 from raidtui.model.plan import Loss, Plan, Refusal, RefusalCode
 from raidtui.monitor.sampler import Sampler
 from raidtui.view.units import binary_size
@@ -126,7 +127,7 @@ def draw_seed() -> int:
 def _refuse_root(root: Root, request: Request) -> Refusal | None:
     """Return why nothing can be measured on a host; on the demo host, why it is not simulated; or None."""
     if root.live:
-        return refuse_fio(read_fio_version(root))
+        return refuse_fio(read_fio_version(root)) or _refuse_sandbox(request.conditions.without)
     if not is_simulated(root):
         return Refusal(
             code=RefusalCode.NOT_HERE,
@@ -156,6 +157,35 @@ def _refuse_root(root: Root, request: Request) -> Refusal | None:
                 remedy="leave this as it was",
             )
     return None
+
+
+def _refuse_sandbox(without: tuple[str, ...]) -> Refusal | None:
+    """Return why fio cannot be started without root's powers here, or None."""
+    lost = {name: why for name, why in missing_parts().items() if name not in without}
+    if not lost:
+        return None
+    reasons = "; ".join(f"{name}: {why}" for name, why in lost.items())
+    return Refusal(
+        code=RefusalCode.NOT_HERE,
+        why=f"fio cannot be kept apart from the rest of this host ({reasons})",
+        remedy=f"to run it with more of root's powers: --fio-without={','.join(lost)}",
+    )
+
+
+def _refuse_engine(root: Root, schedule: Schedule) -> Refusal | None:
+    """Return why io_uring cannot be used by the user that fio is, or None."""
+    works = [schedule.work_at(point) for point in schedule.points]
+    wanted = any(work is not None and work.engine == "io_uring" for work in works)
+    if not wanted and "ioengine=io_uring\n" not in (schedule.job_file.text if schedule.job_file else ""):
+        return None
+    if root.text("/proc/sys/kernel/io_uring_disabled") in {None, "0"}:
+        return None
+    return FieldRefusal(
+        code=RefusalCode.NOT_HERE,
+        part="engine",
+        why="io_uring is disabled on this host (kernel.io_uring_disabled)",
+        remedy="choose libaio",
+    )
 
 
 def _numbers(request: Request) -> tuple[tuple[str, int], ...]:
@@ -327,8 +357,9 @@ def _refuse_schedule(root: Root, schedule: Schedule) -> Refusal | None:
             )
     if schedule.job_file is not None:
         most = schedule.job_file.size_bytes or 0
-    refusal = refuse_most(root, schedule, most)
-    return _about("size_bytes", refusal) if refusal is not None else None
+    if refusal := refuse_most(root, schedule, most):
+        return _about("size_bytes", refusal)
+    return _refuse_engine(root, schedule)
 
 
 def _refuse_noise(root: Root, schedule: Schedule) -> Refusal | None:

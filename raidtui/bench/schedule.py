@@ -98,6 +98,7 @@ class Conditions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
         precondition: how many times the size is written from the first block to the last, before all runs.
         steady: whether rounds go on until the last five are steady.
         quiet_check: whether it is looked first whether the machine is otherwise quiet.
+        without: the parts of fio's sandbox that are done without.
     """
 
     trim: bool = False
@@ -105,6 +106,7 @@ class Conditions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     precondition: int = 0
     steady: bool = False
     quiet_check: bool = True
+    without: tuple[str, ...] = ()
 
 
 class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -109,6 +109,12 @@ def _add_how(parser: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--steady", action="store_true", help="run until five rounds are steady (SNIA's rule)")
     how.add_argument("--no-quiet-check", action="store_true", help="start even if the machine is busy")
+    how.add_argument(
+        "--fio-without",
+        default="",
+        metavar="PARTS",
+        help="go on without these parts of fio's sandbox, which this host does not allow",
+    )
     how.add_argument("--note", default="", metavar="TEXT", help="kept with the results")
     how.add_argument("--json", action="store_true", help="print the results as JSON")
     how.add_argument("--detach", action="store_true", help="do not wait until it ends")

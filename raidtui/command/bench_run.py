@@ -37,6 +37,7 @@ from raidtui.command.device_names import kernel_name
 from raidtui.command.streams import print_json, write_bytes
 from raidtui.host.roots.root import Root
 from raidtui.jobs.lock import JobError
+from raidtui.jobs.sandbox import PARTS, missing_parts
 from raidtui.jobs.spawn import cancel
 from raidtui.jobs.states import FINAL
 from raidtui.jobs.store import Job
@@ -78,6 +79,8 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     if root.live and not arguments.dry_run:  # before the schedule: what a knob is put back to is read for it
         for job_id in restore(root):
             print(f"Benchmark {job_id} was interrupted: what it changed is put back.", file=sys.stderr)
+    if root.live:
+        _ask_without(arguments)
     offer = make_offer(root, request_of(root, arguments))
     if isinstance(offer, Refusal):
         raise JobError(f"not possible: {offer.sentence}")
@@ -300,6 +303,7 @@ def request_of(root: Root, arguments: argparse.Namespace) -> Request:
                 precondition=arguments.precondition,
                 steady=arguments.steady,
                 quiet_check=not arguments.no_quiet_check,
+                without=_without(arguments.fio_without),
             ),
             repeats=arguments.repeats,
             note=arguments.note,
@@ -307,6 +311,28 @@ def request_of(root: Root, arguments: argparse.Namespace) -> Request:
         )
     except RequestError as error:
         raise OptionError(f"--{error.option.replace('_', '-')}={error}") from error
+
+
+def _without(text: str) -> tuple[str, ...]:
+    parts = tuple(each for each in text.split(",") if each)
+    if unknown := next((each for each in parts if each not in PARTS), None):
+        why = f"{unknown} is no part of fio's sandbox"
+        raise RequestError("fio_without", why, f"give {', '.join(PARTS)}")
+    return parts
+
+
+def _ask_without(arguments: argparse.Namespace) -> None:
+    """Say which parts of fio's sandbox this host does not allow; on a terminal, ask whether to go on."""
+    given = [each for each in arguments.fio_without.split(",") if each]
+    lost = {name: why for name, why in missing_parts().items() if name not in given}
+    if not lost or arguments.json or arguments.dry_run or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return  # what is missing is refused with the offer
+    print("fio cannot be kept apart from the rest of this host:", file=sys.stderr)
+    for name, why in lost.items():
+        print(f"  {name}: {visible(why)}", file=sys.stderr)
+    print("Run it without, with more of root's powers? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() in {"y", "yes"}:
+        arguments.fio_without = ",".join((*given, *lost))
 
 
 def _of_sweep(root: Root, arguments: argparse.Namespace) -> dict[str, Any]:

@@ -23,10 +23,8 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeFio:
-    """The only fio there is."""
-    fake = FakeFio(tmp_path / "fio")
-    monkeypatch.setattr("raidtui.bench.run.fio_process.tool_path", fake.find)
-    return fake
+    """The only fio there is, which its sandbox lets see this host's files."""
+    return FakeFio(tmp_path / "fio").in_place(monkeypatch)
 
 
 @pytest.fixture

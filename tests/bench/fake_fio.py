@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from raidtui.jobs.sandbox import PARTS, WITHOUT_ROOT, Kept, Sandbox, sandboxed
 
 _SCRIPT = """#!{python}
 import os, signal, sys, time
@@ -24,7 +30,8 @@ if behaviour in ("waits", "asks"):
     signal.signal(signal.SIGINT, end)
     (here / "ready").touch()
     if behaviour == "asks":
-        os.kill(os.getppid(), signal.SIGTERM)
+        starter = Path(f"/proc/{{os.getppid()}}/stat").read_text().rpartition(")")[2].split()[1]
+        os.kill(int(starter), signal.SIGTERM)  # of what has started fio
     while True:
         time.sleep(0.05)
 if behaviour == "deaf":
@@ -89,6 +96,17 @@ class FakeFio:
         for name, data in (("stream", stream), ("errors", errors), ("last", last)):
             (self.folder / name).write_bytes(data)
         (self.folder / "behaviour").write_text(behaviour)
+
+    def in_place(self, monkeypatch: pytest.MonkeyPatch) -> FakeFio:
+        """Stand where fio is, in a sandbox without the parts that would hide it or need root; return it."""
+
+        def opened(sandbox: Sandbox, argv: Sequence[str], say: int) -> tuple[str, ...]:
+            return sandboxed(replace(sandbox, without=WITHOUT_ROOT, calls=False), argv, say)
+
+        monkeypatch.setattr("raidtui.bench.run.fio_process.tool_path", self.find)
+        monkeypatch.setattr("raidtui.bench.run.fio_process.sandboxed", opened)
+        monkeypatch.setattr("raidtui.bench.run.fio_process.read_kept", lambda _: Kept(held=PARTS))
+        return self
 
     @property
     def argv(self) -> list[str]:

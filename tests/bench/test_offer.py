@@ -385,3 +385,33 @@ def test_caches_below_are_named() -> None:
     host.change(STATUS_FILE, " 295/384 ", " 3/384 ")
     words = "vc/slow is a cache (lvm-cache, writeback, cold: the first run fills it)"
     assert notes("dm-0", "hot-spots") == [f"{words}; {kept}"]
+
+
+def test_what_does_not_keep_fio_apart(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container may not allow all parts of the sandbox; without them somebody has to say so."""
+    lost = {"mount": "Operation not permitted", "net": "Operation not permitted"}
+    monkeypatch.setattr("raidtui.bench.offer.missing_parts", lambda: lost)
+    why = (
+        "fio cannot be kept apart from the rest of this host (mount: Operation not permitted;"
+        " net: Operation not permitted); to run it with more of root's powers: --fio-without=mount,net"
+    )
+    assert refused(host, work=READ, directory=str(tmp_path)) == why
+    without = Conditions(quiet_check=False, without=("net",))
+    assert refused(host, work=READ, directory=str(tmp_path), conditions=without).endswith(
+        "--fio-without=mount"
+    )
+    without = Conditions(quiet_check=False, without=("net", "mount"))
+    offer = offered(host, work=READ, directory=str(tmp_path), conditions=without)
+    assert offer.schedule.conditions.without == ("net", "mount")
+
+
+def test_io_uring_where_it_is_disabled(host: Host, tmp_path: Path) -> None:
+    host.put("/proc/sys/kernel/io_uring_disabled", "1\n")
+    file = tmp_path / "own.fio"
+    file.write_text("[a]\nioengine=io_uring\nsize=1m\n")
+    why = "io_uring is disabled on this host (kernel.io_uring_disabled); choose libaio"
+    assert refused(host, job_file=str(file), directory=str(tmp_path)) == why
+    asked = {"rw": "randread", "size_bytes": MIB, "directory": str(tmp_path)}
+    assert refused(host, **asked, engine="io_uring") == why
+    host.put("/proc/sys/kernel/io_uring_disabled", "0\n")
+    offered(host, **asked, engine="io_uring")

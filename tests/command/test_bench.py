@@ -55,7 +55,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> Host:
 def fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: Host) -> FakeFio:
     """A fio, and workers that are done before they are followed."""
     fake = FakeFio(tmp_path / "fio")
-    monkeypatch.setattr("raidtui.bench.run.fio_process.tool_path", fake.find)
+    fake.in_place(monkeypatch)
     monkeypatch.setattr("raidtui.jobs.spawn.start_worker", lambda job: BenchWorker(host, job).work())
     monkeypatch.setattr(BenchWorker, "_listen", lambda _: None)
     return fake
@@ -232,6 +232,39 @@ def test_nothing_is_begun(fio: FakeFio, tmp_path: Path, capsys: pytest.CaptureFi
     )
     assert not (fio.folder / "argv").exists()
     assert not (tmp_path / "lib" / "jobs").exists()
+
+
+class Terminal(io.StringIO):
+    """Somebody who answers."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_terminal_it_asks_whether_to_go_on_without(
+    fio: FakeFio, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a container, say. Elsewhere than on a terminal, it is refused."""
+    words = ["bench", "run", "--rw=read", "--size=1m", f"--directory={tmp_path}", "--no-quiet-check"]
+    for module in ("bench.offer", "command.bench_run"):
+        monkeypatch.setattr(f"raidtui.{module}.missing_parts", lambda: {"net": "Operation not permitted"})
+    assert run(words) == 2
+    assert capsys.readouterr().err == (
+        "raidtui: not possible: fio cannot be kept apart from the rest of this host (net: Operation not"
+        " permitted); to run it with more of root's powers: --fio-without=net\n"
+    )
+    assert run([*words, "--fio-without=net,x"]) == 2
+    assert "x is no part of fio's sandbox" in capsys.readouterr().err
+    fio.does(MIXED)
+    for answer, status in (("\n", 2), ("yes\n", 0)):
+        monkeypatch.setattr("sys.stdin", Terminal(answer))
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+        assert run(words) == status
+        said = capsys.readouterr().err
+        assert said.startswith(
+            "fio cannot be kept apart from the rest of this host:\n  net: Operation not permitted\n"
+            "Run it without, with more of root's powers? [y/N] "
+        )
 
 
 def test_put_back_by_order(

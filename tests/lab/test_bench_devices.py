@@ -7,6 +7,7 @@ import pytest
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.benches import begun, bench, digests, done, kept, refused, stat, titles
 from tests.lab.guests.boot import serial_of
+from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import checksum
 
@@ -67,6 +68,8 @@ def test_nobody_comes_to_use_the_device_meanwhile(guest: Guest) -> None:
         )
     assert bench(guest, "attach").status == 0
     assert [run["state"] for run in kept(guest)] == ["whole", "whole"]
+    known = f"udevadm settle; udevadm info --query=property /dev/{disk} | grep ID_FS_TYPE"
+    wait_until(lambda: guest.run(known).stdout == "", 30, "udev to see that the file system is gone")
     assert guest.run(f"mkfs.ext4 -q -F /dev/{disk} && mount /dev/{disk} /mnt").status == 0, "it is free again"
 
 

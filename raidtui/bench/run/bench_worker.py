@@ -217,11 +217,19 @@ class BenchWorker:
             record = replace(record, remarks=(*record.remarks, remarks))
         self._job.note(event="run", run=run.number, of=len(schedule.runs()), words=record.words)
         live.begin(record)
+        work, file = record.work, schedule.job_file
+        files = (
+            work.size_bytes if work is not None else 0,
+            (file.size_bytes or 0) if file is not None else 0,
+        )
+        writes = work is not None and work.writes and place.writes
+        sandbox = stage.sandbox(writes=writes, file_bytes=max(files), calls=work is None)
         return measure(
             self._root,
             record,
             place,
             stage.folder,
+            sandbox=sandbox,
             watch=watch,
             add=live.add,
             add_surroundings=live.add_surroundings,

@@ -16,12 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from raidtui.bench.results.run_record import RunSample
 from raidtui.bench.run.fio_stream import Dump, Meter, StreamParser
 from raidtui.host.roots.root import Root
 from raidtui.host.tool_version import read_version
 from raidtui.host.tools import tool_path
+from raidtui.jobs.sandbox import Kept, Sandbox, read_kept, sandbox_environment, sandboxed
+from raidtui.jobs.sandbox_launcher import NOT_STARTED
 from raidtui.model.answer import Answer
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.refuse_silence import refuse_silence
@@ -48,6 +51,7 @@ class FioEnd(Struct, frozen=True, kw_only=True):
         stopped: whether it was asked to end.
         broken: how many objects could not be read.
         cpu_s: CPU time of fio and its children, user and system; None where it was not measured.
+        kept: which parts of its sandbox held.
     """
 
     status: int | None
@@ -57,6 +61,7 @@ class FioEnd(Struct, frozen=True, kw_only=True):
     stopped: bool = False
     broken: int = 0
     cpu_s: float | None = None
+    kept: Kept = Kept()
 
 
 def fio_argv(options: Sequence[str], *, read_only: bool) -> tuple[str, ...]:
@@ -77,7 +82,7 @@ def fio_argv(options: Sequence[str], *, read_only: bool) -> tuple[str, ...]:
 
 def run_fio(
     argv: Sequence[str],
-    folder: Path,
+    sandbox: Sandbox,
     take: Callable[[RunSample], None],
     stopped: Callable[[], bool] = lambda: False,
     *,
@@ -85,11 +90,11 @@ def run_fio(
 ) -> FioEnd:
     """Run fio and read its stream; return when fio and all its children have ended.
 
-    It runs in a session of its own; with setpriv(1), it also ends when this process does.
+    It runs in a session of its own, and also ends when this process does.
 
     Args:
         argv: as ``fio_argv`` returns it.
-        folder: where its files are.
+        sandbox: what it may do: its folder or its device.
         take: called with new samples.
         stopped: whether it shall end: asked ten times a second.
         job_file: what it reads on its standard input, if its file is ``-``.
@@ -100,24 +105,32 @@ def run_fio(
     path = tool_path(argv[0])
     if path is None:
         raise FileNotFoundError(2, "fio is not installed", argv[0])
-    guard = tool_path("setpriv")
-    with tempfile.TemporaryFile() as given:  # a pipe could fill up before fio is read from
-        given.write(job_file.encode())
-        given.seek(0)
-        process = subprocess.Popen(
-            (*((guard, "--pdeathsig", "TERM", "--") if guard else ()), path, *argv[1:]),
-            stdin=given,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=folder,
-            env={"LC_ALL": "C", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
-            start_new_session=True,
-        )
-    with process:
+    with contextlib.ExitStack() as files:
+        written = files.enter_context(tempfile.TemporaryFile())  # a pipe could fill up before it is read
+        written.write(job_file.encode())
+        written.flush()
+        again = Path("/proc/self/fd", str(written.fileno()))
+        reads, writes = os.pipe()
+        said = files.enter_context(os.fdopen(reads, "rb"))
         try:
-            return _watch(process, take, stopped)
+            process = subprocess.Popen(
+                sandboxed(sandbox, (path, *argv[1:]), writes),
+                stdin=files.enter_context(again.open("rb")),  # it cannot be written to
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd="/",
+                env=sandbox_environment(),
+                pass_fds=(writes,),
+                start_new_session=True,
+            )
         finally:
-            _kill_all(process)
+            os.close(writes)
+        with process:
+            try:
+                end = _watch(process, take, stopped)
+            finally:
+                _kill_all(process)
+        return replace(end, kept=read_kept(said.fileno()))
 
 
 class _Output:
@@ -182,8 +195,9 @@ def _watch(
         output.close()
     said = (*errors.decode("utf-8", "replace").split("\n"), *parser.said)
     cpu_s = None if killed else _cpu_s(process)
+    status = None if killed else process.wait()
     return FioEnd(
-        status=None if killed else process.wait(),
+        status=STOPPED - status if status is not None and status > STOPPED else status,
         cpu_s=cpu_s,
         dump=last,
         raw=parser.last,
@@ -194,28 +208,27 @@ def _watch(
 
 
 def _cpu_s(process: subprocess.Popen[bytes]) -> float | None:
-    """Wait until fio has ended, and return the CPU time of it and its children before it is forgotten."""
+    """Wait until fio has ended, and return the CPU time of it and its children before it is forgotten.
+
+    The process is the one that has started fio: what it needed itself does not count.
+    """
     import psutil  # noqa: PLC0415  (a worker alone needs it)
 
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-    found = 0.0
-    for each in _tree(process.pid):
-        with contextlib.suppress(psutil.Error):
-            times = each.cpu_times()
-            found += times.user + times.system + times.children_user + times.children_system
-    return round(found, 2) or None
+    with contextlib.suppress(psutil.Error):
+        times = psutil.Process(process.pid).cpu_times()
+        return round(times.children_user + times.children_system, 2) or None
+    return None
 
 
 def _kill_all(process: subprocess.Popen[bytes]) -> None:
-    """Kill fio, its session, and its children: jobs that are processes start sessions of their own."""
+    """Kill fio and its children; the process that has started it ends with it, and not before."""
     import psutil  # noqa: PLC0415  (as above)
 
     if process.poll() is not None:
         return
     tree = _tree(process.pid)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    for each in tree[1:]:
+    for each in tree[1:] or tree:
         with contextlib.suppress(psutil.Error):
             each.kill()
 
@@ -238,6 +251,7 @@ _OPTION = re.compile(r"unrecognized option '(?:--)?([^'=]+)|Bad option <([^>=]+)
 _VALUE = re.compile(r"failed parsing (\S+)")
 _DROPPED = re.compile(r"job (\S+) dropped")
 _ENGINE = re.compile(r"engine (\S+) not loadable")
+_SANDBOX = re.compile("^sandbox: (.*)$", re.MULTILINE)
 _ERRNO = re.compile(r"\berr=([0-9]{1,3})\b")
 _MEANINGS = {
     errno.ENOSPC: "there is no space left at {where}; choose a smaller size, or make room",
@@ -303,6 +317,8 @@ def fio_trouble(
         return known.format(where=where) if known else f"{where}: {os.strerror(code)}"
     if status == 0:
         return ""
+    if status == NOT_STARTED and (found := _SANDBOX.search(text)):
+        return f"fio was not started: {found[1]}"
     if status is None:
         return "fio did not stop when asked to and was killed"
     if status < 0:

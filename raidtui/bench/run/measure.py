@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -33,6 +34,7 @@ from raidtui.bench.surroundings import Surroundings, SurroundingsReader, array_c
 from raidtui.bench.workload import workload_options
 from raidtui.host.diskstats import read_io
 from raidtui.host.roots.root import Root
+from raidtui.jobs.sandbox import PARTS, Sandbox
 
 _PROBE = "raidtui-was-here"
 _RAMP = ", during its ramp time: nothing was measured"
@@ -70,6 +72,7 @@ def measure(
     place: Place,
     folder: Path,
     *,
+    sandbox: Sandbox,
     watch: CacheWatch,
     add: Callable[[RunSample], None],
     add_surroundings: Callable[[Surroundings], None],
@@ -82,6 +85,7 @@ def measure(
         record: as it began.
         place: where it runs.
         folder: where its files are.
+        sandbox: what fio may do.
         watch: of the caches below, which the record has.
         add: called with new samples.
         add_surroundings: likewise what surrounds the run; called in another thread.
@@ -110,7 +114,7 @@ def measure(
         if record.caches:
             caches.begin()
             looking.enter_context(caches.lookout)
-        end = run_fio(_argv(record, place), folder, take, stopped, job_file=record.job_file)
+        end = run_fio(_argv(record, place), sandbox, take, stopped, job_file=record.job_file)
     if record.caches:
         rest = caches.rest(samples[-1].t_s if samples else 0.0)
         if samples:
@@ -235,12 +239,19 @@ def _finished(
         write=write,
         cpu_s=end.cpu_s,
         written=written,
-        remarks=(*record.remarks, *_unread(end)),
+        remarks=(*record.remarks, *_unread(end), *_without(end)),
     )
 
 
 def _unread(end: FioEnd) -> tuple[str, ...]:
     return (f"{end.broken} pieces of fio's output could not be read.",) if end.broken else ()
+
+
+def _without(end: FioEnd) -> tuple[str, ...]:
+    lost = sorted(end.kept.missing.keys() & {*PARTS})
+    if os.geteuid() or not lost:
+        return ()
+    return (f"fio ran without these parts of its sandbox: {', '.join(lost)}.",)
 
 
 def _argv(record: RunRecord, place: Place) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from raidtui.bench.workload import Workload, workload_options
 from raidtui.host.roots.root import Root
 from raidtui.jobs.blackbox import save_black_box
 from raidtui.jobs.runner import do_step, first_trouble
+from raidtui.jobs.sandbox import Sandbox, free_uid
 from raidtui.jobs.store import Job
 from raidtui.model.plan import Fact, FactKind, Plan, Refusal, Step
 from raidtui.view.units import binary_size
@@ -62,6 +63,27 @@ class Stage:
         self._place = schedule.place
         self._laid_out = False
         self.folder = _folder_of(schedule, job)
+        self._apart = not os.geteuid() and "uid" not in schedule.conditions.without
+        self._uid = free_uid(job.id) if self._apart else os.geteuid()
+
+    def sandbox(self, *, writes: bool, file_bytes: int, calls: bool = False) -> Sandbox:
+        """Return what a fio may do that runs now.
+
+        Args:
+            writes: whether it may write to the device.
+            file_bytes: how large its files are.
+            calls: whether its system calls are filtered: a job file's are.
+        """
+        files = bool(self._place.directory)
+        return Sandbox(
+            folder=str(self.folder) if files else "",
+            device=self._path,
+            writes=writes,
+            uid=self._uid,
+            file_bytes=file_bytes + _LAYOUT_BLOCK if files else 0,
+            calls=calls,
+            without=self._schedule.conditions.without,
+        )
 
     def open(self) -> None:
         """Undo what an earlier worker left, check that the devices are the same, create the folder.
@@ -110,6 +132,14 @@ class Stage:
             self.folder.mkdir(mode=0o700, exist_ok=made)
         except OSError as error:
             raise StageError(f"{self.folder} cannot be made: {error.strerror}") from error
+        if not self._apart:
+            return
+        try:
+            for path in (*self.folder.iterdir(), self.folder):  # the files of an earlier worker, too
+                os.chown(path, self._uid, self._uid, follow_symlinks=False)
+        except OSError as error:
+            why = f"{self.folder} cannot be given to a user of its own, as fio is: {error.strerror}"
+            raise StageError(f"{why}; choose another file system, or --fio-without=uid") from error
 
     def _made_folders(self) -> set[str]:
         return {str(entry.get("path")) for entry in self._job.entries() if entry.get("event") == "folder"}
@@ -296,7 +326,8 @@ class Stage:
         )
         options = [each for each in workload_options(writing, device=self._path) if each != "--overwrite=1"]
         argv = fio_argv([*options, f"--loops={max(1, times)}", "--end_fsync=1"], read_only=False)
-        end = run_fio(argv, self.folder, lambda _: None, self._stopped)
+        sandbox = self.sandbox(writes=True, file_bytes=work.size_bytes)
+        end = run_fio(argv, sandbox, lambda _: None, self._stopped)
         errors = [job.error for job in end.dump.jobs] if end.dump else []
         why = fio_trouble(end.status, end.said, errors, where=self._place.words, stopped=end.stopped)
         if why and not end.stopped:

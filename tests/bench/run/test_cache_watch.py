@@ -17,6 +17,7 @@ from raidtui.bench.run.fio_process import FioEnd
 from raidtui.bench.surroundings import Surroundings
 from raidtui.host.stack.device_mapper import STATUS
 from raidtui.host.tools import output_path
+from raidtui.jobs.sandbox import Sandbox
 from tests.bench.records import READ, record
 from tests.hosts.stack_host import STATUS_FILE, StackHost
 from tests.lab.guests.deadline import wait_until
@@ -159,7 +160,8 @@ def test_a_run_over_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     surrounded: list[Surroundings] = []
     added: list[RunSample] = []
     run, samples, _ = measure.measure(
-        host, begun, place, tmp_path, watch=watch, add=added.append, add_surroundings=surrounded.append,
+        host, begun, place, tmp_path, sandbox=Sandbox(), watch=watch,
+        add=added.append, add_surroundings=surrounded.append,
         stopped=lambda: False,
     )  # fmt: skip
     (cache,) = run.caches
@@ -185,7 +187,8 @@ def test_a_run_that_is_over_before_its_first_sample(tmp_path: Path, monkeypatch:
     watch = CacheWatch(host, place)
     begun = record(caches=watch.begin(READ.total_bytes))
     run, samples, _ = measure.measure(
-        host, begun, place, tmp_path, watch=watch, add=lambda _: None, add_surroundings=lambda _: None,
+        host, begun, place, tmp_path, sandbox=Sandbox(), watch=watch,
+        add=lambda _: None, add_surroundings=lambda _: None,
         stopped=lambda: False,
     )  # fmt: skip
     assert (samples, run.caches[0].hits, run.caches[0].misses) == ([], 100, 20)
@@ -200,7 +203,8 @@ def test_a_warm_up_is_no_part_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     watch = CacheWatch(host, place)
     begun = record(caches=watch.begin(READ.total_bytes))
     run, samples, _ = measure.measure(
-        host, begun, place, tmp_path, watch=watch, add=added.append, add_surroundings=lambda _: None,
+        host, begun, place, tmp_path, sandbox=Sandbox(), watch=watch,
+        add=added.append, add_surroundings=lambda _: None,
         stopped=lambda: False,
     )  # fmt: skip
     assert (run.caches[0].hits, run.caches[0].misses) == (90, 10)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from raidtui.bench.results.run_record import RunSample
 from raidtui.bench.run.fio_process import FioEnd, run_fio
+from raidtui.jobs.sandbox import Kept, Sandbox
 from tests.bench.fake_fio import FakeFio
 from tests.bench.recorded import MIXED, STOPPED, dumps_of
 from tests.lab.guests.deadline import wait_until
@@ -18,7 +19,9 @@ from tests.lab.guests.deadline import wait_until
 
 def run(fio: FakeFio, tmp_path: Path, stopped: bool = False) -> tuple[FioEnd, list[RunSample]]:  # noqa: FBT001, FBT002
     taken: list[RunSample] = []
-    end = run_fio(("fio", "--name=x"), tmp_path, taken.append, lambda: stopped and fio.ready)
+    end = run_fio(
+        ("fio", "--name=x"), Sandbox(folder=str(tmp_path)), taken.append, lambda: stopped and fio.ready
+    )
     return end, taken
 
 
@@ -71,7 +74,7 @@ def test_one_that_dies(fio: FakeFio, tmp_path: Path) -> None:
 def test_one_that_says_nothing(fio: FakeFio, tmp_path: Path) -> None:
     fio.does(behaviour="1", errors=b"fio: failed parsing bs=x\n")
     end, _ = run(fio, tmp_path)
-    assert replace(end, cpu_s=None) == FioEnd(
+    assert replace(end, cpu_s=None, kept=Kept()) == FioEnd(
         status=1, dump=None, raw=b"", said=("fio: failed parsing bs=x",)
     )
 
@@ -111,11 +114,11 @@ def test_whoever_reads_may_fail(fio: FakeFio, tmp_path: Path) -> None:
 
     fio.does(MIXED, behaviour="waits")
     with pytest.raises(OSError, match="No space left"):
-        run_fio(("fio",), tmp_path, fails)
+        run_fio(("fio",), Sandbox(folder=str(tmp_path)), fails)
     assert gone(fio)
 
 
 def test_none_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("raidtui.bench.run.fio_process.tool_path", lambda _: None)
     with pytest.raises(FileNotFoundError):
-        run_fio(("fio",), tmp_path, lambda _: None)
+        run_fio(("fio",), Sandbox(folder=str(tmp_path)), lambda _: None)

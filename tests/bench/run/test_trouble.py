@@ -36,6 +36,12 @@ ENGINE = ("fio: engine nosuch not loadable", "fio: failed to load engine")
         (1, (), (5,), "/srv failed with an I/O error; see the kernel log"),
         (1, (), (95,), "/srv: Operation not supported"),
         (-9, (), (), "fio was killed by SIGKILL"),
+        (
+            125,
+            ("sandbox: net: Operation not permitted",),
+            (),
+            "fio was not started: net: Operation not permitted",
+        ),
         (-200, (), (), "fio was killed by signal 200"),
         (None, (), (), "fio did not stop when asked to and was killed"),
         (128, ("fio: terminating on signal 15",), (), "fio was stopped by another process"),

@@ -1,0 +1,147 @@
+"""A tool that reads foreign data is started without root's powers: the order for ``sandbox_launcher``.
+
+The parts are namespaces (mount, net, ipc, uts, pid), limits, caps (no capabilities), uid (a user that nobody
+else is), nnp (no new privileges), and, where the kernel has them, landlock and seccomp.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import pwd
+import subprocess
+import sys
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+import raidtui
+from raidtui.host.tools import tool_path
+from raidtui.jobs.sandbox_launcher import OPTIONAL
+
+PARTS = ("mount", "net", "ipc", "uts", "pid", "limits", "caps", "uid", "nnp")
+"""The parts without which nothing is started, unless somebody says so."""
+WITHOUT_ROOT: tuple[str, ...] = ("mount", "net", "ipc", "uts", "pid", "caps", "uid")
+"""The parts that only root can give up, or make."""
+_UIDS = range(61184, 65520)  # systemd's for DynamicUser=: no account has one
+_PROBE_S = 20.0
+
+
+class Sandbox(Struct, frozen=True, kw_only=True):
+    """What a tool may do.
+
+    Args:
+        folder: the only folder that it may write to, which is its current one; "" for none.
+        device: the path of the only block device there is; "" for none.
+        writes: whether it may write to the device.
+        uid: the user and group that it runs as.
+        file_bytes: how large a file may get; 0 for any size.
+        calls: whether system calls are filtered, which costs some 50 ns each.
+        without: the parts that are done without.
+    """
+
+    folder: str = ""
+    device: str = ""
+    writes: bool = False
+    uid: int = 65534
+    file_bytes: int = 0
+    calls: bool = True
+    without: tuple[str, ...] = ()
+
+
+class Kept(Struct, frozen=True, kw_only=True):
+    """Which parts hold.
+
+    Args:
+        held: their names.
+        missing: the others, with the kernel's reason.
+    """
+
+    held: tuple[str, ...] = ()
+    missing: dict[str, str] = {}
+
+
+def sandboxed(sandbox: Sandbox, argv: Sequence[str], say: int) -> tuple[str, ...]:
+    """Return the command that starts a tool in a sandbox; it is run with ``sandbox_environment`` in ``/``.
+
+    Args:
+        sandbox: what it may do.
+        argv: the tool, its path first.
+        say: an open descriptor, on which a line of JSON says what holds (``read_kept``).
+    """
+    given = sandbox
+    if os.geteuid():
+        given = msgspec.structs.replace(sandbox, without=(*sandbox.without, *WITHOUT_ROOT))
+    order = msgspec.json.encode(given).decode()
+    # -P: the current folder is no place to import from.
+    own = (sys.executable, "-S", "-P", "-m", "raidtui.jobs.sandbox_launcher")
+    return (*own, order, str(say), "--", *argv)
+
+
+def sandbox_environment() -> dict[str, str]:
+    """Return the environment of that command, this program's own; the tool gets a fixed one."""
+    return {**os.environ, "LC_ALL": "C", "PYTHONPATH": str(Path(raidtui.__file__).parents[1])}
+
+
+def read_kept(number: int) -> Kept:
+    """Return what was said on a descriptor whose other end has been closed; nothing where nothing was."""
+    with contextlib.suppress(msgspec.DecodeError, OSError):
+        return msgspec.json.decode(os.read(number, 1 << 16), type=Kept)
+    return Kept()
+
+
+@functools.lru_cache(maxsize=1)
+def missing_parts() -> dict[str, str]:
+    """Return the needed parts that this kernel or container does not allow, with the reasons.
+
+    Without root there are none: the tool has the powers of its user, and no others.
+    """
+    path = tool_path("true")
+    if os.geteuid() or path is None:
+        return {}
+    reads, writes = os.pipe()
+    with os.fdopen(reads, "rb") as said:
+        try:
+            subprocess.run(
+                sandboxed(Sandbox(uid=_UIDS[0]), (path,), writes),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                cwd="/",
+                env=sandbox_environment(),
+                pass_fds=(writes,),
+                timeout=_PROBE_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return {"all": f"they could not be set up within {_PROBE_S:.0f} s"}
+        finally:
+            os.close(writes)
+        missing = read_kept(said.fileno()).missing
+    return {name: why for name, why in missing.items() if name not in OPTIONAL}
+
+
+def free_uid(seed: str) -> int:
+    """Return a user id that no account and no process has; the same for the same seed, if it is free.
+
+    Args:
+        seed: any text.
+    """
+    used = set()
+    for name in os.listdir("/proc"):
+        if name.isdecimal():
+            with contextlib.suppress(OSError):
+                used.add(Path("/proc", name).stat().st_uid)
+    start = zlib.crc32(seed.encode())
+    for offset in range(len(_UIDS)):
+        uid = _UIDS[(start + offset) % len(_UIDS)]
+        if uid in used:
+            continue
+        try:
+            pwd.getpwuid(uid)
+        except KeyError:
+            return uid
+    return _UIDS[start % len(_UIDS)]
