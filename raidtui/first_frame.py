@@ -343,7 +343,9 @@ def _mdstat(root: str) -> str:
         return _text(f"{root}{MDSTAT}")
     try:
         return read_mdstat().decode("utf-8", "replace")
-    except FileNotFoundError:
+    except TimeoutError:
+        raise
+    except OSError:
         return ""
 
 

@@ -55,7 +55,7 @@ class MdstatReader:
         self._read = b""
 
     def read(self) -> bytes:
-        """Return the file.
+        """Return the file; read by this process itself where the other one does not start, or was killed.
 
         Raises:
             OSError: as the kernel gave it; TimeoutError where it does not answer, at once while a question of
@@ -74,7 +74,7 @@ class MdstatReader:
                 found = self._answer(_LONGEST_S)
             except BrokenPipeError:
                 self._end()
-                raise
+                return self._read_here()
             if found is None:
                 raise self._silence()
         head = int.from_bytes(found[:_HEAD_BYTES], "little", signed=True)
@@ -82,11 +82,18 @@ class MdstatReader:
             raise OSError(-head, os.strerror(-head), self._path)
         return found[_HEAD_BYTES:]
 
+    def _read_here(self) -> bytes:
+        found = b""
+        with open(self._path, "rb", buffering=0) as file:  # noqa: PTH123  (pathlib, as above)
+            while part := file.read(_CHUNK):
+                found += part
+        return found
+
     def _end(self) -> None:
         """Let go of a process that has ended."""
         os.close(self._questions)
         os.close(self._answers)
-        if self._owner == os.getpid():
+        if self._pid and self._owner == os.getpid():
             os.waitpid(self._pid, os.WNOHANG)
         self._owner = 0
 
@@ -95,6 +102,7 @@ class MdstatReader:
         self._answers, ours = os.pipe2(os.O_CLOEXEC)
         nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
         places = [(os.POSIX_SPAWN_DUP2, each, place) for place, each in enumerate((theirs, ours, nowhere))]
+        self._owner, self._asked_s, self._read = os.getpid(), None, b""
         try:
             self._pid = os.posix_spawn(
                 sys.executable,
@@ -103,13 +111,15 @@ class MdstatReader:
                 file_actions=places,
                 setsid=True,
             )
+        except OSError as error:
+            self._pid = 0
+            raise BrokenPipeError from error
         finally:
             for each in (theirs, ours, nowhere):
                 os.close(each)
-        self._owner, self._asked_s, self._read = os.getpid(), None, b""
         if self._answer(_LONGEST_S) is None:
             os.kill(self._pid, signal.SIGKILL)
-            raise BrokenPipeError(errno.EPIPE, "the process that reads it does not start", self._path)
+            raise BrokenPipeError
 
     def _answer(self, longest_s: float) -> bytes | None:
         """Return the answer to the last question; None where there is none in time."""
@@ -120,7 +130,7 @@ class MdstatReader:
             if waiting.poll(min(_PACE_S, longest_s) * 1000):
                 part = os.read(self._answers, _CHUNK)
                 if not part:
-                    raise BrokenPipeError(errno.EPIPE, "the process that reads it has ended", self._path)
+                    raise BrokenPipeError
                 self._read += part
                 continue
             now_s = time.monotonic()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -71,19 +72,20 @@ def test_a_busy_host_is_no_silence(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert MdstatReader(str(file)).read() == b"md"
 
 
-def test_a_process_that_was_killed_is_started_again(tmp_path: Path) -> None:
+def test_where_there_is_no_other_process_the_file_is_read_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was killed, one that ends at once, one that does not start, and no program for it."""
     file = tmp_path / "mdstat"
     file.write_bytes(b"md")
     reader = MdstatReader(str(file))
     reader.read()
-    os.kill(reader._pid, signal.SIGKILL)
-    with pytest.raises(BrokenPipeError):
-        reader.read()
-    assert reader.read() == b"md"
-
-
-def test_a_process_that_does_not_start_is_no_silence_of_md(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mdstat_apart, "_SCRIPT", "import time; time.sleep(60)")
+    killed = reader._pid
+    os.kill(killed, signal.SIGKILL)
+    assert (reader.read(), reader.read(), reader._pid != killed) == (b"md", b"md", True)
     monkeypatch.setattr(mdstat_apart, "_LONGEST_S", 0.1)
-    with pytest.raises(BrokenPipeError, match="the process that reads it does not start"):
-        MdstatReader().read()
+    for script in ("", "import time; time.sleep(60)"):
+        monkeypatch.setattr(mdstat_apart, "_SCRIPT", script)
+        assert MdstatReader(str(file)).read() == b"md"
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    assert MdstatReader(str(file)).read() == b"md"

@@ -258,3 +258,20 @@ def test_tools_are_never_looked_for_in_path(tmp_path: Path, monkeypatch: pytest.
     trap.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert run_tool(("no-such-tool",), 20).why_not == "no-such-tool is not installed"
+
+
+def test_links_that_lead_out_of_a_captured_folder_are_not_followed(tmp_path: Path) -> None:
+    """To a file, and by a folder on the way; a link within the folder is one of the host's."""
+    host, outside = tmp_path / "host", tmp_path / "host-and-more"
+    for each in (host / "etc", host / "run", outside):
+        each.mkdir(parents=True)
+    (outside / "secret").write_text("of this machine")
+    (host / "etc/own").write_text("of the host")
+    (host / "etc/file").symlink_to(outside / "secret")
+    (host / "etc/folder").symlink_to(outside)
+    (host / "run/own").symlink_to("../etc/own")
+    root = DirRoot(str(host))
+    assert root.read("/run/own") == b"of the host"
+    for path in ("/etc/file", "/etc/folder/secret", "/../host-and-more/secret"):
+        with pytest.raises(OSError, match="leads out of this folder"):
+            root.read(path)

@@ -20,6 +20,7 @@ from raidtui.host.tools import ToolOutput, run_tool
 _CHUNK = 65536
 _JOURNAL = "/var/log/journal"
 _SPARE_DESCRIPTORS = 128
+_LEADS_OUT = "a link leads out of this folder"
 
 
 class DirRoot(Root):
@@ -62,7 +63,16 @@ class DirRoot(Root):
         """Open a file. Those of the kernel are regular; others may be of any kind."""
         if self.live and path.startswith(("/sys/", "/proc/")):
             return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        return open_regular(self._place(path))
+        if self.live:
+            return open_regular(path)
+        handle = os.open(self._prefix + path, os.O_PATH | os.O_CLOEXEC)
+        try:  # where it really is, by one call: realpath takes one for each part of the path
+            itself = f"/proc/self/fd/{handle}"
+            if not os.readlink(itself).startswith(self._inside):  # noqa: PTH115
+                raise OSError(errno.EXDEV, _LEADS_OUT, path)
+            return open_regular(itself)
+        finally:
+            os.close(handle)
 
     def _place(self, path: str) -> str:
         """Return where a file of the host is on this machine.
@@ -74,7 +84,7 @@ class DirRoot(Root):
             return path
         place = self._prefix + path
         if not f"{os.path.realpath(place)}/".startswith(self._inside):
-            raise OSError(errno.EXDEV, "a link leads out of this folder", path)
+            raise OSError(errno.EXDEV, _LEADS_OUT, path)
         return place
 
     def read_many(self, paths: tuple[str, ...]) -> tuple[bytes | None, ...]:
