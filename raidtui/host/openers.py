@@ -24,7 +24,11 @@ _PACE_S = 0.1
 _UDEV_S = 15.0
 """How long udev and what it starts is waited for: on a busy host it takes seconds to look at a device."""
 _UDEV = frozenset({"systemd-udevd", "udevd", "(udev-worker)", "udev-worker", "eudev"})
-_READERS = frozenset({"mdadm", "smartctl"})
+_READERS = frozenset({
+    "blkid", "blockdev", "btrfs", "debugfs", "dumpe2fs", "lsblk", "lvs", "mdadm", "pvs", "sfdisk", "smartctl",
+    "tune2fs", "vgs", "wipefs", "xfs_db", "xfs_io",
+})  # fmt: skip
+"""Tools by which raidtui looks at a device; by a process that makes plans, they change nothing."""
 # stat(2) of a file there may hang.
 _REMOTE = ("nfs", "cifs", "smb", "fuse", "ceph", "9p", "afs", "gfs", "glusterfs", "lustre", "autofs")
 _LOOP_ENDS = " (deleted)"

@@ -16,7 +16,7 @@ import pytest
 
 import raidtui
 from raidtui.bench.run.fio_process import read_fio_version, refuse_fio
-from raidtui.host import tools
+from raidtui.host import openers, tools
 from raidtui.host.examine import read_mdadm_version
 from raidtui.host.logs.ring import read_ring
 from raidtui.host.md.mdadm import MdadmError
@@ -57,6 +57,11 @@ READ = (
     *("vgs", "wipefs", "xfs_db", "xfs_info", "xfs_io"),
 )
 """Tools that are asked."""
+OPEN_NO_DISK = {
+    "dmesg", "dmsetup", "fio", "journalctl", "ledctl", "losetup", "lvmconfig", "systemctl", "udevadm",
+    "xfs_info",
+}  # fmt: skip
+"""Of those, the ones that open none of the devices that plans are made for; xfs_info runs xfs_db."""
 CHANGE = ("e2fsck", "mkdir", "modprobe", "mount", "rm", "rmdir", "truncate", "umount")
 """Tools by which trials and jobs change the host; a step that fails says why."""
 
@@ -195,3 +200,7 @@ def test_a_tool_that_is_slow_once_is_asked_again() -> None:
 
     assert read_mdadm_version(Silent(output)).value == (4, 2)
     assert len(asked) == 2
+
+
+def test_a_tool_that_raidtui_asks_is_not_in_the_way_of_its_own_plans() -> None:
+    assert set(READ) - OPEN_NO_DISK - openers._READERS == set()
