@@ -16,7 +16,8 @@ from tests.lab.test_rescue_trial import SUMS, applied, tried
 
 FILES = 161
 MADE = """
-mkdir -p /tmp/place && mkfs.ext4 -q {path} && mount {path} /tmp/place && cd /tmp/place &&
+mkdir -p /tmp/place && mkfs.ext4 -q -U {seed} -E hash_seed={seed} {path} &&
+mount {path} /tmp/place && cd /tmp/place &&
 for n in $(seq 20); do mkdir d$n && for m in $(seq 8); do
 head -c $((20000 * m)) /dev/urandom >d$n/f$m || exit 1; done; done &&
 head -c 40M /dev/urandom >large && cd / && umount /tmp/place && mdadm {path} --fail {member} &&
@@ -26,6 +27,8 @@ dd if=/dev/urandom of=large bs=1M count=6 seek=20 conv=notrunc status=none &&
 find . -type f -exec sha256sum {{}} + >{sums} && cd / && umount /tmp/place &&
 mdadm --stop {path} && mdadm --zero-superblock {members} && udevadm settle
 """
+SEED = "7d0f3c1e-52a4-4b8e-9c63-1f2a6b9d8e05"
+"""The UUID and the seed say in which groups the folders go."""
 ENOUGH = "A clean check is not enough here: "
 
 
@@ -34,7 +37,7 @@ def stale(guest: Guest, level: int, layout: str) -> tuple[str, ...]:
     names = disk_names(guest)[:4]
     made = make_array(guest, "data", level, names, layout=layout, chunk=64, extra=["--assume-clean"])
     members = " ".join(f"/dev/{name}" for name in names)
-    script = MADE.format(path=made.path, member=f"/dev/{names[1]}", members=members, sums=SUMS)
+    script = MADE.format(path=made.path, member=f"/dev/{names[1]}", members=members, sums=SUMS, seed=SEED)
     done = guest.run(script.strip(), timeout=200)
     assert done.status == 0, done.output
     return names
