@@ -24,7 +24,7 @@ from raidtui.host.tools import tool_path
 from raidtui.jobs.sandbox_launcher import OPTIONAL
 
 PARTS = ("mount", "net", "ipc", "uts", "pid", "limits", "caps", "uid", "nnp")
-"""The parts without which nothing is started, unless somebody says so."""
+"""The parts without which nothing is started, unless the order does without them."""
 WITHOUT_ROOT: tuple[str, ...] = ("mount", "net", "ipc", "uts", "pid", "caps", "uid")
 """The parts that only root can give up, or make."""
 _UIDS = range(61184, 65520)  # systemd's for DynamicUser=: no account has one

@@ -1,16 +1,9 @@
-"""Jobs on disk: a folder each, with the plan, the journal, the output of tools, and the black box.
-
-The journal is JSON lines, each synced before the next thing happens: whatever is killed, whenever, it says
-which step was under way. Where the disk runs full, room that was kept is given up for it: a job can always
-say how it ended, and go back.
-"""
+"""Jobs on disk: a folder each, with the plan, the journal, the output of tools, and the black box."""
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
-import json
 import os
 import shutil
 import time
@@ -20,8 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from raidtui.jobs.job_journal import JobJournal
 from raidtui.jobs.job_kinds import COMMANDS, NOT_UNDONE, RUN_BESIDE
-from raidtui.jobs.journal import entry_of, journal_path, who
+from raidtui.jobs.journal import journal_path
 from raidtui.jobs.lock import JobError, boot_id, process_of, refuse_folder, started_s, worker_of
 from raidtui.jobs.plan_file import load_plan, save_plan
 from raidtui.jobs.state_files import (
@@ -39,9 +33,6 @@ if TYPE_CHECKING:
     import psutil
 
 _Form = TypeVar("_Form")
-# Of a step's entries, with what the tools print, most take a tenth of that.
-_ROOM_BYTES, _STEP_BYTES = 32 << 10, 8 << 10
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _TURNS = ENDED | {CANCEL_EVENT, AGAIN_EVENT}
 _ENDS = ENDED | {JobState.GOES_ON}
 _STAMP = len("20261123-070549")
@@ -70,17 +61,12 @@ class JobLine(msgspec.Struct, frozen=True, kw_only=True):
     made_s: float = 0.0
 
 
-class Job:
+class Job(JobJournal):
     """One job.
 
     Args:
         folder: its folder; the name is the job's id.
     """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.full = ""
-        """Why the journal needed the room that is reserved for it, or ""."""
 
     @classmethod
     def create(cls, plan: Plan, *, host: str, folder: Path | None = None) -> Job:
@@ -100,7 +86,7 @@ class Job:
             job = cls(place)
             (place / "output.log").touch(mode=0o600)
             job.note(event="made", title=plan.title, subject=plan.subject)
-            job._fill_room(plan)
+            job.reserve_room(_steps(plan))
             write_synced(place / "plan.json", data)  # last: a folder with it is a job
             sync_folder(parent)  # else the folder may be missing after a crash
         except OSError as error:
@@ -177,75 +163,13 @@ class Job:
         if (self.folder / "room").exists():
             return
         try:
-            self._fill_room(self.plan)
+            self.reserve_room(_steps(self.plan))
         except OSError as error:
             (self.folder / "room").unlink(missing_ok=True)
             why = (
                 f"there is no room for the journal of job {self.id} in {self.folder.parent}: {error.strerror}"
             )
             raise JobError(f"{why}; make room there first; nothing was started") from error
-
-    def _fill_room(self, plan: Plan) -> None:
-        steps = sum(1 + len(step.undo) for step in plan.steps)
-        # Random bytes: a file system that compresses reserves nothing for zeros.
-        write_synced(self.folder / "room", os.urandom(_ROOM_BYTES + steps * _STEP_BYTES))
-
-    def give_room_up(self) -> bool:
-        """Release the reserved room; return whether there was any."""
-        try:
-            (self.folder / "room").unlink()
-        except OSError:
-            return False
-        return True
-
-    def note(self, **entry: object) -> None:
-        """Append an entry to the journal, durably.
-
-        Raises:
-            OSError: it cannot be written, and the job must not continue.
-        """
-        line = json.dumps({"at_s": round(time.time(), 3), "who": who(), **entry}, ensure_ascii=False)
-        try:
-            self._append(line)
-        except OSError as error:
-            if error.errno not in _FULL or not self.give_room_up():
-                raise
-            self.full = f"{self.folder.parent}: {error.strerror}"
-            self._append(line)
-
-    def _append(self, line: str) -> None:
-        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-        descriptor = os.open(self.folder / "journal.jsonl", flags, 0o600)
-        try:
-            data = line.encode("utf-8", "replace") + b"\n"
-            end = os.fstat(descriptor).st_size
-            if end and os.pread(descriptor, 1, end - 1) != b"\n":  # a crash has cut the last line
-                data = b"\n" + data
-            if os.write(descriptor, data) < len(data):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-    def entries(self) -> list[Mapping[str, Any]]:
-        """Return the entries of the journal: ``event`` is a string, ``at_s`` a time, a step a number.
-
-        Lines that are not entries are left out, such as one that a crash has cut.
-
-        Raises:
-            OSError: it cannot be read, or another user could have written it.
-        """
-        found: list[Mapping[str, Any]] = []
-        with contextlib.suppress(FileNotFoundError):
-            text = read_own(self.folder / "journal.jsonl").decode("utf-8", "replace")
-            found += (entry for line in text.split("\n") if (entry := entry_of(line)) is not None)
-        return found
-
-    def since_work(self) -> list[Mapping[str, Any]]:
-        """Return the entries of the journal since the last worker began."""
-        entries = self.entries()
-        last = max((place for place, entry in enumerate(entries) if entry["event"] == "work"), default=0)
-        return entries[last:]
 
     @contextlib.contextmanager
     def following(self) -> Iterator[None]:
@@ -331,27 +255,6 @@ class Job:
         work: Mapping[str, Any] = next(found, {})
         return None if work.get("pid") == os.getpid() else _worker_in(work)
 
-    def done_steps(self) -> tuple[set[int], set[int]]:
-        """Return (steps done, steps that were started and may be done), without those undone since."""
-        done: set[int] = set()
-        begun: set[int] = set()
-        for entry in self.entries():
-            step = entry.get("of" if entry.get("event") == "undo" else "step")
-            if not isinstance(step, int):
-                continue
-            if entry.get("event") == "begin":
-                begun.add(step)
-            elif entry.get("event") == "step done":
-                done.add(step)
-                begun.discard(step)
-            elif entry.get("event") == "undo":  # it may be undone in part
-                done.discard(step)
-                begun.add(step)
-            elif entry.get("event") == "undone":
-                done.discard(step)
-                begun.discard(step)
-        return done, begun
-
     def refuse_back(self) -> None:
         """Refuse to roll back a job of which no step can be undone.
 
@@ -375,6 +278,10 @@ class Job:
             self.refuse_back()
             return True
         return False
+
+
+def _steps(plan: Plan) -> int:
+    return sum(1 + len(step.undo) for step in plan.steps)
 
 
 def _refuse_foreign_job(place: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from raidtui.jobs import spawn, store
+from raidtui.jobs import job_journal, spawn
 from raidtui.jobs import state_files as files
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.store import Job
@@ -188,7 +188,7 @@ def test_a_journal_that_cannot_be_written_at_all(
 def test_no_job_without_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = files.write_synced
     monkeypatch.setattr(
-        store, "write_synced", lambda path, data: no_room() if path.name == "room" else real(path, data)
+        job_journal, "write_synced", lambda path, data: no_room() if path.name == "room" else real(path, data)
     )
     with pytest.raises(JobError) as caught:
         Job.create(PLAN, host="nas", folder=tmp_path)

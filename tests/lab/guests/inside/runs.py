@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import raidtui.host.roots.dir_root
 import raidtui.jobs.worker
@@ -166,7 +166,7 @@ def before_entry(number: int, happening: Callable[[Job], object]) -> None:
     """Do something right before the Nth entry of the journal."""
     real, count = Job.note, 0
 
-    def note(self: Job, **entry: object) -> None:
+    def note(self: Any, **entry: object) -> None:
         nonlocal count
         count += 1
         if count == number:
@@ -412,7 +412,7 @@ def ending_worker() -> None:
     pid, wanted, signal_number = map(int, os.environ["LAB_END"].split())
     real, begun = Job.note, 0
 
-    def note(self: Job, **entry: object) -> None:
+    def note(self: Any, **entry: object) -> None:
         nonlocal begun
         begun += entry.get("event") == "begin"
         if begun == wanted and entry.get("event") == "begin":

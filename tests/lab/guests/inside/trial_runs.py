@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from raidtui.cli import run
 from raidtui.host.reading import read_survey
@@ -231,7 +232,7 @@ def taken(names: list[str]) -> Row:
     def beside() -> None:
         real = Job.note
 
-        def note(self: Job, **entry: object) -> None:
+        def note(self: Any, **entry: object) -> None:
             real(self, **entry)
             if entry["event"] == "begin" and entry["step"] == trial.start:
                 sh(f"mdadm --incremental /dev/mapper/{trial.names.map(names[0])}")
