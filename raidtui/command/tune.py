@@ -36,8 +36,6 @@ from raidtui.session.tuning import Tuner, TuneResult, ask_erc, read_profiles
 from raidtui.view.text import visible
 
 NOT_DONE = 1
-
-
 _WORDS = "disks, @ARRAY (all of its members), an array, a cache, cpu, system; then KNOB=VALUE"
 
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 _MOST_NAMED = 4
-
-
 _MOST_COPIES = 200
 _MIB_SECTORS = 2048
 _HEADROOM_SECTORS = 128 * _MIB_SECTORS

@@ -32,17 +32,9 @@ from raidtui.wear.witnesses import (
 )
 
 _MOST_BYTES = (1 << 63) - 1
-
-
 _LOW_BITS = 56
-
-
 _USUAL_ID = 241
-
-
 _NEW_HOURS = 24  # a disk that is not older may have been written nothing
-
-
 _SURE = frozenset({Confidence.STANDARD, Confidence.NAMED})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,19 @@ def test_the_command(sshd: Sshd, capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
+@pytest.fixture
+def play_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Return what has a shell script answer in the place of ssh."""
+
+    def play(script: str) -> None:
+        ssh = tmp_path / "ssh"
+        ssh.write_text(f"#!/bin/sh\n{script}")
+        ssh.chmod(0o755)
+        monkeypatch.setattr("shutil.which", lambda _: str(ssh))
+
+    return play
+
+
 @pytest.mark.parametrize(
     ("status", "said", "code"),
     [
@@ -182,14 +196,9 @@ def test_the_command(sshd: Sshd, capsys: pytest.CaptureFixture[str]) -> None:
         (64, "usage\n", "not-understood"),
     ],
 )
-async def test_why_ssh_has_ended(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int, said: str, code: str
-) -> None:
+async def test_why_ssh_has_ended(play_ssh: Callable[[str], None], status: int, said: str, code: str) -> None:
     """Words of OpenSSH 9.2 and sudo 1.9.13."""
-    ssh = tmp_path / "ssh"
-    ssh.write_text(f"#!/bin/sh\ncat >&2 <<'EOF'\n{said}EOF\nexit {status}\n")
-    ssh.chmod(0o755)
-    monkeypatch.setattr("shutil.which", lambda _: str(ssh))
+    play_ssh(f"cat >&2 <<'EOF'\n{said}EOF\nexit {status}\n")
     row = await ask_one(host_of("db1"), AskSettings())
     assert row.none is not None
     assert row.none.code == code
@@ -198,20 +207,14 @@ async def test_why_ssh_has_ended(
         assert "SHA256:NEW. Offending ED25519 key in /root/.ssh/known_hosts:3" in row.none.why
 
 
-async def test_what_never_ends_is_ended_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ssh = tmp_path / "ssh"
-    ssh.write_text("#!/bin/sh\nexec cat /dev/zero\n")
-    ssh.chmod(0o755)
-    monkeypatch.setattr("shutil.which", lambda _: str(ssh))
+async def test_what_never_ends_is_ended_at_once(play_ssh: Callable[[str], None]) -> None:
+    play_ssh("exec cat /dev/zero\n")
     row = await ask_one(host_of("db1"), AskSettings(timeout_s=3600.0))
     assert row.problems == ("it answered more than 16 MiB, which was not read",)
 
 
-async def test_errors_without_end_hold_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ssh = tmp_path / "ssh"
-    ssh.write_text("#!/bin/sh\nexec cat /dev/zero >&2\n")
-    ssh.chmod(0o755)
-    monkeypatch.setattr("shutil.which", lambda _: str(ssh))
+async def test_errors_without_end_hold_nobody_up(play_ssh: Callable[[str], None]) -> None:
+    play_ssh("exec cat /dev/zero >&2\n")
     row = await ask_one(host_of("db1"), AskSettings(timeout_s=0.5))
     assert row.none is not None
     assert row.none.code is NoAnswerCode.TIMEOUT

@@ -42,8 +42,6 @@ _VOLATILE = (
 _REREAD_EVERY = 240
 # No other file shows a new bad block; of hundreds of arrays, a part is read at each sample.
 _BAD_BLOCKS_EVERY = 12
-
-
 _MEMBER = "linux_raid_member"
 """udev's ID_FS_TYPE of a device with md's superblock (util-linux, libblkid)."""
 _BACKUPS = "/run/mdadm/backup_file-"

@@ -24,8 +24,6 @@ _ENTRIES_BYTES = 4096  # the first 32 partitions, in one chunk however small it 
 _LUKS = b"LUKS\xba\xbe"
 _MOST_VOLUMES = 32
 _LEAST_SUPERBLOCK = 8192  # before the end of a member: metadata 1.0, and 0.90 leaves more
-
-
 _TABLE = "partition table"
 
 

@@ -13,8 +13,6 @@ from raidtui.view.text import cell_width, fit, fit_figure, visible
 from raidtui.view.units import duration, rate_mb_s
 
 LABEL = 10
-
-
 _MOST_NOTES = 6
 """How many short lines beside the chart are read more easily than one long line below it."""
 
