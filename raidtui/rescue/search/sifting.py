@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from raidtui.rescue.candidate_evidence import LeftOut
-from raidtui.rescue.search.agreement import Agreement
+from raidtui.rescue.search.agreement import SURE_ROWS, Agreement
 from raidtui.rescue.search.ranking import Ranked
 from raidtui.rescue.search.walk import Walk
 
@@ -36,6 +36,14 @@ class Weighed(Struct, frozen=True, kw_only=True):
         return self.clean and self.apart is not None and self.apart.sure
 
     @property
+    def bound(self) -> bool:
+        """Whether its members match in most places, and in so many that they belong together."""
+        if self.apart is None:
+            return False
+        matched = self.apart.compared - self.apart.unmatched
+        return matched >= SURE_ROWS and 2 * matched >= self.apart.compared
+
+    @property
     def apart_in(self) -> int:
         """In how many places its members disagree."""
         return self.compared[0]
@@ -61,9 +69,14 @@ def sifted(weighed: Sequence[Weighed]) -> tuple[list[Weighed], list[Weighed]]:
     """Return the candidates that are left, the clean ones first, and those that others outdo.
 
     Parity that matches nowhere is no candidate beside one of which it matches, or nothing can be compared.
-    And where members match throughout, those that this would be a chance for are none.
+    Devices that belong together are all members, though one may be outdated: one that leaves any of them out,
+    and so has nothing to compare, is none. And where members match throughout, those that this would be a
+    chance for are none.
     """
     left = [each for each in weighed if not each.contradicted] or list(weighed)
+    least = min((each.each.unused for each in left if each.bound), default=None)
+    if least is not None:
+        left = [each for each in left if each.apart is not None or each.each.unused <= least]
     left = [each for each in left if each.confirmed] or left
     left.sort(key=lambda each: not each.clean)
     return left, [each for each in weighed if each not in left]
