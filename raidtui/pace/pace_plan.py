@@ -106,7 +106,7 @@ def _notes(request: PaceRequest, arrays: Sequence[Array]) -> list[str]:
     )
     if request.by_s is not None:
         at = time.strftime("%a %d %b %H:%M", time.localtime(request.by_s))
-        notes.append(f"The sync ends by {at}: md never gets less than that takes, whatever the users wait.")
+        notes.append(f"The sync ends by {at}: md never gets less than that takes, however long users wait.")
     else:
         notes.append("No end is named: while the array is used all the time, the sync may take very long.")
     if degraded := [array.title for array in arrays if array.missing_slots]:
