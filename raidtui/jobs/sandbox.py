@@ -94,15 +94,29 @@ def read_kept(number: int) -> Kept:
     return Kept()
 
 
-@functools.lru_cache(maxsize=1)
 def missing_parts() -> dict[str, str]:
     """Return the needed parts that this kernel or container does not allow, with the reasons.
 
-    Without root there are none: the tool has the powers of its user, and no others.
+    Where it is not known, that is the reason of "all", and it is asked again next time. Without root there
+    are none: the tool has the powers of its user, and no others.
     """
-    path = tool_path("true")
-    if os.geteuid() or path is None:
+    if os.geteuid():
         return {}
+    try:
+        return _refused_parts()
+    except _SilenceError as silence:
+        return {"all": str(silence)}
+
+
+class _SilenceError(Exception):
+    """Nothing was learned of the parts."""
+
+
+@functools.lru_cache(maxsize=1)
+def _refused_parts() -> dict[str, str]:
+    path = tool_path("true")
+    if path is None:
+        raise _SilenceError("they could not be tried: true is not installed")
     reads, writes = os.pipe()
     with os.fdopen(reads, "rb") as said:
         try:
@@ -116,12 +130,14 @@ def missing_parts() -> dict[str, str]:
                 timeout=_PROBE_S,
                 check=False,
             )
-        except subprocess.TimeoutExpired:
-            return {"all": f"they could not be set up within {_PROBE_S:.0f} s"}
+        except subprocess.TimeoutExpired as error:
+            raise _SilenceError(f"they could not be set up within {_PROBE_S:.0f} s") from error
         finally:
             os.close(writes)
-        missing = read_kept(said.fileno()).missing
-    return {name: why for name, why in missing.items() if name not in OPTIONAL}
+        kept = read_kept(said.fileno())
+    if not (kept.held or kept.missing):
+        raise _SilenceError("what sets them up has ended without a word")
+    return {name: why for name, why in kept.missing.items() if name not in OPTIONAL}
 
 
 def free_uid(seed: str) -> int:

@@ -159,12 +159,25 @@ def test_what_a_host_does_not_allow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked once; what is a second layer is no reason, and without root nothing is missing."""
     monkeypatch.setattr(module, "read_kept", lambda _: Kept(missing={"net": "no", "landlock": "no"}))
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    missing_parts.cache_clear()
+    module._refused_parts.cache_clear()
     assert missing_parts() == {"net": "no"}
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    missing_parts.cache_clear()
     assert missing_parts() == {}
-    missing_parts.cache_clear()
+    module._refused_parts.cache_clear()
+
+
+def test_silence_is_not_that_all_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing is said, or not in time, it is not known, and asked again."""
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    module._refused_parts.cache_clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "read_kept", lambda _: Kept())
+        assert missing_parts() == {"all": "what sets them up has ended without a word"}
+        patch.setattr(module, "_PROBE_S", 0.0)
+        assert missing_parts() == {"all": "they could not be set up within 0 s"}
+    monkeypatch.setattr(module, "read_kept", lambda _: Kept(held=("net",)))
+    assert missing_parts() == {}
+    module._refused_parts.cache_clear()
 
 
 def test_all_parts_have_names() -> None:
