@@ -23,7 +23,7 @@ from raidtui.bench.schedule import MOST_RUNS, ONE, Axis, AxisKind, Schedule, Scr
 from raidtui.bench.sweep_knobs import find_knob, is_bitmap, knob_axis, of_arrays, scratch_axis
 from raidtui.bench.workload import PRESETS, find_preset, refuse_workload
 from raidtui.host.roots.root import Root
-from raidtui.jobs.sandbox import missing_parts
+from raidtui.jobs.sandbox import NOT_KNOWN, PARTS, missing_parts
 from raidtui.model.plan import Loss, Plan, Refusal, RefusalCode
 from raidtui.monitor.sampler import Sampler
 from raidtui.view.units import binary_size
@@ -162,12 +162,16 @@ def _refuse_root(root: Root, request: Request) -> Refusal | None:
 def _refuse_sandbox(without: tuple[str, ...]) -> Refusal | None:
     """Return why fio cannot be started without root's powers here, or None."""
     lost = {name: why for name, why in missing_parts().items() if name not in without}
-    if not lost:
+    if not lost or {*PARTS} <= {*without}:
         return None
+    apart = "kept apart from the rest of this host"
+    if NOT_KNOWN in lost:
+        why = f"it is not known whether fio can be {apart}: {lost[NOT_KNOWN]}"
+        return Refusal(code=RefusalCode.NOT_HERE, why=why, remedy="try again; the host may be too busy now")
     reasons = "; ".join(f"{name}: {why}" for name, why in lost.items())
     return Refusal(
         code=RefusalCode.NOT_HERE,
-        why=f"fio cannot be kept apart from the rest of this host ({reasons})",
+        why=f"fio cannot be {apart} ({reasons})",
         remedy=f"to run it with more of root's powers: --fio-without={','.join(lost)}",
     )
 

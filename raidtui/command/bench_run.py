@@ -37,7 +37,7 @@ from raidtui.command.device_names import kernel_name
 from raidtui.command.streams import print_json, write_bytes
 from raidtui.host.roots.root import Root
 from raidtui.jobs.lock import JobError
-from raidtui.jobs.sandbox import PARTS, missing_parts
+from raidtui.jobs.sandbox import NOT_KNOWN, PARTS, missing_parts
 from raidtui.jobs.spawn import cancel
 from raidtui.jobs.states import FINAL
 from raidtui.jobs.store import Job
@@ -325,7 +325,8 @@ def _ask_without(arguments: argparse.Namespace) -> None:
     """Say which parts of fio's sandbox this host does not allow; on a terminal, ask whether to go on."""
     given = [each for each in arguments.fio_without.split(",") if each]
     lost = {name: why for name, why in missing_parts().items() if name not in given}
-    if not lost or arguments.json or arguments.dry_run or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    asks = not (arguments.json or arguments.dry_run) and sys.stdin.isatty() and sys.stderr.isatty()
+    if not lost or NOT_KNOWN in lost or not asks:
         return  # what is missing is refused with the offer
     print("fio cannot be kept apart from the rest of this host:", file=sys.stderr)
     for name, why in lost.items():

@@ -25,6 +25,8 @@ from raidtui.jobs.sandbox_launcher import OPTIONAL
 
 PARTS = ("mount", "net", "ipc", "uts", "pid", "limits", "caps", "uid", "nnp")
 """The parts without which nothing is started, unless the order does without them."""
+NOT_KNOWN = "all"
+"""In the place of a part, where nothing was learned of them."""
 WITHOUT_ROOT: tuple[str, ...] = ("mount", "net", "ipc", "uts", "pid", "caps", "uid")
 """The parts that only root can give up, or make."""
 _UIDS = range(61184, 65520)  # systemd's for DynamicUser=: no account has one
@@ -97,15 +99,15 @@ def read_kept(number: int) -> Kept:
 def missing_parts() -> dict[str, str]:
     """Return the needed parts that this kernel or container does not allow, with the reasons.
 
-    Where it is not known, that is the reason of "all", and it is asked again next time. Without root there
-    are none: the tool has the powers of its user, and no others.
+    Where they are not known, the only one is ``NOT_KNOWN``, and they are tried again next time. Without root
+    there are none: the tool has the powers of its user, and no others.
     """
     if os.geteuid():
         return {}
     try:
         return _refused_parts()
     except _SilenceError as silence:
-        return {"all": str(silence)}
+        return {NOT_KNOWN: str(silence)}
 
 
 class _SilenceError(Exception):

@@ -15,6 +15,7 @@ from raidtui.bench.request import FieldRefusal, Request, sweep_values
 from raidtui.bench.schedule import Conditions, Schedule
 from raidtui.bench.workload import Workload, find_preset
 from raidtui.host.tools import output_path
+from raidtui.jobs.sandbox import NOT_KNOWN, PARTS
 from raidtui.model.plan import Refusal
 from tests.bench.host import DISKS, Host, put_free_disks
 from tests.bench.records import asking
@@ -403,6 +404,12 @@ def test_what_does_not_keep_fio_apart(host: Host, tmp_path: Path, monkeypatch: p
     without = Conditions(quiet_check=False, without=("net", "mount"))
     offer = offered(host, work=READ, directory=str(tmp_path), conditions=without)
     assert offer.schedule.conditions.without == ("net", "mount")
+    monkeypatch.setattr("raidtui.bench.offer.missing_parts", lambda: {NOT_KNOWN: "nothing was said"})
+    why = "it is not known whether fio can be kept apart from the rest of this host: nothing was said"
+    assert (
+        refused(host, work=READ, directory=str(tmp_path)) == f"{why}; try again; the host may be too busy now"
+    )
+    offered(host, work=READ, directory=str(tmp_path), conditions=Conditions(quiet_check=False, without=PARTS))
 
 
 def test_io_uring_where_it_is_disabled(host: Host, tmp_path: Path) -> None:
