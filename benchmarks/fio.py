@@ -34,7 +34,7 @@ from raidtui.bench.run.bench_jobs import find_bench, make_job
 from raidtui.bench.run.bench_worker import BenchWorker
 from raidtui.bench.schedule import Schedule
 from raidtui.bench.workload import Workload, workload_options
-from raidtui.host.roots.opening import open_root
+from raidtui.host.readers.opening import open_root
 from raidtui.ui.launch import launch
 
 ROUNDS, QUICK_ROUNDS = 11, 5

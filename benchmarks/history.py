@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tool_pieces import tool_pieces
 from raidtui.session.timeline import read_history
 
@@ -43,7 +43,7 @@ FAILING = (
 )
 
 
-class JournalFile(MemoryRoot):
+class JournalFile(MemoryReader):
     """A host whose journal is a file; its name in /proc is this machine's."""
 
     def __init__(self, path: Path) -> None:
@@ -51,7 +51,7 @@ class JournalFile(MemoryRoot):
         self._path = path
 
     def pieces(self, *argv: str, stall_s: float, ended: Callable[[], bool]) -> Iterator[bytes]:
-        """See ``Root.pieces``."""
+        """See ``HostReader.pieces``."""
         del argv
         return tool_pieces(("cat", str(self._path)), stall_s=stall_s, ended=ended)
 

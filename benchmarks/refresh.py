@@ -59,14 +59,14 @@ class _Clock:
 def measure_here(tree: Path, rounds: int = ROUNDS) -> Refresh:
     """Sample the tree in this process."""
     try:
-        from raidtui.host.roots.dir_root import DirRoot  # noqa: PLC0415 - what is measured may not be there
+        from raidtui.host.readers.folder_reader import FolderReader  # noqa: PLC0415 - what is measured may not be there
         from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
     except ImportError as error:
         return Refresh(ran=False, why_not=f"no sampler to measure: {error}")
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
-    class KeepingRoot(DirRoot):
+    class KeepingReader(FolderReader):
         """A tree read as the live host is: descriptors are kept."""
 
         def __init__(self, path: str) -> None:
@@ -74,7 +74,7 @@ def measure_here(tree: Path, rounds: int = ROUNDS) -> Refresh:
             self._may_keep = min(hard, 65536) - 128
 
     open_files = len(os.listdir("/proc/self/fd"))
-    sampler = Sampler(KeepingRoot(str(tree)))
+    sampler = Sampler(KeepingReader(str(tree)))
     first, same, changed, opening = _Clock(), _Clock(), _Clock(), _Clock()
     before = first.time(sampler.sample)
     for _ in range(rounds):
@@ -83,7 +83,7 @@ def measure_here(tree: Path, rounds: int = ROUNDS) -> Refresh:
     for turn in range(rounds):
         _change(tree, turn)
         after = changed.time(sampler.sample)
-    plain = Sampler(DirRoot(str(tree)))
+    plain = Sampler(FolderReader(str(tree)))
     plain.sample()
     for _ in range(rounds):
         opening.time(plain.sample)

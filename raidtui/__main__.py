@@ -57,7 +57,7 @@ def _open_console(root: str, theme: str | None, mouse: bool) -> int:  # noqa: FB
     try:
         show(root, theme)
         _prepare_imports(TERMINAL.end)
-        from raidtui.host.roots.opening import open_root  # noqa: PLC0415
+        from raidtui.host.readers.opening import open_root  # noqa: PLC0415
         from raidtui.ui.palette_later import import_app  # noqa: PLC0415
 
         import_app()

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from raidtui.command.streams import NOT_WRITTEN, OutputError, UsageError, guard
-from raidtui.host.roots.opening import open_root
-from raidtui.host.roots.root import Root, RootError
+from raidtui.host.readers.host_reader import HostReader, ReaderError
+from raidtui.host.readers.opening import open_root
 from raidtui.jobs.journal import state_trouble
 
 _EPILOG = """\
@@ -197,7 +197,7 @@ def run(argv: list[str]) -> int:
         return 64
     try:
         root = _root(arguments)
-    except RootError as error:
+    except ReaderError as error:
         from raidtui.view.text import visible  # noqa: PLC0415
 
         print(f"raidtui: {visible(str(error))}", file=sys.stderr)
@@ -216,7 +216,7 @@ def run(argv: list[str]) -> int:
     return status
 
 
-def _root(arguments: argparse.Namespace) -> Root:
+def _root(arguments: argparse.Namespace) -> HostReader:
     if arguments.demo:
         from raidtui.demo.demo_host import demo_root  # noqa: PLC0415
 
@@ -233,7 +233,7 @@ def _no_terminal() -> str:
     return ""
 
 
-def _fleet_screen(root: Root, arguments: argparse.Namespace) -> int:
+def _fleet_screen(root: HostReader, arguments: argparse.Namespace) -> int:
     from raidtui.command.fleet import fleet_of, run  # noqa: PLC0415
     from raidtui.fleet.hosts import FleetError  # noqa: PLC0415
 
@@ -252,7 +252,7 @@ def _fleet_screen(root: Root, arguments: argparse.Namespace) -> int:
         return app.run(mouse=not arguments.no_mouse) or app.return_code or 0
 
 
-def _screen(root: Root, arguments: argparse.Namespace) -> int:
+def _screen(root: HostReader, arguments: argparse.Namespace) -> int:
     from raidtui.ui.palette_later import import_app  # noqa: PLC0415
 
     import_app()

@@ -13,7 +13,7 @@ import pytest
 from raidtui import first_frame
 from raidtui.first_frame import SMALLEST, TERMINAL, frame, paint, read_colours, show
 from raidtui.host.md.mdstat import parse_mdstat
-from raidtui.host.roots.opening import open_root
+from raidtui.host.readers.opening import open_root
 from raidtui.session.watch import HostWatch
 from raidtui.ui.arrays.array_rows import brief_of, ordered, state_of
 from raidtui.view.array_row import brief_line

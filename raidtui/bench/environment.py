@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from raidtui.bench.place import Place, is_simulated
 from raidtui.host.block import BLOCK, DiskReader
 from raidtui.host.mounts import mount_options
-from raidtui.host.roots.root import Root, whole_number
+from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.host.sensors import policy_words
 from raidtui.host.smart.smart_reader import SmartReader
 from raidtui.model.array import Array
@@ -97,7 +97,7 @@ class Environment(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return round(100 * (1 - self.free_bytes / self.size_bytes), 1)
 
 
-def read_environment(root: Root, place: Place, fio: str) -> Environment:
+def read_environment(root: HostReader, place: Place, fio: str) -> Environment:
     """Return the surroundings of a run. What cannot be read is left out.
 
     Args:
@@ -123,7 +123,7 @@ def read_environment(root: Root, place: Place, fio: str) -> Environment:
     )
 
 
-def read_cpu(root: Root) -> Cpu:
+def read_cpu(root: HostReader) -> Cpu:
     """Return the processor's name and what governs its speed."""
     lines = (root.text("/proc/cpuinfo") or "").split("\n")
     model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
@@ -140,7 +140,7 @@ def read_cpu(root: Root) -> Cpu:
     )
 
 
-def read_disks(root: Root, names: Sequence[str]) -> tuple[DiskSettings, ...]:
+def read_disks(root: HostReader, names: Sequence[str]) -> tuple[DiskSettings, ...]:
     """Return these disks with the kernel's settings."""
     known = DiskReader(root).read(set(names))
     found = []
@@ -168,7 +168,7 @@ def read_disks(root: Root, names: Sequence[str]) -> tuple[DiskSettings, ...]:
     return tuple(found)
 
 
-def read_arrays(root: Root, names: Collection[str]) -> tuple[ArrayShape, ...]:
+def read_arrays(root: HostReader, names: Collection[str]) -> tuple[ArrayShape, ...]:
     """Return these arrays as they are now, in the order of the names."""
     arrays = {array.name: array for array in Sampler(root).sample().arrays} if names else {}
     return tuple(array_shape(arrays[name]) for name in names if name in arrays)
@@ -208,7 +208,7 @@ def with_wear(environment: Environment, before: Mapping[str, Wear], after: Mappi
     return replace(environment, disks=disks)
 
 
-def read_wear(root: Root, names: Collection[str]) -> dict[str, Wear]:
+def read_wear(root: HostReader, names: Collection[str]) -> dict[str, Wear]:
     """Return what disks say of their wear: (percent used, bytes written), by kernel name; needs root.
 
     A disk that is asleep, or says nothing, has no figures.

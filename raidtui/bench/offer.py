@@ -22,7 +22,7 @@ from raidtui.bench.run.quiet import noise
 from raidtui.bench.schedule import MOST_RUNS, ONE, Axis, AxisKind, Schedule, Scratch
 from raidtui.bench.sweep_knobs import find_knob, is_bitmap, knob_axis, of_arrays, scratch_axis
 from raidtui.bench.workload import PRESETS, find_preset, refuse_workload
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.sandbox import NOT_KNOWN, PARTS, missing_parts
 from raidtui.model.plan import Loss, Plan, Refusal, RefusalCode
 from raidtui.monitor.sampler import Sampler
@@ -72,7 +72,7 @@ class Offer(Struct, frozen=True, kw_only=True):
         return lines
 
 
-def make_offer(root: Root, request: Request) -> Offer | Refusal:
+def make_offer(root: HostReader, request: Request) -> Offer | Refusal:
     """Return the plan of a request, or why it cannot be run."""
     if refusal := _refuse_root(root, request):
         return refusal
@@ -124,7 +124,7 @@ def draw_seed() -> int:
     return 1 + secrets.randbelow((1 << 31) - 1)
 
 
-def _refuse_root(root: Root, request: Request) -> Refusal | None:
+def _refuse_root(root: HostReader, request: Request) -> Refusal | None:
     """Return why nothing can be measured on a host; on the demo host, why it is not simulated; or None."""
     if root.live:
         return refuse_fio(read_fio_version(root)) or _refuse_sandbox(request.conditions.without)
@@ -176,7 +176,7 @@ def _refuse_sandbox(without: tuple[str, ...]) -> Refusal | None:
     )
 
 
-def _refuse_engine(root: Root, schedule: Schedule) -> Refusal | None:
+def _refuse_engine(root: HostReader, schedule: Schedule) -> Refusal | None:
     """Return why io_uring cannot be used by the user that fio is, or None."""
     works = [schedule.work_at(point) for point in schedule.points]
     wanted = any(work is not None and work.engine == "io_uring" for work in works)
@@ -245,7 +245,7 @@ def _measured(request: Request) -> Schedule | Refusal:
     return Schedule(title="", place=Place(), preset=request.preset, work=request.workload(preset))
 
 
-def _where(root: Root, request: Request) -> Site | Refusal:
+def _where(root: HostReader, request: Request) -> Site | Refusal:
     if not request.scratch and (request.levels or request.layouts or request.chunks):
         return Refusal(
             code=RefusalCode.INVALID,
@@ -281,7 +281,7 @@ def _where(root: Root, request: Request) -> Site | Refusal:
     return _about("device", site) if isinstance(site, Refusal) else site
 
 
-def _axes(root: Root, request: Request, place: Place, base: Schedule) -> tuple[Axis, ...] | Refusal:
+def _axes(root: HostReader, request: Request, place: Place, base: Schedule) -> tuple[Axis, ...] | Refusal:
     axes = list(_array_axes(request))
     for name, values in request.knobs:
         if request.scratch and is_bitmap(name):
@@ -336,7 +336,7 @@ def _array_axes(request: Request) -> tuple[Axis, ...]:
     return tuple(Axis(kind=kind, values=values) for kind, values, varies in given if varies)
 
 
-def _refuse_schedule(root: Root, schedule: Schedule) -> Refusal | None:
+def _refuse_schedule(root: HostReader, schedule: Schedule) -> Refusal | None:
     if len(schedule.points) * schedule.repeats > MOST_RUNS:
         count = len(schedule.points) * schedule.repeats
         remedy = f"{MOST_RUNS} are the maximum: leave values out"
@@ -366,7 +366,7 @@ def _refuse_schedule(root: Root, schedule: Schedule) -> Refusal | None:
     return _refuse_engine(root, schedule)
 
 
-def _refuse_noise(root: Root, schedule: Schedule) -> Refusal | None:
+def _refuse_noise(root: HostReader, schedule: Schedule) -> Refusal | None:
     """Return a refusal where other activity would distort the figures, or None."""
     if not schedule.conditions.quiet_check or is_simulated(root):  # the model counts what else is done
         return None

@@ -9,12 +9,12 @@ from raidtui.bench.results.run_record import SHORT_S
 from raidtui.bench.run.cache_watch import CacheWatch
 from raidtui.bench.schedule import Schedule
 from raidtui.bench.workload import HOT_SPOTS
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 SIMULATED_NOTE = "The demo host is simulated: its figures come from a model, and are kept until you leave it."
 
 
-def offer_notes(root: Root, schedule: Schedule) -> tuple[str, ...]:
+def offer_notes(root: HostReader, schedule: Schedule) -> tuple[str, ...]:
     """Return the notes of a schedule, a sentence each."""
     notes = [SIMULATED_NOTE] if is_simulated(root) else []
     for array in read_arrays(root, schedule.place.arrays):
@@ -59,7 +59,7 @@ def offer_notes(root: Root, schedule: Schedule) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def cache_notes(root: Root, schedule: Schedule) -> list[str]:
+def cache_notes(root: HostReader, schedule: Schedule) -> list[str]:
     """Return what the caches below mean for the figures, a sentence each."""
     work = schedule.work
     caches = CacheWatch(root, schedule.place).begin(work.total_bytes if work is not None else 0)

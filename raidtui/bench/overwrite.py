@@ -14,8 +14,8 @@ from raidtui.bench.request import FieldRefusal
 from raidtui.bench.schedule import Scratch
 from raidtui.host.block import BLOCK, candidate_names
 from raidtui.host.md.array_names import canonical_uuid
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.reading import read_survey
-from raidtui.host.roots.root import Root
 from raidtui.model.geometry import capacity_kib, raid10_layout, usable_kib
 from raidtui.model.plan import Harm, Loss, Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
@@ -46,7 +46,9 @@ class Site(Struct, frozen=True, kw_only=True):
     arrays: tuple[Plan, ...] = ()
 
 
-def offer_device(root: Root, name: str, *, write: bool, confirmed: Sequence[str] | None) -> Site | Refusal:
+def offer_device(
+    root: HostReader, name: str, *, write: bool, confirmed: Sequence[str] | None
+) -> Site | Refusal:
     """Return a device as a place, with what is lost, or why it cannot be used."""
     place = find_device(root, name)
     if isinstance(place, Refusal):
@@ -69,7 +71,7 @@ def offer_device(root: Root, name: str, *, write: bool, confirmed: Sequence[str]
 
 
 def offer_scratch(
-    root: Root, scratch: Scratch, shapes: Sequence[Scratch], confirmed: Sequence[str] | None
+    root: HostReader, scratch: Scratch, shapes: Sequence[Scratch], confirmed: Sequence[str] | None
 ) -> Site | Refusal:
     """Return the devices of scratch arrays as a place, with what is lost; or why there can be no such arrays.
 
@@ -156,7 +158,7 @@ _LOOK_S = 0.1
 _IDLE_S = 10.0
 
 
-def survey_of(root: Root, names: Collection[str]) -> Survey:
+def survey_of(root: HostReader, names: Collection[str]) -> Survey:
     """Return a survey with these devices and their partitions."""
     parts = [each for each in candidate_names(root) if each.startswith(tuple(names))] if names else []
     return read_survey(root, Sampler(root).sample(), tuple(dict.fromkeys((*names, *parts))))
@@ -208,7 +210,7 @@ def scratch_words(scratch: Scratch) -> str:
     return f"{shape}{chunk}{bitmap}, {len(scratch.devices)} devices"
 
 
-def wait_for_sync(root: Root, name: str, stopped: Callable[[], bool]) -> str:
+def wait_for_sync(root: HostReader, name: str, stopped: Callable[[], bool]) -> str:
     """Wait until an array's first sync is done or a stop is requested; return why it did not end, or "".
 
     A sync that is wanted begins a moment after the array runs; until then sync_action is idle, too.

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from raidtui.host.block import BLOCK, DiskReader
 from raidtui.host.mounts import Mount, read_mounts
-from raidtui.host.roots.root import Root, whole_number
+from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.model.plan import Fact, Refusal, RefusalCode
 from raidtui.view.units import binary_size
 
@@ -57,12 +57,12 @@ class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
         return self.directory or (f"/dev/{self.device}" if self.device else ", ".join(self.members))
 
 
-def is_simulated(root: Root) -> bool:
+def is_simulated(root: HostReader) -> bool:
     """Whether it is the demo host, whose folders are only its mount points."""
     return root.source == "demo"
 
 
-def find_directory(root: Root, directory: str) -> Place | Refusal:
+def find_directory(root: HostReader, directory: str) -> Place | Refusal:
     """Return a folder as a place, or a refusal; on the demo host, what is mounted there."""
     if is_simulated(root):
         return _mounted(root, directory)
@@ -93,7 +93,7 @@ def find_directory(root: Root, directory: str) -> Place | Refusal:
     return _place(root, path, mount, name)
 
 
-def _mounted(root: Root, directory: str) -> Place | Refusal:
+def _mounted(root: HostReader, directory: str) -> Place | Refusal:
     """Return a mount point of a simulated host as a place: it has no folders."""
     mount = next((each for each in read_mounts(root) if each.where == directory), None)
     link = root.link(mount.source) if mount is not None else None
@@ -108,7 +108,7 @@ def _mounted(root: Root, directory: str) -> Place | Refusal:
     return replace(_place(root, directory, mount, name), free_bytes=free)
 
 
-def _place(root: Root, directory: str, mount: Mount, name: str | None) -> Place:
+def _place(root: HostReader, directory: str, mount: Mount, name: str | None) -> Place:
     """Return a directory with what lies below the block device of its file system."""
     disks, members, arrays = below(root, name) if name else ((), (), ())
     return Place(
@@ -122,7 +122,7 @@ def _place(root: Root, directory: str, mount: Mount, name: str | None) -> Place:
     )
 
 
-def find_device(root: Root, name: str) -> Place | Refusal:
+def find_device(root: HostReader, name: str) -> Place | Refusal:
     """Return a block device as a place that is only read, or a refusal."""
     if root.text(f"{BLOCK}/{name.replace('/', '!')}/size") is None:
         return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no block device {name}")
@@ -144,7 +144,7 @@ def refuse_room(place: Place, total_bytes: int) -> Refusal | None:
     )
 
 
-def refuse_size(root: Root, place: Place, size_bytes: int) -> Refusal | None:
+def refuse_size(root: HostReader, place: Place, size_bytes: int) -> Refusal | None:
     """Return why a device is too small, or None."""
     has = device_bytes(root, place)
     if size_bytes <= has:
@@ -156,7 +156,7 @@ def refuse_size(root: Root, place: Place, size_bytes: int) -> Refusal | None:
     )
 
 
-def device_bytes(root: Root, place: Place) -> int:
+def device_bytes(root: HostReader, place: Place) -> int:
     """Return the size of a place's device; 0 where it is not known."""
     return (whole_number(root.text(f"{BLOCK}/{place.device.replace('/', '!')}/size")) or 0) * 512
 
@@ -177,7 +177,7 @@ def free_bytes(directory: str) -> int:
     return found.f_bavail * found.f_frsize
 
 
-def below(root: Root, name: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+def below(root: HostReader, name: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Return what is below a device: (whole disks, members of the lowest arrays or the device, arrays)."""
     chains = list(_chains(root, name, ()))
     ends = tuple(dict.fromkeys(chain[-1] for chain in chains))
@@ -187,14 +187,14 @@ def below(root: Root, name: str) -> tuple[tuple[str, ...], tuple[str, ...], tupl
     return disks, ends, arrays
 
 
-def layers_below(root: Root, name: str) -> tuple[str, ...]:
+def layers_below(root: HostReader, name: str) -> tuple[str, ...]:
     """Return the maps of the device mapper and the bcache devices below a device, itself included."""
     chains = _chains(root, name, ())
     found = (each for chain in chains for each in chain if each.startswith(("dm-", "bcache")))
     return tuple(dict.fromkeys(found))
 
 
-def _chains(root: Root, name: str, seen: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def _chains(root: HostReader, name: str, seen: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Yield every chain of devices below a device; the disk of a partition does not count."""
     here = (*seen, name)
     slaves = [each.replace("!", "/") for each in root.names(f"{BLOCK}/{name.replace('/', '!')}/slaves")]
@@ -210,21 +210,21 @@ def _chains(root: Root, name: str, seen: tuple[str, ...]) -> Iterator[tuple[str,
         yield from _chains(root, each, here)
 
 
-def _whole(root: Root, name: str) -> str:
+def _whole(root: HostReader, name: str) -> str:
     found = DiskReader(root).read({name}).get(name)
     return found.disk if found is not None else name
 
 
-def _is_array(root: Root, name: str) -> bool:
+def _is_array(root: HostReader, name: str) -> bool:
     return root.text(f"{BLOCK}/{name}/md/level") is not None
 
 
-def _block_name(root: Root, number: str) -> str:
+def _block_name(root: HostReader, number: str) -> str:
     target = root.link(f"/sys/dev/block/{number}")
     return posixpath.basename(target).replace("!", "/") if target else ""
 
 
-def _source_name(root: Root, source: str) -> str:
+def _source_name(root: HostReader, source: str) -> str:
     """Some (btrfs) have a device number of their own: use the source of the mount."""
     if not source.startswith("/dev/"):
         return ""
@@ -232,7 +232,7 @@ def _source_name(root: Root, source: str) -> str:
     return name if root.text(f"{BLOCK}/{name}/size") is not None else ""
 
 
-def _mount_of(root: Root, path: str) -> Mount:
+def _mount_of(root: HostReader, path: str) -> Mount:
     """Return the mount of a folder; empty if none is known."""
     best = Mount("", "", "", "")
     for mount in read_mounts(root):

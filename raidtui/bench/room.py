@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from raidtui.bench.place import device_bytes, free_at, most_of, refuse_room, refuse_size
 from raidtui.bench.schedule import AxisKind, Schedule
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.view.units import binary_size
 
@@ -21,7 +21,7 @@ def fitting_bytes(size_bytes: int, room_bytes: int, jobs: int) -> int:
     return size_bytes if size_bytes <= each else (1 << each.bit_length()) >> 1
 
 
-def fitted(root: Root, schedule: Schedule, *, blocks: bool) -> tuple[Schedule, str]:
+def fitted(root: HostReader, schedule: Schedule, *, blocks: bool) -> tuple[Schedule, str]:
     """Return a preset's schedule with a size that fits, and what there is to say of it: a sentence, or "".
 
     Args:
@@ -54,7 +54,7 @@ def fitted(root: Root, schedule: Schedule, *, blocks: bool) -> tuple[Schedule, s
     return replace(schedule, work=replace(work, size_bytes=size), axes=axes), note
 
 
-def refuse_most(root: Root, schedule: Schedule, most: int) -> Refusal | None:
+def refuse_most(root: HostReader, schedule: Schedule, most: int) -> Refusal | None:
     """Return why so many bytes do not fit, or None."""
     if schedule.place.directory:
         return refuse_room(schedule.place, most)
@@ -68,7 +68,7 @@ def refuse_most(root: Root, schedule: Schedule, most: int) -> Refusal | None:
     return refuse_size(root, schedule.place, most) if schedule.place.device else None
 
 
-def _room(root: Root, schedule: Schedule) -> int:
+def _room(root: HostReader, schedule: Schedule) -> int:
     if schedule.place.directory:
         return most_of(free_at(schedule.place))
     return (

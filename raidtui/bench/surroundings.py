@@ -14,7 +14,7 @@ from raidtui.bench.environment import ArrayShape
 from raidtui.bench.place import Place
 from raidtui.host.block import BLOCK
 from raidtui.host.md.array_attributes import sync_percent
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.sensors import find_thermometers, policy_words, read_celsius, read_mhz
 from raidtui.view.units import counted
 
@@ -89,7 +89,7 @@ class SurroundingsReader:
 
     def __init__(
         self,
-        root: Root,
+        root: HostReader,
         place: Place,
         labels: Mapping[str, str] | None = None,
         *,

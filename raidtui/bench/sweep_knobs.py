@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from raidtui.bench.place import Place
 from raidtui.bench.schedule import Axis, AxisKind, Scratch
 from raidtui.host.knobs.knob_reader import KnobReader
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.reading import read_survey
-from raidtui.host.roots.root import Root
 from raidtui.model.knob import KnobScope, Subject, Tuning, Value
 from raidtui.model.knob_table import ALIASES, KNOBS, Knob
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
@@ -97,7 +97,7 @@ def knob_named(name: str) -> Knob | Refusal:
     )
 
 
-def find_knob(name: str, root: Root, place: Place) -> SweepKnob | Refusal:
+def find_knob(name: str, root: HostReader, place: Place) -> SweepKnob | Refusal:
     """Return the knob with this name for a place, or a refusal.
 
     Args:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from raidtui.boot.boot_host import BootHost
 from raidtui.boot.boot_reasons import BootCode, Reason
 from raidtui.host.md.configured import ConfiguredArray, configured_in
-from raidtui.host.roots.root import whole_number
+from raidtui.host.readers.host_reader import whole_number
 from raidtui.model.array import Array
 from raidtui.model.boot import BootEntry, BootKernel, Initramfs
 from raidtui.model.geometry import losses_left

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 if TYPE_CHECKING:
     from raidtui.advice.advice import Advice
@@ -48,7 +48,7 @@ def _days(text: str) -> int:
     return int(text)
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Print the advice, or ignore a piece of it; return the exit status, see the module."""
     from raidtui.advice.ignored import IgnoredError  # noqa: PLC0415  (the parser needs none of it)
 
@@ -67,7 +67,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
         return _refused(str(error))
 
 
-def _shown(root: Root, arguments: argparse.Namespace) -> int:
+def _shown(root: HostReader, arguments: argparse.Namespace) -> int:
     from raidtui.command.streams import print_json  # noqa: PLC0415
     from raidtui.session.advice import read_advice  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
@@ -85,7 +85,7 @@ def _shown(root: Root, arguments: argparse.Namespace) -> int:
     return _SOME if any(each.severity for each in look.heeded) else _NONE
 
 
-def _ignored(root: Root, arguments: argparse.Namespace) -> int:
+def _ignored(root: HostReader, arguments: argparse.Namespace) -> int:
     from raidtui.session.advice import ignore, read_advice  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
 
@@ -111,7 +111,7 @@ def _ignored(root: Root, arguments: argparse.Namespace) -> int:
     return _NONE
 
 
-def _heeded(root: Root, arguments: argparse.Namespace) -> int:
+def _heeded(root: HostReader, arguments: argparse.Namespace) -> int:
     from raidtui.session.advice import heed, read_advice  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
 

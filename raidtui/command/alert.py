@@ -9,7 +9,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="for programs, with --test and --list")
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Do one of them; return the exit status (docs/alerts.md)."""
     if arguments.least is not None and arguments.add is None:
         return _refused("--least goes with --add")
@@ -99,7 +99,7 @@ def _event_of(arguments: argparse.Namespace) -> AlertEvent:
     )
 
 
-def _taken(event: AlertEvent, root: Root) -> int:
+def _taken(event: AlertEvent, root: HostReader) -> int:
     """Keep an event on disk, and let another process send it; return at once."""
     from raidtui.alerts.alert_words import is_noise  # noqa: PLC0415
     from raidtui.jobs.alert_spool import AlertSpool, new_alert, spool_folder  # noqa: PLC0415
@@ -119,7 +119,7 @@ def _taken(event: AlertEvent, root: Root) -> int:
 
 
 def _send_new(alert: Alert) -> None:
-    from raidtui.host.roots.opening import open_root  # noqa: PLC0415
+    from raidtui.host.readers.opening import open_root  # noqa: PLC0415
     from raidtui.session.alerts import judge_alerts, send_waiting  # noqa: PLC0415
 
     root = open_root()
@@ -127,7 +127,7 @@ def _send_new(alert: Alert) -> None:
 
 
 def _send_unkept(alert: Alert) -> None:
-    from raidtui.host.roots.opening import open_root  # noqa: PLC0415
+    from raidtui.host.readers.opening import open_root  # noqa: PLC0415
     from raidtui.session.alerts import send_unkept  # noqa: PLC0415
 
     send_unkept(open_root(), alert)
@@ -156,7 +156,7 @@ def _detached(work: Callable[[], None]) -> None:
 # -- sending, testing
 
 
-def _sent(root: Root) -> int:
+def _sent(root: HostReader) -> int:
     from raidtui.session.alerts import send_waiting  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
 
@@ -170,7 +170,7 @@ def _sent(root: Root) -> int:
     return _NOT_DONE if result.waiting else _DONE
 
 
-def _tested(root: Root, *, as_json: bool) -> int:
+def _tested(root: HostReader, *, as_json: bool) -> int:
     from raidtui.command.streams import print_json  # noqa: PLC0415
     from raidtui.session.alert_check import run_test  # noqa: PLC0415
     from raidtui.session.alerts import channel_troubles, read_channels  # noqa: PLC0415

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from raidtui.command.jobs import REFUSED, attach, refused
 from raidtui.command.streams import print_json
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.plan_file import PlanFile, load_plan, machine_of
 from raidtui.jobs.spawn import begin_job
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Make a job of a plan and follow it; return 0 done, 1 not, 2 refused, 75 another job is running."""
     try:
         data = _read(arguments.file)
@@ -115,7 +115,7 @@ def _read(file: str) -> bytes:
     return data
 
 
-def _files_of(root: Root, plan: Plan) -> dict[str, str]:
+def _files_of(root: HostReader, plan: Plan) -> dict[str, str]:
     """Return what is in the files that a plan writes, bytes as characters; "" for one that is not there."""
     found = {}
     for step in plan.steps:
@@ -137,7 +137,7 @@ def _with_devices(plan: Plan) -> Plan:
     return replace(plan, devices=tuple(dict.fromkeys((*plan.devices, *there))))
 
 
-def _why_not(root: Root, file: PlanFile, plan: Plan, confirmed: str) -> str:
+def _why_not(root: HostReader, file: PlanFile, plan: Plan, confirmed: str) -> str:
     if not root.live:
         return "a capture cannot be changed"
     if os.geteuid() != 0:

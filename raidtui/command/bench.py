@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 if TYPE_CHECKING:
     from raidtui.bench.schedule import Schedule
@@ -175,7 +175,7 @@ def _add_history(subcommands: argparse._SubParsersAction[argparse.ArgumentParser
     delete.add_argument("words", metavar="RUN", nargs="+", help="a run's number, or a benchmark's id")
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Carry out ``raidtui bench ...``; return 0 done, 1 not, 2 refused, 75 another job is running."""
     from raidtui.bench.results.run_store import ResultsError  # noqa: PLC0415
     from raidtui.jobs.lock import BusyError, JobError  # noqa: PLC0415
@@ -188,7 +188,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
         return _refused(str(error), REFUSED)
 
 
-def _run_subcommand(root: Root, arguments: argparse.Namespace) -> int:
+def _run_subcommand(root: HostReader, arguments: argparse.Namespace) -> int:
     if arguments.subcommand == "work":
         from raidtui.bench.run.bench_worker import bench_on  # noqa: PLC0415
 
@@ -211,7 +211,7 @@ def _run_subcommand(root: Root, arguments: argparse.Namespace) -> int:
     return bench_run.SUBCOMMANDS[arguments.subcommand](root, arguments)
 
 
-def _cost(root: Root, schedule: Schedule) -> CostMeasure:
+def _cost(root: HostReader, schedule: Schedule) -> CostMeasure:
     """Return what measures the writes of a benchmark to its disks."""
     from raidtui.wear.cost_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
 

@@ -8,8 +8,8 @@ from typing import cast
 
 from raidtui.bench.offer import Offer
 from raidtui.bench.results.run_record import RunRecord, sample_words
-from raidtui.demo.demo_host import DemoRoot
-from raidtui.host.roots.root import Root
+from raidtui.demo.demo_host import DemoReader
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
 from raidtui.session.played_bench import PlayedBench
 
@@ -17,7 +17,7 @@ _PACE_S = 0.25
 _EACH_S = 1.0
 
 
-def play(root: Root, offer: Offer, tell: Callable[[str], None]) -> Sequence[RunRecord]:
+def play(root: HostReader, offer: Offer, tell: Callable[[str], None]) -> Sequence[RunRecord]:
     """Play a benchmark to its end, or until it is interrupted; return its runs.
 
     Args:
@@ -28,7 +28,7 @@ def play(root: Root, offer: Offer, tell: Callable[[str], None]) -> Sequence[RunR
     Raises:
         JobError: it cannot be begun, or it failed.
     """
-    played = PlayedBench(cast("DemoRoot", root))
+    played = PlayedBench(cast("DemoReader", root))
     kept = {record.id for record in played.history()}
     if why := played.begin(offer):
         raise JobError(f"not possible: {why}")

@@ -35,7 +35,7 @@ from raidtui.command.bench_history import print_comparison
 from raidtui.command.bench_played import play
 from raidtui.command.device_names import kernel_name
 from raidtui.command.streams import print_json, write_bytes
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.sandbox import NOT_KNOWN, PARTS, missing_parts
 from raidtui.jobs.spawn import cancel
@@ -74,7 +74,7 @@ def list_presets(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Start a run or a sweep, and follow it."""
     if root.live and not arguments.dry_run:  # before the schedule: what a knob is put back to is read for it
         for job_id in restore(root):
@@ -111,7 +111,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     return _status(state)
 
 
-def _play(root: Root, offer: Offer, *, quiet: bool, by_itself: bool) -> int:
+def _play(root: HostReader, offer: Offer, *, quiet: bool, by_itself: bool) -> int:
     """Play a benchmark on the demo host, whose runs end with this process."""
     if by_itself:
         raise JobError("not possible: what is simulated ends with this command; leave --detach out")
@@ -143,7 +143,7 @@ def stop(arguments: argparse.Namespace) -> int:
     return 0 if follow(job, since=since) in {"cancelled", "done"} else FAILED
 
 
-def put_back(root: Root) -> int:
+def put_back(root: HostReader) -> int:
     """Put back what interrupted benchmarks have changed."""
     if not root.live:
         raise JobError("a capture is read-only: there is nothing to restore here")
@@ -258,7 +258,7 @@ def _gist(array: ArrayNow) -> tuple[str, str, int]:
     return "" if array.state in _FINE else array.state, array.sync, array.missing
 
 
-SUBCOMMANDS: dict[str, Callable[[Root, argparse.Namespace], int]] = {
+SUBCOMMANDS: dict[str, Callable[[HostReader, argparse.Namespace], int]] = {
     "presets": lambda _, arguments: list_presets(arguments),
     "run": run,
     "sweep": run,
@@ -272,7 +272,7 @@ class OptionError(JobError):
     """An option cannot be read; the message says which."""
 
 
-def request_of(root: Root, arguments: argparse.Namespace) -> Request:
+def request_of(root: HostReader, arguments: argparse.Namespace) -> Request:
     """Return the request of the arguments.
 
     Raises:
@@ -336,7 +336,7 @@ def _ask_without(arguments: argparse.Namespace) -> None:
         arguments.fio_without = ",".join((*given, *lost))
 
 
-def _of_sweep(root: Root, arguments: argparse.Namespace) -> dict[str, Any]:
+def _of_sweep(root: HostReader, arguments: argparse.Namespace) -> dict[str, Any]:
     return {
         "scratch": tuple(kernel_name(root, word) for word in arguments.scratch),
         "levels": sweep_values(arguments.level) if arguments.scratch else (),  # it has a default

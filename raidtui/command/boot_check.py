@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 if TYPE_CHECKING:
     from raidtui.boot.boot_reasons import DiskVerdict
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON (docs/boot-check.md)")
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Print the verdicts; return the exit status, see the module."""
     from raidtui.command.streams import print_json  # noqa: PLC0415  (the parser needs none of it)
     from raidtui.session.boot import check_boot  # noqa: PLC0415

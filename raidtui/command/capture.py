@@ -28,8 +28,8 @@ from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.knobs.setter_services import COMM_LENGTH, SERVICES
 from raidtui.host.knobs.setters import BOOT_WORDS
 from raidtui.host.knobs.udev_rules import writing_rules
-from raidtui.host.roots.noting_root import NotingRoot
-from raidtui.host.roots.root import LINKS, Root, captured_words
+from raidtui.host.readers.host_reader import LINKS, HostReader, captured_words
+from raidtui.host.readers.noting_reader import NotingReader
 from raidtui.host.smart.device_types import PATH as TYPES_PATH
 from raidtui.host.smart.device_types import asked_names, device_words
 from raidtui.host.smart.smart_names import smart_names
@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Write a capture; return 0, or 73 (EX_CANTCREAT) if the file cannot be created."""
     log = CapturedLog() if arguments.file.exists() else read_for_capture(root)
     try:
@@ -109,7 +109,7 @@ def _history_lines(log: CapturedLog) -> Iterator[str]:
 
 
 def write_capture(
-    root: Root, target: Path, *, with_serials: bool = False, log: CapturedLog | None = None
+    root: HostReader, target: Path, *, with_serials: bool = False, log: CapturedLog | None = None
 ) -> int:
     """Write a capture (tar, gzip) of what ``root`` shows; return the number of files in it.
 
@@ -155,7 +155,7 @@ def _above(path: str) -> Iterator[str]:
     return ("/".join(parts[:end]) for end in range(2, len(parts)))
 
 
-def _files(root: Root, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
+def _files(root: HostReader, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
     yield "/.raidtui/version", raidtui.__version__.encode()
     yield "/.raidtui/taken_s", f"{snapshot.taken_s:.3f}".encode()
     yield "/.raidtui/made", time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(snapshot.taken_s)).encode()
@@ -187,9 +187,9 @@ def _files(root: Root, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
         yield RECORD, record
 
 
-def _members(root: Root) -> Iterator[tuple[str, bytes]]:
+def _members(root: HostReader) -> Iterator[tuple[str, bytes]]:
     """Yield what ``raidtui rescue`` reads of the devices: their superblocks, and whether they can be read."""
-    noting = NotingRoot(root)
+    noting = NotingReader(root)
     facts = read_facts(noting)
     if facts is None:
         return
@@ -203,7 +203,7 @@ def _members(root: Root) -> Iterator[tuple[str, bytes]]:
     yield SURFACES, msgspec.json.encode(facts.surfaces)
 
 
-def _device(root: Root, name: str) -> Iterator[tuple[str, bytes]]:
+def _device(root: HostReader, name: str) -> Iterator[tuple[str, bytes]]:
     node = f"{_BLOCK}/{name}"
     for attribute in _DISK:
         yield from _file(root, f"{node}/{attribute}")
@@ -217,14 +217,14 @@ def _device(root: Root, name: str) -> Iterator[tuple[str, bytes]]:
         yield from _file(root, f"/run/udev/data/b{dev}")
 
 
-def _file(root: Root, path: str) -> Iterator[tuple[str, bytes]]:
+def _file(root: HostReader, path: str) -> Iterator[tuple[str, bytes]]:
     try:
         yield path, root.read(path)
     except OSError:
         return  # a file that is not there, or not for us, is not part of the capture either
 
 
-def _wear(root: Root, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
+def _wear(root: HostReader, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
     """Yield what smartctl says of the disks, none of them woken, and their history."""
     known = []
     yield from _file(root, TYPES_PATH)
@@ -241,7 +241,7 @@ def _wear(root: Root, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
         yield PATH, history
 
 
-def _tool(root: Root, *argv: str) -> Iterator[tuple[str, bytes]]:
+def _tool(root: HostReader, *argv: str) -> Iterator[tuple[str, bytes]]:
     yield from _said(root.run(*argv))
 
 
@@ -250,7 +250,7 @@ def _said(output: ToolOutput) -> Iterator[tuple[str, bytes]]:
         yield output_path(output.argv), captured_words(output).encode()
 
 
-def _links(root: Root) -> Iterator[tuple[str, str]]:
+def _links(root: HostReader) -> Iterator[tuple[str, str]]:
     for name in root.names("/dev/md"):
         if target := root.link(f"/dev/md/{name}"):
             yield f"/dev/md/{name}", target
@@ -260,20 +260,20 @@ Part = Callable[[str, str], str]
 """Returns what is taken of a file, of its path and its text; "" where that is nothing."""
 
 
-def knob_files(root: Root, snapshot: Snapshot) -> tuple[dict[str, bytes], dict[str, str]]:
+def knob_files(root: HostReader, snapshot: Snapshot) -> tuple[dict[str, bytes], dict[str, str]]:
     """Return the files and the links by which ``KnobReader`` reads the same of a capture as of the host."""
-    noting = NotingRoot(root)
+    noting = NotingReader(root)
     KnobReader(noting).read(snapshot, caches=CacheReader(root).read(snapshot.arrays))
     files = {path: _taken(path, data) for path, data in noting.files.items()}
     return {path: data for path, data in files.items() if data is not None}, noting.links
 
 
-def stack_files(root: Root) -> tuple[dict[str, bytes], dict[str, str]]:
+def stack_files(root: HostReader) -> tuple[dict[str, bytes], dict[str, str]]:
     """Return the files and the links by which ``StackReader`` reads the same of a capture as of the host.
 
     ``dmsetup table`` prints no keys of dm-crypt unless it is asked for them.
     """
-    noting = NotingRoot(root)
+    noting = NotingReader(root)
     StackReader(noting).look({}, wait=True)
     said = (each for output in tuple(noting.outputs) for each in _said(output))
     return noting.files | dict(said), noting.links

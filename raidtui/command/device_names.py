@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.plans.create.create_request import MISSING
 
 _MANY = ("devices", "larger", "spare", "write_mostly", "pv")
 _ONE = ("device", "other", "write_journal")
 
 
-def kernel_name(root: Root, word: str) -> str:
+def kernel_name(root: HostReader, word: str) -> str:
     """Return the kernel's name of a device: links under /dev are followed, as they are now."""
     path = _plain(word if word.startswith("/") else f"/dev/{word}")
     for _ in range(8):
@@ -33,7 +33,7 @@ def _plain(path: str) -> str:
     return "/" + "/".join(parts)
 
 
-def kernel_names(root: Root, arguments: argparse.Namespace) -> dict[str, str]:
+def kernel_names(root: HostReader, arguments: argparse.Namespace) -> dict[str, str]:
     """Return the kernel's names of all typed devices, by the typed words."""
     words = [word for key in _MANY for word in getattr(arguments, key, ())]
     words += [word for key in _ONE if (word := getattr(arguments, key, None))]

@@ -13,7 +13,7 @@ from raidtui.fleet.asking import ASKED, AskSettings, ask_all, ssh_words
 from raidtui.fleet.fleet_lines import fleet_dict, text_lines
 from raidtui.fleet.hosts import FleetError, FleetHost
 from raidtui.fleet.inventory import hosts_of
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.view.text import visible
 
 _REFUSED = 2
@@ -63,7 +63,7 @@ def opens_screen(arguments: argparse.Namespace) -> bool:
     return not (arguments.json or arguments.text)
 
 
-def fleet_of(root: Root, arguments: argparse.Namespace) -> tuple[tuple[FleetHost, ...], AskSettings]:
+def fleet_of(root: HostReader, arguments: argparse.Namespace) -> tuple[tuple[FleetHost, ...], AskSettings]:
     """Return the hosts and how they are asked.
 
     Raises:
@@ -88,7 +88,7 @@ def fleet_of(root: Root, arguments: argparse.Namespace) -> tuple[tuple[FleetHost
     return hosts, settings
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Print the fleet; return the exit status of ``answers.exit_status``, 2 where there is nothing to ask."""
     try:
         hosts, settings = fleet_of(root, arguments)

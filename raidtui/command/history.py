@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 if TYPE_CHECKING:
     from raidtui.session.timeline import HostHistory
@@ -69,7 +69,7 @@ def _moment(text: str) -> Moment:
     )
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Print the history; return the exit status, see the module."""
     from raidtui.command.streams import UsageError, print_json  # noqa: PLC0415  (the parser needs none)
     from raidtui.session.timeline import read_history  # noqa: PLC0415

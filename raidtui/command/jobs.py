@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 
 from raidtui.command.streams import print_json
 from raidtui.host.block import DiskReader
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import BusyError, JobError
 from raidtui.jobs.spawn import cancel, follow, start_worker
 from raidtui.jobs.states import FINAL, RESUMABLE, JobState, entry_text
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     work.add_argument("--back", action="store_true")
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Carry out ``raidtui jobs ...``."""
     if arguments.subcommand is None:
         return _list(root, as_json=arguments.json)
@@ -68,7 +68,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
         return refused(error)
 
 
-def _cost(root: Root, plan: Plan) -> CostMeasure:
+def _cost(root: HostReader, plan: Plan) -> CostMeasure:
     """Return what measures a plan's cost, on the disks that its devices lie on."""
     from raidtui.wear.cost_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
 
@@ -101,7 +101,7 @@ def _again(job: Job, *, back: bool) -> int:
     return attach(job, since=since, wanted=JobState.ROLLED_BACK if back else JobState.DONE)
 
 
-def _list(root: Root, *, as_json: bool) -> int:
+def _list(root: HostReader, *, as_json: bool) -> int:
     found = [(job.line, wait_of(root, job)) for job in all_jobs()] if root.live else []
     if as_json:
         rows = [

@@ -12,7 +12,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +84,7 @@ def _window(word: str) -> DayWindow:
     return DayWindow(first_minute=first, last_minute=last)
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Pace, or say how arrays are paced; return the exit status, see the module."""
     if arguments.status:
         return _status(root, as_json=arguments.json)
@@ -101,7 +101,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     return _pace(root, arguments, request)
 
 
-def _request(root: Root, arguments: argparse.Namespace) -> PaceRequest | Refusal:
+def _request(root: HostReader, arguments: argparse.Namespace) -> PaceRequest | Refusal:
     from raidtui.command.device_names import kernel_name  # noqa: PLC0415
     from raidtui.model.pace import PaceRequest  # noqa: PLC0415
     from raidtui.model.plan import Refusal, RefusalCode  # noqa: PLC0415
@@ -163,7 +163,7 @@ def _by(arguments: argparse.Namespace, now_s: float) -> float | Refusal | None:
     )
 
 
-def _pace(root: Root, arguments: argparse.Namespace, request: PaceRequest) -> int:
+def _pace(root: HostReader, arguments: argparse.Namespace, request: PaceRequest) -> int:
     from raidtui.command.jobs import refused  # noqa: PLC0415
     from raidtui.command.streams import print_json, print_refusal  # noqa: PLC0415
     from raidtui.jobs.lock import JobError  # noqa: PLC0415
@@ -197,7 +197,7 @@ def _pace(root: Root, arguments: argparse.Namespace, request: PaceRequest) -> in
     return DONE
 
 
-def _here(root: Root, request: PaceRequest) -> int:
+def _here(root: HostReader, request: PaceRequest) -> int:
     from raidtui.pace.pace_job import pace_here  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
 
@@ -213,7 +213,7 @@ def _here(root: Root, request: PaceRequest) -> int:
     return NOT_DONE if left else DONE
 
 
-def _status(root: Root, *, as_json: bool) -> int:
+def _status(root: HostReader, *, as_json: bool) -> int:
     from raidtui.command.streams import print_json  # noqa: PLC0415
     from raidtui.jobs.pace_news import paced_now  # noqa: PLC0415
     from raidtui.pace.pace_words import pace_sentence  # noqa: PLC0415
@@ -253,7 +253,7 @@ def pace_dict(news: PaceNews) -> dict[str, Any]:
     }
 
 
-def _stop(root: Root, words: Sequence[str]) -> int:
+def _stop(root: HostReader, words: Sequence[str]) -> int:
     from raidtui.jobs.pace_news import paced_now  # noqa: PLC0415
     from raidtui.pace.pace_job import stop_pacing  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
@@ -277,7 +277,7 @@ def _stop(root: Root, words: Sequence[str]) -> int:
     return status
 
 
-def _restore(root: Root) -> int:
+def _restore(root: HostReader) -> int:
     from raidtui.jobs.lent_limits import restore_lent  # noqa: PLC0415
     from raidtui.jobs.undo_record import open_record  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415

@@ -12,8 +12,8 @@ from raidtui.command.plan_alerts import add_alert_arguments, alerts_plan_of
 from raidtui.command.plan_caches import CACHES, add_cache_arguments, cache_plan_of
 from raidtui.command.plan_growing import GROWING, add_destroy, add_grow_arguments, grow_plan_of
 from raidtui.command.plan_output import add_forms, print_plan
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.reading import ReadingScope
-from raidtui.host.roots.root import Root
 from raidtui.model.array import Array
 from raidtui.model.plan import NothingToDo, Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
@@ -188,7 +188,7 @@ def _closely(scope: ReadingScope, survey: Survey) -> list[Device]:
     return [survey.devices[name] for name in scope.closely if name in survey.devices]
 
 
-def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
+def make_plan(root: HostReader, arguments: argparse.Namespace) -> Plan | Refusal:
     """Read the host and return the plan that the arguments ask for."""
     verb = arguments.verb
     if verb == "boot":
@@ -231,7 +231,9 @@ def make_plan(root: Root, arguments: argparse.Namespace) -> Plan | Refusal:
     return _of_array(root, arguments, array, survey, names)
 
 
-def _gone_already(root: Root, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal | None:
+def _gone_already(
+    root: HostReader, arguments: argparse.Namespace, snapshot: Snapshot
+) -> Plan | Refusal | None:
     """Return that an array which is not there was stopped, or renamed, as is asked for; else None."""
     if arguments.verb not in {"stop", "rename"} or needs_root(snapshot) is not None:
         return None
@@ -274,7 +276,7 @@ def _puts_on_top(arguments: argparse.Namespace) -> bool:
 
 
 def _of_array(
-    root: Root, arguments: argparse.Namespace, array: Array, survey: Survey, names: dict[str, str]
+    root: HostReader, arguments: argparse.Namespace, array: Array, survey: Survey, names: dict[str, str]
 ) -> Plan | Refusal:
     verb = arguments.verb
     if verb in _OF_ARRAY:
@@ -293,7 +295,7 @@ def _of_array(
     return _OF_MEMBER[verb](survey, array, device)
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Print the plan; return 0, or 2 where it is refused."""
     return print_plan(make_plan(root, arguments), arguments, root, "raidtui plan ...")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.alert_setup import PARTS, AlertRequest
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
@@ -20,7 +20,7 @@ def add_alert_arguments(verb: Callable[[str, str], argparse.ArgumentParser]) -> 
     )
 
 
-def alerts_plan_of(root: Root, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
+def alerts_plan_of(root: HostReader, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
     """Return the plan."""
     from raidtui.session.alert_plan import read_alerts_plan  # noqa: PLC0415  (other plans need none of it)
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 
 from raidtui.command.device_names import kernel_name
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 
@@ -28,7 +28,7 @@ def add_cache_arguments(verb: Callable[[str, str], argparse.ArgumentParser]) -> 
     )
 
 
-def cache_plan_of(root: Root, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
+def cache_plan_of(root: HostReader, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
     """Return the plan of one of these verbs.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Survey
@@ -113,7 +113,7 @@ def _add_reshape(parser: argparse.ArgumentParser) -> None:
 
 
 def grow_plan_of(
-    root: Root, arguments: argparse.Namespace, array: Array, survey: Survey, names: dict[str, str]
+    root: HostReader, arguments: argparse.Namespace, array: Array, survey: Survey, names: dict[str, str]
 ) -> Plan | Refusal:
     """Return the plan of one of these verbs.
 

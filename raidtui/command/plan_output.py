@@ -11,7 +11,7 @@ from raidtui.command.streams import print_refusal, write_bytes
 from raidtui.model.plan import NothingToDo, Plan, Refusal
 
 if TYPE_CHECKING:
-    from raidtui.host.roots.root import Root
+    from raidtui.host.readers.host_reader import HostReader
 
 
 def add_forms(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +21,7 @@ def add_forms(parser: argparse.ArgumentParser) -> None:
     forms.add_argument("--sh", action="store_true", help="print the plan as a commented shell script")
 
 
-def print_plan(plan: Plan | Refusal, arguments: argparse.Namespace, root: Root, command: str) -> int:
+def print_plan(plan: Plan | Refusal, arguments: argparse.Namespace, root: HostReader, command: str) -> int:
     """Print the plan, or why there is none, in the form that was asked for.
 
     Args:

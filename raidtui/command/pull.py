@@ -12,7 +12,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 if TYPE_CHECKING:
     from raidtui.model.plan import Plan, Refusal
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="the status as JSON (docs/pull.md)")
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Carry out ``raidtui pull``; return the exit status, see the module."""
     from raidtui.command.streams import UsageError  # noqa: PLC0415
     from raidtui.pull.record import PullError  # noqa: PLC0415
@@ -76,7 +76,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
         return _refused(str(error))
 
 
-def _look(root: Root, pulls: Pulls) -> PullLook | None:
+def _look(root: HostReader, pulls: Pulls) -> PullLook | None:
     from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
     from raidtui.session.boot import check_boot  # noqa: PLC0415
     from raidtui.session.pull import closed, read_look  # noqa: PLC0415
@@ -85,7 +85,7 @@ def _look(root: Root, pulls: Pulls) -> PullLook | None:
     return closed(look, check_boot(root)) if look is not None and look.closes else look
 
 
-def _status(root: Root, pulls: Pulls, *, as_json: bool) -> int:
+def _status(root: HostReader, pulls: Pulls, *, as_json: bool) -> int:
     from raidtui.command.streams import print_json  # noqa: PLC0415
 
     look = _look(root, pulls)
@@ -167,7 +167,7 @@ def _disk_dict(disk: PullDisk) -> dict[str, Any]:
     }
 
 
-def _begin(root: Root, pulls: Pulls, arguments: argparse.Namespace) -> int:
+def _begin(root: HostReader, pulls: Pulls, arguments: argparse.Namespace) -> int:
     """Show which disk it is and what takes it out; with ``--start``, do it."""
     from raidtui.command.device_names import kernel_name  # noqa: PLC0415
     from raidtui.host.reading import Reading  # noqa: PLC0415
@@ -219,13 +219,13 @@ def _print_plan(plan: Plan, command: str) -> None:
     print(f"To do it: {command}{confirm}")
 
 
-def _refuse_start(root: Root) -> str:
+def _refuse_start(root: HostReader) -> str:
     if not root.live:
         return "this is not the live host: nothing is carried out here"
     return "" if root.writable else "needs root: run it with sudo"
 
 
-def _next(root: Root, pulls: Pulls, arguments: argparse.Namespace) -> int:
+def _next(root: HostReader, pulls: Pulls, arguments: argparse.Namespace) -> int:
     """Show the next plan; with ``--start``, carry it out."""
     from raidtui.jobs.lock import JobError  # noqa: PLC0415
     from raidtui.jobs.writable import tried  # noqa: PLC0415
@@ -271,7 +271,7 @@ def _next(root: Root, pulls: Pulls, arguments: argparse.Namespace) -> int:
 
 
 def _carry_out(
-    root: Root, pulls: Pulls, plan: Plan, look: PullLook | None, arguments: argparse.Namespace
+    root: HostReader, pulls: Pulls, plan: Plan, look: PullLook | None, arguments: argparse.Namespace
 ) -> int:
     from raidtui.command.jobs import attach, refused  # noqa: PLC0415
     from raidtui.jobs.lock import JobError  # noqa: PLC0415
@@ -292,7 +292,7 @@ def _carry_out(
     return status
 
 
-def _watch(root: Root, pulls: Pulls) -> int:
+def _watch(root: HostReader, pulls: Pulls) -> int:
     """Print each change, until something is to be done that raidtui does; meanwhile let the disk blink."""
     from raidtui.pull.blink import burst  # noqa: PLC0415
     from raidtui.pull.standing import PullStage  # noqa: PLC0415
@@ -318,7 +318,7 @@ def _watch(root: Root, pulls: Pulls) -> int:
         time.sleep(_PACE_S)
 
 
-def _cancel(root: Root, pulls: Pulls) -> int:
+def _cancel(root: HostReader, pulls: Pulls) -> int:
     from raidtui.session.pull import refuse_ending  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
 

@@ -10,7 +10,7 @@ import importlib
 from collections.abc import Sequence
 from types import ModuleType
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 _DIAGNOSE = "diagnose"
 _OF_HOST = ("--root", "--demo")
@@ -54,7 +54,7 @@ def complete(words: Sequence[str]) -> list[str]:
     return [*typed[:at], _DIAGNOSE, *typed[at:]]
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Carry out ``raidtui rescue ...``; return the exit status that the subcommand documents."""
     status: int = _module(arguments.subcommand).run(root, arguments)
     return status

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 _REFUSED = 2
 
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Clean; return 0 nothing is left, 1 something is, 2 refused, 75 another job is running."""
     from raidtui.command.jobs import refused  # noqa: PLC0415
     from raidtui.jobs.lock import JobError  # noqa: PLC0415

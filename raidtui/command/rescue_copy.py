@@ -7,7 +7,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 if TYPE_CHECKING:
     from raidtui.rescue.copying.copy_plan import CopyRequest
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--detach", action="store_true", help="do not wait for the end")
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Copy; return 0 done, 1 not, 2 refused, 75 another job is running."""
     from raidtui.command.jobs import attach, refused  # noqa: PLC0415
     from raidtui.command.streams import print_refusal  # noqa: PLC0415
@@ -76,7 +76,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     return attach(job)
 
 
-def _request(root: Root, arguments: argparse.Namespace) -> CopyRequest:
+def _request(root: HostReader, arguments: argparse.Namespace) -> CopyRequest:
     from raidtui.command.device_names import kernel_name  # noqa: PLC0415
     from raidtui.session.rescue_copies import copy_request  # noqa: PLC0415
 

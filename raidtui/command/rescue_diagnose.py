@@ -6,7 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 if TYPE_CHECKING:
     from raidtui.rescue.records import RescueArray, RescueMember
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("devices", nargs="*", metavar="DEVICE", help="read only these; default: all")
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Print the diagnosis; return its exit status (docs/rescue.md)."""
     from raidtui.command.device_names import kernel_name  # noqa: PLC0415
     from raidtui.command.streams import print_json  # noqa: PLC0415

@@ -13,7 +13,7 @@ import textwrap
 import threading
 from typing import TYPE_CHECKING, Any
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +61,7 @@ def _sector(word: str) -> int:
     return int(word)
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Compare; return the exit status, see the module."""
     from raidtui.command.streams import print_json, print_refusal  # noqa: PLC0415
     from raidtui.model.plan import Refusal  # noqa: PLC0415
@@ -88,7 +88,9 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     return status_of(found)
 
 
-def _chosen(root: Root, arguments: argparse.Namespace) -> tuple[Array, ComparedArray, list[Span]] | Refusal:
+def _chosen(
+    root: HostReader, arguments: argparse.Namespace
+) -> tuple[Array, ComparedArray, list[Span]] | Refusal:
     from raidtui.model.plan import Refusal  # noqa: PLC0415
     from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
     from raidtui.plans.target import find_array, needs_root  # noqa: PLC0415
@@ -107,7 +109,7 @@ def _chosen(root: Root, arguments: argparse.Namespace) -> tuple[Array, ComparedA
     return spans if isinstance(spans, Refusal) else (array, compared, spans)
 
 
-def _spans(root: Root, arguments: argparse.Namespace, array: ComparedArray) -> list[Span] | Refusal:
+def _spans(root: HostReader, arguments: argparse.Namespace, array: ComparedArray) -> list[Span] | Refusal:
     from raidtui.model.plan import Refusal, RefusalCode  # noqa: PLC0415
     from raidtui.model.refuse_silence import refuse_silence  # noqa: PLC0415
     from raidtui.rescue.mismatch.logged import logged_spans  # noqa: PLC0415
@@ -130,7 +132,9 @@ def _spans(root: Root, arguments: argparse.Namespace, array: ComparedArray) -> l
     )
 
 
-def _compared(root: Root, array: ComparedArray, spans: list[Span], limits: ReadingLimits) -> MismatchResult:
+def _compared(
+    root: HostReader, array: ComparedArray, spans: list[Span], limits: ReadingLimits
+) -> MismatchResult:
     """Compare; the first Ctrl-C ends that and keeps what was found."""
     from raidtui.command.streams import ProgressLine  # noqa: PLC0415
     from raidtui.rescue.mismatch.comparison import compare  # noqa: PLC0415

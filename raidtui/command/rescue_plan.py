@@ -7,7 +7,7 @@ import os
 import shlex
 
 from raidtui.command.plan_output import add_forms, print_plan
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_forms(parser)
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Print the plan; return 0, or 2 where it is refused."""
     from raidtui.command.jobs import refused  # noqa: PLC0415
     from raidtui.host.reading import ReadingScope  # noqa: PLC0415

@@ -10,7 +10,7 @@ import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from raidtui.host.roots.root import Root, RootError
+from raidtui.host.readers.host_reader import HostReader, ReaderError
 
 if TYPE_CHECKING:
     from raidtui.model.survey import Superblock
@@ -60,7 +60,7 @@ def _level(word: str) -> int:
     return int(number)
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Search; return the exit status, see the module."""
     from raidtui.command.streams import ProgressLine, print_json  # noqa: PLC0415
     from raidtui.rescue.search.find_geometry import search_geometry  # noqa: PLC0415
@@ -79,7 +79,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     watch = SearchWatch(progress if sys.stderr.isatty() else None)
     try:
         result = search_geometry(paths, _request(root, arguments, names), watch)
-    except RootError as error:
+    except ReaderError as error:
         print(f"raidtui: {visible(str(error))}", file=sys.stderr)
         return NOT_READ
     except OSError as error:
@@ -97,7 +97,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     return status_of(result)
 
 
-def _paths(root: Root, words: list[str]) -> tuple[list[str], list[str]]:
+def _paths(root: HostReader, words: list[str]) -> tuple[list[str], list[str]]:
     """Return what is opened, each once, and the kernel's names of devices under /dev."""
     from pathlib import Path  # noqa: PLC0415
 
@@ -115,7 +115,7 @@ def _paths(root: Root, words: list[str]) -> tuple[list[str], list[str]]:
     return list(paths), names
 
 
-def _request(root: Root, arguments: argparse.Namespace, names: list[str]) -> SearchRequest:
+def _request(root: HostReader, arguments: argparse.Namespace, names: list[str]) -> SearchRequest:
     from raidtui.rescue.search.find_geometry import SearchRequest  # noqa: PLC0415
     from raidtui.rescue.search.shapes import Wanted  # noqa: PLC0415
 
@@ -134,7 +134,7 @@ def _request(root: Root, arguments: argparse.Namespace, names: list[str]) -> Sea
     )
 
 
-def _hints(root: Root, names: list[str], captures: list[str]) -> tuple[ArrayHint, ...]:
+def _hints(root: HostReader, names: list[str], captures: list[str]) -> tuple[ArrayHint, ...]:
     from raidtui.host.block import DiskReader  # noqa: PLC0415
     from raidtui.rescue.hints import read_hints  # noqa: PLC0415
 
@@ -147,7 +147,7 @@ def _hints(root: Root, names: list[str], captures: list[str]) -> tuple[ArrayHint
     return (*(hint for path in captures for hint in read_captured_hints(path, disks)), *written)
 
 
-def _superblocks(root: Root, names: list[str]) -> dict[str, Superblock]:
+def _superblocks(root: HostReader, names: list[str]) -> dict[str, Superblock]:
     from raidtui.host.md.mdadm import MdadmSilentError  # noqa: PLC0415
     from raidtui.host.md.superblock import read_superblock  # noqa: PLC0415
 
@@ -162,7 +162,7 @@ def _superblocks(root: Root, names: list[str]) -> dict[str, Superblock]:
     return found
 
 
-def _tried(root: Root, result: SearchResult) -> SearchResult:
+def _tried(root: HostReader, result: SearchResult) -> SearchResult:
     """Return the result with the kernel's word on the first candidate."""
     import msgspec  # noqa: PLC0415
 

@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 if TYPE_CHECKING:
     from raidtui.jobs.store import Job
@@ -99,7 +99,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON (docs/rescue.md)")
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Try; return 0 clean, 1 not clean or void, 2 refused, 75 another job is running."""
     from raidtui.command.device_names import kernel_name  # noqa: PLC0415
     from raidtui.command.jobs import refused  # noqa: PLC0415
@@ -227,7 +227,7 @@ def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey:
     )
 
 
-def _looks(root: Root, arguments: argparse.Namespace) -> TrialLooks:
+def _looks(root: HostReader, arguments: argparse.Namespace) -> TrialLooks:
     from raidtui.command.device_names import kernel_name  # noqa: PLC0415
     from raidtui.rescue.trial.trial_record import TrialLooks  # noqa: PLC0415
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--back", action="store_true", help="take down what the trial has left")
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Work on a job; return the exit status: 0 done, 1 not, 75 another job is running."""
     from raidtui.jobs.job_kinds import COPY_FILE  # noqa: PLC0415
     from raidtui.jobs.states import JobState  # noqa: PLC0415

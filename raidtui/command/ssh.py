@@ -9,7 +9,7 @@ import sys
 from raidtui.command.streams import UsageError
 from raidtui.fleet.bring import RemoteRun, file_name, find_file, run_on
 from raidtui.fleet.hosts import FleetError, host_of
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.view.text import visible
 
 _REFUSED = 2
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Run raidtui there; return its exit status, 2 where it could not be run.
 
     Raises:

@@ -9,7 +9,7 @@ import argparse
 import time
 from typing import TYPE_CHECKING, Any
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 if TYPE_CHECKING:
     from raidtui.model.stack import Stack, StackNode
@@ -47,7 +47,7 @@ def _seconds(word: str) -> float:
     return seconds
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Print the stack; return the exit status, see the module."""
     from raidtui.command.device_names import kernel_name  # noqa: PLC0415
     from raidtui.command.streams import print_json, print_refusal  # noqa: PLC0415
@@ -67,7 +67,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     return status_of(look)
 
 
-def _look(root: Root, over_s: float) -> StackLook:
+def _look(root: HostReader, over_s: float) -> StackLook:
     from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
     from raidtui.session.stack import StackReader  # noqa: PLC0415
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from raidtui.command.prometheus import metric_lines
 from raidtui.command.status_json import known_wear, report_dict
 from raidtui.command.streams import UsageError, print_json
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Phase
 from raidtui.model.check_words import check_words
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Print the report, or events until interrupted; return the exit status of ``print_status``.
 
     Raises:
@@ -82,7 +82,7 @@ def run(root: Root, arguments: argparse.Namespace) -> int:
     return print_status(root, form, wear=arguments.wear)
 
 
-def print_status(root: Root, form: str, *, wear: bool = False) -> int:
+def print_status(root: HostReader, form: str, *, wear: bool = False) -> int:
     """Print the report in a form: ``sentences``, ``json``, ``prometheus`` or ``nagios``.
 
     Args:
@@ -107,7 +107,7 @@ def print_status(root: Root, form: str, *, wear: bool = False) -> int:
     return report.exit_status
 
 
-def watch_status(root: Root, form: str, *, rounds: int | None = None) -> int:
+def watch_status(root: HostReader, form: str, *, rounds: int | None = None) -> int:
     """Print an event per line until interrupted.
 
     Args:

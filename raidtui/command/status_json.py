@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import raidtui
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Member
 from raidtui.model.bad_blocks import bad_sectors
@@ -21,7 +21,7 @@ FORMAT_VERSION = 1
 _MONTH_S = 31 * 86_400.0
 
 
-def known_wear(root: Root) -> list[dict[str, Any]] | None:
+def known_wear(root: HostReader) -> list[dict[str, Any]] | None:
     """Return what the history says of the end of the disks' rated life; None where it cannot be read.
 
     No disk is asked. A disk that was not read for a month is not there any more.

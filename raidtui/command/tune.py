@@ -19,7 +19,7 @@ from raidtui.command.tune_output import (
     tuning_dict,
 )
 from raidtui.config import config_folder
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.plan_file import machine_of, save_plan
 from raidtui.jobs.writable import tried
 from raidtui.model.knob import KnobScope, Tuning
@@ -80,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 class _TuneRequest:
     """What every subcommand starts from: the arguments, the host, its knobs, and a reader of the words."""
 
-    def __init__(self, root: Root, arguments: argparse.Namespace) -> None:
+    def __init__(self, root: HostReader, arguments: argparse.Namespace) -> None:
         self.root = root
         self.arguments = arguments
         self.tuner = Tuner(root)
@@ -89,7 +89,7 @@ class _TuneRequest:
         self.reader = TargetReader(self.snapshot, self.tuning, lambda word: kernel_name(root, word))
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Carry ``raidtui tune ...`` out; return 0 done, 1 not all of it, 2 refused."""
     return _SUBCOMMANDS[arguments.subcommand](_TuneRequest(root, arguments))
 

@@ -17,7 +17,7 @@ import raidtui
 from raidtui.command.streams import print_json
 from raidtui.command.wear_types import keep_types, show_scan
 from raidtui.config import Config, read_config
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.smart.device_types import read_types
 from raidtui.host.smart.smart_names import smart_names
 from raidtui.model.finding import Finding, Severity
@@ -80,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(root: Root, arguments: argparse.Namespace) -> int:
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Carry ``raidtui wear ...`` out; return the exit status, see the module."""
     if arguments.files:
         return _explain(arguments)
@@ -114,7 +114,7 @@ def _is_asleep(disk: DiskWear) -> bool:
     return disk.unread is not None and disk.unread.why in _ASLEEP
 
 
-def _show(root: Root, reader: WearReader, config: Config, arguments: argparse.Namespace) -> int:
+def _show(root: HostReader, reader: WearReader, config: Config, arguments: argparse.Namespace) -> int:
     look = reader.look(Sampler(root).sample())
     status = verdict(look.disks, look.arrays)
     for trouble in (*config.troubles, read_types(root).why, look.trouble):
@@ -130,7 +130,7 @@ def _show(root: Root, reader: WearReader, config: Config, arguments: argparse.Na
     return status
 
 
-def _look_dict(root: Root, look: WearLook, status: int) -> dict[str, Any]:
+def _look_dict(root: HostReader, look: WearLook, status: int) -> dict[str, Any]:
     whole = wear_dict(look.disks, look.arrays)
     mark = look.mark
     return {
@@ -200,7 +200,7 @@ def _text(file: str) -> str:
         return stream.read(_LARGEST_FILE).decode("utf-8", "replace")
 
 
-def _keep(root: Root, reader: WearReader, words: str | None) -> int:
+def _keep(root: HostReader, reader: WearReader, words: str | None) -> int:
     if not root.live:
         _say("not done: this is not the live host, and its history is not kept here")
         return REFUSED

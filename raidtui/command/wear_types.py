@@ -9,7 +9,7 @@ from pathlib import Path
 from raidtui.command.device_names import kernel_name
 from raidtui.command.streams import print_json
 from raidtui.host.block import BLOCK, read_identity
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.smart.device_types import PATH, read_types, types_text, why_not_type
 from raidtui.jobs.state_files import own_folder, write_synced
 from raidtui.view.text import visible
@@ -24,7 +24,7 @@ def types_path() -> Path:
     return Path(PATH)
 
 
-def keep_types(root: Root, words: Sequence[str]) -> int:
+def keep_types(root: HostReader, words: Sequence[str]) -> int:
     """Keep the types that are given for disks, in the place of their former ones; return the exit status.
 
     Args:
@@ -67,7 +67,7 @@ def keep_types(root: Root, words: Sequence[str]) -> int:
     return DONE
 
 
-def show_scan(root: Root, *, as_json: bool) -> int:
+def show_scan(root: HostReader, *, as_json: bool) -> int:
     """Print what ``smartctl --scan-open`` finds, and the kept types; return the exit status."""
     from raidtui.host.smart.pysmart import PysmartError, scan_devices  # noqa: PLC0415  (50 to 100 ms)
 

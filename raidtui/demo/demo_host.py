@@ -16,8 +16,8 @@ from raidtui.demo.sim_journal import journal_text
 from raidtui.demo.sim_stack import tool_output
 from raidtui.demo.story import Story, begin
 from raidtui.demo.tree import live_files, still_files
-from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.roots.root import Listener
+from raidtui.host.readers.host_reader import Listener
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import ToolOutput
 
 KERNEL = "6.12.3"
@@ -26,7 +26,7 @@ _SOON_S = 0.05  # the reads of one sample belong to one moment
 _AFTER_S = 0.001  # the end is an estimate: come just after it
 
 
-class DemoRoot(MemoryRoot):
+class DemoReader(MemoryReader):
     """A simulated host. A read advances it to the present time; a write goes to its kernel.
 
     Not thread-safe: one thread reads and writes, as with ``Sampler``.
@@ -57,15 +57,15 @@ class DemoRoot(MemoryRoot):
 
     @property
     def writable(self) -> bool:
-        """See ``Root.writable``."""
+        """See ``HostReader.writable``."""
         return True
 
     def now_s(self) -> float:
-        """See ``Root.now_s``."""
+        """See ``HostReader.now_s``."""
         return self._now()
 
     def next_event_s(self) -> float | None:
-        """See ``Root.next_event_s``: until the next step of the story or the expected end of a sync."""
+        """See ``HostReader.next_event_s``: until the next step of the story or the expected end of a sync."""
         kernel = self.simulated
         behind_s = self._clock() - self._began_s - kernel.now_s
         due = [self._story.next_at_s - kernel.now_s]
@@ -74,7 +74,7 @@ class DemoRoot(MemoryRoot):
         return max(0.0, min(due) - behind_s)
 
     def subscribe(self, callback: Listener) -> Callable[[], None]:
-        """See ``Root.subscribe``.
+        """See ``HostReader.subscribe``.
 
         The callback is called from ``tick``, ``read`` and ``write``, before the files are rewritten: it must
         not read.
@@ -99,7 +99,7 @@ class DemoRoot(MemoryRoot):
             self._ticking = False
 
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """See ``Root.run``: smartctl, dmsetup, lvs, journalctl, and ``sim_mdadm.TOOLS``."""
+        """See ``HostReader.run``: smartctl, dmsetup, lvs, journalctl, and ``sim_mdadm.TOOLS``."""
         if argv[0] in {"dmsetup", "lvs"}:
             self._catch_up(0.0)
             return ToolOutput(argv=argv, status=0, stdout=tool_output(self.simulated, argv), stderr="")
@@ -125,14 +125,14 @@ class DemoRoot(MemoryRoot):
             self._publish()
 
     def read(self, path: str, *, keep: bool = False) -> bytes:
-        """See ``Root.read``."""
+        """See ``HostReader.read``."""
         if path == sim_smart.HISTORY:
             return sim_smart.history(self.simulated, self._epoch_s).encode()
         self._catch_up(0.0 if path == "/proc/mdstat" else _SOON_S)
         return super().read(path, keep=keep)
 
     def write(self, path: str, text: str) -> None:
-        """See ``Root.write``; errors are md's."""
+        """See ``HostReader.write``; errors are md's."""
         self._catch_up(0.0)
         super().read(path)  # ENOENT for no such file
         self._ticking = True
@@ -195,7 +195,7 @@ def _limit(argv: tuple[str, ...], name: str) -> float | None:
 
 def demo_root(
     clock: Callable[[], float] = time.monotonic, now: Callable[[], float] = time.time, seed: int = 1
-) -> DemoRoot:
+) -> DemoReader:
     """Return a host at the start of its story.
 
     Args:
@@ -203,7 +203,7 @@ def demo_root(
         now: epoch seconds.
         seed: the seed of the noise in the speeds.
     """
-    return DemoRoot(begin(seed), Story(), clock=clock, now=now)
+    return DemoReader(begin(seed), Story(), clock=clock, now=now)
 
 
 def _constant_files() -> dict[str, str]:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from raidtui.demo.disks import SimCounters, SimDisk, SimPartition, SimSelfTest
 from raidtui.demo.rates import account_load, account_sync, natural_kib_s, running, speed_kib_s
 from raidtui.demo.sim_array import SimArray, SimSync, activate_spares, end_reshape, place_spares
-from raidtui.host.roots.root import KernelEvent, Listener
+from raidtui.host.readers.host_reader import KernelEvent, Listener
 
 _MISMATCH_AT = 0.4
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from raidtui.host.md.configured import conf_entries, conf_files
 from raidtui.host.on_top import runs_systemd
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.watch_facts import SMARTD_RUN, conf_word, journal_storage, read_watchers
 from raidtui.model.alert_setup import CHANNELS, HOOK, AlertSetup
 from raidtui.model.answer import Answer, known
@@ -18,13 +18,13 @@ _FOLDERS = ("/etc/raidtui", "/etc/mdadm", SMARTD_RUN, "/var/log/journal")
 _TOOL_S = 10.0
 
 
-def program_of(root: Root) -> str:
+def program_of(root: HostReader) -> str:
     """Return what mdadm.conf names as PROGRAM; "" for nothing."""
     _, words = conf_entries(root)
     return conf_word(words, "program")
 
 
-def read_alert_setup(root: Root, *, hook: str, units: dict[str, str], owned_by: int = 0) -> AlertSetup:
+def read_alert_setup(root: HostReader, *, hook: str, units: dict[str, str], owned_by: int = 0) -> AlertSetup:
     """Return what is there.
 
     Args:
@@ -66,11 +66,11 @@ SMARTD_SCRIPT = "20raidtui"
 """Debian's smartd-runner runs what is in its folder, in this form of name (run-parts --lsbsysinit)."""
 
 
-def _unit_text(root: Root, unit: str) -> str | None:
+def _unit_text(root: HostReader, unit: str) -> str | None:
     return next((text for each in _UNIT_FOLDERS if (text := root.text(f"{each}/{unit}")) is not None), None)
 
 
-def _is_enabled(root: Root, unit: str) -> Answer[bool]:
+def _is_enabled(root: HostReader, unit: str) -> Answer[bool]:
     """Ask systemctl, which prints the state and exits with 1 where it is another one than enabled."""
     output = root.run("systemctl", "is-enabled", unit, timeout_s=_TOOL_S)
     word = output.stdout.strip()

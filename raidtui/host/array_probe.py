@@ -14,7 +14,7 @@ import time
 
 from msgspec import Struct
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 _READ_BYTES = 4096
 _DEEPEST = 8
@@ -123,7 +123,7 @@ class ArrayProbe:
                 self._since_s, self._error = None, error
 
 
-def suspended_below(root: Root, name: str, depth: int = 0) -> str:
+def suspended_below(root: HostReader, name: str, depth: int = 0) -> str:
     """Return the name of a suspended map that a device stands on, itself included; "" where there is none.
 
     Args:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 BACKUPS = "/.raidtui/backups.json"
 """In a capture, the backup files of its host."""
@@ -45,7 +45,7 @@ class ReshapeBackup(Struct, frozen=True, kw_only=True):
     parts: tuple[tuple[int, int], ...] = ()
 
 
-def read_backups(root: Root, files: tuple[str, ...] = ()) -> tuple[ReshapeBackup, ...]:
+def read_backups(root: HostReader, files: tuple[str, ...] = ()) -> tuple[ReshapeBackup, ...]:
     """Return the backup files of a host, or of the host of a capture.
 
     Args:

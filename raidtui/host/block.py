@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import TypeGuard
 
 from raidtui.host.mounts import MOUNTINFO, SWAPS, parse_mounts, parse_swaps
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.serials import label_serial, serial_word
 from raidtui.host.trial_traces import PREFIX
 from raidtui.host.udev import UdevEntry, read_udev_entry
@@ -22,7 +22,7 @@ NO_DISKS = ("loop", "ram", "zram", "sr", "fd", "nbd", "mtdblock", *STACKED)
 class DiskReader:
     """Reads devices, and keeps them until an event names them or the mounts or swaps change."""
 
-    def __init__(self, root: Root) -> None:
+    def __init__(self, root: HostReader) -> None:
         self._root = root
         self._known: dict[str, Disk] = {}
         self._tables: UsageTables | None = None
@@ -71,7 +71,7 @@ class DiskReader:
         return self._known[name]
 
 
-def _read_disk(root: Root, name: str, tables: UsageTables) -> Disk | None:
+def _read_disk(root: HostReader, name: str, tables: UsageTables) -> Disk | None:
     node = f"{BLOCK}/{name.replace('/', '!')}"
     dev = root.text(f"{node}/dev")
     size = root.text(f"{node}/size")
@@ -96,7 +96,7 @@ def _read_disk(root: Root, name: str, tables: UsageTables) -> Disk | None:
     )
 
 
-def read_identity(root: Root, name: str) -> Disk:
+def read_identity(root: HostReader, name: str) -> Disk:
     """Return the identity of a whole disk by udev and sysfs. No file is kept open: any thread may call it."""
     node = f"{BLOCK}/{name.replace('/', '!')}"
     dev = root.text(f"{node}/dev")
@@ -112,7 +112,7 @@ def read_identity(root: Root, name: str) -> Disk:
     )
 
 
-def read_appearance(root: Root, disk: str) -> str:
+def read_appearance(root: HostReader, disk: str) -> str:
     """Return the boot ID and the ``diskseq`` of a whole disk; see ``Device.appearance``."""
     number = serial_word(root.text(f"{BLOCK}/{disk.replace('/', '!')}/diskseq"))
     boot = serial_word(root.text("/proc/sys/kernel/random/boot_id"))
@@ -123,7 +123,7 @@ def _is_size(text: str | None) -> TypeGuard[str]:
     return text is not None and text.isascii() and text.isdigit() and len(text) <= 20
 
 
-def whole_disk(root: Root, partition: str) -> str:
+def whole_disk(root: HostReader, partition: str) -> str:
     """Return the disk that a partition is on; its own name where that is not known."""
     link = root.link(f"{BLOCK}/{partition}")
     if link is not None and link.count("/") > 1:
@@ -134,7 +134,7 @@ def whole_disk(root: Root, partition: str) -> str:
     return partition
 
 
-def _model(root: Root, node: str, entry: UdevEntry) -> str | None:
+def _model(root: HostReader, node: str, entry: UdevEntry) -> str | None:
     return serial_word(root.text(f"{node}/device/model")) or serial_word(entry.properties.get("ID_MODEL"))
 
 
@@ -167,7 +167,7 @@ class UsageTables:
 
 
 def read_uses(
-    root: Root, name: str, dev: str | None, entry: UdevEntry, tables: UsageTables
+    root: HostReader, name: str, dev: str | None, entry: UdevEntry, tables: UsageTables
 ) -> tuple[Use, ...]:
     """Return all uses of a block device that can be seen without opening it."""
     paths = (f"/dev/{name}", *(f"/dev/{link}" for link in entry.links))
@@ -191,7 +191,7 @@ def read_uses(
     return tuple(uses)
 
 
-def candidate_names(root: Root) -> tuple[str, ...]:
+def candidate_names(root: HostReader) -> tuple[str, ...]:
     """Return the kernel's names of all disks and partitions that could hold a member, sorted."""
     return tuple(
         name.replace("!", "/")
@@ -200,7 +200,7 @@ def candidate_names(root: Root) -> tuple[str, ...]:
     )
 
 
-def map_candidates(root: Root) -> tuple[str, ...]:
+def map_candidates(root: HostReader) -> tuple[str, ...]:
     """Return the kernel's names of maps of the device mapper that could be members of an array, sorted.
 
     Left out are those of rescue trials, those that another map stands on, and what the device mapper keeps to

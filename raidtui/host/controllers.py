@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from raidtui.host.block import BLOCK
-from raidtui.host.roots.root import Root, whole_number
+from raidtui.host.readers.host_reader import HostReader, whole_number
 
 _AHCI = "/sys/bus/pci/drivers/ahci"
 _PCI = "/sys/bus/pci/devices"
@@ -14,7 +14,7 @@ _BEHIND = re.compile(r"/([0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])/ata[0-9]+/
 _IDE_CLASS = "0x0101"
 
 
-def read_hidden_nvme(root: Root) -> dict[str, int]:
+def read_hidden_nvme(root: HostReader) -> dict[str, int]:
     """Return how many NVMe devices each AHCI controller hides, by its PCI address: those that hide any.
 
     Source: ``remapped_nvme`` of drivers/ata/ahci.c.
@@ -23,7 +23,7 @@ def read_hidden_nvme(root: Root) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def has_lights(root: Root) -> bool:
+def has_lights(root: HostReader) -> bool:
     """Whether ledctl(8) may find an enclosure whose lights it controls; True where it does not say.
 
     Version 0.95 ends with status 0 and prints nothing where it finds none. It writes its own log nowhere.
@@ -32,7 +32,7 @@ def has_lights(root: Root) -> bool:
     return listed.status != 0 or bool(listed.stdout.strip())
 
 
-def read_ide_disks(root: Root, disks: Iterable[str]) -> tuple[str, ...]:
+def read_ide_disks(root: HostReader, disks: Iterable[str]) -> tuple[str, ...]:
     """Return the SATA disks whose controller is in IDE mode, by its PCI class (0101)."""
     found = []
     for disk in disks:

@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from raidtui.host.block import BLOCK
-from raidtui.host.roots.dir_root import DirRoot
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.folder_reader import FolderReader
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.udev import read_udev_entry
 
 _MOST_LINKS = 8
@@ -34,10 +34,10 @@ class DevicePaths:
         names: kernel names of the devices to look among, with their partitions; None for all.
     """
 
-    def __init__(self, root: Root, names: Collection[str] | None = None) -> None:
+    def __init__(self, root: HostReader, names: Collection[str] | None = None) -> None:
         self._root = root
         self._wanted = names
-        self._live = isinstance(root, DirRoot) and root.live
+        self._live = isinstance(root, FolderReader) and root.live
         self._numbers: dict[str, str] = {}  # kernel's name -> major:minor
         self._names: dict[str, str] = {}
         self._links: dict[str, str] = {}  # below /dev -> major:minor

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.disk import DiskIo
 from raidtui.view.units import SECTOR_BYTES
 
@@ -12,7 +12,7 @@ DISKSTATS = "/proc/diskstats"
 _FIRST, _WITHOUT_DISCARDS, _DISCARDED = 3, 14, 16
 
 
-def read_io(root: Root, names: Collection[str], *, keep: bool = False) -> dict[str, DiskIo]:
+def read_io(root: HostReader, names: Collection[str], *, keep: bool = False) -> dict[str, DiskIo]:
     """Return the counters of the named devices; devices that the kernel does not list are left out.
 
     Args:
@@ -54,12 +54,12 @@ def _parse_counters(words: list[str]) -> DiskIo | None:
     )
 
 
-def written_bytes(root: Root, names: Collection[str]) -> dict[str, int]:
+def written_bytes(root: HostReader, names: Collection[str]) -> dict[str, int]:
     """Return the bytes that the kernel has written to each of the named devices since it appeared."""
     return {name: io.written_sectors * SECTOR_BYTES for name, io in read_io(root, names).items()}
 
 
-def read_discards(root: Root, names: Collection[str]) -> dict[str, int]:
+def read_discards(root: HostReader, names: Collection[str]) -> dict[str, int]:
     """Return the discarded sectors of 512 bytes, by kernel name.
 
     A device whose counters are all 0 is left out: its queue does not count (queue/iostats). So is every

@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from raidtui.host.block import BLOCK
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.drive_cache import DriveCache
 
 _WORDS = {"write back": True, "write through": False}
 _TYPES = {**_WORDS, "none": False, "write back, no read (daft)": True}
 
 
-def read_drive_caches(root: Root, disks: Iterable[str]) -> tuple[DriveCache, ...]:
+def read_drive_caches(root: HostReader, disks: Iterable[str]) -> tuple[DriveCache, ...]:
     """Return what is known of the write caches of whole disks."""
     return tuple(_read(root, name) for name in disks)
 
 
-def _read(root: Root, name: str) -> DriveCache:
+def _read(root: HostReader, name: str) -> DriveCache:
     folder = f"{BLOCK}/{name}/device/scsi_disk"
     kinds = [(root.text(f"{folder}/{each}/cache_type") or "").strip() for each in root.names(folder)]
     return DriveCache(

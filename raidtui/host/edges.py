@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 EDGE_BYTES = 1 << 20
 LOOKED_AT_BYTES = 192 << 10
@@ -16,7 +16,7 @@ _MAGICS = (
 )
 
 
-def read_edges(root: Root, name: str, edge_bytes: int = EDGE_BYTES) -> tuple[bytes, bytes] | None:
+def read_edges(root: HostReader, name: str, edge_bytes: int = EDGE_BYTES) -> tuple[bytes, bytes] | None:
     """Return the first and last bytes of a device; None where it cannot be read."""
     if not root.live:
         return None

@@ -20,8 +20,8 @@ from raidtui.host.on_top import (
     runs_systemd,
 )
 from raidtui.host.probe import TogetherProbe, probe_signatures
+from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.host.references import read_referring
-from raidtui.host.roots.root import Root, whole_number
 from raidtui.host.tool_version import read_version
 from raidtui.host.tools import tool_path
 from raidtui.host.udev import has_udev_entry, read_udev_entry
@@ -45,7 +45,7 @@ _INITRAMFS = (
 )
 
 
-def read_host(root: Root, snapshot: Snapshot, *, mdadm: bool = True) -> Survey:
+def read_host(root: HostReader, snapshot: Snapshot, *, mdadm: bool = True) -> Survey:
     """Return what every survey has: files, tools, and the devices on top of the arrays."""
     texts = watched_texts(root)
     return Survey(
@@ -62,7 +62,7 @@ def read_host(root: Root, snapshot: Snapshot, *, mdadm: bool = True) -> Survey:
     )
 
 
-def read_above(root: Root, names: Collection[str]) -> dict[str, Disk]:
+def read_above(root: HostReader, names: Collection[str]) -> dict[str, Disk]:
     """Return these devices, their partitions and holders, and in turn theirs."""
     reader, found = DiskReader(root), dict[str, Disk]()
     wanted = set(names)
@@ -75,7 +75,7 @@ def read_above(root: Root, names: Collection[str]) -> dict[str, Disk]:
 
 
 def read_device(
-    root: Root,
+    root: HostReader,
     name: str,
     disks: Mapping[str, Disk] | None = None,
     *,
@@ -124,7 +124,7 @@ def read_device(
     )
 
 
-def why_busy(root: Root, name: str) -> str:
+def why_busy(root: HostReader, name: str) -> str:
     """Return why a device cannot be opened with O_EXCL, or "" where it can."""
     if not root.live:
         return ""
@@ -135,18 +135,18 @@ def why_busy(root: Root, name: str) -> str:
     return ""
 
 
-def digest_of(root: Root, name: str) -> str | None:
+def digest_of(root: HostReader, name: str) -> str | None:
     """Return the SHA-256 of a device's first and last MiB, to detect writes; None where it cannot be read."""
     edges = read_edges(root, name)
     return hashlib.sha256(b"".join(edges)).hexdigest() if edges is not None else None
 
 
-def watched_texts(root: Root) -> dict[str, str]:
+def watched_texts(root: HostReader) -> dict[str, str]:
     """Return those of mdadm.conf, fstab and crypttab that exist, by path."""
     return {path: text for path in WATCHED_FILES if (text := root.byte_text(path)) is not None}
 
 
-def _conf_path(root: Root, texts: dict[str, str]) -> str:
+def _conf_path(root: HostReader, texts: dict[str, str]) -> str:
     """Debian's mdadm 4.2 reads only /etc/mdadm/mdadm.conf; others read /etc/mdadm.conf first."""
     for path in CONF_PATHS:
         if path in texts:
@@ -161,6 +161,6 @@ def _homehost(conf: str) -> str:
     return next((name for name in named if name.lower() not in {"<system>", "<ignore>"}), "")
 
 
-def read_mdadm_version(root: Root) -> Answer[tuple[int, ...]]:
+def read_mdadm_version(root: HostReader) -> Answer[tuple[int, ...]]:
     """Return mdadm's version."""
     return read_version(root, "mdadm", _VERSION)

@@ -15,7 +15,7 @@ from raidtui.host.md.superblock import read_examined
 from raidtui.host.mounts import read_mounts
 from raidtui.host.openers import open_words
 from raidtui.host.probe import probe_signatures, wiped_types
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.stack import cache_facts
 from raidtui.model.disk import Disk, contents_value, identity_number
 from raidtui.model.plan import Fact, FactKind
@@ -28,16 +28,16 @@ _WRITTEN_AT = 6
 """Where /sys/block/NAME/stat has the sectors that were written (Documentation/block/stat.rst)."""
 
 
-def why_not(root: Root, fact: Fact) -> str:
+def why_not(root: HostReader, fact: Fact) -> str:
     """Return why a fact does not hold, a sentence, or "" where it does."""
     return _READERS[fact.kind](root, fact.subject, fact.value)
 
 
-def _disk(root: Root, name: str) -> Disk | None:
+def _disk(root: HostReader, name: str) -> Disk | None:
     return DiskReader(root).read({name}).get(name)
 
 
-def _serial(root: Root, name: str, value: str) -> str:
+def _serial(root: HostReader, name: str, value: str) -> str:
     disk = _disk(root, name)
     if disk is None:
         return f"{name}, {identity_number(value)}, is gone"
@@ -47,7 +47,7 @@ def _serial(root: Root, name: str, value: str) -> str:
     return f"{name} is another disk now: {found or 'without serial number'}" + (value and f", not {value}")
 
 
-def _appearance(root: Root, name: str, value: str) -> str:
+def _appearance(root: HostReader, name: str, value: str) -> str:
     """After a reboot, ``diskseq`` starts again: then only the serial number counts."""
     disk = _disk(root, name)
     if disk is None:
@@ -58,14 +58,14 @@ def _appearance(root: Root, name: str, value: str) -> str:
     return f"{name} has been away since the plan was made: it may be another disk now"
 
 
-def _size(root: Root, name: str, value: str) -> str:
+def _size(root: HostReader, name: str, value: str) -> str:
     disk = _disk(root, name)
     if disk is None:
         return f"{name} is gone"
     return "" if str(disk.size_bytes) == value else f"{name} has another size now: {disk.size_bytes} bytes"
 
 
-def _free(root: Root, name: str, value: str) -> str:
+def _free(root: HostReader, name: str, value: str) -> str:
     del value
     disk = _disk(root, name)
     if disk is None:
@@ -79,14 +79,14 @@ def _free(root: Root, name: str, value: str) -> str:
     return f"{name}: {busy}" if busy else ""
 
 
-def _untouched(root: Root, name: str, value: str) -> str:
+def _untouched(root: HostReader, name: str, value: str) -> str:
     found = digest_of(root, name)
     if found is None:
         return f"{name} cannot be read"
     return "" if found == value else f"{name} was written to since the plan was made"
 
 
-def _contents(root: Root, name: str, value: str) -> str:
+def _contents(root: HostReader, name: str, value: str) -> str:
     """Look at the device itself, right before it is written to: udev may not know what it holds."""
     found = probe_signatures(root, name)
     if found.value is None:
@@ -97,7 +97,7 @@ def _contents(root: Root, name: str, value: str) -> str:
     return f"{name} holds {words or 'nothing'} now, and {value or 'nothing'} when the plan was made"
 
 
-def _superblock(root: Root, name: str, value: str) -> str:
+def _superblock(root: HostReader, name: str, value: str) -> str:
     try:
         found = read_examined(root, name)
     except MdadmError as error:
@@ -110,7 +110,7 @@ def _superblock(root: Root, name: str, value: str) -> str:
     return f"{name} has the superblock of {found.label if found else uuid} ({uuid})"
 
 
-def _clean(root: Root, name: str, value: str) -> str:
+def _clean(root: HostReader, name: str, value: str) -> str:
     del value
     output = root.run("wipefs", "--no-act", "--noheadings", f"/dev/{name}")
     if output.status != 0:
@@ -120,7 +120,7 @@ def _clean(root: Root, name: str, value: str) -> str:
     return f"{name} still has signatures{types}" if output.stdout.strip() else ""
 
 
-def _array(root: Root, name: str, value: str) -> str:
+def _array(root: HostReader, name: str, value: str) -> str:
     found, wanted = read_uuid(root, f"{BLOCK}/{name}/md"), canonical_uuid(value)
     if found and found == wanted:
         return ""
@@ -133,7 +133,7 @@ def _array(root: Root, name: str, value: str) -> str:
     )
 
 
-def kernel_name(root: Root, uuid: str) -> str | None:
+def kernel_name(root: HostReader, uuid: str) -> str | None:
     """Return the kernel's name of the array with this UUID, or None."""
     for name in root.names(BLOCK):
         if name.startswith("md") and read_uuid(root, f"{BLOCK}/{name}/md") == uuid:
@@ -141,21 +141,21 @@ def kernel_name(root: Root, uuid: str) -> str | None:
     return None
 
 
-def _gone(root: Root, subject: str, value: str) -> str:
+def _gone(root: HostReader, subject: str, value: str) -> str:
     del value
     name = kernel_name(root, subject) if ":" in subject else subject
     state = root.text(f"{BLOCK}/{name}/md/array_state") if name else None
     return "" if state is None or state.strip() == "clear" else f"{name} is there"
 
 
-def _running(root: Root, uuid: str, value: str) -> str:
+def _running(root: HostReader, uuid: str, value: str) -> str:
     del value
     name = kernel_name(root, uuid)
     state = (root.text(f"{BLOCK}/{name}/md/array_state") or "").strip() if name else ""
     return "" if state not in {"", "clear", "inactive"} else f"the array {uuid} is {state or 'not there'}"
 
 
-def _unused(root: Root, name: str, value: str) -> str:
+def _unused(root: HostReader, name: str, value: str) -> str:
     del value
     disk = _disk(root, name)
     if disk is None:
@@ -168,7 +168,7 @@ def _unused(root: Root, name: str, value: str) -> str:
     return ""
 
 
-def _name(root: Root, uuid: str, value: str) -> str:
+def _name(root: HostReader, uuid: str, value: str) -> str:
     name = kernel_name(root, uuid)
     if name is None:
         return f"the array {uuid} is not there"
@@ -180,12 +180,12 @@ def _name(root: Root, uuid: str, value: str) -> str:
     return "" if label == value else f"{name} is called {label or 'nothing'}"
 
 
-def _level(root: Root, name: str, value: str) -> str:
+def _level(root: HostReader, name: str, value: str) -> str:
     found = (root.text(f"{BLOCK}/{name}/md/level") or "").strip()
     return "" if found == value else f"{name} is {found or 'not there'}"
 
 
-def _member(root: Root, subject: str, value: str) -> str:
+def _member(root: HostReader, subject: str, value: str) -> str:
     array, _, device = subject.partition("/")
     states = root.text(f"{BLOCK}/{array}/md/dev-{device.replace('/', '!')}/state")
     words = set((states or "").split(",")) | ({"absent"} if states is None else {"present"})
@@ -198,7 +198,7 @@ def _member(root: Root, subject: str, value: str) -> str:
     )
 
 
-def _file_system(root: Root, path: str, value: str) -> str:
+def _file_system(root: HostReader, path: str, value: str) -> str:
     output = root.run("blkid", "--probe", "--output", "value", "--match-tag", "TYPE", path)
     if output.status not in {0, 2}:  # 2: nothing was found
         return f"{path} cannot be examined: {output.why}"
@@ -206,25 +206,25 @@ def _file_system(root: Root, path: str, value: str) -> str:
     return "" if found == value else f"{path} has {found or 'no file system'}"
 
 
-def _mounted(root: Root, place: str, value: str) -> str:
+def _mounted(root: HostReader, place: str, value: str) -> str:
     found = any(mount.where == place for mount in read_mounts(root))
     if found == (value != "no"):
         return ""
     return f"something is mounted at {place}" if found else f"nothing is mounted at {place}"
 
 
-def _node(root: Root, path: str, value: str) -> str:
+def _node(root: HostReader, path: str, value: str) -> str:
     del value
     folder, _, name = path.rpartition("/")
     return "" if name in root.names(folder) else f"{path} is not there"
 
 
-def _text(root: Root, path: str, value: str) -> str:
+def _text(root: HostReader, path: str, value: str) -> str:
     found = root.text(path)
     return "" if found is not None and found.strip() == value.strip() else f"{path} reads {found!r}"
 
 
-def _digest(root: Root, path: str, value: str) -> str:
+def _digest(root: HostReader, path: str, value: str) -> str:
     try:
         found = hashlib.sha256(root.read(path)).hexdigest()
     except OSError:
@@ -232,7 +232,7 @@ def _digest(root: Root, path: str, value: str) -> str:
     return "" if found == value else f"{path} was changed since the plan was made"
 
 
-def _line(root: Root, path: str, value: str) -> str:
+def _line(root: HostReader, path: str, value: str) -> str:
     try:
         lines = root.read(path).decode("latin-1").split("\n")  # as in Survey.texts
     except OSError:
@@ -240,14 +240,14 @@ def _line(root: Root, path: str, value: str) -> str:
     return "" if value in lines else f"{path} has no line {value!r}"
 
 
-def _larger(root: Root, name: str, value: str) -> str:
+def _larger(root: HostReader, name: str, value: str) -> str:
     disk = _disk(root, name)
     if disk is None or disk.size_bytes is None:
         return f"{name} is gone"
     return "" if disk.size_bytes > int(value) else f"{name} has {disk.size_bytes} bytes"
 
 
-def _unwritten(root: Root, uuid: str, value: str) -> str:
+def _unwritten(root: HostReader, uuid: str, value: str) -> str:
     """A stopped array has no counter; then the superblocks of its members say it, but for RAID 0."""
     runs, _, seen = value.partition(" ")
     name = kernel_name(root, uuid)
@@ -266,7 +266,7 @@ def _unwritten(root: Root, uuid: str, value: str) -> str:
     return f"{binary_size(written)} were written to {name} since it was started" if written else ""
 
 
-def _events(root: Root, name: str, value: str) -> str:
+def _events(root: HostReader, name: str, value: str) -> str:
     """Md counts an event before an array that was clean is first written to, but for RAID 0."""
     uuid, _, most = value.partition("/")
     try:

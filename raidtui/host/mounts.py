@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 MOUNTINFO, SWAPS = "/proc/self/mountinfo", "/proc/swaps"
 
@@ -43,12 +43,12 @@ def parse_swaps(text: str) -> frozenset[str]:
     return frozenset(unescape(line.split()[0]) for line in text.split("\n")[1:] if line.split())
 
 
-def read_mounts(root: Root) -> tuple[Mount, ...]:
+def read_mounts(root: HostReader) -> tuple[Mount, ...]:
     """Return the mounts that this process sees, in the order in which they were made."""
     return parse_mounts(root.text(MOUNTINFO) or "")
 
 
-def mount_of(root: Root, folder: str) -> Mount | None:
+def mount_of(root: HostReader, folder: str) -> Mount | None:
     """Return the mount that a folder is on; None where that is not known.
 
     Args:
@@ -59,7 +59,7 @@ def mount_of(root: Root, folder: str) -> Mount | None:
     return max(reversed(on), key=lambda each: len(each.where)) if on else None
 
 
-def mount_options(root: Root, where: str) -> str:
+def mount_options(root: HostReader, where: str) -> str:
     """Return the options of the mount at a place, as proc_pid_mounts(5) prints them; "" where none is."""
     for line in (root.text("/proc/self/mounts") or "").split("\n"):
         words = line.split()

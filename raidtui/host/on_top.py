@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from raidtui.host.roots.root import Root, whole_number
+from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.model.answer import Answer, AnswerKind, known
 from raidtui.model.plan import FactKind
 
@@ -14,7 +14,7 @@ _TIMER = "fstrim.timer"
 _RAID456_DISCARDS = "/sys/module/raid456/parameters/devices_handle_discard_safely"
 
 
-def read_groups(root: Root) -> Answer[tuple[str, ...]]:
+def read_groups(root: HostReader) -> Answer[tuple[str, ...]]:
     """Return the names of all LVM volume groups.
 
     vgs reads the labels of all block devices, so this is called only where the answer is needed.
@@ -33,7 +33,7 @@ def read_groups(root: Root) -> Answer[tuple[str, ...]]:
         return output.silent(AnswerKind.NOT_UNDERSTOOD, "vgs prints something other than a report in JSON")
 
 
-def read_issue_discards(root: Root) -> bool | None:
+def read_issue_discards(root: HostReader) -> bool | None:
     """Return lvm.conf's issue_discards or its default; None where there is no LVM."""
     output = root.run("lvmconfig", "--typeconfig", "full", "devices/issue_discards", timeout_s=_TOOL_S)
     words = {line.strip() for line in output.stdout.split("\n")}
@@ -42,12 +42,12 @@ def read_issue_discards(root: Root) -> bool | None:
     )
 
 
-def runs_systemd(root: Root) -> bool:
+def runs_systemd(root: HostReader) -> bool:
     """Whether systemd is PID 1: only then do its timers run."""
     return (root.text("/proc/1/comm") or "").strip() == "systemd"
 
 
-def read_trim_timer(root: Root) -> str:
+def read_trim_timer(root: HostReader) -> str:
     """Return the state of fstrim.timer: enabled, disabled, masked; "" where systemd has none."""
     if not runs_systemd(root):
         return ""
@@ -55,12 +55,12 @@ def read_trim_timer(root: Root) -> str:
     return "" if word == "not-found" else word
 
 
-def read_raid456_discards(root: Root) -> bool | None:
+def read_raid456_discards(root: HostReader) -> bool | None:
     """Return whether raid456 passes discards to its members; None where it is not loaded."""
     return {"Y": True, "N": False}.get((root.text(_RAID456_DISCARDS) or "").strip())
 
 
-def _extents(root: Root, path: str, value: str) -> str:
+def _extents(root: HostReader, path: str, value: str) -> str:
     """Whether the data start at a stripe boundary (pvs(8): pe_start)."""
     output = root.run("pvs", "--noheadings", "--nosuffix", "--units", "b", "--options", "pe_start", path)
     if output.why_not:
@@ -73,7 +73,7 @@ def _extents(root: Root, path: str, value: str) -> str:
     return f"the data on {path} start at byte {start}, which is not a multiple of {value}"
 
 
-def _group(root: Root, path: str, value: str) -> str:
+def _group(root: HostReader, path: str, value: str) -> str:
     output = root.run("pvs", "--noheadings", "--options", "vg_name", path)
     if output.why_not:
         return f"{path} cannot be examined: {output.why_not}"
@@ -83,7 +83,7 @@ def _group(root: Root, path: str, value: str) -> str:
     return f"{path} is in the volume group {found}" if found else f"{path} is in no volume group"
 
 
-def _volume(root: Root, name: str, value: str) -> str:
+def _volume(root: HostReader, name: str, value: str) -> str:
     """Compare all rows of lvs, one per segment: a volume may have been extended with other stripes."""
     output = root.run(
         *("lvs", "--noheadings", "--nosuffix", "--units", "k", "--separator", ","),
@@ -103,7 +103,7 @@ def _stripes(row: str) -> str:
     return "linear" if stripes == "1" else f"{stripes}x{size.partition('.')[0]}"
 
 
-def _geometry(root: Root, path: str, value: str) -> str:
+def _geometry(root: HostReader, path: str, value: str) -> str:
     """Compare tune2fs's or xfs_info's figures, in blocks; the device may be mounted or not."""
     xfs = value.startswith("sunit=")
     output = root.run(*(("xfs_info", path) if xfs else ("tune2fs", "-l", path)))
@@ -131,7 +131,7 @@ def _xfs_geometry(text: str) -> str:
     return ""
 
 
-def _unit(root: Root, unit: str, value: str) -> str:
+def _unit(root: HostReader, unit: str, value: str) -> str:
     verb = "is-active" if value in _ACTIVITY else "is-enabled"
     output = root.run("systemctl", verb, unit)
     if output.why_not:

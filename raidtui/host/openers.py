@@ -17,8 +17,8 @@ from msgspec import Struct
 from raidtui.host.block import BLOCK, DiskReader
 from raidtui.host.device_paths import DevicePaths
 from raidtui.host.mounts import read_mounts, unescape
-from raidtui.host.roots.dir_root import DirRoot
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.folder_reader import FolderReader
+from raidtui.host.readers.host_reader import HostReader
 
 _PACE_S = 0.1
 _UDEV_S = 15.0
@@ -48,7 +48,7 @@ class Opener(Struct, frozen=True, kw_only=True):
     of_udev: bool = False
 
 
-def open_words(root: Root, names: Collection[str], *, patience_s: float = 1.0) -> Mapping[str, str]:
+def open_words(root: HostReader, names: Collection[str], *, patience_s: float = 1.0) -> Mapping[str, str]:
     """Return who has these devices or their partitions open, by kernel name; unopened devices are left out.
 
     For a partition, those who write to its disk count, too. Nobody counts who closes it in ``patience_s``,
@@ -86,7 +86,7 @@ def open_words(root: Root, names: Collection[str], *, patience_s: float = 1.0) -
         time.sleep(_PACE_S)
 
 
-def _related(root: Root, name: str) -> tuple[tuple[str, ...], str]:
+def _related(root: HostReader, name: str) -> tuple[tuple[str, ...], str]:
     """Return the numbers of a device and its partitions, and the number of a partition's disk or ""."""
     node = name.replace("/", "!")
     parts = [
@@ -102,7 +102,7 @@ def _related(root: Root, name: str) -> tuple[tuple[str, ...], str]:
     return tuple(number for number in own if number), whole
 
 
-def _loops(root: Root, names: Collection[str], numbers: set[str]) -> dict[str, list[Opener]]:
+def _loops(root: HostReader, names: Collection[str], numbers: set[str]) -> dict[str, list[Opener]]:
     """Return the loop devices on these devices, with the users of the loop devices."""
     found: dict[str, list[Opener]] = {}
     paths = DevicePaths(
@@ -123,10 +123,10 @@ def _loops(root: Root, names: Collection[str], numbers: set[str]) -> dict[str, l
     return found
 
 
-def _processes(root: Root, numbers: set[str]) -> tuple[dict[str, list[Opener]], bool]:
+def _processes(root: HostReader, numbers: set[str]) -> tuple[dict[str, list[Opener]], bool]:
     """Return the processes that have these devices open, and whether all processes could be read."""
     found: dict[str, list[Opener]] = {}
-    if not (isinstance(root, DirRoot) and root.live):
+    if not (isinstance(root, FolderReader) and root.live):
         return found, True
     all_seen = True
     away = _remote_mounts(root)
@@ -168,18 +168,18 @@ def _block_number(path: str, away: tuple[str, ...]) -> str:
     return ""
 
 
-def _is_writing(root: Root, pid: int, file: str) -> bool:
+def _is_writing(root: HostReader, pid: int, file: str) -> bool:
     """Whether a file is open for writing, by its flags in fdinfo (proc(5))."""
     lines = (root.text(f"/proc/{pid}/fdinfo/{file}") or "").split("\n")
     flags = next((line.split()[1] for line in lines if line.startswith("flags:")), "0")
     return int(flags, 8) & os.O_ACCMODE != os.O_RDONLY
 
 
-def _remote_mounts(root: Root) -> tuple[str, ...]:
+def _remote_mounts(root: HostReader) -> tuple[str, ...]:
     return tuple(f"{mount.where}/" for mount in read_mounts(root) if mount.kind.startswith(_REMOTE))
 
 
-def _is_ours(root: Root, pid: int) -> bool:
+def _is_ours(root: HostReader, pid: int) -> bool:
     """Whether a process is a tool by which this process reads: what is being read is not in use by that.
 
     Jobs, which write, are carried out by processes of their own; their tools are no children of this one.

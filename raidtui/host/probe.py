@@ -6,7 +6,7 @@ from collections.abc import Collection
 from threading import Lock
 
 from raidtui.host.block import DiskReader
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.tools import ToolOutput
 from raidtui.model.answer import Answer, AnswerKind, known
 from raidtui.model.disk import Use
@@ -15,7 +15,7 @@ _PROBE_S, _TOGETHER_S = 20.0, 3.0
 _NOTHING, _SEVERAL = 2, 8  # exit statuses of blkid(8) with --probe
 
 
-def probe_signatures(root: Root, name: str) -> Answer[tuple[Use, ...]]:
+def probe_signatures(root: HostReader, name: str) -> Answer[tuple[Use, ...]]:
     """Return the signatures on a device; none where blkid and wipefs agree that there is none.
 
     Args:
@@ -52,7 +52,7 @@ class TogetherProbe:
         names: the kernel's names.
     """
 
-    def __init__(self, root: Root, names: Collection[str]) -> None:
+    def __init__(self, root: HostReader, names: Collection[str]) -> None:
         self._root = root
         self._paths = {f"/dev/{name}": name for name in names if "/" not in name}
         self._lock = Lock()
@@ -93,7 +93,7 @@ def _uses(rows: dict[str, str]) -> tuple[Use, ...]:
     )
 
 
-def _none(root: Root, path: str) -> Answer[tuple[Use, ...]]:
+def _none(root: HostReader, path: str) -> Answer[tuple[Use, ...]]:
     """Confirm that there is nothing: blkid ends with the same status where a device cannot be read."""
     output = root.run("wipefs", "--no-act", "--noheadings", path, timeout_s=_PROBE_S)
     if output.status != 0:

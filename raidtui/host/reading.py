@@ -26,8 +26,8 @@ from raidtui.host.on_top import (
 )
 from raidtui.host.openers import open_words
 from raidtui.host.probe import TogetherProbe
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.references import read_named
-from raidtui.host.roots.root import Root
 from raidtui.host.smart.smart_names import has_smart
 from raidtui.host.udev import read_udev_entry, unsettled_devices
 from raidtui.model.disk import Disk
@@ -82,10 +82,10 @@ class ReadingScope(Struct, frozen=True, kw_only=True):
 class Asker(Protocol):
     """Reads and judges the wear of disks: see ``raidtui.wear.survey_wear``."""
 
-    def measure(self, root: Root, disks: Collection[str]) -> None:
+    def measure(self, root: HostReader, disks: Collection[str]) -> None:
         """Read SMART of whole disks; waiting for one that hangs is limited."""
 
-    def judge(self, root: Root, survey: Survey) -> Survey:
+    def judge(self, root: HostReader, survey: Survey) -> Survey:
         """Return the survey with the known wear of its devices."""
 
 
@@ -133,7 +133,7 @@ class Reading:
 
     def __init__(
         self,
-        root: Root,
+        root: HostReader,
         snapshot: Snapshot,
         scope: ReadingScope,
         *,
@@ -368,13 +368,13 @@ def _parts(disk: Disk) -> tuple[str, ...]:
     return tuple(use.what for use in disk.uses if use.kind == "partition")
 
 
-def _light(root: Root, disk: Disk) -> Device:
+def _light(root: HostReader, disk: Disk) -> Device:
     """Return a device by udev and sysfs, without opening it."""
     return Device(disk=disk, links=read_udev_entry(root, disk.dev).links)
 
 
 def read_survey(
-    root: Root, snapshot: Snapshot, names: Collection[str] = (), *, on_top: bool = False
+    root: HostReader, snapshot: Snapshot, names: Collection[str] = (), *, on_top: bool = False
 ) -> Survey:
     """Return the survey of a host; devices that do not answer in time are ``silent``.
 

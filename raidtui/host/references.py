@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterator, Mapping
 
 from raidtui.host.device_paths import DevicePaths
 from raidtui.host.mounts import unescape
-from raidtui.host.roots.dir_root import DirRoot
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.folder_reader import FolderReader
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.survey import Reference
 
 FSTAB, CRYPTTAB = "/etc/fstab", "/etc/crypttab"
@@ -57,7 +57,7 @@ _FOLDERS = (
 _SIGNS = (b"/dev/md", b"/md-name-", b"dev-md", b"md\\x2dname")
 
 
-def read_named(root: Root, texts: Mapping[str, str], names: Collection[str]) -> tuple[Reference, ...]:
+def read_named(root: HostReader, texts: Mapping[str, str], names: Collection[str]) -> tuple[Reference, ...]:
     """Return the lines that name these devices or their partitions.
 
     Args:
@@ -101,7 +101,7 @@ def _values(options: str) -> Iterator[str]:
             yield value
 
 
-def _unit_words(root: Root) -> Iterator[tuple[str, int, str]]:
+def _unit_words(root: HostReader) -> Iterator[tuple[str, int, str]]:
     for folder in _UNIT_FOLDERS:
         units = [name for name in root.names(folder) if name.endswith((*_UNITS, ".mount.d", ".swap.d"))]
         for unit in units[:MOST_FILES]:
@@ -117,7 +117,7 @@ def _unit_words(root: Root) -> Iterator[tuple[str, int, str]]:
                         yield from ((path, number, word) for word in _values(value))
 
 
-def read_referring(root: Root) -> dict[str, str]:
+def read_referring(root: HostReader) -> dict[str, str]:
     """Return the files that name any array, by path, bytes as characters: see ``Survey.texts``."""
     found = {}
     for path in _paths(root):
@@ -127,23 +127,23 @@ def read_referring(root: Root) -> dict[str, str]:
     return found
 
 
-def _paths(root: Root) -> Iterator[str]:
+def _paths(root: HostReader) -> Iterator[str]:
     yield from _FILES
     for folder, endings in _FOLDERS:
         names = [name for name in root.names(folder) if name.endswith(endings)]
         yield from (f"{folder}/{name}" for name in names[:MOST_FILES])
 
 
-def regular_text(root: Root, path: str) -> str | None:
+def regular_text(root: HostReader, path: str) -> str | None:
     """Return a regular file with bytes as characters; None for other files, and where it cannot be read."""
     data = _regular(root, path)
     return data.decode("latin-1") if data is not None else None
 
 
-def _regular(root: Root, path: str) -> bytes | None:
+def _regular(root: HostReader, path: str) -> bytes | None:
     """Return a regular file's bytes; None for other files, large ones, and where it cannot be read."""
     try:
-        if not isinstance(root, DirRoot):
+        if not isinstance(root, FolderReader):
             data = root.read(path)
             return data if len(data) <= LARGEST_BYTES else None
         # O_NONBLOCK: opening a FIFO must not wait for a writer.

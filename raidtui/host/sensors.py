@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 _HWMON = "/sys/class/hwmon"
 _CPUFREQ = "/sys/devices/system/cpu/cpufreq"
@@ -23,7 +23,7 @@ _NAMESPACE = re.compile(r"(nvme[0-9]+)(?:c[0-9]+)?(n[0-9]+)")
 _NOTHING = -273_000  # an NVMe disk without a sensor reports 0 kelvin
 
 
-def find_thermometers(root: Root, disks: Collection[str]) -> dict[str, str]:
+def find_thermometers(root: HostReader, disks: Collection[str]) -> dict[str, str]:
     """Return the file with each disk's temperature, by kernel name, without reading it.
 
     Disks without hwmon are left out: SATA disks where drivetemp is not loaded, and SAS disks.
@@ -42,7 +42,7 @@ def find_thermometers(root: Root, disks: Collection[str]) -> dict[str, str]:
     return {disk: found[disk] for disk in disks if disk in found}
 
 
-def _namespaces(root: Root, device: str) -> Iterator[str]:
+def _namespaces(root: HostReader, device: str) -> Iterator[str]:
     """Yield the disks of a controller. hwmon belongs to it or, before Linux 5.12, to its PCI device."""
     controllers = [name for name in root.names(f"{device}/nvme") if _CONTROLLER.fullmatch(name)]
     for folder in (device, *(f"{device}/nvme/{name}" for name in controllers)):
@@ -51,7 +51,7 @@ def _namespaces(root: Root, device: str) -> Iterator[str]:
                 yield found[1] + found[2]  # nvme0c1n2 is a path to nvme0n2
 
 
-def read_celsius(root: Root, thermometers: Mapping[str, str]) -> dict[str, float]:
+def read_celsius(root: HostReader, thermometers: Mapping[str, str]) -> dict[str, float]:
     """Return the temperature of disks, degrees Celsius; disks that report none are left out.
 
     Args:
@@ -66,14 +66,14 @@ def read_celsius(root: Root, thermometers: Mapping[str, str]) -> dict[str, float
     return found
 
 
-def policy_words(root: Root, name: str) -> tuple[str, ...]:
+def policy_words(root: HostReader, name: str) -> tuple[str, ...]:
     """Return the content of a file, such as ``scaling_governor``, of each cpufreq policy; () without any."""
     policies = (each for each in root.names(_CPUFREQ) if each.startswith("policy"))
     texts = (root.text(f"{_CPUFREQ}/{policy}/{name}") for policy in policies)
     return tuple(text.strip() for text in texts if text)
 
 
-def read_mhz(root: Root) -> tuple[int, int] | None:
+def read_mhz(root: HostReader) -> tuple[int, int] | None:
     """Return the lowest and highest current frequency of the processors, MHz; None where it is not known."""
     words = policy_words(root, "scaling_cur_freq")
     found = [int(word) // 1000 for word in words if word.isdecimal() and len(word) < 12]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 _UNIT_SERIAL = ("SCSI_IDENT_SERIAL", "ID_SCSI_SERIAL")
 _OF_PAGE_80 = "S"
@@ -19,7 +19,7 @@ _OF_PAGE_80 = "S"
 _PAGE, _HEAD = 0x80, 4
 
 
-def label_serial(root: Root, node: str, known: Mapping[str, str]) -> str | None:
+def label_serial(root: HostReader, node: str, known: Mapping[str, str]) -> str | None:
     """Return the serial number on the label of a whole disk; None where it is not known.
 
     Args:
@@ -54,7 +54,7 @@ def page_80_serial(page: bytes) -> str | None:
     return serial_word(text.decode("ascii", "replace"))
 
 
-def _page_80(root: Root, node: str) -> str | None:
+def _page_80(root: HostReader, node: str) -> str | None:
     try:
         return page_80_serial(root.read(f"{node}/device/vpd_pg80"))
     except OSError:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.host.md.raw_superblock import find_superblocks
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.survey import Superblock
 
 SURFACES = "/.raidtui/surfaces.json"
@@ -59,7 +59,9 @@ class Surface(Struct, frozen=True, kw_only=True, omit_defaults=True):
     hidden_sectors: int = 0
 
 
-def read_surface(root: Root, name: str, limit_s: float, data_bytes: int | None = None) -> Surface | None:
+def read_surface(
+    root: HostReader, name: str, limit_s: float, data_bytes: int | None = None
+) -> Surface | None:
     """Look at a device; return None where it cannot be opened, or is not of the live host.
 
     Args:

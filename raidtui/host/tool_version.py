@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.answer import Answer, AnswerKind
 
 _VERSION_S = 10.0
 
 
-def read_version(root: Root, tool: str, form: re.Pattern[str]) -> Answer[tuple[int, ...]]:
+def read_version(root: HostReader, tool: str, form: re.Pattern[str]) -> Answer[tuple[int, ...]]:
     """Return a tool's version; where it does not answer in time, it is asked twice.
 
     Args:

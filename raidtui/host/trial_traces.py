@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.snapshot import TrialTrace
 
 PREFIX = "raidtui-rescue-"
@@ -30,7 +30,7 @@ def rules_path(ident: str) -> str:
     return f"{RULES}/01-{PREFIX}{ident}.rules"
 
 
-def read_array_rules(root: Root) -> str:
+def read_array_rules(root: HostReader) -> str:
     """Return mdadm's rules of udev for arrays; "" where there are none, or an admin's file replaces them."""
     if root.is_there(f"/etc/udev/rules.d/{_ARRAY_RULES}") or (
         root.is_there(SHADOW) and not is_shadowed(root)
@@ -39,17 +39,17 @@ def read_array_rules(root: Root) -> str:
     return next((text for folder in _VENDORS if (text := root.text(f"{folder}/{_ARRAY_RULES}"))), "")
 
 
-def is_shadowed(root: Root) -> bool:
+def is_shadowed(root: HostReader) -> bool:
     """Whether a trial's file goes before mdadm's rules."""
     return (root.text(SHADOW) or "").startswith(SHADOW_MARK)
 
 
-def read_trials(root: Root) -> tuple[TrialTrace, ...]:
+def read_trials(root: HostReader) -> tuple[TrialTrace, ...]:
     """Return the trials of which something is there: they run, or are held, or were cut short."""
     idents = [name.removeprefix(PREFIX) for name in root.names(RUN) if name.startswith(PREFIX)]
     return tuple(TrialTrace(ident=ident, array=_array(root, ident)) for ident in sorted(idents))
 
 
-def _array(root: Root, ident: str) -> str:
+def _array(root: HostReader, ident: str) -> str:
     found = _ARRAY.search(root.text(rules_path(ident)) or "")
     return found[1] if found is not None else ""

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 DATA = "/run/udev/data"
 QUEUE = "/run/udev/queue"  # there while udev has events to handle
@@ -43,18 +43,18 @@ def parse_udev_entry(text: str) -> UdevEntry:
     return UdevEntry(properties=properties, links=tuple(links))
 
 
-def read_udev_entry(root: Root, dev: str | None) -> UdevEntry:
+def read_udev_entry(root: HostReader, dev: str | None) -> UdevEntry:
     """Return the entry of the block device with this "major:minor"; an empty one where udev has none."""
     text = root.text(f"{DATA}/b{dev}") if dev else None
     return parse_udev_entry(text) if text else UdevEntry()
 
 
-def has_udev_entry(root: Root, dev: str) -> bool:
+def has_udev_entry(root: HostReader, dev: str) -> bool:
     """Whether udev has read the block device with this "major:minor"."""
     return root.text(f"{DATA}/b{dev}") is not None
 
 
-def unsettled_devices(root: Root, *, patience_s: float = 1.0) -> frozenset[str]:
+def unsettled_devices(root: HostReader, *, patience_s: float = 1.0) -> frozenset[str]:
     """Return the block devices that udev has not finished with: their contents and links are not known yet.
 
     libudev enumerates the devices; loading pyudev takes some 15 ms, a device 0.1 ms.

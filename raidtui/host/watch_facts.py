@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from raidtui.host.md.configured import conf_entries
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.alert_setup import CHANNELS
 from raidtui.model.watchers import Monitor, Smartd, Watchers
 
@@ -39,7 +39,7 @@ _SWITCHES = {
 """Distributions' scripts do nothing unless this file says so."""
 
 
-def read_watchers(root: Root) -> Watchers | None:
+def read_watchers(root: HostReader) -> Watchers | None:
     """Return who watches a host's arrays; None where its processes cannot be seen."""
     if root.text("/proc/1/comm") is None or root.text("/proc/1/cmdline") is None:
         return None
@@ -60,7 +60,7 @@ def read_watchers(root: Root) -> Watchers | None:
     )
 
 
-def read_smartd(root: Root) -> Smartd | None:
+def read_smartd(root: HostReader) -> Smartd | None:
     """Return what smartd does; None where it is not installed."""
     conf = next((path for path in _SMARTD_CONFS if root.text(path) is not None), "")
     if not conf:
@@ -98,7 +98,7 @@ def smartd_lines(text: str) -> tuple[tuple[tuple[int, ...], tuple[str, ...]], ..
     return tuple(found)
 
 
-def _processes(root: Root) -> Iterator[tuple[int, tuple[str, ...]]]:
+def _processes(root: HostReader) -> Iterator[tuple[int, tuple[str, ...]]]:
     for folder in root.names("/proc"):
         if folder.isdigit() and (words := (root.text(f"/proc/{folder}/cmdline") or "").split("\0"))[0]:
             yield int(folder), tuple(words)
@@ -126,7 +126,7 @@ def conf_word(entries: Sequence[Sequence[str]], keyword: str) -> str:
     )
 
 
-def _cron_checks(root: Root, processes: Sequence[tuple[int, tuple[str, ...]]]) -> Iterator[str]:
+def _cron_checks(root: HostReader, processes: Sequence[tuple[int, tuple[str, ...]]]) -> Iterator[str]:
     runs = any(_called(words) in _CRONS for _, words in processes)
     if not runs and not any(name.startswith("cron-") for name in root.names(_CRON_UNITS)):
         return
@@ -137,13 +137,13 @@ def _cron_checks(root: Root, processes: Sequence[tuple[int, tuple[str, ...]]]) -
                 break
 
 
-def _in_folders(root: Root, folders: Sequence[str]) -> Iterator[str]:
+def _in_folders(root: HostReader, folders: Sequence[str]) -> Iterator[str]:
     for folder in folders:
         for name in sorted(root.names(folder)):
             yield f"{folder}/{name}"
 
 
-def _is_on(root: Root, line: str) -> bool:
+def _is_on(root: HostReader, line: str) -> bool:
     """Whether the file that switches a distribution's script says that it works; others need none."""
     for script, (path, key) in _SWITCHES.items():
         if script in line:
@@ -152,7 +152,7 @@ def _is_on(root: Root, line: str) -> bool:
     return True
 
 
-def _timers(root: Root, *, monitored: bool) -> Iterator[str]:
+def _timers(root: HostReader, *, monitored: bool) -> Iterator[str]:
     """Yield the timers that are enabled, and whose service checks arrays."""
     found = set()
     for folder in _UNITS:
@@ -174,12 +174,12 @@ def _started(service: str) -> str:
     return " ".join(line for line in lines if line.startswith("ExecStart"))
 
 
-def _all_seen(root: Root) -> bool:
+def _all_seen(root: HostReader) -> bool:
     """Whether root's own crontab could be read, if there is one: only root may."""
     return not root.live or root.writable or not any(root.is_there(folder) for folder in _SPOOLS)
 
 
-def journal_storage(root: Root) -> str:
+def journal_storage(root: HostReader) -> str:
     """Return what journald is to do: auto, persistent, volatile or none (journald.conf(5))."""
     paths = [path for path in _in_folders(root, _JOURNALD_FOLDERS) if path.endswith(".conf")]
     texts = (root.text(path) or "" for path in (_JOURNALD, *paths))
@@ -187,7 +187,7 @@ def journal_storage(root: Root) -> str:
     return words[-1].lower() if words else "auto"
 
 
-def _kept(root: Root) -> str:
+def _kept(root: HostReader) -> str:
     if journal_storage(root) in {"auto", "persistent"} and root.names("/var/log/journal"):
         return "/var/log/journal"
     return next((path for path in _HISTORIES if root.is_there(path)), "")

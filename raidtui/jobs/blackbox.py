@@ -14,7 +14,7 @@ from pathlib import Path
 
 from raidtui.host.block import DiskReader
 from raidtui.host.mdstat_apart import MDSTAT
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.state_files import PRIVATE_MODE, own_folder, write_synced
 from raidtui.model.plan import Plan
 
@@ -24,7 +24,7 @@ MANIFEST = "manifest.json"
 """Name, size and SHA-256 of each file. It is written last: a black box that has one is complete."""
 
 
-def save_black_box(root: Root, plan: Plan, folder: Path) -> str:
+def save_black_box(root: HostReader, plan: Plan, folder: Path) -> str:
     """Write the black box beside the journal; return why that failed, or "".
 
     Raises nothing: the caller does not go on without it.
@@ -76,7 +76,7 @@ def _read_back(path: Path) -> bytes:
         return file.read()
 
 
-def _texts(root: Root, plan: Plan) -> Mapping[str, bytes]:
+def _texts(root: HostReader, plan: Plan) -> Mapping[str, bytes]:
     """Return the output of the kernel and of tools about the host and the plan's devices, by file name."""
     disks = DiskReader(root).read(set(plan.devices))
     commands: list[tuple[str, tuple[str, ...]]] = [
@@ -96,7 +96,7 @@ def _texts(root: Root, plan: Plan) -> Mapping[str, bytes]:
     return found
 
 
-def _mdstat(root: Root) -> bytes:
+def _mdstat(root: HostReader) -> bytes:
     try:
         return root.read(MDSTAT)
     except OSError as error:

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from raidtui.host.md.array_names import read_uuid
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.journal import who
 from raidtui.jobs.lock import process_of, started_s
 from raidtui.jobs.runner import do_step, is_same_subject
@@ -58,7 +58,7 @@ class LentLimits:
     """
 
     def __init__(
-        self, root: Root, record: UndoRecord, name: str, title: str, disks: Mapping[str, str]
+        self, root: HostReader, record: UndoRecord, name: str, title: str, disks: Mapping[str, str]
     ) -> None:
         self._root, self._record = root, record
         self._base = f"/sys/class/block/{name}/md"
@@ -180,7 +180,7 @@ def last_path(ident: str) -> Path:
 
 
 def restore_lent(
-    root: Root, record: UndoRecord, ident: str | None = None, *, own: bool = False
+    root: HostReader, record: UndoRecord, ident: str | None = None, *, own: bool = False
 ) -> tuple[GivenBack, ...]:
     """Give back limits whose process has ended.
 
@@ -210,7 +210,7 @@ def restore_lent(
     return tuple(found)
 
 
-def _restored(root: Root, record: UndoRecord, entry: UndoEntry) -> GivenBack:
+def _restored(root: HostReader, record: UndoRecord, entry: UndoEntry) -> GivenBack:
     """Restore what still is as it was written last; return what was done, its text a clause."""
     last = _last_of(record, entry)
     left, failed = [], []
@@ -235,7 +235,7 @@ def _last_of(record: UndoRecord, entry: UndoEntry) -> Mapping[str, tuple[str, ..
     return {}
 
 
-def _queues(root: Root, record: UndoRecord, disks: Mapping[str, str]) -> dict[str, Fact | None]:
+def _queues(root: HostReader, record: UndoRecord, disks: Mapping[str, str]) -> dict[str, Fact | None]:
     """Return the queues that can be lent, by path, each with what says whose it is; none that is lent."""
     leases = (entry for entry in record.load() if entry.place is UndoPlace.PACE)
     lent = {step.path for entry in leases for step in entry.undo.steps}
@@ -248,7 +248,7 @@ def _queues(root: Root, record: UndoRecord, disks: Mapping[str, str]) -> dict[st
     return found
 
 
-def _is_queue(root: Root, disk: str) -> bool:
+def _is_queue(root: HostReader, disk: str) -> bool:
     """Whether requests queue at a device (blk-mq): those of a map or a RAM disk go through at once."""
     return bool(root.names(f"/sys/class/block/{disk}/mq"))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.state_files import own_folder, write_synced
 from raidtui.model.pace import PacedArray, PaceNews
 
@@ -34,7 +34,7 @@ def forget_news(array: PacedArray) -> None:
         _path(array).unlink()
 
 
-def read_news(root: Root) -> tuple[PaceNews, ...]:
+def read_news(root: HostReader) -> tuple[PaceNews, ...]:
     """Return what is kept, of this boot; the process may have ended since."""
     names = [name for name in root.names(FOLDER) if name.endswith(_END)]
     boot = (root.text(_BOOT_ID) or "").strip() if names else ""
@@ -47,7 +47,7 @@ def read_news(root: Root) -> tuple[PaceNews, ...]:
     return tuple(found)
 
 
-def paced_now(root: Root) -> tuple[PaceNews, ...]:
+def paced_now(root: HostReader) -> tuple[PaceNews, ...]:
     """Return how arrays are paced by processes that live."""
     from raidtui.jobs.lock import process_of  # noqa: PLC0415  (only who starts or ends one needs it)
 

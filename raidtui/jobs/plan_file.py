@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
 from raidtui.model.plan import Plan
 
@@ -24,7 +24,7 @@ class PlanFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, fo
     machine: str = ""
 
 
-def machine_of(root: Root) -> str:
+def machine_of(root: HostReader) -> str:
     """Return an id that another host of the same name does not have; "" where none is known.
 
     It is a digest: machine-id(5) itself is not to be given away.

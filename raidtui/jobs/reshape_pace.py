@@ -19,7 +19,7 @@ from typing import Self
 from msgspec import Struct
 
 from raidtui.host.md.array_attributes import integer, pair_of
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.view.units import SECTOR_BYTES
 
 _NO_LIMIT = "max"
@@ -49,7 +49,7 @@ class ReshapePace:
         array: the kernel's name of the array.
     """
 
-    def __init__(self, root: Root, array: str) -> None:
+    def __init__(self, root: HostReader, array: str) -> None:
         self._root = root
         self._base = f"/sys/class/block/{array}/md"
         self._step = _step(root, self._base)
@@ -95,13 +95,13 @@ class ReshapePace:
         return _Place(done=numbers[0], total=numbers[1], limit=limit)
 
 
-def _step(root: Root, base: str) -> int:
+def _step(root: HostReader, base: str) -> int:
     """Return how many sectors of each member md reads and writes at once: the larger of both chunks."""
     chunks = [each for each in pair_of(root.text(f"{base}/chunk_size")) if each]
     return max(chunks, default=0) // SECTOR_BYTES
 
 
-def _stride(root: Root, base: str, step: int) -> int:
+def _stride(root: HostReader, base: str, step: int) -> int:
     """Return how many sectors of each member md may move beyond the place that it has recorded.
 
     It is less than the data move by two steps, and at least one, for which mdadm has made room. 0: not known.
@@ -121,7 +121,7 @@ def _stride(root: Root, base: str, step: int) -> int:
 class _Notices:
     """Waits for the kernel's notice that md has recorded a place."""
 
-    def __init__(self, root: Root, path: str) -> None:
+    def __init__(self, root: HostReader, path: str) -> None:
         self._file = -1
         self._poll = select.poll()
         with contextlib.suppress(OSError):

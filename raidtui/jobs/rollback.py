@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.runner import first_trouble, holds
 from raidtui.jobs.states import NO_WAY_BACK
@@ -12,7 +12,7 @@ from raidtui.jobs.store import Job
 from raidtui.model.plan import Fact, FactKind, Plan
 
 
-def refuse_late(root: Root, job: Job, plan: Plan) -> None:
+def refuse_late(root: HostReader, job: Job, plan: Plan) -> None:
     """Refuse to roll back what was written to since; and what md is still at work on, if it is too late.
 
     Raises:
@@ -35,7 +35,7 @@ def refuse_late(root: Root, job: Job, plan: Plan) -> None:
         raise JobError(f"job {job.id} cannot be rolled back now: {reason}")
 
 
-def is_final(root: Root, job: Job, plan: Plan) -> bool:
+def is_final(root: HostReader, job: Job, plan: Plan) -> bool:
     """Whether a step was done that has no way back, also by a worker that was killed right after it."""
     done, begun = job.done_steps()
     return any(
@@ -44,7 +44,7 @@ def is_final(root: Root, job: Job, plan: Plan) -> bool:
     )
 
 
-def is_lost(root: Root, plan: Plan, number: int, done: set[int]) -> bool:
+def is_lost(root: HostReader, plan: Plan, number: int, done: set[int]) -> bool:
     """Whether a reboot has taken back what a step has done, and a later step still needs it."""
     step, later = plan.steps[number], range(number + 1, len(plan.steps))
     needed = next((each for each in later if not plan.steps[each].volatile), None)

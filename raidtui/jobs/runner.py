@@ -20,7 +20,7 @@ from msgspec import Struct
 from raidtui.host.diskstats import read_discards
 from raidtui.host.facts import why_not
 from raidtui.host.md.array_names import canonical_uuid, read_uuid
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs.journal import Journal
 from raidtui.jobs.state_files import sync_folder
@@ -52,7 +52,7 @@ class PlanOutcome(Struct, frozen=True, kw_only=True):
         return self.failed.command if self.failed.argv else self.failed.path
 
 
-def run_plan(root: Root, plan: Plan, journal: Journal) -> PlanOutcome:
+def run_plan(root: HostReader, plan: Plan, journal: Journal) -> PlanOutcome:
     """Carry out a plan. The identity of the array is read again before each write."""
     done: list[Step] = []
     for step in plan.steps:
@@ -99,18 +99,18 @@ Say = Callable[[str], None]
 """Receives the output of a tool."""
 
 
-def holds(root: Root, facts: tuple[Fact, ...]) -> bool:
+def holds(root: HostReader, facts: tuple[Fact, ...]) -> bool:
     """Whether all facts hold."""
     return not any(why_not(root, fact) for fact in facts)
 
 
-def first_trouble(root: Root, facts: tuple[Fact, ...]) -> str:
+def first_trouble(root: HostReader, facts: tuple[Fact, ...]) -> str:
     """Return the reason of the first fact that does not hold, or ""."""
     return next((reason for fact in facts if (reason := why_not(root, fact))), "")
 
 
 def do_step(
-    root: Root, step: Step, say: Say, *, backup: str = "", missed: Callable[[], None] | None = None
+    root: HostReader, step: Step, say: Say, *, backup: str = "", missed: Callable[[], None] | None = None
 ) -> str:
     """Do a step; return why it failed, or "".
 
@@ -150,7 +150,7 @@ def do_step(
     return reason or _wait_for(root, step.proves)
 
 
-def is_same_subject(root: Root, step: Step) -> bool:
+def is_same_subject(root: HostReader, step: Step) -> bool:
     """Whether a name still belongs to the disk or array that a step was planned for."""
     if step.identity is not None:
         path, uuid = step.identity
@@ -159,7 +159,7 @@ def is_same_subject(root: Root, step: Step) -> bool:
     return holds(root, step.needs)
 
 
-def reads_so(root: Root, step: Step) -> bool:
+def reads_so(root: HostReader, step: Step) -> bool:
     """Whether a file of the kernel already has the value that a step writes, for the same array."""
     if not step.path or not step.text or step.argv or step.content is not None:
         return False
@@ -172,7 +172,7 @@ def reads_so(root: Root, step: Step) -> bool:
     return any(same_value(each, step.text) for each in found)
 
 
-def _write(root: Root, step: Step) -> str:
+def _write(root: HostReader, step: Step) -> str:
     if step.identity is not None:
         path, wanted = step.identity
         found = read_uuid(root, path.removesuffix("/uuid"))
@@ -185,7 +185,7 @@ def _write(root: Root, step: Step) -> str:
     return ""
 
 
-def _meaning(root: Root, error: OSError, path: str) -> str:
+def _meaning(root: HostReader, error: OSError, path: str) -> str:
     code = error.errno or 0
     if code == errno.EROFS and root.live:
         return f"{'/'.join(path.split('/')[:2])} is mounted read-only here, as in a container"
@@ -193,7 +193,7 @@ def _meaning(root: Root, error: OSError, path: str) -> str:
     return known.get(code) or error.strerror or str(error)
 
 
-def _run(root: Root, step: Step, say: Say) -> str:
+def _run(root: HostReader, step: Step, say: Say) -> str:
     before = read_discards(root, step.counts)
     output = root.run(*step.argv, timeout_s=step.timeout_s, stdin=step.stdin)
     for text in (output.stdout, output.stderr):
@@ -210,7 +210,7 @@ def _run(root: Root, step: Step, say: Say) -> str:
     return ""
 
 
-def _discarded(root: Root, step: Step, before: dict[str, int], *, patient: bool) -> dict[str, int]:
+def _discarded(root: HostReader, step: Step, before: dict[str, int], *, patient: bool) -> dict[str, int]:
     """Return the discards since ``before``. They may end after the tool, so this waits for the first one."""
     end_s = time.monotonic() + _COUNT_S
     while True:
@@ -249,7 +249,7 @@ def _replace(path: str, content: str, backup: str) -> str:
     return ""
 
 
-def _wait_for(root: Root, facts: tuple[Fact, ...], again: Callable[[], str] | None = None) -> str:
+def _wait_for(root: HostReader, facts: tuple[Fact, ...], again: Callable[[], str] | None = None) -> str:
     """Wait until the host shows the result of a step; the kernel and udev may need a moment.
 
     Args:

@@ -20,7 +20,7 @@ import msgspec
 from msgspec.structs import replace
 
 from raidtui.host.md.array_attributes import RAID_SYSCTL
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.journal import who
 from raidtui.jobs.runner import is_same_subject, undo_of
 from raidtui.jobs.state_files import alone, read_own, write_synced
@@ -103,7 +103,7 @@ class UndoRecord:
             with what a capture holds.
     """
 
-    def __init__(self, root: Root, path: Path | None) -> None:
+    def __init__(self, root: HostReader, path: Path | None) -> None:
         self._root = root
         self._path = path
         self._lock = threading.Lock()
@@ -242,12 +242,12 @@ class UndoRecord:
         return True
 
 
-def open_record(root: Root) -> UndoRecord:
+def open_record(root: HostReader) -> UndoRecord:
     """Return the record of a host: the file of a live one, else one in memory."""
     return UndoRecord(root, record_path() if root.live else None)
 
 
-def limits_before(root: Root, plan: Plan) -> tuple[Step, ...]:
+def limits_before(root: HostReader, plan: Plan) -> tuple[Step, ...]:
     """Return the writes that restore the limits and the frozen arrays that a plan is about to change.
 
     A limit that follows the system's is given back to it. A check or a repair needs no restoring: it ends.
@@ -284,7 +284,7 @@ def limit_word(text: str) -> str:
     return _SYSTEM if _SYSTEM in scope else number
 
 
-def _limits_ordered(root: Root, steps: list[Step]) -> tuple[Step, ...]:
+def _limits_ordered(root: HostReader, steps: list[Step]) -> tuple[Step, ...]:
     """The system's limits first; min before max, but where min would stand above max in between."""
     ordered: list[Step] = []
     for step in sorted(
@@ -304,7 +304,7 @@ def _limits_ordered(root: Root, steps: list[Step]) -> tuple[Step, ...]:
     return tuple(ordered)
 
 
-def _limit_after(root: Root, step: Step, steps: list[Step]) -> int:
+def _limit_after(root: HostReader, step: Step, steps: list[Step]) -> int:
     """Return the limit in effect after a step, KiB/s: of ``system`` what the system's will be."""
     if step.text != _SYSTEM:
         return _number(step.text)
@@ -343,7 +343,7 @@ def _writes(steps: Sequence[Step]) -> tuple[WrittenValue, ...]:
     )
 
 
-def captured_record(root: Root) -> bytes | None:
+def captured_record(root: HostReader) -> bytes | None:
     """Return the record as a capture holds it: values, without who set them and without undo plans."""
     done = UndoRecord(root, record_path() if root.live else None).load()
     if not done:

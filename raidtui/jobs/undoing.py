@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.rollback import bound_to_start
 from raidtui.jobs.runner import holds, reads_so
 from raidtui.jobs.store import Job
@@ -26,7 +26,7 @@ class Undoing:
         do: carries out a step, and returns why it failed, or "".
     """
 
-    def __init__(self, root: Root, job: Job, do: Callable[[Step], str]) -> None:
+    def __init__(self, root: HostReader, job: Job, do: Callable[[Step], str]) -> None:
         self._root = root
         self._job = job
         self._do = do

@@ -7,7 +7,7 @@ import contextlib
 from msgspec import Struct
 
 from raidtui.host.md.array_attributes import sync_percent
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job
@@ -33,7 +33,7 @@ class JobWait(Struct, frozen=True, kw_only=True):
         return visible(self.why) + (f": {self.percent:.1f} %" if self.percent is not None else "")
 
 
-def wait_of(root: Root, job: Job) -> JobWait | None:
+def wait_of(root: HostReader, job: Job) -> JobWait | None:
     """Return what a job waits for; None where it waits for nothing."""
     if job.state is not JobState.GOES_ON:
         return None

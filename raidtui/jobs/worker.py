@@ -18,7 +18,7 @@ from typing import Protocol
 
 from raidtui.host.block import read_appearance
 from raidtui.host.facts import kernel_name
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.blackbox import save_black_box
 from raidtui.jobs.lock import BusyError, JobError, only_worker
 from raidtui.jobs.reshape_pace import ReshapePace
@@ -62,7 +62,7 @@ class Worker:
     """
 
     def __init__(
-        self, root: Root, job: Job, measuring: Measuring | None = None, *, listens: bool = True
+        self, root: HostReader, job: Job, measuring: Measuring | None = None, *, listens: bool = True
     ) -> None:
         self._root = root
         self._job = job
@@ -333,7 +333,7 @@ def _make_room(job: Job) -> str:
     return f"{job.full}; make room there, then resume the job"
 
 
-def work_on(root: Root, folder: Path, *, back: bool = False, measuring: Measuring | None = None) -> int:
+def work_on(root: HostReader, folder: Path, *, back: bool = False, measuring: Measuring | None = None) -> int:
     """Work on a job in this process; return the exit status: 0 done, 1 not, 75 another job is running."""
     job = Job(folder)
     worker = Worker(root, job, measuring)

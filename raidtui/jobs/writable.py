@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 
 _BOOT, _BACKUP = Path("/boot"), "--backup-file="
@@ -16,7 +16,7 @@ _TO_BOOT = frozenset(
 """Tools that write to /boot."""
 
 
-def tried(root: Root, plan: Plan | Refusal) -> Plan | Refusal:
+def tried(root: HostReader, plan: Plan | Refusal) -> Plan | Refusal:
     """Return a plan for the live host, or why a folder that one of its steps writes to takes nothing."""
     if isinstance(plan, Refusal) or not root.live:
         return plan

@@ -13,7 +13,7 @@ from raidtui.host.block import BLOCK, read_identity
 from raidtui.host.md.array_names import canonical_uuid
 from raidtui.host.md.configured import read_configured
 from raidtui.host.md.superblock import FoundMember, MemberScan, Superblocks
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.trial_traces import read_trials
 from raidtui.host.udev import QUEUE, read_udev_entry
 from raidtui.model.absent import Absence, AbsentArray, AbsentMember
@@ -56,7 +56,7 @@ class AbsentArrays:
         patient: whether to wait for superblocks, for a single report.
     """
 
-    def __init__(self, root: Root, *, may_ask: bool, patient: bool = False) -> None:
+    def __init__(self, root: HostReader, *, may_ask: bool, patient: bool = False) -> None:
         self._root = root
         self._scan = MemberScan(root)
         self._superblocks = Superblocks(root, may_ask=may_ask, patient=patient)

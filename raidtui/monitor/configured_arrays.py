@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from raidtui.host.md.configured import ConfiguredArray
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.array import Array
 from raidtui.model.snapshot import StaleLine
@@ -17,7 +17,7 @@ from raidtui.model.snapshot import StaleLine
 class RunningArrays:
     """The arrays of /proc/mdstat, by UUID, name and path."""
 
-    def __init__(self, root: Root, arrays: tuple[Array, ...], running: set[str]) -> None:
+    def __init__(self, root: HostReader, arrays: tuple[Array, ...], running: set[str]) -> None:
         self._root = root
         self._uuids = running
         self._unknown = any(array.uuid is None for array in arrays)

@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import Struct
 
 from raidtui.host.block import BLOCK
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.snapshot import Snapshot
 
 _PRIORITY = select.EPOLLPRI | select.EPOLLERR
@@ -40,7 +40,7 @@ class KernelWatch:
     ``fileno()`` becomes readable on a change; ``drain()`` says which; ``follow()`` adjusts to a snapshot.
     """
 
-    def __init__(self, root: Root) -> None:
+    def __init__(self, root: HostReader) -> None:
         self._epoll = select.epoll()
         self._live = root.live
         self._paths: dict[str, int] = {}

@@ -15,7 +15,7 @@ from raidtui.host.md.arrays import ArrayReader
 from raidtui.host.md.mdstat import Mdstat, MdstatArray, parse_mdstat
 from raidtui.host.md.mdstat_silent import silent_entries
 from raidtui.host.mdstat_apart import MDSTAT
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.tools import tool_path
 from raidtui.host.udev import DATA as UDEV_DATA
 from raidtui.model.array import Array, Phase, Stale
@@ -39,7 +39,7 @@ class Sampler:
 
     def __init__(
         self,
-        root: Root,
+        root: HostReader,
         *,
         clock: Callable[[], float] = time.monotonic,
         absent: bool = False,
@@ -247,7 +247,7 @@ def _sysfs_lack(arrays: tuple[Array, ...]) -> tuple[Lack, ...]:
     )
 
 
-def _tool_lacks(root: Root) -> tuple[Lack, ...]:
+def _tool_lacks(root: HostReader) -> tuple[Lack, ...]:
     lacks: list[Lack] = []
     if root.live and os.geteuid() != 0:
         lacks.append(Lack(part="changes", reason="need root", remedy="run it as: sudo raidtui"))

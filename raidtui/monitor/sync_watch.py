@@ -11,7 +11,7 @@ import time
 
 from msgspec.structs import replace
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.sync_book import SyncBook
 from raidtui.model.array import Array, Phase
 from raidtui.model.snapshot import Snapshot
@@ -40,7 +40,7 @@ class SyncWatch:
         keeps: whether this watcher goes on watching, and so may write.
     """
 
-    def __init__(self, root: Root, book: SyncBook, *, keeps: bool) -> None:
+    def __init__(self, root: HostReader, book: SyncBook, *, keeps: bool) -> None:
         self._book = book
         self._keeps = keeps
         self._boot = (root.text(_BOOT_ID) or "").strip()

@@ -11,7 +11,7 @@ from raidtui.host.array_probe import ArrayProbe, suspended_below
 from raidtui.host.block import BLOCK, DiskReader
 from raidtui.host.diskstats import read_io
 from raidtui.host.md.mdstat import parse_mdstat
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.disk import DiskIo
 from raidtui.pace.controller import PaceReading
 
@@ -38,7 +38,7 @@ class PaceReader:
         OSError: the array cannot be opened.
     """
 
-    def __init__(self, root: Root, name: str, latency_ms: float, devices: Sequence[str] = ()) -> None:
+    def __init__(self, root: HostReader, name: str, latency_ms: float, devices: Sequence[str] = ()) -> None:
         self._root, self.name, self._devices = root, name, tuple(devices)
         self._probe = ArrayProbe(f"/dev/{name}", _PATIENCE * latency_ms)
         self._asked_s = 0.0
@@ -135,7 +135,7 @@ def _mean_ms(before: DiskIo | None, now: DiskIo | None) -> float | None:
     return took / count if count > 0 and took >= 0 else None
 
 
-def disks_below(root: Root, name: str) -> dict[str, str]:
+def disks_below(root: HostReader, name: str) -> dict[str, str]:
     """Return the whole disks that an array stands on, each with its serial number or WWN; "" without one."""
     bottoms, found = [name], []
     for _ in range(_DEEPEST):

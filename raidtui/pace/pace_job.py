@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.job_kinds import PACE_FILE
 from raidtui.jobs.lock import JobError, process_of, started_s
 from raidtui.jobs.pace_news import paced_now
@@ -23,7 +23,7 @@ from raidtui.pace.pacing import Pacing
 _END_S = 20.0
 
 
-def begin_pacing(root: Root, plan: Plan, request: PaceRequest) -> Job:
+def begin_pacing(root: HostReader, plan: Plan, request: PaceRequest) -> Job:
     """Make a job of a pacing, and start its worker. Other jobs may run meanwhile.
 
     Raises:
@@ -34,7 +34,7 @@ def begin_pacing(root: Root, plan: Plan, request: PaceRequest) -> Job:
     return begin_with(plan, host=root.hostname or "", name=PACE_FILE, data=data)
 
 
-def refuse_paced(root: Root, request: PaceRequest) -> None:
+def refuse_paced(root: HostReader, request: PaceRequest) -> None:
     """Refuse a second pacing of one array.
 
     Raises:
@@ -47,7 +47,11 @@ def refuse_paced(root: Root, request: PaceRequest) -> None:
 
 
 def pace_here(
-    root: Root, request: PaceRequest, say: Callable[[str], None], ended: Callable[[], bool], job: str = ""
+    root: HostReader,
+    request: PaceRequest,
+    say: Callable[[str], None],
+    ended: Callable[[], bool],
+    job: str = "",
 ) -> str:
     """Pace in this process until that is to end; return why arrays were left alone, or ""."""
     record = open_record(root)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from raidtui.host.facts import kernel_name
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lent_limits import LentLimits, LimitsTakenError
 from raidtui.jobs.pace_news import forget_news, tell_news
 from raidtui.jobs.sync_book import open_book
@@ -32,7 +32,7 @@ _FAIR = 1.25
 class _Paced:
     """One array whose sync runs, with its limits lent."""
 
-    def __init__(self, root: Root, record: UndoRecord, array: PacedArray, request: PaceRequest) -> None:
+    def __init__(self, root: HostReader, record: UndoRecord, array: PacedArray, request: PaceRequest) -> None:
         name = kernel_name(root, array.uuid) if array.uuid else array.name
         if name is None:
             raise LimitsTakenError("the array was stopped")
@@ -91,7 +91,7 @@ class Pacing:
 
     def __init__(
         self,
-        root: Root,
+        root: HostReader,
         record: UndoRecord,
         request: PaceRequest,
         say: Callable[[str], None],

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from raidtui.host.block import BLOCK, NO_DISKS, read_appearance, read_identity
-from raidtui.host.roots.root import Root, whole_number
+from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.host.udev import DATA, has_udev_entry, read_udev_entry
 from raidtui.model.disk import disk_number
 from raidtui.plans.locate import bay_of
@@ -43,18 +43,18 @@ class BayDisk(Struct, frozen=True, kw_only=True):
         return disk_number(self.label, self.identity)
 
 
-def read_bays(root: Root) -> tuple[BayDisk, ...]:
+def read_bays(root: HostReader) -> tuple[BayDisk, ...]:
     """Return the disks that are there, by name. No disk is opened."""
     names = (name.replace("!", "/") for name in root.names(BLOCK) if not name.startswith(NO_DISKS))
     return tuple(_read(root, name) for name in sorted(names) if not _is_partition(root, name))
 
 
-def _is_partition(root: Root, name: str) -> bool:
+def _is_partition(root: HostReader, name: str) -> bool:
     node = f"{BLOCK}/{name.replace('/', '!')}"
     return root.text(f"{node}/partition") is not None or root.text(f"{node}/dev") is None
 
 
-def _read(root: Root, name: str) -> BayDisk:
+def _read(root: HostReader, name: str) -> BayDisk:
     disk = read_identity(root, name)
     node = f"{BLOCK}/{name.replace('/', '!')}"
     sectors = whole_number(root.text(f"{node}/size"))
@@ -73,7 +73,9 @@ def _read(root: Root, name: str) -> BayDisk:
     )
 
 
-def read_settled_bays(root: Root, *, patience_s: float = _PATIENCE_S) -> tuple[tuple[BayDisk, ...], bool]:
+def read_settled_bays(
+    root: HostReader, *, patience_s: float = _PATIENCE_S
+) -> tuple[tuple[BayDisk, ...], bool]:
     """Return the disks that are there, and whether udev has read all of them.
 
     A disk that has just been plugged in, or a host that has just booted, is waited for: until udev has read a

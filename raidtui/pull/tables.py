@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from raidtui.host.roots.root import whole_number
+from raidtui.host.readers.host_reader import whole_number
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.view.units import binary_size
 

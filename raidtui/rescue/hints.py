@@ -17,7 +17,7 @@ from raidtui.host.md.array_names import canonical_uuid
 from raidtui.host.md.configured import configured_in
 from raidtui.host.md.mdadm import parse_words
 from raidtui.host.md.superblock_words import parse_superblock
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.store import Job, all_jobs
 from raidtui.model.disk import Disk
@@ -89,7 +89,7 @@ class _Seen(Struct, frozen=True, kw_only=True):
     block: Superblock
 
 
-def read_hints(root: Root, disks: Iterable[Disk]) -> tuple[ArrayHint, ...]:
+def read_hints(root: HostReader, disks: Iterable[Disk]) -> tuple[ArrayHint, ...]:
     """Return what is written down: of these disks, the newest first, then of arrays that do not run.
 
     Args:
@@ -202,7 +202,7 @@ def _text(file: Path) -> str:
         return ""
 
 
-def _from_files(root: Root) -> Iterator[ArrayHint]:
+def _from_files(root: HostReader) -> Iterator[ArrayHint]:
     """Yield the ARRAY lines of mdadm.conf and of its backups."""
     seen = set[tuple[str, str]]()
     for where, text in _conf_texts(root):
@@ -221,7 +221,7 @@ def _from_files(root: Root) -> Iterator[ArrayHint]:
             )
 
 
-def _conf_texts(root: Root) -> Iterator[tuple[str, str]]:
+def _conf_texts(root: HostReader) -> Iterator[tuple[str, str]]:
     """Yield mdadm.conf, and what lies beside it under its name: backups."""
     for folder in _CONFS:
         for name in sorted(root.names(folder), key=lambda each: (each != _CONF, each)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from raidtui.host.mounts import mount_of
-from raidtui.host.roots.opening import open_root
+from raidtui.host.readers.opening import open_root
 from raidtui.rescue.saved_ends import FOLDER, SavingRoom
 from raidtui.rescue.trial.trials import free_bytes
 

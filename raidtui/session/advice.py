@@ -25,7 +25,7 @@ from raidtui.host.md.conf_devices import device_words, left_out
 from raidtui.host.md.configured import conf_entries, read_configured, unknown_words
 from raidtui.host.mounts import mount_options
 from raidtui.host.on_top import read_trim_timer
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.watch_facts import read_watchers
 from raidtui.jobs.journal import who
 from raidtui.jobs.last_look import keep_look
@@ -140,7 +140,7 @@ def mending(survey: Survey, each: Advice) -> Plan | Refusal | None:
     return plan_bitmap(survey, array, kind)
 
 
-def read_advice(root: Root, *, keeps: bool) -> AdviceLook:
+def read_advice(root: HostReader, *, keeps: bool) -> AdviceLook:
     """Return the advice for a host.
 
     Args:
@@ -233,7 +233,7 @@ def forget(rows: Sequence[Ignored]) -> None:
         file.heed(rows)
 
 
-def _advice(root: Root) -> tuple[tuple[Advice, ...], tuple[str, ...]]:
+def _advice(root: HostReader) -> tuple[tuple[Advice, ...], tuple[str, ...]]:
     snapshot = Sampler(root).sample()
     look = StackReader(root).look({array.name: array for array in snapshot.arrays}, wait=True)
     stack: Stack = look.meter.now
@@ -270,7 +270,7 @@ def _advice(root: Root) -> tuple[tuple[Advice, ...], tuple[str, ...]]:
     return advise(facts), (*unread, *stack.unknown, *unaged)
 
 
-def _ages(root: Root) -> tuple[dict[str, LedgerEntry], tuple[str, ...]]:
+def _ages(root: HostReader) -> tuple[dict[str, LedgerEntry], tuple[str, ...]]:
     """Return the last reading of each disk that raidtui's history has; no disk is asked."""
     try:
         return {each.disk: each for each in WearReader(root).known()}, ()

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from raidtui.alerts.alert_words import is_test
 from raidtui.host.alert_facts import program_of
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.tools import tool_path
 from raidtui.host.watch_facts import read_watchers
 from raidtui.jobs.alert_sender import own_environment
@@ -72,7 +72,7 @@ class AlertTest(Struct, frozen=True, kw_only=True):
     unproven: tuple[str, ...] = ()
 
 
-def run_test(root: Root, channels: Sequence[Channel], *, patience_s: float = PATIENCE_S) -> AlertTest:
+def run_test(root: HostReader, channels: Sequence[Channel], *, patience_s: float = PATIENCE_S) -> AlertTest:
     """Send a test alert to all channels, and wait until each was tried.
 
     Raises:
@@ -110,7 +110,7 @@ def _tests(spool: AlertSpool) -> Iterator[Alert]:
     yield from (each for each in (*spool.waiting(), *spool.sent()) if is_test(each.event))
 
 
-def _way(root: Root) -> tuple[AlertRoute, str]:
+def _way(root: HostReader) -> tuple[AlertRoute, str]:
     if not os.access(HOOK, os.X_OK):
         return AlertRoute.DIRECT, f"there is no {HOOK}: raidtui plan alerts sets it up"
     if os.geteuid() != 0:
@@ -124,7 +124,7 @@ def _way(root: Root) -> tuple[AlertRoute, str]:
     return AlertRoute.MDADM, ""
 
 
-def _begin(root: Root, way: AlertRoute) -> str:
+def _begin(root: HostReader, way: AlertRoute) -> str:
     """Make the alert; return why that failed."""
     if way is AlertRoute.MDADM:
         output = root.run(*_MDADM, timeout_s=_MDADM_S)
@@ -170,7 +170,7 @@ def _result(channel: Channel, alerts: Sequence[Alert]) -> ChannelResult:
     return ChannelResult(channel=channel, outcome=ChannelOutcome.ACCEPTED if done else ChannelOutcome.WAITING)
 
 
-def _unproven(root: Root, channels: Sequence[Channel]) -> Iterator[str]:
+def _unproven(root: HostReader, channels: Sequence[Channel]) -> Iterator[str]:
     yield "A channel accepting it does not mean that it was read: ask the recipients."
     if any(each.mail_to for each in channels):
         yield "sendmail accepts mail before it is delivered: mailq shows what is still queued."

@@ -8,7 +8,7 @@ from pathlib import Path
 import raidtui
 from raidtui.built import lasting_command, lasting_environment
 from raidtui.host.alert_facts import read_alert_setup
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.alert_setup import AlertRequest
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
@@ -35,7 +35,7 @@ exit 1
 """
 
 
-def read_alerts_plan(root: Root, snapshot: Snapshot, request: AlertRequest) -> Plan | Refusal:
+def read_alerts_plan(root: HostReader, snapshot: Snapshot, request: AlertRequest) -> Plan | Refusal:
     """Read the host, and return the plan.
 
     Args:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from raidtui.alerts.alert_words import alert_words, is_test
 from raidtui.alerts.channels import ChannelsError, channels_text, parse_channels, without_secrets
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.alert_channel import OFTEN, Message, Outcome
 from raidtui.jobs.alert_channels_file import channels_path, keep_channels_text, read_channels_text
 from raidtui.jobs.alert_sender import due_s, log_alert, message_of, send
@@ -69,7 +69,7 @@ def keep_channels(channels: Sequence[Channel]) -> Path:
 
 
 def send_waiting(
-    root: Root,
+    root: HostReader,
     *,
     eager: bool,
     judged: Mapping[str, AlertWords] | None = None,
@@ -117,7 +117,7 @@ def channel_troubles(channels: Sequence[Channel]) -> tuple[str, ...]:
     return tuple(f"channel {each.name}: {each.trouble}" for each in channels if each.trouble)
 
 
-def send_unkept(root: Root, alert: Alert) -> None:
+def send_unkept(root: HostReader, alert: Alert) -> None:
     """Send an alert that could not be kept: once, and what fails is lost but for the system's log."""
     alert = replace(alert, words=judge_alerts(root, (alert,))[alert.id])
     log_alert(alert)
@@ -202,7 +202,7 @@ def _wants(channel: Channel, alert: Alert) -> bool:
     return alert.words is None or is_test(alert.event) or alert.words.severity >= channel.least
 
 
-def judge_alerts(root: Root, alerts: Sequence[Alert]) -> dict[str, AlertWords]:
+def judge_alerts(root: HostReader, alerts: Sequence[Alert]) -> dict[str, AlertWords]:
     """Return what is sent of these alerts, by the present state of the arrays.
 
     The arrays are read in a thread that is given up when the kernel does not answer.
@@ -223,7 +223,7 @@ def judge_alerts(root: Root, alerts: Sequence[Alert]) -> dict[str, AlertWords]:
     }
 
 
-def _judged(root: Root, alerts: Sequence[Alert]) -> dict[str, AlertWords]:
+def _judged(root: HostReader, alerts: Sequence[Alert]) -> dict[str, AlertWords]:
     from raidtui.session.watch import HostWatch  # noqa: PLC0415  (what only sends needs no watch)
 
     report = HostWatch(root).refresh()
@@ -238,7 +238,7 @@ def _judged(root: Root, alerts: Sequence[Alert]) -> dict[str, AlertWords]:
     }
 
 
-def _kernel_path(root: Root, device: str) -> str:
+def _kernel_path(root: HostReader, device: str) -> str:
     """Return the kernel's path of an array that was named by its link: /dev/md/data."""
     target = root.link(device) if device.startswith("/dev/") else None
     return f"/dev/{target.rpartition('/')[2]}" if target else device

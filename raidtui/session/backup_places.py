@@ -6,7 +6,7 @@ import os
 
 from raidtui.host.backup_files import PLACES
 from raidtui.host.mounts import mount_of, read_mounts
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.array import Array
 from raidtui.model.survey import Survey
 from raidtui.plans.grow.backup_place import BackupPlace, backup_trouble
@@ -16,7 +16,7 @@ _PASSING = frozenset({"/tmp", "/var/tmp"})  # noqa: S108  (the next boot may emp
 _LASTING = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"})
 
 
-def read_backup_place(root: Root, path: str) -> BackupPlace:
+def read_backup_place(root: HostReader, path: str) -> BackupPlace:
     """Return what is known of the place of a backup file.
 
     Args:
@@ -37,7 +37,7 @@ def read_backup_place(root: Root, path: str) -> BackupPlace:
     return BackupPlace(path=path, where=mount.where, kind=mount.kind)
 
 
-def propose_backup(root: Root, survey: Survey, array: Array) -> BackupPlace:
+def propose_backup(root: HostReader, survey: Survey, array: Array) -> BackupPlace:
     """Return a place for a backup file that is not on the array, and where rescue looks for it first.
 
     Args:

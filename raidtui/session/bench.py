@@ -68,10 +68,10 @@ class BenchSession:
 
     @cached_property
     def _played(self) -> PlayedBench:
-        from raidtui.demo.demo_host import DemoRoot  # noqa: PLC0415
+        from raidtui.demo.demo_host import DemoReader  # noqa: PLC0415
         from raidtui.session.played_bench import PlayedBench  # noqa: PLC0415
 
-        return PlayedBench(cast("DemoRoot", self.root))
+        return PlayedBench(cast("DemoReader", self.root))
 
     async def look(self) -> BenchProgress | None:
         """Return the newest benchmark, from here or elsewhere."""

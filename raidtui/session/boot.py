@@ -12,7 +12,7 @@ from raidtui.host.block import read_identity
 from raidtui.host.boot.boot_reader import BootReader
 from raidtui.host.examine import read_host
 from raidtui.host.md.configured import read_configured
-from raidtui.host.roots.root import Root, whole_number
+from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.model.boot import BootFacts
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
@@ -37,21 +37,21 @@ class BootLook(Struct, frozen=True, kw_only=True):
     unread: tuple[str, ...] = ()
 
 
-def check_boot(root: Root) -> BootLook:
+def check_boot(root: HostReader) -> BootLook:
     """Read what a boot needs, and judge it."""
     snapshot = Sampler(root).sample()
     look = StackReader(root).look({array.name: array for array in snapshot.arrays}, wait=True)
     return look_at_boot(root, snapshot, look.meter.now)
 
 
-def read_boot_loaders(root: Root, snapshot: Snapshot, disks: frozenset[str]) -> BootFacts:
+def read_boot_loaders(root: HostReader, snapshot: Snapshot, disks: frozenset[str]) -> BootFacts:
     """Return what boot loaders are on these disks; the rest of a boot is not read, nor any other disk."""
     arrays = {array.name: array for array in snapshot.arrays}
     stack = StackReader(root).look(arrays, wait=True).meter.now
     return BootReader(root, stack, arrays).read_loaders(disks)
 
 
-def boot_plan(root: Root, kind: str, word: str) -> Plan | Refusal:
+def boot_plan(root: HostReader, kind: str, word: str) -> Plan | Refusal:
     """Return the plan that mends a part of the boot.
 
     Args:
@@ -87,7 +87,7 @@ def boot_plan(root: Root, kind: str, word: str) -> Plan | Refusal:
     return plan_fstab(survey, line)
 
 
-def look_at_boot(root: Root, snapshot: Snapshot, stack: Stack) -> BootLook:
+def look_at_boot(root: HostReader, snapshot: Snapshot, stack: Stack) -> BootLook:
     """Judge a boot by arrays and layers that were read already."""
     arrays = {array.name: array for array in snapshot.arrays}
     facts = BootReader(root, stack, arrays).read()

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from raidtui.host.block import BLOCK
 from raidtui.host.knobs.cache_knobs import FoundCache
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.array import Array
 from raidtui.model.stack import Stack, StackKind, StackNode
 from raidtui.session.stack import StackReader
@@ -25,7 +25,7 @@ class CacheReader:
         root: the host.
     """
 
-    def __init__(self, root: Root) -> None:
+    def __init__(self, root: HostReader) -> None:
         self._root = root
         self._reader: StackReader | None = None
         self._fresh = True

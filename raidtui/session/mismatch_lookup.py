@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import cancel
 from raidtui.jobs.states import UNDER_WAY, JobState
@@ -26,7 +26,7 @@ _PACE_S = 0.3
 _BEGIN_S = 20.0
 
 
-def comparison_of(root: Root, array: Array) -> ComparedArray | Refusal:
+def comparison_of(root: HostReader, array: Array) -> ComparedArray | Refusal:
     """Return what can be compared of an array, or why nothing can, here and now."""
     if not root.live:
         return Refusal(code=RefusalCode.NOT_HERE, why="a simulated or captured host has no content of disks")
@@ -88,7 +88,7 @@ def known_comparison(array: Array) -> MismatchRun | None:
     return MismatchRun(job) if job is not None else None
 
 
-def new_comparison(root: Root, array: Array, compared: ComparedArray) -> MismatchRun:
+def new_comparison(root: HostReader, array: Array, compared: ComparedArray) -> MismatchRun:
     """Begin a comparison of a whole array.
 
     Raises:

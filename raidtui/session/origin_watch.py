@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from raidtui.host.crew import Crew
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.array import Array, Phase
 from raidtui.view.units import SECTOR_BYTES, joined
 
@@ -27,7 +27,7 @@ class OriginWatch:
         once: whether the answer is waited for, for two seconds at most.
     """
 
-    def __init__(self, root: Root, *, once: bool) -> None:
+    def __init__(self, root: HostReader, *, once: bool) -> None:
         apart = root.apart()
         self._root = apart or root
         self._crew = Crew(threads=apart is not None, limit_s=_WAIT_S)

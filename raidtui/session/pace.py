@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
 from raidtui.model.array import Array
 from raidtui.model.pace import PaceNews, PaceRequest
@@ -26,7 +26,7 @@ def typed_request(array: Array, text: str, now_s: float) -> PaceRequest | str:
     return PaceRequest(arrays=(paced_array(array),), latency_ms=numbers[0], by_s=by_s)
 
 
-def start_pacing(root: Root, plan: Plan, request: PaceRequest) -> str:
+def start_pacing(root: HostReader, plan: Plan, request: PaceRequest) -> str:
     """Make a job of a pacing, start its worker, and return the job's id.
 
     Raises:

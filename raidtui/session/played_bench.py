@@ -24,7 +24,7 @@ from raidtui.bench.run.simulated_fio import (
     with_figures,
 )
 from raidtui.bench.schedule import Run, Schedule
-from raidtui.demo.demo_host import DemoRoot
+from raidtui.demo.demo_host import DemoReader
 from raidtui.jobs.runner import do_step
 from raidtui.model.plan import Step
 
@@ -39,7 +39,7 @@ class PlayedBench:
         root: the host.
     """
 
-    def __init__(self, root: DemoRoot) -> None:
+    def __init__(self, root: DemoReader) -> None:
         self._root = root
         self._runs = {record.id: (record, tuple(samples)) for record, samples in demo_runs(root.now_s())}
         self._schedule: Schedule | None = None

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from raidtui.demo.demo_host import DemoRoot
+from raidtui.demo.demo_host import DemoReader
 from raidtui.demo.sim_mdadm import is_played
 from raidtui.host.md.array_attributes import sync_percent
 from raidtui.jobs.lock import JobError
@@ -55,7 +55,7 @@ class PlayedJobs:
         root: the host.
     """
 
-    def __init__(self, root: DemoRoot) -> None:
+    def __init__(self, root: DemoReader) -> None:
         self._root = root
         self._jobs: dict[str, PlayedJob] = {}
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.boot.boot_words import boot_sentences, boots_without_any, indispensable
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.states import UNDER_WAY, JobState
 from raidtui.jobs.store import find_job
@@ -72,7 +72,7 @@ class Pulls:
         root: the host.
     """
 
-    def __init__(self, root: Root) -> None:
+    def __init__(self, root: HostReader) -> None:
         self._live = root.live
         self._own: PullRecord | None = None
         self._lock = threading.Lock()
@@ -145,7 +145,7 @@ class Pulls:
 
 
 def read_look(
-    root: Root, pulls: Pulls, arrays: Sequence[Array], *, played: PlayedJobs | None = None
+    root: HostReader, pulls: Pulls, arrays: Sequence[Array], *, played: PlayedJobs | None = None
 ) -> PullLook | None:
     """Return where the exchange stands; None where there is none. What is seen to have left is noted.
 
@@ -247,7 +247,7 @@ class PullSession:
         self._apart = loop.root.apart() or loop.root
 
     @property
-    def root(self) -> Root:
+    def root(self) -> HostReader:
         """The host."""
         return self._loop.root
 

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from raidtui.host.block import DiskReader
 from raidtui.host.controllers import has_lights
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.reading import ReadingScope
-from raidtui.host.roots.root import Root
 from raidtui.jobs.journal import who
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal, RefusalCode
@@ -66,7 +66,7 @@ def disk_scope(snapshot: Snapshot, name: str, also: Array | None = None) -> Read
     return ReadingScope(closely=tuple(dict.fromkeys((disk, name, *members))), parts=True, digests=False)
 
 
-def make_draft(root: Root, survey: Survey, name: str) -> PullDraft | Refusal:
+def make_draft(root: HostReader, survey: Survey, name: str) -> PullDraft | Refusal:
     """Return the exchange of a disk that has not begun, or why nothing can be said of the disk.
 
     Args:
@@ -100,7 +100,9 @@ def make_draft(root: Root, survey: Survey, name: str) -> PullDraft | Refusal:
     )
 
 
-def _replacing_first(root: Root, survey: Survey, record: PullRecord, bays: Sequence[BayDisk]) -> Plan | None:
+def _replacing_first(
+    root: HostReader, survey: Survey, record: PullRecord, bays: Sequence[BayDisk]
+) -> Plan | None:
     """Return the plan that copies the disk's only member to a spare, or to a free disk that is there."""
     on = record.target.members
     array = next((each for each in survey.snapshot.arrays if on and each.uuid == on[0].uuid), None)
@@ -117,7 +119,7 @@ def _replacing_first(root: Root, survey: Survey, record: PullRecord, bays: Seque
 
 
 def _on_free_disk(
-    root: Root, survey: Survey, array: Array, member: str, bays: Sequence[BayDisk]
+    root: HostReader, survey: Survey, array: Array, member: str, bays: Sequence[BayDisk]
 ) -> Plan | None:
     disks = DiskReader(root).read({bay.name for bay in bays})
     taken = {use.what for disk in disks.values() for use in disk.uses}
@@ -164,7 +166,7 @@ def _now(look: PullLook, identity: str) -> str:
 
 
 def plan_next(
-    root: Root, survey: Survey, look: PullLook, *, chosen: str = "", destroys: Collection[str] = ()
+    root: HostReader, survey: Survey, look: PullLook, *, chosen: str = "", destroys: Collection[str] = ()
 ) -> Plan | Refusal:
     """Return the next plan of an exchange, or why there is none.
 
@@ -209,7 +211,7 @@ def plan_put_back(survey: Survey, look: PullLook) -> Plan | Refusal:
 
 
 def _plan_fresh(
-    root: Root, survey: Survey, record: PullRecord, fresh: BayDisk, destroys: Collection[str]
+    root: HostReader, survey: Survey, record: PullRecord, fresh: BayDisk, destroys: Collection[str]
 ) -> Plan | Refusal:
     table: Table | Refusal | None = None
     of = ""
@@ -227,7 +229,7 @@ def _member_disks(survey: Survey, record: PullRecord) -> frozenset[str]:
     return frozenset(whole_of(survey, member.name) for array in arrays for member in array.members)
 
 
-def read_table(root: Root, disk: str) -> Table | Refusal:
+def read_table(root: HostReader, disk: str) -> Table | Refusal:
     """Return the partition table of a disk, or why it is not known."""
     output = root.run("sfdisk", "--dump", f"/dev/{disk}")
     if output.why_not or output.status != 0:

@@ -13,9 +13,9 @@ from msgspec import Struct
 from raidtui.host.backup_files import read_backups
 from raidtui.host.block import BLOCK
 from raidtui.host.crew import Crew
+from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.readers.opening import open_root
 from raidtui.host.reading import Reading, ReadingScope
-from raidtui.host.roots.opening import open_root
-from raidtui.host.roots.root import Root
 from raidtui.host.smart.smart_names import has_smart
 from raidtui.host.surface import SURFACES, Surface, read_surface
 from raidtui.jobs.lock import JobError
@@ -58,7 +58,7 @@ class RescueReport(Struct, frozen=True, kw_only=True):
     why: str = ""
 
 
-def read_rescue(root: Root, names: Collection[str] = ()) -> RescueReport:
+def read_rescue(root: HostReader, names: Collection[str] = ()) -> RescueReport:
     """Read superblocks and disks, and return what they say. Nothing is written, and no array is opened.
 
     Args:
@@ -79,7 +79,7 @@ def read_rescue(root: Root, names: Collection[str] = ()) -> RescueReport:
     )
 
 
-def read_facts(root: Root, names: Collection[str] = ()) -> RescueFacts | None:
+def read_facts(root: HostReader, names: Collection[str] = ()) -> RescueFacts | None:
     """Return what a diagnosis is made from, or None where superblocks cannot be read.
 
     Args:
@@ -103,13 +103,15 @@ def read_captured_hints(path: str, disks: Iterable[Disk]) -> tuple[ArrayHint, ..
         disks: those of this host; their serial numbers say which of the capture they are.
 
     Raises:
-        RootError: it cannot be read.
+        ReaderError: it cannot be read.
     """
     facts = read_facts(open_root(path))
     return captured_hints(f"capture {path}", facts.survey.devices.values() if facts else (), disks)
 
 
-def look_closer(root: Root, survey: Survey, snapshot: Snapshot, names: Collection[str] = ()) -> RescueFacts:
+def look_closer(
+    root: HostReader, survey: Survey, snapshot: Snapshot, names: Collection[str] = ()
+) -> RescueFacts:
     """Look at the devices of a survey, and ask SMART; return what a diagnosis is made from.
 
     Args:
@@ -156,7 +158,7 @@ def planned_backups(folder: Path | None = None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def read_surfaces(root: Root, survey: Survey, snapshot: Snapshot) -> tuple[Surface, ...]:
+def read_surfaces(root: HostReader, survey: Survey, snapshot: Snapshot) -> tuple[Surface, ...]:
     """Look at all devices that no array and no mount uses; one that hangs is ``silent``."""
     if not root.live:
         known = msgspec.json.decode(root.text(SURFACES) or "[]", type=list[Surface])
@@ -189,7 +191,7 @@ def read_surfaces(root: Root, survey: Survey, snapshot: Snapshot) -> tuple[Surfa
     return tuple((found | late).values())
 
 
-def impatience(root: Root, disk: str, wear: DiskWear | None) -> str:
+def impatience(root: HostReader, disk: str, wear: DiskWear | None) -> str:
     """Return that the kernel waits for less time than a disk may retry; "" where that is not known.
 
     Args:

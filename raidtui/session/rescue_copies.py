@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from raidtui.host.block import DiskReader
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.tools import tool_path
 from raidtui.jobs.lock import JobError
 from raidtui.model.disk import Disk
@@ -19,7 +19,9 @@ from raidtui.rescue.trial.trials import free_bytes
 _MAPS = "/var/lib/raidtui/rescue"
 
 
-def copy_request(root: Root, source: str, target: str, path: str = "", map_path: str = "") -> CopyRequest:
+def copy_request(
+    root: HostReader, source: str, target: str, path: str = "", map_path: str = ""
+) -> CopyRequest:
     """Return a copy, as the host has it now.
 
     Args:
@@ -48,7 +50,7 @@ def copy_request(root: Root, source: str, target: str, path: str = "", map_path:
     )
 
 
-def start_copy(root: Root, plan: Plan) -> str:
+def start_copy(root: HostReader, plan: Plan) -> str:
     """Make a job of a copy, start it, and return the job's id.
 
     Raises:

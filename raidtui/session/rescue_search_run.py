@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from raidtui.host.block import DiskReader
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.survey import Survey
 from raidtui.rescue.hints import read_hints
 from raidtui.rescue.search.find_geometry import SearchRequest, search_geometry
@@ -25,7 +25,7 @@ class SearchRun(ReadingThread[SearchResult]):
         names: kernel names of the devices.
     """
 
-    def __init__(self, root: Root, survey: Survey, names: Sequence[str]) -> None:
+    def __init__(self, root: HostReader, survey: Survey, names: Sequence[str]) -> None:
         super().__init__("raidtui-search")
         self._root = root
         self.names = tuple(names)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.states import UNDER_WAY, JobState
 from raidtui.jobs.store import Job
@@ -95,7 +95,7 @@ class KnownTrial(Struct, frozen=True, kw_only=True):
         return writes_members(self.record.request.made)
 
 
-def trial_rooms(root: Root) -> tuple[tuple[str, int], ...]:
+def trial_rooms(root: HostReader) -> tuple[tuple[str, int], ...]:
     """Return the folders that are usual for stores, with the free bytes of each."""
     return read_trial_host(root).rooms
 
@@ -121,7 +121,7 @@ def store_room(folder: str, need_bytes: int) -> tuple[str, int] | str:
     return folder, free
 
 
-def start_trial(root: Root, survey: Survey, wish: TrialWish) -> str | Refusal:
+def start_trial(root: HostReader, survey: Survey, wish: TrialWish) -> str | Refusal:
     """Start a trial; return its job's id, or why it cannot be.
 
     Raises:

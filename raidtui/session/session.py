@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.session.shell import Shell
 from raidtui.session.watch import Report
 from raidtui.session.watch_loop import WatchLoop
@@ -35,7 +35,7 @@ class Session:
 
     def __init__(
         self,
-        root: Root,
+        root: HostReader,
         shell: Shell,
         *,
         on_report: Callable[[Report], None],
@@ -82,10 +82,10 @@ class Session:
     @cached_property
     def played(self) -> PlayedJobs:
         """The jobs of a simulated host."""
-        from raidtui.demo.demo_host import DemoRoot  # noqa: PLC0415
+        from raidtui.demo.demo_host import DemoReader  # noqa: PLC0415
         from raidtui.session.played_jobs import PlayedJobs  # noqa: PLC0415
 
-        return PlayedJobs(cast("DemoRoot", self.root))
+        return PlayedJobs(cast("DemoReader", self.root))
 
     @cached_property
     def stack(self) -> StackSession:

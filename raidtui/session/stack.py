@@ -17,7 +17,7 @@ from msgspec import Struct, field
 
 from raidtui.host.crew import Crew
 from raidtui.host.diskstats import read_io
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.smart.smart_names import has_smart
 from raidtui.host.stack.device_mapper import STATUS, TABLE, MapLine, parse_maps
 from raidtui.host.stack.lvm_report import LVS, LvmVolume, parse_volumes
@@ -67,7 +67,7 @@ class StackReader:
 
     def __init__(
         self,
-        root: Root,
+        root: HostReader,
         clock: Callable[[], float] | None = None,
         limit_s: float = TOOL_S,
         *,

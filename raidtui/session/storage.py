@@ -13,9 +13,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.host.md.array_names import canonical_uuid
+from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.readers.opening import open_root
 from raidtui.host.reading import Reading, ReadingScope
-from raidtui.host.roots.opening import open_root
-from raidtui.host.roots.root import Root
 from raidtui.jobs import journal
 from raidtui.jobs.lock import JobError, worker_of
 from raidtui.jobs.spawn import begin_job, cancel, start_worker
@@ -91,7 +91,7 @@ def form_scope(verb: str, array: Array | None, snapshot: Snapshot) -> ReadingSco
 
 
 def reading_of(
-    root: Root, snapshot: Snapshot, scope: ReadingScope, *, notify: Callable[[], None] = lambda: None
+    root: HostReader, snapshot: Snapshot, scope: ReadingScope, *, notify: Callable[[], None] = lambda: None
 ) -> Reading:
     """Return the reading that a plan is made from. It is not started yet."""
     from raidtui.wear.survey_wear import PlanAsker  # noqa: PLC0415  (the start asks for jobs, not for disks)
@@ -99,7 +99,7 @@ def reading_of(
     return Reading(root, snapshot, scope, notify=notify, asker=PlanAsker() if scope.wear else None)
 
 
-def start_job(root: Root, plan: Plan) -> str:
+def start_job(root: HostReader, plan: Plan) -> str:
     """Make a job of a plan, start its worker, and return the job's id.
 
     Raises:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from raidtui.host.logs.journald import JournalReader, journal_troubles
 from raidtui.host.logs.log_files import LogFiles, with_boots
 from raidtui.host.logs.ring import current_boot, read_ring
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.log_line import LogGap, LogLine, LogTrouble, Writer
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
@@ -101,7 +101,7 @@ class TimelineSession:
 
 
 def read_history(
-    root: Root,
+    root: HostReader,
     run: HistoryRun | None = None,
     *,
     since_s: float | None = None,
@@ -137,14 +137,14 @@ def read_history(
     )
 
 
-def read_for_capture(root: Root) -> CapturedLog:
+def read_for_capture(root: HostReader) -> CapturedLog:
     """Return the history of a host as a capture keeps it; that of a capture is kept as it is."""
     reading = _Reading(root, HistoryRun(), None, None)
     ours, troubles = _read_all(root, reading)
     return captured_log(reading.entries, ours, (*reading.troubles, *troubles))
 
 
-def _read_all(root: Root, reading: _Reading) -> tuple[Sequence[Entry], Sequence[LogTrouble]]:
+def _read_all(root: HostReader, reading: _Reading) -> tuple[Sequence[Entry], Sequence[LogTrouble]]:
     """Read the logs; return what raidtui did there, and what could not be read of that.
 
     Nothing of this machine is read where the host is another one.
@@ -158,7 +158,9 @@ def _read_all(root: Root, reading: _Reading) -> tuple[Sequence[Entry], Sequence[
 
 
 class _Reading:
-    def __init__(self, root: Root, run: HistoryRun, since_s: float | None, until_s: float | None) -> None:
+    def __init__(
+        self, root: HostReader, run: HistoryRun, since_s: float | None, until_s: float | None
+    ) -> None:
         self._root = root
         self.run = run
         self._since_s, self._until_s = since_s, until_s
@@ -261,7 +263,7 @@ def _explains(first: tuple[LogLine, Entry | None], then: tuple[LogLine, Entry | 
     return known is None and failed is not None and failed.code == START_FAILED and line.boot == failed.boot
 
 
-def today_of(root: Root, snapshot: Snapshot) -> Today:
+def today_of(root: HostReader, snapshot: Snapshot) -> Today:
     """Return the host as it is now, for what an incident is about."""
     ports: dict[str, str] = {}
     for name in {disk.disk for disk in snapshot.disks.values()}:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.regular_files import read_regular
-from raidtui.host.roots.root import Root
 from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.model.knob import Tuning, same_value
 from raidtui.model.plan import Plan, Refusal, RefusalCode, Step
@@ -84,7 +84,7 @@ class Tuner:
     """
 
     def __init__(
-        self, root: Root, *, record: UndoRecord | None = None, journal: Journal | None = None
+        self, root: HostReader, *, record: UndoRecord | None = None, journal: Journal | None = None
     ) -> None:
         from raidtui.host.knobs.knob_reader import KnobReader  # noqa: PLC0415
         from raidtui.jobs.journal import Journal, journal_path  # noqa: PLC0415
@@ -307,7 +307,7 @@ class TuneSession:
         return await (self._asking.run(work) if self._root.live else self.loop.work(work))
 
 
-def ask_erc(root: Root, names: Sequence[str]) -> dict[str, ErrorRecovery | None]:
+def ask_erc(root: HostReader, names: Sequence[str]) -> dict[str, ErrorRecovery | None]:
     """Ask disks for SCT ERC; return the answers by name, without the disks that did not answer."""
     from raidtui.host.smart.smart_reader import SmartReader  # noqa: PLC0415
     from raidtui.model.smart import SmartReading  # noqa: PLC0415

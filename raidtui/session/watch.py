@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.host.roots.root import KernelEvent, Root
+from raidtui.host.readers.host_reader import HostReader, KernelEvent
 from raidtui.jobs.last_look import LastLook
 from raidtui.jobs.pace_news import read_news
 from raidtui.jobs.sync_book import open_book
@@ -97,7 +97,7 @@ class HostWatch:
         once: whether a single report is wanted, which includes what takes longer to read.
     """
 
-    def __init__(self, root: Root, *, journal: Journal | None = None, once: bool = False) -> None:
+    def __init__(self, root: HostReader, *, journal: Journal | None = None, once: bool = False) -> None:
         self.root = root
         self.sampler = Sampler(root, absent=True, patient=once)
         self.history = SampleHistory()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from msgspec.structs import replace
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.array import Stale
 from raidtui.model.plan import Plan
 from raidtui.monitor.kernel_watch import KernelWatch, Uevent
@@ -53,7 +53,7 @@ class WatchLoop:
     """
 
     def __init__(
-        self, root: Root, on_report: Callable[[Report], None], on_trouble: Callable[[str], None]
+        self, root: HostReader, on_report: Callable[[Report], None], on_trouble: Callable[[str], None]
     ) -> None:
         self.root = root
         self.watch = HostWatch(root)

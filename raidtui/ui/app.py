@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.screen import Screen
 
 from raidtui.config import Config
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.plans.target import needs_root
 from raidtui.session.session import Session
@@ -78,7 +78,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
 
     def __init__(
         self,
-        root: Root,
+        root: HostReader,
         *,
         config: Config | None = None,
         theme: str | None = None,
@@ -104,7 +104,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
         if self._settings.keys:
             self.set_keymap(dict(self._settings.keys))
 
-    def _session_of(self, root: Root) -> Session:
+    def _session_of(self, root: HostReader) -> Session:
         return Session(
             root, self, on_report=self._take, on_trouble=self._say, ratings=self._settings.rated_bytes
         )

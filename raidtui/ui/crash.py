@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import raidtui
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.journal import journal_path
 from raidtui.model.finding import Event
 from raidtui.model.snapshot import Snapshot
@@ -66,7 +66,7 @@ def crash_text(
 
 
 def defect_report(
-    error: BaseException, *, events: Sequence[Event], snapshot: Snapshot | None, root: Root, view: str
+    error: BaseException, *, events: Sequence[Event], snapshot: Snapshot | None, root: HostReader, view: str
 ) -> str:
     """Return the report of a defect, without the serial numbers of the host's disks.
 
@@ -85,7 +85,7 @@ def defect_report(
 _ENVIRONMENT = ("TERM", "COLORTERM", "TERM_PROGRAM", "TMUX", "LANG", "LC_ALL", "LC_CTYPE", "PYTHONIOENCODING")
 
 
-def serials_of(root: Root) -> set[str]:
+def serials_of(root: HostReader) -> set[str]:
     """Return the serial numbers and WWNs of all disks, as udev knows them."""
     found: set[str] = set()
     for name in root.names(_UDEV):

@@ -11,7 +11,7 @@ from textual.driver import Driver
 
 from raidtui.config import read_config
 from raidtui.first_frame import TERMINAL
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.ui.app import RaidApp
 from raidtui.ui.crash import CRASHED, crash_text, report_crash, serials_of
 from raidtui.ui.frame.stock import STOCK
@@ -27,7 +27,7 @@ def _driver() -> type[Driver] | None:
     return QuietDriver
 
 
-def launch(root: Root, *, theme: str | None, mouse: bool) -> NoReturn:
+def launch(root: HostReader, *, theme: str | None, mouse: bool) -> NoReturn:
     """Run the console, and end the program with its exit status.
 
     Args:

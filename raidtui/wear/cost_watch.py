@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from msgspec.structs import replace
 
 from raidtui.host.diskstats import written_bytes
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.smart.smart_names import has_smart, smart_names
 from raidtui.model.finding import Event, EventKind
 from raidtui.model.snapshot import Snapshot
@@ -30,7 +30,7 @@ _PATIENCE_S = 5.0  # a disk that hangs must not hold a repair up
 class _MarkWriter:
     """Reads disks for the ledger and writes marks; without root it reads none."""
 
-    def __init__(self, root: Root, reader: WearReader) -> None:
+    def __init__(self, root: HostReader, reader: WearReader) -> None:
         self._root = root
         self._reader = reader
         self.trouble = ""
@@ -60,7 +60,7 @@ class CostWatch:
         reader: the same host's reader, whose ledger gets the marks.
     """
 
-    def __init__(self, root: Root, reader: WearReader) -> None:
+    def __init__(self, root: HostReader, reader: WearReader) -> None:
         self._root = root
         self._marks = _MarkWriter(root, reader)
 
@@ -114,7 +114,7 @@ class JobCost:
 
     def __init__(
         self,
-        root: Root,
+        root: HostReader,
         what: str,
         disks: Collection[str] = (),
         ratings: Mapping[str, int] | None = None,
@@ -142,7 +142,7 @@ class JobCost:
         return amounts([each for each in _spent(sizes, disks) if each.size_bytes >= _LEAST_BYTES])
 
 
-def _disk_bytes_then(root: Root, begun: Begun) -> dict[str, int]:
+def _disk_bytes_then(root: HostReader, begun: Begun) -> dict[str, int]:
     """Return what the kernel had written to the members' whole disks when a sync began."""
     now = written_bytes(root, {*begun.disks.values(), *begun.written_bytes})
     then = {disk: now[disk] for disk in begun.disks.values() if disk in now}

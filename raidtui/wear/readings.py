@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from raidtui.host.block import read_identity
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.smart.smart_names import smart_names
 from raidtui.host.smart.smart_reader import TIMEOUT_S, SmartReader
 from raidtui.model.disk import Disk
@@ -101,7 +101,7 @@ class WearReader:
     """
 
     def __init__(
-        self, root: Root, ratings: Mapping[str, int] | None = None, *, timeout_s: float = TIMEOUT_S
+        self, root: HostReader, ratings: Mapping[str, int] | None = None, *, timeout_s: float = TIMEOUT_S
     ) -> None:
         self._root = root
         self._ratings = ratings or {}

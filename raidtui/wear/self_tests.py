@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.host.block import BLOCK, read_identity
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.smart.smart_names import has_smart
 from raidtui.host.smart.smart_reader import TIMEOUT_S, read_smart
 from raidtui.model.plan import Plan, Refusal, RefusalCode
@@ -45,7 +45,7 @@ class SelfTestDisk(Struct, frozen=True, kw_only=True):
         return plan_self_test(snapshot, self.reading, SelfTestKind(what), self.identity)
 
 
-def read_self_test_disk(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> SelfTestDisk:
+def read_self_test_disk(root: HostReader, name: str, timeout_s: float = TIMEOUT_S) -> SelfTestDisk:
     """Ask a disk about its self-tests. One that is asleep is not woken.
 
     Args:
@@ -71,7 +71,7 @@ def read_self_test_disk(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> 
     return SelfTestDisk(reading=reading, identity=identity, verdict=verdict)
 
 
-def read_self_test_plan(root: Root, snapshot: Snapshot, name: str, what: str) -> Plan | Refusal:
+def read_self_test_plan(root: HostReader, snapshot: Snapshot, name: str, what: str) -> Plan | Refusal:
     """Ask a disk, and return the plan that starts a self-test on it or aborts the one that runs.
 
     Args:

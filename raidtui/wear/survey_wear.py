@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from msgspec.structs import replace
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.finding import Severity
 from raidtui.model.smart import SmartMeasurement, SmartReading
 from raidtui.model.survey import Device, Survey
@@ -29,18 +29,18 @@ class PlanAsker:
     def __init__(self) -> None:
         self._said: Mapping[str, SmartMeasurement] = {}
 
-    def measure(self, root: Root, disks: Collection[str]) -> None:
+    def measure(self, root: HostReader, disks: Collection[str]) -> None:
         """Ask whole disks."""
         self._said = WearReader(root, timeout_s=_PLAN_S).measured(disks)
 
-    def judge(self, root: Root, survey: Survey) -> Survey:
+    def judge(self, root: HostReader, survey: Survey) -> Survey:
         """Return the survey with the wear of its devices."""
         away = {device.disk.disk: _away_s(device, survey) for device in survey.devices.values()}
         outages = {disk: away_s for disk, away_s in away.items() if away_s is not None}
         return _with_wear(survey, WearReader(root).judged(self._said, outages))
 
 
-def worn(root: Root, survey: Survey) -> Survey:
+def worn(root: HostReader, survey: Survey) -> Survey:
     """Return a survey whose devices know their disk's wear, and what is wrong with it or its cable."""
     asker = PlanAsker()
     asker.measure(root, sorted({device.disk.disk for device in survey.devices.values()}))

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.jobs import alert_sender
 from raidtui.jobs.alert_spool import AlertSpool, new_alert, spool_folder
 from raidtui.model.alert import AlertEvent
@@ -61,5 +61,5 @@ if sys.argv[2] == "event":
     sys.stdout.write("kept\n")
     sys.stdout.flush()
 else:
-    send_waiting(MemoryRoot({"/proc/mdstat": "Personalities :\nunused devices: <none>\n"}), eager=True)
+    send_waiting(MemoryReader({"/proc/mdstat": "Personalities :\nunused devices: <none>\n"}), eager=True)
 sys.stdout.write(f"{calls}\n")

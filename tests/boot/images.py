@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from tests.boot_proof.fixtures import BASE, FILE, applied
 
 TAKEN_S = 1_795_579_200.0
@@ -14,7 +14,7 @@ ENDS: dict[str, dict[str, str]] = {name: case["ends"] for name, case in _TEXT["c
 """By case and disk that was left out: how the boot ended."""
 
 
-class Image(MemoryRoot):
+class Image(MemoryReader):
     """A host that is one of the images; plans are made as on a live one."""
 
     @property
@@ -23,7 +23,7 @@ class Image(MemoryRoot):
         return True
 
 
-def image_root(name: str = BASE) -> MemoryRoot:
+def image_root(name: str = BASE) -> MemoryReader:
     """A host that is one of the images."""
     case = _TEXT["cases"][name]
     files = applied(_TEXT["base"]["files"], case["files"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from raidtui.command.capture import write_capture
-from raidtui.host.roots.opening import open_root
+from raidtui.host.readers.opening import open_root
 from raidtui.session.boot import check_boot
 from tests.boot.images import image_root
 

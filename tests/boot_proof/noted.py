@@ -8,15 +8,15 @@ import msgspec
 
 from raidtui.host.block import BLOCK
 from raidtui.host.boot.boot_reader import KEPT
-from raidtui.host.roots.dir_root import DirRoot
-from raidtui.host.roots.noting_root import NotingRoot
+from raidtui.host.readers.folder_reader import FolderReader
+from raidtui.host.readers.noting_reader import NotingReader
 from raidtui.host.tools import output_path
 from raidtui.session.boot import check_boot
 
 
 def main(target: Path) -> None:
     """Write the files, the links and the tools' outputs as JSON; bytes as characters."""
-    root = NotingRoot(DirRoot())
+    root = NotingReader(FolderReader())
     facts = check_boot(root).facts
     files = {path: data.decode("latin-1") for path, data in root.files.items() if path.startswith(_NEEDED)}
     files[KEPT] = msgspec.json.encode(facts).decode()

@@ -41,7 +41,7 @@ class Host(Kernel):
         self.put(output_path(("mdadm", "--examine", "--export", f"/dev/{name}")), f"exit 0\n{lines}")
 
     def link(self, path: str) -> str | None:
-        """See ``Root.link``."""
+        """See ``HostReader.link``."""
         return self.links.get(path) or super().link(path)
 
 

@@ -19,8 +19,8 @@ from raidtui.command.prometheus import metric_lines
 from raidtui.command.status import report_lines
 from raidtui.command.status_json import report_dict
 from raidtui.demo.demo_host import demo_root
-from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.jobs.last_look import keep_look
 from raidtui.model.advice_count import AdviceCount
 from raidtui.session.watch import HostWatch
@@ -33,13 +33,13 @@ HIDDEN = "/sys/bus/pci/drivers/ahci/0000:00:17.0/remapped_nvme"
 DOCS = Path(__file__).parents[2] / "docs" / "advice.md"
 
 
-def ran(root: Root, *words: str) -> int:
+def ran(root: HostReader, *words: str) -> int:
     parser = argparse.ArgumentParser()
     advice.add_arguments(parser)
     return advice.run(root, parser.parse_args(words))
 
 
-def as_json(root: Root, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+def as_json(root: HostReader, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     ran(root, "--json")
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return found
@@ -55,7 +55,7 @@ def test_the_demo_has_a_piece_of_it(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_mdstat_alone_is_not_enough(capsys: pytest.CaptureFixture[str]) -> None:
     mdstat = "md0 : active raid1 sdb[1] sda[0]\n      1024 blocks super 1.2 [2/2] [UU]\n"
-    root = MemoryRoot({"/proc/mdstat": mdstat})
+    root = MemoryReader({"/proc/mdstat": mdstat})
     assert ran(root) == 3
     why = "no block device is there: of /proc/mdstat alone, no rule can say anything"
     assert capsys.readouterr().out == f"not known: {why}\n"
@@ -108,7 +108,7 @@ def live() -> StackHost:
     return host
 
 
-def codes(root: Root, capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
+def codes(root: HostReader, capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
     ran(root, "--json", *words)
     return [each["code"] for each in json.loads(capsys.readouterr().out)["advice"]]
 

@@ -21,7 +21,7 @@ import pytest
 import raidtui
 from raidtui.cli import build_parser
 from raidtui.command import alert
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.alert_channels_file import channels_path
 from raidtui.jobs.alert_sender import due_s
 from raidtui.jobs.alert_spool import AlertSpool, new_alert, spool_folder
@@ -52,7 +52,7 @@ def host(*, live: bool = True) -> Kernel:
     return made
 
 
-def ran(*words: str, root: Root | None = None) -> int:
+def ran(*words: str, root: HostReader | None = None) -> int:
     parser = argparse.ArgumentParser()
     alert.add_arguments(parser)
     return alert.run(root or host(), parser.parse_args(words))

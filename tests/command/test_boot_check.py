@@ -9,12 +9,12 @@ import pytest
 
 from raidtui.command import boot_check
 from raidtui.demo.demo_host import demo_root
-from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.readers.memory_reader import MemoryReader
 from tests.boot.images import image_root
 
 
-def ran(root: Root, *words: str) -> int:
+def ran(root: HostReader, *words: str) -> int:
     parser = argparse.ArgumentParser()
     boot_check.add_arguments(parser)
     return boot_check.run(root, parser.parse_args(words))
@@ -62,5 +62,5 @@ def test_what_cannot_be_told(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     assert "whether the machine boots cannot be told.\n" in out
     assert "    unknown: the firmware's kind cannot be told  [not-read]\n" in out
-    assert ran(MemoryRoot({"/proc/mdstat": "Personalities : \nunused devices: <none>\n"}, still=True)) == 3
+    assert ran(MemoryReader({"/proc/mdstat": "Personalities : \nunused devices: <none>\n"}, still=True)) == 3
     assert capsys.readouterr().out == "What the machine boots from cannot be told.\n"

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from raidtui.command.capture import write_capture
-from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.roots.opening import open_root
-from raidtui.host.roots.root import RootError
+from raidtui.host.readers.host_reader import ReaderError
+from raidtui.host.readers.memory_reader import MemoryReader
+from raidtui.host.readers.opening import open_root
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
 from raidtui.wear.ledger import (
@@ -64,13 +64,13 @@ def stage() -> Stage:
     return stage
 
 
-def seen(root: MemoryRoot) -> Snapshot:
+def seen(root: MemoryReader) -> Snapshot:
     return Sampler(root).sample()
 
 
 def opened(path: Path) -> Snapshot:
     root = open_root(str(path))
-    assert isinstance(root, MemoryRoot)
+    assert isinstance(root, MemoryReader)
     return seen(root)
 
 
@@ -246,7 +246,9 @@ def test_a_capture_that_was_cut_off(stage: Stage, tmp_path: Path, part: float) -
     write_capture(stage, target)
     data = target.read_bytes()
     target.write_bytes(data[: int(len(data) * part)])
-    with pytest.raises(RootError, match=r"the archive is damaged|neither a capture nor a /proc/mdstat text"):
+    with pytest.raises(
+        ReaderError, match=r"the archive is damaged|neither a capture nor a /proc/mdstat text"
+    ):
         open_root(str(target))
 
 

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from raidtui.command.capture import write_capture
 from raidtui.demo.demo_host import demo_root
-from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.roots.opening import open_root
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.readers.memory_reader import MemoryReader
+from raidtui.host.readers.opening import open_root
 from raidtui.model.log_line import LogGap, Writer
 from raidtui.session.timeline import read_for_capture, read_history
 from raidtui.timeline import captured
@@ -38,7 +38,7 @@ from tests.timeline.logs import line
 SERIAL, ABSENT = "S2R5NX0H812345", "WD-WCC4E0000001"
 
 
-def opened(root: Root, folder: Path, *, with_serials: bool = False) -> Root:
+def opened(root: HostReader, folder: Path, *, with_serials: bool = False) -> HostReader:
     """A capture of a host, as another machine opens it."""
     target = folder / f"{'serials' if with_serials else 'hashed'}.tar.gz"
     write_capture(root, target, with_serials=with_serials)
@@ -75,7 +75,7 @@ def test_the_demo_s_history_is_the_same_in_its_capture(tmp_path: Path) -> None:
     assert [each["hint"] for each in hashed["incidents"]] == [each["hint"] for each in found[0]["incidents"]]
 
 
-def as_json_of(root: Root) -> dict[str, Any]:
+def as_json_of(root: HostReader) -> dict[str, Any]:
     history = read_history(root)
     report = HistoryReport(
         incidents=history.incidents,
@@ -135,7 +135,7 @@ def logged(*texts: str, identifier: str = "smartd") -> str:
     )
 
 
-def content(folder: Path, root: Root, log: CapturedLog | None = None) -> str:
+def content(folder: Path, root: HostReader, log: CapturedLog | None = None) -> str:
     write_capture(root, folder / "host.tar.gz", log=log)
     return gzip.decompress((folder / "host.tar.gz").read_bytes()).decode("utf-8", "replace")
 
@@ -231,7 +231,7 @@ def test_what_is_too_much_is_left_out_and_said(
     assert trouble.sentence.startswith(
         f"the capture has the newest {kept} of 7 lines that matter: those before "
     )
-    found = read_history(MemoryRoot({"/proc/mdstat": MDSTAT, CAPTURED: captured.captured_log_text(log)}))
+    found = read_history(MemoryReader({"/proc/mdstat": MDSTAT, CAPTURED: captured.captured_log_text(log)}))
     assert found.troubles == (trouble,)
 
 
@@ -247,7 +247,7 @@ def test_what_is_too_much_is_left_out_and_said(
 def test_a_history_that_cannot_be_understood(data: bytes, why: str) -> None:
     with pytest.raises(CapturedLogError, match=why):
         read_captured_log(data)
-    history = read_history(MemoryRoot({"/proc/mdstat": MDSTAT, CAPTURED: data}))
+    history = read_history(MemoryReader({"/proc/mdstat": MDSTAT, CAPTURED: data}))
     assert history.incidents == ()
     assert history.troubles[0].sentence.startswith(why)
 

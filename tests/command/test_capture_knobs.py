@@ -13,9 +13,9 @@ import pytest
 
 from raidtui.command.capture import write_capture
 from raidtui.host.knobs.knob_reader import KnobReader
-from raidtui.host.roots.dir_root import DirRoot
-from raidtui.host.roots.opening import open_root
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.folder_reader import FolderReader
+from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.readers.opening import open_root
 from raidtui.jobs.journal import Journal
 from raidtui.jobs.undo_record import RECORD, UndoRecord
 from raidtui.model.knob import By, Tuning
@@ -90,11 +90,11 @@ def rich(files: Mapping[str, str] | None = None) -> TuneHost:
     return host
 
 
-def tuning_of(root: Root) -> Tuning:
+def tuning_of(root: HostReader) -> Tuning:
     return KnobReader(root).read(Sampler(root).sample())
 
 
-def captured(host: Root, folder: Path, *, with_serials: bool = False) -> Path:
+def captured(host: HostReader, folder: Path, *, with_serials: bool = False) -> Path:
     target = folder / "host.tar.gz"
     write_capture(host, target, with_serials=with_serials)
     return target
@@ -211,7 +211,7 @@ def test_a_folder_that_is_empty(tmp_path: Path) -> None:
     Tree(files=host._tree().files, links={}).write_to(tmp_path / "host")
     (tmp_path / "host/etc/tmpfiles.d/own.conf").unlink()
     (tmp_path / "host/etc/empty.d").mkdir()
-    root = DirRoot(str(tmp_path / "host"))
+    root = FolderReader(str(tmp_path / "host"))
     assert root.is_there("/etc/empty.d")
     assert not root.is_there("/etc/nothing.d")
     before = tuning_of(root)

@@ -14,9 +14,9 @@ import pytest
 
 from raidtui.cli import build_parser, run
 from raidtui.command import history
-from raidtui.demo.demo_host import DemoRoot
-from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.roots.root import Root
+from raidtui.demo.demo_host import DemoReader
+from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.model.log_line import LogGap
 from raidtui.timeline.entries import Origin
 from raidtui.timeline.incident_causes import IncidentCause
@@ -27,17 +27,19 @@ DOCS = (Path(__file__).parents[2] / "docs" / "history.md").read_text()
 FAILED = "sdd2 failed: md no longer uses it"
 
 
-def ran(root: Root, *words: str) -> int:
+def ran(root: HostReader, *words: str) -> int:
     parser = argparse.ArgumentParser()
     history.add_arguments(parser)
     return history.run(root, parser.parse_args(words))
 
 
-def demo() -> DemoRoot:
+def demo() -> DemoReader:
     return Scene().root
 
 
-def as_json(capsys: pytest.CaptureFixture[str], *words: str, root: Root | None = None) -> dict[str, Any]:
+def as_json(
+    capsys: pytest.CaptureFixture[str], *words: str, root: HostReader | None = None
+) -> dict[str, Any]:
     ran(root or demo(), "--json", *words)
     found: dict[str, Any] = json.loads(capsys.readouterr().out)
     return found
@@ -136,7 +138,7 @@ def test_hostile_text_does_not_reach_the_terminal(capsys: pytest.CaptureFixture[
 
 
 def test_what_could_not_be_read(capsys: pytest.CaptureFixture[str]) -> None:
-    assert ran(MemoryRoot({"/proc/mdstat": ""})) == 3
+    assert ran(MemoryReader({"/proc/mdstat": ""})) == 3
     assert capsys.readouterr().out.splitlines() == [
         "No log could be read.",
         "not known: journalctl was not run for this capture",

@@ -7,7 +7,7 @@ import pytest
 from raidtui.command.nagios import nagios_line
 from raidtui.command.prometheus import metric_lines
 from raidtui.command.status import report_lines
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.session.watch import HostWatch
 from tests.hosts.members import UUID, udev
 from tests.hosts.trees import container, host_tree, raid1
@@ -16,7 +16,7 @@ from tests.hosts.trees import container, host_tree, raid1
 def report(*arrays: str, files: dict[str, str] | None = None) -> tuple[list[str], int]:
     """Return the report's lines about arrays, and the exit status, of arrays as mdstat prints them."""
     text = "Personalities : [raid1] [raid5]\n" + "\n\n".join(arrays) + "\n\nunused devices: <none>\n"
-    found = HostWatch(MemoryRoot({"/proc/mdstat": text, **(files or {})})).refresh()
+    found = HostWatch(MemoryReader({"/proc/mdstat": text, **(files or {})})).refresh()
     lines = list(report_lines(found))[1:]
     return [line for line in lines if "/sys/class" not in line and "udev: no" not in line], found.exit_status
 
@@ -79,7 +79,7 @@ def test_letters_of_synology_are_said_and_the_count_decides() -> None:
         ],
         1,
     )
-    members = HostWatch(MemoryRoot({"/proc/mdstat": f"{raid5}\n\n"})).refresh().snapshot.arrays[0].members
+    members = HostWatch(MemoryReader({"/proc/mdstat": f"{raid5}\n\n"})).refresh().snapshot.arrays[0].members
     assert {each.name: each.role for each in members} == {
         "sdk5": "in_sync", "sdn5": "in_sync", "sdi5": "in_sync", "sdq5": "?", "sdj5": "spare",
     }  # fmt: skip
@@ -101,7 +101,7 @@ def test_the_count_alone_says_degraded(marks: str, words: str) -> None:
 
 def figures(*arrays: str) -> str:
     """Return what is printed for Nagios and for Prometheus."""
-    found = HostWatch(MemoryRoot({"/proc/mdstat": "\n\n".join(arrays) + "\n\n"})).refresh()
+    found = HostWatch(MemoryReader({"/proc/mdstat": "\n\n".join(arrays) + "\n\n"})).refresh()
     return "\n".join((nagios_line(found), *metric_lines(found)))
 
 
@@ -225,7 +225,7 @@ def test_a_speed_of_nothing_is_said(speed: str) -> None:
 def test_a_pasted_prompt_is_no_line_of_md(prompt: str) -> None:
     text = f"{prompt}cat /proc/mdstat\nPersonalities : [raid1]\nmd0 : active raid1 sdb[1] sda[0]\n"
     text += f"      1024 blocks super 1.2 [2/2] [UU]\n\nunused devices: <none>\n{prompt}\n"
-    found = HostWatch(MemoryRoot({"/proc/mdstat": text})).refresh()
+    found = HostWatch(MemoryReader({"/proc/mdstat": text})).refresh()
     assert (found.exit_status, [lack.part for lack in found.snapshot.lacks if "mdstat" in lack.part]) == (
         0,
         [],
@@ -233,7 +233,7 @@ def test_a_pasted_prompt_is_no_line_of_md(prompt: str) -> None:
 
 
 def test_a_line_that_is_neither_is_still_said() -> None:
-    found = HostWatch(MemoryRoot({"/proc/mdstat": "cat: /proc/mdstat: Permission denied\n"})).refresh()
+    found = HostWatch(MemoryReader({"/proc/mdstat": "cat: /proc/mdstat: Permission denied\n"})).refresh()
     assert found.exit_status == 3
 
 

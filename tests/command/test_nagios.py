@@ -8,9 +8,9 @@ import pytest
 
 from raidtui.cli import run
 from raidtui.command.nagios import nagios_line
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.session.watch import HostWatch, Report
-from tests.command.test_schema import DeniedRoot
+from tests.command.test_schema import DeniedReader
 from tests.hosts.members import TWO
 from tests.hosts.specs import ArraySpec
 from tests.hosts.trees import Syncing, host_tree, inactive, raid0, raid1, raid5, raid10
@@ -53,8 +53,8 @@ def test_the_line(report: Report, status: int, line: str) -> None:
     [
         (report_of(raid1(failed=("sdf",))), 1, "WARNING"),
         (report_of(raid1(failed=("sdf",)), inactive(raid5())), 2, "CRITICAL"),
-        (HostWatch(MemoryRoot(TWO)).refresh(), 2, "CRITICAL"),
-        (HostWatch(DeniedRoot({})).refresh(), 3, "UNKNOWN"),
+        (HostWatch(MemoryReader(TWO)).refresh(), 2, "CRITICAL"),
+        (HostWatch(DeniedReader({})).refresh(), 3, "UNKNOWN"),
     ],
 )
 def test_states(report: Report, status: int, word: str) -> None:

@@ -387,7 +387,7 @@ def test_links_are_followed(host: Host, word: str, name: str) -> None:
 
 
 def test_links_of_a_folder(tmp_path: Path) -> None:
-    from raidtui.host.roots.opening import open_root  # noqa: PLC0415
+    from raidtui.host.readers.opening import open_root  # noqa: PLC0415
 
     tree = host_tree(raid1())
     tree.links["/dev/disk/by-id/ata-1"] = "../../sde"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from raidtui.command.prometheus import metric_lines
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.session.watch import HostWatch
 from tests.hosts.members import TWO
 from tests.hosts.trees import Syncing, Tree, host_tree, inactive, raid0, raid1, raid5, raid6, raid10
@@ -168,7 +168,7 @@ def test_each_sync_is_one_of_five_states() -> None:
 
 def test_an_array_that_does_not_run() -> None:
     labels = '{array="old",uuid="fbbb2b1c:6dbccfed:d429a0ed:a9ec20ed",state="not-started"}'
-    lines = list(metric_lines(HostWatch(MemoryRoot(TWO)).refresh()))
+    lines = list(metric_lines(HostWatch(MemoryReader(TWO)).refresh()))
     assert [line for line in lines if not line.startswith("#")] == [
         f"raidtui_md_absent_health{labels} 4",
         f"raidtui_md_absent_members_present{labels} 2",

@@ -12,7 +12,7 @@ import pytest
 from raidtui.command import pull
 from raidtui.command.pull import look_dict
 from raidtui.command.streams import UsageError
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.tools import output_path
 from raidtui.pull.standing import OtherState, PullStage
 from raidtui.session.pull import Pulls, read_look
@@ -21,7 +21,7 @@ from tests.hosts.bays import SERIALS, BayHost, without
 DOCS = (Path(__file__).parents[2] / "docs" / "pull.md").read_text(encoding="utf-8")
 
 
-def ran(root: Root, *words: str) -> int:
+def ran(root: HostReader, *words: str) -> int:
     """Run the subcommand; return its exit status."""
     parser = argparse.ArgumentParser()
     pull.add_arguments(parser)

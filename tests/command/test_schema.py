@@ -13,8 +13,8 @@ import pytest
 
 from raidtui.command.status_json import report_dict
 from raidtui.host.mdstat_apart import MDSTAT
-from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.session.watch import HostWatch
 from tests.hosts.captures import ALL_CAPTURES, capture_text
 from tests.hosts.members import TWO
@@ -46,7 +46,7 @@ TREES = {
 }
 
 
-class DeniedRoot(MemoryRoot):
+class DeniedReader(MemoryReader):
     """A host whose /proc/mdstat may not be read."""
 
     def read(self, path: str, *, keep: bool = False) -> bytes:
@@ -55,7 +55,7 @@ class DeniedRoot(MemoryRoot):
         return super().read(path, keep=keep)
 
 
-def as_printed(root: Root) -> dict[str, Any]:
+def as_printed(root: HostReader) -> dict[str, Any]:
     """Return the report as a reader of the JSON text gets it."""
     printed: dict[str, Any] = json.loads(json.dumps(report_dict(HostWatch(root).refresh())))
     return printed
@@ -103,11 +103,11 @@ def test_reports_of_trees(name: str) -> None:
 
 @pytest.mark.parametrize("name", ALL_CAPTURES)
 def test_reports_of_captured_texts(name: str) -> None:
-    check(as_printed(MemoryRoot({MDSTAT: capture_text(name)}, source=name)))
+    check(as_printed(MemoryReader({MDSTAT: capture_text(name)}, source=name)))
 
 
 def test_a_report_without_mdstat() -> None:
-    report = as_printed(DeniedRoot({}))
+    report = as_printed(DeniedReader({}))
     check(report)
     assert report["exit_status"] == 3
     assert report["host"]["readable"] is False
@@ -115,7 +115,7 @@ def test_a_report_without_mdstat() -> None:
 
 def test_arrays_that_do_not_run() -> None:
     named = {"/etc/fstab": "/dev/md/shelf /mnt ext4 noauto 0 0\n"}
-    report = as_printed(MemoryRoot(TWO | named))
+    report = as_printed(MemoryReader(TWO | named))
     check(report)
     assert report["exit_status"] == 2
     old, shelf = report["absent"]

@@ -12,8 +12,8 @@ import pytest
 
 from raidtui.command import stack
 from raidtui.command.capture import write_capture
-from raidtui.host.roots.opening import open_root
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.readers.opening import open_root
 from raidtui.model.stack import StackKind
 from raidtui.stack.stack_findings import StackCode
 from tests.hosts.stack_host import STATUS_FILE, StackHost
@@ -21,14 +21,14 @@ from tests.hosts.stack_host import STATUS_FILE, StackHost
 DOCS = Path(__file__).parents[2] / "docs" / "stack.md"
 
 
-def ran(root: Root, *words: str) -> int:
+def ran(root: HostReader, *words: str) -> int:
     """Run the subcommand; return its exit status."""
     parser = argparse.ArgumentParser()
     stack.add_arguments(parser)
     return stack.run(root, parser.parse_args([*words, "--over", "0"]))
 
 
-def as_json(root: Root, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+def as_json(root: HostReader, capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     """Return what is printed for programs."""
     ran(root, "--json", *words)
     found: dict[str, Any] = json.loads(capsys.readouterr().out)

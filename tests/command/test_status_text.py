@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.command.status import event_line, report_lines
-from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.model.finding import Event, EventKind
 from raidtui.session.watch import HostWatch
 from tests.hosts.members import TWO
@@ -30,7 +30,7 @@ RAID5 = "raid5, left-symmetric, chunk 512K, 420 GiB"
 RAID6 = "raid6, left-symmetric, chunk 512K, 420 GiB"
 
 
-def sentences(root: Root) -> list[str]:
+def sentences(root: HostReader) -> list[str]:
     return list(report_lines(HostWatch(root).refresh()))
 
 
@@ -211,13 +211,13 @@ def test_lines_that_are_not_understood() -> None:
             " raidtui capture FILE."
         ),
     ]
-    odd = MemoryRoot({"/proc/mdstat": "Personalities : [raid1]\n? what is this\n"}, source="mdstat.txt")
+    odd = MemoryReader({"/proc/mdstat": "Personalities : [raid1]\n? what is this\n"}, source="mdstat.txt")
     assert sentences(odd)[0] == "this host (mdstat.txt): the state of the arrays is not known."
 
 
 def test_a_lone_mdstat_text() -> None:
     tree = host_tree(raid1(), sysfs=False, udev=False)
-    root = MemoryRoot({"/proc/mdstat": tree.files["/proc/mdstat"]}, source="mdstat.txt")
+    root = MemoryReader({"/proc/mdstat": tree.files["/proc/mdstat"]}, source="mdstat.txt")
     assert sentences(root) == [
         "this host (mdstat.txt): 1 array.",
         "md126 is optimal: raid1, 210 GiB, 2 of 2 members in sync.",

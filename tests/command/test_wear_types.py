@@ -29,13 +29,13 @@ class TypesHost(WearHost):
         self.live = True
 
     def text(self, path: str, *, keep: bool = False) -> str | None:
-        """See ``Root.text``."""
+        """See ``HostReader.text``."""
         if path == PATH:
             return self.place.read_text() if self.place.exists() else None
         return super().text(path, keep=keep)
 
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """See ``Root.run``."""
+        """See ``HostReader.run``."""
         if argv[-1] == "--scan-open" and self.scan is not None:
             return ToolOutput(argv=argv, status=0, stdout=self.scan, stderr="")
         if argv[-1] == "--scan-open":

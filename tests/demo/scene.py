@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from raidtui.demo.demo_host import DemoRoot, demo_root
+from raidtui.demo.demo_host import DemoReader, demo_root
 from raidtui.host.md.mdstat import Mdstat, MdstatArray, parse_mdstat
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.events import diff
@@ -34,7 +34,7 @@ class Scene:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        self.root: DemoRoot = demo_root(
+        self.root: DemoReader = demo_root(
             clock=self.clock, now=lambda: EPOCH_S + self.clock.at_s - 5000.0, seed=self.seed
         )
         self.sampler = Sampler(self.root, clock=self.clock)

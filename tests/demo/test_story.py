@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from raidtui.demo.control import add_member, remove_member
-from raidtui.host.roots.root import KernelEvent
+from raidtui.host.readers.host_reader import KernelEvent
 from tests.demo.scene import DATA, Scene
 from tests.hosts.trees import timeless
 

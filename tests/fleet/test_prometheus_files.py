@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from raidtui.command.prometheus import metric_lines
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.model.advice_count import AdviceCount
 from raidtui.session.watch import HostWatch
 from raidtui.wear.readings import WearReader
@@ -35,7 +35,7 @@ def printed() -> list[str]:
     )
     report = HostWatch(sick).refresh()
     lines = [*metric_lines(replace(report, advice=AdviceCount(at_s=1.0, degraded=1)))]
-    lines += metric_lines(HostWatch(MemoryRoot(TWO)).refresh())
+    lines += metric_lines(HostWatch(MemoryReader(TWO)).refresh())
     lines += wear_metric_lines(WearReader(sick).look(sick.sampler().sample()).disks)
     return lines
 

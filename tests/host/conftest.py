@@ -9,7 +9,7 @@ import pytest
 
 from raidtui.command.capture import write_capture
 from raidtui.host.knobs.knob_reader import KnobReader
-from raidtui.host.roots.opening import open_root
+from raidtui.host.readers.opening import open_root
 from raidtui.model.knob import Tuning
 from raidtui.monitor.sampler import Sampler
 from tests.hosts.tune_host import TuneHost

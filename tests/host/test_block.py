@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from raidtui.host.block import DiskReader, map_candidates
 from raidtui.host.diskstats import read_io
 from raidtui.host.md.array_attributes import read_limits
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.model.disk import Disk, DiskIo, Use, disk_number
 from raidtui.model.snapshot import SystemLimits
 from tests.hosts.trees import host_tree, raid1
@@ -66,7 +66,7 @@ def test_whole_disk_and_partition() -> None:
 def test_partition_without_links() -> None:
     """A capture may hold no links: the disk is the one with a folder of the partition's name."""
     tree = host_tree(raid1(members=("sda2", "sdb2")))
-    root = MemoryRoot(tree.files)
+    root = MemoryReader(tree.files)
     assert {name: disk.disk for name, disk in DiskReader(root).read(["sda2", "sdb2"]).items()} == {
         "sda2": "sda",
         "sda": "sda",
@@ -253,7 +253,7 @@ def test_io() -> None:
         "   8      48 sdd x 2 3 4 5 6 7 8 9 10 11\n"
         f"   8      64 sde {'9' * 5000} 2 3 4 5 6 7 8 9 10 11\n"
     )
-    root = MemoryRoot({"/proc/diskstats": text})
+    root = MemoryReader({"/proc/diskstats": text})
     assert read_io(root, ["sda", "sdc", "sdd", "sde", "sdf"]) == {
         "sda": DiskIo(
             reads=10,
@@ -268,7 +268,7 @@ def test_io() -> None:
             queued_ms=90,
         )
     }
-    assert read_io(MemoryRoot({}), ["sda"]) == {}
+    assert read_io(MemoryReader({}), ["sda"]) == {}
 
 
 @pytest.mark.parametrize(
@@ -284,13 +284,13 @@ def test_io() -> None:
 def test_limits(low: str, high: str, limits: SystemLimits) -> None:
     folder = "/proc/sys/dev/raid"
     assert (
-        read_limits(MemoryRoot({f"{folder}/speed_limit_min": low, f"{folder}/speed_limit_max": high}))
+        read_limits(MemoryReader({f"{folder}/speed_limit_min": low, f"{folder}/speed_limit_max": high}))
         == limits
     )
 
 
 def test_limits_without_md() -> None:
-    assert read_limits(MemoryRoot({})) == SystemLimits()
+    assert read_limits(MemoryReader({})) == SystemLimits()
 
 
 def test_maps_that_may_be_members() -> None:
@@ -309,4 +309,4 @@ def test_maps_that_may_be_members() -> None:
         files |= {f"{node}/holders/{holder}/dev": "9:127\n"} if holder else {}
     files["/run/udev/data/b254:3"] = "E:DM_UDEV_DISABLE_OTHER_RULES_FLAG=1\n"
     files |= {"/sys/class/block/dm-5/size": "0\n", "/sys/class/block/sda/size": "4096\n"}
-    assert map_candidates(MemoryRoot(files)) == ("dm-0", "dm-4")
+    assert map_candidates(MemoryReader(files)) == ("dm-0", "dm-4")

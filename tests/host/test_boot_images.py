@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from raidtui.host.boot.boot_images import newest, read_kernels
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.model.boot import Initramfs
 from tests.host.test_initramfs import archive, entry
 
@@ -36,7 +36,7 @@ def read(*entries: bytes, name: str = f"initrd.img-{VERSION}", version: str = VE
         f"/boot/{name}": gzip.compress(archive(*entries)),
         f"/lib/modules/{version}/modules.builtin": b"kernel/fs/ext4/ext4.ko\nkernel/drivers/md/x.ko\n",
     }
-    (kernel,) = read_kernels(MemoryRoot(files, still=True))
+    (kernel,) = read_kernels(MemoryReader(files, still=True))
     assert (kernel.version, kernel.built_in) == (version, ("ext4",))
     assert kernel.initramfs is not None
     assert kernel.initramfs.path == f"/boot/{name}"
@@ -100,7 +100,7 @@ def test_what_is_missing_is_seen(without: str, lacks: str) -> None:
 def test_all_kernels_the_newest_first() -> None:
     names = ("6.1.0-9-amd64", "6.1.0-50-amd64", "5.10.0-30-amd64", "0-rescue-1234")
     files = {f"/boot/vmlinuz-{name}": b"" for name in names}
-    found = read_kernels(MemoryRoot(files, still=True))
+    found = read_kernels(MemoryReader(files, still=True))
     assert [each.version for each in found] == ["6.1.0-50-amd64", "6.1.0-9-amd64", "5.10.0-30-amd64"]
     assert all(each.initramfs is None for each in found)
     assert newest("6.10") > newest("6.9")
@@ -108,6 +108,6 @@ def test_all_kernels_the_newest_first() -> None:
 
 def test_one_that_is_damaged() -> None:
     files = {f"/boot/vmlinuz-{VERSION}": b"", f"/boot/initrd.img-{VERSION}": b"no archive"}
-    (kernel,) = read_kernels(MemoryRoot(files, still=True))
+    (kernel,) = read_kernels(MemoryReader(files, still=True))
     assert kernel.initramfs is not None
     assert kernel.initramfs.unread == "it is no cpio archive"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from raidtui.host.md.mdstat import parse_mdstat
-from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.roots.opening import open_root
+from raidtui.host.readers.memory_reader import MemoryReader
+from raidtui.host.readers.opening import open_root
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.health import health_of, judge
 from raidtui.monitor.sampler import Sampler
@@ -16,7 +16,7 @@ from tests.hosts.captures import ALL_CAPTURES, MDSTAT, capture_text, expected_ve
 
 
 def _sample(name: str) -> Snapshot:
-    return Sampler(MemoryRoot({"/proc/mdstat": capture_text(name)})).sample()
+    return Sampler(MemoryReader({"/proc/mdstat": capture_text(name)})).sample()
 
 
 def _verdicts(snapshot: Snapshot) -> dict[str, list[str]]:

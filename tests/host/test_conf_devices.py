@@ -6,7 +6,7 @@ import pytest
 
 from raidtui.host.md.conf_devices import device_words, left_out
 from raidtui.host.md.configured import conf_entries, entries_in
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 
 DISKS = {
     "/sys/class/block/sda1/dev": "8:1\n",
@@ -31,7 +31,7 @@ DISKS = {
     ],
 )
 def test_what_is_left_out(conf: str, out: tuple[str, ...]) -> None:
-    root = MemoryRoot(DISKS | {"/etc/mdadm/mdadm.conf": conf})
+    root = MemoryReader(DISKS | {"/etc/mdadm/mdadm.conf": conf})
     words = device_words(conf_entries(root)[1])
     assert words == device_words(entries_in(conf))
     assert left_out(root, words, ("sda1", "sdb1", "sda1")) == out

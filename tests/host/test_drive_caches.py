@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidtui.host.drive_caches import read_drive_caches
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.model.drive_cache import DriveCache
 
 QUEUE = "/sys/class/block/sda/queue/write_cache"
@@ -27,6 +27,6 @@ TYPE = "/sys/class/block/sda/device/scsi_disk/0:0:0:0/cache_type"
     ],
 )
 def test_one_disk(files: dict[str, str], flushed: bool | None, caches: bool | None) -> None:  # noqa: FBT001
-    (found,) = read_drive_caches(MemoryRoot(files), ["sda"])
+    (found,) = read_drive_caches(MemoryReader(files), ["sda"])
     assert found == DriveCache(name="sda", flushed=flushed, caches=caches)
     assert found.loses_writes == (flushed is False and caches is True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from raidtui.host.boot.efi import VARIABLES, parse_entry, read_entries
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.model.boot import EfiEntry
 
 GLOBAL = "8be4df61-93ca-11d2-aa0d-00e098032b8c"
@@ -43,11 +43,11 @@ def test_the_order_of_a_firmware() -> None:
         f"{VARIABLES}/Boot0001-{GLOBAL}": b"\7\0\0\0" + entry("one", "\\a.efi"),
         f"{VARIABLES}/Boot000A-{GLOBAL}": b"\7\0\0\0" + entry("ten", "\\b.efi"),
     }
-    found = read_entries(MemoryRoot(files))
+    found = read_entries(MemoryReader(files))
     assert found is not None
     assert [each.label for each in found] == ["ten", "one"]
 
 
 def test_no_variables() -> None:
-    assert read_entries(MemoryRoot({})) is None
-    assert read_entries(MemoryRoot({f"{VARIABLES}/Timeout-{GLOBAL}": b"\7\0\0\0\1\0"})) == ()
+    assert read_entries(MemoryReader({})) is None
+    assert read_entries(MemoryReader({f"{VARIABLES}/Timeout-{GLOBAL}": b"\7\0\0\0\1\0"})) == ()

@@ -23,7 +23,7 @@ from raidtui.host.md.mdadm import MdadmError
 from raidtui.host.md.superblock import read_examined
 from raidtui.host.on_top import read_groups
 from raidtui.host.probe import probe_signatures
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.smart.smart_reader import read_smart
 from raidtui.host.tools import ToolOutput, run_tool
 from raidtui.model.answer import Answer, AnswerKind
@@ -125,7 +125,7 @@ def test_one_that_may_not_be_run(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     assert (output.kind, output.why) == (AnswerKind.REFUSED, f"{folder}/mdadm: Permission denied")
 
 
-class Silent(MemoryRoot):
+class Silent(MemoryReader):
     """A live host on which every tool answers in one way, which is no answer."""
 
     live = True

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from raidtui.host.examine import read_above, read_device
 from raidtui.host.md.mdadm import MdadmSilentError
 from raidtui.host.md.superblock import read_superblock
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.reading import read_survey
-from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import output_path
 from raidtui.model.answer import AnswerKind, known
 from raidtui.model.disk import Disk, Use
@@ -118,7 +118,7 @@ def test_a_survey() -> None:
 
 
 def test_a_survey_of_an_empty_host() -> None:
-    found = read_survey(MemoryRoot({}), EMPTY)
+    found = read_survey(MemoryReader({}), EMPTY)
     assert found.mdadm.kind is AnswerKind.NOT_ASKED
     assert found == Survey(snapshot=EMPTY, conf_path=OTHER_CONF, mdadm=found.mdadm)
 
@@ -136,7 +136,7 @@ def test_a_survey_of_an_empty_host() -> None:
     ],
 )
 def test_where_mdadms_configuration_is(paths: tuple[str, ...], conf_path: str) -> None:
-    assert read_survey(MemoryRoot(dict.fromkeys(paths, "")), EMPTY).conf_path == conf_path
+    assert read_survey(MemoryReader(dict.fromkeys(paths, "")), EMPTY).conf_path == conf_path
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_where_mdadms_configuration_is(paths: tuple[str, ...], conf_path: str) -
     ],
 )
 def test_mdadms_version(output: str, version: tuple[int, ...]) -> None:
-    assert read_survey(MemoryRoot({VERSION: output}), EMPTY).mdadm.value == version
+    assert read_survey(MemoryReader({VERSION: output}), EMPTY).mdadm.value == version
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_mdadms_version(output: str, version: tuple[int, ...]) -> None:
     ],
 )
 def test_mdadms_version_that_is_not_known(output: str | None, code: str, sentence: str | None) -> None:
-    version = read_survey(MemoryRoot({} if output is None else {VERSION: output}), EMPTY).mdadm
+    version = read_survey(MemoryReader({} if output is None else {VERSION: output}), EMPTY).mdadm
     refusal = refuse_silence(version, package="mdadm")
     assert refusal is not None
     assert refusal.code == code
@@ -226,7 +226,7 @@ READ = Superblock(
     ],
 )
 def test_a_superblock(output: str, found: Superblock, label: str) -> None:
-    read = read_superblock(MemoryRoot({examine("sda"): output}), "sda")
+    read = read_superblock(MemoryReader({examine("sda"): output}), "sda")
     assert (read, found.label) == (found, label)
 
 
@@ -241,7 +241,7 @@ def test_a_superblock(output: str, found: Superblock, label: str) -> None:
     ],
 )
 def test_no_superblock(output: str | None) -> None:
-    root = MemoryRoot({} if output is None else {examine("sda"): output})
+    root = MemoryReader({} if output is None else {examine("sda"): output})
     assert read_superblock(root, "sda") is None
 
 
@@ -256,13 +256,13 @@ _A_MEMBER = {
 def test_a_status_alone_does_not_say_that_there_is_no_superblock(output: str) -> None:
     """Exit status 1 is also that of a device that cannot be opened: blkid is the second witness."""
     with pytest.raises(MdadmSilentError, match="blkid finds a superblock"):
-        read_superblock(MemoryRoot({**_A_MEMBER, examine("sda"): output}), "sda")
+        read_superblock(MemoryReader({**_A_MEMBER, examine("sda"): output}), "sda")
 
 
 def test_a_device_that_is_gone_has_none() -> None:
     """A job goes on undoing what it did to the others."""
     said = "exit 1\nmdadm: cannot open /dev/sda: No such file or directory\n"
-    assert read_superblock(MemoryRoot({examine("sda"): said}), "sda") is None
+    assert read_superblock(MemoryReader({examine("sda"): said}), "sda") is None
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,7 @@ def test_a_device_that_is_gone_has_none() -> None:
 def test_a_superblock_of_which_mdadm_does_not_speak(output: str, why: str) -> None:
     """That is not "it has none"."""
     with pytest.raises(MdadmSilentError, match=re.escape(why)):
-        read_superblock(MemoryRoot({examine("sda"): output}), "sda")
+        read_superblock(MemoryReader({examine("sda"): output}), "sda")
 
 
 @pytest.mark.parametrize(
@@ -301,7 +301,7 @@ def test_alignment(start: str, optimal: str, *, aligned: bool) -> None:
 def test_what_is_stacked_on_arrays() -> None:
     """From an array over its partitions and holders to what is mounted at the top; each is read once."""
     block = "/sys/class/block"
-    root = MemoryRoot({
+    root = MemoryReader({
         **{
             f"{block}/{name}/{key}": text
             for name, number in (("md0", "9:0"), ("dm-0", "253:0"), ("dm-1", "253:1"))

@@ -9,7 +9,7 @@ import pytest
 from raidtui.host import facts
 from raidtui.host.block import read_appearance
 from raidtui.host.facts import kernel_name, why_not
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import output_path
 from raidtui.model.plan import Fact, FactKind
 from tests.hosts.trees import host_tree, inactive, raid1, raid5, raid10
@@ -22,7 +22,7 @@ CONF_TEXT = f"HOMEHOST <system>\nARRAY /dev/md/data UUID={DATA.array_uuid}\n"
 NODE = "/sys/class/block"
 
 
-def host() -> MemoryRoot:
+def host() -> MemoryReader:
     """Return a host with arrays of all sorts, and disks in all sorts of use."""
     root = host_tree(
         DATA,
@@ -201,7 +201,7 @@ def test_a_file_that_is_not_there_has_no_lines() -> None:
 
 def test_a_line_of_any_bytes() -> None:
     """Values are bytes as characters, as in ``Survey.texts``."""
-    root = MemoryRoot({CONF: b"# \xe9\nARRAY /dev/md/\xc3\xa9\n"})
+    root = MemoryReader({CONF: b"# \xe9\nARRAY /dev/md/\xc3\xa9\n"})
     assert [
         why_not(root, Fact(kind=FactKind.LINE, subject=CONF, value=line.decode("latin-1")))
         for line in (b"# \xe9", b"ARRAY /dev/md/\xc3\xa9")
@@ -293,5 +293,5 @@ def test_kernel_name() -> None:
 )
 def test_clean_is_what_wipefs_finds_nothing_on(output: str | None, why: str) -> None:
     argv = ("wipefs", "--no-act", "--noheadings", "/dev/sda")
-    root = MemoryRoot({} if output is None else {output_path(argv): output})
+    root = MemoryReader({} if output is None else {output_path(argv): output})
     assert facts.why_not(root, Fact(kind=FactKind.CLEAN, subject="sda")) == why

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidtui.host.facts import why_not
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.model.plan import Fact, FactKind
 
 MD = "/sys/class/block/md127/md"
@@ -79,7 +79,7 @@ FIVE = {"level": "raid5\n", "raid_disks": "4 (3)\n", "layout": "2 (18)\n"}
     ],
 )
 def test_facts(kind: FactKind, files: dict[str, str], value: str, sentence: str) -> None:
-    root = MemoryRoot({f"{MD}/{name}": text for name, text in files.items()})
+    root = MemoryReader({f"{MD}/{name}": text for name, text in files.items()})
     assert why_not(root, Fact(kind=kind, subject="md127", value=value)) == sentence
 
 
@@ -98,7 +98,7 @@ def test_facts(kind: FactKind, files: dict[str, str], value: str, sentence: str)
 )
 def test_whether_the_old_member_serves(old: str | None, new: str | None, sentence: str) -> None:
     states = {"cciss!c0d0": old, "cciss!c0d1": new}
-    root = MemoryRoot({f"{MD}/dev-{name}/state": f"{text}\n" for name, text in states.items() if text})
+    root = MemoryReader({f"{MD}/dev-{name}/state": f"{text}\n" for name, text in states.items() if text})
     assert (
         why_not(root, Fact(kind=FactKind.SERVES, subject="md127/cciss/c0d0", value="cciss/c0d1")) == sentence
     )
@@ -115,5 +115,5 @@ def test_whether_the_old_member_serves(old: str | None, new: str | None, sentenc
 )
 def test_whether_a_failed_member_can_be_removed(slot: str | None, action: str, sentence: str) -> None:
     files = {"sync_action": action, **({"dev-cciss!c0d1/slot": slot} if slot else {})}
-    root = MemoryRoot({f"{MD}/{name}": f"{text}\n" for name, text in files.items()})
+    root = MemoryReader({f"{MD}/{name}": f"{text}\n" for name, text in files.items()})
     assert why_not(root, Fact(kind=FactKind.LOOSE, subject="md127/cciss/c0d1")) == sentence

@@ -10,7 +10,7 @@ import pytest
 from raidtui.host.boot.device_bytes import DeviceBytes, DeviceBytesError
 from raidtui.host.boot.efi import read_loaders
 from raidtui.host.boot.fat import Fat, FatError
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "boot"
 UUID = "55555555-6666-4777-8888-999999999999"
@@ -21,7 +21,7 @@ def image(bits: int) -> bytes:
 
 
 def device(data: bytes) -> DeviceBytes:
-    return DeviceBytes(MemoryRoot({"/dev/sda1": data}), "sda1")
+    return DeviceBytes(MemoryReader({"/dev/sda1": data}), "sda1")
 
 
 @pytest.mark.parametrize("bits", [12, 16, 32])
@@ -69,6 +69,6 @@ def test_a_damaged_table_ends_a_file() -> None:
 
 def test_a_device_that_is_not_there() -> None:
     with pytest.raises(DeviceBytesError, match=r"^sdz is not part of this capture$"):
-        DeviceBytes(MemoryRoot({}), "sdz").read(0, 512)
+        DeviceBytes(MemoryReader({}), "sdz").read(0, 512)
     with pytest.raises(DeviceBytesError, match=r"impossible place$"):
         device(b"").read(-1, 512)

@@ -9,7 +9,7 @@ import pytest
 
 from raidtui.host.boot.device_bytes import DeviceBytes
 from raidtui.host.boot.grub_image import core_in, read_boot_sector
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.model.boot import BootSector, GrubCore
 
 PREFIX = "(mduuid/11111111222222223333333344444444)/boot/grub"
@@ -67,7 +67,7 @@ def disk(core: bytes) -> bytes:
 
 
 def read(data: bytes) -> BootSector:
-    return read_boot_sector(DeviceBytes(MemoryRoot({"/dev/sda": data}), "sda"), "sda")
+    return read_boot_sector(DeviceBytes(MemoryReader({"/dev/sda": data}), "sda"), "sda")
 
 
 PLAIN = b"mimg is also in the kernel\0" + bytes(300) + objects(wide=False)

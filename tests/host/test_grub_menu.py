@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidtui.host.boot.grub_menu import MenuError, read_start, start_of
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.model.boot import BootEntry
 
 HEAD = """\
@@ -86,7 +86,7 @@ def test_titles_that_are_numbers_stay_within_the_menu() -> None:
 
 
 def test_files_of_a_host() -> None:
-    root = MemoryRoot(
+    root = MemoryReader(
         {
             "/boot/grub2/grub.cfg": HEAD % "${saved_entry}" + MENU,
             "/boot/grub2/grubenv": "# GRUB Environment Block\nsaved_entry=more>0\n###",
@@ -94,13 +94,13 @@ def test_files_of_a_host() -> None:
     )
     assert read_start(root).words[-1] == "single"
     with pytest.raises(MenuError, match=r"^there is no grub.cfg that can be read$"):
-        read_start(MemoryRoot({}))
+        read_start(MemoryReader({}))
 
 
 def specified(saved: str) -> BootEntry:
     """A host whose entries are files of their own."""
     entry = "title Fedora (%s)\nversion %s\nlinux /vmlinuz-%s\ninitrd /initramfs-%s.img\noptions %s\n"
-    root = MemoryRoot(
+    root = MemoryReader(
         {
             "/boot/grub2/grub.cfg": "set default=0\n  blscfg\n",
             "/boot/grub2/grubenv": f"saved_entry={saved}\nkernelopts=root=UUID=bbbb ro\n",

@@ -16,7 +16,7 @@ from raidtui.host.logs.journald import (
     message_text,
     whole_lines,
 )
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tool_pieces import PiecesError
 from raidtui.model.answer import AnswerKind
 from raidtui.model.log_line import LogGap, Writer
@@ -24,7 +24,7 @@ from raidtui.model.log_line import LogGap, Writer
 BOOT = "0c5b7a9e41d24f6b8e3a2d1c9b8a7f60"
 
 
-class Journal(MemoryRoot):
+class Journal(MemoryReader):
     """A host whose journalctl prints these pieces, and then fails so."""
 
     def __init__(self, *pieces: bytes, error: PiecesError | None = None, live: bool = False) -> None:
@@ -191,7 +191,7 @@ def test_continued_lines() -> None:
     assert whole_lines("  a") == ["  a"]
 
 
-class Live(MemoryRoot):
+class Live(MemoryReader):
     """A live host with these files, some of which nobody may read."""
 
     live = True
@@ -223,15 +223,15 @@ def test_a_journal_that_is_not_kept() -> None:
 
 
 def test_a_capture_has_none() -> None:
-    reader = JournalReader(MemoryRoot({}), lambda: False)
+    reader = JournalReader(MemoryReader({}), lambda: False)
     assert list(reader.read()) == []
     assert [each.code for each in reader.troubles] == [LogGap.NOT_CAPTURED]
 
 
 def test_real_files(tmp_path: Path) -> None:
     """This machine's journalctl understands the command, whatever it has to say."""
-    from raidtui.host.roots.dir_root import DirRoot  # noqa: PLC0415
+    from raidtui.host.readers.folder_reader import FolderReader  # noqa: PLC0415
 
-    reader = JournalReader(DirRoot(), lambda: False)
+    reader = JournalReader(FolderReader(), lambda: False)
     list(reader.read())
     assert [each.code for each in reader.troubles if each.code is not LogGap.JOURNAL_MISSING] == []

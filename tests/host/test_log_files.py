@@ -15,8 +15,8 @@ import pytest
 
 from raidtui.host.logs.log_files import LogFiles, parse_line, with_boots
 from raidtui.host.logs.ring import ARGV, read_ring
-from raidtui.host.roots.dir_root import DirRoot
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.folder_reader import FolderReader
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import output_path
 from raidtui.model.log_line import LogGap, LogLine, Writer
 
@@ -33,7 +33,7 @@ def everything(writer: Writer, text: str) -> bool:
 
 
 def read(files: Mapping[str, Any]) -> tuple[LogFiles, list[LogLine]]:
-    root = MemoryRoot({f"/var/log/{name}": data for name, data in files.items()}, taken_s=NOW_S)
+    root = MemoryReader({f"/var/log/{name}": data for name, data in files.items()}, taken_s=NOW_S)
     reader = LogFiles(root, everything, lambda: False)
     return reader, with_boots([line for lines in reader.read() for line in lines])
 
@@ -112,7 +112,7 @@ def test_a_file_that_was_last_written_years_ago(tmp_path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_text(kernel("Jun 10 08:00:00", "md: md0 stopped."))
     os.utime(path, (local(2021, 6, 10, 8), local(2021, 6, 10, 8)))
-    reader = LogFiles(DirRoot(str(tmp_path)), everything, lambda: False)
+    reader = LogFiles(FolderReader(str(tmp_path)), everything, lambda: False)
     (lines,) = reader.read()
     assert [line.at_s for line in lines] == [local(2021, 6, 10, 8)]
 
@@ -136,7 +136,9 @@ def test_files_by_their_age() -> None:
         "kern.log.2.gz",
         "kern.log",
     ]
-    root = MemoryRoot({f"/var/log/{name}": "" for name in [*names, "messages.old", "kern.logs", "auth.log"]})
+    root = MemoryReader(
+        {f"/var/log/{name}": "" for name in [*names, "messages.old", "kern.logs", "auth.log"]}
+    )
     reader = LogFiles(root, everything, lambda: False)
     assert reader._paths() == {
         "kern.log": ["/var/log/kern.log", "/var/log/kern.log.2.gz", "/var/log/kern.log.10.gz"],
@@ -197,7 +199,7 @@ def test_several_lines_in_one_as_rsyslog_writes_them() -> None:
 
 
 def test_a_user_who_may_not_read_them(tmp_path: Path) -> None:
-    class Refusing(DirRoot):
+    class Refusing(FolderReader):
         def may_read(self, path: str) -> bool:
             return not path
 
@@ -212,7 +214,7 @@ def test_a_user_who_may_not_read_them(tmp_path: Path) -> None:
 
 
 def test_it_ends_when_it_is_ended() -> None:
-    root = MemoryRoot({"/var/log/kern.log": kernel("Mar  1 00:00:00", "a")}, taken_s=NOW_S)
+    root = MemoryReader({"/var/log/kern.log": kernel("Mar  1 00:00:00", "a")}, taken_s=NOW_S)
     assert list(LogFiles(root, everything, lambda: True).read()) == []
 
 
@@ -222,7 +224,7 @@ def test_it_ends_when_it_is_ended() -> None:
 def ring(text: str, status: str = "0") -> tuple[list[LogLine], LogGap | None]:
     files = {output_path(ARGV): f"exit {status}\n{text}", "/proc/uptime": "1000.50 1.00\n",
              "/proc/sys/kernel/random/boot_id": "0c5b7a9e-41d2-4f6b-8e3a-2d1c9b8a7f60\n"}  # fmt: skip
-    lines, trouble = read_ring(MemoryRoot(files, taken_s=NOW_S))
+    lines, trouble = read_ring(MemoryReader(files, taken_s=NOW_S))
     return lines, trouble.code if trouble is not None else None
 
 
@@ -246,11 +248,11 @@ def test_the_ring_buffer() -> None:
 
 
 def test_a_ring_buffer_that_has_wrapped_says_so() -> None:
-    _, trouble = read_ring(MemoryRoot({output_path(ARGV): "exit 0\n<6>[  812.000000] md: md0 stopped.\n"}))
+    _, trouble = read_ring(MemoryReader({output_path(ARGV): "exit 0\n<6>[  812.000000] md: md0 stopped.\n"}))
     assert trouble is not None
     assert trouble.sentence.endswith("; it has wrapped: its first line is 812 s after the boot")
 
 
 def test_a_ring_buffer_that_may_not_be_read() -> None:
     assert ring("", status="1") == ([], LogGap.RING_REFUSED)
-    assert read_ring(MemoryRoot({}))[1].sentence == "dmesg was not run for this capture"  # type: ignore[union-attr]
+    assert read_ring(MemoryReader({}))[1].sentence == "dmesg was not run for this capture"  # type: ignore[union-attr]

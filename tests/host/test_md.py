@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from raidtui.host.md.arrays import ArrayReader
 from raidtui.host.md.mdstat import parse_mdstat
-from raidtui.host.roots.dir_root import DirRoot
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.folder_reader import FolderReader
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.model.array import Array, Bitmap, Member, Phase, Reshape, SpeedLimit, Sync
 from tests.hosts.trees import (
     COMPONENT_KIB,
@@ -403,7 +403,7 @@ def test_layout_of_mdstat(words: str, layout: int | None) -> None:
     geometry = f"super 1.2 32K chunks {words} [2/2] [UU]"
     text = f"md0 : active raid10 sdb[1] sda[0]\n      17 blocks {geometry}\n      \n"
     [entry] = parse_mdstat(text).arrays
-    assert ArrayReader(MemoryRoot({"/proc/mdstat": text}), use_mdadm=False).read(entry).layout == layout
+    assert ArrayReader(MemoryReader({"/proc/mdstat": text}), use_mdadm=False).read(entry).layout == layout
 
 
 def test_attributes_that_are_missing() -> None:
@@ -449,7 +449,7 @@ def test_bitmap_in_a_file() -> None:
     assert array.bitmap == Bitmap(location="file", chunk_bytes=64 << 20, used_pages=1, pages=1)
 
 
-class CountingRoot(MemoryRoot):
+class CountingReader(MemoryReader):
     """Counts what is read."""
 
     def __init__(self, tree: Tree) -> None:
@@ -462,7 +462,7 @@ class CountingRoot(MemoryRoot):
 
 
 def test_at_rest_only_the_volatile_attributes_are_read() -> None:
-    root = CountingRoot(host_tree(raid1()))
+    root = CountingReader(host_tree(raid1()))
     reader = ArrayReader(root, use_mdadm=False)
     [entry] = parse_mdstat(root.text("/proc/mdstat") or "").arrays
     first = reader.read(entry)
@@ -599,7 +599,7 @@ def test_another_array_with_the_same_lines_is_known_by_its_uuid() -> None:
 def test_descriptors_of_arrays_that_are_gone_are_closed(tmp_path: Path) -> None:
     tree = host_tree(raid10("md12"), raid1("md1"))
     tree.write_to(tmp_path)
-    root = DirRoot(str(tmp_path))
+    root = FolderReader(str(tmp_path))
     root._may_keep = 100  # as the live host's
     reader = ArrayReader(root, use_mdadm=False)
     for entry in parse_mdstat(tree.files["/proc/mdstat"]).arrays:
@@ -660,7 +660,7 @@ def test_a_recovery_that_ends_between_two_files() -> None:
 def test_what_does_not_match_is_read_after_the_step_that_it_belongs_to() -> None:
     """A paused check goes on from md's step: what was met before it and not counted is lost."""
 
-    class Goes(MemoryRoot):
+    class Goes(MemoryReader):
         """A check that goes on while it is read."""
 
         def read(self, path: str, *, keep: bool = False) -> bytes:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from raidtui.host.md.mdadm_waits import waiting_mdadm
-from raidtui.host.roots.dir_root import DirRoot
+from raidtui.host.readers.folder_reader import FolderReader
 
 
 @pytest.mark.parametrize(
@@ -34,9 +34,9 @@ def test_who_waits(tmp_path: Path, comm: str, words: tuple[str, ...], waits: boo
     links.mkdir(parents=True)
     (links / "data").symlink_to("../md127")
     (links / "other").symlink_to("../md126")
-    assert waiting_mdadm(DirRoot(str(tmp_path)), "md127") == ((815,) if waits else ())
+    assert waiting_mdadm(FolderReader(str(tmp_path)), "md127") == ((815,) if waits else ())
 
 
 def test_a_process_that_ends_meanwhile(tmp_path: Path) -> None:
     (tmp_path / "proc" / "815").mkdir(parents=True)
-    assert waiting_mdadm(DirRoot(str(tmp_path)), "md127") == ()
+    assert waiting_mdadm(FolderReader(str(tmp_path)), "md127") == ()

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from raidtui.host import udev as udev_database
 from raidtui.host.md.array_names import ArrayName, canonical_uuid, read_array_name, read_uuid, sysfs_uuid
 from raidtui.host.md.mdadm import MdadmError, parse_export, read_detail, read_examine
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.host.udev import UdevEntry, parse_udev_entry, read_udev_entry, unsettled_devices
 from raidtui.model.array import Array, Member
@@ -119,11 +119,11 @@ def udev(text: str) -> dict[str, str]:
     ],
 )
 def test_name(files: dict[str, str], array: Array, name: ArrayName) -> None:
-    assert read_array_name(MemoryRoot(files), array, use_mdadm=True) == name
+    assert read_array_name(MemoryReader(files), array, use_mdadm=True) == name
 
 
 def test_mdadm_is_not_asked_where_it_may_not_be_or_udev_knows() -> None:
-    class NoTools(MemoryRoot):
+    class NoTools(MemoryReader):
         def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
             del timeout_s, stdin
             raise AssertionError(argv)
@@ -132,7 +132,7 @@ def test_mdadm_is_not_asked_where_it_may_not_be_or_udev_knows() -> None:
     assert read_array_name(NoTools(udev(VOLUME)), ACTIVE, use_mdadm=True).label == "vol0"
 
 
-class Live(MemoryRoot):
+class Live(MemoryReader):
     """A host that is not a capture, and what it was asked."""
 
     live = True
@@ -171,12 +171,12 @@ def test_an_array_that_udev_does_not_know_yet_is_not_opened() -> None:
     ],
 )
 def test_home_host(name: str, homehost: str | None, label: str) -> None:
-    found = read_array_name(MemoryRoot(udev(f"MD_NAME={name}")), ACTIVE, use_mdadm=False)
+    found = read_array_name(MemoryReader(udev(f"MD_NAME={name}")), ACTIVE, use_mdadm=False)
     assert (found.homehost, found.label) == (homehost, label)
 
 
 def test_link_without_udev() -> None:
-    root = MemoryRoot({}, links={"/dev/md/other": "../md126", "/dev/md/mine": "../md127"})
+    root = MemoryReader({}, links={"/dev/md/other": "../md126", "/dev/md/mine": "../md127"})
     assert read_array_name(root, ACTIVE, use_mdadm=False) == ArrayName(link="/dev/md/mine", label="mine")
 
 
@@ -201,9 +201,9 @@ def test_the_uuid_of_external_metadata_is_udevs() -> None:
         "/run/udev/data/b9:124": udev,
     }
     folder = "/sys/class/block/md124/md"
-    assert read_uuid(MemoryRoot(files), folder) == "528102c9:0430e198:9dccf7bd:c7d7b2ab"
+    assert read_uuid(MemoryReader(files), folder) == "528102c9:0430e198:9dccf7bd:c7d7b2ab"
     del files["/run/udev/data/b9:124"]
-    assert read_uuid(MemoryRoot(files), folder) is None
+    assert read_uuid(MemoryReader(files), folder) is None
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_why_mdadm_did_not_answer() -> None:
     files = detail("mdadm: cannot open /dev/md127", 1) | said(
         "mdadm", "--examine", "--export", "/dev/sdb", text="", status=2
     )
-    root = MemoryRoot(files)
+    root = MemoryReader(files)
     with pytest.raises(MdadmError, match=r"^mdadm --detail /dev/md127: mdadm: cannot open /dev/md127$"):
         read_detail(root, "/dev/md127")
     with pytest.raises(MdadmError, match=r"^mdadm --examine /dev/sdb: exit status 2$"):
@@ -260,8 +260,8 @@ def test_udev_entry() -> None:
     assert parse_udev_entry(text) == UdevEntry(
         properties={"MD_NAME": "nas:data", "A": "b=c"}, links=("md/data", "disk/by-id/md-name-nas:data")
     )
-    assert read_udev_entry(MemoryRoot({}), None) == UdevEntry()
-    assert read_udev_entry(MemoryRoot({}), "9:1") == UdevEntry()
+    assert read_udev_entry(MemoryReader({}), None) == UdevEntry()
+    assert read_udev_entry(MemoryReader({}), "9:1") == UdevEntry()
 
 
 class Libudev:
@@ -284,7 +284,7 @@ class Libudev:
 def test_devices_that_udev_has_not_finished_with(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(udev_database, "_CONTROL", tmp_path)
     monkeypatch.setattr(udev_database, "_libudev", lambda: Libudev(after=10**9))
-    root = MemoryRoot({})
+    root = MemoryReader({})
     assert unsettled_devices(root, patience_s=0) == frozenset()  # a capture has no udev that works
     monkeypatch.setattr(root, "live", True)
     assert unsettled_devices(root, patience_s=0) == {"sdb"}
@@ -307,7 +307,7 @@ def test_a_containers_uuid_comes_from_a_disk_that_has_one() -> None:
         name: said("mdadm", "--examine", "--export", f"/dev/{name}", text=text)
         for name, text in (("sdb", none), ("sdc", ones), ("sdd", CONTAINER))
     }
-    root = MemoryRoot(udev(none) | asked["sdb"] | asked["sdc"] | asked["sdd"])
+    root = MemoryReader(udev(none) | asked["sdb"] | asked["sdc"] | asked["sdd"])
     found = read_array_name(root, array, use_mdadm=True)
     assert (found.uuid, found.label) == ("c5019abf:fbd87f72:ac39a60e:90be0680", "imsm0")
     assert read_array_name(root, array, use_mdadm=False).uuid is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidtui.host.facts import why_not
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import output_path
 from raidtui.model.plan import Fact, FactKind
 
@@ -24,7 +24,7 @@ ACTIVE = ("systemctl", "is-active", "fstrim.timer")
 
 def sentence(argv: tuple[str, ...], output: str | None, kind: FactKind, subject: str, value: str = "") -> str:
     """Return why a fact does not hold where the tool says this; None: it was never run."""
-    root = MemoryRoot({} if output is None else {output_path(argv): output})
+    root = MemoryReader({} if output is None else {output_path(argv): output})
     return why_not(root, Fact(kind=kind, subject=subject, value=value))
 
 
@@ -198,5 +198,5 @@ MOUNTINFO = "36 35 254:0 / /srv/data rw,noatime shared:1 - ext4 /dev/dm-0 rw\n"
     ],
 )
 def test_mounted_or_not(place: str, value: str, expected: str) -> None:
-    root = MemoryRoot({"/proc/self/mountinfo": MOUNTINFO})
+    root = MemoryReader({"/proc/self/mountinfo": MOUNTINFO})
     assert why_not(root, Fact(kind=FactKind.MOUNTED, subject=place, value=value)) == expected

@@ -15,9 +15,9 @@ import pytest
 from raidtui.host import examine, facts, openers
 from raidtui.host.facts import why_not
 from raidtui.host.openers import open_words
+from raidtui.host.readers.folder_reader import FolderReader
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.reading import read_survey
-from raidtui.host.roots.dir_root import DirRoot
-from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.model.plan import Fact, FactKind
 from tests.hosts.trees import host_tree, snapshot_of
 
@@ -27,7 +27,7 @@ Process = subprocess.Popen[bytes]
 HOLD = "import os, sys; os.open(sys.argv[1], {}); print(flush=True); sys.stdin.read()"
 
 
-def host(backing: str) -> MemoryRoot:
+def host(backing: str) -> MemoryReader:
     """Sdz with sdz1, and loop3, which is mounted."""
     root = host_tree(disks={"sdz": {}, "sdz1": {}, "loop3": {}}).root()
     for name, number in (("sdz", "65:144"), ("sdz1", "65:145"), ("loop3", "7:3")):
@@ -63,7 +63,7 @@ def test_a_survey_says_it() -> None:
 
 
 @pytest.fixture
-def live(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> DirRoot:
+def live(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FolderReader:
     """This machine, where a file of ours counts as the block device "sdz"."""
     file = tmp_path / "device"
     file.touch()
@@ -80,11 +80,11 @@ def live(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> DirRoot:
     monkeypatch.setattr(
         openers, "_related", lambda _, name: ((NUMBER,), "") if name == "sdz" else ((), NUMBER)
     )
-    return DirRoot("/")
+    return FolderReader("/")
 
 
 @pytest.fixture
-def holder(tmp_path: Path, live: DirRoot, request: pytest.FixtureRequest) -> Iterator[Process]:
+def holder(tmp_path: Path, live: FolderReader, request: pytest.FixtureRequest) -> Iterator[Process]:
     """A process that has it open, as the parameter says."""
     flags = getattr(request, "param", "os.O_RDONLY")
     argv = (sys.executable, "-S", "-c", HOLD.format(flags), str(tmp_path / "device"))
@@ -101,7 +101,7 @@ def said(process: Process) -> str:
 
 
 @pytest.mark.parametrize("holder", ["os.O_RDONLY", "os.O_RDWR"], indirect=True)
-def test_a_process(live: DirRoot, holder: Process, request: pytest.FixtureRequest) -> None:
+def test_a_process(live: FolderReader, holder: Process, request: pytest.FixtureRequest) -> None:
     """Of a partition's disk, one that reads is no hindrance, one that writes is."""
     writes = "RDWR" in request.node.name
     words = said(holder)
@@ -109,7 +109,7 @@ def test_a_process(live: DirRoot, holder: Process, request: pytest.FixtureReques
     assert found == ({"sdz": words, "sdz1": words} if writes else {"sdz": words})
 
 
-def test_one_that_goes(live: DirRoot, holder: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_goes(live: FolderReader, holder: Process, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who only looked is gone when it is looked again."""
 
     def pause(_: float) -> None:
@@ -123,7 +123,7 @@ def test_one_that_goes(live: DirRoot, holder: Process, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("own", [True, False])
 @pytest.mark.parametrize("stays", [True, False])
 def test_udev_and_what_it_starts(
-    live: DirRoot, holder: Process, monkeypatch: pytest.MonkeyPatch, *, own: bool, stays: bool
+    live: FolderReader, holder: Process, monkeypatch: pytest.MonkeyPatch, *, own: bool, stays: bool
 ) -> None:
     """It is waited for longer than others; one that stays is named as udev's."""
     name = Path(f"/proc/{holder.pid}/comm").read_text().strip()
@@ -163,7 +163,7 @@ def test_a_device_that_udev_holds_is_waited_for(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_a_worker_of_udev_that_ends_meanwhile(
-    live: DirRoot, holder: Process, monkeypatch: pytest.MonkeyPatch
+    live: FolderReader, holder: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It was called "a process": its name, or its parent, could not be read any more."""
     assert open_words(live, ("sdz",), patience_s=0) == {"sdz": said(holder)}
@@ -182,7 +182,7 @@ def test_a_worker_of_udev_that_ends_meanwhile(
 
 @pytest.mark.parametrize(("readers", "counts"), [(True, False), (False, True)])
 def test_a_tool_that_reads_for_this_process_is_nobody(
-    live: DirRoot, holder: Process, monkeypatch: pytest.MonkeyPatch, *, readers: bool, counts: bool
+    live: FolderReader, holder: Process, monkeypatch: pytest.MonkeyPatch, *, readers: bool, counts: bool
 ) -> None:
     """Such as mdadm --examine of a survey; another program that this process has started counts."""
     name = Path(f"/proc/{holder.pid}/comm").read_text().strip()
@@ -191,7 +191,7 @@ def test_a_tool_that_reads_for_this_process_is_nobody(
 
 
 def test_the_mdadm_of_another_process_counts(
-    live: DirRoot, holder: Process, monkeypatch: pytest.MonkeyPatch
+    live: FolderReader, holder: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = Path(f"/proc/{holder.pid}/comm").read_text().strip()
     monkeypatch.setattr(openers, "_READERS", frozenset({name}))
@@ -199,7 +199,7 @@ def test_the_mdadm_of_another_process_counts(
     assert open_words(live, ("sdz",), patience_s=0) == {"sdz": said(holder)}
 
 
-def test_what_cannot_be_looked_at(live: DirRoot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_looked_at(live: FolderReader, monkeypatch: pytest.MonkeyPatch) -> None:
     real = os.listdir
 
     def listdir(path: str) -> list[str]:
@@ -213,14 +213,14 @@ def test_what_cannot_be_looked_at(live: DirRoot, monkeypatch: pytest.MonkeyPatch
 
 def test_files_that_may_hang_are_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     mounts = "1 2 0:9 / /srv/a\\040b rw - nfs4 x:/ rw\n1 2 0:8 / /mnt rw - ext4 /dev/sda rw\n"
-    assert openers._remote_mounts(MemoryRoot({"/proc/self/mountinfo": mounts})) == ("/srv/a b/",)
+    assert openers._remote_mounts(MemoryReader({"/proc/self/mountinfo": mounts})) == ("/srv/a b/",)
     asked: list[Any] = []
     monkeypatch.setattr(os, "readlink", lambda _: "/srv/a b/file")
     monkeypatch.setattr(os, "stat", asked.append)
     assert (openers._block_number("/proc/1/fd/3", ("/srv/a b/",)), asked) == ("", [])
 
 
-def test_right_before_a_step(live: DirRoot, holder: Process, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_right_before_a_step(live: FolderReader, holder: Process, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who opened it since the plan was made stops the step."""
     monkeypatch.setattr(facts, "why_busy", lambda *_: "")
     monkeypatch.setattr(

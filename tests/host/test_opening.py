@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.host.roots import archive, opening
-from raidtui.host.roots.dir_root import DirRoot
-from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.roots.opening import open_root
-from raidtui.host.roots.root import RootError
+from raidtui.host.readers import archive, opening
+from raidtui.host.readers.folder_reader import FolderReader
+from raidtui.host.readers.host_reader import ReaderError
+from raidtui.host.readers.memory_reader import MemoryReader
+from raidtui.host.readers.opening import open_root
 from tests.hosts.captures import capture_text
 from tests.hosts.trees import host_tree, raid1, raid10
 
@@ -37,7 +37,7 @@ def make_capture(
 
 def test_live_host() -> None:
     root = open_root("/")
-    assert (type(root), root.live, root.still, root.source) == (DirRoot, True, False, "")
+    assert (type(root), root.live, root.still, root.source) == (FolderReader, True, False, "")
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
@@ -72,7 +72,7 @@ def test_entries_that_lead_out_of_the_tree(tmp_path: Path) -> None:
         "/etc/b": "kept",
     }
     root = open_root(make_capture(tmp_path / "a.tar", files))
-    assert isinstance(root, MemoryRoot)
+    assert isinstance(root, MemoryReader)
     assert (root.names(""), root.text("/sys/a"), root.text("/etc/b")) == (
         ("etc", "proc", "sys"),
         "kept",
@@ -92,7 +92,7 @@ def test_lone_text(tmp_path: Path) -> None:
 
 def refusal_of(path: Path) -> str:
     """Return why a root cannot be opened."""
-    with pytest.raises(RootError) as raised:
+    with pytest.raises(ReaderError) as raised:
         open_root(str(path))
     return str(raised.value).replace(str(path), "PATH")
 
@@ -146,7 +146,7 @@ def test_damaged_archive(tmp_path: Path, mode: str) -> None:
             try:
                 open_root(str(path))
                 outcomes.add("opened")
-            except RootError as error:
+            except ReaderError as error:
                 assert str(error).startswith(f"{path}: ")  # noqa: PT017
                 outcomes.add("refused")
     assert "refused" in outcomes

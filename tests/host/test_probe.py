@@ -6,7 +6,7 @@ import pytest
 
 from raidtui.host.facts import why_not
 from raidtui.host.probe import TogetherProbe, probe_signatures
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import output_path
 from raidtui.model.answer import AnswerKind
 from raidtui.model.disk import Use
@@ -18,7 +18,7 @@ LUKS = "exit 0\nDEVNAME=/dev/sda\nUUID=1\nVERSION=1\nTYPE=crypto_LUKS\nUSAGE=cry
 PART = "exit 0\nDEVNAME=/dev/sda\nPART_ENTRY_SCHEME=gpt\nPART_ENTRY_NUMBER=1\n"
 
 
-class Live(MemoryRoot):
+class Live(MemoryReader):
     live = True
 
 
@@ -115,7 +115,7 @@ def test_right_before_a_step_it_is_looked_at_again() -> None:
 
 
 def test_of_a_capture_it_is_what_udev_says() -> None:
-    root = MemoryRoot({"/sys/class/block/sda/dev": "8:0\n", "/run/udev/data/b8:0": "E:ID_FS_TYPE=xfs\n"})
+    root = MemoryReader({"/sys/class/block/sda/dev": "8:0\n", "/run/udev/data/b8:0": "E:ID_FS_TYPE=xfs\n"})
     assert probe_signatures(root, "sda").value == (Use(kind="signature", what="xfs"),)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from raidtui.host.block import UsageTables
 from raidtui.host.md.mdadm import MdadmError, parse_export
 from raidtui.host.md.mdstat import MdstatError, parse_array, parse_mdstat
-from raidtui.host.roots.dir_root import DirRoot
+from raidtui.host.readers.folder_reader import FolderReader
 from raidtui.host.udev import parse_udev_entry
 from raidtui.model.geometry import loss_sentence
 from raidtui.model.snapshot import Snapshot
@@ -295,7 +295,7 @@ def test_the_same_in_every_file(odd: bytes) -> None:
 @TRIES
 @given(st.text())
 def test_no_name_makes_a_real_folder_raise(name: str) -> None:
-    root = DirRoot("/nonexistent")
+    root = FolderReader("/nonexistent")
     assert root.text(f"/{name}") is None
     assert root.names(f"/{name}") == ()
     assert root.link(f"/{name}") is None

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from raidtui.host.md.raw_superblock import find_superblocks
-from raidtui.host.roots.dir_root import DirRoot
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.folder_reader import FolderReader
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.surface import Surface, read_surface
 from raidtui.model.survey import MemberRole
 
@@ -68,7 +68,7 @@ def test_a_spare_is_in_no_slot() -> None:
 
 
 def looked(path: Path) -> Surface | None:
-    return read_surface(DirRoot("/"), f"..{path}", 60.0)
+    return read_surface(FolderReader("/"), f"..{path}", 60.0)
 
 
 def test_a_blank_device_and_one_that_is_not(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_the_first_read_error_ends_it(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_what_cannot_be_opened_and_what_is_no_live_host(tmp_path: Path) -> None:
     assert looked(tmp_path / "none") is None
-    assert read_surface(MemoryRoot({}), "sda", 1.0) is None
+    assert read_surface(MemoryReader({}), "sda", 1.0) is None
 
 
 def test_when_a_file_system_was_made_where_data_may_begin(tmp_path: Path) -> None:
@@ -127,9 +127,9 @@ def test_when_a_file_system_was_made_where_data_may_begin(tmp_path: Path) -> Non
     block[0x38:0x3A] = b"\x53\xef"
     struct.pack_into("<I", block, 0x108, 1795378000)
     file.write_bytes(bytes(4096 * 512 + 1024) + bytes(block) + bytes(8 * MIB))
-    found = read_surface(DirRoot("/"), f"..{file}", 60.0, 2048 * 512)
+    found = read_surface(FolderReader("/"), f"..{file}", 60.0, 2048 * 512)
     assert found is not None
     assert found.filesystem_s == 1795378000.0
-    found = read_surface(DirRoot("/"), f"..{file}", 60.0)
+    found = read_surface(FolderReader("/"), f"..{file}", 60.0)
     assert found is not None
     assert found.filesystem_s is None

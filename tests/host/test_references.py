@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from raidtui.host.device_paths import decoded, unquoted
+from raidtui.host.readers.folder_reader import FolderReader
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.reading import read_survey
 from raidtui.host.references import read_named
-from raidtui.host.roots.dir_root import DirRoot
-from raidtui.host.roots.memory_root import MemoryRoot
 from tests.hosts.trees import host_tree, snapshot_of
 
 NODE = "/sys/class/block"
@@ -29,9 +29,9 @@ FSTAB, CRYPTTAB = "/etc/fstab", "/etc/crypttab"
 UNIT = "[Unit]\nDescription=x\n[{}]\nWhat = {}\n"
 
 
-def host(**files: str) -> MemoryRoot:
+def host(**files: str) -> MemoryReader:
     """Sda with sda2, and sdb, of which udev knows nothing."""
-    root = MemoryRoot({path: text.encode() for path, text in files.items()})
+    root = MemoryReader({path: text.encode() for path, text in files.items()})
     for name, number in (("sda", "8:0"), ("sda2", "8:2"), ("sdb", "8:16"), ("md127", "9:127")):
         root.put(f"{NODE}/{name}/dev", f"{number}\n")
     root.put(f"{NODE}/sda/sda2/partition", "2\n")
@@ -40,7 +40,7 @@ def host(**files: str) -> MemoryRoot:
     return root
 
 
-def named(root: MemoryRoot, path: str = "", text: str = "") -> list[tuple[str, int, tuple[str, ...]]]:
+def named(root: MemoryReader, path: str = "", text: str = "") -> list[tuple[str, int, tuple[str, ...]]]:
     found = read_named(root, {path: text} if path else {}, ("sda", "sdb", "md127"))
     return [(each.path, each.line, each.devices) for each in found]
 
@@ -142,7 +142,7 @@ def test_an_array() -> None:
 
 def test_on_a_live_host_the_kernel_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By whatever path, through whatever links; a place that is no device is none."""
-    root = DirRoot("/")
+    root = FolderReader("/")
     (tmp_path / "link").symlink_to("/dev/null")
     (tmp_path / "file").touch()
     text = "".join(f"{tmp_path}/{name} /srv ext4\n" for name in ("link", "file", "nothing"))

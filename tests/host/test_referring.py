@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from raidtui.host import references
+from raidtui.host.readers.folder_reader import FolderReader
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.reading import read_survey
 from raidtui.host.references import read_referring
-from raidtui.host.roots.dir_root import DirRoot
-from raidtui.host.roots.memory_root import MemoryRoot
 from tests.hosts.trees import host_tree, snapshot_of
 
 NAMED = "root=/dev/md/data caf\xe9\n"
@@ -33,9 +33,9 @@ PATHS = (
 
 def test_what_is_read() -> None:
     others = ("/etc/default/keyboard", "/etc/systemd/system/x.timer", "/etc/udev/rules.d/60.rules.bak")
-    root = MemoryRoot(dict.fromkeys((*PATHS, *others), DATA))
+    root = MemoryReader(dict.fromkeys((*PATHS, *others), DATA))
     assert read_referring(root) == dict.fromkeys(PATHS, NAMED)
-    assert read_referring(MemoryRoot({})) == {}
+    assert read_referring(MemoryReader({})) == {}
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_what_is_read() -> None:
     ],
 )
 def test_only_what_names_an_array_is_kept(text: str, *, kept: bool) -> None:
-    assert bool(read_referring(MemoryRoot({"/etc/default/grub": text}))) is kept
+    assert bool(read_referring(MemoryReader({"/etc/default/grub": text}))) is kept
 
 
 @pytest.mark.parametrize("memory", [True, False])
@@ -58,7 +58,7 @@ def test_large_files_are_left_out(tmp_path: Path, size: int, *, read: bool, memo
     data = DATA.ljust(size, b"#")
     (tmp_path / "etc/default").mkdir(parents=True)
     (tmp_path / "etc/default/grub").write_bytes(data)
-    root = MemoryRoot({"/etc/default/grub": data}) if memory else DirRoot(str(tmp_path))
+    root = MemoryReader({"/etc/default/grub": data}) if memory else FolderReader(str(tmp_path))
     assert (list(read_referring(root)) == ["/etc/default/grub"]) is read
 
 
@@ -72,13 +72,13 @@ def test_only_regular_files_are_opened_for_reading(tmp_path: Path) -> None:
     (folder / "device").symlink_to("/dev/null")
     (folder / "good").write_bytes(DATA)
     (folder / "link").symlink_to("good")
-    found = read_referring(DirRoot(f"{tmp_path}/"))
+    found = read_referring(FolderReader(f"{tmp_path}/"))
     assert found == dict.fromkeys((f"/etc/initramfs-tools/conf.d/{name}" for name in ("good", "link")), NAMED)
 
 
 def test_a_folder_of_very_many_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(references, "MOST_FILES", 2)
-    root = MemoryRoot({f"/etc/udev/rules.d/{number}.rules": DATA for number in range(3)})
+    root = MemoryReader({f"/etc/udev/rules.d/{number}.rules": DATA for number in range(3)})
     assert list(read_referring(root)) == ["/etc/udev/rules.d/0.rules", "/etc/udev/rules.d/1.rules"]
 
 

@@ -13,8 +13,8 @@ from raidtui import first_frame
 from raidtui.cli import run
 from raidtui.config import read_config
 from raidtui.first_frame import read_colours
+from raidtui.host.readers.folder_reader import FolderReader
 from raidtui.host.regular_files import LARGEST_FILE, read_regular
-from raidtui.host.roots.dir_root import DirRoot
 from raidtui.session.tuning import read_profiles
 from raidtui.ui.themes import load_themes
 from tests.host.test_opening import refusal_of
@@ -65,7 +65,7 @@ def test_a_tree_with_files_without_end(tmp_path: Path, path: str) -> None:
     for make in (huge, fifo, lambda place: place.symlink_to("/dev/zero")):
         (tmp_path / path).unlink(missing_ok=True)
         make(tmp_path / path)
-        assert DirRoot(str(tmp_path)).text(f"/{path}") is None
+        assert FolderReader(str(tmp_path)).text(f"/{path}") is None
         first_frame.frame(str(tmp_path), 80, 24)
         assert run(["--root", str(tmp_path), "status"]) == (3 if path == "proc/mdstat" else 0)
 

@@ -11,21 +11,21 @@ from pathlib import Path
 import pytest
 
 from raidtui.host import tools as tools_module
-from raidtui.host.roots.dir_root import DirRoot
-from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.roots.root import captured_words
+from raidtui.host.readers.folder_reader import FolderReader
+from raidtui.host.readers.host_reader import captured_words
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import ToolOutput, output_path, run_tool, tool_path
 from raidtui.model.answer import AnswerKind
 
 
 @pytest.fixture
-def live() -> Iterator[DirRoot]:
-    root = DirRoot("/")
+def live() -> Iterator[FolderReader]:
+    root = FolderReader("/")
     yield root
     root.close()
 
 
-def test_kept_descriptor_reads_what_is_there_now(live: DirRoot, tmp_path: Path) -> None:
+def test_kept_descriptor_reads_what_is_there_now(live: FolderReader, tmp_path: Path) -> None:
     path = tmp_path / "mdstat"
     path.write_text("first\n")
     assert live.text(str(path), keep=True) == "first"
@@ -36,7 +36,7 @@ def test_kept_descriptor_reads_what_is_there_now(live: DirRoot, tmp_path: Path) 
     assert live.text(str(path)) == "second, and longer"
 
 
-def test_forget_closes(live: DirRoot, tmp_path: Path) -> None:
+def test_forget_closes(live: FolderReader, tmp_path: Path) -> None:
     path = tmp_path / "state"
     path.write_text("clean\n")
     live.read(str(path), keep=True)
@@ -46,7 +46,7 @@ def test_forget_closes(live: DirRoot, tmp_path: Path) -> None:
     assert live.text(str(path)) is None
 
 
-def test_long_files_are_read_whole(live: DirRoot, tmp_path: Path) -> None:
+def test_long_files_are_read_whole(live: FolderReader, tmp_path: Path) -> None:
     path = tmp_path / "diskstats"
     data = b"x" * 200_000
     path.write_bytes(data)
@@ -56,7 +56,7 @@ def test_long_files_are_read_whole(live: DirRoot, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("number", "again"), [(errno.ENODEV, True), (errno.EIO, False)])
 def test_array_that_was_stopped_and_made_again(
-    live: DirRoot,
+    live: FolderReader,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     number: int,
@@ -80,7 +80,7 @@ def test_array_that_was_stopped_and_made_again(
     assert live.text(str(path), keep=True) == "active"
 
 
-def test_array_that_was_stopped(live: DirRoot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_array_that_was_stopped(live: FolderReader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "array_state"
     path.write_text("clean\n")
     live.read(str(path), keep=True)
@@ -108,7 +108,7 @@ def sysfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_many_at_once_with_kept_descriptors(live: DirRoot, sysfs: Path) -> None:
+def test_many_at_once_with_kept_descriptors(live: FolderReader, sysfs: Path) -> None:
     state, errors = sysfs / "state", sysfs / "errors"
     state.write_bytes(b"in_sync\n")
     errors.write_bytes(b"\xff\n")
@@ -120,7 +120,7 @@ def test_many_at_once_with_kept_descriptors(live: DirRoot, sysfs: Path) -> None:
     assert live.read_many(()) == ()
 
 
-def test_many_at_once_where_one_goes_and_comes_back(live: DirRoot, sysfs: Path) -> None:
+def test_many_at_once_where_one_goes_and_comes_back(live: FolderReader, sysfs: Path) -> None:
     state, errors = sysfs / "state", sysfs / "errors"
     state.write_bytes(b"in_sync\n")
     errors.write_bytes(b"0\n")
@@ -142,8 +142,8 @@ def test_many_at_once_where_one_goes_and_comes_back(live: DirRoot, sysfs: Path) 
 def test_many_at_once_of_another_host(tmp_path: Path) -> None:
     (tmp_path / "sys").mkdir()
     (tmp_path / "sys" / "state").write_text("clean\n")
-    assert DirRoot(str(tmp_path)).read_many(("/sys/state", "/sys/none")) == (b"clean\n", None)
-    held = MemoryRoot({"/sys/state": "clean\n"})
+    assert FolderReader(str(tmp_path)).read_many(("/sys/state", "/sys/none")) == (b"clean\n", None)
+    held = MemoryReader({"/sys/state": "clean\n"})
     assert held.read_many(("/sys/state", "/sys/none")) == (b"clean\n", None)
     held.forget("/sys/")  # nothing is kept open
     assert held.read_many(("/sys/state",)) == (b"clean\n",)
@@ -156,9 +156,9 @@ def test_folder_that_is_another_host(tmp_path: Path) -> None:
     (tmp_path / ".raidtui" / "taken_s").write_text("1795209900.5")
     (tmp_path / "dev").mkdir()
     (tmp_path / "dev" / "data").symlink_to("../md127")
-    root = DirRoot(str(tmp_path))
+    root = FolderReader(str(tmp_path))
     assert (root.live, root.source, root.writable) == (False, str(tmp_path), False)
-    assert (root.still, DirRoot(str(tmp_path / "proc")).still) == (True, False)
+    assert (root.still, FolderReader(str(tmp_path / "proc")).still) == (True, False)
     assert (root.hostname, root.kernel, root.now_s()) == ("nas", None, 1795209900.5)
     assert (root.names("/"), root.names("/nothing")) == ((".raidtui", "dev", "proc"), ())
     assert (root.link("/dev/data"), root.link("/proc")) == ("../md127", None)
@@ -183,11 +183,11 @@ def test_folder_that_is_another_host(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["nan", "inf", "-5", "0", "1e300", "", "soon"])
 def test_time_of_a_capture_that_is_none(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "time", lambda: 77.0)
-    assert MemoryRoot({"/.raidtui/taken_s": text}).now_s() == 77.0
+    assert MemoryReader({"/.raidtui/taken_s": text}).now_s() == 77.0
 
 
 def test_memory() -> None:
-    root = MemoryRoot({"/a/b/c": "1\n", "/a/d": b"\xff\n"}, links={"/a/e": "../x"}, taken_s=5.0)
+    root = MemoryReader({"/a/b/c": "1\n", "/a/d": b"\xff\n"}, links={"/a/e": "../x"}, taken_s=5.0)
     assert root.names("/a") == root.names("/a/") == ("b", "d", "e")
     assert (root.text("/a/b/c"), root.text("/a/d"), root.text("/a")) == ("1", "\ufffd", None)
     assert (root.link("/a/e"), root.link("/a/d"), root.now_s()) == ("../x", None, 5.0)
@@ -212,7 +212,7 @@ def test_memory() -> None:
 def test_captured_output(held: str, status: int | None, stdout: str) -> None:
     argv = ("mdadm", "--detail", "--export", "/dev/md/data")
     assert output_path(argv) == "/.raidtui/run/mdadm_--detail_--export_-dev-md-data.txt"
-    root = MemoryRoot({output_path(argv): held})
+    root = MemoryReader({output_path(argv): held})
     assert root.run(*argv) == ToolOutput(argv=argv, status=status, stdout=stdout, stderr="")
 
 
@@ -226,7 +226,7 @@ def test_captured_output(held: str, status: int | None, stdout: str) -> None:
     ],
 )
 def test_a_captured_silence(held: str, kind: AnswerKind, why: str) -> None:
-    found = MemoryRoot({output_path(("lvs",)): held}).run("lvs")
+    found = MemoryReader({output_path(("lvs",)): held}).run("lvs")
     assert (found.status, found.kind, found.why_not) == (None, kind, why)
     if kind is not AnswerKind.NOT_UNDERSTOOD:
         assert captured_words(found) == held
@@ -270,7 +270,7 @@ def test_links_that_lead_out_of_a_captured_folder_are_not_followed(tmp_path: Pat
     (host / "etc/file").symlink_to(outside / "secret")
     (host / "etc/folder").symlink_to(outside)
     (host / "run/own").symlink_to("../etc/own")
-    root = DirRoot(str(host))
+    root = FolderReader(str(host))
     assert root.read("/run/own") == b"of the host"
     for path in ("/etc/file", "/etc/folder/secret", "/../host-and-more/secret"):
         with pytest.raises(OSError, match="leads out of this folder"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.sensors import find_thermometers, policy_words, read_celsius, read_mhz
 
 HWMON = "/sys/class/hwmon"
@@ -12,7 +12,7 @@ POLICIES = "/sys/devices/system/cpu/cpufreq"
 DISKS = ("sda", "sdb", "nvme0n1", "nvme1n1", "nvme2n3", "sdc")
 
 
-def host(**temperatures: str) -> MemoryRoot:
+def host(**temperatures: str) -> MemoryReader:
     """Two SATA disks, three NVMe as three kernels show them, and a processor's sensor."""
     files = {
         "hwmon0/name": "coretemp\n",
@@ -34,7 +34,7 @@ def host(**temperatures: str) -> MemoryRoot:
         "hwmon5/device/nvme2c4n3/dev": "259:3\n",
         "hwmon6/name": "drivetemp\n",  # its disk has just been pulled
     }
-    root = MemoryRoot({f"{HWMON}/{path}": text for path, text in files.items()})
+    root = MemoryReader({f"{HWMON}/{path}": text for path, text in files.items()})
     for chip, text in temperatures.items():
         root.put(f"{HWMON}/{chip}/temp1_input", text)
     return root
@@ -49,7 +49,7 @@ def test_whose_thermometer() -> None:
         "nvme2n3": f"{HWMON}/hwmon5/temp1_input",
     }
     assert list(find_thermometers(host(), ("nvme0n2", "sda"))) == ["nvme0n2", "sda"]
-    assert find_thermometers(MemoryRoot({}), DISKS) == {}
+    assert find_thermometers(MemoryReader({}), DISKS) == {}
 
 
 def test_degrees() -> None:
@@ -63,9 +63,9 @@ def test_what_is_no_temperature(text: str) -> None:
     assert read_celsius(root, {"sda": f"{HWMON}/hwmon1/temp1_input"}) == {}
 
 
-def processors(*khz: str) -> MemoryRoot:
+def processors(*khz: str) -> MemoryReader:
     files = {f"{POLICIES}/policy{number}/scaling_cur_freq": f"{text}\n" for number, text in enumerate(khz)}
-    return MemoryRoot({**files, f"{POLICIES}/boost": "1\n"})
+    return MemoryReader({**files, f"{POLICIES}/boost": "1\n"})
 
 
 @pytest.mark.parametrize(

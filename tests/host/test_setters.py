@@ -10,7 +10,7 @@ import pytest
 
 from raidtui.host.knobs.setter_services import running_services
 from raidtui.host.knobs.setters import path_fits
-from raidtui.host.roots.dir_root import DirRoot
+from raidtui.host.readers.folder_reader import FolderReader
 from raidtui.model.knob import By, Value
 from tests.hosts.specs import raid5
 from tests.hosts.tune_host import ACPI, BLOCK, FOUR, INTEL, RULES, SYSCTL, TMPFILES, TuneHost, parity, udev
@@ -429,7 +429,7 @@ def test_whether_a_daemon_runs() -> None:
 
 def test_services_in_the_list_of_processes(tmp_path: Path) -> None:
     """A Python program has the interpreter's name, and the kernel cuts names after 15 characters."""
-    root = DirRoot("/")
+    root = FolderReader("/")
     for service in ("tuned", "power-profiles-daemon"):
         script = tmp_path / service
         script.write_text(f"#!{sys.executable}\nimport sys\nprint(flush=True)\nsys.stdin.read()\n")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.smart.smart_reader import SmartReader, errors_argv, read_measured, read_smart, smart_argv
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.model.answer import AnswerKind
@@ -25,7 +25,7 @@ BLOCK = "/sys/class/block"
 UNKNOWN = '{"smartctl":{"messages":[{"string":"CHECK POWER MODE not implemented, exit(5)"}],"exit_status":5}}'
 
 
-class Host(MemoryRoot):
+class Host(MemoryReader):
     """A host whose smartctl answers as the test says; it remembers what it was asked."""
 
     def __init__(
@@ -161,7 +161,7 @@ def test_without_an_answer_it_says_what_helps(why_not: str, why: Unread, remedy:
 
 
 def test_a_capture_holds_the_answer() -> None:
-    root = MemoryRoot({output_path(ASK): f"exit 0\n{text_of('samsung-pm883')}"})
+    root = MemoryReader({output_path(ASK): f"exit 0\n{text_of('samsung-pm883')}"})
     assert isinstance(read_smart(root, "sda"), SmartReading)
     found = read_smart(root, "sdb")
     assert isinstance(found, NoReading)

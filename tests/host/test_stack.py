@@ -14,8 +14,8 @@ from raidtui.host.on_top import (
     read_trim_timer,
     runs_systemd,
 )
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.reading import read_survey
-from raidtui.host.roots.memory_root import MemoryRoot
 from raidtui.host.tools import output_path
 from raidtui.model.survey import Survey
 from tests.hosts.trees import host_tree, snapshot_of
@@ -32,8 +32,8 @@ def vgs(*names: str) -> str:
     return "exit 0\n" + json.dumps({"report": [{"vg": [{"vg_name": name} for name in names]}]}, indent=4)
 
 
-def root(argv: tuple[str, ...], output: str | None, **files: str) -> MemoryRoot:
-    return MemoryRoot({**files, **({} if output is None else {output_path(argv): output})})
+def root(argv: tuple[str, ...], output: str | None, **files: str) -> MemoryReader:
+    return MemoryReader({**files, **({} if output is None else {output_path(argv): output})})
 
 
 @pytest.mark.parametrize(
@@ -87,14 +87,14 @@ def test_the_timer(comm: str, output: str | None, *, systemd: bool, timer: str) 
 
 @pytest.mark.parametrize(("text", "found"), [("Y\n", True), ("N\n", False), ("", None)])
 def test_raid456(text: str, *, found: bool | None) -> None:
-    assert read_raid456_discards(MemoryRoot({PARAMETER: text})) is found
-    assert read_raid456_discards(MemoryRoot({})) is None
+    assert read_raid456_discards(MemoryReader({PARAMETER: text})) is found
+    assert read_raid456_discards(MemoryReader({})) is None
 
 
 def test_in_a_survey_where_it_is_asked_for() -> None:
     """LVM and systemd are not asked for what does not need them: a sick disk would hold up its repair."""
     snapshot = snapshot_of(host_tree())
-    host = MemoryRoot(
+    host = MemoryReader(
         {
             output_path(VGS): vgs("vg127"),
             output_path(LVMCONFIG): "exit 0\nissue_discards=1\n",
@@ -145,5 +145,5 @@ STATS = """\
     ],
 )
 def test_discards(names: tuple[str, ...], found: dict[str, int]) -> None:
-    assert read_discards(MemoryRoot({"/proc/diskstats": STATS}), names) == found
-    assert read_discards(MemoryRoot({}), names) == {}
+    assert read_discards(MemoryReader({"/proc/diskstats": STATS}), names) == found
+    assert read_discards(MemoryReader({}), names) == {}

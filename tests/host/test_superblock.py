@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidtui.host.md.superblock import read_superblock
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import output_path
 
 EXPORT = "exit 0\nMD_LEVEL=raid10\nMD_DEVICES=4\nMD_UUID=010c7d3a:e15ddc6f:2260233f:e1a29168\nMD_EVENTS=17\n"
@@ -41,13 +41,13 @@ BITMAP = """exit 0
 """
 
 
-def root(words: str = WORDS, bitmap: str = BITMAP) -> MemoryRoot:
+def root(words: str = WORDS, bitmap: str = BITMAP) -> MemoryReader:
     files = {
         output_path(("mdadm", "--examine", "--export", "/dev/sdb")): EXPORT,
         output_path(("mdadm", "--examine", "/dev/sdb")): words,
         output_path(("mdadm", "--examine-bitmap", "/dev/sdb")): bitmap,
     }
-    return MemoryRoot({path: text for path, text in files.items() if text})
+    return MemoryReader({path: text for path, text in files.items() if text})
 
 
 def test_what_only_people_read() -> None:

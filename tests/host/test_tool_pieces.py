@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.host.roots.dir_root import DirRoot
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.folder_reader import FolderReader
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tool_pieces import PiecesError, tool_pieces
 from raidtui.host.tools import output_path
 from raidtui.model.answer import AnswerKind
@@ -75,12 +75,12 @@ def test_the_c_locale_and_no_input() -> None:
 
 
 def test_roots(tmp_path: Path) -> None:
-    captured = MemoryRoot({output_path(("seq", "2")): "exit 0\n1\n2\n"})
+    captured = MemoryReader({output_path(("seq", "2")): "exit 0\n1\n2\n"})
     assert list(captured.pieces("seq", "2", stall_s=1, ended=lambda: False)) == [b"1\n2"]
     with pytest.raises(PiecesError, match="was not run for this capture"):
         list(captured.pieces("seq", "3", stall_s=1, ended=lambda: False))
     (tmp_path / "a").write_text("text")
-    folder = DirRoot(str(tmp_path))
+    folder = FolderReader(str(tmp_path))
     with folder.open("/a") as file:
         assert file.read() == b"text"
     assert folder.may_read("/a")
@@ -89,4 +89,4 @@ def test_roots(tmp_path: Path) -> None:
     assert folder.modified_s("/b") is None
     with pytest.raises(PiecesError):
         list(folder.pieces("seq", "2", stall_s=1, ended=lambda: False))
-    assert list(DirRoot().pieces("seq", "2", stall_s=60, ended=lambda: False)) == [b"1\n2\n"]
+    assert list(FolderReader().pieces("seq", "2", stall_s=60, ended=lambda: False)) == [b"1\n2\n"]

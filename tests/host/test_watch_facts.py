@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidtui.host.controllers import read_hidden_nvme, read_ide_disks
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.watch_facts import read_watchers
 from raidtui.model.watchers import Monitor, Smartd, Watchers
 
@@ -21,14 +21,14 @@ def watchers(*parts: dict[str, str]) -> Watchers:
     files: dict[str, bytes | str] = {}
     for part in (HOST, *parts):
         files |= part
-    found = read_watchers(MemoryRoot(files))
+    found = read_watchers(MemoryReader(files))
     assert found is not None
     return found
 
 
 def test_a_host_whose_processes_cannot_be_seen() -> None:
-    assert read_watchers(MemoryRoot({})) is None
-    assert read_watchers(MemoryRoot({"/proc/1/comm": "systemd\n"})) is None
+    assert read_watchers(MemoryReader({})) is None
+    assert read_watchers(MemoryReader({"/proc/1/comm": "systemd\n"})) is None
 
 
 def test_a_bare_host() -> None:
@@ -157,7 +157,7 @@ def test_what_outlives_a_restart(files: dict[str, str], kept: str) -> None:
 
 def test_controllers() -> None:
     ahci, pci, host = "/sys/bus/pci/drivers/ahci", "/sys/bus/pci/devices", "../../devices/pci0000:00"
-    root = MemoryRoot(
+    root = MemoryReader(
         {
             f"{ahci}/0000:00:17.0/remapped_nvme": "2\n",
             f"{ahci}/0000:01:00.0/remapped_nvme": "0\n",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.tools import ToolOutput
 from raidtui.host.udev import read_udev_entry
 
 _KEYS = {"ID_FS_TYPE": "TYPE", "ID_FS_LABEL": "LABEL", "ID_PART_TABLE_TYPE": "PTTYPE"}
 
 
-def blkid_output(root: Root, argv: tuple[str, ...]) -> ToolOutput | None:
+def blkid_output(root: HostReader, argv: tuple[str, ...]) -> ToolOutput | None:
     """Return the output of blkid, or of wipefs that looks for what blkid has not found; None for others."""
     if argv[:2] == ("wipefs", "--no-act"):
         return ToolOutput(argv=argv, status=0, stdout="", stderr="")
@@ -20,7 +20,7 @@ def blkid_output(root: Root, argv: tuple[str, ...]) -> ToolOutput | None:
     return ToolOutput(argv=argv, status=0 if blocks[-1] else 2, stdout=said, stderr="")
 
 
-def _block(root: Root, path: str) -> str:
+def _block(root: HostReader, path: str) -> str:
     dev = (root.text(f"/sys/class/block/{path.removeprefix('/dev/')}/dev") or "").strip()
     found = read_udev_entry(root, dev).properties
     rows = [f"{name}={found[key]}\n" for key, name in _KEYS.items() if key in found]

@@ -45,7 +45,7 @@ class Kernel(Stage):
 
     @property
     def writable(self) -> bool:
-        """See ``Root.writable``."""
+        """See ``HostReader.writable``."""
         return self._may_write
 
     def change(self, *arrays: ArraySpec, after_s: float = 1.0, **more: Any) -> None:
@@ -55,7 +55,7 @@ class Kernel(Stage):
         self.show(self._tree(), after_s=after_s)
 
     def write(self, path: str, text: str) -> None:
-        """See ``Root.write``."""
+        """See ``HostReader.write``."""
         if self.on_write is not None:
             self.on_write(path, text)
         self.writes.append((path, text))

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from raidtui.host.diskstats import DISKSTATS
-from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.roots.root import captured_links
+from raidtui.host.readers.host_reader import captured_links
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.stack.device_mapper import STATUS
 from raidtui.host.tools import output_path
 
@@ -24,12 +24,12 @@ def captured_files() -> Mapping[str, str]:
     return files
 
 
-class StackHost(MemoryRoot):
+class StackHost(MemoryReader):
     """The captured host; its time passes, and its counters go on, when a test says so."""
 
     def __init__(self) -> None:
         files = captured_files()
-        super().__init__(files, links=captured_links(MemoryRoot(files)))
+        super().__init__(files, links=captured_links(MemoryReader(files)))
         self._now_s = 1000.0
         self.asked: list[tuple[str, ...]] = []
 

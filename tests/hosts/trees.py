@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import output_path
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
@@ -65,7 +65,7 @@ class Tree:
                 place.symlink_to(target)
 
 
-class Stage(MemoryRoot):
+class Stage(MemoryReader):
     """A root whose host changes when the test says so.
 
     Args:
@@ -94,7 +94,7 @@ class Stage(MemoryRoot):
         self.passed_s += after_s
 
     def now_s(self) -> float:
-        """See ``Root.now_s``: ``EPOCH_S`` and what has passed."""
+        """See ``HostReader.now_s``: ``EPOCH_S`` and what has passed."""
         return EPOCH_S + self.passed_s
 
     def clock(self) -> float:

@@ -3,13 +3,13 @@
 import json
 from pathlib import Path
 
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 
 WRECKED = Path(__file__).parents[1] / "fixtures/rescue"
 KEPT = ("/proc/mdstat", "/sys/", "/run/udev/data/b", "/.raidtui/")
 """The paths that are kept; the configuration of the machine that they were made on is not."""
 
 
-def wrecked(id: str) -> MemoryRoot:  # noqa: A002
+def wrecked(id: str) -> MemoryReader:  # noqa: A002
     """The host with this wreck: its disks are ubda, ubdb, ..."""
-    return MemoryRoot(json.loads((WRECKED / f"{id}.json").read_text()), source=id, still=True)
+    return MemoryReader(json.loads((WRECKED / f"{id}.json").read_text()), source=id, still=True)

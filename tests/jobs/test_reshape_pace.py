@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.jobs import reshape_pace, worker
 from raidtui.jobs.reshape_pace import ReshapePace
 from raidtui.jobs.spawn import cancel
@@ -20,7 +20,7 @@ CHUNK, TOTAL = 128, 12_800
 SHIFTS = {"sda": (4096, 2048), "sdb": (4096, 2048), "sdc": (6144, 2560)}
 
 
-class Reshaping(MemoryRoot):
+class Reshaping(MemoryReader):
     """Md, which moves on as far as it may with each look at its clock, and records its place.
 
     Attributes:

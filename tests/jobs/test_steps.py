@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs import runner
 from raidtui.jobs.runner import do_step, first_trouble, holds
@@ -23,7 +23,7 @@ CHECK = Fact(kind=FactKind.TEXT, subject=ACTION, value="check")
 STOP = Step(argv=("mdadm", "--stop", "/dev/md127"), why="x", stdin="y\n", timeout_s=7.0)
 
 
-class Host(MemoryRoot):
+class Host(MemoryReader):
     """Takes writes, and has one answer for all tools."""
 
     def __init__(self, *, status: int | None = 0, stdout: str = "", stderr: str = "", no: str = "") -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs.runner import discarded, do_step, trial_sentence
 from raidtui.model.plan import Fact, FactKind, Step
@@ -91,7 +91,7 @@ def test_a_sentence(reported: ToolOutput, members: dict[str, int], sentence: str
     assert trial_sentence(reported, members) == sentence
 
 
-class Host(MemoryRoot):
+class Host(MemoryReader):
     """Has one answer for all tools; its members discard what they discard after some looks."""
 
     def __init__(self, reported: ToolOutput, *, sectors: int = 0, after: int = 0) -> None:

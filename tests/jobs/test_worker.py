@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs import blackbox, runner, spawn, worker
 from raidtui.jobs.lock import JobError, only_worker, worker_of
@@ -53,7 +53,7 @@ BACK = replace(PLAN, rolls_back=True)
 TOOL = Step(argv=("mdadm", "--stop", "/dev/md127"), why="x")
 
 
-class Host(MemoryRoot):
+class Host(MemoryReader):
     """Takes writes, runs tools as it was asked to, and remembers in which order.
 
     Attributes:

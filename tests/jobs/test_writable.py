@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from raidtui.host.roots.dir_root import DirRoot
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.folder_reader import FolderReader
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import begin_job
 from raidtui.jobs.store import all_jobs
@@ -106,5 +106,5 @@ def test_the_folder_of_a_backup_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_of_the_live_host_alone(tmp_path: Path) -> None:
     """A capture and the demo have no folders here."""
     made = plan(tmp_path / "etc")
-    assert tried(MemoryRoot({}), made) is made
-    assert isinstance(tried(DirRoot("/"), made), Refusal)
+    assert tried(MemoryReader({}), made) is made
+    assert isinstance(tried(FolderReader("/"), made), Refusal)

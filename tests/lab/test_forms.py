@@ -27,11 +27,11 @@ exec /tmp/mdadm "$@"
 """
 LOOKS = """
 import json, sys
-from raidtui.host.roots.dir_root import DirRoot
+from raidtui.host.readers.folder_reader import FolderReader
 from raidtui.host.md.superblock import read_superblock
 from raidtui.host.edges import may_have_superblock, read_edges
 
-root, found = DirRoot(), {}
+root, found = FolderReader(), {}
 for name in sys.argv[1:]:
     block = read_superblock(root, name)
     found[name] = [may_have_superblock(read_edges(root, name)), block is not None]

@@ -20,7 +20,7 @@ import msgspec, sys, time
 from pathlib import Path
 from raidtui.plans.create.create_plan import CreateRequest, plan_create
 from raidtui.session.storage import new_file_system_uuid, new_uuid
-from raidtui.host.roots.opening import open_root
+from raidtui.host.readers.opening import open_root
 from raidtui.host.reading import read_survey
 from raidtui.jobs.plan_file import save_plan
 from raidtui.model.plan import Refusal
@@ -43,7 +43,7 @@ sys.stdout.buffer.write(data)
 _KILLED = """
 import os, signal
 from pathlib import Path
-from raidtui.host.roots.opening import open_root
+from raidtui.host.readers.opening import open_root
 from raidtui.jobs import plan_file, store, worker
 
 file = plan_file.load_plan(Path({plan!r}).read_bytes())

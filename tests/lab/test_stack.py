@@ -48,7 +48,7 @@ def ok(guest: Guest, script: str) -> str:
 # in the same moments: nothing else uses these devices.
 _MEASURED = """
 import json, subprocess, sys, time
-from raidtui.host.roots.opening import open_root
+from raidtui.host.readers.opening import open_root
 from raidtui.command.stack import stack_dict
 from raidtui.monitor.sampler import Sampler
 from raidtui.session.stack import StackReader

@@ -107,12 +107,12 @@ def members(console):
     return [(m.name, m.slot, m.states) for m in console.refresh().snapshot.arrays[0].members]
 for turn in range(200):
     show(console.refresh())
-until(lambda: members(console) == members(HostWatch(DirRoot())), "the slot is taken away")
+until(lambda: members(console) == members(HostWatch(FolderReader())), "the slot is taken away")
 print(members(console)[-1])
 until_done("mdadm /dev/{md} --remove /dev/ram1")
 for turn in range(50):
     show(console.refresh())
-until(lambda: members(console) == members(HostWatch(DirRoot())), "the folder goes")
+until(lambda: members(console) == members(HostWatch(FolderReader())), "the folder goes")
 print([name for name, _, _ in members(console)])
 """,
     )

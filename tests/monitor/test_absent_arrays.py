@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.host.md.configured import read_configured
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import output_path
 from raidtui.model.absent import Absence, AbsentArray
 from raidtui.model.finding import Health
@@ -26,7 +26,7 @@ CONF = "/etc/mdadm/mdadm.conf"
 
 def found(files: dict[str, str], *, may_ask: bool = True) -> tuple[AbsentArray, ...]:
     """Return what is found on a host without a running array."""
-    return AbsentArrays(MemoryRoot(files), may_ask=may_ask, patient=True).read((), 0.0, 0.0)
+    return AbsentArrays(MemoryReader(files), may_ask=may_ask, patient=True).read((), 0.0, 0.0)
 
 
 def report_of(absent: AbsentArray) -> tuple[str, str, Health]:
@@ -174,7 +174,7 @@ def test_a_second_look_at_a_member_is_no_second_member(more: str) -> None:
 
 
 def test_a_device_is_looked_at_again_until_udev_has_read_it() -> None:
-    root = MemoryRoot(
+    root = MemoryReader(
         slot("sda", 1, 0) | slot("sdc", 3, 2) | unread("sdb", 2) | examined("sdb", "Active device 1")
     )
     arrays = AbsentArrays(root, may_ask=True, patient=True)
@@ -269,7 +269,7 @@ def test_what_files_name() -> None:
         f"/dev/disk/by-id/md-uuid-{UUID}-part2 /y ext4\n"
     )
     crypttab = "safe /dev/md/e none luks\n"
-    named = read_configured(MemoryRoot({CONF: conf, "/etc/fstab": fstab, "/etc/crypttab": crypttab}))
+    named = read_configured(MemoryReader({CONF: conf, "/etc/fstab": fstab, "/etc/crypttab": crypttab}))
     assert [(each.where, each.path, each.uuid, each.label, each.at_boot) for each in named] == [
         (f"{CONF}, line 4", "/dev/md/a", OTHER, "a", True),
         (f"{CONF}, line 7", "/dev/md/b", None, "b", True),

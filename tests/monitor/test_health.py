@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.model.array import Stale
 from raidtui.model.finding import Finding, FindingCode, Health, Severity
 from raidtui.model.snapshot import Lack, Snapshot
@@ -969,7 +969,7 @@ def test_nothing_is_to_be_added_where_the_member_waits_by_mdstat_alone() -> None
         "      \tresync=DELAYED\n\n"
         "unused devices: <none>\n"
     )
-    snapshot = Sampler(MemoryRoot({"/proc/mdstat": text})).sample()
+    snapshot = Sampler(MemoryReader({"/proc/mdstat": text})).sample()
     [found] = [finding for finding in judge(snapshot) if finding.code == "degraded"]
     assert "--add" not in found.remedy
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.model.array import Stale
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.brakes import DeviceLoad
@@ -170,7 +170,7 @@ def test_cadence() -> None:
 def test_capture_that_stands_still_is_no_standstill() -> None:
     """Time does not pass in a capture, however often it is sampled: the speed is the kernel's."""
     tree = host_tree(resyncing(7770))
-    history, sampler = SampleHistory(), Sampler(MemoryRoot(tree.files, links=tree.links, still=True))
+    history, sampler = SampleHistory(), Sampler(MemoryReader(tree.files, links=tree.links, still=True))
     for _ in range(3):
         snapshot = sampler.sample()
         assert snapshot.clock_s == 0.0

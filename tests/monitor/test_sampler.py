@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.host.md.mdstat import Mdstat, parse_mdstat
-from raidtui.host.roots.dir_root import DirRoot
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.folder_reader import FolderReader
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.model.array import Stale
 from raidtui.model.disk import DiskIo
 from raidtui.model.finding import Health
@@ -146,7 +146,7 @@ def test_as_a_real_folder(tmp_path: Path) -> None:
     tree = host_tree(raid10(failed=("sdb",)), raid1(members=("sde1", "sdf1")), mounts={"md127": "/srv"})
     tree.write_to(tmp_path)
     held = snapshot_of(tree)
-    real = Sampler(DirRoot(str(tmp_path))).sample()
+    real = Sampler(FolderReader(str(tmp_path))).sample()
     assert timeless(replace(real, host=held.host)) == timeless(held)
     assert real.host == Host(name="nas", kernel="7.2.13", is_root=False, source=str(tmp_path))
 
@@ -380,7 +380,7 @@ def test_syncing() -> None:
     assert not snapshot_of(host_tree(raid5(sync=Syncing(action="check", waiting="DELAYED")), raid1())).syncing
 
 
-class Live(MemoryRoot):
+class Live(MemoryReader):
     """A held tree that passes for the live host."""
 
     live = True

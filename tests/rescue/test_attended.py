@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from raidtui.host.block import BLOCK
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.rescue.trial.attended import AnswerWatch, GivenUpError, attend
 
 
@@ -21,7 +21,7 @@ class Clock:
         return self.now_s
 
 
-def count(root: MemoryRoot, name: str, *, done: int, waits: int) -> None:
+def count(root: MemoryReader, name: str, *, done: int, waits: int) -> None:
     root.put(f"{BLOCK}/{name}/stat", f"{done} 0 8 0 0 0 0 0 {waits} 0 0")
     root.put(f"{BLOCK}/{name}/inflight", f"       {waits}        0")
 
@@ -41,7 +41,7 @@ def count(root: MemoryRoot, name: str, *, done: int, waits: int) -> None:
 def test_what_is_not_answered(
     md: tuple[int, int], member: tuple[int, int], seconds: float, later: int, said: str
 ) -> None:
-    root, clock = MemoryRoot({}), Clock()
+    root, clock = MemoryReader({}), Clock()
     count(root, "md300", done=md[0], waits=md[1])
     count(root, "dm-0", done=member[0], waits=member[1])
     watch = AnswerWatch(root, "md300", ["dm-0"], clock)

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.host.block import BLOCK
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.jobs.lock import boot_id, started_s
 from raidtui.jobs.spawn import refuse_busy
 from raidtui.jobs.states import JobState
@@ -43,7 +43,7 @@ def stat(read: int = 0, written: int = 0) -> str:
     return f"1 0 {read} 0 1 0 {written} 0 0 0 0\n"
 
 
-class Disks(MemoryRoot):
+class Disks(MemoryReader):
     """A mirror of a partition and of a disk, whose counters a test sets."""
 
     def __init__(self) -> None:
@@ -176,7 +176,7 @@ def test_an_array_that_has_changed(said: dict[str, str | None], why: str) -> Non
     kernel = Kernel(raid5())
     _, array = compared_of(kernel)
 
-    class Later(MemoryRoot):
+    class Later(MemoryReader):
         def text(self, path: str, *, keep: bool = False) -> str | None:
             for name, text in said.items():
                 of_member = path.endswith(f"/dev-{array.members[1].device}/{name}")

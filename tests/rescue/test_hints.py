@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from raidtui.cli import run
-from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.roots.opening import open_root
+from raidtui.host.readers.memory_reader import MemoryReader
+from raidtui.host.readers.opening import open_root
 from raidtui.jobs.store import Job
 from raidtui.model.disk import Disk
 from raidtui.model.plan import Fact, FactKind, Plan, Step
@@ -80,7 +80,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Job]:
 
 @pytest.mark.usefixtures("kept")
 def test_disks_are_known_by_their_serial_numbers() -> None:
-    (hint,) = read_hints(MemoryRoot({}), [disk("sdd", "S1"), disk("sde", "S2"), disk("sdf", "S3")])
+    (hint,) = read_hints(MemoryReader({}), [disk("sdd", "S1"), disk("sde", "S2"), disk("sdf", "S3")])
     assert hint.order == ("sde", "sdd", "missing")
     assert (hint.level, hint.layout, hint.chunk_bytes, hint.data_offset_sectors, hint.metadata) == (
         *("raid5", "left-symmetric", 65536, 2048, "1.2"),
@@ -95,7 +95,7 @@ def test_disks_are_known_by_their_serial_numbers() -> None:
 def test_mdadm_conf_and_its_backups(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("raidtui.rescue.hints.all_jobs", list)
     old = "89abcdef:01234567:89abcdef:01234567"
-    root = MemoryRoot(
+    root = MemoryReader(
         {
             "/etc/mdadm/mdadm.conf": CONF,
             "/etc/mdadm/mdadm.conf.20261122-1.bak": CONF + f"ARRAY /dev/md/old UUID={old}\n",

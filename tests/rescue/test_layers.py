@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.rescue.mismatch.ext_blocks import ext_owners
 from raidtui.rescue.mismatch.layers import LaidStretch, Layers
@@ -27,7 +27,7 @@ def tree(
     table: str = "",
     holders: Mapping[str, tuple[str, str, str]] | None = None,
     parts: bool = False,
-) -> MemoryRoot:
+) -> MemoryReader:
     """A host with an array of 100,000 sectors; ``holders``: name, uuid and table of each map."""
     files = {
         f"{BLOCK}/md127/dev": "9:127\n",
@@ -47,10 +47,10 @@ def tree(
             files |= {f"{node}/partition": "1", f"{node}/start": str(start), f"{node}/size": "20000"}
             files[f"{BLOCK}/md127p{number}/dev"] = f"259:{number}\n"
             files[f"/run/udev/data/b259:{number}"] = "E:ID_FS_TYPE=xfs\n"
-    return MemoryRoot(files)
+    return MemoryReader(files)
 
 
-def laid(root: MemoryRoot, first: int, sectors: int) -> list[LaidStretch]:
+def laid(root: MemoryReader, first: int, sectors: int) -> list[LaidStretch]:
     return list(Layers(root).grounds("md127", first, sectors))
 
 
@@ -145,7 +145,7 @@ def test_through_an_opened_mapping() -> None:
     assert found.volumes == ("opened mapping open",)
 
 
-class Answering(MemoryRoot):
+class Answering(MemoryReader):
     """A host whose tools answer as given."""
 
     def __init__(self, answers: Mapping[str, tuple[str, str]]) -> None:

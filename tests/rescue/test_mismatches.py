@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import output_path
 from raidtui.model.answer import AnswerKind
 from raidtui.rescue.mismatch.compared_array import ComparedArray, ComparedMember
@@ -381,4 +381,4 @@ def test_a_log_that_cannot_be_read_is_not_one_without_mismatches(
     said: str, kind: AnswerKind, tmp_path: Path
 ) -> None:
     array = Members(tmp_path, 5, "left-symmetric", 3).array
-    assert logged_spans(MemoryRoot({output_path(("dmesg",)): said}), array).kind is kind
+    assert logged_spans(MemoryReader({output_path(("dmesg",)): said}), array).kind is kind

@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.write_apart import may_wait
 from raidtui.rescue.trial.reshape_hold import hold_reshape, pass_cut_stripe
 
@@ -18,7 +18,7 @@ FILES = {
 }  # fmt: skip
 
 
-class Hung(MemoryRoot):
+class Hung(MemoryReader):
     """Md waits for a member that does not answer: a write of this process would never return."""
 
     def write(self, path: str, text: str) -> None:

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from raidtui.cli import run
 from raidtui.command.capture import write_capture
 from raidtui.command.rescue_diagnose import report_dict, status_of
-from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.roots.opening import open_root
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.readers.memory_reader import MemoryReader
+from raidtui.host.readers.opening import open_root
 from raidtui.host.surface import SURFACES
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.model.answer import AnswerKind
@@ -77,10 +77,10 @@ def test_a_capture_without_serial_numbers_names_the_same_causes(tmp_path: Path) 
     assert serials.isdisjoint(each.serial for each in there.arrays[0].members)
 
 
-class _Hanging(Root):
+class _Hanging(HostReader):
     """A host on which mdadm does not end for one of the devices."""
 
-    def __init__(self, root: Root, name: str) -> None:
+    def __init__(self, root: HostReader, name: str) -> None:
         self._root, self._name = root, name
 
     def read(self, path: str, *, keep: bool = False) -> bytes:
@@ -275,7 +275,7 @@ def test_how_long_a_disk_retries_and_the_kernel_waits(
     erc: ErrorRecovery | None, waits: str, words: str
 ) -> None:
     disk = "/sys/class/block/sda"
-    root = MemoryRoot({f"{disk}/device/timeout": waits, f"{disk}/queue/rotational": "1"})
+    root = MemoryReader({f"{disk}/device/timeout": waits, f"{disk}/queue/rotational": "1"})
     wear = cast("DiskWear", SimpleNamespace(reading=SimpleNamespace(erc=erc)))
     found = impatience(root, "sda", wear)
     assert found.startswith(words)

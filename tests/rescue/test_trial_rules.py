@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.host.facts import why_not
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.trial_traces import SHADOW, read_array_rules
 from raidtui.model.plan import Fact, FactKind
 from raidtui.rescue.mdadm_words import Assembly
@@ -55,11 +55,11 @@ def test_which_rules_can_be_gone_before() -> None:
         for step in planned(Assembly(devices=NAMES, uuid=UUID, backup="/b")).plan.steps
         if step.path == SHADOW
     )
-    assert read_array_rules(MemoryRoot({VENDOR: RULES})) == RULES.rstrip()
-    assert read_array_rules(MemoryRoot({VENDOR: RULES, SHADOW: shadow})) == RULES.rstrip()
-    assert read_array_rules(MemoryRoot({VENDOR: RULES, SHADOW: "# mine\n"})) == ""
-    assert read_array_rules(MemoryRoot({VENDOR: RULES, ADMIN: "# mine\n"})) == ""
-    assert read_array_rules(MemoryRoot({})) == ""
+    assert read_array_rules(MemoryReader({VENDOR: RULES})) == RULES.rstrip()
+    assert read_array_rules(MemoryReader({VENDOR: RULES, SHADOW: shadow})) == RULES.rstrip()
+    assert read_array_rules(MemoryReader({VENDOR: RULES, SHADOW: "# mine\n"})) == ""
+    assert read_array_rules(MemoryReader({VENDOR: RULES, ADMIN: "# mine\n"})) == ""
+    assert read_array_rules(MemoryReader({})) == ""
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_which_rules_can_be_gone_before() -> None:
     ],
 )
 def test_udev_follows_the_rules_once_it_has_noted_so(noted: str | None, why: str) -> None:
-    host = MemoryRoot({} if noted is None else {"/run/udev/data/c1:3": noted})
+    host = MemoryReader({} if noted is None else {"/run/udev/data/c1:3": noted})
     assert why_not(host, Fact(kind=FactKind.RULED, subject="abc")) == why
 
 
@@ -104,7 +104,7 @@ def test_every_trial_waits_until_udev_follows_its_rules(method: TrialMethod) -> 
 )
 def test_who_has_taken_what_is_a_trials(holders: dict[str, str], said: str) -> None:
     """Its own maps and its own array are no others."""
-    host = MemoryRoot(
+    host = MemoryReader(
         {
             "/sys/class/block/dm-0/dm/name": "raidtui-rescue-abc-sda\n",
             "/sys/class/block/dm-1/dm/name": "swap\n",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import output_path
 from raidtui.rescue.proof import CheckResult
 from raidtui.rescue.trial.trial_checks import Checker, read_store_use
@@ -29,7 +29,7 @@ STATUS = output_path(("dmsetup", "status", "overlay"))
     ],
 )
 def test_what_is_there(said: str, check: CheckResult, sure: str, tmp_path: Path) -> None:
-    checker = Checker(MemoryRoot({BLKID: said}), tmp_path, TrialNames(ident="x"), lambda: False)
+    checker = Checker(MemoryReader({BLKID: said}), tmp_path, TrialNames(ident="x"), lambda: False)
     [found] = checker.check("/dev/md/x")
     assert (found.proof.check, found.proof.sure) == (check, sure)
 
@@ -51,7 +51,7 @@ A_PART = '{"partitiontable": {"partitions": [{"start": 2048, "size": 4096}]}}'
 def test_a_partition_table(said: str, check: CheckResult, places: list[str], tmp_path: Path) -> None:
     """A table that no tool reads is not one without a file system; a part that is not mapped is a finding."""
     files = {BLKID: "exit 0\nPTTYPE=gpt\n", SFDISK: said}
-    found = Checker(MemoryRoot(files), tmp_path, TrialNames(ident="x"), lambda: False).check("/dev/md/x")
+    found = Checker(MemoryReader(files), tmp_path, TrialNames(ident="x"), lambda: False).check("/dev/md/x")
     assert (found[0].proof.check, [each.place for each in found]) == (check, places)
     assert all(each.proof.check is CheckResult.NOT_TRIED for each in found[1:])
 
@@ -68,4 +68,4 @@ def test_a_partition_table(said: str, check: CheckResult, places: list[str], tmp
     ],
 )
 def test_the_store(said: str, found: dict[str, int] | str) -> None:
-    assert read_store_use(MemoryRoot({STATUS: said}), {"sda": "overlay"}) == found
+    assert read_store_use(MemoryReader({STATUS: said}), {"sda": "overlay"}) == found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidtui.host.boot.grub_menu import menu_path
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.model.plan import Plan, Refusal
 from raidtui.monitor.sampler import Sampler
 from raidtui.session.boot import boot_plan, read_boot_loaders
@@ -71,5 +71,5 @@ def test_loaders_alone() -> None:
 )
 def test_where_the_menu_is(folder: str, path: str) -> None:
     files = {f"/boot/{folder}/grub.cfg": b"set default=0\n"}
-    assert menu_path(MemoryRoot(files, still=True)) == path
-    assert menu_path(MemoryRoot({}, still=True)) == ""
+    assert menu_path(MemoryReader(files, still=True)) == path
+    assert menu_path(MemoryReader({}, still=True)) == ""

@@ -6,7 +6,7 @@ from threading import Event, Timer
 
 import pytest
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.stack.device_mapper import STATUS, TABLE
 from raidtui.host.stack.lvm_report import LVS
 from raidtui.host.tools import ToolOutput
@@ -22,7 +22,7 @@ class HangingHost(StackHost):
         self.end = Event()
         self.asked: list[tuple[str, ...]] = []
 
-    def apart(self) -> Root | None:
+    def apart(self) -> HostReader | None:
         return self
 
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:

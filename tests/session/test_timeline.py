@@ -14,7 +14,7 @@ from raidtui.bench.results.run_store import Results
 from raidtui.demo.demo_host import demo_root
 from raidtui.host.logs.journald import journal_argv
 from raidtui.host.logs.ring import ARGV
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tool_pieces import PiecesError
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.jobs.store import Job
@@ -57,11 +57,11 @@ def printed(*rows: tuple[float, str, str]) -> str:
     )
 
 
-def host(files: dict[str, str] | None = None, journal: str | None = None) -> MemoryRoot:
+def host(files: dict[str, str] | None = None, journal: str | None = None) -> MemoryReader:
     found = {"/proc/mdstat": MDSTAT, "/proc/uptime": "3600.0 1.0\n"} | (files or {})
     if journal is not None:
         found[output_path(journal_argv())] = f"exit 0\n{journal}"
-    return MemoryRoot(found, taken_s=NOW_S)
+    return MemoryReader(found, taken_s=NOW_S)
 
 
 THREE = printed(
@@ -139,7 +139,7 @@ FILED = "".join(f"Mar  1 00:00:00 nas kernel: {text}\n" for text in WHY)
         pytest.param(host({output_path(ARGV): RUNG}, ""), id="ring"),
     ],
 )
-def test_the_line_before_a_start_that_failed_is_kept_whatever_it_is(root: MemoryRoot) -> None:
+def test_the_line_before_a_start_that_failed_is_kept_whatever_it_is(root: MemoryReader) -> None:
     *_, incident = read_history(root).incidents
     assert ([entry.text for entry in incident.entries], incident.title) == (list(WHY[1:]), WHY[1])
     assert (incident.head.code, incident.subject) == ("start-reason", "md7")
@@ -154,7 +154,7 @@ def test_a_line_in_two_files_is_one() -> None:
     assert [len(each.entries) for each in history.incidents] == [1]
 
 
-class Hanging(MemoryRoot):
+class Hanging(MemoryReader):
     """A live host whose journalctl prints some lines and then hangs."""
 
     live = True
@@ -198,7 +198,7 @@ def test_a_reading_that_is_ended() -> None:
     """What was read until then is kept, and that there is more is said."""
     run = HistoryRun()
 
-    class Long(MemoryRoot):
+    class Long(MemoryReader):
         def pieces(self, *argv: str, stall_s: float, ended: Callable[[], bool]) -> Iterator[bytes]:
             del argv, stall_s
             for number in range(1000):
@@ -228,7 +228,7 @@ def test_since_and_until_are_asked_of_the_journal() -> None:
         "/var/log/kern.log": "Nov  1 00:00:00 nas kernel: md: md0 stopped.\n"
         "Jan 10 00:00:00 nas kernel: md: md1 stopped.\nMar  1 00:00:00 nas kernel: md: md2 stopped.\n",
     }
-    history = read_history(MemoryRoot(files, taken_s=NOW_S), since_s=since_s, until_s=until_s)
+    history = read_history(MemoryReader(files, taken_s=NOW_S), since_s=since_s, until_s=until_s)
     assert [each.arrays for each in history.incidents] == [("md1",)]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.host.roots.dir_root import DirRoot
+from raidtui.host.readers.folder_reader import FolderReader
 from raidtui.jobs.job_kinds import SCHEDULE_FILE
 from raidtui.jobs.journal import Journal
 from raidtui.jobs.lock import only_worker
@@ -195,7 +195,7 @@ def test_what_was_put_back_when_leaving_is_not_undone_by_another_run(tmp_path: P
 
 def test_a_benchmark_that_runs_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("raidtui.jobs.store.jobs_folder", lambda: tmp_path)
-    root = DirRoot("/")
+    root = FolderReader("/")
     tuner = Tuner(root, record=UndoRecord(root, tmp_path / "tune.json"), journal=Journal(None))
     plan = Plan(title="bench: 4K", subject="data", steps=())
     bench, other = (Job.create(plan, host="nas", folder=tmp_path) for _ in range(2))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from raidtui.host.logs.ring import ARGV, read_ring
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import output_path
 from raidtui.model.log_line import LogLine, Writer
 from raidtui.timeline.entries import Entry, entry_of
@@ -16,10 +16,10 @@ EPOCH_S = 1_764_000_000.0
 BOOT = "b" * 32
 
 
-def ring_host(text: str, **more: str) -> MemoryRoot:
+def ring_host(text: str, **more: str) -> MemoryReader:
     """A host whose ring buffer holds this text."""
     files = {output_path(ARGV): f"exit 0\n{text}", "/proc/uptime": "1000.00 2000.00\n", **more}
-    return MemoryRoot(files, taken_s=EPOCH_S + 1000)
+    return MemoryReader(files, taken_s=EPOCH_S + 1000)
 
 
 def captured(name: str) -> list[LogLine]:

@@ -26,8 +26,8 @@ from textual.screen import Screen
 
 from raidtui.config import Config
 from raidtui.demo.demo_host import demo_root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.reading import ReadingProgress
-from raidtui.host.roots.root import Root
 from raidtui.model.survey import Survey
 from raidtui.ui.frame.command_palette import Palette
 from raidtui.ui.frame.surveying import Show, Surveying
@@ -177,7 +177,7 @@ def _leave(terminal: Terminal, dice: random.Random, size: tuple[int, int]) -> No
     terminal.wait_exit(timeout=_CALM_S)
 
 
-def play(seed: int, *, root: Root | None = None, bursts: int = BURSTS) -> None:
+def play(seed: int, *, root: HostReader | None = None, bursts: int = BURSTS) -> None:
     """Play a round on a host, by default the demo."""
     dice = random.Random(seed)
     with _own_folder(), _counted_shows():
@@ -216,7 +216,7 @@ def _counted_shows() -> Iterator[None]:
         yield
 
 
-async def _played(dice: random.Random, root: Root, bursts: int) -> None:
+async def _played(dice: random.Random, root: HostReader, bursts: int) -> None:
     app = staged(root, theme=dice.choice(("dark", "light", "high-contrast", "ansi")), config=Config())
     size = dice.choice(_WIDTHS), dice.choice(_HEIGHTS)
     played: list[str] = [f"size {size}"]

@@ -42,10 +42,10 @@ from raidtui.host.block import candidate_names
 from raidtui.host.knobs.udev_rules import parse_rules
 from raidtui.host.md.mdadm import MdadmError, parse_export, parse_words
 from raidtui.host.md.mdstat import parse_mdstat
+from raidtui.host.readers.host_reader import HostReader, ReaderError
+from raidtui.host.readers.memory_reader import MemoryReader
+from raidtui.host.readers.opening import open_root
 from raidtui.host.reading import read_survey
-from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.roots.opening import open_root
-from raidtui.host.roots.root import Root, RootError
 from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.host.udev import parse_udev_entry
 from raidtui.jobs.lock import JobError
@@ -325,7 +325,7 @@ def _mdstat(data: bytes) -> None:
         (Path(folder) / "proc/mdstat").write_bytes(data)
         for size in ((80, 24), (60, 15)):
             first_frame.paint(first_frame.frame(folder, *size), {}, *size)
-    looked_at(MemoryRoot({"/proc/mdstat": data}, source="x", taken_s=1.79e9, still=True))
+    looked_at(MemoryReader({"/proc/mdstat": data}, source="x", taken_s=1.79e9, still=True))
 
 
 def _smart(data: bytes) -> None:
@@ -404,7 +404,7 @@ def _captures() -> tuple[bytes, ...]:
     return tuple(found)
 
 
-def looked_at(root: Root) -> None:
+def looked_at(root: HostReader) -> None:
     """Read a host with everything that raidtui reads of one."""
     console = HostWatch(root)
     report = console.refresh()
@@ -440,7 +440,7 @@ def _demo_tree(dice: random.Random) -> None:
         for path in dice.sample(sorted(files), 20):
             files.pop(path)
     try:
-        looked_at(MemoryRoot(files, source="x", taken_s=1.79e9, still=True))
+        looked_at(MemoryReader(files, source="x", taken_s=1.79e9, still=True))
     except Exception as error:
         error.add_note("changed: " + ", ".join(f"{path}={files.get(path, b'')[:200]!r}" for path in chosen))
         raise
@@ -492,7 +492,7 @@ PARSERS = {
     ),
     "results": Parser(texts=_results_files, take=_results, errors=(ResultsError,)),
     "ledger": Parser(texts=_ledger_files, take=_ledger, errors=(LedgerError,)),
-    "capture": Parser(texts=_captures, take=_capture, errors=(RootError,)),
+    "capture": Parser(texts=_captures, take=_capture, errors=(ReaderError,)),
 }
 
 

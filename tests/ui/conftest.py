@@ -9,8 +9,8 @@ import pytest
 from textual._context import active_app
 from textual.widgets import Input
 
-from raidtui.demo.demo_host import DemoRoot
-from raidtui.host.roots.root import Root
+from raidtui.demo.demo_host import DemoReader
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.monitor.sampler import Sampler
 from tests.bench.forms.choices import Asked
 from tests.ui.staging import SMALL, Prepares, StagedApp
@@ -23,8 +23,8 @@ _LOOKS = 400
 def staged_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A root that has a clock is sampled by it."""
 
-    def sampler(root: Root, *, absent: bool = False, patient: bool = False) -> Sampler:
-        clock = root._clock if isinstance(root, DemoRoot) else getattr(root, "clock", None)
+    def sampler(root: HostReader, *, absent: bool = False, patient: bool = False) -> Sampler:
+        clock = root._clock if isinstance(root, DemoReader) else getattr(root, "clock", None)
         if clock is None:
             return Sampler(root, absent=absent, patient=patient)
         return Sampler(root, clock=clock, absent=absent, patient=patient)

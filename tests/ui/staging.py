@@ -16,7 +16,7 @@ from textual.widget import Widget
 
 import raidtui.ui
 from raidtui.config import Config
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.session.watch import Report
 from raidtui.ui.app import RaidApp
 from raidtui.ui.arrays.slider import Slider
@@ -56,14 +56,14 @@ class StagedApp(RaidApp):
             await self.session.loop.stop()
 
 
-def staged(root: Root | Tree, *, theme: str | None = "dark", config: Config | None = None) -> StagedApp:
+def staged(root: HostReader | Tree, *, theme: str | None = "dark", config: Config | None = None) -> StagedApp:
     """Return the console on a host."""
     return StagedApp(root.root() if isinstance(root, Tree) else root, config=config, theme=theme)
 
 
 @asynccontextmanager
 async def running(
-    root: Root | Tree,
+    root: HostReader | Tree,
     *,
     size: tuple[int, int] = SMALL,
     theme: str | None = "dark",

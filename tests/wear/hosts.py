@@ -114,7 +114,7 @@ class WearHost(Kernel):
         super().__init__(*arrays, **more)
 
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """See ``Root.run``."""
+        """See ``HostReader.run``."""
         if argv[0] != "smartctl":
             return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
         self.asked.append(argv)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.smart.smart_names import smart_names
 from raidtui.host.smart.smart_reader import smart_argv
 from raidtui.host.tools import output_path
@@ -46,8 +46,10 @@ def said(*, crc: int = 0, reallocated: int = 0, used: int = 7, serial: str = "S-
     })  # fmt: skip
 
 
-def root(**outputs: str) -> MemoryRoot:
-    return MemoryRoot({output_path(smart_argv(name)): f"exit 0\n{text}\n" for name, text in outputs.items()})
+def root(**outputs: str) -> MemoryReader:
+    return MemoryReader(
+        {output_path(smart_argv(name)): f"exit 0\n{text}\n" for name, text in outputs.items()}
+    )
 
 
 def of(name: str, **more: Any) -> Survey:
@@ -61,7 +63,7 @@ def test_life_used() -> None:
 
 def test_nothing_known() -> None:
     """Without smartctl, without an answer: the plan continues without it."""
-    for host_root in (MemoryRoot({}), root(sdz="no JSON")):
+    for host_root in (MemoryReader({}), root(sdz="no JSON")):
         found = worn(host_root, of("sdz")).devices["sdz"]
         assert (found.wear_percent, found.trouble) == (None, "")
 
@@ -287,7 +289,7 @@ def test_a_capture_whose_history_is_broken() -> None:
 def test_names_in_the_order_in_which_people_count() -> None:
     names = ("sdb", "sdaa", "nvme10n1", "sda", "nvme2n1", "sr0", "loop0", "nvme0c0n1", "dm-0", "md0", "vda")
     tree = host_tree(raid1("md5", members=("vdb1", "loop3")))
-    memory = MemoryRoot(
+    memory = MemoryReader(
         {**tree.files, **{f"/sys/class/block/{name}/size": "8\n" for name in names}}, links=tree.links
     )
     found = smart_names(memory, Sampler(memory).sample())

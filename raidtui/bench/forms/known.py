@@ -11,8 +11,8 @@ from raidtui.bench.place import find_directory, free_bytes, is_simulated, most_o
 from raidtui.host.block import BLOCK, candidate_names
 from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.mounts import read_mounts
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.reading import read_survey
-from raidtui.host.roots.root import Root
 from raidtui.model.knob import Tuning
 from raidtui.model.knob_table import KNOBS
 from raidtui.model.plan import Refusal
@@ -115,7 +115,7 @@ class HostChoices(Struct, frozen=True, kw_only=True):
         return next((each for each in self.knobs if each.name == name), None)
 
 
-def read_choices(root: Root, snapshot: Snapshot) -> HostChoices:
+def read_choices(root: HostReader, snapshot: Snapshot) -> HostChoices:
     """Return the choices.
 
     Args:
@@ -135,7 +135,7 @@ def _by_arrays(folder: Folder) -> tuple[bool, int, str]:
     return not folder.arrays, -folder.free_bytes, folder.path
 
 
-def _folders(root: Root, snapshot: Snapshot) -> Iterator[Folder]:
+def _folders(root: HostReader, snapshot: Snapshot) -> Iterator[Folder]:
     titles = {array.name: array.title for array in snapshot.arrays}
     seen: set[str] = set()
     for mount in read_mounts(root):
@@ -154,7 +154,7 @@ def _folders(root: Root, snapshot: Snapshot) -> Iterator[Folder]:
         )
 
 
-def _devices(root: Root, snapshot: Snapshot) -> tuple[Candidate, ...]:
+def _devices(root: HostReader, snapshot: Snapshot) -> tuple[Candidate, ...]:
     arrays = [array.name for array in snapshot.arrays if array.active]
     volumes = [name for name in root.names(BLOCK) if name.startswith("dm-")]
     disks = candidate_names(root)
@@ -164,7 +164,7 @@ def _devices(root: Root, snapshot: Snapshot) -> tuple[Candidate, ...]:
     return tuple(sorted(found, key=lambda each: (bool(each.refusal), order[each.kind])))
 
 
-def _candidate(root: Root, device: Device, survey: Survey) -> Candidate:
+def _candidate(root: HostReader, device: Device, survey: Survey) -> Candidate:
     name, disk = device.disk.name, device.disk
     array = next((each for each in survey.snapshot.arrays if each.name == name), None)
     title = array.title if array is not None else ""

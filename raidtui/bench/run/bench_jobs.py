@@ -12,7 +12,7 @@ from raidtui.bench.run.bench_worker import BenchWorker, schedule_of
 from raidtui.bench.run.changes import left_behind, title_of
 from raidtui.bench.run.live_file import Line, read_live
 from raidtui.bench.schedule import Schedule, encode_schedule
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.job_kinds import SCHEDULE_FILE
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import follow, refuse_busy, start_new, start_worker
@@ -39,7 +39,7 @@ class News(Struct, frozen=True, kw_only=True):
     state: str
 
 
-def begin(root: Root, schedule: Schedule) -> Job:
+def begin(root: HostReader, schedule: Schedule) -> Job:
     """Put back what an interrupted benchmark left, make a job of a schedule, and start its worker.
 
     Raises:
@@ -58,7 +58,7 @@ def begin(root: Root, schedule: Schedule) -> Job:
     return job
 
 
-def make_job(root: Root, schedule: Schedule) -> Job:
+def make_job(root: HostReader, schedule: Schedule) -> Job:
     """Write a schedule to disk as a new job.
 
     Raises:
@@ -115,7 +115,7 @@ def interrupted() -> list[Job]:
     ]
 
 
-def restore(root: Root) -> list[str]:
+def restore(root: HostReader) -> list[str]:
     """Put back what interrupted benchmarks left, keep their results so far, and return their ids.
 
     Raises:
@@ -142,7 +142,7 @@ class Restored(Struct, frozen=True, kw_only=True):
     left: tuple[str, ...] = ()
 
 
-def settle(root: Root) -> list[Restored]:
+def settle(root: HostReader) -> list[Restored]:
     """Put back what interrupted benchmarks left, as far as possible, and note the rest.
 
     Raises:

@@ -29,7 +29,7 @@ from raidtui.bench.run.measure import begun_record, measure, partial_record
 from raidtui.bench.run.quiet import noise
 from raidtui.bench.run.stage import Stage, StageError
 from raidtui.bench.schedule import Run, Schedule, decode_schedule, point_words
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.job_kinds import SCHEDULE_FILE
 from raidtui.jobs.lock import JobError, only_worker
 from raidtui.jobs.store import Job
@@ -49,7 +49,7 @@ class BenchWorker:
         measuring: makes what measures what a schedule costs its disks.
     """
 
-    def __init__(self, root: Root, job: Job, measuring: Measuring | None = None) -> None:
+    def __init__(self, root: HostReader, job: Job, measuring: Measuring | None = None) -> None:
         self._root = root
         self._job = job
         self._measuring = measuring
@@ -324,7 +324,12 @@ def schedule_of(job: Job) -> Schedule:
 
 
 def bench_on(
-    root: Root, folder: Path, *, back: bool = False, settle: bool = False, measuring: Measuring | None = None
+    root: HostReader,
+    folder: Path,
+    *,
+    back: bool = False,
+    settle: bool = False,
+    measuring: Measuring | None = None,
 ) -> int:
     """Run a worker in this process; return the exit status: 0 done, 1 not, 75 another job is running."""
     job = Job(folder)

@@ -14,7 +14,7 @@ from raidtui.bench.cache_figures import CacheCount, CacheReading, CacheRun, is_c
 from raidtui.bench.place import Place
 from raidtui.host.block import BLOCK
 from raidtui.host.diskstats import read_io
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.stack.bcache_files import bcache_filled_percent
 from raidtui.host.stack.device_mapper import (
     STATUS,
@@ -39,7 +39,7 @@ class CacheWatch:
         place: where the run is.
     """
 
-    def __init__(self, root: Root, place: Place) -> None:
+    def __init__(self, root: HostReader, place: Place) -> None:
         self._root = root
         self._layers = frozenset(place.layers)
         self._nodes: tuple[StackNode, ...] = ()

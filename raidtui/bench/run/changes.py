@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.runner import do_step
 from raidtui.jobs.store import Job, all_jobs
@@ -39,7 +39,7 @@ class Changes:
         folder: the benchmark's folder.
     """
 
-    def __init__(self, root: Root, folder: Path) -> None:
+    def __init__(self, root: HostReader, folder: Path) -> None:
         self._root = root
         self._folder = folder / "changes"
         self._made: list[tuple[str, Job | None]] = []

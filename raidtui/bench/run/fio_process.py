@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from raidtui.bench.results.run_record import RunSample
 from raidtui.bench.run.fio_stream import Dump, Meter, StreamParser
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.tool_version import read_version
 from raidtui.host.tools import tool_path
 from raidtui.jobs.sandbox import Kept, Sandbox, read_kept, sandbox_environment, sandboxed
@@ -270,7 +270,7 @@ _MEANINGS = {
 }
 
 
-def read_fio_version(root: Root) -> Answer[tuple[int, ...]]:
+def read_fio_version(root: HostReader) -> Answer[tuple[int, ...]]:
     """Return fio's version, (3, 33)."""
     return read_version(root, "fio", _VERSION)
 

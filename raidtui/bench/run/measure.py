@@ -33,7 +33,7 @@ from raidtui.bench.schedule import Run, Schedule
 from raidtui.bench.surroundings import Surroundings, SurroundingsReader, array_changes, span_of
 from raidtui.bench.workload import workload_options
 from raidtui.host.diskstats import read_io
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.sandbox import PARTS, Sandbox
 
 _PROBE = "raidtui-was-here"
@@ -41,7 +41,7 @@ _RAMP = ", during its ramp time: nothing was measured"
 
 
 def begun_record(
-    root: Root, job: str, schedule: Schedule, run: Run, *, place: Place, fio: str, watch: CacheWatch
+    root: HostReader, job: str, schedule: Schedule, run: Run, *, place: Place, fio: str, watch: CacheWatch
 ) -> RunRecord:
     """Return the record of a run that starts now, with its environment and the caches below."""
     work = schedule.work_at(run.point)
@@ -67,7 +67,7 @@ def begun_record(
 
 
 def measure(
-    root: Root,
+    root: HostReader,
     record: RunRecord,
     place: Place,
     folder: Path,
@@ -263,6 +263,6 @@ def _argv(record: RunRecord, place: Place) -> tuple[str, ...]:
     return fio_argv(workload_options(record.work, device=device), read_only=read_only)
 
 
-def _written_sectors(root: Root, place: Place) -> dict[str, int]:
+def _written_sectors(root: HostReader, place: Place) -> dict[str, int]:
     names = (*place.members, *(name for name in place.disks if name not in place.members))
     return {name: io.written_sectors for name, io in read_io(root, names).items()}

@@ -10,7 +10,7 @@ from msgspec import Struct
 from raidtui.bench.environment import read_arrays
 from raidtui.bench.place import Place
 from raidtui.host.diskstats import read_io
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.disk import DiskIo
 from raidtui.view.units import SECTOR_BYTES, three_digits
 
@@ -38,7 +38,7 @@ class LoadCounters(Struct, frozen=True, kw_only=True):
     io: Mapping[str, DiskIo] = {}
 
 
-def noise(root: Root, place: Place, *, looks: int = _LOOKS) -> tuple[str, ...]:
+def noise(root: HostReader, place: Place, *, looks: int = _LOOKS) -> tuple[str, ...]:
     """Return what else the machine does, one phrase each; empty where it is quiet.
 
     A burst does not count: where only CPUs or disks are busy, it checks again.
@@ -63,7 +63,7 @@ def noise(root: Root, place: Place, *, looks: int = _LOOKS) -> tuple[str, ...]:
     return (*syncs, *found)
 
 
-def _read(root: Root, place: Place) -> LoadCounters:
+def _read(root: HostReader, place: Place) -> LoadCounters:
     names = place.disks or place.arrays or tuple(name for name in (place.device,) if name)
     line = (root.text("/proc/stat", keep=True) or "").partition("\n")[0].split()
     ticks = [int(word) for word in line[1:9] if word.isdecimal()] if line[:1] == ["cpu"] else []

@@ -16,7 +16,7 @@ from raidtui.bench.place import Place
 from raidtui.bench.results.run_record import SIMULATED, Figures, Flow, RunRecord, RunSample
 from raidtui.bench.schedule import Run, Schedule
 from raidtui.bench.workload import Workload
-from raidtui.demo.demo_host import DemoRoot
+from raidtui.demo.demo_host import DemoReader
 from raidtui.demo.disks import SimDisk
 from raidtui.demo.sim_array import SimArray
 from raidtui.model.levels import PARITY_LEVELS
@@ -40,7 +40,7 @@ class SimulatedRate(Struct, frozen=True, kw_only=True):
     mean_s: float
 
 
-def rate_of(root: DemoRoot, place: Place, work: Workload, *, key: str = "") -> SimulatedRate:
+def rate_of(root: DemoReader, place: Place, work: Workload, *, key: str = "") -> SimulatedRate:
     """Return what a workload reaches.
 
     Args:
@@ -87,7 +87,7 @@ def _amplified(arrays: list[SimArray], work: Workload) -> float:
     return 1 - work.write_share + work.write_share * writes
 
 
-def _disk_iops(root: DemoRoot, disk: SimDisk, work: Workload, under_way: float) -> float:
+def _disk_iops(root: DemoReader, disk: SimDisk, work: Workload, under_way: float) -> float:
     kib = work.block_bytes / 1024
     knobs = root.simulated.knobs
     depth = float(knobs.get(f"{disk.name}/device/queue_depth", _SATA_REQUESTS))
@@ -158,7 +158,7 @@ def with_figures(record: RunRecord, rate: SimulatedRate, samples: tuple[RunSampl
     return replace(record, seconds=last.t_s, read=of(0), write=of(1))
 
 
-def begun(root: DemoRoot, schedule: Schedule, run: Run, job: str) -> RunRecord:
+def begun(root: DemoReader, schedule: Schedule, run: Run, job: str) -> RunRecord:
     """Return the record of a run as it begins."""
     from msgspec.structs import replace  # noqa: PLC0415  (only as a run begins)
 

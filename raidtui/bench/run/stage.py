@@ -18,7 +18,7 @@ from raidtui.bench.run.fio_process import fio_argv, fio_trouble, run_fio
 from raidtui.bench.schedule import Run, Schedule, Scratch
 from raidtui.bench.sweep_knobs import find_knob, plan_value
 from raidtui.bench.workload import Workload, workload_options
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.blackbox import save_black_box
 from raidtui.jobs.runner import do_step, first_trouble
 from raidtui.jobs.sandbox import Sandbox, free_uid
@@ -53,7 +53,7 @@ class Stage:
         stopped: returns whether a stop was requested.
     """
 
-    def __init__(self, root: Root, job: Job, schedule: Schedule, stopped: Callable[[], bool]) -> None:
+    def __init__(self, root: HostReader, job: Job, schedule: Schedule, stopped: Callable[[], bool]) -> None:
         self._root = root
         self._job = job
         self._schedule = schedule

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import IO, cast
 
 from raidtui.host.initramfs import InitramfsError, walk_initramfs
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.regular_files import open_regular
-from raidtui.host.roots.root import Root
 from raidtui.model.boot import BootKernel, Initramfs
 
 MATTERING = frozenset(
@@ -36,7 +36,7 @@ _RESCUE = "0-rescue"
 _NUMBERS = re.compile(r"(\d+)")
 
 
-def read_kernels(root: Root) -> tuple[BootKernel, ...]:
+def read_kernels(root: HostReader) -> tuple[BootKernel, ...]:
     """Return the kernels in /boot, the newest first."""
     names = root.names("/boot")
     versions = [found[1] for name in names if (found := _KERNEL.fullmatch(name)) and _RESCUE not in name]
@@ -61,7 +61,7 @@ def _paths(version: str, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"/boot/{name}" for name in forms if name in names)
 
 
-def _built_in(root: Root, version: str) -> tuple[str, ...]:
+def _built_in(root: HostReader, version: str) -> tuple[str, ...]:
     text = root.text(f"/lib/modules/{version}/modules.builtin")
     text = text or root.text(f"/usr/lib/modules/{version}/modules.builtin") or ""
     return tuple(sorted({_name_of(line) for line in text.split("\n")} & MATTERING))
@@ -72,7 +72,7 @@ def _name_of(path: str) -> str:
     return found[1].replace("-", "_") if found else ""
 
 
-def _initramfs(root: Root, path: str) -> Initramfs:
+def _initramfs(root: HostReader, path: str) -> Initramfs:
     try:
         if not root.live:
             return _walked(io.BytesIO(root.read(path)), path, None)

@@ -20,7 +20,7 @@ from raidtui.host.device_paths import DevicePaths
 from raidtui.host.md.conf_devices import device_words, left_out
 from raidtui.host.md.configured import conf_entries, conf_files, entries_in
 from raidtui.host.mounts import mount_of, unescape
-from raidtui.host.roots.root import Root, whole_number
+from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.host.udev import read_udev_entry
 from raidtui.model.array import Array
 from raidtui.model.boot import BootFacts, BootKernel, BootSector, Esp, FoundIn, TableLine
@@ -48,7 +48,7 @@ class BootReader:
         arrays: md's, by kernel name.
     """
 
-    def __init__(self, root: Root, stack: Stack, arrays: Mapping[str, Array]) -> None:
+    def __init__(self, root: HostReader, stack: Stack, arrays: Mapping[str, Array]) -> None:
         self._root = root
         self._stack = stack
         self._arrays = arrays

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 _MOST_BYTES = 64 << 20
 
@@ -21,7 +21,7 @@ class DeviceBytes:
         name: the kernel's name.
     """
 
-    def __init__(self, root: Root, name: str) -> None:
+    def __init__(self, root: HostReader, name: str) -> None:
         self._root = root
         self._name = name
         self._known: dict[tuple[int, int], bytes] = {}

@@ -11,7 +11,7 @@ import struct
 from raidtui.host.boot.device_bytes import DeviceBytes
 from raidtui.host.boot.fat import Fat
 from raidtui.host.boot.grub_image import core_in
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.boot import EfiEntry, EspLoader
 
 EFI, VARIABLES = "/sys/firmware/efi", "/sys/firmware/efi/efivars"
@@ -60,7 +60,7 @@ def _loader(fat: Fat, folder: str, name: str) -> EspLoader:
     return EspLoader(path=f"{folder}/{name}", kind=kind, core=core, config=config)
 
 
-def read_entries(root: Root) -> tuple[EfiEntry, ...] | None:
+def read_entries(root: HostReader) -> tuple[EfiEntry, ...] | None:
     """Return the firmware's entries in the order of its attempts; None where they cannot be read."""
     order = _value(root, "BootOrder")
     if order is None:
@@ -74,7 +74,7 @@ def read_entries(root: Root) -> tuple[EfiEntry, ...] | None:
     return tuple(found)
 
 
-def _value(root: Root, name: str) -> bytes | None:
+def _value(root: HostReader, name: str) -> bytes | None:
     try:
         data = root.read(f"{VARIABLES}/{name}-{_GLOBAL}")
     except OSError:

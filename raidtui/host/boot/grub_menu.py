@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from raidtui.host.boot.boot_images import newest
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.boot import BootEntry
 
 FOLDERS = ("/boot/grub", "/boot/grub2")
@@ -33,13 +33,13 @@ class MenuError(Exception):
     """What boots next cannot be told; the message says why, a clause."""
 
 
-def menu_path(root: Root) -> str:
+def menu_path(root: HostReader) -> str:
     """Return the path of grub.cfg; "" for none."""
     paths = (f"{folder}/grub.cfg" for folder in FOLDERS)
     return next((path for path in paths if root.text(path) is not None), "")
 
 
-def read_start(root: Root) -> BootEntry:
+def read_start(root: HostReader) -> BootEntry:
     """Return what boots next.
 
     Raises:
@@ -143,7 +143,7 @@ def _of(items: list[_Item], word: str) -> _Item | None:
     return next((each for each in items if word and word in {each.ident, each.title}), None)
 
 
-def _of_specification(root: Root, environment: dict[str, str]) -> BootEntry:
+def _of_specification(root: HostReader, environment: dict[str, str]) -> BootEntry:
     """Of entries in /boot/loader/entries: the saved one, else the newest."""
     names = [name.removesuffix(".conf") for name in root.names(_ENTRIES) if name.endswith(".conf")]
     if not names:

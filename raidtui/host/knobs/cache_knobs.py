@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from raidtui.host.block import BLOCK
 from raidtui.host.knobs.setters import Setters
 from raidtui.host.knobs.udev_rules import UdevDevice
-from raidtui.host.roots.root import Root, whole_number
+from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.host.stack.bcache_files import bcache_bytes, bcache_text
 from raidtui.host.stack.cache_facts import policy_of
 from raidtui.host.udev import read_udev_entry
@@ -53,7 +53,7 @@ class FoundCache(Struct, frozen=True, kw_only=True):
 
 
 def read_cache(
-    root: Root, found: FoundCache, setters: Setters, changed: Mapping[str, ChangedValue]
+    root: HostReader, found: FoundCache, setters: Setters, changed: Mapping[str, ChangedValue]
 ) -> Subject:
     """Return a cache with its knobs; no tool runs.
 
@@ -129,7 +129,11 @@ def _lasting(value: Value, path: str, changed: Mapping[str, ChangedValue]) -> Va
 
 
 def _bcache(
-    root: Root, found: FoundCache, state: CacheState, setters: Setters, changed: Mapping[str, ChangedValue]
+    root: HostReader,
+    found: FoundCache,
+    state: CacheState,
+    setters: Setters,
+    changed: Mapping[str, ChangedValue],
 ) -> Subject:
     name = found.node.name
     folder = f"{BLOCK}/{name}"

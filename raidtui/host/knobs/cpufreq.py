@@ -7,7 +7,7 @@ have none of this.
 from __future__ import annotations
 
 from raidtui.host.knobs.setters import CPU, Setters
-from raidtui.host.roots.root import Root, whole_number
+from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.model.attribution import attributed
 from raidtui.model.knob import ChangedValue, KnobScope, Subject, Value
 from raidtui.model.knob_table import knobs_of
@@ -22,7 +22,9 @@ _NO_MODE = "the driver {driver} has only one mode: a governor of the kernel choo
 _NO_BOOST = "only intel_pstate has hwp_dynamic_boost, on processors with HWP in its active mode"
 
 
-def read_policies(root: Root, setters: Setters, changed: dict[str, ChangedValue]) -> tuple[Subject, ...]:
+def read_policies(
+    root: HostReader, setters: Setters, changed: dict[str, ChangedValue]
+) -> tuple[Subject, ...]:
     """Return the policies by number, and "cpu" for their driver; nothing without cpufreq."""
     names = [name for name in root.names(FOLDER) if name.removeprefix("policy").isdigit()]
     names.sort(key=lambda name: int(name.removeprefix("policy")))
@@ -30,7 +32,7 @@ def read_policies(root: Root, setters: Setters, changed: dict[str, ChangedValue]
     return (*policies, _cpu(root, policies[0].kind, setters, changed)) if policies else ()
 
 
-def _policy(root: Root, name: str, setters: Setters, changed: dict[str, ChangedValue]) -> Subject:
+def _policy(root: HostReader, name: str, setters: Setters, changed: dict[str, ChangedValue]) -> Subject:
     folder = f"{FOLDER}/{name}"
     driver = _word(root, f"{folder}/scaling_driver")
     cpus = (_word(root, f"{folder}/affected_cpus") or name.removeprefix("policy")).split()
@@ -58,7 +60,7 @@ def _policy(root: Root, name: str, setters: Setters, changed: dict[str, ChangedV
     )
 
 
-def _limits(root: Root, folder: str, knob: str, driver: str, value: Value) -> Value:
+def _limits(root: HostReader, folder: str, knob: str, driver: str, value: Value) -> Value:
     """Return the range, and the default as far as it is known."""
     text, path = value.text, value.path
     if knob == "governor":
@@ -87,7 +89,7 @@ def _limits(root: Root, folder: str, knob: str, driver: str, value: Value) -> Va
     )
 
 
-def _cpu(root: Root, driver: str, setters: Setters, changed: dict[str, ChangedValue]) -> Subject:
+def _cpu(root: HostReader, driver: str, setters: Setters, changed: dict[str, ChangedValue]) -> Subject:
     values: dict[str, Value] = {}
     absent: dict[str, str] = {}
     vendor = next((each for each in _MODES if root.text(f"{CPU}/{each}/status") is not None), "")
@@ -118,9 +120,9 @@ def ranges(numbers: list[int]) -> str:
     return ",".join(str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)
 
 
-def _word(root: Root, path: str) -> str:
+def _word(root: HostReader, path: str) -> str:
     return (root.text(path) or "").strip()
 
 
-def _number(root: Root, path: str) -> int | None:
+def _number(root: HostReader, path: str) -> int | None:
     return whole_number(root.text(path))

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from raidtui.host.block import BLOCK
 from raidtui.host.knobs.setters import Setters
 from raidtui.host.knobs.udev_rules import UdevDevice
-from raidtui.host.roots.root import Root, whole_number
+from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.host.udev import UdevEntry, read_udev_entry
 from raidtui.model.attribution import attributed
 from raidtui.model.disk import Disk
@@ -56,7 +56,7 @@ class DiskKnobs:
     """
 
     def __init__(
-        self, root: Root, setters: Setters, changed: Mapping[str, ChangedValue], disks: Iterable[str]
+        self, root: HostReader, setters: Setters, changed: Mapping[str, ChangedValue], disks: Iterable[str]
     ) -> None:
         self._root = root
         self._setters = setters
@@ -226,7 +226,7 @@ def kind_of(name: str, link: str) -> str:
     return "usb" if "/usb" in link else "scsi"
 
 
-def ncq_depth(root: Root, link: str) -> int | None:
+def ncq_depth(root: HostReader, link: str) -> int | None:
     """Return how many commands a SATA disk says it can queue (IDENTIFY DEVICE, words 75 and 76)."""
     port = _ATA.search(link)
     text = root.text(f"/sys/class/ata_device/dev{port[1]}.0/id") if port else None
@@ -257,7 +257,7 @@ def default_read_ahead(optimal_bytes: int | None) -> str:
     return str(max(128, 2 * (optimal_bytes or 0) // 1024))
 
 
-def _loadable(root: Root) -> frozenset[str]:
+def _loadable(root: HostReader) -> frozenset[str]:
     """Return the schedulers that this kernel has as modules: writing the name loads one."""
     release = root.kernel or ""
     texts = [root.text(f"/lib/modules/{release}/{name}") or "" for name in ("modules.dep", "modules.builtin")]

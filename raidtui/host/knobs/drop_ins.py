@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 
-def drop_ins(root: Root, folders: Iterable[str], suffix: str) -> tuple[str, ...]:
+def drop_ins(root: HostReader, folders: Iterable[str], suffix: str) -> tuple[str, ...]:
     """Return the files that are in effect, by name.
 
     Args:

@@ -13,7 +13,7 @@ from raidtui.host.knobs.udev_rules import UdevDevice
 from raidtui.host.md.array_attributes import RAID_SYSCTL
 from raidtui.host.md.array_names import canonical_uuid
 from raidtui.host.on_top import runs_systemd
-from raidtui.host.roots.root import Root, whole_number
+from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.host.udev import read_udev_entry
 from raidtui.model.array import Array
 from raidtui.model.attribution import attributed
@@ -36,7 +36,7 @@ class KnobReader:
         root: the host.
     """
 
-    def __init__(self, root: Root) -> None:
+    def __init__(self, root: HostReader) -> None:
         self._root = root
         self._setters: tuple[frozenset[str], Setters] | None = None
 
@@ -114,7 +114,7 @@ def sentence(phrase: str) -> tuple[str, ...]:
     return (f"{phrase[0].upper()}{phrase[1:]}.",) if phrase else ()
 
 
-def _array(root: Root, array: Array, setters: Setters, changed: dict[str, ChangedValue]) -> Subject:
+def _array(root: HostReader, array: Array, setters: Setters, changed: dict[str, ChangedValue]) -> Subject:
     folder = f"{BLOCK}/{array.name}"
     entry = read_udev_entry(root, root.text(f"{folder}/dev"))
     device = UdevDevice(
@@ -155,7 +155,7 @@ def _array(root: Root, array: Array, setters: Setters, changed: dict[str, Change
     )
 
 
-def _of_array(root: Root, folder: str, knob: Knob, array: Array) -> Value | None:
+def _of_array(root: HostReader, folder: str, knob: Knob, array: Array) -> Value | None:
     text = root.text(f"{folder}/{knob.file}")
     if text is None or not text.strip():
         return None
@@ -202,7 +202,7 @@ def _why_absent(array: Array, knob: Knob) -> str:
     return f"{level} has no {knob.name}: only RAID 4, 5 and 6 have a stripe cache"
 
 
-def _system(root: Root, setters: Setters, changed: dict[str, ChangedValue]) -> Subject:
+def _system(root: HostReader, setters: Setters, changed: dict[str, ChangedValue]) -> Subject:
     values: dict[str, Value] = {}
     absent: dict[str, str] = {}
     for knob in knobs_of(KnobScope.SYSTEM):

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from raidtui.host.knobs.drop_ins import assigned_lines, drop_ins
 from raidtui.host.md.array_names import usual_path
-from raidtui.host.roots.dir_root import DirRoot
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.folder_reader import FolderReader
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.knob import By, Setting
 
 _POLICY = "/sys/devices/system/cpu/cpufreq/policy*"
@@ -40,7 +40,7 @@ _PROFILES = {"performance": "performance", "balanced": "balance_performance", "p
 _HERTZ = {"khz": 1, "mhz": 1000, "ghz": 1_000_000}
 
 
-def read_services(root: Root) -> Iterator[Setting]:
+def read_services(root: HostReader) -> Iterator[Setting]:
     """Yield the settings of these services."""
     wants = [f"{_UNITS}/{folder}" for folder in root.names(_UNITS) if folder.endswith(".wants")]
     running = running_services(root)
@@ -51,7 +51,7 @@ def read_services(root: Root) -> Iterator[Setting]:
                 yield replace(setting, running=name in running) if name in _DAEMONS else setting
 
 
-def running_services(root: Root) -> frozenset[str]:
+def running_services(root: HostReader) -> frozenset[str]:
     """Return which of the services run now.
 
     The name of a process is cut after 15 characters, and that of a Python program may be the interpreter's.
@@ -59,7 +59,7 @@ def running_services(root: Root) -> frozenset[str]:
     read their names. Of a captured host the beginning of the name decides.
     """
     found: set[str] = set()
-    live = isinstance(root, DirRoot) and root.live
+    live = isinstance(root, FolderReader) and root.live
     for pid in (name for name in root.names("/proc") if name.isdigit()):
         comm = (root.text(f"/proc/{pid}/comm") or "").strip()
         cut = {name for name in SERVICES if len(name) > COMM_LENGTH and name[:COMM_LENGTH] == comm}
@@ -81,14 +81,14 @@ def _programs(pid: int) -> frozenset[str]:
     return frozenset(word.rpartition("/")[2] for word in words[:2])
 
 
-def on_battery(root: Root) -> bool:
+def on_battery(root: HostReader) -> bool:
     """Whether the host runs on a battery: it has mains supplies, and none is online."""
     base = "/sys/class/power_supply"
     mains = [name for name in root.names(base) if (root.text(f"{base}/{name}/type") or "").strip() == "Mains"]
     return bool(mains) and all((root.text(f"{base}/{name}/online") or "1").strip() == "0" for name in mains)
 
 
-def _cpufrequtils(root: Root) -> Iterator[Setting]:
+def _cpufrequtils(root: HostReader) -> Iterator[Setting]:
     """Debian up to 12: an init script, which sets ondemand where its file has no governor."""
     path = "/etc/default/cpufrequtils"
     text = root.text(path)
@@ -104,7 +104,7 @@ def _cpufrequtils(root: Root) -> Iterator[Setting]:
             yield Setting(by=by, where=where, value=_khz(options[key]), path=_FILES[file])
 
 
-def _cpupower(root: Root) -> Iterator[Setting]:
+def _cpupower(root: HostReader) -> Iterator[Setting]:
     """Upstream uses /etc/cpupower-service.conf, Debian and Arch /etc/default, Fedora /etc/sysconfig."""
     for path in ("/etc/cpupower-service.conf", "/etc/default/cpupower", "/etc/sysconfig/cpupower"):
         for number, key, value in assigned_lines(root.text(path) or ""):
@@ -147,7 +147,7 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.replace(".", "", 1).isdigit() and len(text) < 12
 
 
-def _tuned(root: Root) -> Iterator[Setting]:
+def _tuned(root: HostReader) -> Iterator[Setting]:
     """tuned.conf(5): [cpu], [disk], [sysfs] and [sysctl] of the active profiles and what they include."""
     for profile in (root.text("/etc/tuned/active_profile") or "").split():
         where = f"profile {profile}"
@@ -187,7 +187,7 @@ def _tuned_disk(options: Mapping[str, str], where: str) -> Iterator[Setting]:
             yield Setting(by=By.TUNED, where=where, value=text, path=f"{base}/read_ahead_kb", sure=sure)
 
 
-def _tuned_sections(root: Root, profile: str, seen: frozenset[str]) -> dict[str, dict[str, str]]:
+def _tuned_sections(root: HostReader, profile: str, seen: frozenset[str]) -> dict[str, dict[str, str]]:
     """Return the sections of a profile; its own options override those of the profiles that it includes."""
     text = next(
         (
@@ -219,7 +219,7 @@ def _tuned_sections(root: Root, profile: str, seen: frozenset[str]) -> dict[str,
     return found
 
 
-def _tlp(root: Root) -> Iterator[Setting]:
+def _tlp(root: HostReader) -> Iterator[Setting]:
     """TLP: /etc/tlp.d/*.conf, then /etc/tlp.conf; the last value counts."""
     options: dict[str, tuple[str, str]] = {}
     for path in (*drop_ins(root, ("/etc/tlp.d",), ".conf"), "/etc/tlp.conf"):
@@ -240,7 +240,7 @@ def _tlp(root: Root) -> Iterator[Setting]:
             yield Setting(by=By.TLP, where=where, value=scheduler, path=path, sure="/" not in device)
 
 
-def _auto_cpufreq(root: Root) -> Iterator[Setting]:
+def _auto_cpufreq(root: HostReader) -> Iterator[Setting]:
     wanted = "[battery]" if on_battery(root) else "[charger]"
     options: dict[str, str] = {}
     section = ""
@@ -257,7 +257,7 @@ def _auto_cpufreq(root: Root) -> Iterator[Setting]:
             yield Setting(by=By.AUTO_CPUFREQ, where=where, value=options.get(key) or None, path=_FILES[name])
 
 
-def _power_profiles(root: Root) -> Iterator[Setting]:
+def _power_profiles(root: HostReader) -> Iterator[Setting]:
     state = root.text("/var/lib/power-profiles-daemon/state.ini") or ""
     options = {key: value for _, key, value in assigned_lines(state)}
     profile = options.get("Profile", "")
@@ -266,7 +266,7 @@ def _power_profiles(root: Root) -> Iterator[Setting]:
     yield Setting(by=By.POWER_PROFILES, where=where, value=preference, path=_FILES["epp"])
 
 
-_SERVICES: Mapping[str, Callable[[Root], Iterator[Setting]]] = {
+_SERVICES: Mapping[str, Callable[[HostReader], Iterator[Setting]]] = {
     "cpupower": _cpupower,
     "tuned": _tuned,
     "tlp": _tlp,

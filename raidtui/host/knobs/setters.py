@@ -14,7 +14,7 @@ from raidtui.host.knobs.drop_ins import assigned_lines, drop_ins
 from raidtui.host.knobs.setter_services import read_services
 from raidtui.host.knobs.udev_rules import Rule, UdevDevice, assignments, read_rules
 from raidtui.host.md.array_names import canonical_uuid, usual_path
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.array import Array
 from raidtui.model.knob import By, Setting
 from raidtui.model.knob_table import OUR_FILES
@@ -37,7 +37,7 @@ class Setters:
         arrays: its arrays; mdadm.conf names them by UUID or path.
     """
 
-    def __init__(self, root: Root, arrays: Collection[Array] = ()) -> None:
+    def __init__(self, root: HostReader, arrays: Collection[Array] = ()) -> None:
         self._rules: tuple[tuple[Rule, ...], ...] = read_rules(root)
         self._settings = tuple(_read_settings(root, arrays))
 
@@ -83,7 +83,7 @@ def path_fits(pattern: str, path: str) -> bool:
     return len(parts) == len(names) and all(map(fnmatchcase, names, parts))
 
 
-def _read_settings(root: Root, arrays: Collection[Array]) -> Iterator[Setting]:
+def _read_settings(root: HostReader, arrays: Collection[Array]) -> Iterator[Setting]:
     yield from _command_line(root)
     yield from _modprobe(root)
     yield from _mdadm(root, arrays)
@@ -94,7 +94,7 @@ def _read_settings(root: Root, arrays: Collection[Array]) -> Iterator[Setting]:
     yield from read_services(root)
 
 
-def _command_line(root: Root) -> Iterator[Setting]:
+def _command_line(root: HostReader) -> Iterator[Setting]:
     """Documentation/admin-guide/kernel-parameters.txt. Linux 5.0 and later ignore ``elevator=``."""
     for word in (root.text("/proc/cmdline") or "").split():
         key, _, value = word.partition("=")
@@ -111,7 +111,7 @@ def _command_line(root: Root) -> Iterator[Setting]:
             yield Setting(by=By.COMMAND_LINE, where=word, value=value, path=path)
 
 
-def dead_words(root: Root) -> tuple[str, ...]:
+def dead_words(root: HostReader) -> tuple[str, ...]:
     """Return what the kernel ignores on its command line, a sentence each."""
     words = (root.text("/proc/cmdline") or "").split()
     return tuple(
@@ -127,7 +127,7 @@ def _no_ncq(by: By, where: str, value: str) -> Setting:
     return Setting(by=by, where=where, value="1", path=path, only="sata", sure=":" not in value)
 
 
-def _modprobe(root: Root) -> Iterator[Setting]:
+def _modprobe(root: HostReader) -> Iterator[Setting]:
     for path in drop_ins(root, ("/etc/modprobe.d", "/run/modprobe.d", "/usr/lib/modprobe.d"), ".conf"):
         for number, line in enumerate((root.text(path) or "").split("\n"), start=1):
             words = line.split()
@@ -136,7 +136,7 @@ def _modprobe(root: Root) -> Iterator[Setting]:
                     yield _no_ncq(By.MODPROBE, f"{path}:{number}", word)
 
 
-def _mdadm(root: Root, arrays: Collection[Array]) -> Iterator[Setting]:
+def _mdadm(root: HostReader, arrays: Collection[Array]) -> Iterator[Setting]:
     """SYSFS lines (mdadm.conf(5)): mdadm writes them when it assembles an array."""
     paths = [*drop_ins(root, ("/etc/mdadm/mdadm.conf.d", "/etc/mdadm.conf.d"), ".conf")]
     for path in ("/etc/mdadm/mdadm.conf", "/etc/mdadm.conf", *paths):
@@ -159,7 +159,7 @@ def _is_meant(options: dict[str, str], array: Array) -> bool:
     return options.get("name") in {array.path, array.link, f"/dev/{array.name}", f"/dev/md/{array.label}"}
 
 
-def _sysctl(root: Root) -> Iterator[Setting]:
+def _sysctl(root: HostReader) -> Iterator[Setting]:
     folders = ("/etc/sysctl.d", *(each.format("sysctl.d") for each in _SYSTEMD))
     for path in drop_ins(root, folders, ".conf"):
         for number, key, value in assigned_lines(root.text(path) or ""):
@@ -174,7 +174,7 @@ def _sysctl(root: Root) -> Iterator[Setting]:
                 )
 
 
-def _tmpfiles(root: Root) -> Iterator[Setting]:
+def _tmpfiles(root: HostReader) -> Iterator[Setting]:
     """Lines of type w (tmpfiles.d(5)): type, path, mode, user, group, age, value."""
     folders = ("/etc/tmpfiles.d", *(each.format("tmpfiles.d") for each in _SYSTEMD))
     for path in drop_ins(root, folders, ".conf"):
@@ -190,7 +190,7 @@ def _tmpfiles(root: Root) -> Iterator[Setting]:
                 )
 
 
-def _sysfsutils(root: Root) -> Iterator[Setting]:
+def _sysfsutils(root: HostReader) -> Iterator[Setting]:
     for path in ("/etc/sysfs.conf", *drop_ins(root, ("/etc/sysfs.d",), ".conf")):
         for number, key, value in assigned_lines(root.text(path) or ""):
             if not key.startswith(("mode ", "owner ")):
@@ -198,7 +198,7 @@ def _sysfsutils(root: Root) -> Iterator[Setting]:
                 yield Setting(by=By.SYSFSUTILS, where=f"{path}:{number}", value=value, path=file)
 
 
-def _rc_local(root: Root) -> Iterator[Setting]:
+def _rc_local(root: HostReader) -> Iterator[Setting]:
     for path in _RC_LOCAL:
         for number, line in enumerate((root.text(path) or "").split("\n"), start=1):
             if found := _ECHO.match(line):

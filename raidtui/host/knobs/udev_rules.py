@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from msgspec import Struct
 
 from raidtui.host.knobs.drop_ins import drop_ins
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 FOLDERS = (
     "/etc/udev/rules.d", "/run/udev/rules.d", "/usr/local/lib/udev/rules.d", "/usr/lib/udev/rules.d",
@@ -76,7 +76,7 @@ class UdevDevice(Struct, kw_only=True):
         parents: the subsystems of its parent devices, as far as they are known.
     """
 
-    root: Root
+    root: HostReader
     name: str
     folder: str
     properties: dict[str, str]
@@ -106,7 +106,7 @@ def parse_rules(text: str, path: str) -> Iterator[Rule]:
         kept, first = "", 0
 
 
-def read_rules(root: Root) -> tuple[tuple[Rule, ...], ...]:
+def read_rules(root: HostReader) -> tuple[tuple[Rule, ...], ...]:
     """Return the rules of each file that writes to devices' files, in udev's order."""
     files = (writing_rules(root.text(path) or "", path) for path in drop_ins(root, FOLDERS, ".rules"))
     return tuple(rules for rules in files if rules)

@@ -8,7 +8,7 @@ from typing import Any, assert_never
 import msgspec
 from msgspec import Struct
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.tool_pieces import PiecesError
 from raidtui.model.answer import AnswerKind
 from raidtui.model.log_line import LogGap, LogLine, LogTrouble, Writer
@@ -73,7 +73,7 @@ class JournalReader:
         ended: whether no more is to be read.
     """
 
-    def __init__(self, root: Root, ended: Callable[[], bool]) -> None:
+    def __init__(self, root: HostReader, ended: Callable[[], bool]) -> None:
         self._root = root
         self._ended = ended
         self.lines = 0
@@ -213,7 +213,7 @@ def _line(entry: _Entry, writer: Writer, text: str) -> LogLine | None:
     return LogLine(at_s=at_s, boot=entry.boot, since_boot_s=since_s, writer=writer, text=text)
 
 
-def journal_troubles(root: Root) -> tuple[LogTrouble, ...]:
+def journal_troubles(root: HostReader) -> tuple[LogTrouble, ...]:
     """Return why the journal does not hold everything: this user may not read it, or it is not kept."""
     kept = [path for folder in root.names(_PERSISTENT) for path in _files(root, f"{_PERSISTENT}/{folder}")]
     passing = [path for folder in root.names(_VOLATILE) for path in _files(root, f"{_VOLATILE}/{folder}")]
@@ -237,7 +237,7 @@ def journal_troubles(root: Root) -> tuple[LogTrouble, ...]:
     return ()
 
 
-def _files(root: Root, folder: str) -> list[str]:
+def _files(root: HostReader, folder: str) -> list[str]:
     """Return the journals of the system in a folder; those of users do not matter here."""
     names = (name for name in root.names(folder) if name.startswith("system") and ".journal" in name)
     return [f"{folder}/{name}" for name in names]

@@ -20,7 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.host.logs.journald import whole_lines
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.log_line import LogGap, LogLine, LogTrouble, Writer
 
 Wanted = Callable[[Writer, str], bool]
@@ -80,7 +80,12 @@ class LogFiles:
     """
 
     def __init__(
-        self, root: Root, wanted: Wanted, ended: Callable[[], bool], *, is_explained: Wanted | None = None
+        self,
+        root: HostReader,
+        wanted: Wanted,
+        ended: Callable[[], bool],
+        *,
+        is_explained: Wanted | None = None,
     ) -> None:
         self._is_explained = is_explained
         self._root = root

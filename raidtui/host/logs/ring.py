@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from raidtui.host.logs.journald import whole_lines
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.log_line import LogGap, LogLine, LogTrouble, Writer
 
 ARGV = ("dmesg", "--raw")
@@ -13,7 +13,7 @@ BOOT_ID = "/proc/sys/kernel/random/boot_id"
 _LINE = re.compile(r"<\d+>\[ *(\d+\.\d+)(?:\] ?|,\d+\] ?)(.*)")
 
 
-def read_ring(root: Root) -> tuple[list[LogLine], LogTrouble | None]:
+def read_ring(root: HostReader) -> tuple[list[LogLine], LogTrouble | None]:
     """Return the lines of this boot, oldest first, and why there are none, or not all."""
     output = root.run(*ARGV)
     if output.status != 0:
@@ -46,7 +46,7 @@ def read_ring(root: Root) -> tuple[list[LogLine], LogTrouble | None]:
     return lines, LogTrouble(code=LogGap.RING_ONLY, sentence=sentence)
 
 
-def current_boot(root: Root) -> str:
+def current_boot(root: HostReader) -> str:
     """Return the id of the present boot as the journal writes it; "" where it is not known."""
     return (root.text(BOOT_ID) or "").strip().replace("-", "")
 

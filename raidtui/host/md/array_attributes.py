@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from raidtui.host.block import BLOCK
 from raidtui.host.md.mdstat import MdstatArray
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.array import Bitmap, Member, SpeedLimit
 from raidtui.model.levels import disk_count, printed_layout
 from raidtui.model.snapshot import SystemLimits
@@ -28,7 +28,7 @@ def sync_percent(text: str) -> float | None:
     return round(100 * int(done) / int(total), 1) if known and int(total) else None
 
 
-def read_limits(root: Root) -> SystemLimits:
+def read_limits(root: HostReader) -> SystemLimits:
     """Return the system's speed limits, KiB/s; None where md is not loaded. The kernel takes any integer."""
     return SystemLimits(
         min_kib_s=integer(root.text(f"{RAID_SYSCTL}/speed_limit_min", keep=True)),
@@ -74,7 +74,7 @@ def degraded_of(sysfs: str | None, entry: MdstatArray) -> int | None:
     return number
 
 
-def bitmap_of(root: Root, entry: MdstatArray) -> Bitmap | None:
+def bitmap_of(root: HostReader, entry: MdstatArray) -> Bitmap | None:
     """Return the write-intent bitmap of an array, by sysfs alone where mdstat is silent; None without one."""
     line, base = entry.bitmap, f"{BLOCK}/{entry.name}/md/bitmap"
     if line is None and not entry.silent:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from raidtui.host.block import BLOCK
 from raidtui.host.md.mdadm_waits import waiting_mdadm
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.plan import FactKind
 from raidtui.view.units import KIB
 
 
-def attribute(root: Root, name: str, file: str) -> str:
+def attribute(root: HostReader, name: str, file: str) -> str:
     """Return a file of md's of an array (kernel name); "" where it cannot be read."""
     return (root.text(f"{BLOCK}/{name}/md/{file}") or "").strip()
 
 
-def _state(root: Root, name: str, value: str) -> str:
+def _state(root: HostReader, name: str, value: str) -> str:
     found = attribute(root, name, "array_state")
     return "" if found in value.split("|") else f"{name} is {found or 'not there'}"
 
 
-def _chunk(root: Root, name: str, value: str) -> str:
+def _chunk(root: HostReader, name: str, value: str) -> str:
     """During a reshape, the new chunk size comes first: "65536 (131072)"."""
     found = attribute(root, name, "chunk_size").partition(" ")[0]
     if found.isascii() and found.isdigit() and int(found) == int(value) * KIB:
@@ -27,7 +27,7 @@ def _chunk(root: Root, name: str, value: str) -> str:
     return f"{name} has chunks of {found} bytes" if found else f"{name} is not there"
 
 
-def _slots(root: Root, name: str, value: str) -> str:
+def _slots(root: HostReader, name: str, value: str) -> str:
     """During a reshape, the new number comes first: "4 (3)"."""
     found = attribute(root, name, "raid_disks").partition(" ")[0]
     if found == value:
@@ -35,7 +35,7 @@ def _slots(root: Root, name: str, value: str) -> str:
     return f"{name} has {found} slots" if found else f"{name} is not there"
 
 
-def _shape(root: Root, name: str, value: str) -> str:
+def _shape(root: HostReader, name: str, value: str) -> str:
     """During a reshape, the new number comes first: "4 (3)"; of a level there is only one."""
     words = (attribute(root, name, word).partition(" ")[0] for word in ("level", "raid_disks", "layout"))
     level, slots, layout = words
@@ -44,26 +44,26 @@ def _shape(root: Root, name: str, value: str) -> str:
     return f"{name} is a {level} of {slots}" if level else f"{name} is not there"
 
 
-def _unattended(root: Root, name: str, value: str) -> str:
+def _unattended(root: HostReader, name: str, value: str) -> str:
     del value
     found = waiting_mdadm(root, name)
     return f"mdadm (pid {found[0]}) waits for the reshape of {name}" if found else ""
 
 
-def _policy(root: Root, name: str, value: str) -> str:
+def _policy(root: HostReader, name: str, value: str) -> str:
     found = attribute(root, name, "consistency_policy")
     if found == value:
         return ""
     return f"{name} has consistency policy {found}" if found else f"{name} is not there"
 
 
-def _stands_still(root: Root, name: str) -> str:
+def _stands_still(root: HostReader, name: str) -> str:
     """An array that does not run says nothing of what md has left to do."""
     state = attribute(root, name, "array_state")
     return f"{name} is {state or 'not there'}" if state in {"", "clear", "inactive"} else ""
 
 
-def _synced(root: Root, name: str, value: str) -> str:
+def _synced(root: HostReader, name: str, value: str) -> str:
     del value
     action, start = attribute(root, name, "sync_action"), attribute(root, name, "resync_start")
     if why := _stands_still(root, name):
@@ -71,7 +71,7 @@ def _synced(root: Root, name: str, value: str) -> str:
     return "" if action in {"", "idle"} and start in {"", "none"} else f"{name} is being synced"
 
 
-def _reshaped(root: Root, name: str, value: str) -> str:
+def _reshaped(root: HostReader, name: str, value: str) -> str:
     """reshape_position is a sector while a reshape runs, is frozen or interrupted (md.rst)."""
     del value
     if why := _stands_still(root, name):
@@ -80,7 +80,7 @@ def _reshaped(root: Root, name: str, value: str) -> str:
     return "" if position in {"", "none"} else f"{name} is being reshaped"
 
 
-def _bitmap(root: Root, name: str, value: str) -> str:
+def _bitmap(root: HostReader, name: str, value: str) -> str:
     found = attribute(root, name, "bitmap/location")
     if not found:
         return f"{name} is not there, or has no place for a bitmap"
@@ -88,7 +88,7 @@ def _bitmap(root: Root, name: str, value: str) -> str:
     return "" if has == value else f"{name} has {'no bitmap' if has == 'none' else 'a bitmap'}"
 
 
-def _serves(root: Root, subject: str, value: str) -> str:
+def _serves(root: HostReader, subject: str, value: str) -> str:
     """When a copy is complete, md fails the old member at once (raid10.c, raid10_spare_active)."""
     array, _, old = subject.partition("/")
     was, new = (
@@ -99,7 +99,7 @@ def _serves(root: Root, subject: str, value: str) -> str:
     return "" if "in_sync" in was else f"{old} is not in sync: it is {','.join(was) or 'no member'}"
 
 
-def _loose(root: Root, subject: str, value: str) -> str:
+def _loose(root: HostReader, subject: str, value: str) -> str:
     """The kernel removes a failed member from its slot once its I/O has ended, unless the array is frozen."""
     del value
     array, _, name = subject.partition("/")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from raidtui.host.md.mdadm import MdadmError, read_detail, read_examine
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.udev import read_udev_entry
 from raidtui.model.array import Array
 from raidtui.model.levels import disk_count
@@ -25,7 +25,7 @@ class ArrayName(Struct, frozen=True, kw_only=True):
     raid_disks: int | None = None
 
 
-def read_array_name(root: Root, array: Array, *, use_mdadm: bool) -> ArrayName:
+def read_array_name(root: HostReader, array: Array, *, use_mdadm: bool) -> ArrayName:
     """Return an array's name.
 
     Args:
@@ -60,7 +60,7 @@ def read_array_name(root: Root, array: Array, *, use_mdadm: bool) -> ArrayName:
     )
 
 
-def _ask_mdadm(root: Root, array: Array) -> Mapping[str, str]:
+def _ask_mdadm(root: HostReader, array: Array) -> Mapping[str, str]:
     """Return what a member's superblock says; the array itself is never opened.
 
     While it is open, mdadm can neither stop it nor make it read-only. udev may not know it because it has
@@ -111,7 +111,7 @@ def sysfs_uuid(text: str | None, metadata: str | None) -> str | None:
     return ":".join(bytes.fromhex(word)[::-1].hex() for word in uuid.split(":"))
 
 
-def read_uuid(root: Root, folder: str) -> str | None:
+def read_uuid(root: HostReader, folder: str) -> str | None:
     """Return the UUID of an array, in mdadm's form, by its ``md`` folder in sysfs; None without one.
 
     The kernel knows none for external metadata; udev has mdadm's.
@@ -124,7 +124,7 @@ def read_uuid(root: Root, folder: str) -> str | None:
     return uuid
 
 
-def _link_under_dev_md(root: Root, name: str) -> str | None:
+def _link_under_dev_md(root: HostReader, name: str) -> str | None:
     for entry in root.names("/dev/md"):
         if (root.link(f"/dev/md/{entry}") or "").rpartition("/")[2] == name:
             return f"/dev/md/{entry}"

@@ -30,7 +30,7 @@ from raidtui.host.md.array_names import ArrayName, read_array_name, sysfs_uuid
 from raidtui.host.md.array_sync import kept_sectors, plain_text, sync_of
 from raidtui.host.md.mdadm_waits import waiting_mdadm
 from raidtui.host.md.mdstat import MdstatArray
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.udev import read_udev_entry
 from raidtui.model.array import NO_SUPERBLOCK, Array, Member, Reshape
 from raidtui.model.geometry import awaited_slots
@@ -68,7 +68,7 @@ class ArrayReader:
         use_mdadm: whether mdadm may be run for names that udev does not have (needs root).
     """
 
-    def __init__(self, root: Root, *, use_mdadm: bool) -> None:
+    def __init__(self, root: HostReader, *, use_mdadm: bool) -> None:
         self._root = root
         self._use_mdadm = use_mdadm
         self._known: dict[str, _Known] = {}

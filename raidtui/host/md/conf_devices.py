@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from fnmatch import fnmatchcase
 
 from raidtui.host.block import BLOCK
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.udev import read_udev_entry
 
 _KEYWORD = "devices"
@@ -26,7 +26,7 @@ def device_words(entries: Iterable[Collection[str]]) -> tuple[str, ...]:
     return () if any(word.lower() == _ALL for word in found) else tuple(found)
 
 
-def left_out(root: Root, words: Collection[str], names: Iterable[str]) -> tuple[str, ...]:
+def left_out(root: HostReader, words: Collection[str], names: Iterable[str]) -> tuple[str, ...]:
     """Return the devices that no word fits, neither by /dev/NAME nor by a link of udev's.
 
     Args:
@@ -37,7 +37,7 @@ def left_out(root: Root, words: Collection[str], names: Iterable[str]) -> tuple[
     return tuple(name for name in dict.fromkeys(names) if words and not _is_named(root, words, name))
 
 
-def _is_named(root: Root, words: Collection[str], name: str) -> bool:
+def _is_named(root: HostReader, words: Collection[str], name: str) -> bool:
     node = name.replace("/", "!")
     links = read_udev_entry(root, root.text(f"{BLOCK}/{node}/dev")).links
     paths = (f"/dev/{name}", *(f"/dev/{link}" for link in links))

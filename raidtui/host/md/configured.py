@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from raidtui.host.md.array_names import canonical_uuid
 from raidtui.host.mounts import unescape
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.levels import disk_count
 
 _CONFS = (("/etc/mdadm/mdadm.conf", "/etc/mdadm/mdadm.conf.d"), ("/etc/mdadm.conf", "/etc/mdadm.conf.d"))
@@ -73,7 +73,7 @@ class ConfiguredArray(Struct, frozen=True, kw_only=True):
         return self.path.removeprefix("/dev/md/") if self.path.startswith("/dev/md/") else ""
 
 
-def read_configured(root: Root) -> tuple[ConfiguredArray, ...]:
+def read_configured(root: HostReader) -> tuple[ConfiguredArray, ...]:
     """Return the arrays that the host's files name."""
     found = [entry for path, text in _conf_texts(root) for entry in _array_lines(path, text)]
     found += _mounted("/etc/fstab", root.text("/etc/fstab") or "", device=0, options=3)
@@ -81,14 +81,14 @@ def read_configured(root: Root) -> tuple[ConfiguredArray, ...]:
     return tuple(found)
 
 
-def conf_entries(root: Root) -> tuple[str, tuple[tuple[str, ...], ...]]:
+def conf_entries(root: HostReader) -> tuple[str, tuple[tuple[str, ...], ...]]:
     """Return the path of mdadm.conf, "" for none, and the words of each entry in it and in its folder."""
     texts = _conf_texts(root)
     words = (tuple(words) for path, text in texts for _, words in _entries(text))
     return (texts[0][0] if texts else "", tuple(words))
 
 
-def conf_files(root: Root) -> tuple[str, ...]:
+def conf_files(root: HostReader) -> tuple[str, ...]:
     """Return mdadm.conf, which may not be there yet, and the files in its folder."""
     found = tuple(path for path, _ in _conf_texts(root))
     return found or (
@@ -96,7 +96,7 @@ def conf_files(root: Root) -> tuple[str, ...]:
     )
 
 
-def _conf_texts(root: Root) -> tuple[tuple[str, str], ...]:
+def _conf_texts(root: HostReader) -> tuple[tuple[str, str], ...]:
     """Return mdadm.conf and the files in its folder, each with its text."""
     for conf, folder in _CONFS:
         text = root.text(conf)
@@ -121,7 +121,7 @@ def configured_in(path: str, text: str) -> tuple[ConfiguredArray, ...]:
     return tuple(_array_lines(path, text))
 
 
-def unknown_words(root: Root) -> dict[str, str]:
+def unknown_words(root: HostReader) -> dict[str, str]:
     """Return the word of each line of mdadm.conf that names an array in vain, by the line's place.
 
     See ``unknown_words_in``.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.answer import AnswerKind
 
 _LONGEST_KEY = 128
@@ -51,7 +51,7 @@ def _is_key(key: str) -> bool:
     return 0 < len(key) <= _LONGEST_KEY and key.isascii() and key.replace("_", "").isalnum()
 
 
-def read_detail(root: Root, device: str) -> dict[str, str]:
+def read_detail(root: HostReader, device: str) -> dict[str, str]:
     """Return ``mdadm --detail --export DEVICE``.
 
     Raises:
@@ -60,7 +60,7 @@ def read_detail(root: Root, device: str) -> dict[str, str]:
     return _export(root, "--detail", device)
 
 
-def read_examine(root: Root, device: str) -> dict[str, str]:
+def read_examine(root: HostReader, device: str) -> dict[str, str]:
     """Return ``mdadm --examine --export DEVICE``: the member's superblock.
 
     Raises:
@@ -69,7 +69,7 @@ def read_examine(root: Root, device: str) -> dict[str, str]:
     return _export(root, "--examine", device)
 
 
-def read_examine_text(root: Root, device: str) -> str:
+def read_examine_text(root: HostReader, device: str) -> str:
     """Return what ``mdadm --examine DEVICE`` prints for people, which is more than ``--export`` has.
 
     Raises:
@@ -78,7 +78,7 @@ def read_examine_text(root: Root, device: str) -> str:
     return _run(root, "--examine", device)
 
 
-def read_bitmap_words(root: Root, device: str) -> dict[str, str]:
+def read_bitmap_words(root: HostReader, device: str) -> dict[str, str]:
     """Return the "Key : value" lines of ``mdadm --examine-bitmap DEVICE``.
 
     Raises:
@@ -97,11 +97,11 @@ def parse_words(text: str) -> dict[str, str]:
     return values
 
 
-def _export(root: Root, mode: str, device: str) -> dict[str, str]:
+def _export(root: HostReader, mode: str, device: str) -> dict[str, str]:
     return parse_export(_run(root, mode, "--export", device))
 
 
-def _run(root: Root, mode: str, *words: str) -> str:
+def _run(root: HostReader, mode: str, *words: str) -> str:
     output = root.run("mdadm", mode, *words)
     match output.kind:
         case AnswerKind.ANSWER | AnswerKind.NOTHING_THERE:

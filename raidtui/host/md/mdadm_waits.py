@@ -7,13 +7,13 @@ for the end (Grow.c, wait_reshape).
 
 from __future__ import annotations
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 _COMM = "mdadm"
 _MODES = frozenset({"--grow", "--assemble", "-G", "-A"})
 
 
-def waiting_mdadm(root: Root, name: str) -> tuple[int, ...]:
+def waiting_mdadm(root: HostReader, name: str) -> tuple[int, ...]:
     """Return the process IDs of mdadm that wait for a reshape of an array.
 
     Args:
@@ -30,7 +30,7 @@ def waiting_mdadm(root: Root, name: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _is_node(root: Root, path: str, name: str) -> bool:
+def _is_node(root: HostReader, path: str, name: str) -> bool:
     """Whether a path is the array's node, or udev's link to it."""
     if path in {name, f"/dev/{name}"}:
         return True

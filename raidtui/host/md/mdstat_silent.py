@@ -7,13 +7,13 @@ from copy import copy
 from raidtui.host.block import BLOCK
 from raidtui.host.md.array_attributes import raid_disks_of
 from raidtui.host.md.mdstat import Mdstat, MdstatArray
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.levels import NO_REDUNDANCY
 
 _READ_ONLY = {"readonly": "read-only", "read-auto": "auto-read-only"}
 
 
-def silent_entries(root: Root, before: Mdstat | None) -> Mdstat:
+def silent_entries(root: HostReader, before: Mdstat | None) -> Mdstat:
     """Return an entry for each array that sysfs has: what runs and who serves is left to sysfs.
 
     Args:
@@ -39,7 +39,7 @@ def silent_entries(root: Root, before: Mdstat | None) -> Mdstat:
     return found
 
 
-def _up(root: Root, base: str, folders: tuple[str, ...]) -> str | None:
+def _up(root: HostReader, base: str, folders: tuple[str, ...]) -> str | None:
     """Return what mdstat prints, ``UU_U``: the slots with a member in sync; None where it prints none."""
     disks = raid_disks_of(root.text(f"{base}/raid_disks"))[1]
     if (root.text(f"{base}/level") or "none") in {"none", "container", *NO_REDUNDANCY} or disks is None:

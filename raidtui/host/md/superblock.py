@@ -26,7 +26,7 @@ from raidtui.host.md.mdadm import (
 )
 from raidtui.host.md.superblock_words import decimal, parse_superblock
 from raidtui.host.probe import probe_signatures
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.serials import label_serial
 from raidtui.host.udev import has_udev_entry, read_udev_entry
 from raidtui.model.answer import AnswerKind
@@ -49,7 +49,7 @@ _CONTENTS = frozenset({"ID_FS_TYPE", "ID_FS_USAGE", "ID_PART_TABLE_TYPE"})
 _HIDDEN = ("DM_MULTIPATH_DEVICE_PATH", "DM_UDEV_DISABLE_OTHER_RULES_FLAG")
 
 
-def read_superblock(root: Root, name: str, *, whole: bool = True) -> Superblock | None:
+def read_superblock(root: HostReader, name: str, *, whole: bool = True) -> Superblock | None:
     """Return a device's md superblock, or None where it has none or mdadm cannot be run.
 
     Args:
@@ -69,7 +69,7 @@ def read_superblock(root: Root, name: str, *, whole: bool = True) -> Superblock 
         raise MdadmSilentError(str(error), error.kind, error.status) from error
 
 
-def read_examined(root: Root, name: str, *, whole: bool = False) -> Superblock | None:
+def read_examined(root: HostReader, name: str, *, whole: bool = False) -> Superblock | None:
     """Return a device's md superblock; None where mdadm has looked, and says that it has none.
 
     Args:
@@ -98,7 +98,7 @@ def read_examined(root: Root, name: str, *, whole: bool = False) -> Superblock |
     return _with_bitmap(root, name, block) if _HAS_BITMAP in text else block
 
 
-def _confirm_none(root: Root, name: str, said: str) -> None:
+def _confirm_none(root: HostReader, name: str, said: str) -> None:
     """Ask the device itself where mdadm has not said that there is no superblock; one that is gone has none.
 
     Raises:
@@ -113,7 +113,7 @@ def _confirm_none(root: Root, name: str, said: str) -> None:
         raise MdadmSilentError(f"{said}, and blkid finds a superblock", AnswerKind.NOT_UNDERSTOOD)
 
 
-def _with_bitmap(root: Root, name: str, block: Superblock) -> Superblock:
+def _with_bitmap(root: HostReader, name: str, block: Superblock) -> Superblock:
     try:
         words = read_bitmap_words(root, f"/dev/{name}")
     except MdadmError:
@@ -148,7 +148,7 @@ class FoundMember(Struct, frozen=True, kw_only=True):
 class MemberScan:
     """Finds members in udev's database; a device is read again after an event."""
 
-    def __init__(self, root: Root) -> None:
+    def __init__(self, root: HostReader) -> None:
         self._root = root
         self._known: dict[str, FoundMember | None] = {}
         self._unread: set[str] = set()
@@ -255,7 +255,7 @@ class Superblocks:
         patient: whether to wait for its answer.
     """
 
-    def __init__(self, root: Root, *, may_ask: bool, patient: bool) -> None:
+    def __init__(self, root: HostReader, *, may_ask: bool, patient: bool) -> None:
         self._root = root
         self._may_ask = may_ask
         self._patient = patient or not root.live

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 import msgspec
 
 from raidtui.host.block import read_identity
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.answer import Answer, AnswerKind, known
 from raidtui.model.smart import smart_node, smart_type
 
@@ -27,7 +27,7 @@ Types = Mapping[str, tuple[str, ...]]
 """Types by the disk's identity (``Disk.identity``)."""
 
 
-def read_types(root: Root) -> Answer[Types]:
+def read_types(root: HostReader) -> Answer[Types]:
     """Return the kept types; none where there is no file, or this user may not read it."""
     text = root.text(PATH)
     if text is None:
@@ -55,7 +55,7 @@ def why_not_type(kind: str) -> str:
     return "" if _TYPE.fullmatch(kind) else f"{kind!r} is no device type; smartctl(8), -d, lists them"
 
 
-def asked_names(root: Root, names: Collection[str]) -> tuple[str, ...]:
+def asked_names(root: HostReader, names: Collection[str]) -> tuple[str, ...]:
     """Return what smartctl is asked for: of a node with several types, each of its disks."""
     types = read_types(root).value or {}
     if not types:
@@ -68,7 +68,7 @@ def asked_names(root: Root, names: Collection[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def device_words(root: Root, name: str) -> tuple[str, ...]:
+def device_words(root: HostReader, name: str) -> tuple[str, ...]:
     """Return the words of smartctl's command line that name a disk: ``-d megaraid,3 /dev/sdb``."""
     node, kind = smart_node(name), smart_type(name)
     if not kind and (types := read_types(root).value):
@@ -82,7 +82,7 @@ def is_behind_controller(name: str) -> bool:
     return bool(_CONTROLLERS.search(smart_type(name)))
 
 
-def _areca(root: Root) -> str:
+def _areca(root: HostReader) -> str:
     """An Areca controller is asked at its own SCSI generic device; "" where it is not the only one."""
     nodes = [
         name

@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.smart import ScannedDevice
 
 TIMEOUT_S = 30.0
@@ -55,7 +55,7 @@ class _Library(Struct, frozen=True, kw_only=True):
 
 
 def scan_devices(
-    root: Root, timeout_s: float = TIMEOUT_S, *, opened: bool = False
+    root: HostReader, timeout_s: float = TIMEOUT_S, *, opened: bool = False
 ) -> tuple[ScannedDevice, ...]:
     """Return what ``smartctl --scan`` lists.
 
@@ -72,7 +72,7 @@ def scan_devices(
     return tuple(ScannedDevice(path=each[1], kind=each[2]) for each in found if each)
 
 
-def ask_disk(root: Root, name: str, kind: str, timeout_s: float = TIMEOUT_S) -> PysmartAnswer:
+def ask_disk(root: HostReader, name: str, kind: str, timeout_s: float = TIMEOUT_S) -> PysmartAnswer:
     """Return a disk's own verdict, and the self-test that it runs; nothing of a disk that is asleep.
 
     Args:
@@ -96,7 +96,7 @@ def ask_disk(root: Root, name: str, kind: str, timeout_s: float = TIMEOUT_S) -> 
     return PysmartAnswer(verdict=verdict, messages=messages, running=running, left_percent=left)
 
 
-def _device(root: Root, name: str, kind: str, timeout_s: float) -> Any:  # noqa: ANN401  (pySMART's Device)
+def _device(root: HostReader, name: str, kind: str, timeout_s: float) -> Any:  # noqa: ANN401  (pySMART's Device)
     wrapper = _wrapper(root, timeout_s)
     try:
         return _library().device(f"/dev/{name}", interface=kind, smartctl=wrapper)
@@ -104,7 +104,7 @@ def _device(root: Root, name: str, kind: str, timeout_s: float) -> Any:  # noqa:
         raise PysmartError(f"{name}: pySMART did not understand smartctl: {error!r}") from error
 
 
-def _wrapper(root: Root, timeout_s: float) -> Any:  # noqa: ANN401  (pySMART's Smartctl)
+def _wrapper(root: HostReader, timeout_s: float) -> Any:  # noqa: ANN401  (pySMART's Smartctl)
     library = _library()
 
     def execute(_: object, command: list[str]) -> tuple[list[str], int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from raidtui.host.block import BLOCK
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.snapshot import Snapshot
 
 _ANSWERS = re.compile(r"(sd[a-z]+|hd[a-z]|nvme[0-9]+n[0-9]+)")
@@ -14,7 +14,7 @@ _KINDS = ("sd", "hd", "nvme")
 _PARTS = re.compile(r"([0-9]+)")
 
 
-def smart_names(root: Root, snapshot: Snapshot) -> tuple[str, ...]:
+def smart_names(root: HostReader, snapshot: Snapshot) -> tuple[str, ...]:
     """Return the kernel's names of whole disks, in the order in which people count them.
 
     Members' disks are named whatever they are, but for those that have no SMART data by their nature: loop,
@@ -43,7 +43,7 @@ def has_smart(name: str) -> bool:
     return _NEVER.fullmatch(name) is None
 
 
-def _says(root: Root, name: str, attribute: str) -> str:
+def _says(root: HostReader, name: str, attribute: str) -> str:
     return (root.text(f"{BLOCK}/{name}/{attribute}") or "").strip()
 
 

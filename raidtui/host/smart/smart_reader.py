@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from raidtui.host.block import BLOCK
 from raidtui.host.diskstats import written_bytes
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.smart.device_types import asked_names, device_words, is_behind_controller
 from raidtui.host.smart.smartctl_json import (
     POWER_UNKNOWN_STATUS,
@@ -49,7 +49,7 @@ def smart_argv(
     return ("smartctl", "--json=c", "-x", "-n", power, *(words or (f"/dev/{name}",)))
 
 
-def read_smart(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> SmartReading | NoReading:
+def read_smart(root: HostReader, name: str, timeout_s: float = TIMEOUT_S) -> SmartReading | NoReading:
     """Return a disk's SMART data, or why there is none. A sleeping disk is not woken.
 
     Args:
@@ -70,7 +70,7 @@ def errors_argv(name: str, words: tuple[str, ...] = ()) -> tuple[str, ...]:
     return ("smartctl", "--json=co", "-l", "error", "-n", f"standby,{STANDBY_STATUS}", *named)
 
 
-def smart_outputs(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> tuple[ToolOutput, ...]:
+def smart_outputs(root: HostReader, name: str, timeout_s: float = TIMEOUT_S) -> tuple[ToolOutput, ...]:
     """Return the outputs of all smartctl calls that a reading took; the last one counts."""
     words = device_words(root, name)
     outputs = [root.run(*smart_argv(name, words=words), timeout_s=timeout_s)]
@@ -108,11 +108,11 @@ def _result(name: str, output: ToolOutput) -> SmartReading | NoReading:
     )
 
 
-def _is_ssd(root: Root, name: str) -> bool:
+def _is_ssd(root: HostReader, name: str) -> bool:
     return (root.text(f"{BLOCK}/{smart_node(name).replace('/', '!')}/queue/rotational") or "").strip() == "0"
 
 
-def read_measured(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> SmartMeasurement:
+def read_measured(root: HostReader, name: str, timeout_s: float = TIMEOUT_S) -> SmartMeasurement:
     """Return a reading between two readings of the kernel's own count of what it wrote to the disk."""
     if is_behind_controller(name):
         return SmartMeasurement(result=read_smart(root, name, timeout_s))
@@ -122,7 +122,7 @@ def read_measured(root: Root, name: str, timeout_s: float = TIMEOUT_S) -> SmartM
     return SmartMeasurement(result=result, since=_since(root, name), low_bytes=low, high_bytes=high)
 
 
-def _since(root: Root, name: str) -> str:
+def _since(root: HostReader, name: str) -> str:
     """The kernel counts from the boot, and anew for a disk that was put in again (its ``diskseq``)."""
     boot = (root.text("/proc/sys/kernel/random/boot_id") or "").strip()
     sequence = (root.text(f"{BLOCK}/{name.replace('/', '!')}/diskseq") or "").strip()
@@ -137,7 +137,7 @@ class SmartReader:
         timeout_s: how long each smartctl may take.
     """
 
-    def __init__(self, root: Root, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(self, root: HostReader, timeout_s: float = TIMEOUT_S) -> None:
         self._root = root
         self._timeout_s = timeout_s
         self._under_way: dict[str, threading.Thread] = {}

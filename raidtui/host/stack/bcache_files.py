@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from raidtui.host.block import BLOCK
-from raidtui.host.roots.root import Root, whole_number
+from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.model.stack import CacheState
 
 _UNITS = "kMGTPE"
@@ -18,7 +18,7 @@ _STATS = "stats_total"
 _NO_CACHE = "no cache"
 
 
-def read_bcache(root: Root, name: str, parents: Sequence[str]) -> CacheState:
+def read_bcache(root: HostReader, name: str, parents: Sequence[str]) -> CacheState:
     """Return what a bcache device says of itself.
 
     Args:
@@ -51,7 +51,7 @@ def read_bcache(root: Root, name: str, parents: Sequence[str]) -> CacheState:
     )
 
 
-def bcache_filled_percent(root: Root, cache: str) -> int | None:
+def bcache_filled_percent(root: HostReader, cache: str) -> int | None:
     """Return how much of a cache device holds data, in whole percents; None where the kernel does not say.
 
     It is as of the last garbage collection. Reading it sorts all buckets in the kernel: not for every second.
@@ -95,5 +95,5 @@ def _chosen(text: str) -> str | None:
     return word if opened and closed else None
 
 
-def _word(root: Root, path: str) -> str:
+def _word(root: HostReader, path: str) -> str:
     return (root.text(path) or "").strip()

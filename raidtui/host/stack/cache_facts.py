@@ -5,7 +5,7 @@ LVM may have noted what the kernel has refused.
 
 from __future__ import annotations
 
-from raidtui.host.roots.root import Root, whole_number
+from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.host.stack.device_mapper import MapLine, cache_said, parse_maps
 from raidtui.model.plan import FactKind
 from raidtui.model.stack import CacheState
@@ -21,7 +21,7 @@ def policy_of(state: CacheState) -> str:
     return "smq" if state.policy == "mq" else state.policy
 
 
-def _cached(root: Root, name: str, value: str) -> str:
+def _cached(root: HostReader, name: str, value: str) -> str:
     found, why = _line(root, "status", name)
     if why:
         return why
@@ -50,7 +50,7 @@ def _cached(root: Root, name: str, value: str) -> str:
     return f"the kernel has {key} {has or 'not known'} for {name}, not {wanted}"
 
 
-def _line(root: Root, what: str, name: str) -> tuple[MapLine | None, str]:
+def _line(root: HostReader, what: str, name: str) -> tuple[MapLine | None, str]:
     """Return the first line of a map, or why it is not known."""
     options = ("--noflush",) if what == "status" else ()
     output = root.run("dmsetup", what, *options, name, timeout_s=_STATUS_S)
@@ -59,7 +59,7 @@ def _line(root: Root, what: str, name: str) -> tuple[MapLine | None, str]:
     return next(iter(parse_maps(f"{name}: {output.stdout}").get(name, ())), None), ""
 
 
-def _of_writecache(root: Root, name: str, status: list[str], key: str, wanted: str) -> str:
+def _of_writecache(root: HostReader, name: str, status: list[str], key: str, wanted: str) -> str:
     """All that a dm-writecache holds has still to be written back."""
     if key == "mode":
         return "" if wanted == "writeback" else f"{name} has a dm-writecache, which is never {wanted}"

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from raidtui.host.roots.root import whole_number
+from raidtui.host.readers.host_reader import whole_number
 from raidtui.model.stack import CacheState, PoolState, StackKind, StackSegment
 from raidtui.view.units import SECTOR_BYTES
 

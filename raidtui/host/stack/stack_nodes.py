@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from raidtui.host.block import BLOCK
 from raidtui.host.mounts import MOUNTINFO, SWAPS, parse_mounts, parse_swaps
-from raidtui.host.roots.root import Root, whole_number
+from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.host.stack.bcache_files import read_bcache
 from raidtui.host.stack.device_mapper import (
     MapLine,
@@ -48,7 +48,7 @@ class MapFacts(Struct, frozen=True, kw_only=True):
     rooms: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
-def read_nodes(root: Root, facts: MapFacts) -> dict[str, StackNode]:
+def read_nodes(root: HostReader, facts: MapFacts) -> dict[str, StackNode]:
     """Return all layers by kernel name, each after what it stands on; no tool runs, no device is opened.
 
     Args:
@@ -61,7 +61,7 @@ def read_nodes(root: Root, facts: MapFacts) -> dict[str, StackNode]:
 
 
 class _NodeReader:
-    def __init__(self, root: Root, facts: MapFacts) -> None:
+    def __init__(self, root: HostReader, facts: MapFacts) -> None:
         self._root = root
         self._facts = facts
         self._names = [name for name in root.names(BLOCK) if not name.startswith(_NO_LAYERS)]

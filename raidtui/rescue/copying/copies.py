@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from raidtui.host.maps import read_loops
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.job_kinds import COPY_FILE
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import begin_with, refuse_busy
@@ -41,7 +41,7 @@ def other_source(map_path: str, identity: str) -> str:
     return ""
 
 
-def known_copies(root: Root, survey: Survey) -> Mapping[str, MadeCopy]:
+def known_copies(root: HostReader, survey: Survey) -> Mapping[str, MadeCopy]:
     """Return the copies that are here, by the kernel's name of the copy; of each, the newest job counts.
 
     Disks are known by their serial numbers, those without one by their name in this boot. An image file
@@ -91,7 +91,7 @@ def _bad_bytes(map_path: str) -> int | None:
     return found.bad_bytes if found is not None else None
 
 
-def begin_copy(root: Root, plan: Plan) -> Job:
+def begin_copy(root: HostReader, plan: Plan) -> Job:
     """Make a job of a copy, and start its worker.
 
     Raises:

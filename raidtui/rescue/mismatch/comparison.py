@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.host.block import BLOCK
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.array import Array
 from raidtui.rescue.mismatch.compared_array import ComparedArray, Span
 from raidtui.rescue.mismatch.find_mismatches import MismatchWatch, find_mismatches
@@ -41,7 +41,7 @@ def limits_of(array: Array) -> ReadingLimits:
 
 
 def compare(
-    root: Root,
+    root: HostReader,
     array: ComparedArray,
     spans: Sequence[Span] | None,
     limits: ReadingLimits,
@@ -71,7 +71,7 @@ def compare(
     return replace(found, stretches=with_contents(root, array.name, found.stretches, ended))
 
 
-def why_changed(root: Root, array: ComparedArray) -> str:
+def why_changed(root: HostReader, array: ComparedArray) -> str:
     """Return why members may not match although nothing is wrong, a clause; "" where all is as it was.
 
     A member that was failed or replaced, or that md writes to, would differ everywhere.

@@ -7,7 +7,7 @@ import time
 import msgspec
 from msgspec import Struct
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.job_kinds import COMPARISON_FILE
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import begin_with
@@ -44,7 +44,7 @@ class ComparisonRecord(Struct, frozen=True, kw_only=True):
     limits: ReadingLimits
 
 
-def begin_comparison(root: Root, array: Array, compared: ComparedArray, limits: ReadingLimits) -> Job:
+def begin_comparison(root: HostReader, array: Array, compared: ComparedArray, limits: ReadingLimits) -> Job:
     """Make a job of a comparison of a whole array, and start its worker. Other jobs may run meanwhile.
 
     Raises:

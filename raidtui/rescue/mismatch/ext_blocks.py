@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.tools import ToolOutput
 from raidtui.rescue.mismatch.mismatch_records import ContentKind
 from raidtui.rescue.mismatch.owners import Owner, blocks_of, file_owner, runs, unknown, unreadable
@@ -34,7 +34,7 @@ _FREE = Owner(kind=ContentKind.FREE, text="free space of the file system")
 
 
 def ext_owners(
-    root: Root, device: str, spans: Sequence[tuple[int, int]]
+    root: HostReader, device: str, spans: Sequence[tuple[int, int]]
 ) -> tuple[int, Mapping[int, Owner] | str]:
     """Return the size of a block, and the owner of each block; or why they are not known.
 
@@ -89,7 +89,7 @@ def _trouble(output: ToolOutput, command: str) -> str:
     return next(lines, "").removeprefix(f"{command}: ")
 
 
-def _names(root: Root, path: str, inodes: set[int]) -> tuple[dict[int, list[str]], str]:
+def _names(root: HostReader, path: str, inodes: set[int]) -> tuple[dict[int, list[str]], str]:
     """Return the names of inodes, and why some may be missing."""
     wanted = sorted(inodes - {2, *_RESERVED})
     if not wanted:
@@ -104,7 +104,7 @@ def _names(root: Root, path: str, inodes: set[int]) -> tuple[dict[int, list[str]
     return found, _trouble(output, "ncheck")
 
 
-def _used(root: Root, path: str, blocks: Sequence[int]) -> dict[int, bool]:
+def _used(root: HostReader, path: str, blocks: Sequence[int]) -> dict[int, bool]:
     """Return whether blocks are in use, by the bitmaps."""
     if not blocks:
         return {}

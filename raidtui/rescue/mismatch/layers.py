@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.host.block import BLOCK
-from raidtui.host.roots.root import Root, whole_number
+from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.host.udev import read_udev_entry
 from raidtui.model.answer import Answer, AnswerKind
 from raidtui.rescue.mismatch.mismatch_records import ContentKind
@@ -72,7 +72,7 @@ class Layers:
         root: the host.
     """
 
-    def __init__(self, root: Root) -> None:
+    def __init__(self, root: HostReader) -> None:
         self._root = root
         self._known: dict[str, tuple[tuple[_Child, ...], str]] = {}
         self._volumes: dict[str, Answer[tuple[Part, ...]]] = {}

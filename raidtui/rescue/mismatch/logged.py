@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.answer import Answer, known
 from raidtui.rescue.mismatch.compared_array import ComparedArray, Span
 from raidtui.view.units import SECTOR_BYTES
@@ -17,7 +17,7 @@ _LINE = re.compile(r"\b(md\S+): mismatch sector in range ([0-9]{1,18})-([0-9]{1,
 _TOOL_S = 20.0
 
 
-def logged_spans(root: Root, array: ComparedArray) -> Answer[list[Span]]:
+def logged_spans(root: HostReader, array: ComparedArray) -> Answer[list[Span]]:
     """Return the parts of an array's walk that the kernel's log names, in order; [] for none.
 
     Args:

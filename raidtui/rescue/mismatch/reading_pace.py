@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from raidtui.host.block import BLOCK, whole_disk
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.view.units import SECTOR_BYTES
 
 _READ, _WRITTEN = 2, 6
@@ -84,7 +84,7 @@ class OthersAtWork:
         members: the kernel's names.
     """
 
-    def __init__(self, root: Root, array: str, members: Sequence[str]) -> None:
+    def __init__(self, root: HostReader, array: str, members: Sequence[str]) -> None:
         self._root = root
         self._disks = tuple(dict.fromkeys(_disk(root, name) for name in members))
         self._flights = (array, *self._disks)
@@ -111,7 +111,7 @@ class OthersAtWork:
         return int(words[at]) if len(words) > at and words[at].isdigit() else 0
 
 
-def _disk(root: Root, member: str) -> str:
+def _disk(root: HostReader, member: str) -> str:
     partition = root.text(f"{BLOCK}/{member.replace('/', '!')}/partition") is not None
     return whole_disk(root, member) if partition else member
 

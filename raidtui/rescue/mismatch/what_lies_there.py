@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from raidtui.host.block import BLOCK
 from raidtui.host.mounts import Mount, read_mounts
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.rescue.mismatch.ext_blocks import ext_owners
 from raidtui.rescue.mismatch.file_extents import files_at
 from raidtui.rescue.mismatch.layers import LaidStretch, Layers
@@ -28,7 +28,7 @@ Slice = tuple[int, int, Owner]
 
 
 def with_contents(
-    root: Root, array: str, stretches: Sequence[Mismatch], cancelled: Callable[[], bool] = lambda: False
+    root: HostReader, array: str, stretches: Sequence[Mismatch], cancelled: Callable[[], bool] = lambda: False
 ) -> tuple[Mismatch, ...]:
     """Return stretches with what lies there. Nothing is written.
 
@@ -59,7 +59,7 @@ def with_contents(
     )
 
 
-def _mounts(root: Root, devices: Mapping[str, list[LaidStretch]]) -> dict[str, Mount]:
+def _mounts(root: HostReader, devices: Mapping[str, list[LaidStretch]]) -> dict[str, Mount]:
     """Return where devices are mounted, at a place where all of the file system is seen if there is one."""
     numbers = {root.text(f"{BLOCK}/{name}/dev"): name for name in devices}
     found: dict[str, Mount] = {}
@@ -71,7 +71,11 @@ def _mounts(root: Root, devices: Mapping[str, list[LaidStretch]]) -> dict[str, M
 
 
 def _owned(
-    root: Root, device: str, grounds: list[LaidStretch], mount: Mount | None, cancelled: Callable[[], bool]
+    root: HostReader,
+    device: str,
+    grounds: list[LaidStretch],
+    mount: Mount | None,
+    cancelled: Callable[[], bool],
 ) -> list[Slice] | str:
     """Return who owns what on a device, or why that is not known."""
     if cancelled():
@@ -89,7 +93,7 @@ def _owned(
 
 
 def _of_mounted(
-    root: Root, mount: Mount, spans: Sequence[tuple[int, int]], cancelled: Callable[[], bool]
+    root: HostReader, mount: Mount, spans: Sequence[tuple[int, int]], cancelled: Callable[[], bool]
 ) -> list[Slice] | str:
     """Return the files by their extents, then free space and tables by the map of the file system."""
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.rescue.mismatch.mismatch_records import ContentKind
 from raidtui.rescue.mismatch.owners import Owner, blocks_of, file_owner, runs, unknown, unreadable
 from raidtui.view.units import SECTOR_BYTES
@@ -19,7 +19,7 @@ _WORDS = {"log": "the journal", "inode": "inodes"}
 
 
 def xfs_owners(
-    root: Root, device: str, spans: Sequence[tuple[int, int]]
+    root: HostReader, device: str, spans: Sequence[tuple[int, int]]
 ) -> tuple[int, Mapping[int, Owner] | str]:
     """Return the size of a block, and the owner of each block; or why they are not known.
 

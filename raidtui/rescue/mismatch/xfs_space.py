@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.rescue.mismatch.mismatch_records import ContentKind
 from raidtui.rescue.mismatch.owners import Owner, unknown
 from raidtui.view.units import SECTOR_BYTES
@@ -15,7 +15,7 @@ _ROW = re.compile(r"^\s*[0-9]+: [0-9]+:[0-9]+ \[([0-9]+)\.\.([0-9]+)\]: (.+?)(?:
 _FREE = Owner(kind=ContentKind.FREE, text="free space of the file system")
 
 
-def space_at(root: Root, where: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int, Owner]]:
+def space_at(root: HostReader, where: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int, Owner]]:
     """Return what the map says of stretches: first byte, end, owner; files are not distinguished.
 
     Args:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from raidtui.host.block import BLOCK
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 
 _PACE_S = 0.2
 _IDLE_S, _SILENT_S = 30.0, 600.0
@@ -30,7 +30,7 @@ class AnswerWatch:
     """
 
     def __init__(
-        self, root: Root, top: str, below: Sequence[str], clock: Callable[[], float] = time.monotonic
+        self, root: HostReader, top: str, below: Sequence[str], clock: Callable[[], float] = time.monotonic
     ) -> None:
         self._root = root
         self._top = top
@@ -65,7 +65,7 @@ class AnswerWatch:
         return " ".join(words[:8:4]) if len(words) > 8 else None  # reads, writes (block/stat.rst)
 
 
-def in_flight(root: Root, name: str) -> int:
+def in_flight(root: HostReader, name: str) -> int:
     """Return how many reads and writes of a device have not been answered."""
     words = (root.text(f"{BLOCK}/{name}/inflight") or "").split() if name else []
     return sum(int(word) for word in words if word.isdigit())

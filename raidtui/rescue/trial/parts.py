@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.answer import Answer, AnswerKind
 from raidtui.view.units import SECTOR_BYTES
 
@@ -31,7 +31,7 @@ class Part(Struct, frozen=True, kw_only=True):
     table: str
 
 
-def table_parts(root: Root, target: str) -> Answer[tuple[Part, ...]]:
+def table_parts(root: HostReader, target: str) -> Answer[tuple[Part, ...]]:
     """Return the partitions of a device."""
     output = root.run("sfdisk", "--json", target, timeout_s=_TOOL_S)
     if output.kind is not AnswerKind.ANSWER:
@@ -54,7 +54,7 @@ def table_parts(root: Root, target: str) -> Answer[tuple[Part, ...]]:
     return output.answer(parts)
 
 
-def lvm_parts(root: Root, target: str, beside: Sequence[str] = ()) -> Answer[tuple[Part, ...]]:
+def lvm_parts(root: HostReader, target: str, beside: Sequence[str] = ()) -> Answer[tuple[Part, ...]]:
     """Return the volumes on a physical volume that lie on it, and on nothing but it and what is beside it.
 
     LVM reads these devices and no others, so that it never sees a volume group twice.

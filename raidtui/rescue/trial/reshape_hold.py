@@ -11,7 +11,7 @@ from pathlib import Path
 
 from raidtui.host.md.array_attributes import raid_disks_of
 from raidtui.host.md.mdstat import MdstatArray, parse_mdstat
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.reshape_place import ReshapePlace, place
 from raidtui.view.units import SECTOR_BYTES, binary_size
@@ -21,7 +21,7 @@ _AHEAD_SECTORS = 256 << 11
 _HOLD_S, _PACE_S = 120.0, 0.1
 
 
-def hold_reshape(root: Root, array: str) -> str:
+def hold_reshape(root: HostReader, array: str) -> str:
     """Halt a reshape that mdadm has continued; return why it does not halt, or "".
 
     md halts at a place and records it: where it is frozen, what was moved and is not recorded cannot be read
@@ -57,7 +57,7 @@ def hold_reshape(root: Root, array: str) -> str:
     return _waited(root, base, halted)
 
 
-def pass_cut_stripe(root: Root, array: str) -> tuple[str, str]:
+def pass_cut_stripe(root: HostReader, array: str) -> tuple[str, str]:
     """Let a reshape go on where it stands within a stripe of the old form, which nothing can be read from.
 
     It goes on to the next place where stripes of both forms end, and halts there. Reads that wait go on, too.
@@ -94,7 +94,7 @@ def pass_cut_stripe(root: Root, array: str) -> tuple[str, str]:
     return f"the reshape was moved on by {moved}, since nothing can be read where it cuts a stripe", ""
 
 
-def read_place(root: Root, array: str) -> ReshapePlace | None:
+def read_place(root: HostReader, array: str) -> ReshapePlace | None:
     """Return how far the reshape of an array is that is assembled; None where there is none."""
     base = _base(array)
     position = root.text(f"{base}/reshape_position") or ""
@@ -115,13 +115,13 @@ def _base(array: str) -> str:
     return f"/sys/block/{array}/md"
 
 
-def _chunks(root: Root, base: str) -> list[int]:
+def _chunks(root: HostReader, base: str) -> list[int]:
     """Return the chunk in bytes, "131072 (65536)": during a reshape the new one first, then the old one."""
     words = (root.text(f"{base}/chunk_size") or "").split()
     return [int(word.strip("()")) for word in words]
 
 
-def _waited(root: Root, base: str, halted: Callable[[], bool]) -> str:
+def _waited(root: HostReader, base: str, halted: Callable[[], bool]) -> str:
     end_s = time.monotonic() + _HOLD_S
     while time.monotonic() < end_s:
         if root.text(f"{base}/reshape_position") == "none" or halted():
@@ -130,7 +130,7 @@ def _waited(root: Root, base: str, halted: Callable[[], bool]) -> str:
     return f"the reshape has not halted within {_HOLD_S:.0f} s"
 
 
-def _arrays(root: Root) -> Iterable[MdstatArray]:
+def _arrays(root: HostReader) -> Iterable[MdstatArray]:
     return parse_mdstat(root.text("/proc/mdstat") or "").arrays
 
 

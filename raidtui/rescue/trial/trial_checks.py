@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from raidtui.host.block import BLOCK
 from raidtui.host.maps import read_maps
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.rescue.proof import CheckResult, Proof
 from raidtui.rescue.trial.headers import HeaderCheck, check_headers
 from raidtui.rescue.trial.parts import Part, lvm_parts, table_parts
@@ -58,7 +58,7 @@ class Checker:
 
     def __init__(
         self,
-        root: Root,
+        root: HostReader,
         folder: Path,
         names: TrialNames,
         cancelled: Callable[[], bool],
@@ -297,7 +297,7 @@ def any_errors(findings: Sequence[TrialFinding]) -> bool:
     return any(each.proof.check is CheckResult.ERRORS for each in findings)
 
 
-def read_store_use(root: Root, overlays: Mapping[str, str]) -> dict[str, int] | str:
+def read_store_use(root: HostReader, overlays: Mapping[str, str]) -> dict[str, int] | str:
     """Return how many sectors of its store each overlay has used, by member; or why they are void.
 
     ``dmsetup status``: "0 262144 snapshot 24/131072 16", or "Invalid", or "Overflow".

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.rescue.trial.patient_tool import run_patiently
 from raidtui.view.units import counted
 
@@ -77,7 +77,7 @@ def files_damaged(found: Sequence[FilesFound]) -> bool:
     return bool(absent) and not any(each.why for each in found) and bool(set.intersection(*absent))
 
 
-def mount_read_only(root: Root, target: str, kind: str, place: str) -> str:
+def mount_read_only(root: HostReader, target: str, kind: str, place: str) -> str:
     """Mount a file system so that nothing is written, not even its journal; return why not, or ""."""
     options = _OPTIONS.get(kind, _SAFE)
     root.run("mkdir", "-m", "700", place)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.tools import ToolOutput
 from raidtui.rescue.trial.trial_request import TrialNames, map_path
 
@@ -52,7 +52,7 @@ def log_is_dirty(said: str) -> bool:
     return "metadata changes in a log which is being" in " ".join(said.split())
 
 
-def replayed(root: Root, names: TrialNames, target: str, kind: str, number: int) -> Replay:
+def replayed(root: HostReader, names: TrialNames, target: str, kind: str, number: int) -> Replay:
     """Replay a journal on an overlay: e2fsck does that itself, for XFS only the kernel can.
 
     Args:
@@ -86,7 +86,7 @@ def replayed(root: Root, names: TrialNames, target: str, kind: str, number: int)
     return Replay(why=_why(done), damaged=done.status is not None)
 
 
-def _mounted_once(root: Root, path: str, place: str) -> Replay:
+def _mounted_once(root: HostReader, path: str, place: str) -> Replay:
     """Mount an overlay, which replays the log into the overlay's store, and unmount it."""
     root.run("mkdir", "-m", "700", place)
     options = "nouuid,nodev,nosuid,noexec"

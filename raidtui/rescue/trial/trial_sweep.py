@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from raidtui.host.block import BLOCK
 from raidtui.host.maps import holders, read_loops, read_maps, stands_on
 from raidtui.host.mounts import read_mounts
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.trial_traces import PREFIX, RULES, RUN, SHADOW, is_shadowed
 from raidtui.jobs.runner import Say
 from raidtui.rescue.trial.trial_request import CONF, ROOMS, TrialNames
@@ -18,7 +18,7 @@ _PATIENCE_S = 15.0
 _PACE_S = 0.1
 
 
-def let_go(root: Root, names: TrialNames, say: Say) -> None:
+def let_go(root: HostReader, names: TrialNames, say: Say) -> None:
     """Unmount what a trial has mounted, remove the maps on its array, stop the arrays of others on its maps.
 
     Args:
@@ -38,7 +38,7 @@ def let_go(root: Root, names: TrialNames, say: Say) -> None:
         _tool(root, say, "rmdir", names.scratch)
 
 
-def _let_go(root: Root, own: str, say: Say) -> None:
+def _let_go(root: HostReader, own: str, say: Say) -> None:
     places = [mount.where for mount in read_mounts(root) if mount.where.startswith(f"{RUN}/{own}/")]
     for place in sorted(places, reverse=True):
         _tool(root, say, "umount", place)
@@ -47,7 +47,7 @@ def _let_go(root: Root, own: str, say: Say) -> None:
     _remove_maps(root, lambda name: name.startswith(f"{own}-on-"), say)
 
 
-def taken_by_others(root: Root, names: TrialNames, devices: Sequence[str]) -> str:
+def taken_by_others(root: HostReader, names: TrialNames, devices: Sequence[str]) -> str:
     """Return which member, or map of a trial, another program has taken, and what for; "" for none.
 
     Args:
@@ -63,7 +63,7 @@ def taken_by_others(root: Root, names: TrialNames, devices: Sequence[str]) -> st
     return ""
 
 
-def _stop_others(root: Root, names: TrialNames, say: Say) -> None:
+def _stop_others(root: HostReader, names: TrialNames, say: Say) -> None:
     """Stop arrays that others have assembled from a trial's maps; one that is open for a moment, too."""
     end_s = time.monotonic() + _PATIENCE_S
     while others := [name for name in _arrays_on(root, f"{names.own}-") if name not in names.arrays]:
@@ -74,14 +74,14 @@ def _stop_others(root: Root, names: TrialNames, say: Say) -> None:
         time.sleep(_PACE_S)
 
 
-def _arrays_on(root: Root, prefix: str) -> list[str]:
+def _arrays_on(root: HostReader, prefix: str) -> list[str]:
     """Return the arrays that stand on maps whose names begin so, volumes before their containers."""
     arrays = [name for name in root.names(BLOCK) if name.startswith("md")]
     ours = [name for name in arrays if any(each.startswith(prefix) for each in stands_on(root, name))]
     return sorted(ours, key=lambda name: not _is_volume(root, name))
 
 
-def sweep(root: Root, say: Say) -> tuple[str, ...]:
+def sweep(root: HostReader, say: Say) -> tuple[str, ...]:
     """Take down what belongs to no job any more; return what could not be taken down.
 
     Args:
@@ -114,16 +114,16 @@ def sweep(root: Root, say: Say) -> tuple[str, ...]:
     return remains(root)
 
 
-def _is_volume(root: Root, array: str) -> bool:
+def _is_volume(root: HostReader, array: str) -> bool:
     return (root.text(f"{BLOCK}/{array}/md/metadata_version") or "").startswith("external:/")
 
 
-def _rules(root: Root) -> tuple[str, ...]:
+def _rules(root: HostReader) -> tuple[str, ...]:
     mine = tuple(f"{RULES}/{name}" for name in root.names(RULES) if name.startswith(f"01-{PREFIX}"))
     return (*mine, SHADOW) if is_shadowed(root) else mine
 
 
-def remains(root: Root) -> tuple[str, ...]:
+def remains(root: HostReader) -> tuple[str, ...]:
     """Return what is there of trials: maps, loop devices, rules, folders, arrays."""
     return (
         *(name for name in read_maps(root) if name.startswith(PREFIX)),
@@ -133,7 +133,7 @@ def remains(root: Root) -> tuple[str, ...]:
     )
 
 
-def _remove_maps(root: Root, mine: Callable[[str], bool], say: Say) -> None:
+def _remove_maps(root: HostReader, mine: Callable[[str], bool], say: Say) -> None:
     """Remove maps, those that others stand on last; one that is busy for a moment is tried again."""
     end_s = time.monotonic() + _PATIENCE_S
     while names := [name for name in read_maps(root) if mine(name)]:
@@ -148,7 +148,7 @@ def _remove_maps(root: Root, mine: Callable[[str], bool], say: Say) -> None:
             time.sleep(_PACE_S)
 
 
-def _tool(root: Root, say: Say, *argv: str) -> None:
+def _tool(root: HostReader, say: Say, *argv: str) -> None:
     output = root.run(*argv, timeout_s=60.0)
     if output.status != 0:
         say(output.why_not or output.stderr.strip() or f"{argv[0]} failed ({output.status})")

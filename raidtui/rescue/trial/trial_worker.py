@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from raidtui.host.block import BLOCK
 from raidtui.host.examine import digest_of
 from raidtui.host.maps import read_maps
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import only_worker
 from raidtui.jobs.runner import first_trouble
 from raidtui.jobs.states import JobState
@@ -61,7 +61,7 @@ class TrialWorker(Worker):
         listens: whether it handles signals.
     """
 
-    def __init__(self, root: Root, job: Job, *, listens: bool = True) -> None:
+    def __init__(self, root: HostReader, job: Job, *, listens: bool = True) -> None:
         super().__init__(root, job, listens=listens)
         self._trial = record_of(job)
         self._moved = ""

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from raidtui.host.block import BLOCK
 from raidtui.host.maps import read_loops
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.trial_traces import PREFIX, read_array_rules
 from raidtui.jobs.job_kinds import TRIAL_FILE
 from raidtui.jobs.lock import JobError
@@ -48,7 +48,7 @@ def new_ident() -> str:
     return secrets.token_hex(3)
 
 
-def read_trial_host(root: Root, store: str = "") -> TrialHost:
+def read_trial_host(root: HostReader, store: str = "") -> TrialHost:
     """Return what a host has for a trial.
 
     Args:
@@ -94,7 +94,7 @@ def find_trial(name: str) -> Job:
     return job
 
 
-def make_trial_job(root: Root, made: TrialPlan, request: TrialRequest, looks: TrialLooks) -> Job:
+def make_trial_job(root: HostReader, made: TrialPlan, request: TrialRequest, looks: TrialLooks) -> Job:
     """Write a trial to disk as a new job, which is not started.
 
     Raises:
@@ -120,7 +120,7 @@ def make_trial_job(root: Root, made: TrialPlan, request: TrialRequest, looks: Tr
 
 
 def begin_trial(
-    root: Root, survey: Survey, request: TrialRequest, looks: TrialLooks, passphrase: str = ""
+    root: HostReader, survey: Survey, request: TrialRequest, looks: TrialLooks, passphrase: str = ""
 ) -> Job | Refusal:
     """Plan a trial, make a job of it and start its worker.
 
@@ -186,7 +186,7 @@ def await_trial(job: Job, *, since: int = 0) -> TrialOutcome | None:
     return outcome_of(job)
 
 
-def prove(root: Root, survey: Survey, geometry: RescueGeometry, evidence: CandidateEvidence) -> Proof:
+def prove(root: HostReader, survey: Survey, geometry: RescueGeometry, evidence: CandidateEvidence) -> Proof:
     """Try a geometry, by the device mapper where it can, else on overlays; return what that proves.
 
     Args:
@@ -222,7 +222,7 @@ def methods_of(geometry: RescueGeometry) -> tuple[TrialMethod, ...]:
     return (*((TrialMethod.MAPPED,) if mapped else ()), TrialMethod.OVERLAYS)
 
 
-def clean(root: Root, say: Callable[[str], None]) -> tuple[str, ...]:
+def clean(root: HostReader, say: Callable[[str], None]) -> tuple[str, ...]:
     """Take down all that is left of any trial; return what is left then: () for nothing.
 
     Args:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.snapshot import Snapshot
 from raidtui.session.rescue_trials import KnownTrial
 from raidtui.view.text import visible
 from raidtui.view.units import joined
 
 
-def here_only(root: Root) -> str:
+def here_only(root: HostReader) -> str:
     """Return why no way back can be gone on a host, a sentence; "" where they can."""
     if root.source == "demo":
         return "This is the demo host, which is simulated: nothing can be tried on it."

@@ -12,7 +12,7 @@ from raidtui.bench.forms.known import Candidate, Folder, HostChoices, KnobChoice
 from raidtui.bench.offer import Offer, make_offer
 from raidtui.bench.place import Place, find_directory
 from raidtui.bench.request import Request
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.knob_table import KNOBS
 from raidtui.model.plan import Refusal
 from tests.bench.host import DISKS, Host, put_free_disks
@@ -101,7 +101,7 @@ class Asked:
     """
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        def directory(root: Root, path: str) -> Place | Refusal:
+        def directory(root: HostReader, path: str) -> Place | Refusal:
             return PLACE if path == PLACE.directory else find_directory(root, path)
 
         patch.setattr("raidtui.host.examine.why_busy", lambda *_: "")

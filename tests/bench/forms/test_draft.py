@@ -19,7 +19,7 @@ from raidtui.bench.schedule import Conditions
 from raidtui.bench.workload import ENGINES, KINDS_OF_IO, PRESETS
 from raidtui.cli import build_parser
 from raidtui.command.bench_run import request_of
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.model.knob_table import KNOBS
 from tests.bench.forms.choices import KNOWN
 
@@ -41,7 +41,7 @@ def asked(draft: BenchDraft, kind: FormKind = FormKind.RUN, known: HostChoices =
 
 def typed(*words: str) -> Request:
     """Return what the command line makes of words."""
-    return request_of(MemoryRoot({}), build_parser().parse_args(["bench", *words]))
+    return request_of(MemoryReader({}), build_parser().parse_args(["bench", *words]))
 
 
 # -- which fields

@@ -16,7 +16,7 @@ JOBS = "/var/lib/raidtui/jobs"
 _KILLED = """
 import os, signal
 from pathlib import Path
-from raidtui.host.roots.opening import open_root
+from raidtui.host.readers.opening import open_root
 from raidtui.jobs import plan_file, store, worker
 
 file = plan_file.load_plan(Path({plan!r}).read_bytes())

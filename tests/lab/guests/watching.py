@@ -5,7 +5,7 @@ from tests.lab.guests.guest import Guest
 PRELUDE = """\
 import subprocess, sys, time
 from raidtui.session.watch import HostWatch
-from raidtui.host.roots.dir_root import DirRoot
+from raidtui.host.readers.folder_reader import FolderReader
 from raidtui.ui.arrays.array_rows import counts_of
 
 said = []
@@ -44,7 +44,7 @@ def idle(md):
 def absent():
     return [each.absence.value for each in last.snapshot.absent]
 
-console = HostWatch(DirRoot())
+console = HostWatch(FolderReader())
 show(console.refresh())
 """
 

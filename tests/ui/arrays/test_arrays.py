@@ -7,7 +7,7 @@ import errno
 import pytest
 
 from raidtui.config import Config
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.monitor.health import judge
 from raidtui.monitor.sampler import Sampler
 from raidtui.ui.arrays.array_detail import remedy_words
@@ -105,7 +105,7 @@ def test_no_key_is_named_where_it_is_not_the_remedy() -> None:
     text += "md0 : broken raid1 sda1[0]\n      1024 blocks [2/1] [U_]\n\n"
     text += "md1 : active raid1 sda2[0](E)\n      1024 blocks [2/1] [U_]\n\n"
     text += "md2 : active raid1 sda3[0] sdb3[1](F)\n"
-    snapshot = Sampler(MemoryRoot({"/proc/mdstat": text})).sample()
+    snapshot = Sampler(MemoryReader({"/proc/mdstat": text})).sample()
     arrays = {array.key: array for array in snapshot.arrays}
     findings = [each for each in judge(snapshot) if each.code in {"degraded", "member-faulty"}]
     assert len(findings) == 3

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.reading import ReadingProgress, ReadingScope
-from raidtui.host.roots.root import Root
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.states import JobState
 from raidtui.jobs.store import JobLine
@@ -112,13 +112,13 @@ class Fake:
         self.cancelled = 0
 
     def reading_of(
-        self, root: Root, snapshot: Snapshot, scope: ReadingScope, *, notify: Callable[[], None]
+        self, root: HostReader, snapshot: Snapshot, scope: ReadingScope, *, notify: Callable[[], None]
     ) -> AllRead:
         del root, notify
         self.scopes.append(scope)
         return AllRead(self, snapshot)
 
-    def start_job(self, root: Root, plan: Plan) -> str:
+    def start_job(self, root: HostReader, plan: Plan) -> str:
         del root
         self.starting.set()
         if self.answers is not None:

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import ToolOutput
 from raidtui.ui.build.wizard_screen import WizardScreen
 from raidtui.ui.frame.choose import Ask, Choice
@@ -55,11 +55,11 @@ class Slow(Kernel):
         self.examined: list[str] = []
         self.threads: set[str] = set()
 
-    def apart(self) -> Root:
+    def apart(self) -> HostReader:
         return Apart(self)
 
 
-class Apart(MemoryRoot):
+class Apart(MemoryReader):
     """What other threads read of a slow host: it is always the host of the moment."""
 
     def __init__(self, host: Slow) -> None:

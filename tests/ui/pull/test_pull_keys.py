@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.states import JobState
 from raidtui.model.answer import known
 from raidtui.model.plan import Plan
@@ -30,7 +30,7 @@ class Begun:
         self.host = host
         self.plans: list[Plan] = []
 
-    def start_job(self, root: Root, plan: Plan) -> str:
+    def start_job(self, root: HostReader, plan: Plan) -> str:
         assert root is self.host
         self.plans.append(plan)
         if plan.title.startswith("take out"):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
@@ -34,17 +34,17 @@ def copied(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
     fake.devices["sde2"] = ssd("sde2")
     begun: list[Plan] = []
 
-    def closer(root: Root, survey: Survey, snapshot: Snapshot) -> RescueFacts:
+    def closer(root: HostReader, survey: Survey, snapshot: Snapshot) -> RescueFacts:
         del root, snapshot
         sick = MediumState(device="sdb2", error="Input/output error", error_bytes=5 << 30)
         return RescueFacts(survey=survey, media={"sdb2": sick})
 
-    def request(root: Root, source: str, target: str, path: str = "") -> CopyRequest:
+    def request(root: HostReader, source: str, target: str, path: str = "") -> CopyRequest:
         del root
         file = ImageFile(path=path, room_bytes=1 << 40) if path else None
         return CopyRequest(source=source, target=file or target, map_path="/var/lib/raidtui/rescue/sdb.map")
 
-    def start(root: Root, plan: Plan) -> str:
+    def start(root: HostReader, plan: Plan) -> str:
         del root
         begun.append(plan)
         return "job-1"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from raidtui.demo.demo_host import demo_root
-from raidtui.host.roots.memory_root import MemoryRoot
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.rescue.diagnosis import diagnose
 from raidtui.session.rescue import read_facts
 from raidtui.ui.frame.choose import Choice
@@ -112,7 +112,7 @@ def host_with_a_trial() -> Kernel:
 @SIZES
 def test_a_trial_without_an_array(shows: Shows, size: tuple[int, int]) -> None:
     files = {"/proc/mdstat": "Personalities : [raid6] [raid5] [raid4]\nunused devices: <none>\n"}
-    shows(staged(MemoryRoot(files | TRIAL, source="nas", still=True, taken_s=1_763_000_000.0)), size=size)
+    shows(staged(MemoryReader(files | TRIAL, source="nas", still=True, taken_s=1_763_000_000.0)), size=size)
 
 
 @SIZES

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
 from raidtui.model.array import Array
 from raidtui.rescue.mismatch.compared_array import ComparedArray
@@ -188,7 +188,7 @@ class Comparisons:
     def known_comparison(self, array: Array) -> MismatchRun | None:
         return self.known if array.name == "md125" else None
 
-    def new_comparison(self, root: Root, array: Array, compared: ComparedArray) -> MismatchRun:
+    def new_comparison(self, root: HostReader, array: Array, compared: ComparedArray) -> MismatchRun:
         del root
         if self.trouble:
             raise JobError(self.trouble)

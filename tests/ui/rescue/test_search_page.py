@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.create.create_request import MISSING
 from raidtui.rescue.hints import ArrayHint
@@ -140,7 +140,7 @@ class FakeRun(SearchRun):
 
     begun: list[FakeRun]
 
-    def __init__(self, root: Root, survey: Survey, names: Sequence[str]) -> None:
+    def __init__(self, root: HostReader, survey: Survey, names: Sequence[str]) -> None:
         super().__init__(root, survey, names)
         self.cancelled = False
         FakeRun.begun.append(self)
@@ -233,7 +233,7 @@ def test_what_is_written_down_is_given_to_the_search(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr("raidtui.rescue.hints.all_jobs", list)
     monkeypatch.setattr("raidtui.session.rescue_search_run.search_geometry", search)
-    root = MemoryRoot({"/etc/mdadm/mdadm.conf": f"ARRAY /dev/md/media level=raid5 UUID={UUID}\n"})
+    root = MemoryReader({"/etc/mdadm/mdadm.conf": f"ARRAY /dev/md/media level=raid5 UUID={UUID}\n"})
     assert SearchRun(root, plain_host(), NAMES).read() == TIED
     [request] = asked
     assert [hint.source for hint in request.hints] == ["/etc/mdadm/mdadm.conf, line 1"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.states import JobState
 from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode, Step
@@ -173,11 +173,11 @@ class FakeTrials:
         self.opened: KnownTrial | None = None
         self.refusal: Refusal | None = None
 
-    def trial_rooms(self, root: Root) -> tuple[tuple[str, int], ...]:
+    def trial_rooms(self, root: HostReader) -> tuple[tuple[str, int], ...]:
         del root
         return ROOMS
 
-    def start_trial(self, root: Root, survey: Survey, wish: TrialWish) -> str | Refusal:
+    def start_trial(self, root: HostReader, survey: Survey, wish: TrialWish) -> str | Refusal:
         del root, survey
         if self.busy:
             raise JobError(self.busy)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from raidtui.command.capture import write_capture
-from raidtui.host.roots.opening import open_root
+from raidtui.host.readers.opening import open_root
 from raidtui.session.tuning import Tuner
 from raidtui.ui.frame.choose import Ask, Choice
 from raidtui.ui.frame.plan_view import PlanView

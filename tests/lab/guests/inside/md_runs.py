@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from raidtui.command.status_json import report_dict
-from raidtui.host.roots.opening import open_root
+from raidtui.host.readers.opening import open_root
 from raidtui.monitor.kernel_watch import KernelWatch
 from raidtui.session.watch import HostWatch, Report
 from tests.lab.guests.inside import oracle

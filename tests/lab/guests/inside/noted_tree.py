@@ -6,14 +6,14 @@ import sys
 import msgspec
 
 from raidtui.host.backup_files import BACKUPS
-from raidtui.host.roots.noting_root import NotingRoot
-from raidtui.host.roots.opening import open_root
+from raidtui.host.readers.noting_reader import NotingReader
+from raidtui.host.readers.opening import open_root
 from raidtui.host.surface import SURFACES
 from raidtui.host.tools import output_path
 from raidtui.session.rescue import read_facts
 
 if __name__ == "__main__":
-    root = NotingRoot(open_root("/"))
+    root = NotingReader(open_root("/"))
     facts = read_facts(root)
     assert facts is not None
     texts = {path: data.decode("utf-8", "replace") for path, data in root.files.items()}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from raidtui.host.facts import kernel_name
-from raidtui.host.roots.opening import open_root
+from raidtui.host.readers.opening import open_root
 from raidtui.jobs import blackbox
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.plan_file import PlanFile, load_plan

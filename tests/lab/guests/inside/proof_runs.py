@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from raidtui.host.roots.opening import open_root
+from raidtui.host.readers.opening import open_root
 from raidtui.rescue.trial import trial_replay
 from raidtui.rescue.trial.trial_checks import Checker
 from raidtui.rescue.trial.trial_key import TrialKey

@@ -34,8 +34,8 @@ def fall(how: str) -> None:
 
 def step(how: str, number: int, member: str) -> int:
     """Do the next step of the exchange, up to the point; return the worker's exit status."""
+    from raidtui.host.readers.opening import open_root  # noqa: PLC0415
     from raidtui.host.reading import Reading  # noqa: PLC0415  (the tests import `words`)
-    from raidtui.host.roots.opening import open_root  # noqa: PLC0415
     from raidtui.jobs import store, worker  # noqa: PLC0415
     from raidtui.model.plan import Plan  # noqa: PLC0415
     from raidtui.monitor.sampler import Sampler  # noqa: PLC0415

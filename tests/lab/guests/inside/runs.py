@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Protocol
 
-import raidtui.host.roots.dir_root
+import raidtui.host.readers.folder_reader
 import raidtui.jobs.worker
 from raidtui.cli import run
-from raidtui.host.roots.opening import open_root
+from raidtui.host.readers.opening import open_root
 from raidtui.host.tools import ToolOutput, run_tool, tool_path
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.plan_file import PlanFile, load_plan, save_plan
@@ -192,7 +192,7 @@ def at_each_event(happens: Callable[[], None]) -> None:
         return output
 
     vars(os)["fsync"] = fsync
-    vars(raidtui.host.roots.dir_root)["run_tool"] = tool
+    vars(raidtui.host.readers.folder_reader)["run_tool"] = tool
 
 
 def killed_in_tool(number: int) -> None:
@@ -210,7 +210,7 @@ def killed_in_tool(number: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
 
-    names = vars(raidtui.host.roots.dir_root)
+    names = vars(raidtui.host.readers.folder_reader)
     assert names["run_tool"] is real
     names["run_tool"] = dying
 

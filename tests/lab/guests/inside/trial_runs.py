@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from raidtui.cli import run
+from raidtui.host.readers.opening import open_root
 from raidtui.host.reading import read_survey
-from raidtui.host.roots.opening import open_root
 from raidtui.jobs import undoing
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.plan_file import load_plan

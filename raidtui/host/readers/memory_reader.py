@@ -6,11 +6,11 @@ import errno
 import time
 from collections.abc import Mapping
 
-from raidtui.host.roots.root import Root, captured_output, captured_time
+from raidtui.host.readers.host_reader import HostReader, captured_output, captured_time
 from raidtui.host.tools import ToolOutput
 
 
-class MemoryRoot(Root):
+class MemoryReader(HostReader):
     """A tree in memory: a capture, a single mdstat text, a test's host.
 
     Args:
@@ -65,7 +65,7 @@ class MemoryRoot(Root):
             folder, _, name = folder.rpartition("/")
 
     def read(self, path: str, *, keep: bool = False) -> bytes:
-        """See ``Root.read``."""
+        """See ``HostReader.read``."""
         del keep
         try:
             return self._files[path]
@@ -73,23 +73,23 @@ class MemoryRoot(Root):
             raise FileNotFoundError(errno.ENOENT, "not in this tree", path) from None
 
     def names(self, path: str) -> tuple[str, ...]:
-        """See ``Root.names``."""
+        """See ``HostReader.names``."""
         return tuple(sorted(self._folders.get(path.rstrip("/"), ())))
 
     def link(self, path: str) -> str | None:
-        """See ``Root.link``."""
+        """See ``HostReader.link``."""
         return self._links.get(path)
 
     def write(self, path: str, text: str) -> None:
-        """See ``Root.write``."""
+        """See ``HostReader.write``."""
         del text
         raise OSError(errno.EROFS, "a captured tree is never written to", path)
 
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """See ``Root.run``."""
+        """See ``HostReader.run``."""
         del timeout_s, stdin
         return captured_output(self, argv)
 
     def now_s(self) -> float:
-        """See ``Root.now_s``."""
+        """See ``HostReader.now_s``."""
         return self._taken_s or captured_time(self) or time.time()

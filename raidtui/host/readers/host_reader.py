@@ -1,7 +1,7 @@
-"""The source of a host's files: a folder or the live host (``dir_root``), or memory (``memory_root``).
+"""The source of a host's files: a folder or the live host (``folder_reader``), or memory (``memory_reader``).
 
-Everything above reads through a ``Root`` and uses absolute paths of that host (``/proc/mdstat``). Only a live
-root can be written to, and only ``raidtui.jobs`` writes.
+Everything above reads through a ``HostReader`` and uses absolute paths of that host (``/proc/mdstat``). It
+cannot write: that is what ``raidtui.jobs.host_writer`` is for.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SILENCES = frozenset({AnswerKind.NO_TOOL, AnswerKind.TIMED_OUT, AnswerKind.REFU
 _END_OF_TIME_S = 1 << 36  # some 2000 years; calendars end at the year 9999
 
 
-class RootError(Exception):
+class ReaderError(Exception):
     """A root cannot be opened; the message says why."""
 
 
@@ -44,7 +44,7 @@ class KernelEvent(Struct, frozen=True, kw_only=True):
 Listener = Callable[[KernelEvent], None]
 
 
-class Root(ABC):
+class HostReader(ABC):
     """One host's files and tools."""
 
     live: bool = False
@@ -159,7 +159,7 @@ class Root(ABC):
         except (OSError, ValueError):
             return None
 
-    def apart(self) -> Root | None:
+    def apart(self) -> HostReader | None:
         """Return a root that any thread may read, or None if only one thread may read."""
         return None
 
@@ -216,7 +216,7 @@ def whole_number(text: str | None) -> int | None:
     return int(word) if word.isascii() and word.isdigit() and len(word) < 20 else None
 
 
-def captured_output(root: Root, argv: tuple[str, ...]) -> ToolOutput:
+def captured_output(root: HostReader, argv: tuple[str, ...]) -> ToolOutput:
     """Return a tool's output from a capture: the line "exit N", then the output; or "KIND", then why not."""
     text = root.text(output_path(argv))
     if text is None:
@@ -243,13 +243,13 @@ def _unanswered(argv: tuple[str, ...], kind: AnswerKind, why: str) -> ToolOutput
     return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why, silence=kind)
 
 
-def captured_links(root: Root) -> dict[str, str]:
+def captured_links(root: HostReader) -> dict[str, str]:
     """Return a capture's links to folders: an archive has either a link or a folder of one name."""
     lines = (line.partition("\t") for line in (root.text(LINKS) or "").split("\n"))
     return {path: target for path, _, target in lines if target}
 
 
-def captured_time(root: Root) -> float | None:
+def captured_time(root: HostReader) -> float | None:
     """Return when a capture was made, epoch seconds, or None."""
     text = root.text("/.raidtui/taken_s") or ""
     try:

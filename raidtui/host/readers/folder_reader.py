@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import IO
 
 from raidtui.host.mdstat_apart import MDSTAT, read_mdstat
+from raidtui.host.readers.host_reader import HostReader, captured_links, captured_output, captured_time
 from raidtui.host.regular_files import open_regular, read_all
-from raidtui.host.roots.root import Root, captured_links, captured_output, captured_time
 from raidtui.host.tools import ToolOutput, run_tool
 
 _CHUNK = 65536
@@ -23,7 +23,7 @@ _SPARE_DESCRIPTORS = 128
 _LEADS_OUT = "a link leads out of this folder"
 
 
-class DirRoot(Root):
+class FolderReader(HostReader):
     """A folder with a host's files; ``/`` is the live host itself."""
 
     def __init__(self, path: str = "/") -> None:
@@ -37,7 +37,7 @@ class DirRoot(Root):
         self._links = captured_links(self) if self.still else {}
 
     def read(self, path: str, *, keep: bool = False) -> bytes:
-        """See ``Root.read``; /proc/mdstat of the live host is read by another process (mdstat_apart)."""
+        """See ``HostReader.read``; the live host's mdstat is read by another process (mdstat_apart)."""
         if self.live and path == MDSTAT:
             return read_mdstat()
         descriptor = self._kept.get(path)
@@ -88,7 +88,7 @@ class DirRoot(Root):
         return place
 
     def read_many(self, paths: tuple[str, ...]) -> tuple[bytes | None, ...]:
-        """See ``Root.read_many``: one system call a file."""
+        """See ``HostReader.read_many``: one system call a file."""
         kept, pread = self._kept, os.pread
         found: list[bytes | None] = []
         for path in paths:
@@ -102,28 +102,28 @@ class DirRoot(Root):
         return tuple(found)
 
     def names(self, path: str) -> tuple[str, ...]:
-        """See ``Root.names``."""
+        """See ``HostReader.names``."""
         try:
             return tuple(sorted(os.listdir(self._place(path))))
         except (OSError, ValueError):
             return ()
 
     def link(self, path: str) -> str | None:
-        """See ``Root.link``."""
+        """See ``HostReader.link``."""
         try:
             return str(Path(self._prefix + path).readlink())
         except (OSError, ValueError):
             return self._links.get(path)
 
     def is_there(self, path: str) -> bool:
-        """See ``Root.is_there``; here without listing the folder."""
+        """See ``HostReader.is_there``; here without listing the folder."""
         try:
             return os.path.lexists(self._prefix + path)
         except ValueError:
             return False
 
     def write(self, path: str, text: str) -> None:
-        """See ``Root.write``."""
+        """See ``HostReader.write``."""
         if not self.live:
             raise OSError(errno.EROFS, "a captured tree is never written to", path)
         descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
@@ -133,7 +133,7 @@ class DirRoot(Root):
             os.close(descriptor)
 
     def write_apart(self, path: str, text: str) -> None:
-        """See ``Root.write_apart``."""
+        """See ``HostReader.write_apart``."""
         from raidtui.host.write_apart import may_wait, write_apart  # noqa: PLC0415  (only who writes)
 
         if self.live and may_wait(path):
@@ -142,18 +142,18 @@ class DirRoot(Root):
             self.write(path, text)
 
     def unanswered_since(self, array: str) -> float | None:
-        """See ``Root.unanswered_since``."""
+        """See ``HostReader.unanswered_since``."""
         found = sys.modules.get("raidtui.host.write_apart")
         return found.unanswered_since(array) if self.live and found is not None else None
 
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """See ``Root.run``."""
+        """See ``HostReader.run``."""
         if self.live:
             return run_tool(argv, timeout_s, stdin)
         return captured_output(self, argv)
 
     def pieces(self, *argv: str, stall_s: float, ended: Callable[[], bool]) -> Iterator[bytes]:
-        """See ``Root.pieces``."""
+        """See ``HostReader.pieces``."""
         if not self.live:
             folder = self._journal() if argv[0] == "journalctl" else None
             if folder is None:
@@ -175,41 +175,41 @@ class DirRoot(Root):
             return None
 
     def open(self, path: str) -> IO[bytes]:
-        """See ``Root.open``."""
+        """See ``HostReader.open``."""
         return os.fdopen(open_regular(self._place(path)), "rb")
 
     def may_read(self, path: str) -> bool:
-        """See ``Root.may_read``; here without reading it."""
+        """See ``HostReader.may_read``; here without reading it."""
         try:
             return os.access(self._place(path), os.R_OK)
         except (OSError, ValueError):
             return False
 
     def modified_s(self, path: str) -> float | None:
-        """See ``Root.modified_s``."""
+        """See ``HostReader.modified_s``."""
         try:
             return os.stat(self._place(path)).st_mtime  # noqa: PTH116  (no Path is needed for one call)
         except (OSError, ValueError):
             return None
 
     def now_s(self) -> float:
-        """See ``Root.now_s``."""
+        """See ``HostReader.now_s``."""
         if self.live:
             return time.time()
         return captured_time(self) or time.time()
 
     @property
     def writable(self) -> bool:
-        """See ``Root.writable``."""
+        """See ``HostReader.writable``."""
         return self.live and os.geteuid() == 0
 
     @property
     def hostname(self) -> str | None:
-        """See ``Root.hostname``."""
+        """See ``HostReader.hostname``."""
         return os.uname().nodename if self.live else super().hostname
 
-    def apart(self) -> DirRoot:
-        """See ``Root.apart``: it keeps nothing open, so that no thread closes what another one reads."""
+    def apart(self) -> FolderReader:
+        """See ``HostReader.apart``: it keeps nothing open: no thread closes what another one reads."""
         other = copy(self)
         other.keep_nothing()
         return other
@@ -219,12 +219,12 @@ class DirRoot(Root):
         self._kept, self._may_keep = {}, 0
 
     def forget(self, prefix: str) -> None:
-        """See ``Root.forget``."""
+        """See ``HostReader.forget``."""
         for path in [path for path in self._kept if path.startswith(prefix)]:
             os.close(self._kept.pop(path))
 
     def close(self) -> None:
-        """See ``Root.close``."""
+        """See ``HostReader.close``."""
         self.forget("")
 
 

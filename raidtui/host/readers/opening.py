@@ -5,15 +5,15 @@ from __future__ import annotations
 import stat
 from pathlib import Path
 
+from raidtui.host.readers.folder_reader import FolderReader
+from raidtui.host.readers.host_reader import HostReader, ReaderError
+from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.regular_files import LARGEST_FILE, read_regular
-from raidtui.host.roots.dir_root import DirRoot
-from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.roots.root import Root, RootError
 
 LARGEST_TEXT = LARGEST_FILE
 
 
-def open_root(path: str = "/") -> Root:
+def open_root(path: str = "/") -> HostReader:
     """Return the root at ``path``.
 
     Args:
@@ -21,7 +21,7 @@ def open_root(path: str = "/") -> Root:
             file with a /proc/mdstat.
 
     Raises:
-        RootError: ``path`` is not one of these.
+        ReaderError: ``path`` is not one of these.
     """
     place = Path(path)
     try:
@@ -29,26 +29,26 @@ def open_root(path: str = "/") -> Root:
         mode = place.stat().st_mode
         if stat.S_ISDIR(mode):
             if not (place / "proc").is_dir() and not (place / ".raidtui").is_dir():
-                raise RootError(f"{path}: not the root of a host: it has no proc/mdstat")
-            return DirRoot(path if path == "/" else str(place.resolve()))
+                raise ReaderError(f"{path}: not the root of a host: it has no proc/mdstat")
+            return FolderReader(path if path == "/" else str(place.resolve()))
         if not stat.S_ISREG(mode):
-            raise RootError(f"{path}: neither a folder nor a file")
-        from raidtui.host.roots.archive import is_archive, open_capture  # noqa: PLC0415
+            raise ReaderError(f"{path}: neither a folder nor a file")
+        from raidtui.host.readers.archive import is_archive, open_capture  # noqa: PLC0415
 
         return open_capture(place) if is_archive(place) else _open_mdstat(place)
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise RootError(f"{path}: no such file or folder") from error
+        raise ReaderError(f"{path}: no such file or folder") from error
     except (OSError, ValueError) as error:  # a name may contain what no path can, a NUL
-        raise RootError(f"{path[:200]}: {getattr(error, 'strerror', '') or error}") from error
+        raise ReaderError(f"{path[:200]}: {getattr(error, 'strerror', '') or error}") from error
 
 
-def _open_mdstat(place: Path) -> MemoryRoot:
+def _open_mdstat(place: Path) -> MemoryReader:
     if place.stat().st_size > LARGEST_TEXT:
-        raise RootError(f"{place}: neither a capture nor a /proc/mdstat text")
+        raise ReaderError(f"{place}: neither a capture nor a /proc/mdstat text")
     data = read_regular(str(place))
     text = data.decode("utf-8", "replace")
     if "Personalities :" not in text and "unused devices:" not in text:
-        raise RootError(
+        raise ReaderError(
             f"{place}: neither a capture nor a /proc/mdstat text (no line starts with 'Personalities :')"
         )
-    return MemoryRoot({"/proc/mdstat": data}, source=place.name, taken_s=place.stat().st_mtime, still=True)
+    return MemoryReader({"/proc/mdstat": data}, source=place.name, taken_s=place.stat().st_mtime, still=True)

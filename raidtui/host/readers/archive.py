@@ -15,8 +15,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any, cast
 
-from raidtui.host.roots.memory_root import MemoryRoot
-from raidtui.host.roots.root import RootError, captured_links
+from raidtui.host.readers.host_reader import ReaderError, captured_links
+from raidtui.host.readers.memory_reader import MemoryReader
 
 LARGEST_FILE = 8 << 20
 _FOLDERS = ("/.raidtui/", "/proc/", "/sys/", "/run/", "/dev/", "/etc/", "/lib/", "/usr/lib/",
@@ -61,14 +61,14 @@ class _Bounded:
 
     def _refuse(self, too_large: bool) -> None:  # noqa: FBT001
         if too_large:
-            raise RootError(f"{self._place}: too large for a capture; made by raidtui capture?")
+            raise ReaderError(f"{self._place}: too large for a capture; made by raidtui capture?")
 
 
 def _opened(place: Path, closing: ExitStack) -> tarfile.TarFile:
     """Open an archive.
 
     Raises:
-        RootError: it is damaged, or too large for a capture.
+        ReaderError: it is damaged, or too large for a capture.
     """
     file = cast("IO[bytes]", _Bounded(place, closing))
     return closing.enter_context(tarfile.open(fileobj=file, mode="r:"))
@@ -86,11 +86,11 @@ def is_archive(place: Path) -> bool:
     return True
 
 
-def open_capture(place: Path) -> MemoryRoot:
+def open_capture(place: Path) -> MemoryReader:
     """Return a capture as a root.
 
     Raises:
-        RootError: it is damaged, too large, or not a capture.
+        ReaderError: it is damaged, too large, or not a capture.
     """
     files: dict[str, bytes] = {}
     links: dict[str, str] = {}
@@ -106,19 +106,21 @@ def open_capture(place: Path) -> MemoryRoot:
                 elif entry.isfile():
                     total += entry.size
                     if entry.size > LARGEST_FILE or total > _LARGEST_TREE:
-                        raise RootError(f"{place}: too large for a capture; made by raidtui capture?")
+                        raise ReaderError(f"{place}: too large for a capture; made by raidtui capture?")
                     content = archive.extractfile(entry)
                     files[path] = content.read() if content else b""
     except (tarfile.TarError, EOFError, ValueError, OverflowError, lzma.LZMAError, zlib.error) as error:
-        raise RootError(f"{place}: the archive is damaged: {error}") from error
+        raise ReaderError(f"{place}: the archive is damaged: {error}") from error
     except OSError as error:
         if error.errno is not None:
             raise
-        raise RootError(f"{place}: the archive is damaged: {error}") from error
+        raise ReaderError(f"{place}: the archive is damaged: {error}") from error
     if "/proc/mdstat" not in files and not any(path.startswith("/.raidtui/") for path in files):
-        raise RootError(f"{place}: not a capture: it has no proc/mdstat; make one with: raidtui capture FILE")
-    known = captured_links(MemoryRoot(files))
-    return MemoryRoot(files, links=known | links, source=place.name, still=True)
+        raise ReaderError(
+            f"{place}: not a capture: it has no proc/mdstat; make one with: raidtui capture FILE"
+        )
+    known = captured_links(MemoryReader(files))
+    return MemoryReader(files, links=known | links, source=place.name, still=True)
 
 
 def _inside(name: str) -> str | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from raidtui.host.roots.root import Root
+from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.tools import ToolOutput
 
 
-class NotingRoot(Root):
+class NotingReader(HostReader):
     """Another root, and what was read through it.
 
     The names in a folder are not noted: what counts is which of them is read then.
@@ -15,7 +15,7 @@ class NotingRoot(Root):
         root: the host.
     """
 
-    def __init__(self, root: Root) -> None:
+    def __init__(self, root: HostReader) -> None:
         self._root = root
         self.live, self.still, self.source = root.live, root.still, root.source
         self.links: dict[str, str] = {}
@@ -31,60 +31,60 @@ class NotingRoot(Root):
         return dict.fromkeys(sorted(self._there), b"") | self._read
 
     def read(self, path: str, *, keep: bool = False) -> bytes:
-        """See ``Root.read``."""
+        """See ``HostReader.read``."""
         del keep  # it is read once
         self._read[path] = self._root.read(path)
         return self._read[path]
 
     def names(self, path: str) -> tuple[str, ...]:
-        """See ``Root.names``."""
+        """See ``HostReader.names``."""
         return self._root.names(path)
 
     def link(self, path: str) -> str | None:
-        """See ``Root.link``."""
+        """See ``HostReader.link``."""
         target = self._root.link(path)
         if target is not None:
             self.links[path] = target
         return target
 
     def is_there(self, path: str) -> bool:
-        """See ``Root.is_there``."""
+        """See ``HostReader.is_there``."""
         there = self._root.is_there(path)
         if there:
             self._there.add(path)
         return there
 
     def exists(self, path: str) -> bool:
-        """See ``Root.exists``."""
+        """See ``HostReader.exists``."""
         there = super().exists(path)
         if there:
             self._there.add(path)
         return there
 
     def write(self, path: str, text: str) -> None:
-        """See ``Root.write``."""
+        """See ``HostReader.write``."""
         self._root.write(path, text)
 
     def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """See ``Root.run``."""
+        """See ``HostReader.run``."""
         output = self._root.run(*argv, timeout_s=timeout_s, stdin=stdin)
         self.outputs.append(output)
         return output
 
-    def apart(self) -> Root | None:
-        """See ``Root.apart``: both note in the same place."""
+    def apart(self) -> HostReader | None:
+        """See ``HostReader.apart``: both note in the same place."""
         other = self._root.apart()
         if other is None:
             return None
-        twin = NotingRoot(other)
+        twin = NotingReader(other)
         twin.links, twin.outputs, twin._read, twin._there = self.links, self.outputs, self._read, self._there
         return twin
 
     @property
     def writable(self) -> bool:
-        """See ``Root.writable``."""
+        """See ``HostReader.writable``."""
         return self._root.writable
 
     def now_s(self) -> float:
-        """See ``Root.now_s``."""
+        """See ``HostReader.now_s``."""
         return self._root.now_s()
