@@ -236,13 +236,13 @@ def _wear(root: HostReader, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
         if isinstance(found, SmartReading) and found.identity:
             known.append(found.identity)
         if isinstance(found, SmartReading) and found.protocol == "SCSI":
-            yield from _said(root.run(*errors_argv(name, device_words(root, name)), timeout_s=_SMART_S))
+            yield from _said(root.ask(*errors_argv(name, device_words(root, name)), timeout_s=_SMART_S))
     if history := WearReader(root).captured_history(known):
         yield PATH, history
 
 
 def _tool(root: HostReader, *argv: str) -> Iterator[tuple[str, bytes]]:
-    yield from _said(root.run(*argv))
+    yield from _said(root.ask(*argv))
 
 
 def _said(output: ToolOutput) -> Iterator[tuple[str, bytes]]:

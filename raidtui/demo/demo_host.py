@@ -17,7 +17,7 @@ from raidtui.demo.sim_stack import tool_output
 from raidtui.demo.story import Story, begin
 from raidtui.demo.tree import live_files, still_files
 from raidtui.host.readers.host_reader import Listener
-from raidtui.host.readers.memory_reader import MemoryReader
+from raidtui.host.readers.simulated_reader import SimulatedReader
 from raidtui.host.tools import ToolOutput
 
 KERNEL = "6.12.3"
@@ -26,7 +26,7 @@ _SOON_S = 0.05  # the reads of one sample belong to one moment
 _AFTER_S = 0.001  # the end is an estimate: come just after it
 
 
-class DemoReader(MemoryReader):
+class DemoReader(SimulatedReader):
     """A simulated host. A read advances it to the present time; a write goes to its kernel.
 
     Not thread-safe: one thread reads and writes, as with ``Sampler``.
@@ -76,8 +76,8 @@ class DemoReader(MemoryReader):
     def subscribe(self, callback: Listener) -> Callable[[], None]:
         """See ``HostReader.subscribe``.
 
-        The callback is called from ``tick``, ``read`` and ``write``, before the files are rewritten: it must
-        not read.
+        The callback is called from ``tick``, ``read`` and ``take_value``, before the files are rewritten: it
+        must not read.
         """
         return self.simulated.subscribe(callback)
 
@@ -98,8 +98,11 @@ class DemoReader(MemoryReader):
         finally:
             self._ticking = False
 
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """See ``HostReader.run``: smartctl, dmsetup, lvs, journalctl, and ``sim_mdadm.TOOLS``."""
+    def take_tool(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        """See ``SimulatedReader.take_tool``: what may be asked, and the changes of ``sim_mdadm.TOOLS``."""
+        return self._asked(*argv, timeout_s=timeout_s, stdin=stdin)
+
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         if argv[0] in {"dmsetup", "lvs"}:
             self._catch_up(0.0)
             return ToolOutput(argv=argv, status=0, stdout=tool_output(self.simulated, argv), stderr="")
@@ -109,7 +112,7 @@ class DemoReader(MemoryReader):
             text = journal_text(self._epoch_s, *(_limit(argv, name) for name in ("--since", "--until")))
             return ToolOutput(argv=argv, status=0, stdout=text, stderr="")
         if argv[0] != "smartctl":
-            return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+            return super()._asked(*argv, timeout_s=timeout_s, stdin=stdin)
         self._catch_up(0.0)
         status, text = sim_smart.smartctl(self.simulated, argv)
         return ToolOutput(argv=argv, status=status, stdout=text, stderr="")
@@ -131,8 +134,8 @@ class DemoReader(MemoryReader):
         self._catch_up(0.0 if path == "/proc/mdstat" else _SOON_S)
         return super().read(path, keep=keep)
 
-    def write(self, path: str, text: str) -> None:
-        """See ``HostReader.write``; errors are md's."""
+    def take_value(self, path: str, text: str) -> None:
+        """See ``SimulatedReader.take_value``; errors are md's."""
         self._catch_up(0.0)
         super().read(path)  # ENOENT for no such file
         self._ticking = True

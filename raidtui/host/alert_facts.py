@@ -72,6 +72,6 @@ def _unit_text(root: HostReader, unit: str) -> str | None:
 
 def _is_enabled(root: HostReader, unit: str) -> Answer[bool]:
     """Ask systemctl, which prints the state and exits with 1 where it is another one than enabled."""
-    output = root.run("systemctl", "is-enabled", unit, timeout_s=_TOOL_S)
+    output = root.ask("systemctl", "is-enabled", unit, timeout_s=_TOOL_S)
     word = output.stdout.strip()
     return output.answer(word == "enabled") if word and output.status is not None else output.silent()

@@ -28,7 +28,7 @@ def has_lights(root: HostReader) -> bool:
 
     Version 0.95 ends with status 0 and prints nothing where it finds none. It writes its own log nowhere.
     """
-    listed = root.run("ledctl", "--log=/dev/null", "--list-controllers")
+    listed = root.ask("ledctl", "--log=/dev/null", "--list-controllers")
     return listed.status != 0 or bool(listed.stdout.strip())
 
 

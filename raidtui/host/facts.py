@@ -112,7 +112,7 @@ def _superblock(root: HostReader, name: str, value: str) -> str:
 
 def _clean(root: HostReader, name: str, value: str) -> str:
     del value
-    output = root.run("wipefs", "--no-act", "--noheadings", f"/dev/{name}")
+    output = root.ask("wipefs", "--no-act", "--noheadings", f"/dev/{name}")
     if output.status != 0:
         return f"{name} cannot be examined: {output.why}"
     found = wiped_types(output)
@@ -199,7 +199,7 @@ def _member(root: HostReader, subject: str, value: str) -> str:
 
 
 def _file_system(root: HostReader, path: str, value: str) -> str:
-    output = root.run("blkid", "--probe", "--output", "value", "--match-tag", "TYPE", path)
+    output = root.ask("blkid", "--probe", "--output", "value", "--match-tag", "TYPE", path)
     if output.status not in {0, 2}:  # 2: nothing was found
         return f"{path} cannot be examined: {output.why}"
     found = output.stdout.strip()

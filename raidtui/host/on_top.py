@@ -21,7 +21,7 @@ def read_groups(root: HostReader) -> Answer[tuple[str, ...]]:
     """
     if root.live and not root.writable:
         return Answer(kind=AnswerKind.NOT_ASKED, source="vgs", why="only root may ask for volume groups")
-    output = root.run("vgs", "--reportformat", "json", "--options", "vg_name", timeout_s=_TOOL_S)
+    output = root.ask("vgs", "--reportformat", "json", "--options", "vg_name", timeout_s=_TOOL_S)
     if not root.live and output.kind is AnswerKind.NOT_ASKED:
         return known(())  # the demo has none yet
     if output.kind is not AnswerKind.ANSWER:
@@ -35,7 +35,7 @@ def read_groups(root: HostReader) -> Answer[tuple[str, ...]]:
 
 def read_issue_discards(root: HostReader) -> bool | None:
     """Return lvm.conf's issue_discards or its default; None where there is no LVM."""
-    output = root.run("lvmconfig", "--typeconfig", "full", "devices/issue_discards", timeout_s=_TOOL_S)
+    output = root.ask("lvmconfig", "--typeconfig", "full", "devices/issue_discards", timeout_s=_TOOL_S)
     words = {line.strip() for line in output.stdout.split("\n")}
     return {"issue_discards=1": True, "issue_discards=0": False}.get(
         next((word for word in words if word.startswith("issue_discards=")), "")
@@ -51,7 +51,7 @@ def read_trim_timer(root: HostReader) -> str:
     """Return the state of fstrim.timer: enabled, disabled, masked; "" where systemd has none."""
     if not runs_systemd(root):
         return ""
-    word = root.run("systemctl", "is-enabled", _TIMER, timeout_s=_TOOL_S).stdout.strip()
+    word = root.ask("systemctl", "is-enabled", _TIMER, timeout_s=_TOOL_S).stdout.strip()
     return "" if word == "not-found" else word
 
 
@@ -62,7 +62,7 @@ def read_raid456_discards(root: HostReader) -> bool | None:
 
 def _extents(root: HostReader, path: str, value: str) -> str:
     """Whether the data start at a stripe boundary (pvs(8): pe_start)."""
-    output = root.run("pvs", "--noheadings", "--nosuffix", "--units", "b", "--options", "pe_start", path)
+    output = root.ask("pvs", "--noheadings", "--nosuffix", "--units", "b", "--options", "pe_start", path)
     if output.why_not:
         return f"{path} cannot be examined: {output.why_not}"
     start, wanted = whole_number(output.stdout), whole_number(value)
@@ -74,7 +74,7 @@ def _extents(root: HostReader, path: str, value: str) -> str:
 
 
 def _group(root: HostReader, path: str, value: str) -> str:
-    output = root.run("pvs", "--noheadings", "--options", "vg_name", path)
+    output = root.ask("pvs", "--noheadings", "--options", "vg_name", path)
     if output.why_not:
         return f"{path} cannot be examined: {output.why_not}"
     found = output.stdout.strip() if output.status == 0 else ""
@@ -85,7 +85,7 @@ def _group(root: HostReader, path: str, value: str) -> str:
 
 def _volume(root: HostReader, name: str, value: str) -> str:
     """Compare all rows of lvs, one per segment: a volume may have been extended with other stripes."""
-    output = root.run(
+    output = root.ask(
         *("lvs", "--noheadings", "--nosuffix", "--units", "k", "--separator", ","),
         *("--options", "stripes,stripe_size", name),
     )
@@ -106,7 +106,7 @@ def _stripes(row: str) -> str:
 def _geometry(root: HostReader, path: str, value: str) -> str:
     """Compare tune2fs's or xfs_info's figures, in blocks; the device may be mounted or not."""
     xfs = value.startswith("sunit=")
-    output = root.run(*(("xfs_info", path) if xfs else ("tune2fs", "-l", path)))
+    output = root.ask(*(("xfs_info", path) if xfs else ("tune2fs", "-l", path)))
     if output.why_not or output.status != 0:
         said = output.why_not or output.stderr.strip() or output.stdout.strip()
         return f"{path} cannot be examined: {said}"
@@ -133,7 +133,7 @@ def _xfs_geometry(text: str) -> str:
 
 def _unit(root: HostReader, unit: str, value: str) -> str:
     verb = "is-active" if value in _ACTIVITY else "is-enabled"
-    output = root.run("systemctl", verb, unit)
+    output = root.ask("systemctl", verb, unit)
     if output.why_not:
         return f"the state of {unit} cannot be read: {output.why_not}"
     found = output.stdout.strip()

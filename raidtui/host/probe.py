@@ -26,7 +26,7 @@ def probe_signatures(root: HostReader, name: str) -> Answer[tuple[Use, ...]]:
         disk = DiskReader(root).read({name}).get(name)
         return known(tuple(use for use in disk.uses if use.kind == "signature") if disk else ())
     path = f"/dev/{name}"
-    output = root.run("blkid", "--probe", "--output", "export", path, timeout_s=_PROBE_S)
+    output = root.ask("blkid", "--probe", "--output", "export", path, timeout_s=_PROBE_S)
     if output.status == 0:
         rows = _rows(output.stdout)
         found = _uses(rows)
@@ -67,7 +67,7 @@ class TogetherProbe:
 
     def _ask(self) -> dict[str, Answer[tuple[Use, ...]]]:
         argv = ("blkid", "--probe", "--output", "export", *self._paths)
-        output = self._root.run(*argv, timeout_s=_TOGETHER_S)
+        output = self._root.ask(*argv, timeout_s=_TOGETHER_S)
         if output.status not in {0, _NOTHING} or output.stderr.strip():
             return {}
         said = [_rows(block) for block in output.stdout.split("\n\n") if block.strip()]
@@ -75,7 +75,7 @@ class TogetherProbe:
             return {}  # it is not understood
         seen = {rows["DEVNAME"]: output.answer(found) for rows in said if (found := _uses(rows))}
         bare = [path for path in self._paths if path not in seen]
-        wiped = self._root.run("wipefs", "--no-act", "--noheadings", *bare, timeout_s=_TOGETHER_S)
+        wiped = self._root.ask("wipefs", "--no-act", "--noheadings", *bare, timeout_s=_TOGETHER_S)
         if bare and wiped.status == 0 and not wiped.stdout.strip() and not wiped.stderr.strip():
             seen |= {path: known((), f"blkid and wipefs of {path}") for path in bare}
         return {name: seen[path] for path, name in self._paths.items() if path in seen}
@@ -95,7 +95,7 @@ def _uses(rows: dict[str, str]) -> tuple[Use, ...]:
 
 def _none(root: HostReader, path: str) -> Answer[tuple[Use, ...]]:
     """Confirm that there is nothing: blkid ends with the same status where a device cannot be read."""
-    output = root.run("wipefs", "--no-act", "--noheadings", path, timeout_s=_PROBE_S)
+    output = root.ask("wipefs", "--no-act", "--noheadings", path, timeout_s=_PROBE_S)
     if output.status != 0:
         return output.silent()
     types = wiped_types(output)

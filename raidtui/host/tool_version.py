@@ -18,9 +18,9 @@ def read_version(root: HostReader, tool: str, form: re.Pattern[str]) -> Answer[t
         tool: it is asked with ``--version``.
         form: matches the version in what it prints: a group for each number.
     """
-    output = root.run(tool, "--version", timeout_s=_VERSION_S)
+    output = root.ask(tool, "--version", timeout_s=_VERSION_S)
     if output.kind is AnswerKind.TIMED_OUT:
-        output = root.run(tool, "--version", timeout_s=_VERSION_S)
+        output = root.ask(tool, "--version", timeout_s=_VERSION_S)
     found = form.search(output.stdout + output.stderr)
     if found:
         return output.answer(tuple(map(int, found.groups())))

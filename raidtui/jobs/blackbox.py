@@ -90,7 +90,7 @@ def _texts(root: HostReader, plan: Plan) -> Mapping[str, bytes]:
     ]
     found = {"mdstat.txt": _mdstat(root)}
     for name, argv in commands:
-        output = root.run(*argv)
+        output = root.ask(*argv)
         text = output.stdout + output.stderr + output.why_not
         found[name.replace("/", "!")] = text.encode("utf-8", "replace")
     return found

@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from raidtui.host.md.array_attributes import integer, pair_of
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.jobs.host_writer import HostWriter
 from raidtui.view.units import SECTOR_BYTES
 
 _NO_LIMIT = "max"
@@ -79,7 +80,7 @@ class ReshapePace:
         if last or to > place.limit:
             # The kernel refuses it where the array was stopped, or another has changed the limit meanwhile.
             with contextlib.suppress(OSError):
-                self._root.write(f"{self._base}/sync_max", _NO_LIMIT if last else str(to))
+                HostWriter(self._root).write(f"{self._base}/sync_max", _NO_LIMIT if last else str(to))
         return not last
 
     def _place(self) -> _Place | None:

@@ -6,14 +6,10 @@ and keep their own journal.
 
 from __future__ import annotations
 
-import contextlib
 import errno
-import os
 import re
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -22,8 +18,8 @@ from raidtui.host.facts import why_not
 from raidtui.host.md.array_names import canonical_uuid, read_uuid
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.tools import ToolOutput
+from raidtui.jobs.host_writer import HostWriter, replace_file
 from raidtui.jobs.journal import Journal
-from raidtui.jobs.state_files import sync_folder
 from raidtui.model.knob import same_value
 from raidtui.model.plan import Fact, Plan, Step
 from raidtui.view.units import SECTOR_BYTES, binary_size
@@ -127,7 +123,7 @@ def do_step(
         reason = _run(root, step, say)
         end_s = time.monotonic() + _PATIENCE_S
         while reason and step.patient and time.monotonic() < end_s and holds(root, step.needs):
-            root.run("udevadm", "settle", "--timeout=5")
+            HostWriter(root).run("udevadm", "settle", "--timeout=5")
             time.sleep(_PROOF_PACE_S)
             reason = _run(root, step, say)
         if reason and step.may_fail:
@@ -142,7 +138,7 @@ def do_step(
     elif step.content is not None and root.source:
         reason = "a simulated or captured host has no files here"
     elif step.content is not None:
-        reason = _replace(step.path, step.content, backup)
+        reason = replace_file(step.path, step.content, backup)
     else:
         reason = _write(root, step)
     if step.repeats and not reason:
@@ -179,7 +175,7 @@ def _write(root: HostReader, step: Step) -> str:
         if found is None or found != canonical_uuid(wanted):
             return "another array has this name now" if found else "the array is gone"
     try:
-        root.write_apart(step.path, step.text)
+        HostWriter(root).write(step.path, step.text)
     except OSError as error:
         return _meaning(root, error, step.path)
     return ""
@@ -195,7 +191,7 @@ def _meaning(root: HostReader, error: OSError, path: str) -> str:
 
 def _run(root: HostReader, step: Step, say: Say) -> str:
     before = read_discards(root, step.counts)
-    output = root.run(*step.argv, timeout_s=step.timeout_s, stdin=step.stdin)
+    output = HostWriter(root).run(*step.argv, timeout_s=step.timeout_s, stdin=step.stdin)
     for text in (output.stdout, output.stderr):
         if text:
             say(text)
@@ -218,35 +214,6 @@ def _discarded(root: HostReader, step: Step, before: dict[str, int], *, patient:
         if not patient or any(found.values()) or not found or time.monotonic() >= end_s:
             return found
         time.sleep(_PROOF_PACE_S)
-
-
-def _replace(path: str, content: str, backup: str) -> str:
-    """Replace a file atomically. The new file has the owner and mode of the old one, which is kept."""
-    target = Path(os.path.realpath(path))  # a symbolic link is kept
-    temporary = ""
-    try:
-        data = content.encode("latin-1")  # bytes as they are: see Survey.texts
-        old = target.stat() if target.exists() else None
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            os.fchmod(file.fileno(), 0o644 if old is None else old.st_mode & 0o7777)
-            if old is not None:
-                os.fchown(file.fileno(), old.st_uid, old.st_gid)
-            file.flush()
-            os.fsync(file.fileno())
-        if old is not None and backup:
-            with contextlib.suppress(FileExistsError):
-                os.link(target, f"{target}.{backup}")
-        Path(temporary).replace(target)
-        sync_folder(target.parent)
-    except UnicodeEncodeError as error:
-        return f"{path} cannot be written: it holds {content[error.start]!r}, which is not a byte"
-    except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
-        return f"{path} cannot be written: {error.strerror}"
-    return ""
 
 
 def _wait_for(root: HostReader, facts: tuple[Fact, ...], again: Callable[[], str] | None = None) -> str:

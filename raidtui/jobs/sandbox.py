@@ -13,14 +13,15 @@ import pwd
 import subprocess
 import sys
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
 import msgspec
 from msgspec import Struct
 
 import raidtui
-from raidtui.host.tools import tool_path
+from raidtui.host.tools import end, tool_path
 from raidtui.jobs.sandbox_launcher import OPTIONAL
 
 PARTS = ("mount", "net", "ipc", "uts", "pid", "limits", "caps", "uid", "nnp")
@@ -30,7 +31,7 @@ NOT_KNOWN = "all"
 WITHOUT_ROOT: tuple[str, ...] = ("mount", "net", "ipc", "uts", "pid", "caps", "uid")
 """The parts that only root can give up, or make."""
 _UIDS = range(61184, 65520)  # systemd's for DynamicUser=: no account has one
-_PROBE_S = 20.0
+_PROBE_S, _END_S = 20.0, 5.0
 
 
 class Sandbox(Struct, frozen=True, kw_only=True):
@@ -67,14 +68,79 @@ class Kept(Struct, frozen=True, kw_only=True):
     missing: dict[str, str] = {}
 
 
-def sandboxed(sandbox: Sandbox, argv: Sequence[str], say: int) -> tuple[str, ...]:
-    """Return the command that starts a tool in a sandbox; it is run with ``sandbox_environment`` in ``/``.
+BARE = Sandbox(uid=0, calls=False, without=PARTS)
+"""No sandbox: a tool that needs root's powers, and ends with whoever has started it all the same."""
+
+
+@contextlib.contextmanager
+def started(
+    sandbox: Sandbox,
+    argv: Sequence[str],
+    *,
+    stdin: int | IO[bytes] = subprocess.DEVNULL,
+    stdout: int | IO[bytes] = subprocess.PIPE,
+    stderr: int | IO[bytes] = subprocess.PIPE,
+) -> Iterator[tuple[subprocess.Popen[bytes], Callable[[], Kept]]]:
+    """Start a tool, in a session of its own; it also ends with this process, and with the context.
 
     Args:
         sandbox: what it may do.
         argv: the tool, its path first.
-        say: an open descriptor, on which a line of JSON says what holds (``read_kept``).
+        stdin: what it reads.
+        stdout: where its output goes.
+        stderr: where its errors go.
+
+    Yields:
+        the process that starts it, whose exit status is the tool's, or 128 + N after signal N; and what
+        returns, once it has ended, which parts held.
+
+    Raises:
+        OSError: it cannot be started.
     """
+    reads, writes = os.pipe()
+    with os.fdopen(reads, "rb") as said:
+        try:
+            process = subprocess.Popen(
+                _command(sandbox, argv, writes),
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                cwd="/",
+                env={**os.environ, "LC_ALL": "C", "PYTHONPATH": str(Path(raidtui.__file__).parents[1])},
+                pass_fds=(writes,),
+                start_new_session=True,
+            )
+        finally:
+            os.close(writes)
+        try:
+            yield process, lambda: _read_kept(said.fileno())
+        finally:
+            kill_tree(process)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_END_S)
+            end(process)
+            for stream in (process.stdin, process.stdout, process.stderr):
+                if stream is not None:
+                    stream.close()
+
+
+def kill_tree(process: subprocess.Popen[bytes]) -> None:
+    """Kill a tool and its children; the process that has started it ends with it, and not before."""
+    if process.poll() is not None:
+        return
+    import psutil  # noqa: PLC0415  (a worker alone needs it, and rarely)
+
+    try:
+        first = psutil.Process(process.pid)
+        tree = first.children(recursive=True) or [first]
+    except psutil.Error:
+        return
+    for each in tree:
+        with contextlib.suppress(psutil.Error):
+            each.kill()
+
+
+def _command(sandbox: Sandbox, argv: Sequence[str], say: int) -> tuple[str, ...]:
     given = sandbox
     if os.geteuid():
         given = msgspec.structs.replace(sandbox, without=(*sandbox.without, *WITHOUT_ROOT))
@@ -84,12 +150,7 @@ def sandboxed(sandbox: Sandbox, argv: Sequence[str], say: int) -> tuple[str, ...
     return (*own, order, str(say), "--", *argv)
 
 
-def sandbox_environment() -> dict[str, str]:
-    """Return the environment of that command, this program's own; the tool gets a fixed one."""
-    return {**os.environ, "LC_ALL": "C", "PYTHONPATH": str(Path(raidtui.__file__).parents[1])}
-
-
-def read_kept(number: int) -> Kept:
+def _read_kept(number: int) -> Kept:
     """Return what was said on a descriptor whose other end has been closed; nothing where nothing was."""
     with contextlib.suppress(msgspec.DecodeError, OSError):
         return msgspec.json.decode(os.read(number, 1 << 16), type=Kept)
@@ -119,24 +180,12 @@ def _refused_parts() -> dict[str, str]:
     path = tool_path("true")
     if path is None:
         raise _SilenceError("they could not be tried: true is not installed")
-    reads, writes = os.pipe()
-    with os.fdopen(reads, "rb") as said:
+    with started(Sandbox(uid=_UIDS[0]), (path,)) as (process, kept_by):
         try:
-            subprocess.run(
-                sandboxed(Sandbox(uid=_UIDS[0]), (path,), writes),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                cwd="/",
-                env=sandbox_environment(),
-                pass_fds=(writes,),
-                timeout=_PROBE_S,
-                check=False,
-            )
+            process.communicate(timeout=_PROBE_S)
         except subprocess.TimeoutExpired as error:
             raise _SilenceError(f"they could not be set up within {_PROBE_S:.0f} s") from error
-        finally:
-            os.close(writes)
-        kept = read_kept(said.fileno())
+        kept = kept_by()
     if not (kept.held or kept.missing):
         raise _SilenceError("what sets them up has ended without a word")
     return {name: why for name, why in kept.missing.items() if name not in OPTIONAL}

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.jobs.host_writer import HostWriter
 from raidtui.jobs.rollback import bound_to_start
 from raidtui.jobs.runner import holds, reads_so
 from raidtui.jobs.store import Job
@@ -43,7 +44,7 @@ class Undoing:
             end_s = end_s or time.monotonic() + _BACK_S
             if not stuck or not plan.stacked or time.monotonic() >= end_s:
                 return stuck
-            self._root.run("udevadm", "settle", "--timeout=10")
+            HostWriter(self._root).run("udevadm", "settle", "--timeout=10")
 
     def _undo_once(self, plan: Plan) -> str:
         """Undo the steps that are not undone yet, once; return why the first one that cannot be is not."""

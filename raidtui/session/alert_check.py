@@ -127,7 +127,7 @@ def _way(root: HostReader) -> tuple[AlertRoute, str]:
 def _begin(root: HostReader, way: AlertRoute) -> str:
     """Make the alert; return why that failed."""
     if way is AlertRoute.MDADM:
-        output = root.run(*_MDADM, timeout_s=_MDADM_S)
+        output = root.ask(*_MDADM, timeout_s=_MDADM_S)
         failed = output.status not in {0, None}
         return output.why_not or (f"mdadm failed: {output.stderr.strip()}" if failed else "")
     direct = (sys.executable, "-P", "-m", "raidtui", "alert", "--event")

@@ -148,7 +148,7 @@ class PlayedJobs:
             return f"{step.why}, but has not finished: {reason}"
         if step.paces:  # no power cut meets the demo: md need not halt
             with contextlib.suppress(OSError):
-                self._root.write(f"/sys/class/block/{step.paces}/md/sync_max", "max")
+                self._root.take_value(f"/sys/class/block/{step.paces}/md/sync_max", "max")
         if job.state is not JobState.GOES_ON:
             job.note(JobState.GOES_ON, reason=f"{step.why}; other jobs can run meanwhile")
         texts = (

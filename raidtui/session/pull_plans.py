@@ -231,7 +231,7 @@ def _member_disks(survey: Survey, record: PullRecord) -> frozenset[str]:
 
 def read_table(root: HostReader, disk: str) -> Table | Refusal:
     """Return the partition table of a disk, or why it is not known."""
-    output = root.run("sfdisk", "--dump", f"/dev/{disk}")
+    output = root.ask("sfdisk", "--dump", f"/dev/{disk}")
     if output.why_not or output.status != 0:
         why = output.why_not or output.stderr.strip() or f"sfdisk failed ({output.status})"
         return Refusal(

@@ -187,7 +187,7 @@ class StackReader:
     # -- by the crew
 
     def _run(self, key: str, argv: tuple[str, ...]) -> ToolOutput | None:
-        output = self._root.run(*argv, timeout_s=self._limit_s)
+        output = self._root.ask(*argv, timeout_s=self._limit_s)
         if output.status == 0:
             self._silent.pop(key, None)
             return output

@@ -19,6 +19,7 @@ from raidtui.host.readers.host_reader import HostReader, KernelEvent
 from raidtui.jobs.last_look import LastLook
 from raidtui.jobs.pace_news import read_news
 from raidtui.jobs.sync_book import open_book
+from raidtui.jobs.write_apart import unanswered_since
 from raidtui.model.absent import AbsentArray
 from raidtui.model.advice_count import AdviceCount
 from raidtui.model.array import Array, Phase
@@ -215,7 +216,7 @@ class HostWatch:
                 still = Estimate(speed_kib_s=0.0, left_s=None, left_low_s=None, left_high_s=None)
                 estimates[array.key] = estimate if stood is None else still
             held = held_back_by(array, snapshot, self.history.track(array), loads, stood)
-            if (since_s := self.root.unanswered_since(array.name)) is not None:
+            if self.root.live and (since_s := unanswered_since(array.name)) is not None:
                 begun = time.strftime("%H:%M", time.localtime(since_s))
                 further = f"; it {held.words}" if held is not None and held.brake is Brake.STALLED else ""
                 held = HeldBack(brake=Brake.STALLED, words=f"md has taken no write since {begun}{further}")

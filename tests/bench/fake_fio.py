@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from raidtui.jobs.sandbox import PARTS, WITHOUT_ROOT, Kept, Sandbox, sandboxed
+from raidtui.jobs import sandbox as sandbox_module
+from raidtui.jobs.sandbox import PARTS, WITHOUT_ROOT, Kept, Sandbox
 
 _SCRIPT = """#!{python}
 import os, signal, sys, time
@@ -99,13 +100,14 @@ class FakeFio:
 
     def in_place(self, monkeypatch: pytest.MonkeyPatch) -> FakeFio:
         """Stand where fio is, in a sandbox without the parts that would hide it or need root; return it."""
+        real = sandbox_module._command
 
         def opened(sandbox: Sandbox, argv: Sequence[str], say: int) -> tuple[str, ...]:
-            return sandboxed(replace(sandbox, without=WITHOUT_ROOT, calls=False), argv, say)
+            return real(replace(sandbox, without=WITHOUT_ROOT, calls=False), argv, say)
 
         monkeypatch.setattr("raidtui.bench.run.fio_process.tool_path", self.find)
-        monkeypatch.setattr("raidtui.bench.run.fio_process.sandboxed", opened)
-        monkeypatch.setattr("raidtui.bench.run.fio_process.read_kept", lambda _: Kept(held=PARTS))
+        monkeypatch.setattr("raidtui.jobs.sandbox._command", opened)
+        monkeypatch.setattr("raidtui.jobs.sandbox._read_kept", lambda _: Kept(held=PARTS))
         return self
 
     @property

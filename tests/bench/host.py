@@ -46,7 +46,7 @@ class Host(Stage):
     def writable(self) -> bool:
         return True
 
-    def write(self, path: str, text: str) -> None:
+    def take_value(self, path: str, text: str) -> None:
         self.read(path)
         short = path.removeprefix(f"{BLOCK}/")
         self.writes.append(f"{short} {text}")
@@ -61,14 +61,14 @@ class Host(Stage):
             self.put(path.replace("scheduler", "nr_requests"), "256\n")  # as the kernel does
         self.put(path, f"{text}\n")
 
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         del timeout_s, stdin
         self.ran.append(argv)
         if (output := blkid_output(self, argv)) is not None:
             return output
         if argv[0] in self.answers:
             return ToolOutput(argv=argv, status=0, stdout=self.answers[argv[0]], stderr="")
-        return super().run(*argv)
+        return super()._asked(*argv)
 
     def knobs(self, name: str = "sda") -> Mapping[str, str]:
         """A disk's settings."""

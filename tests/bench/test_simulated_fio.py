@@ -44,7 +44,7 @@ def test_the_order_of_things(scene: Scene) -> None:
 
 def test_a_knob_counts(scene: Scene) -> None:
     before = iops(scene, READ, "sda")
-    scene.root.write("/sys/class/block/sda/device/queue_depth", "1")
+    scene.root.take_value("/sys/class/block/sda/device/queue_depth", "1")
     assert iops(scene, READ, "sda") < before / 5
 
 

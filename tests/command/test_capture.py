@@ -122,8 +122,8 @@ def test_what_mdadm_said_is_in_it(stage: Stage, tmp_path: Path) -> None:
     write_capture(stage, target)
     root = open_root(str(target))
     argv = ("mdadm", "--examine", "--export", "/dev/sda1")
-    assert root.run(*argv).stdout == stage.run(*argv).stdout
-    assert root.run("mdadm", "--zero-superblock", "/dev/sda1").status is None
+    assert root.ask(*argv).stdout == stage.ask(*argv).stdout
+    assert root.ask("mdadm", "--examine", "/dev/sdx9").status is None
 
 
 NUMBERS = {
@@ -282,8 +282,6 @@ def test_absolute_names_stay_in_memory(stage: Stage, tmp_path: Path) -> None:
     after = opened(plain)
     assert after.host.name == "nas"
     assert [array.name for array in after.arrays] == ["md0", "md1", "md2"]
-    with pytest.raises(OSError, match="never written to"):
-        open_root(str(plain)).write("/proc/sys/kernel/hostname", "evil")
 
 
 def test_a_large_host(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ class TypesHost(WearHost):
             return self.place.read_text() if self.place.exists() else None
         return super().text(path, keep=keep)
 
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         """See ``HostReader.run``."""
         if argv[-1] == "--scan-open" and self.scan is not None:
             return ToolOutput(argv=argv, status=0, stdout=self.scan, stderr="")
@@ -42,7 +42,7 @@ class TypesHost(WearHost):
             return ToolOutput(
                 argv=argv, status=None, stdout="", stderr="", why_not="smartctl is not installed"
             )
-        return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+        return super()._asked(*argv, timeout_s=timeout_s, stdin=stdin)
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ def test_mdstat_stays_readable_and_syncs_go_forward(moves: list[float | tuple[st
     for move in moves:
         if isinstance(move, tuple):
             with contextlib.suppress(OSError):
-                scene.root.write(*move)
+                scene.root.take_value(*move)
         else:
             scene.go(move)
         assert scene.mdstat().problems == []

@@ -11,7 +11,7 @@ _UUID = "0a1b2c3d:4e5f6071:8293a4b5:c6d7e8f9"
 
 def mdadm(scene: Scene, *argv: str) -> str:
     """Run it; returns what it prints, or its error."""
-    output = scene.root.run("mdadm", *argv)
+    output = scene.root.take_tool("mdadm", *argv)
     assert (output.status == 0) == (not output.stderr)
     return output.stdout or output.stderr
 
@@ -56,7 +56,7 @@ def test_refusals_of_manage(scene: Scene, argv: tuple[str, ...], says: str) -> N
 
 
 def test_a_former_member_is_re_added_by_its_bitmap(scene: Scene) -> None:
-    scene.root.write("/sys/class/block/md125/md/dev-nvme3n1p1/state", "remove")
+    scene.root.take_value("/sys/class/block/md125/md/dev-nvme3n1p1/state", "remove")
     for option in ("--fail", "--remove"):
         mdadm(scene, "--manage", "/dev/md125", option, "/dev/nvme0n1p1")
     assert "MD_NAME=demo:vm" in mdadm(scene, "--examine", "--export", "/dev/nvme0n1p1")
@@ -128,10 +128,11 @@ def test_what_is_cleared_is_gone(scene: Scene) -> None:
     assert "Device or resource busy" in mdadm(scene, "--zero-superblock", "/dev/sdh")
     mdadm(scene, "--stop", "/dev/md123")
     assert (
-        scene.root.run("wipefs", "--no-act", "/dev/sdi").stdout == f"sdi 0x1000 linux_raid_member {_UUID}\n"
+        scene.root.take_tool("wipefs", "--no-act", "/dev/sdi").stdout
+        == f"sdi 0x1000 linux_raid_member {_UUID}\n"
     )
-    assert scene.root.run("wipefs", "--all", "/dev/sdi").status == 0
-    assert scene.root.run("wipefs", "--no-act", "/dev/sdi").stdout == ""
+    assert scene.root.take_tool("wipefs", "--all", "/dev/sdi").status == 0
+    assert scene.root.take_tool("wipefs", "--no-act", "/dev/sdi").stdout == ""
     mdadm(scene, "--zero-superblock", "/dev/sdh")
     assert mdadm(scene, "--zero-superblock", "/dev/sdh").startswith("mdadm: Unrecognised md component device")
     assert scene.root.simulated.stopped == []

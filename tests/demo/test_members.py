@@ -23,7 +23,7 @@ def _flags(scene: Scene, name: str) -> dict[str, str]:
 
 
 def test_a_failed_member_and_a_spare(scene: Scene) -> None:
-    scene.root.write(f"{VM}/dev-nvme0n1p1/state", "faulty")
+    scene.root.take_value(f"{VM}/dev-nvme0n1p1/state", "faulty")
     assert scene.root.text(f"{VM}/dev-nvme0n1p1/state") == "faulty"
     assert scene.root.text(f"{VM}/dev-nvme3n1p1/state") == "spare"
     assert scene.root.text(f"{VM}/degraded") == "1"
@@ -36,9 +36,9 @@ def test_a_failed_member_and_a_spare(scene: Scene) -> None:
 
 
 def test_the_last_copy_cannot_be_failed(scene: Scene) -> None:
-    scene.root.write(f"{ROOT}/dev-sda1/state", "faulty")
+    scene.root.take_value(f"{ROOT}/dev-sda1/state", "faulty")
     with pytest.raises(OSError, match="busy") as caught:
-        scene.root.write(f"{ROOT}/dev-sdb1/state", "faulty")
+        scene.root.take_value(f"{ROOT}/dev-sdb1/state", "faulty")
     assert caught.value.errno == errno.EBUSY
     assert scene.root.text(f"{ROOT}/array_state") == "broken"
     assert scene.array("md126").state == "broken"
@@ -46,17 +46,17 @@ def test_the_last_copy_cannot_be_failed(scene: Scene) -> None:
 
 
 def test_raid10_survives_one_of_each_pair(scene: Scene) -> None:
-    scene.root.write(f"{DATA}/dev-sda2/state", "faulty")
-    scene.root.write(f"{DATA}/dev-sdc2/state", "faulty")
+    scene.root.take_value(f"{DATA}/dev-sda2/state", "faulty")
+    scene.root.take_value(f"{DATA}/dev-sdc2/state", "faulty")
     assert scene.array("md127").up == "_U_U"
     with pytest.raises(OSError, match="busy"):
-        scene.root.write(f"{DATA}/dev-sdb2/state", "faulty")
+        scene.root.take_value(f"{DATA}/dev-sdb2/state", "faulty")
 
 
 def test_raid5_without_two_is_broken(scene: Scene) -> None:
-    scene.root.write(f"{VM}/dev-nvme0n1p1/state", "faulty")
+    scene.root.take_value(f"{VM}/dev-nvme0n1p1/state", "faulty")
     with pytest.raises(OSError, match="busy"):
-        scene.root.write(f"{VM}/dev-nvme1n1p1/state", "faulty")
+        scene.root.take_value(f"{VM}/dev-nvme1n1p1/state", "faulty")
     assert scene.array("md125").state == "broken"
     assert scene.array("md125").sync is None
     scene.go(2000)  # the story leaves it alone
@@ -65,12 +65,12 @@ def test_raid5_without_two_is_broken(scene: Scene) -> None:
 
 def test_raid0_refuses(scene: Scene) -> None:
     with pytest.raises(OSError, match="busy"):
-        scene.root.write(f"{SCRATCH}/dev-sdc1/state", "faulty")
+        scene.root.take_value(f"{SCRATCH}/dev-sdc1/state", "faulty")
     assert scene.root.text(f"{SCRATCH}/array_state") == "broken"
 
 
 def test_replacement(scene: Scene) -> None:
-    scene.root.write(f"{VM}/dev-nvme0n1p1/state", "want_replacement")
+    scene.root.take_value(f"{VM}/dev-nvme0n1p1/state", "want_replacement")
     assert scene.root.text(f"{VM}/dev-nvme0n1p1/state") == "in_sync,want_replacement"
     assert scene.root.text(f"{VM}/dev-nvme3n1p1/state") == "spare,replacement"
     assert _flags(scene, "md125")["nvme3n1p1"] == "R"
@@ -84,8 +84,8 @@ def test_replacement(scene: Scene) -> None:
 
 def test_replaced_member_is_left_as_failed(scene: Scene) -> None:
     array = _array(scene, "vm")
-    scene.root.write(f"{VM}/sync_speed_min", "4000000")
-    scene.root.write(f"{VM}/dev-nvme0n1p1/state", "want_replacement")
+    scene.root.take_value(f"{VM}/sync_speed_min", "4000000")
+    scene.root.take_value(f"{VM}/dev-nvme0n1p1/state", "want_replacement")
     while array.sync is not None:
         scene.root.simulated.advance(10)
     assert [(m.device, m.slot, m.state) for m in array.members] == [
@@ -97,10 +97,10 @@ def test_replaced_member_is_left_as_failed(scene: Scene) -> None:
 
 
 def test_re_add_with_a_bitmap_is_short(scene: Scene) -> None:
-    scene.root.write(f"{VM}/dev-nvme3n1p1/state", "remove")
-    scene.root.write(f"{VM}/dev-nvme0n1p1/state", "faulty")
+    scene.root.take_value(f"{VM}/dev-nvme3n1p1/state", "remove")
+    scene.root.take_value(f"{VM}/dev-nvme0n1p1/state", "faulty")
     assert scene.array("md125").sync is None
-    scene.root.write(f"{VM}/dev-nvme0n1p1/state", "re-add")
+    scene.root.take_value(f"{VM}/dev-nvme0n1p1/state", "re-add")
     assert scene.done_kib("md125") == 751_616_000 * 95 // 100
     assert _flags(scene, "md125")["nvme0n1p1"] == ""
     assert "dev-nvme3n1p1" not in scene.root.names(VM)
@@ -109,7 +109,7 @@ def test_re_add_with_a_bitmap_is_short(scene: Scene) -> None:
 def test_a_new_disk_fills_a_hole(scene: Scene) -> None:
     kernel, data = scene.root.simulated, _array(scene, "data")
     kernel.plug(newcomer())
-    scene.root.write(f"{DATA}/dev-sda2/state", "faulty")
+    scene.root.take_value(f"{DATA}/dev-sda2/state", "faulty")
     add_member(kernel, data, "sde", "sde")
     sync = scene.array("md127").sync
     assert sync is not None
@@ -126,9 +126,9 @@ def test_a_new_disk_fills_a_hole(scene: Scene) -> None:
 
 
 def test_flags(scene: Scene) -> None:
-    scene.root.write(f"{ROOT}/dev-sdb1/state", "writemostly")
+    scene.root.take_value(f"{ROOT}/dev-sdb1/state", "writemostly")
     assert scene.root.text(f"{ROOT}/dev-sdb1/state") == "in_sync,write_mostly"
     assert _flags(scene, "md126")["sdb1"] == "W"
-    scene.root.write(f"{ROOT}/dev-sdb1/state", "-writemostly")
-    scene.root.write(f"{ROOT}/dev-sdb1/state", "failfast")
+    scene.root.take_value(f"{ROOT}/dev-sdb1/state", "-writemostly")
+    scene.root.take_value(f"{ROOT}/dev-sdb1/state", "failfast")
     assert scene.root.text(f"{ROOT}/dev-sdb1/state") == "in_sync,failfast"

@@ -60,13 +60,13 @@ def test_a_disk_that_is_not_there(scene: Scene) -> None:
 
 
 def test_other_tools_are_not_there(scene: Scene) -> None:
-    assert scene.root.run("hdparm", "-I", "/dev/sda").status is None
+    assert scene.root.take_tool("hdparm", "-I", "/dev/sda").status is None
 
 
 def test_the_same_time_gives_the_same_text() -> None:
     def text(scene: Scene) -> str:
         scene.go(300)
-        return scene.root.run("smartctl", "--json=c", "-x", "-n", "standby,3,5", "/dev/sdd").stdout
+        return scene.root.take_tool("smartctl", "--json=c", "-x", "-n", "standby,3,5", "/dev/sdd").stdout
 
     assert text(Scene()) == text(Scene())
 
@@ -117,7 +117,7 @@ def test_what_the_recover_cost(scene: Scene) -> None:
 
 def test_the_text_is_smartctls(scene: Scene) -> None:
     whole = json.loads(
-        scene.root.run("smartctl", "--json=c", "-x", "-n", "standby,3,5", "/dev/nvme0n1").stdout
+        scene.root.take_tool("smartctl", "--json=c", "-x", "-n", "standby,3,5", "/dev/nvme0n1").stdout
     )
     assert whole["device"] == {"name": "/dev/nvme0n1", "type": "nvme", "protocol": "NVMe"}
     assert whole["nvme_smart_health_information_log"]["percentage_used"] == 22
@@ -125,8 +125,8 @@ def test_the_text_is_smartctls(scene: Scene) -> None:
 
 @pytest.mark.parametrize(("name", "kind"), [("sda", SelfTestKind.OTHER), ("nvme0n1", SelfTestKind.SHORT)])
 def test_a_self_test_runs_to_its_end(scene: Scene, name: str, kind: SelfTestKind) -> None:
-    assert scene.root.run("smartctl", "-t", "short", f"/dev/{name}").status == 0
-    assert scene.root.run("smartctl", "-t", "long", f"/dev/{name}").status == 4  # one runs
+    assert scene.root.take_tool("smartctl", "-t", "short", f"/dev/{name}").status == 0
+    assert scene.root.take_tool("smartctl", "-t", "long", f"/dev/{name}").status == 4  # one runs
     scene.go(31)
     assert self_tests(scene, name).running == RunningSelfTest(kind=kind, left_percent=80)
     scene.go(90)
@@ -138,14 +138,14 @@ def test_a_self_test_runs_to_its_end(scene: Scene, name: str, kind: SelfTestKind
 
 @pytest.mark.parametrize("name", ["sda", "nvme0n1"])
 def test_a_self_test_is_aborted(scene: Scene, name: str) -> None:
-    scene.root.run("smartctl", "-t", "long", f"/dev/{name}")
+    scene.root.take_tool("smartctl", "-t", "long", f"/dev/{name}")
     scene.go(1)
-    assert scene.root.run("smartctl", "-X", f"/dev/{name}").status == 0
+    assert scene.root.take_tool("smartctl", "-X", f"/dev/{name}").status == 0
     tests = self_tests(scene, name)
     assert tests.running is None
     assert tests.last is not None
     assert (tests.last.kind, tests.last.outcome) == (SelfTestKind.LONG, SelfTestOutcome.ABORTED)
-    assert scene.root.run("smartctl", "-X", f"/dev/{name}").status == 0  # nothing runs: nothing happens
+    assert scene.root.take_tool("smartctl", "-X", f"/dev/{name}").status == 0  # nothing runs: nothing happens
 
 
 def self_tests(scene: Scene, name: str) -> SelfTests:

@@ -52,7 +52,7 @@ def test_the_story_repeats(scene: Scene) -> None:
 def test_a_failed_disk_is_exchanged_for_a_new_one(scene: Scene) -> None:
     def smart(name: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(
-            scene.root.run("smartctl", "--json=c", "-x", f"/dev/{name}").stdout
+            scene.root.take_tool("smartctl", "--json=c", "-x", f"/dev/{name}").stdout
         )
         return found
 
@@ -79,10 +79,10 @@ def test_the_exchange_keeps_away_from_what_the_user_did(scene: Scene) -> None:
     scene.go(41)
     remove_member(kernel, vm, "nvme1n1p1")
     add_member(kernel, vm, "nvme4n1", "nvme4n1")
-    assert scene.root.run("mdadm", "--examine", "--export", "/dev/nvme1n1p1").status == 0
+    assert scene.root.take_tool("mdadm", "--examine", "--export", "/dev/nvme1n1p1").status == 0
     scene.go(1000)
     assert [each.device for each in vm.members if each.is_spare] == ["nvme4n1"]
-    assert scene.root.run("mdadm", "--examine", "--export", "/dev/nvme1n1p1").status == 1
+    assert scene.root.take_tool("mdadm", "--examine", "--export", "/dev/nvme1n1p1").status == 1
 
 
 def test_arrays_come_to_rest(scene: Scene) -> None:
@@ -113,7 +113,7 @@ def test_a_listener_may_read(scene: Scene) -> None:
 
     scene.root.subscribe(read)
     scene.go(200)
-    scene.root.write(f"{DATA}/sync_action", "frozen")
+    scene.root.take_value(f"{DATA}/sync_action", "frozen")
     assert scene.mdstat().problems == []
 
 

@@ -116,7 +116,7 @@ def test_plugged_disk_appears_and_goes(scene: Scene) -> None:
 def test_removed_member_leaves_no_folder(scene: Scene) -> None:
     assert "dev-nvme1n1p1" in scene.root.names(VM)
     scene.go(41)
-    scene.root.run("mdadm", "--manage", "/dev/md125", "--remove", "/dev/nvme1n1p1")
+    scene.root.take_tool("mdadm", "--manage", "/dev/md125", "--remove", "/dev/nvme1n1p1")
     assert "dev-nvme1n1p1" not in scene.root.names(VM)
     assert "md125" not in scene.root.names("/sys/class/block/nvme1n1p1/holders")
     assert scene.root.link(f"{VM}/rd1") == "dev-nvme3n1p1"

@@ -133,10 +133,10 @@ def test_what_the_demo_refuses_of_caches() -> None:
     """As LVM and the kernel do."""
     root = demo_root()
     for volume in ("vg0/images", "vg0/none"):
-        refused = root.run("lvconvert", "--yes", "--splitcache", volume)
+        refused = root.take_tool("lvconvert", "--yes", "--splitcache", volume)
         assert (refused.status, refused.stderr) == (1, f"lvconvert: {volume} is no volume with a cache\n")
     with pytest.raises(OSError, match="No such file"):
-        root.write("/sys/class/block/bcache0/bcache/attach", "no set")
+        root.take_value("/sys/class/block/bcache0/bcache/attach", "no set")
 
 
 def test_the_bcache_of_the_demo() -> None:
@@ -155,11 +155,11 @@ def test_the_bcache_of_the_demo() -> None:
     assert "bcache0" not in candidate_names(root)
     assert "bcache0" not in snapshot.disks
     folder = "/sys/class/block/bcache0/bcache"
-    root.write(f"{folder}/cache_mode", "writethrough")
+    root.take_value(f"{folder}/cache_mode", "writethrough")
     assert root.text(f"{folder}/cache_mode") == "[writethrough] writeback writearound none"
     assert root.text(f"{folder}/dirty_data") == "0.0k"
-    root.write(f"{folder}/sequential_cutoff", "1048576")
+    root.take_value(f"{folder}/sequential_cutoff", "1048576")
     assert root.text(f"{folder}/sequential_cutoff") == "1.0M"
     for attribute, word in (("cache_mode", "none at all"), ("writeback_percent", "41"), ("state", "clean")):
         with pytest.raises(OSError, match=r"Invalid argument|Permission denied"):
-            root.write(f"{folder}/{attribute}", word)
+            root.take_value(f"{folder}/{attribute}", word)

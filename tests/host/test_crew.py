@@ -88,7 +88,7 @@ def test_what_cannot_be_read_is_asked_of_mdadm() -> None:
 class Silent(Stage):
     """A host whose mdadm does not answer for one device."""
 
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         if argv[:2] == ("mdadm", "--examine") and argv[-1] == "/dev/sdx":
             return ToolOutput(
                 argv=argv,
@@ -98,7 +98,7 @@ class Silent(Stage):
                 why_not="mdadm did not answer",
                 silence=AnswerKind.TIMED_OUT,
             )
-        return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+        return super()._asked(*argv, timeout_s=timeout_s, stdin=stdin)
 
 
 def test_a_device_that_does_not_answer_is_not_taken_for_an_empty_one() -> None:

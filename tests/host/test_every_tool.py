@@ -135,7 +135,7 @@ class Silent(MemoryReader):
         super().__init__({})
         self._output = output
 
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         del timeout_s, stdin
         return self._output(argv)
 
@@ -182,7 +182,7 @@ def test_readers_conclude_nothing(silence: str) -> None:
     assert isinstance(reading, NoReading)
     assert reading.why is not Unread.NO_TOOL
     if silence != "nonsense":
-        assert unreadable("debugfs", host.run("debugfs")) != "debugfs does not read the file system: "
+        assert unreadable("debugfs", host.ask("debugfs")) != "debugfs does not read the file system: "
         lines, trouble = read_ring(host)
         assert (lines, trouble is not None) == ([], True)
         assert trouble is not None

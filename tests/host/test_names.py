@@ -124,7 +124,7 @@ def test_name(files: dict[str, str], array: Array, name: ArrayName) -> None:
 
 def test_mdadm_is_not_asked_where_it_may_not_be_or_udev_knows() -> None:
     class NoTools(MemoryReader):
-        def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
             del timeout_s, stdin
             raise AssertionError(argv)
 
@@ -141,9 +141,9 @@ class Live(MemoryReader):
         super().__init__(files)
         self.asked: list[tuple[str, ...]] = []
 
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         self.asked.append(argv)
-        return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+        return super()._asked(*argv, timeout_s=timeout_s, stdin=stdin)
 
 
 def test_an_array_that_udev_does_not_know_yet_is_not_opened() -> None:

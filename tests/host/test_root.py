@@ -167,10 +167,7 @@ def test_folder_that_is_another_host(tmp_path: Path) -> None:
         True,
         False,
     ]
-    with pytest.raises(OSError, match="a captured tree is never written to") as raised:
-        root.write("/proc/sys/kernel/hostname", "x")
-    assert raised.value.errno == errno.EROFS
-    assert root.run("mdadm", "--version") == ToolOutput(
+    assert root.ask("mdadm", "--version") == ToolOutput(
         argv=("mdadm", "--version"),
         status=None,
         stdout="",
@@ -198,8 +195,6 @@ def test_memory() -> None:
     assert (root.names("/a"), root.names("/a/b"), root.text("/a/b/f")) == (("d", "e"), (), None)
     root.put("/a/b/g", "3")
     assert root.names("/a") == ("b", "d", "e")
-    with pytest.raises(OSError, match="a captured tree is never written to"):
-        root.write("/a/d", "x")
 
 
 @pytest.mark.parametrize(
@@ -213,7 +208,7 @@ def test_captured_output(held: str, status: int | None, stdout: str) -> None:
     argv = ("mdadm", "--detail", "--export", "/dev/md/data")
     assert output_path(argv) == "/.raidtui/run/mdadm_--detail_--export_-dev-md-data.txt"
     root = MemoryReader({output_path(argv): held})
-    assert root.run(*argv) == ToolOutput(argv=argv, status=status, stdout=stdout, stderr="")
+    assert root.ask(*argv) == ToolOutput(argv=argv, status=status, stdout=stdout, stderr="")
 
 
 @pytest.mark.parametrize(
@@ -226,7 +221,7 @@ def test_captured_output(held: str, status: int | None, stdout: str) -> None:
     ],
 )
 def test_a_captured_silence(held: str, kind: AnswerKind, why: str) -> None:
-    found = MemoryReader({output_path(("lvs",)): held}).run("lvs")
+    found = MemoryReader({output_path(("lvs",)): held}).ask("lvs")
     assert (found.status, found.kind, found.why_not) == (None, kind, why)
     if kind is not AnswerKind.NOT_UNDERSTOOD:
         assert captured_words(found) == held

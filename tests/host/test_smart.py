@@ -35,7 +35,7 @@ class Host(MemoryReader):
         self.asked: list[tuple[tuple[str, ...], float]] = []
         self._answer = answer
 
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         assert not stdin
         self.asked.append((argv, timeout_s))
         return self._answer(argv)

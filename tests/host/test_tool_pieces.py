@@ -75,10 +75,10 @@ def test_the_c_locale_and_no_input() -> None:
 
 
 def test_roots(tmp_path: Path) -> None:
-    captured = MemoryReader({output_path(("seq", "2")): "exit 0\n1\n2\n"})
-    assert list(captured.pieces("seq", "2", stall_s=1, ended=lambda: False)) == [b"1\n2"]
+    captured = MemoryReader({output_path(("lsblk", "2")): "exit 0\n1\n2\n"})
+    assert list(captured.pieces("lsblk", "2", stall_s=1, ended=lambda: False)) == [b"1\n2"]
     with pytest.raises(PiecesError, match="was not run for this capture"):
-        list(captured.pieces("seq", "3", stall_s=1, ended=lambda: False))
+        list(captured.pieces("lsblk", "3", stall_s=1, ended=lambda: False))
     (tmp_path / "a").write_text("text")
     folder = FolderReader(str(tmp_path))
     with folder.open("/a") as file:
@@ -88,5 +88,6 @@ def test_roots(tmp_path: Path) -> None:
     assert folder.modified_s("/a") == (tmp_path / "a").stat().st_mtime
     assert folder.modified_s("/b") is None
     with pytest.raises(PiecesError):
-        list(folder.pieces("seq", "2", stall_s=1, ended=lambda: False))
-    assert list(FolderReader().pieces("seq", "2", stall_s=60, ended=lambda: False)) == [b"1\n2\n"]
+        list(folder.pieces("lsblk", "2", stall_s=1, ended=lambda: False))
+    asked = FolderReader().pieces("lsblk", "--version", stall_s=60, ended=lambda: False)
+    assert b"".join(asked).startswith(b"lsblk from util-linux")

@@ -54,7 +54,7 @@ class Kernel(Stage):
         self.more |= more
         self.show(self._tree(), after_s=after_s)
 
-    def write(self, path: str, text: str) -> None:
+    def take_value(self, path: str, text: str) -> None:
         """See ``HostReader.write``."""
         if self.on_write is not None:
             self.on_write(path, text)

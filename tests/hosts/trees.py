@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from raidtui.host.readers.memory_reader import MemoryReader
+from raidtui.host.readers.simulated_reader import SimulatedReader
 from raidtui.host.tools import output_path
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
@@ -65,7 +65,7 @@ class Tree:
                 place.symlink_to(target)
 
 
-class Stage(MemoryReader):
+class Stage(SimulatedReader):
     """A root whose host changes when the test says so.
 
     Args:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.host.readers.memory_reader import MemoryReader
+from raidtui.host.readers.simulated_reader import SimulatedReader
 from raidtui.jobs import reshape_pace, worker
 from raidtui.jobs.reshape_pace import ReshapePace
 from raidtui.jobs.spawn import cancel
@@ -20,7 +20,7 @@ CHUNK, TOTAL = 128, 12_800
 SHIFTS = {"sda": (4096, 2048), "sdb": (4096, 2048), "sdc": (6144, 2560)}
 
 
-class Reshaping(MemoryReader):
+class Reshaping(SimulatedReader):
     """Md, which moves on as far as it may with each look at its clock, and records its place.
 
     Attributes:
@@ -42,7 +42,7 @@ class Reshaping(MemoryReader):
         self.put(f"{BASE}/sync_action", f"{action}\n")
         self.put(f"{BASE}/sync_completed", f"{self.done} / {TOTAL}\n" if action != "idle" else "none\n")
 
-    def write(self, path: str, text: str) -> None:
+    def take_value(self, path: str, text: str) -> None:
         assert path == f"{BASE}/sync_max"
         self.put(path, f"{text}\n")
         if text != "max":

@@ -19,9 +19,7 @@ from raidtui.jobs.sandbox import (
     Sandbox,
     free_uid,
     missing_parts,
-    read_kept,
-    sandbox_environment,
-    sandboxed,
+    started,
 )
 from raidtui.jobs.sandbox_launcher import NOT_STARTED, OPTIONAL
 from tests.lab.guests.deadline import wait_until
@@ -30,28 +28,10 @@ OPEN = (*WITHOUT_ROOT, "limits")
 """Without these it needs neither root nor a kernel that allows namespaces."""
 
 
-def started(sandbox: Sandbox, *argv: str) -> tuple[subprocess.Popen[bytes], int]:
-    """Start a tool; return the process, and where it is said what holds."""
-    reads, writes = os.pipe()
-    process = subprocess.Popen(
-        sandboxed(sandbox, argv, writes),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd="/",
-        env=sandbox_environment(),
-        pass_fds=(writes,),
-    )
-    os.close(writes)
-    return process, reads
-
-
 def ended(sandbox: Sandbox, *argv: str) -> tuple[int, str, str, Kept]:
-    process, reads = started(sandbox, *argv)
-    out, err = process.communicate(timeout=60)
-    kept = read_kept(reads)
-    os.close(reads)
-    return process.returncode, out.decode(), err.decode(), kept
+    with started(sandbox, argv) as (process, kept):
+        out, err = process.communicate(timeout=60)
+        return process.returncode, out.decode(), err.decode(), kept()
 
 
 def test_a_tool_in_its_folder(tmp_path: Path) -> None:
@@ -108,13 +88,19 @@ def inner(without: str) -> None:
 
 
 def test_signals() -> None:
-    process, reads = started(Sandbox(without=OPEN, calls=False), "/bin/sleep", "60")
-    assert read_kept(reads).held
-    os.close(reads)
-    wait_until(lambda: "sleep" in _below(process.pid), what="the tool")
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
-    assert process.returncode == 128 + signal.SIGINT
+    with started(Sandbox(without=OPEN, calls=False), ("/bin/sleep", "60")) as (process, kept):
+        assert kept().held
+        wait_until(lambda: "sleep" in _below(process.pid), what="the tool")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 128 + signal.SIGINT
+
+
+def test_it_ends_with_its_context() -> None:
+    with started(Sandbox(without=OPEN, calls=False), ("/bin/sleep", "60")) as (process, _):
+        wait_until(lambda: "sleep" in _below(process.pid), what="the tool")
+        tree = psutil.Process(process.pid).children(recursive=True)
+    assert process.returncode == 128 + signal.SIGKILL
+    assert not any(_runs(each) for each in tree)
 
 
 def _below(pid: int) -> list[str]:
@@ -124,8 +110,8 @@ def _below(pid: int) -> list[str]:
 def test_it_ends_with_whoever_started_it() -> None:
     """Also where that one is killed: the tool is told by the kernel."""
     code = (
-        "import sys, time; from tests.jobs.test_sandbox import started, OPEN, Sandbox;"
-        "started(Sandbox(without=OPEN, calls=False), '/bin/sleep', '60'); time.sleep(60)"
+        "import time\nfrom tests.jobs.test_sandbox import started, OPEN, Sandbox\n"
+        "with started(Sandbox(without=OPEN, calls=False), ('/bin/sleep', '60')): time.sleep(60)"
     )
     with subprocess.Popen(
         (sys.executable, "-c", code), stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]
@@ -157,7 +143,7 @@ def test_a_user_of_its_own() -> None:
 
 def test_what_a_host_does_not_allow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked once; what is a second layer is no reason, and without root nothing is missing."""
-    monkeypatch.setattr(module, "read_kept", lambda _: Kept(missing={"net": "no", "landlock": "no"}))
+    monkeypatch.setattr(module, "_read_kept", lambda _: Kept(missing={"net": "no", "landlock": "no"}))
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     module._refused_parts.cache_clear()
     assert missing_parts() == {"net": "no"}
@@ -171,11 +157,11 @@ def test_silence_is_not_that_all_is_allowed(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     module._refused_parts.cache_clear()
     with monkeypatch.context() as patch:
-        patch.setattr(module, "read_kept", lambda _: Kept())
+        patch.setattr(module, "_read_kept", lambda _: Kept())
         assert missing_parts() == {"all": "what sets them up has ended without a word"}
         patch.setattr(module, "_PROBE_S", 0.0)
         assert missing_parts() == {"all": "they could not be set up within 0 s"}
-    monkeypatch.setattr(module, "read_kept", lambda _: Kept(held=("net",)))
+    monkeypatch.setattr(module, "_read_kept", lambda _: Kept(held=("net",)))
     assert missing_parts() == {}
     module._refused_parts.cache_clear()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.readers.memory_reader import MemoryReader
+from raidtui.host.readers.simulated_reader import SimulatedReader
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs import runner
 from raidtui.jobs.runner import do_step, first_trouble, holds
@@ -23,7 +23,7 @@ CHECK = Fact(kind=FactKind.TEXT, subject=ACTION, value="check")
 STOP = Step(argv=("mdadm", "--stop", "/dev/md127"), why="x", stdin="y\n", timeout_s=7.0)
 
 
-class Host(MemoryReader):
+class Host(SimulatedReader):
     """Takes writes, and has one answer for all tools."""
 
     def __init__(self, *, status: int | None = 0, stdout: str = "", stderr: str = "", no: str = "") -> None:
@@ -31,10 +31,10 @@ class Host(MemoryReader):
         self.output = ToolOutput(argv=(), status=status, stdout=stdout, stderr=stderr, why_not=no)
         self.did: list[tuple[object, ...]] = []
 
-    def write(self, path: str, text: str) -> None:
+    def take_value(self, path: str, text: str) -> None:
         self.did.append((path, text))
 
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         self.did.append((argv, timeout_s, stdin))
         return self.output
 
@@ -156,7 +156,7 @@ def test_whole_or_not_at_all(
 def test_a_read_only_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     conf = tmp_path / "mdadm.conf"
     conf.write_text("old\n")
-    monkeypatch.setattr("raidtui.jobs.runner.tempfile.mkstemp", refuse(errno.EROFS))
+    monkeypatch.setattr("raidtui.jobs.host_writer.tempfile.mkstemp", refuse(errno.EROFS))
     assert put(conf, "new\n") == f"{conf} cannot be written: Read-only file system"
     assert held(tmp_path) == {"mdadm.conf": b"old\n"}
 
@@ -260,8 +260,8 @@ class BusyAtFirst(Host):
         super().__init__()
         self.busy = busy
 
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        super()._asked(*argv, timeout_s=timeout_s, stdin=stdin)
         calls = sum(did[0] == STOP.argv for did in self.did)
         if argv == STOP.argv and calls <= self.busy:
             return ToolOutput(argv=argv, status=1, stdout="", stderr="mdadm: busy")
@@ -293,10 +293,10 @@ class Changing(Host):
         super().__init__()
         self.times = times
 
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         if len(self.did) + 1 == self.times:
             self.put(ACTION, "check\n")
-        return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+        return super()._asked(*argv, timeout_s=timeout_s, stdin=stdin)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.host.readers.memory_reader import MemoryReader
+from raidtui.host.readers.simulated_reader import SimulatedReader
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs.runner import discarded, do_step, trial_sentence
 from raidtui.model.plan import Fact, FactKind, Step
@@ -91,7 +91,7 @@ def test_a_sentence(reported: ToolOutput, members: dict[str, int], sentence: str
     assert trial_sentence(reported, members) == sentence
 
 
-class Host(MemoryReader):
+class Host(SimulatedReader):
     """Has one answer for all tools; its members discard what they discard after some looks."""
 
     def __init__(self, reported: ToolOutput, *, sectors: int = 0, after: int = 0) -> None:
@@ -108,7 +108,7 @@ class Host(MemoryReader):
         count = 8 + (self.sectors if self.looks >= 0 else 0)
         return f"8 0 sda 9 0 9 0 9 0 9 0 0 9 9 1 0 {count} 9 0 0\n".encode()
 
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         del timeout_s, stdin
         self.did.append(argv)
         return self.reported

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.host.readers.memory_reader import MemoryReader
+from raidtui.host.readers.simulated_reader import SimulatedReader
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs import blackbox, runner, spawn, worker
 from raidtui.jobs.lock import JobError, only_worker, worker_of
@@ -53,7 +53,7 @@ BACK = replace(PLAN, rolls_back=True)
 TOOL = Step(argv=("mdadm", "--stop", "/dev/md127"), why="x")
 
 
-class Host(MemoryReader):
+class Host(SimulatedReader):
     """Takes writes, runs tools as it was asked to, and remembers in which order.
 
     Attributes:
@@ -70,11 +70,11 @@ class Host(MemoryReader):
         self.fails: dict[str, int] = {}
         self.answers: dict[tuple[str, ...], tuple[int, str, str]] = {}
 
-    def write(self, path: str, text: str) -> None:
+    def take_value(self, path: str, text: str) -> None:
         self._happen(f"{path} {text}")
         self.put(path, f"{text}\n")
 
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         del timeout_s, stdin
         self._happen(" ".join(argv))
         status, out, err = self.answers.get(argv, (0, "", ""))

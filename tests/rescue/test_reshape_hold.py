@@ -6,8 +6,8 @@ import errno
 
 import pytest
 
-from raidtui.host.readers.memory_reader import MemoryReader
-from raidtui.host.write_apart import may_wait
+from raidtui.host.readers.simulated_reader import SimulatedReader
+from raidtui.jobs.write_apart import may_wait
 from raidtui.rescue.trial.reshape_hold import hold_reshape, pass_cut_stripe
 
 BASE = "/sys/block/md127/md"
@@ -18,23 +18,22 @@ FILES = {
 }  # fmt: skip
 
 
-class Hung(MemoryReader):
+class Hung(SimulatedReader):
     """Md waits for a member that does not answer: a write of this process would never return."""
 
-    def write(self, path: str, text: str) -> None:
-        assert not may_wait(path), path
-        self.put(path, f"{text}\n")
-
-    def write_apart(self, path: str, text: str) -> None:
+    def take_value(self, path: str, text: str) -> None:
         if may_wait(path):
             raise TimeoutError(errno.ETIMEDOUT, "md has not taken it for 5 s", path)
-        self.write(path, text)
+        self.put(path, f"{text}\n")
 
 
 @pytest.fixture
 def hung(monkeypatch: pytest.MonkeyPatch) -> Hung:
-    monkeypatch.setattr("raidtui.rescue.trial.reshape_hold._watchers", lambda _: ())
-    return Hung({f"{BASE}/{name}": f"{text}\n" for name, text in FILES.items()} | {"/proc/mdstat": ""})
+    monkeypatch.setattr("raidtui.jobs.trial_writer._watchers", lambda _: ())
+    files = {f"{BASE}/{name}": f"{text}\n" for name, text in FILES.items()}
+    block = "/sys/class/block"
+    own = {f"{block}/md127/slaves/dm-0/x": "", f"{block}/dm-0/dm/name": "raidtui-rescue-k-sda\n"}
+    return Hung(files | own | {"/proc/mdstat": ""})
 
 
 def test_a_reshape_that_does_not_halt(hung: Hung) -> None:

@@ -92,10 +92,7 @@ class _Hanging(HostReader):
     def link(self, path: str) -> str | None:
         return self._root.link(path)
 
-    def write(self, path: str, text: str) -> None:
-        raise AssertionError(f"{path}: {text}")
-
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         if argv[0] == "mdadm" and argv[-1] == f"/dev/{self._name}":
             return ToolOutput(
                 argv=argv,
@@ -105,7 +102,7 @@ class _Hanging(HostReader):
                 why_not="it did not end",
                 silence=AnswerKind.TIMED_OUT,
             )
-        return self._root.run(*argv, timeout_s=timeout_s, stdin=stdin)
+        return self._root.ask(*argv, timeout_s=timeout_s, stdin=stdin)
 
 
 @pytest.mark.parametrize(

@@ -25,11 +25,11 @@ class HangingHost(StackHost):
     def apart(self) -> HostReader | None:
         return self
 
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         self.asked.append(argv)
         if argv == LVS:
             self.end.wait()
-        return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+        return super()._asked(*argv, timeout_s=timeout_s, stdin=stdin)
 
 
 def test_a_tool_that_hangs() -> None:
@@ -56,12 +56,12 @@ def test_a_tool_that_hangs() -> None:
 class SlowHost(HangingHost):
     """A host whose first answer about the state of maps is on its way until ``end``."""
 
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         if argv == STATUS and argv not in self.asked:
             self.asked.append(argv)
             self.end.wait()
-            return StackHost.run(self, *argv, timeout_s=timeout_s, stdin=stdin)
-        return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+            return StackHost._asked(self, *argv, timeout_s=timeout_s, stdin=stdin)
+        return super()._asked(*argv, timeout_s=timeout_s, stdin=stdin)
 
 
 def test_an_answer_that_was_on_its_way_is_not_the_one_that_is_waited_for() -> None:
@@ -79,8 +79,8 @@ def test_an_answer_that_was_on_its_way_is_not_the_one_that_is_waited_for() -> No
 class LateHost(HangingHost):
     """A host whose second answer about the state of maps is on its way until ``end``."""
 
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        output = super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        output = super()._asked(*argv, timeout_s=timeout_s, stdin=stdin)
         if argv == STATUS and self.asked.count(STATUS) == 2:
             self.end.wait()
         return output
@@ -105,9 +105,9 @@ def test_what_was_said_before_is_no_answer_to_what_is_asked_now() -> None:
 class AskedHost(StackHost):
     """A host that notes which tools were asked."""
 
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         self.asked.append(argv)
-        return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+        return super()._asked(*argv, timeout_s=timeout_s, stdin=stdin)
 
 
 @pytest.mark.parametrize(("wait", "times"), [(False, 3), (True, 9)])

@@ -170,7 +170,7 @@ class Hanging(MemoryReader):
             f"{argv[0]} printed nothing for {stall_s:.0f} s and was ended", kind=AnswerKind.TIMED_OUT
         )
 
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         del timeout_s, stdin
         return ToolOutput(argv=argv, status=1, stdout="", stderr="")
 

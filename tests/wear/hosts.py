@@ -113,10 +113,10 @@ class WearHost(Kernel):
         self.asked: list[tuple[str, ...]] = []
         super().__init__(*arrays, **more)
 
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         """See ``HostReader.run``."""
         if argv[0] != "smartctl":
-            return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+            return super()._asked(*argv, timeout_s=timeout_s, stdin=stdin)
         self.asked.append(argv)
         name = argv[-1].removeprefix("/dev/")
         if not self.installed:

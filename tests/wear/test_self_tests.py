@@ -148,9 +148,9 @@ class LiveHost(WearHost):
     printed = ""
     why_not = ""
 
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         if any(word.startswith("--json") for word in argv):
-            return super().run(*argv, timeout_s=timeout_s, stdin=stdin)
+            return super()._asked(*argv, timeout_s=timeout_s, stdin=stdin)
         self.asked.append(argv)
         status = None if self.why_not else 0
         return ToolOutput(argv=argv, status=status, stdout=self.printed, stderr="", why_not=self.why_not)

@@ -95,7 +95,7 @@ class CacheWatch:
         return tuple(reversed(found))
 
     def _ask(self, argv: tuple[str, ...]) -> Mapping[str, list[MapLine]]:
-        output = self._root.run(*argv, timeout_s=TOOL_S)
+        output = self._root.ask(*argv, timeout_s=TOOL_S)
         return parse_maps(output.stdout) if output.status == 0 else {}
 
     def _is_cold(self, node: StackNode, work_bytes: int) -> bool | None:

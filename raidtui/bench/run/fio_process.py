@@ -13,7 +13,6 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,14 +22,11 @@ from raidtui.bench.run.fio_stream import Dump, Meter, StreamParser
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.tool_version import read_version
 from raidtui.host.tools import tool_path
-from raidtui.jobs.sandbox import Kept, Sandbox, read_kept, sandbox_environment, sandboxed
+from raidtui.jobs.sandbox import Kept, Sandbox, kill_tree, started
 from raidtui.jobs.sandbox_launcher import NOT_STARTED
 from raidtui.model.answer import Answer
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.refuse_silence import refuse_silence
-
-if TYPE_CHECKING:
-    import psutil
 
 INTERVAL_MS = 250
 _LOOK_S = 0.1
@@ -110,27 +106,10 @@ def run_fio(
         written.write(job_file.encode())
         written.flush()
         again = Path("/proc/self/fd", str(written.fileno()))
-        reads, writes = os.pipe()
-        said = files.enter_context(os.fdopen(reads, "rb"))
-        try:
-            process = subprocess.Popen(
-                sandboxed(sandbox, (path, *argv[1:]), writes),
-                stdin=files.enter_context(again.open("rb")),  # it cannot be written to
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd="/",
-                env=sandbox_environment(),
-                pass_fds=(writes,),
-                start_new_session=True,
-            )
-        finally:
-            os.close(writes)
-        with process:
-            try:
-                end = _watch(process, take, stopped)
-            finally:
-                _kill_all(process)
-        return replace(end, kept=read_kept(said.fileno()))
+        tool = files.enter_context(again.open("rb"))  # it cannot be written to
+        with started(sandbox, (path, *argv[1:]), stdin=tool) as (process, kept):
+            end = _watch(process, take, stopped)
+            return replace(end, kept=kept())
 
 
 class _Output:
@@ -189,7 +168,7 @@ def _watch(
                 process.send_signal(signal.SIGINT)
             elif asked_s and not killed and time.monotonic() - asked_s > _END_S:
                 killed = True
-                _kill_all(process)
+                kill_tree(process)
         last = got(parser.close())
     finally:
         output.close()
@@ -219,29 +198,6 @@ def _cpu_s(process: subprocess.Popen[bytes]) -> float | None:
         times = psutil.Process(process.pid).cpu_times()
         return round(times.children_user + times.children_system, 2) or None
     return None
-
-
-def _kill_all(process: subprocess.Popen[bytes]) -> None:
-    """Kill fio and its children; the process that has started it ends with it, and not before."""
-    import psutil  # noqa: PLC0415  (as above)
-
-    if process.poll() is not None:
-        return
-    tree = _tree(process.pid)
-    for each in tree[1:] or tree:
-        with contextlib.suppress(psutil.Error):
-            each.kill()
-
-
-def _tree(pid: int) -> list[psutil.Process]:
-    """Return a process and all below it; none where it is gone."""
-    import psutil  # noqa: PLC0415  (as above)
-
-    try:
-        first = psutil.Process(pid)
-        return [first, *first.children(recursive=True)]
-    except psutil.Error:
-        return []
 
 
 LEAST = (3, 1)

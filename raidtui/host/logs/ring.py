@@ -15,7 +15,7 @@ _LINE = re.compile(r"<\d+>\[ *(\d+\.\d+)(?:\] ?|,\d+\] ?)(.*)")
 
 def read_ring(root: HostReader) -> tuple[list[LogLine], LogTrouble | None]:
     """Return the lines of this boot, oldest first, and why there are none, or not all."""
-    output = root.run(*ARGV)
+    output = root.ask(*ARGV)
     if output.status != 0:
         if output.status is None or root.writable:  # root may read it
             return [], LogTrouble(code=LogGap.RING_REFUSED, sentence=output.why)

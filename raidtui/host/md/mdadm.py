@@ -102,7 +102,7 @@ def _export(root: HostReader, mode: str, device: str) -> dict[str, str]:
 
 
 def _run(root: HostReader, mode: str, *words: str) -> str:
-    output = root.run("mdadm", mode, *words)
+    output = root.ask("mdadm", mode, *words)
     match output.kind:
         case AnswerKind.ANSWER | AnswerKind.NOTHING_THERE:
             return output.stdout

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import resource
-import sys
 import time
 from collections.abc import Callable, Iterator
 from copy import copy
@@ -122,38 +121,14 @@ class FolderReader(HostReader):
         except ValueError:
             return False
 
-    def write(self, path: str, text: str) -> None:
-        """See ``HostReader.write``."""
-        if not self.live:
-            raise OSError(errno.EROFS, "a captured tree is never written to", path)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
-        try:
-            os.write(descriptor, text.encode())
-        finally:
-            os.close(descriptor)
-
-    def write_apart(self, path: str, text: str) -> None:
-        """See ``HostReader.write_apart``."""
-        from raidtui.host.write_apart import may_wait, write_apart  # noqa: PLC0415  (only who writes)
-
-        if self.live and may_wait(path):
-            write_apart(path, text)
-        else:
-            self.write(path, text)
-
-    def unanswered_since(self, array: str) -> float | None:
-        """See ``HostReader.unanswered_since``."""
-        found = sys.modules.get("raidtui.host.write_apart")
-        return found.unanswered_since(array) if self.live and found is not None else None
-
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """See ``HostReader.run``."""
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         if self.live:
             return run_tool(argv, timeout_s, stdin)
         return captured_output(self, argv)
 
     def pieces(self, *argv: str, stall_s: float, ended: Callable[[], bool]) -> Iterator[bytes]:
         """See ``HostReader.pieces``."""
+        self._refuse_change(argv)
         if not self.live:
             folder = self._journal() if argv[0] == "journalctl" else None
             if folder is None:

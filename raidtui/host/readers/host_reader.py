@@ -14,6 +14,7 @@ from typing import IO
 
 from msgspec import Struct
 
+from raidtui.host.readers.questions import only_asks
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.model.answer import AnswerKind
 
@@ -74,30 +75,22 @@ class HostReader(ABC):
     def link(self, path: str) -> str | None:
         """Return the target of a symbolic link, unresolved, or None."""
 
-    @abstractmethod
-    def write(self, path: str, text: str) -> None:
-        """Write ``text`` in one system call.
+    def ask(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        """Run a tool that only asks (``questions``), or return its output in a capture.
 
         Raises:
-            OSError: as the kernel gave it; EROFS for a read-only root.
+            ValueError: the tool may change something.
         """
-
-    def write_apart(self, path: str, text: str) -> None:
-        """Write as ``write`` does; on the live host, give up waiting for an array that does not take it.
-
-        Raises:
-            OSError: as the kernel gave it; ETIMEDOUT: md has not taken it, and may do so later.
-        """
-        self.write(path, text)
-
-    def unanswered_since(self, array: str) -> float | None:
-        """Return since when an array has not taken such a write, epoch seconds; None where it has."""
-        del array
-        return None
+        self._refuse_change(argv)
+        return self._asked(*argv, timeout_s=timeout_s, stdin=stdin)
 
     @abstractmethod
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """Run a tool, or return its output in a capture. Only ``jobs`` runs tools that change the host."""
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        """Run it."""
+
+    def _refuse_change(self, argv: tuple[str, ...]) -> None:
+        if not only_asks(argv):
+            raise ValueError(f"a reader does not run this: {' '.join(argv)}")
 
     def pieces(self, *argv: str, stall_s: float, ended: Callable[[], bool]) -> Iterator[bytes]:
         """Yield what a tool prints, as it comes; in a capture, all of it at once.
@@ -113,7 +106,7 @@ class HostReader(ABC):
         from raidtui.host.tool_pieces import PiecesError  # noqa: PLC0415  (few readers need it)
 
         del ended
-        output = self.run(*argv, timeout_s=stall_s)
+        output = self.ask(*argv, timeout_s=stall_s)
         if output.status != 0:
             raise PiecesError(output.why, kind=output.kind)
         yield output.stdout.encode()

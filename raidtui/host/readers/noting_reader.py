@@ -61,13 +61,8 @@ class NotingReader(HostReader):
             self._there.add(path)
         return there
 
-    def write(self, path: str, text: str) -> None:
-        """See ``HostReader.write``."""
-        self._root.write(path, text)
-
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """See ``HostReader.run``."""
-        output = self._root.run(*argv, timeout_s=timeout_s, stdin=stdin)
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        output = self._root.ask(*argv, timeout_s=timeout_s, stdin=stdin)
         self.outputs.append(output)
         return output
 

@@ -109,7 +109,7 @@ def _wrapper(root: HostReader, timeout_s: float) -> Any:  # noqa: ANN401  (pySMA
 
     def execute(_: object, command: list[str]) -> tuple[list[str], int]:
         awake = () if any(word in _NOT_READING for word in command) else _AWAKE_ONLY
-        output = root.run(command[0], *awake, *command[1:], timeout_s=timeout_s)
+        output = root.ask(command[0], *awake, *command[1:], timeout_s=timeout_s)
         if output.status is None:
             raise PysmartError(output.why_not)
         return output.stdout.splitlines(), output.status

@@ -59,7 +59,7 @@ def read_smart(root: HostReader, name: str, timeout_s: float = TIMEOUT_S) -> Sma
     """
     result = _result(name, smart_outputs(root, name, timeout_s)[-1])
     if isinstance(result, SmartReading) and result.protocol == "SCSI" and result.nonmedium_errors is None:
-        output = root.run(*errors_argv(name, device_words(root, name)), timeout_s=timeout_s)
+        output = root.ask(*errors_argv(name, device_words(root, name)), timeout_s=timeout_s)
         result = replace(result, nonmedium_errors=parse_nonmedium(output.stdout))
     return result
 
@@ -73,12 +73,12 @@ def errors_argv(name: str, words: tuple[str, ...] = ()) -> tuple[str, ...]:
 def smart_outputs(root: HostReader, name: str, timeout_s: float = TIMEOUT_S) -> tuple[ToolOutput, ...]:
     """Return the outputs of all smartctl calls that a reading took; the last one counts."""
     words = device_words(root, name)
-    outputs = [root.run(*smart_argv(name, words=words), timeout_s=timeout_s)]
+    outputs = [root.ask(*smart_argv(name, words=words), timeout_s=timeout_s)]
     if _NO_SUCH_OPTION in outputs[0].stdout + outputs[0].stderr:  # before smartctl 7.2: one status alone
-        outputs.append(root.run(*smart_argv(name, f"standby,{STANDBY_STATUS}", words), timeout_s=timeout_s))
+        outputs.append(root.ask(*smart_argv(name, f"standby,{STANDBY_STATUS}", words), timeout_s=timeout_s))
     result = _result(name, outputs[-1])
     if isinstance(result, NoReading) and result.why is Unread.POWER_UNKNOWN and _is_ssd(root, name):
-        outputs.append(root.run(*smart_argv(name, "never", words), timeout_s=timeout_s))
+        outputs.append(root.ask(*smart_argv(name, "never", words), timeout_s=timeout_s))
     return tuple(outputs)
 
 

@@ -53,7 +53,7 @@ def _cached(root: HostReader, name: str, value: str) -> str:
 def _line(root: HostReader, what: str, name: str) -> tuple[MapLine | None, str]:
     """Return the first line of a map, or why it is not known."""
     options = ("--noflush",) if what == "status" else ()
-    output = root.run("dmsetup", what, *options, name, timeout_s=_STATUS_S)
+    output = root.ask("dmsetup", what, *options, name, timeout_s=_STATUS_S)
     if output.status != 0:
         return None, output.why_not or f"dmsetup says of {name}: {output.stderr.strip() or 'nothing'}"
     return next(iter(parse_maps(f"{name}: {output.stdout}").get(name, ())), None), ""

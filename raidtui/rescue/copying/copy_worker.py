@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from raidtui.jobs.patient_tool import run_patiently
 from raidtui.jobs.states import JobState
 from raidtui.jobs.worker import Worker
 from raidtui.model.plan import Step
 from raidtui.rescue.copying.copy_map import CopyProgress, read_map
-from raidtui.rescue.trial.patient_tool import run_patiently
 
 _KEPT = "what was copied is kept, and resuming continues there"
 

@@ -44,14 +44,14 @@ def ext_owners(
         spans: bytes of the device: first, and the one after the last.
     """
     path = f"/dev/{device}"
-    output = root.run("dumpe2fs", "-h", path, timeout_s=_TOOL_S)
+    output = root.ask("dumpe2fs", "-h", path, timeout_s=_TOOL_S)
     size = _FIELD.search(output.stdout)
     if size is None or output.status != 0:
         return 0, unreadable("dumpe2fs", output)
     block_bytes = int(size[1])
     blocks = blocks_of(spans, block_bytes)
     asked = " ".join(map(str, blocks))
-    output = root.run("debugfs", "-R", f"icheck {asked}", path, timeout_s=_ICHECK_S)
+    output = root.ask("debugfs", "-R", f"icheck {asked}", path, timeout_s=_ICHECK_S)
     if output.status != 0 or not output.stdout.startswith("Block"):
         return 0, unreadable("debugfs", output)
     inodes = _pairs(output.stdout)
@@ -95,7 +95,7 @@ def _names(root: HostReader, path: str, inodes: set[int]) -> tuple[dict[int, lis
     if not wanted:
         return {}, ""
     asked = " ".join(map(str, wanted))
-    output = root.run("debugfs", "-R", f"ncheck {asked}", path, timeout_s=_ICHECK_S)
+    output = root.ask("debugfs", "-R", f"ncheck {asked}", path, timeout_s=_ICHECK_S)
     found: dict[int, list[str]] = {}
     for line in output.stdout.split("\n"):
         number, _, name = line.partition("\t")
@@ -109,5 +109,5 @@ def _used(root: HostReader, path: str, blocks: Sequence[int]) -> dict[int, bool]
     if not blocks:
         return {}
     asked = "".join(f"testb {first} {count}\n" for first, count in runs(blocks))
-    output = root.run("debugfs", "-f", "-", path, timeout_s=_TOOL_S, stdin=asked)
+    output = root.ask("debugfs", "-f", "-", path, timeout_s=_TOOL_S, stdin=asked)
     return {int(found[1]): found[2] == "marked" for found in _USE.finditer(output.stdout)}

@@ -174,7 +174,7 @@ class Layers:
         """Return where a physical volume's extents begin, its linear volumes, its group; and why not."""
         path = f"/dev/{device}"
         words = ("--noheadings", "--nosuffix", "--units", "s", "--separator", ",", "--readonly")
-        output = self._root.run("pvs", *words, "--options", "pe_start,vg_name", path, timeout_s=_TOOL_S)
+        output = self._root.ask("pvs", *words, "--options", "pe_start,vg_name", path, timeout_s=_TOOL_S)
         begins, _, group = output.stdout.strip().partition(",")
         first = whole_number(begins)
         if output.kind is not AnswerKind.ANSWER or not first:
@@ -219,7 +219,7 @@ class Layers:
                 opaque = holder
                 continue
             words = _map_words(name, self._root.text(f"{BLOCK}/{holder}/dm/uuid") or "")
-            output = self._root.run("dmsetup", "table", name, timeout_s=_TOOL_S)
+            output = self._root.ask("dmsetup", "table", name, timeout_s=_TOOL_S)
             for line in output.stdout.split("\n"):
                 child = _child(line.split(), number, holder, words)
                 if isinstance(child, str):

@@ -26,7 +26,7 @@ def logged_spans(root: HostReader, array: ComparedArray) -> Answer[list[Span]]:
     """
     if not array.parity:
         return known([])
-    output = root.run("dmesg", timeout_s=_TOOL_S)
+    output = root.ask("dmesg", timeout_s=_TOOL_S)
     return output.answer(parse_logged(output.stdout, array)) if output.status == 0 else output.silent()
 
 

@@ -29,7 +29,7 @@ def xfs_owners(
         spans: bytes of the device: first, and the one after the last.
     """
     path = f"/dev/{device}"
-    output = root.run("xfs_db", "-r", "-c", "sb 0", "-c", "p blocksize", path, timeout_s=_TOOL_S)
+    output = root.ask("xfs_db", "-r", "-c", "sb 0", "-c", "p blocksize", path, timeout_s=_TOOL_S)
     size = _SIZE.search(output.stdout)
     if size is None:
         return 0, unreadable("xfs_db", output)
@@ -38,7 +38,7 @@ def xfs_owners(
     asked = ["-c", "blockget -n"]
     for first, count in runs(blocks):
         asked += ["-c", f"daddr {first * block_bytes // SECTOR_BYTES}", "-c", f"blockuse -n -c {count}"]
-    output = root.run("xfs_db", "-r", *asked, path, timeout_s=_SCAN_S)
+    output = root.ask("xfs_db", "-r", *asked, path, timeout_s=_SCAN_S)
     lines = [found for line in output.stdout.split("\n") if (found := _USE.match(line))]
     if len(lines) != len(blocks):
         said = output.why_not or output.stderr.strip().split("\n")[0] or "it printed something else"

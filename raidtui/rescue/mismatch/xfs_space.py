@@ -23,7 +23,7 @@ def space_at(root: HostReader, where: str, spans: Sequence[tuple[int, int]]) -> 
         where: where the file system is mounted.
         spans: bytes of its device: first, and the one after the last.
     """
-    output = root.run("xfs_io", "-r", "-c", "fsmap", where, timeout_s=_TOOL_S)
+    output = root.ask("xfs_io", "-r", "-c", "fsmap", where, timeout_s=_TOOL_S)
     found = []
     for line in output.stdout.split("\n"):
         row = _ROW.match(line)

@@ -33,7 +33,7 @@ class Part(Struct, frozen=True, kw_only=True):
 
 def table_parts(root: HostReader, target: str) -> Answer[tuple[Part, ...]]:
     """Return the partitions of a device."""
-    output = root.run("sfdisk", "--json", target, timeout_s=_TOOL_S)
+    output = root.ask("sfdisk", "--json", target, timeout_s=_TOOL_S)
     if output.kind is not AnswerKind.ANSWER:
         return output.silent()
     try:
@@ -68,12 +68,12 @@ def lvm_parts(root: HostReader, target: str, beside: Sequence[str] = ()) -> Answ
     accepted = ", ".join(f'"a|^{re.escape(path)}$|"' for path in known)
     only = f'devices {{ filter=[{accepted},"r|.*|"] global_filter=["a|.*|"] use_devicesfile=0 }}'
     options = ("--config", only, "--readonly", "--reportformat", "json", "--units", "s", "--nosuffix")
-    volumes = root.run(
+    volumes = root.ask(
         *("lvs", *options, "--segments", "--options"),
         "vg_name,lv_name,segtype,seg_start,seg_size,devices,vg_extent_size,stripe_size",
         timeout_s=_TOOL_S,
     )
-    physical = root.run(*("pvs", *options, "--options", "pv_name,pe_start", *known), timeout_s=_TOOL_S)
+    physical = root.ask(*("pvs", *options, "--options", "pv_name,pe_start", *known), timeout_s=_TOOL_S)
     for output in (volumes, physical):
         if output.kind is not AnswerKind.ANSWER:
             return output.silent()

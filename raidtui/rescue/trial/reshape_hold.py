@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
 import time
-from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterable
 
 from raidtui.host.md.array_attributes import raid_disks_of
 from raidtui.host.md.mdstat import MdstatArray, parse_mdstat
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.jobs.trial_writer import TrialWriter
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.reshape_place import ReshapePlace, place
 from raidtui.view.units import SECTOR_BYTES, binary_size
@@ -32,21 +30,19 @@ def hold_reshape(root: HostReader, array: str) -> str:
         root: the host.
         array: the kernel's name of the trial's array.
     """
-    base = _base(array)
+    base, writer = _base(array), TrialWriter(root)
     moved = next(
         (each.sync.done_kib or 0 for each in _arrays(root) if each.name == array and each.sync is not None), 0
     )
     with contextlib.suppress(OSError):
-        root.write_apart(f"{base}/sync_action", "frozen")
-    for pid in _watchers(f"/dev/{array}"):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+        writer.write(array, "sync_action", "frozen")
+    writer.end_watchers(array)
     step = max(max(_chunks(root, base), default=0) // SECTOR_BYTES, 1)
     halt = (moved * 2 + _AHEAD_SECTORS) // step * step
     size = int(root.text(f"{base}/component_size") or "0") * 2
     try:
-        root.write_apart(f"{base}/sync_max", str(halt) if halt < size else "max")
-        root.write_apart(f"{base}/sync_action", "idle")
+        writer.write(array, "sync_max", str(halt) if halt < size else "max")
+        writer.write(array, "sync_action", "idle")
     except OSError as error:
         return f"the reshape cannot be halted: {error.strerror}"
 
@@ -80,12 +76,13 @@ def pass_cut_stripe(root: HostReader, array: str) -> tuple[str, str]:
         halt = (end - to) // found.data_disks if to > 0 else size
     else:
         halt = to // found.data_disks
+    writer = TrialWriter(root)
     try:
-        root.write_apart(f"{base}/sync_max", str(halt) if halt < size else "max")
+        writer.write(array, "sync_max", str(halt) if halt < size else "max")
         if root.text(f"{base}/array_state") in {"readonly", "read-auto"}:
-            root.write_apart(f"{base}/array_state", "active")
+            writer.write(array, "array_state", "active")
         if root.text(f"{base}/sync_action") == "frozen":
-            root.write_apart(f"{base}/sync_action", "idle")
+            writer.write(array, "sync_action", "idle")
     except OSError as error:
         return "", f"the reshape cannot be moved on: {error.strerror}"
     if why := _waited(root, base, lambda: root.text(f"{base}/reshape_position") == str(to)):
@@ -132,16 +129,3 @@ def _waited(root: HostReader, base: str, halted: Callable[[], bool]) -> str:
 
 def _arrays(root: HostReader) -> Iterable[MdstatArray]:
     return parse_mdstat(root.text("/proc/mdstat") or "").arrays
-
-
-def _watchers(path: str) -> Iterator[int]:
-    """Yield the processes of mdadm that were started with the path of a trial's array."""
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit() or int(entry.name) == os.getpid():
-            continue
-        try:
-            words = (entry / "cmdline").read_bytes().decode("utf-8", "replace").split("\0")
-        except OSError:
-            continue
-        if Path(words[0]).name.startswith("mdadm") and path in words:
-            yield int(entry.name)

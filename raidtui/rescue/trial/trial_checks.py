@@ -10,10 +10,12 @@ from msgspec.structs import replace
 from raidtui.host.block import BLOCK
 from raidtui.host.maps import read_maps
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.jobs.patient_tool import PatientEnd, run_patiently
+from raidtui.jobs.sandbox import Sandbox, free_uid
+from raidtui.jobs.trial_writer import TrialWriter
 from raidtui.rescue.proof import CheckResult, Proof
 from raidtui.rescue.trial.headers import HeaderCheck, check_headers
 from raidtui.rescue.trial.parts import Part, lvm_parts, table_parts
-from raidtui.rescue.trial.patient_tool import PatientEnd, run_patiently
 from raidtui.rescue.trial.trial_key import TrialKey, open_volume
 from raidtui.rescue.trial.trial_record import TrialFinding
 from raidtui.rescue.trial.trial_replay import Replay, log_is_dirty, needs_replay, replayed
@@ -157,7 +159,7 @@ class Checker:
         Raises:
             _SilentError: blkid does not say it.
         """
-        output = self._root.run("blkid", "--probe", "--output", "export", target, timeout_s=60.0)
+        output = self._root.ask("blkid", "--probe", "--output", "export", target, timeout_s=60.0)
         if output.status not in {0, *_FOUND_NONE}:
             raise _SilentError(f"it is not known what is there: {output.why}")
         rows = dict(line.partition("=")[::2] for line in output.stdout.split("\n") if "=" in line)
@@ -179,12 +181,12 @@ class Checker:
             return target, proof or self._judged(target, kind)[0]
         self._count += 1
         overlay = f"{self._names.own}-on-{self._count}"
-        replay = replayed(self._root, self._names, target, kind, self._count)
+        replay = replayed(self._root, self._names, target, kind, number=self._count, replay=self._replay)
         found = self._judged(replay.path, kind)[0] if replay.path else None
         stores = {"its replayed journal": overlay} if overlay in read_maps(self._root) else {}
         full = read_store_use(self._root, stores)
         if stores and (found is None or isinstance(full, str)):  # else what is below could not be mounted
-            self._root.run("dmsetup", "remove", "--retry", overlay)
+            TrialWriter(self._root).run("dmsetup", "remove", "--retry", overlay)
         if isinstance(full, str):
             sure = f"{kind} is there, and was not checked: {full}"
             return target, Proof(check=CheckResult.NOT_TRIED, contents=kind, sure=sure)
@@ -197,16 +199,27 @@ class Checker:
         argv = (*_TOOLS[kind], path)
         self._count += 1
         output = self._folder / f"check-{self._count}.txt"
-        end = run_patiently(argv, output, self._cancelled)
+        end = run_patiently(argv, output, self._cancelled, sandbox=_only(path))
         said = output.read_text(encoding="utf-8", errors="replace") if output.is_file() else ""
         return _verdict(kind, argv, end), said
+
+    def _replay(self, path: str) -> PatientEnd:
+        """Replay the journal of ext3 or ext4 on an overlay."""
+        output = self._folder / f"replay-{self._count}.txt"
+        argv = ("e2fsck", "-y", "-E", "journal_only", path)
+        return run_patiently(argv, output, self._cancelled, sandbox=_only(path, writes=True))
 
     def _map(self, part: Part) -> tuple[str, str]:
         """Map a part, read-only; return its path, and why there is none."""
         self._count += 1
         name = f"{self._names.own}-on-{self._count}"
-        made = self._root.run("dmsetup", "create", name, "--readonly", "--table", part.table)
+        made = TrialWriter(self._root).run("dmsetup", "create", name, "--readonly", "--table", part.table)
         return f"/dev/mapper/{name}", "" if made.status == 0 else f"it could not be mapped: {made.why}"
+
+
+def _only(path: str, *, writes: bool = False) -> Sandbox:
+    """Return what a tool may do that reads a foreign file system: use this one device."""
+    return Sandbox(device=path, writes=writes, uid=free_uid(path))
 
 
 def _unreplayed(proof: Proof, replay: Replay) -> Proof:
@@ -304,7 +317,7 @@ def read_store_use(root: HostReader, overlays: Mapping[str, str]) -> dict[str, i
     """
     found = {}
     for member, name in overlays.items():
-        output = root.run("dmsetup", "status", name)
+        output = root.ask("dmsetup", "status", name)
         if output.status != 0:
             return f"it is not known how full the store of {member} is: {output.why}"
         words = output.stdout.split()

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from raidtui.jobs.patient_tool import run_patiently
 from raidtui.jobs.store import Job
-from raidtui.rescue.trial.patient_tool import run_patiently
 from raidtui.rescue.trial.trial_request import map_path
 
 _PIPE = "key"

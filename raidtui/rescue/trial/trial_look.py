@@ -11,7 +11,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from raidtui.host.readers.host_reader import HostReader
-from raidtui.rescue.trial.patient_tool import run_patiently
+from raidtui.jobs.patient_tool import run_patiently
+from raidtui.jobs.trial_writer import TrialWriter
 from raidtui.view.units import counted
 
 _SAFE = "ro,nodev,nosuid,noexec"
@@ -80,8 +81,8 @@ def files_damaged(found: Sequence[FilesFound]) -> bool:
 def mount_read_only(root: HostReader, target: str, kind: str, place: str) -> str:
     """Mount a file system so that nothing is written, not even its journal; return why not, or ""."""
     options = _OPTIONS.get(kind, _SAFE)
-    root.run("mkdir", "-m", "700", place)
-    output = root.run("mount", "-t", kind, "-o", options, target, place, timeout_s=300.0)
+    TrialWriter(root).run("mkdir", "-m", "700", place)
+    output = TrialWriter(root).run("mount", "-t", kind, "-o", options, target, place, timeout_s=300.0)
     if output.status == 0:
         return ""
     return output.why_not or output.stderr.strip().split("\n")[-1] or f"mount failed ({output.status})"

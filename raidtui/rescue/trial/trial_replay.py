@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import Struct
 
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.tools import ToolOutput
+from raidtui.jobs.patient_tool import PatientEnd
+from raidtui.jobs.trial_writer import TrialWriter
 from raidtui.rescue.trial.trial_request import TrialNames, map_path
 
 _SUPER, _LENGTH = 1024, 1024
@@ -52,7 +55,15 @@ def log_is_dirty(said: str) -> bool:
     return "metadata changes in a log which is being" in " ".join(said.split())
 
 
-def replayed(root: HostReader, names: TrialNames, target: str, kind: str, number: int) -> Replay:
+def replayed(
+    root: HostReader,
+    names: TrialNames,
+    target: str,
+    kind: str,
+    *,
+    number: int,
+    replay: Callable[[str], PatientEnd],
+) -> Replay:
     """Replay a journal on an overlay: e2fsck does that itself, for XFS only the kernel can.
 
     Args:
@@ -61,39 +72,42 @@ def replayed(root: HostReader, names: TrialNames, target: str, kind: str, number
         target: the file system; it is only read.
         kind: ext3, ext4 or xfs.
         number: of the overlay.
+        replay: replays the journal of ext3 or ext4 on the overlay, given its path.
     """
+    writer = TrialWriter(root)
     file = f"{names.scratch}/journal-{number}"
     name = f"{names.own}-on-{number}"
     if not Path(names.scratch).is_dir():
-        root.run("mkdir", "-m", "700", names.scratch)
+        writer.run("mkdir", "-m", "700", names.scratch)
     # The read-only methods need neither module.
-    root.run("modprobe", "--all", "dm-mod", "dm-snapshot", "loop")
-    if (made := root.run("truncate", f"--size={_STORE}", file)).status != 0:
+    writer.run("modprobe", "--all", "dm-mod", "dm-snapshot", "loop")
+    if (made := writer.run("truncate", f"--size={_STORE}", file)).status != 0:
         return Replay(why=_why(made))
-    loop = (made := root.run("losetup", "--find", "--show", file)).stdout.strip()
-    sectors = root.run("blockdev", "--getsz", target).stdout.strip()
+    loop = (made := writer.run("losetup", "--find", "--show", file)).stdout.strip()
+    sectors = root.ask("blockdev", "--getsz", target).stdout.strip()
     if not loop.startswith("/dev/loop") or not sectors.isdigit():
         return Replay(why=_why(made))
     table = f"0 {sectors} snapshot {target} {loop} N 8"
-    if (made := root.run("dmsetup", "create", name, "--table", table)).status != 0:
+    if (made := writer.run("dmsetup", "create", name, "--table", table)).status != 0:
         return Replay(why=_why(made))
     path = map_path(name)
     if kind == "xfs":
-        return _mounted_once(root, path, f"{names.place}/replay-{number}")
-    done = root.run("e2fsck", "-y", "-E", "journal_only", path, timeout_s=_REPLAY_S)
-    if done.status in {0, 1}:
+        return _mounted_once(writer, path, f"{names.place}/replay-{number}")
+    end = replay(path)
+    if end.status in {0, 1}:
         return Replay(path=path)
-    return Replay(why=_why(done), damaged=done.status is not None)
+    said = end.why or end.tail.rpartition("\n")[2]
+    return Replay(why=said or f"e2fsck failed ({end.status})", damaged=end.status is not None)
 
 
-def _mounted_once(root: HostReader, path: str, place: str) -> Replay:
+def _mounted_once(writer: TrialWriter, path: str, place: str) -> Replay:
     """Mount an overlay, which replays the log into the overlay's store, and unmount it."""
-    root.run("mkdir", "-m", "700", place)
+    writer.run("mkdir", "-m", "700", place)
     options = "nouuid,nodev,nosuid,noexec"
-    done = root.run("mount", "-t", "xfs", "-o", options, path, place, timeout_s=_REPLAY_S)
+    done = writer.run("mount", "-t", "xfs", "-o", options, path, place, timeout_s=_REPLAY_S)
     if done.status != 0:
         return Replay(why=_why(done), damaged=done.status is not None)
-    ended = root.run("umount", place, timeout_s=_REPLAY_S)
+    ended = writer.run("umount", place, timeout_s=_REPLAY_S)
     return Replay(path=path) if ended.status == 0 else Replay(why=_why(ended))
 
 

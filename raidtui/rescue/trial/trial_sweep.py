@@ -11,6 +11,7 @@ from raidtui.host.mounts import read_mounts
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.trial_traces import PREFIX, RULES, RUN, SHADOW, is_shadowed
 from raidtui.jobs.runner import Say
+from raidtui.jobs.trial_writer import TrialWriter
 from raidtui.rescue.trial.trial_request import CONF, ROOMS, TrialNames
 from raidtui.rescue.trial.trial_rules import ASK, REREAD
 
@@ -67,7 +68,7 @@ def _stop_others(root: HostReader, names: TrialNames, say: Say) -> None:
     """Stop arrays that others have assembled from a trial's maps; one that is open for a moment, too."""
     end_s = time.monotonic() + _PATIENCE_S
     while others := [name for name in _arrays_on(root, f"{names.own}-") if name not in names.arrays]:
-        failed = [name for name in others if root.run("mdadm", "--stop", f"/dev/{name}").status]
+        failed = [name for name in others if TrialWriter(root).run("mdadm", "--stop", f"/dev/{name}").status]
         if failed and time.monotonic() > end_s:
             say(f"arrays on its maps that cannot be stopped: {', '.join(failed)}")
             return
@@ -139,7 +140,7 @@ def _remove_maps(root: HostReader, mine: Callable[[str], bool], say: Say) -> Non
     while names := [name for name in read_maps(root) if mine(name)]:
         free = [name for name in names if not root.names(f"{BLOCK}/{read_maps(root).get(name, '')}/holders")]
         for name in free:
-            root.run("dmsetup", "remove", "--retry", name)
+            TrialWriter(root).run("dmsetup", "remove", "--retry", name)
         left = [name for name in read_maps(root) if mine(name)]
         if len(left) == len(names):
             if time.monotonic() > end_s:
@@ -149,6 +150,6 @@ def _remove_maps(root: HostReader, mine: Callable[[str], bool], say: Say) -> Non
 
 
 def _tool(root: HostReader, say: Say, *argv: str) -> None:
-    output = root.run(*argv, timeout_s=60.0)
+    output = TrialWriter(root).run(*argv, timeout_s=60.0)
     if output.status != 0:
         say(output.why_not or output.stderr.strip() or f"{argv[0]} failed ({output.status})")

@@ -19,6 +19,7 @@ from raidtui.jobs.lock import only_worker
 from raidtui.jobs.runner import first_trouble
 from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job
+from raidtui.jobs.trial_writer import TrialWriter
 from raidtui.jobs.worker import Worker
 from raidtui.model.plan import FactKind, Plan
 from raidtui.rescue.mdadm_words import Assembly
@@ -239,7 +240,9 @@ class TrialWorker(Worker):
                 if name is None:
                     members.append(None)
                     continue
-                self._root.run("blockdev", "--flushbufs", f"/dev/{name}")  # md writes past the cache
+                TrialWriter(self._root).run(
+                    "blockdev", "--flushbufs", f"/dev/{name}"
+                )  # md writes past the cache
                 member = OpenMember(f"/dev/{name}")
                 opened.callback(member.close)
                 members.append(member)

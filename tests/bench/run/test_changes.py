@@ -206,14 +206,14 @@ def test_a_trial_changes_nothing(host: Host, tmp_path: Path) -> None:
 @pytest.mark.parametrize("code", [errno.EBUSY, errno.EINVAL, errno.EIO])
 def test_a_trial_of_a_file_that_refuses_its_present_value(host: Host, tmp_path: Path, code: int) -> None:
     """It would take the new value, and the old one never again: nothing is written to it."""
-    original = host.write
+    original = host.take_value
 
     def write(path: str, text: str) -> None:
         if path.endswith("sdc/device/queue_depth") and text == "32":
             raise OSError(code, os.strerror(code), path)
         original(path, text)
 
-    host.write = write  # type: ignore[method-assign]
+    host.take_value = write  # type: ignore[method-assign]
     why = Changes(host, tmp_path).try_out(axis(host, "queue-depth", "8", "32").plans)
     assert why.startswith(
         "writing the present value to /sys/class/block/sdc/device/queue_depth (32) is refused: "
@@ -223,14 +223,14 @@ def test_a_trial_of_a_file_that_refuses_its_present_value(host: Host, tmp_path: 
 
 def test_a_trial_of_a_value_that_is_refused(host: Host, tmp_path: Path) -> None:
     plans = axis(host, "queue-depth", "8", "32").plans
-    original = host.write
+    original = host.take_value
 
     def write(path: str, text: str) -> None:
         if path.endswith("sdc/device/queue_depth") and text == "8":
             raise OSError(errno.EINVAL, "Invalid argument", path)
         original(path, text)
 
-    host.write = write  # type: ignore[method-assign]
+    host.take_value = write  # type: ignore[method-assign]
     why = Changes(host, tmp_path).try_out(plans)
     assert why == f"{plans[0].title}: step 3: the kernel refuses this value"
     assert [host.knobs(disk) for disk in DISKS] == [AS_BEFORE] * 4
@@ -276,13 +276,13 @@ def test_a_wish_to_stop_waits_for_the_change(host: Host, tmp_path: Path) -> None
     before = signal.signal(signal.SIGTERM, lambda number, _: heard.append(number))
     try:
         (plan, _) = axis(host, "queue-depth", "8", "32").plans
-        original = host.write
+        original = host.take_value
 
         def write(path: str, text: str) -> None:
             os.kill(os.getpid(), signal.SIGTERM)
             original(path, text)
 
-        host.write = write  # type: ignore[method-assign]
+        host.take_value = write  # type: ignore[method-assign]
         changes = Changes(host, tmp_path)
         changes.make("queue_depth 8", plan)
         assert heard == [signal.SIGTERM] * 4

@@ -190,15 +190,15 @@ async def test_the_wizard_builds_an_array_that_is_renamed_and_stopped(tmp_path: 
             await until(pilot, lambda: job.state == "done", "the superblock is zeroed")
             await left(pilot)
         assert deeds == []
-    assert scene.root.run("mdadm", "--examine", "--export", "/dev/nvme4n1p1").status == 1
-    assert scene.root.run("mdadm", "--examine", "--export", "/dev/nvme5n1p1").status == 0
+    assert scene.root.take_tool("mdadm", "--examine", "--export", "/dev/nvme4n1p1").status == 1
+    assert scene.root.take_tool("mdadm", "--examine", "--export", "/dev/nvme5n1p1").status == 0
 
 
 async def renamed_and_stopped(pilot: Paces, scene: Scene) -> None:
     """Rename the new array and stop it, by keys; what is mounted holds it first."""
     await pilot.press("T")
     await until(pilot, lambda: "backup is in use: ext4 mounted" in message_of(pilot), "it is refused")
-    await in_worker(pilot, lambda: scene.root.run("umount", "/srv/new"))
+    await in_worker(pilot, lambda: scene.root.take_tool("umount", "/srv/new"))
     await look(pilot)
     await at(pilot, Ask, "N")
     await pilot.press(*"store", "enter")

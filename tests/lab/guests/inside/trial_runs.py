@@ -16,6 +16,7 @@ from raidtui.host.readers.opening import open_root
 from raidtui.host.reading import read_survey
 from raidtui.jobs import undoing
 from raidtui.jobs.lock import JobError
+from raidtui.jobs.patient_tool import PatientEnd, run_patiently
 from raidtui.jobs.plan_file import load_plan
 from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job, jobs_folder
@@ -25,7 +26,6 @@ from raidtui.rescue.mdadm_words import Assembly, Recreation
 from raidtui.rescue.proof import RescueGeometry
 from raidtui.rescue.saved_ends import FOLDER
 from raidtui.rescue.trial import attended, trial_checks, trial_key
-from raidtui.rescue.trial.patient_tool import PatientEnd, run_patiently
 from raidtui.rescue.trial.reshape_hold import read_place
 from raidtui.rescue.trial.trial_plan import plan_trial
 from raidtui.rescue.trial.trial_record import TrialLooks, TrialOutcome, outcome_of, record_of

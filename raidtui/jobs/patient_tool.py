@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Callable
@@ -11,13 +12,16 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from raidtui.host.tools import end, tool_path
+from raidtui.host.tools import tool_path
+from raidtui.jobs.sandbox import BARE, Sandbox, started
+from raidtui.jobs.sandbox_launcher import NOT_STARTED
 
 _PACE_S = 0.05
 _GRACE_S = 60.0
 _MOST_BYTES = 1 << 20
 _LAST_BYTES = 4096
-_FOLDERS = "/usr/sbin:/sbin:/usr/bin:/bin"
+_BY_SIGNAL = 128
+_SAYS = "sandbox"
 
 
 class PatientEnd(Struct, frozen=True, kw_only=True):
@@ -45,6 +49,7 @@ def run_patiently(
     *,
     gently: bool = False,
     stdin: str = "",
+    sandbox: Sandbox = BARE,
 ) -> PatientEnd:
     """Run a tool until it ends; its output goes to a file.
 
@@ -55,28 +60,26 @@ def run_patiently(
         gently: whether it is asked to end (SIGTERM), so that it can note how far it is, and may write any
             amount; else it is killed.
         stdin: what it reads, a few KiB at most.
+        sandbox: what it may do.
 
     Raises:
         OSError: the file cannot be written.
     """
-    path, setpriv = tool_path(argv[0]), tool_path("setpriv")
+    path = tool_path(argv[0])
     if path is None:
         return PatientEnd(status=None, why=f"{argv[0]} is not installed", missing=True)
-    # Without it, a tool outlives a worker that is killed, and keeps the trial's devices busy.
-    before = (setpriv, "--pdeathsig", "TERM" if gently else "KILL", "--") if setpriv else ()
-    with output.open("wb") as file:
-        process = subprocess.Popen(
-            (*before, path, *argv[1:]),
-            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            env={"LC_ALL": "C", "LANG": "C", "PATH": _FOLDERS},
-            start_new_session=True,
-        )
+    reads = subprocess.PIPE if stdin else subprocess.DEVNULL
+    with (
+        output.open("wb") as file,
+        started(sandbox, (path, *argv[1:]), stdin=reads, stdout=file, stderr=subprocess.STDOUT) as (
+            process,
+            _,
+        ),
+    ):
         try:
             if process.stdin is not None:
-                with contextlib.suppress(BrokenPipeError), process.stdin as reads:
-                    reads.write(stdin.encode())
+                with contextlib.suppress(BrokenPipeError), process.stdin as writes:
+                    writes.write(stdin.encode())
             while process.poll() is None:
                 if cancelled():
                     return PatientEnd(status=None, tail=_tail(output), why="cancelled")
@@ -88,9 +91,13 @@ def run_patiently(
                 process.terminate()
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(_GRACE_S)
-            if process.poll() is None:
-                end(process)
-    return PatientEnd(status=process.returncode, tail=_tail(output))
+    tail = _tail(output)
+    if process.returncode == NOT_STARTED and tail.startswith(f"{_SAYS}: "):
+        return PatientEnd(status=None, why=f"it could not be started in a {tail}")
+    if process.returncode > _BY_SIGNAL:
+        name = signal.Signals(process.returncode - _BY_SIGNAL).name
+        return PatientEnd(status=None, tail=tail, why=f"it was ended by {name}")
+    return PatientEnd(status=process.returncode, tail=tail)
 
 
 def _tail(output: Path) -> str:

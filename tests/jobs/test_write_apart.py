@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.host import write_apart as module
-from raidtui.host.write_apart import may_wait, unanswered_since, write_apart
+from raidtui.jobs import write_apart as module
+from raidtui.jobs.write_apart import may_wait, unanswered_since, write_apart
 
 
 @pytest.fixture
