@@ -10,9 +10,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.jobs.spawn import detached
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from raidtui.model.alert import Alert, AlertEvent, Channel
     from raidtui.session.alert_check import AlertTest
@@ -110,11 +111,11 @@ def _taken(event: AlertEvent, root: HostReader) -> int:
     try:
         AlertSpool(spool_folder()).keep(alert)
     except OSError as error:
-        _detached(lambda: _send_unkept(alert))
+        detached(lambda: _send_unkept(alert))
         print(f"raidtui: the alert cannot be kept: {error}; it is sent once", file=sys.stderr)
         return _NOT_DONE
     with contextlib.suppress(OSError):  # no process more: the timer sends it
-        _detached(lambda: _send_new(alert))
+        detached(lambda: _send_new(alert))
     return _DONE
 
 
@@ -131,26 +132,6 @@ def _send_unkept(alert: Alert) -> None:
     from raidtui.session.alerts import send_unkept  # noqa: PLC0415
 
     send_unkept(open_root(), alert)
-
-
-def _detached(work: Callable[[], None]) -> None:
-    """Do this in a process that nobody waits for: mdadm waits for the hook, and for nothing else."""
-    sys.stdout.flush()
-    if (child := os.fork()) != 0:
-        os.waitpid(child, 0)
-        return
-    status = 1
-    try:
-        os.setsid()
-        if os.fork() == 0:
-            os.closerange(0, 1024)
-            for number in (0, 1, 2):
-                os.dup2(os.open(os.devnull, os.O_RDWR), number)
-            os.chdir("/")
-            work()
-        status = 0
-    finally:
-        os._exit(status)
 
 
 # -- sending, testing

@@ -37,6 +37,7 @@ from raidtui.host.smart.smart_reader import errors_argv, smart_outputs
 from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.host.surface import SURFACES
 from raidtui.host.tools import ToolOutput, output_path
+from raidtui.jobs.new_files import create_file
 from raidtui.jobs.undo_record import RECORD, captured_record
 from raidtui.model.answer import AnswerKind
 from raidtui.model.knob_table import OUR_FILES
@@ -137,7 +138,7 @@ def write_capture(
     links = dict(_links(root))
     if not with_serials:
         files, links = hash_serials(snapshot, files, links)
-    with tarfile.open(target, "x:gz") as archive:
+    with create_file(target) as file, tarfile.open(fileobj=file, mode="w:gz") as archive:
         for path, data in sorted(files.items()):
             entry = tarfile.TarInfo(path.lstrip("/"))
             entry.size, entry.mtime, entry.mode = len(data), int(snapshot.taken_s), 0o644

@@ -11,17 +11,16 @@ import contextlib
 import os
 import re
 import shutil
-import signal
-import tempfile
 import time
-from asyncio import StreamReader, subprocess
+from asyncio import StreamReader
 from collections.abc import Callable, Iterator, Sequence
-from subprocess import TimeoutExpired, run
+from subprocess import TimeoutExpired
 
 from msgspec import Struct
 
 from raidtui.fleet.answers import FleetRow, NoAnswer, NoAnswerCode, row_of, row_without
 from raidtui.fleet.hosts import FleetError, FleetHost
+from raidtui.jobs.user_process import kill_session, private_folder, run_for_user, start_for_user
 from raidtui.view.text import visible
 
 ASKED = "raidtui status --json --wear"
@@ -104,14 +103,14 @@ def ask_argv(host: FleetHost, settings: AskSettings) -> tuple[str, ...]:
 @contextlib.contextmanager
 def kept_connections() -> Iterator[str]:
     """Give a folder for ``AskSettings.masters``; at the end all connections that were kept are closed."""
-    with tempfile.TemporaryDirectory(prefix="raidtui-fleet-") as folder:
+    with private_folder() as folder:
         try:
             yield folder
         finally:
             for name in os.listdir(folder):
                 argv = (*ssh_words(), "-o", f"ControlPath={folder}/{name}", "-O", "exit", "--", "fleet")
                 with contextlib.suppress(OSError, TimeoutExpired):
-                    run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=5, check=False)
+                    run_for_user(argv, timeout_s=5)
 
 
 class _Slot:
@@ -158,14 +157,7 @@ async def ask_all(
 async def ask_one(host: FleetHost, settings: AskSettings) -> FleetRow:
     """Ask one host, and return what is known of it afterwards."""
     since = time.monotonic()
-    process = await asyncio.create_subprocess_exec(
-        *ask_argv(host, settings),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        env={**os.environ, "LC_ALL": "C"},
-    )
+    process = await start_for_user(ask_argv(host, settings))
     assert process.stdout is not None  # noqa: S101  (it is a pipe)
     assert process.stderr is not None  # noqa: S101
     errors = asyncio.ensure_future(_limited(process.stderr, _LARGEST_ERROR, drops=True))
@@ -179,8 +171,7 @@ async def ask_one(host: FleetHost, settings: AskSettings) -> FleetRow:
         return row_without(host, _timed_out(settings), at_s=time.time(), took_s=time.monotonic() - since)
     finally:
         if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # its jump hosts' processes, too
+            kill_session(process)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_KILLED_S):
                     await _limited(process.stdout, 0, drops=True)  # asyncio waits for the end of a full pipe

@@ -12,7 +12,6 @@ import os
 import shlex
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,6 +22,7 @@ from msgspec import Struct
 import raidtui
 from raidtui.fleet.asking import ssh_words
 from raidtui.fleet.hosts import FleetError, FleetHost
+from raidtui.jobs.user_process import on_terminal, private_folder, run_for_user
 from raidtui.view.text import visible
 
 _SMALLEST, _LARGEST = 64, 512 << 20
@@ -160,18 +160,16 @@ def run_on(host: FleetHost, run: RemoteRun) -> int:
         else:
             _bring(words, host, run.file)
             script = run_script(run.file.sha256, run.arguments, sudo=run.sudo)
-        done = subprocess.run(
-            (*words, *(("-t",) if run.terminal else ("-T",)), *host.words, _in_sh(script)), check=False
-        )
-    if run.file is not None and done.returncode in {_NOT_VERIFIED, _NO_PLACE, 126}:
-        raise FleetError(f"{visible(host.name)}: {_WORDS[done.returncode]}")
-    return done.returncode
+        status = on_terminal((*words, "-t" if run.terminal else "-T", *host.words, _in_sh(script)))
+    if run.file is not None and status in {_NOT_VERIFIED, _NO_PLACE, 126}:
+        raise FleetError(f"{visible(host.name)}: {_WORDS[status]}")
+    return status
 
 
 def _bring(words: Sequence[str], host: FleetHost, file: BroughtFile) -> None:
     """Have the file there, whole."""
     probe = (*words, "-T", *host.words, _in_sh(probe_script(file.sha256)))
-    asked = subprocess.run(probe, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False)
+    asked = run_for_user(probe, stderr=None)
     if asked.returncode == 0 and asked.stdout.split()[-1:] == [b"have"]:
         return
     if asked.returncode:
@@ -184,7 +182,7 @@ def _bring(words: Sequence[str], host: FleetHost, file: BroughtFile) -> None:
 
 def _send(words: Sequence[str], host: FleetHost, file: BroughtFile, data: IO[bytes]) -> int:
     argv = (*words, "-T", *host.words, _in_sh(upload_script(file.sha256)))
-    return subprocess.run(argv, stdin=data, stdout=subprocess.DEVNULL, check=False).returncode
+    return run_for_user(argv, stdin=data, stdout=subprocess.DEVNULL, stderr=None).returncode
 
 
 def _failed(host: FleetHost, status: int) -> FleetError:
@@ -200,11 +198,11 @@ def _in_sh(script: str) -> str:
 @contextmanager
 def _connection(host: FleetHost, config: str) -> Iterator[tuple[str, ...]]:
     """Open one connection for all calls, so that a password is asked once; it is closed at the end."""
-    with tempfile.TemporaryDirectory(prefix="raidtui-") as folder:
+    with private_folder() as folder:
         words = (*ssh_words(config, folder), "-o", "ControlMaster=auto", "-o", "ControlPersist=60")
         try:
             yield words
         finally:
             leave = (*words, "-O", "exit", *host.words)
             with suppress(OSError, subprocess.TimeoutExpired):
-                subprocess.run(leave, stdin=subprocess.DEVNULL, capture_output=True, timeout=10, check=False)
+                run_for_user(leave, timeout_s=10)

@@ -13,6 +13,7 @@ from typing import Any
 
 from raidtui.fleet.hosts import FleetError, FleetHost, host_of
 from raidtui.fleet.ssh_config import configured_hosts, matching
+from raidtui.jobs.user_process import run_for_user
 from raidtui.view.text import visible
 
 _TOOL = "ansible-inventory"
@@ -73,9 +74,7 @@ def _asked(path: Path) -> bytes:
     """Return what ansible-inventory says of an inventory."""
     argv = (_TOOL, "--list", "--inventory", os.path.abspath(path))  # noqa: PTH100  (links stay as they are)
     try:
-        done = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TOOL_S, check=False
-        )
+        done = run_for_user(argv, timeout_s=_TOOL_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise FleetError(f"{_TOOL}: {error}") from error
     if done.returncode:

@@ -6,28 +6,37 @@ import contextlib
 import os
 import time
 from pathlib import Path
+from typing import IO
 
 
 class ExportError(Exception):
     """A file was not written; the message says why, and what to do."""
 
 
-def write_new_file(path: Path, data: bytes) -> Path:
+def create_file(path: Path, mode: int = 0o644) -> IO[bytes]:
+    """Create a file, and open it for writing; an existing one is not touched.
+
+    Raises:
+        OSError: it cannot be created; FileExistsError: it is there already.
+    """
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode), "wb")
+
+
+def write_new_file(path: Path, data: bytes, mode: int = 0o644) -> Path:
     """Write a new file; return its absolute path. An existing file is not overwritten.
 
     Raises:
         ExportError: the file is there already, or cannot be written.
     """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     try:
-        number = os.open(path, flags, 0o644)
+        file = create_file(path, mode)
     except FileExistsError as error:
         what = "is a folder: name a file in it" if path.is_dir() else "exists already: choose another name"
         raise ExportError(f"{path} {what}") from error
     except (OSError, ValueError) as error:
         raise ExportError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
     try:
-        with os.fdopen(number, "wb") as file:
+        with file:
             file.write(data)
     except OSError as error:
         with contextlib.suppress(OSError):
@@ -48,9 +57,12 @@ def new_path(stem: str, kind: str, at_s: float) -> Path:
         folder = Path.cwd()
     except OSError:  # it was removed
         folder = Path.home()
-    name = f"{stem}-{time.strftime('%Y%m%d-%H%M', time.localtime(at_s))}"
-    names = [name, *(f"{name}-{number}" for number in range(2, 100))]
-    paths = [folder / f"{each}.{kind}" for each in names]
+    return free_path(folder, f"{stem}-{time.strftime('%Y%m%d-%H%M', time.localtime(at_s))}", kind)
+
+
+def free_path(folder: Path, name: str, kind: str) -> Path:
+    """Return a path in a folder that does not exist yet: NAME.KIND, NAME-2.KIND and so on, or the first."""
+    paths = [folder / f"{name}{f'-{number}' if number > 1 else ''}.{kind}" for number in range(1, 100)]
     return next((path for path in paths if not os.path.lexists(path)), paths[0])
 
 

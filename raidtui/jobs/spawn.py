@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -189,3 +189,23 @@ def cancel(job: Job) -> None:
 
 def _nothing_to_cancel(job: Job) -> JobError:
     return JobError(f"job {job.id} {job.state.sentence}: there is nothing to cancel")
+
+
+def detached(work: Callable[[], None]) -> None:
+    """Do this in a process that nobody waits for."""
+    sys.stdout.flush()
+    if (child := os.fork()) != 0:
+        os.waitpid(child, 0)
+        return
+    status = 1
+    try:
+        os.setsid()
+        if os.fork() == 0:
+            os.closerange(0, 1024)
+            for number in (0, 1, 2):
+                os.dup2(os.open(os.devnull, os.O_RDWR), number)
+            os.chdir("/")
+            work()
+        status = 0
+    finally:
+        os._exit(status)

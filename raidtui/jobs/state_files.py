@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ClassVar, Self
+from typing import IO, Any, ClassVar, Self
 
 FOLDER_MODE = 0o755
 PRIVATE_MODE = 0o700
@@ -58,6 +58,36 @@ def write_synced(path: Path, data: bytes, mode: int = 0o600) -> None:
             part.unlink()
         raise
     sync_folder(path.parent)
+
+
+def drop_synced(path: Path) -> None:
+    """Remove a file, if it is there; return when that is on disk.
+
+    Raises:
+        OSError: it cannot be removed.
+    """
+    path.unlink(missing_ok=True)
+    if path.parent.is_dir():
+        sync_folder(path.parent)
+
+
+def private_file(path: Path) -> IO[bytes]:
+    """Open a private file for writing, anew.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CREAT | os.O_CLOEXEC, 0o600), "wb")
+
+
+def append_to(path: Path) -> IO[bytes]:
+    """Open a private file so that each write adds to its end at once.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+    return os.fdopen(os.open(path, flags, 0o600), "ab", buffering=0)
 
 
 def read_own(path: Path) -> bytes:

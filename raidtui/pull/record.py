@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from raidtui.jobs.journal import journal_path
-from raidtui.jobs.state_files import own_folder, sync_folder, write_synced
+from raidtui.jobs.state_files import drop_synced, own_folder, write_synced
 from raidtui.model.disk import disk_number
 
 FORM = 1
@@ -151,8 +151,6 @@ def drop_record(path: Path) -> None:
         PullError: it cannot be removed.
     """
     try:
-        path.unlink(missing_ok=True)
-        if path.parent.is_dir():
-            sync_folder(path.parent)
+        drop_synced(path)
     except OSError as error:
         raise PullError(f"{path} cannot be removed: {error.strerror}") from error

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
@@ -16,24 +14,13 @@ from raidtui.host.alert_facts import program_of
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.tools import tool_path
 from raidtui.host.watch_facts import read_watchers
-from raidtui.jobs.alert_sender import own_environment
 from raidtui.jobs.alert_spool import AlertSpool, spool_folder
+from raidtui.jobs.alert_test import AlertRoute, begin_test
 from raidtui.model.alert import Alert, Channel
 from raidtui.model.alert_setup import HOOK
 
 PATIENCE_S = 60.0
-_MDADM = ("mdadm", "--monitor", "--scan", "--oneshot", "--test", "--no-sharing")
-_MDADM_S = 60.0
-_HOOK_S = 30.0
 _PACE_S = 0.2
-
-
-class AlertRoute(StrEnum):
-    """By what the test alert was made."""
-
-    MDADM = "mdadm"  # mdadm --monitor --test, which calls PROGRAM of mdadm.conf
-    HOOK = "hook"  # the hook, called as mdadm would
-    DIRECT = "direct"  # raidtui itself: there is no hook
 
 
 class ChannelOutcome(StrEnum):
@@ -85,10 +72,10 @@ def run_test(root: HostReader, channels: Sequence[Channel], *, patience_s: float
         return tuple(each for each in _tests(spool) if each.id not in before)
 
     way, why_way = _way(root)
-    trouble = _begin(root, way)
+    trouble = begin_test(root, way)
     if way is AlertRoute.MDADM and not trouble and not made():
         way, why_way = AlertRoute.HOOK, "mdadm made no test alert: no array runs that it monitors"
-        trouble = _begin(root, way)
+        trouble = begin_test(root, way)
     usable = tuple(each for each in channels if not each.trouble)
     if not trouble and not made():
         trouble = "no alert came into the spool: see the system's log"
@@ -122,29 +109,6 @@ def _way(root: HostReader) -> tuple[AlertRoute, str]:
         said = f"is {program}" if program else "is missing"
         return AlertRoute.HOOK, f"PROGRAM of mdadm.conf {said}: raidtui plan alerts sets it up"
     return AlertRoute.MDADM, ""
-
-
-def _begin(root: HostReader, way: AlertRoute) -> str:
-    """Make the alert; return why that failed."""
-    if way is AlertRoute.MDADM:
-        output = root.ask(*_MDADM, timeout_s=_MDADM_S)
-        failed = output.status not in {0, None}
-        return output.why_not or (f"mdadm failed: {output.stderr.strip()}" if failed else "")
-    direct = (sys.executable, "-P", "-m", "raidtui", "alert", "--event")
-    argv = (HOOK,) if way is AlertRoute.HOOK else direct
-    try:
-        done = subprocess.run(
-            (*argv, "TestMessage"),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_HOOK_S,
-            env={**os.environ, **own_environment()},
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"{argv[0]} cannot be run: {error}"
-    said = done.stderr.decode("utf-8", "replace").strip()
-    return f"{argv[0]} failed ({done.returncode}): {said}" if done.returncode else ""
 
 
 def _wait(made: Callable[[], tuple[Alert, ...]], channels: Sequence[Channel], end_s: float) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import uuid
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -18,6 +16,7 @@ from raidtui.host.readers.opening import open_root
 from raidtui.host.reading import Reading, ReadingScope
 from raidtui.jobs import journal
 from raidtui.jobs.lock import JobError, worker_of
+from raidtui.jobs.new_files import create_file, free_path
 from raidtui.jobs.spawn import begin_job, cancel, start_worker
 from raidtui.jobs.states import FINAL, UNFINISHED, JobState
 from raidtui.jobs.store import JobLine, all_jobs, find_job
@@ -216,17 +215,7 @@ def save_script(plan: Plan) -> str:
         OSError: it cannot be written.
     """
     words = "".join(char if char.isalnum() else "-" for char in plan.title.lower()).strip("-")[:40]
-    data = shell_script(plan).encode("utf-8")
-    for number in range(1, _MOST_SCRIPTS + 1):
-        path = Path.cwd() / f"raidtui-{words}{'' if number == 1 else f'-{number}'}.sh"
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o700)
-        except FileExistsError:
-            continue
-        with os.fdopen(descriptor, "wb") as file:
-            os.fchmod(file.fileno(), 0o700)
-            file.write(data)
-        return str(path)
-    raise FileExistsError(
-        errno.EEXIST, f"{_MOST_SCRIPTS} scripts of this name are there already", str(path.parent)
-    )
+    path = free_path(Path.cwd(), f"raidtui-{words}", "sh")
+    with create_file(path, 0o700) as file:
+        file.write(shell_script(plan).encode("utf-8"))
+    return str(path)

@@ -15,6 +15,8 @@ from pathlib import Path
 import raidtui
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.journal import journal_path
+from raidtui.jobs.new_files import create_file
+from raidtui.jobs.state_files import own_folder
 from raidtui.model.finding import Event
 from raidtui.model.snapshot import Snapshot
 from raidtui.view.glyphs import encoding
@@ -102,10 +104,9 @@ def keep(text: str) -> Path | None:
     for folder in (journal_path().parent, Path(tempfile.gettempdir())):
         path = folder / f"{name}-{os.getpid()}.txt"
         with contextlib.suppress(OSError):
-            folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-            with open(descriptor, "w", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
-                file.write(text)
+            own_folder(folder) if folder == journal_path().parent else None
+            with create_file(path, 0o600) as file:
+                file.write(text.encode("utf-8", "replace"))
             return path
     return None
 

@@ -25,9 +25,10 @@ from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.alert_channels_file import channels_path
 from raidtui.jobs.alert_sender import due_s
 from raidtui.jobs.alert_spool import AlertSpool, new_alert, spool_folder
+from raidtui.jobs.alert_test import AlertRoute
 from raidtui.model.alert import AlertEvent, Channel
 from raidtui.model.finding import Severity
-from raidtui.session.alert_check import AlertRoute, AlertTest, ChannelOutcome, ChannelResult
+from raidtui.session.alert_check import AlertTest, ChannelOutcome, ChannelResult
 from raidtui.session.alerts import keep_channels, read_channels
 from tests.alerts.servers import SECRET, Web
 from tests.hosts.kernel import Kernel

@@ -7,7 +7,6 @@ not synced: they survive when the worker is killed, and do not disturb the measu
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from msgspec import Struct
 
 from raidtui.bench.results.run_record import RunRecord, RunSample
 from raidtui.bench.surroundings import Surroundings
+from raidtui.jobs.state_files import append_to
 
 NAME = "live.jsonl"
 
@@ -37,8 +37,7 @@ class LiveFile:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / NAME
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-        self._number = os.open(self._path, flags, 0o600)
+        self._file = append_to(self._path)
 
     def begin(self, record: RunRecord) -> None:
         """Write that a run begins."""
@@ -54,11 +53,11 @@ class LiveFile:
 
     def _write(self, line: Line) -> None:
         with contextlib.suppress(OSError):
-            os.write(self._number, msgspec.json.encode(line) + b"\n")
+            self._file.write(msgspec.json.encode(line) + b"\n")
 
     def close(self) -> None:
         """Close the file."""
-        os.close(self._number)
+        self._file.close()
 
 
 def read_live(folder: Path, offset: int = 0) -> tuple[list[Line], int]:

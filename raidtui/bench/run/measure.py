@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import time
 from collections import deque
@@ -35,8 +34,8 @@ from raidtui.bench.workload import workload_options
 from raidtui.host.diskstats import read_io
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.sandbox import PARTS, Sandbox
+from raidtui.jobs.scratch_folder import turned_read_only
 
-_PROBE = "raidtui-was-here"
 _RAMP = ", during its ramp time: nothing was measured"
 
 
@@ -178,13 +177,8 @@ def _turned_read_only(place: Place, folder: Path) -> str:
     ext4 does so when it finds an error, and many kernels still report it as mounted rw. fio does not
     notice that if all blocks are allocated already: it keeps writing, and faster.
     """
-    probe = folder / _PROBE
-    try:
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        if error.errno == errno.EROFS:
-            return f"the file system at {place.directory} became read-only during the run; see the kernel log"
+    if turned_read_only(folder):
+        return f"the file system at {place.directory} became read-only during the run; see the kernel log"
     return ""  # fio itself has reported all other troubles
 
 

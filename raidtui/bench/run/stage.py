@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +21,7 @@ from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.blackbox import save_black_box
 from raidtui.jobs.runner import do_step, first_trouble
 from raidtui.jobs.sandbox import Sandbox, free_uid
+from raidtui.jobs.scratch_folder import give_scratch, make_scratch, remove_scratch
 from raidtui.jobs.store import Job
 from raidtui.model.plan import Fact, FactKind, Plan, Refusal, Step
 from raidtui.view.units import binary_size
@@ -129,14 +129,12 @@ class Stage:
             raise StageError(f"{self.folder} is a symbolic link, not the folder that was created")
         try:
             self._job.note(event="folder", path=str(self.folder))
-            self.folder.mkdir(mode=0o700, exist_ok=made)
+            make_scratch(self.folder, again=made)
         except OSError as error:
             raise StageError(f"{self.folder} cannot be made: {error.strerror}") from error
-        if not self._apart:
-            return
         try:
-            for path in (*self.folder.iterdir(), self.folder):  # the files of an earlier worker, too
-                os.chown(path, self._uid, self._uid, follow_symlinks=False)
+            if self._apart:
+                give_scratch(self.folder, self._uid)
         except OSError as error:
             why = f"{self.folder} cannot be given to a user of its own, as fio is: {error.strerror}"
             raise StageError(f"{why}; choose another file system, or --fio-without=uid") from error
@@ -176,13 +174,11 @@ class Stage:
     def remove_folder(self) -> str:
         """Remove the folder if this job created it; return why it still exists, or ""."""
         ours = str(self.folder) in self._made_folders() and not self.folder.is_symlink()
-        if self._schedule.place.directory and ours:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            if self.folder.exists():  # its file system has become read-only, say
-                why = f"{self.folder} cannot be removed: remove it yourself"
-                self._job.note(event="output", text=why)
-                return why
-        return ""
+        if not self._schedule.place.directory or not ours or remove_scratch(self.folder):
+            return ""
+        why = f"{self.folder} cannot be removed: remove it yourself"  # it has become read-only, say
+        self._job.note(event="output", text=why)
+        return why
 
     def set_for(self, run: Run) -> Place:
         """Prepare the host for a run; return where it runs.

@@ -1,28 +1,15 @@
-"""The key of what is encrypted: how it comes to the worker of a trial, and what it opens.
-
-A passphrase goes through a named pipe (fifo(7)) in the folder of the job. It is in the memory of the kernel
-and of the processes: in no file, no argument, no environment and no journal.
-"""
+"""The key of what is encrypted, and what it opens. How it comes to a worker: ``raidtui.jobs.key_pipe``."""
 
 from __future__ import annotations
 
-import contextlib
-import errno
-import os
-import select
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import Struct
 
 from raidtui.jobs.patient_tool import run_patiently
-from raidtui.jobs.store import Job
 from raidtui.rescue.trial.trial_request import map_path
 
-_PIPE = "key"
-_PATIENCE_S, _PACE_S = 30.0, 0.05
-_MOST_BYTES = 8 << 10
 _NO_KEY = 2
 """The exit status of cryptsetup where no keyslot opens (cryptsetup(8), RETURN CODES)."""
 
@@ -49,54 +36,6 @@ class Opening(Struct, frozen=True, kw_only=True):
 
     path: str = ""
     words: str = ""
-
-
-def make_pipe(job: Job) -> None:
-    """Make the pipe that a passphrase goes through.
-
-    Raises:
-        OSError: it cannot be made.
-    """
-    os.mkfifo(job.folder / _PIPE, 0o600)
-
-
-def remove_pipe(job: Job) -> None:
-    """Remove the pipe where it is left: its worker was killed, or never began."""
-    with contextlib.suppress(OSError):
-        (job.folder / _PIPE).unlink()
-
-
-def hand_over(job: Job, passphrase: str) -> bool:
-    """Give a passphrase to the worker of a trial, which has just been started; return whether it has it."""
-    end_s = time.monotonic() + _PATIENCE_S
-    try:
-        while True:
-            try:
-                descriptor = os.open(job.folder / _PIPE, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-                break
-            except OSError as error:  # ENXIO: nobody reads yet
-                if error.errno != errno.ENXIO or time.monotonic() >= end_s:
-                    return False
-            time.sleep(_PACE_S)
-        with contextlib.suppress(OSError), os.fdopen(descriptor, "wb", buffering=0) as file:
-            return file.write(passphrase.encode()) == len(passphrase.encode())
-        return False
-    finally:
-        remove_pipe(job)
-
-
-def take_key(job: Job) -> str:
-    """Return the passphrase that is handed over to this worker; "" where none comes."""
-    found = b""
-    with contextlib.suppress(OSError, UnicodeDecodeError):
-        descriptor = os.open(job.folder / _PIPE, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb", buffering=0) as file:
-            waiting = select.poll()
-            waiting.register(file, select.POLLIN)
-            while waiting.poll(_PATIENCE_S * 1000) and (more := file.read(_MOST_BYTES)):
-                found += more
-        return found.decode()
-    return ""
 
 
 def open_volume(

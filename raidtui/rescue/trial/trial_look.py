@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.patient_tool import run_patiently
+from raidtui.jobs.state_files import private_file
 from raidtui.jobs.trial_writer import TrialWriter
 from raidtui.view.units import counted
 
@@ -103,7 +104,7 @@ def look_around(
         OSError: the listing cannot be written.
     """
     files, unread = 0, list[str]()
-    with listing.open("wb") as out:
+    with private_file(listing) as out:
         for path in _files(place):
             if cancelled():
                 break

@@ -15,6 +15,7 @@ from raidtui.host.block import BLOCK
 from raidtui.host.examine import digest_of
 from raidtui.host.maps import read_maps
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.jobs.key_pipe import take_key
 from raidtui.jobs.lock import only_worker
 from raidtui.jobs.runner import first_trouble
 from raidtui.jobs.states import JobState
@@ -30,7 +31,7 @@ from raidtui.rescue.search.moved import Moved, find_moved
 from raidtui.rescue.trial.attended import AnswerWatch, GivenUpError, attend, in_flight
 from raidtui.rescue.trial.reshape_hold import hold_reshape, pass_cut_stripe
 from raidtui.rescue.trial.trial_checks import Checker, read_store_use
-from raidtui.rescue.trial.trial_key import TrialKey, take_key
+from raidtui.rescue.trial.trial_key import TrialKey
 from raidtui.rescue.trial.trial_look import (
     FilesFound,
     copy_out,

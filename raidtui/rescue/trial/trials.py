@@ -13,6 +13,7 @@ from raidtui.host.maps import read_loops
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.trial_traces import PREFIX, read_array_rules
 from raidtui.jobs.job_kinds import TRIAL_FILE
+from raidtui.jobs.key_pipe import hand_over, make_pipe, remove_pipe
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import cancel, follow, refuse_busy, start_worker
 from raidtui.jobs.states import JobState
@@ -24,7 +25,6 @@ from raidtui.rescue.candidate_evidence import CandidateEvidence
 from raidtui.rescue.mdadm_words import Assembly, Recreation
 from raidtui.rescue.proof import CheckResult, Proof, RescueGeometry
 from raidtui.rescue.trial.maps_table import MapsRefusal, array_table
-from raidtui.rescue.trial.trial_key import hand_over, make_pipe, remove_pipe
 from raidtui.rescue.trial.trial_look import refuse_target
 from raidtui.rescue.trial.trial_plan import TrialPlan, plan_trial
 from raidtui.rescue.trial.trial_record import (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -28,6 +27,7 @@ from raidtui.fleet.fleet_lines import (
     waiting_line,
 )
 from raidtui.fleet.hosts import FleetError, FleetHost
+from raidtui.jobs.user_process import on_terminal
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.frame.pages import rule
 from raidtui.ui.themes import Themes
@@ -214,7 +214,7 @@ class FleetApp(App[int]):
     def _run_on_the_terminal(self, argv: tuple[str, ...]) -> None:
         """Give the terminal away until a command has ended; all of the screen stands still meanwhile."""
         with self.suspend():
-            status = subprocess.run(argv, check=False).returncode
+            status = on_terminal(argv)
             if status:
                 sys.stderr.write(f"\nraidtui ssh ended with {status}. Enter goes back to the fleet.\n")
                 with suppress(EOFError, KeyboardInterrupt):
