@@ -115,7 +115,7 @@ def test_a_file_system_that_becomes_read_only(
     fio.does(MIXED)
     job = make_job(host, schedule(srv, work=replace(READ, rw="randrw")))
     monkeypatch.setattr(Path, "touch", touch)
-    monkeypatch.setattr("raidtui.bench.run.stage.shutil.rmtree", lambda *_, **__: None)
+    monkeypatch.setattr("raidtui.jobs.scratch_folder.shutil.rmtree", lambda *_, **__: None)
     assert BenchWorker(host, job).work() == "failed"
     why = f"the file system at {srv} became read-only during the run; see the kernel log"
     assert last(job) == ("failed", f"run 1 of 2: {why}")
