@@ -7,11 +7,21 @@ from collections.abc import Iterator
 
 from raidtui.boot.boot_host import BootHost
 from raidtui.boot.boot_reasons import BootCode, Reason
-from raidtui.model.boot import BootSector, Esp, EspLoader, GrubCore
+from raidtui.model.boot import BootSector, Esp, EspLoader, GrubCore, SectorState
 from raidtui.model.stack import StackKind
 
 FALLBACK = "/EFI/BOOT/BOOTX64.EFI"
 _DEVICE = re.compile(r"\(([^)]*)\)")
+_SECTOR_WORDS = {
+    SectorState.TOO_SMALL: "{disk} is too small",
+    SectorState.NO_CODE: "{disk} has no boot code",
+    SectorState.OTHER_CODE: "{disk} has another boot loader's boot code",
+    SectorState.NO_CORE: "GRUB on {disk} is not whole: its boot code wants a core image at sector {at}, where"
+    " there is none",
+    SectorState.DAMAGED_CORE: "GRUB on {disk} is not whole: the core image at sector {at} is damaged, or"
+    " of an unknown kind",
+    SectorState.WHOLE: "GRUB on {disk} loads nothing",
+}
 _SEARCH = re.compile(r"search(?:\.fs_uuid|\s.*--fs-uuid)\s+(?:\S+=\S+\s+|--\S+\s+)*([0-9A-Fa-f-]{8,})")
 _PART = re.compile(r",(?:gpt|msdos)(\d+)")
 _TABLES = {"gpt": "part_gpt", "dos": "part_msdos"}
@@ -79,14 +89,10 @@ def _of_sector(host: BootHost, sector: BootSector) -> Reason | None:
     if sector.unread:
         return Reason(code=BootCode.NOT_READ, text=sector.unread, boots=None)
     if sector.core is None:
-        trouble = sector.trouble or "it has no boot code"
-        words = f"GRUB on {sector.disk} is not whole: {trouble}"
-        if trouble.startswith("it "):
-            words = f"{sector.disk} {trouble.removeprefix('it ')}"
-        known = not sector.trouble.startswith("it has another")
+        known = sector.state is not SectorState.OTHER_CODE
         return Reason(
             code=BootCode.NO_LOADER if known else BootCode.LOADER_UNKNOWN,
-            text=words,
+            text=_SECTOR_WORDS[sector.state].format(disk=sector.disk, at=sector.core_sector),
             boots=False if known else None,
             about=sector.disk,
         )

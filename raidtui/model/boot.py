@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from msgspec import Struct
 
 
@@ -19,6 +21,17 @@ class GrubCore(Struct, frozen=True, kw_only=True, omit_defaults=True):
     modules: tuple[str, ...] = ()
 
 
+class SectorState(StrEnum):
+    """What a boot sector is, and what it loads."""
+
+    TOO_SMALL = "too-small"  # the disk
+    NO_CODE = "no-code"
+    OTHER_CODE = "other-code"  # of another boot loader
+    NO_CORE = "no-core"  # GRUB's, which wants a core image where there is none
+    DAMAGED_CORE = "damaged-core"  # GRUB's, with a core image that is not understood
+    WHOLE = "whole"  # GRUB's
+
+
 class BootSector(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the firmware of a PC finds on a disk.
 
@@ -28,7 +41,8 @@ class BootSector(Struct, frozen=True, kw_only=True, omit_defaults=True):
         marked: whether it ends with 55 AA: the firmware tries it then.
         grub: whether it begins with GRUB's code.
         core: what that loads; None where it is not there.
-        trouble: why there is no core, a clause.
+        state: what it is.
+        core_sector: where the core image begins, by GRUB's code.
         unread: why nothing is known; "" where it was read.
     """
 
@@ -37,7 +51,8 @@ class BootSector(Struct, frozen=True, kw_only=True, omit_defaults=True):
     marked: bool = False
     grub: bool = False
     core: GrubCore | None = None
-    trouble: str = ""
+    state: SectorState = SectorState.NO_CODE
+    core_sector: int = 0
     unread: str = ""
 
 

@@ -26,14 +26,21 @@ class StaleMember(Struct, frozen=True, kw_only=True):
     """A member of which not all data are those of the array.
 
     Args:
-        why: a clause without its subject: "is 2 events behind".
+        verb: with the rest a clause without its subject: "is".
+        rest: "2 events behind".
         rebuilding: whether it was being rebuilt: mdadm waits for it, and md continues the rebuild.
     """
 
     name: str
     slot: int
-    why: str
+    verb: str
+    rest: str
     rebuilding: bool = False
+
+    @property
+    def why(self) -> str:
+        """The clause."""
+        return f"{self.verb} {self.rest}"
 
     @property
     def words(self) -> str:
@@ -121,12 +128,12 @@ def standing(blocks: Mapping[str, Superblock]) -> Standing:
         why = _why_stale(block, newest, first)
         if not why and gone_on and block.recovery_sectors is None:
             behind = (blocks[last].events or 0) - (block.events or 0)
-            why = f"is {counted(behind, 'event')} behind {last}, which holds no whole data"
+            why = "is", f"{counted(behind, 'event')} behind {last}, which holds no whole data"
         if why:
-            others.append(StaleMember(name=name, slot=block.slot, why=why))
+            others.append(StaleMember(name=name, slot=block.slot, verb=why[0], rest=why[1]))
         elif block.recovery_sectors is not None:
-            why = f"was being rebuilt{_up_to(block.recovery_sectors)}"
-            others.append(StaleMember(name=name, slot=block.slot, why=why, rebuilding=True))
+            rest = f"being rebuilt{_up_to(block.recovery_sectors)}"
+            others.append(StaleMember(name=name, slot=block.slot, verb="was", rest=rest, rebuilding=True))
         else:
             whole.setdefault(block.slot, name)
     replacing = tuple(
@@ -147,15 +154,15 @@ def _measures(block: Superblock) -> int:
     return 1 if block.recovery_sectors is not None else 2
 
 
-def _why_stale(block: Superblock, newest: Superblock, first: str) -> str:
+def _why_stale(block: Superblock, newest: Superblock, first: str) -> tuple[str, str] | None:
     behind = (newest.events or 0) - (block.events or 0)
     if behind > MARGIN_EVENTS:
-        return f"is {counted(behind, 'event')} behind"
+        return "is", f"{counted(behind, 'event')} behind"
     if block is not newest and newest.takes_for_failed(block):
-        return f"is marked as failed by {first}"
+        return "is", f"marked as failed by {first}"
     if block is not newest and block.takes_for_failed(newest):
-        return f"marks {first}, which is newer, as failed"
-    return ""
+        return "marks", f"{first}, which is newer, as failed"
+    return None
 
 
 def _up_to(sectors: int) -> str:

@@ -22,6 +22,7 @@ from raidtui.model.boot import (
     FoundIn,
     GrubCore,
     Initramfs,
+    SectorState,
     TableLine,
 )
 from raidtui.model.stack import Stack, StackKind
@@ -157,9 +158,9 @@ NO, UNKNOWN, NOTE = False, None, True
 @pytest.mark.parametrize(
     ("change", "code", "boots"),
     [
-        (with_sector(core=None, grub=False, trouble="it has no boot code"), BootCode.NO_LOADER, NO),
+        (with_sector(core=None, grub=False, state=SectorState.NO_CODE), BootCode.NO_LOADER, NO),
         (
-            with_sector(core=None, grub=False, trouble="it has another boot loader's boot code"),
+            with_sector(core=None, grub=False, state=SectorState.OTHER_CODE),
             BootCode.LOADER_UNKNOWN,
             UNKNOWN,
         ),
@@ -405,7 +406,7 @@ def of_three(change: Change) -> tuple[DiskVerdict, ...]:
 
 def test_a_firmware_that_may_try_another_disk_first() -> None:
     def change(facts: BootFacts) -> BootFacts:
-        bad = BootSector(disk="ubdb", table="gpt", marked=True, trouble="it has no boot code")
+        bad = BootSector(disk="ubdb", table="gpt", marked=True, state=SectorState.NO_CODE)
         return replace(facts, sectors=(facts.sectors[0], bad, facts.sectors[2]))
 
     found = {each.name: each for each in of_three(change)}

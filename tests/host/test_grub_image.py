@@ -10,7 +10,7 @@ import pytest
 from raidtui.host.boot.device_bytes import DeviceBytes
 from raidtui.host.boot.grub_image import core_in, read_boot_sector
 from raidtui.host.readers.memory_reader import MemoryReader
-from raidtui.model.boot import BootSector, GrubCore
+from raidtui.model.boot import BootSector, GrubCore, SectorState
 
 PREFIX = "(mduuid/11111111222222223333333344444444)/boot/grub"
 MODULES = ("part_gpt", "mdraid1x", "ext2")
@@ -75,7 +75,13 @@ PLAIN = b"mimg is also in the kernel\0" + bytes(300) + objects(wide=False)
 
 def test_a_disk_that_boots() -> None:
     assert read(disk(core_of_a_pc(PLAIN))) == BootSector(
-        disk="sda", table="gpt", marked=True, grub=True, core=CORE
+        disk="sda",
+        table="gpt",
+        marked=True,
+        grub=True,
+        core=CORE,
+        state=SectorState.WHOLE,
+        core_sector=FIRST,
     )
 
 
@@ -88,15 +94,15 @@ def test_commands_that_are_built_in() -> None:
 
 def test_disks_that_do_not() -> None:
     good = disk(core_of_a_pc(PLAIN))
-    assert read(bytes(4096)).trouble == "it has no boot code"
-    assert read(b"").trouble == "it is too small"
-    assert read(bytes(440) + good[440:]).trouble == "it has no boot code"
-    assert read(b"LILO" + bytes(436) + good[440:]).trouble == "it has another boot loader's boot code"
+    assert read(bytes(4096)).state is SectorState.NO_CODE
+    assert read(b"").state is SectorState.TOO_SMALL
+    assert read(bytes(440) + good[440:]).state is SectorState.NO_CODE
+    assert read(b"LILO" + bytes(436) + good[440:]).state is SectorState.OTHER_CODE
     gone = good[: FIRST * 512] + bytes(len(good) - FIRST * 512)
-    assert read(gone).trouble == f"its boot code wants a core image at sector {FIRST}, where there is none"
+    assert (read(gone).state, read(gone).core_sector) == (SectorState.NO_CORE, FIRST)
     for at in ((FIRST + 1) * 512 + 8, (FIRST + 11) * 512 + 300):
         hurt = good[:at] + b"\xff" * 64 + good[at + 64 :]
-        assert read(hurt).trouble == f"the core image at sector {FIRST} is damaged, or of an unknown kind"
+        assert read(hurt).state is SectorState.DAMAGED_CORE
 
 
 def test_any_damage_is_survived() -> None:

@@ -18,6 +18,7 @@ from raidtui.model.boot import (
     FoundIn,
     GrubCore,
     Initramfs,
+    SectorState,
     TableLine,
 )
 from raidtui.model.survey import Survey
@@ -124,7 +125,7 @@ class BayHost(Kernel):
             "root": place,
             "boot": place,
             "sectors": tuple(
-                BootSector(disk=name, table="gpt", marked=True, trouble="it has no boot code")
+                BootSector(disk=name, table="gpt", marked=True, state=SectorState.NO_CODE)
                 if name in without_loader
                 else BootSector(disk=name, table="gpt", marked=True, grub=True, core=core)
                 for name in disks

@@ -241,11 +241,11 @@ def test_who_takes_the_newest_for_failed() -> None:
     }
     assert standing(blocks).not_whole == ()
     assert standing({**blocks, "sdc": block(2, **R5, events=41, roles=".AA")}).not_whole == (
-        StaleMember(name="sda", slot=0, why="is marked as failed by sdc"),
+        StaleMember(name="sda", slot=0, verb="is", rest="marked as failed by sdc"),
     )
     torn = {**blocks, "sdb": block(1, **R5, roles="AA.")}
     assert standing(torn).not_whole == (
-        StaleMember(name="sdb", slot=1, why="marks sdc, which is newer, as failed"),
+        StaleMember(name="sdb", slot=1, verb="marks", rest="sdc, which is newer, as failed"),
     )
 
 

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator
 
 from raidtui.host.boot.device_bytes import DeviceBytes
-from raidtui.model.boot import BootSector, GrubCore
+from raidtui.model.boot import BootSector, GrubCore, SectorState
 
 SECTOR = 512
 _SECTOR_AT = 0x5C  # of the core image, in the boot sector
@@ -36,14 +36,17 @@ def read_boot_sector(device: DeviceBytes, disk: str) -> BootSector:
     """
     sector = device.read(0, SECTOR)
     if len(sector) < SECTOR:
-        return BootSector(disk=disk, trouble="it is too small")
+        return BootSector(disk=disk, state=SectorState.TOO_SMALL)
     table = _table(sector)
     marked = sector[0x1FE:] == b"\x55\xaa"
     if b"GRUB \0Geom\0" not in sector[:_TABLE]:
-        code = "another boot loader's" if any(sector[: _TABLE - 6]) else "no"
-        return BootSector(disk=disk, table=table, marked=marked, trouble=f"it has {code} boot code")
-    core, trouble = _core_of(device, struct.unpack_from("<Q", sector, _SECTOR_AT)[0])
-    return BootSector(disk=disk, table=table, marked=marked, grub=True, core=core, trouble=trouble)
+        state = SectorState.OTHER_CODE if any(sector[: _TABLE - 6]) else SectorState.NO_CODE
+        return BootSector(disk=disk, table=table, marked=marked, state=state)
+    first: int = struct.unpack_from("<Q", sector, _SECTOR_AT)[0]
+    core, state = _core_of(device, first)
+    return BootSector(
+        disk=disk, table=table, marked=marked, grub=True, core=core, state=state, core_sector=first
+    )
 
 
 def _table(sector: bytes) -> str:
@@ -53,16 +56,14 @@ def _table(sector: bytes) -> str:
     return "gpt" if _PROTECTIVE in kinds else "dos"
 
 
-def _core_of(device: DeviceBytes, first: int) -> tuple[GrubCore | None, str]:
+def _core_of(device: DeviceBytes, first: int) -> tuple[GrubCore | None, SectorState]:
     head = device.read(first * SECTOR, SECTOR)
     places = list(_places(head))
     if not places or sum(count for _, count in places) > _MOST_SECTORS:
-        return None, f"its boot code wants a core image at sector {first}, where there is none"
+        return None, SectorState.NO_CORE
     image = b"".join(device.read(start * SECTOR, count * SECTOR) for start, count in places)
     core = core_of_pc(image)
-    if core is None:
-        return None, f"the core image at sector {first} is damaged, or of an unknown kind"
-    return core, ""
+    return core, SectorState.WHOLE if core is not None else SectorState.DAMAGED_CORE
 
 
 def _places(head: bytes) -> Iterator[tuple[int, int]]:

@@ -93,7 +93,8 @@ def _columns(array: RescueArray, sick: set[str], *, wide: bool) -> list[_Column]
     members, slots = array.members, array.missing
     none = [""] * len(slots)
     blocks = {each.device: each.superblock for each in members if each.superblock is not None}
-    known = {each.name: each.why.removeprefix("is ") for each in standing(blocks).not_whole} if blocks else {}
+    stale = standing(blocks).not_whole if blocks else ()
+    known = {each.name: each.rest if each.verb == "is" else each.why for each in stale}
     found = [
         _Column(head="device", cells=[*(each.device for each in members), *("–" for _ in slots)], most=12),
         _Column(
