@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import raidtui.host.readers.folder_reader
+import raidtui.jobs.host_writer
 import raidtui.jobs.worker
 from raidtui.cli import run
 from raidtui.host.readers.opening import open_root
@@ -30,7 +31,6 @@ from raidtui.jobs.worker import work_on
 FAULT = Path("/tmp/fault")
 PLAN = Path("/tmp/plan.json")
 FILLER = Path("/var/lib/raidtui/filler")
-_READING = frozenset({"--detail", "--examine", "--version", "--dump", "--json", "--no-act", "--probe"})
 _PATIENCE_S = 60.0
 
 Fault = Callable[[int], None]
@@ -192,7 +192,8 @@ def at_each_event(happens: Callable[[], None]) -> None:
         return output
 
     vars(os)["fsync"] = fsync
-    vars(raidtui.host.readers.folder_reader)["run_tool"] = tool
+    for module in (raidtui.jobs.host_writer, raidtui.host.readers.folder_reader):
+        vars(module)["run_tool"] = tool
 
 
 def killed_in_tool(number: int) -> None:
@@ -201,7 +202,7 @@ def killed_in_tool(number: int) -> None:
 
     def dying(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOutput:
         nonlocal count
-        count += not _READING & set(argv) and argv[0] != "lsblk"
+        count += 1
         if count < number:
             return real(argv, timeout_s, stdin)
         away = subprocess.DEVNULL
@@ -210,7 +211,7 @@ def killed_in_tool(number: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
 
-    names = vars(raidtui.host.readers.folder_reader)
+    names = vars(raidtui.jobs.host_writer)
     assert names["run_tool"] is real
     names["run_tool"] = dying
 
