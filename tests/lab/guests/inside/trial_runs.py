@@ -117,18 +117,16 @@ def _killed_in_patience(number: int) -> None:
     """SIGKILL before a tool that may take long, while it runs, or after it: three places each."""
     real, count = run_patiently, 0
 
-    def dying(
-        argv: tuple[str, ...], output: Path, cancelled: Callable[[], bool], *, stdin: str = ""
-    ) -> PatientEnd:
+    def dying(argv: tuple[str, ...], output: Path, cancelled: Callable[[], bool], **more: Any) -> PatientEnd:
         nonlocal count
         count += 1
         call, place = divmod(number - 1, 3)
         if count - 1 != call:
-            return real(argv, output, cancelled, stdin=stdin)
+            return real(argv, output, cancelled, **more)
         if place == 1:
             threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()
         if place:
-            real(argv, output, cancelled, stdin=stdin)
+            real(argv, output, cancelled, **more)
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
 
