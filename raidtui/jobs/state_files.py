@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, ClassVar, Self
+from typing import Any, BinaryIO, ClassVar, Self
 
 FOLDER_MODE = 0o755
 PRIVATE_MODE = 0o700
@@ -66,13 +66,21 @@ def read_own(path: Path) -> bytes:
     Raises:
         OSError: it cannot be read, or another user than root and this one could have written it.
     """
+    with open_own(path) as file:
+        return file.read()
+
+
+def open_own(path: Path) -> BinaryIO:
+    """Open a file that is to be obeyed. Raises OSError as ``read_own``."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
+    with contextlib.ExitStack() as refused:
+        file = refused.enter_context(os.fdopen(descriptor, "rb"))
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise PermissionError(errno.EPERM, f"{path} is no regular file", str(path))
         refuse_foreign(path, found)
-        return file.read()
+        refused.pop_all()
+    return file
 
 
 def refuse_foreign(path: Path, found: os.stat_result) -> None:

@@ -111,6 +111,8 @@ class UndoRecord:
         """The id of this boot."""
         self._here = _done(root.text(RECORD) or "", self.boot) if path is None else ()
         """Entries that are not in the file."""
+        self._before: dict[str, frozenset[str]] = {}
+        """By the id of such an entry, those of all that were there before it."""
         self._own: set[str] = set()
         self._originals: dict[str, Step] = {}
         """By path, the write that restores what was there before this run set it for the first time."""
@@ -119,7 +121,11 @@ class UndoRecord:
 
     def load(self) -> tuple[UndoEntry, ...]:
         """Return all entries. A file of another boot, or one that cannot be read, holds none."""
-        return tuple(sorted((*self._in_file(), *self._here), key=lambda entry: entry.at_s))
+        found = list(self._in_file())
+        for entry in self._here:  # no clock says where: it may have been set
+            known = self._before.get(entry.id, frozenset(each.id for each in found))
+            found.insert(max((n for n, each in enumerate(found, 1) if each.id in known), default=0), entry)
+        return tuple(found)
 
     def _in_file(self) -> tuple[UndoEntry, ...]:
         if self._path is not None:
@@ -168,6 +174,7 @@ class UndoRecord:
             self._own.add(entry.id)
             shared = entry.writes or entry.place is not UndoPlace.ARRAYS
             if not (shared and self._saved(lambda found: (*found, entry)[-_MOST:])):
+                self._before[entry.id] = frozenset(each.id for each in self.load())
                 self._here = (*self._here, entry)[-_MOST:]
 
     def drop(self, *idents: str) -> None:
