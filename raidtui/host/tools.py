@@ -22,11 +22,13 @@ _UNDER_WAY: set[subprocess.Popen[bytes]] = set()
 T = TypeVar("T")
 
 
-@atexit.register
 def _end_all() -> None:
     """A thread that waits for a tool may be left alone; its tool is not, where it can be killed."""
     for process in tuple(_UNDER_WAY):
         process.kill()
+
+
+atexit.register(_end_all)
 
 
 @contextlib.contextmanager

@@ -91,7 +91,7 @@ def sandbox_environment() -> dict[str, str]:
 
 def read_kept(number: int) -> Kept:
     """Return what was said on a descriptor whose other end has been closed; nothing where nothing was."""
-    with contextlib.suppress(msgspec.DecodeError, OSError):
+    with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError, OSError):
         return msgspec.json.decode(os.read(number, 1 << 16), type=Kept)
     return Kept()
 

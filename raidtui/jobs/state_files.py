@@ -13,6 +13,7 @@ import fcntl
 import os
 import stat
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -58,6 +59,11 @@ def write_synced(path: Path, data: bytes, mode: int = 0o600) -> None:
             part.unlink()
         raise
     sync_folder(path.parent)
+
+
+def checksum(data: bytes) -> str:
+    """Return CRC-32 of bytes, 8 digits: it shows what was damaged or edited, and protects from nobody."""
+    return f"{zlib.crc32(data):08x}"
 
 
 def read_own(path: Path) -> bytes:

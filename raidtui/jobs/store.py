@@ -118,7 +118,7 @@ class Job(JobJournal):
         """
         try:
             return msgspec.json.decode(read_own(self.folder / name), type=form)
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise JobError(f"{name} of job {self.id} cannot be read: {error}") from error
 
     def kept_or_none(self, name: str, form: type[_Form]) -> _Form | None:

@@ -23,7 +23,7 @@ from raidtui.host.md.array_attributes import RAID_SYSCTL
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.journal import who
 from raidtui.jobs.runner import is_same_subject, undo_of
-from raidtui.jobs.state_files import alone, read_own, write_synced
+from raidtui.jobs.state_files import alone, checksum, read_own, write_synced
 from raidtui.model.knob import By, ChangedValue, chosen, same_value
 from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.plan import Plan, Step
@@ -84,6 +84,12 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     raidtui_tune: int
     boot: str
     done: tuple[UndoEntry, ...] = ()
+    checksum: str = ""
+
+    @property
+    def sum(self) -> str:
+        """The checksum that it should have: of all the rest."""
+        return checksum(msgspec.json.encode(replace(self, checksum="")))
 
 
 RECORD = "/run/raidtui/tune.json"
@@ -241,8 +247,7 @@ class UndoRecord:
             with alone(self._path.parent / "private"):
                 found = self._in_file()
                 if (done := change(found)) != found:
-                    file = _File(raidtui_tune=SCHEMA, boot=self.boot, done=done)
-                    write_synced(self._path, msgspec.json.encode(file), 0o644)
+                    write_synced(self._path, _encoded(self.boot, done), 0o644)
         except OSError as error:
             self.trouble = f"{self._path}: {error.strerror}"
             return False
@@ -358,13 +363,18 @@ def captured_record(root: HostReader) -> bytes | None:
     nothing = Plan(title="", subject="", steps=())
     boot = (root.text(BOOT_ID) or "").strip()
     writes = tuple(replace(each, who="", undo=nothing) for each in done)
-    return msgspec.json.encode(_File(raidtui_tune=SCHEMA, boot=boot, done=writes))
+    return _encoded(boot, writes)
+
+
+def _encoded(boot: str, done: tuple[UndoEntry, ...]) -> bytes:
+    file = _File(raidtui_tune=SCHEMA, boot=boot, done=done)
+    return msgspec.json.encode(replace(file, checksum=file.sum))
 
 
 def _done(data: bytes | str, boot: str) -> tuple[UndoEntry, ...]:
-    with contextlib.suppress(msgspec.DecodeError):
+    with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         file = msgspec.json.decode(data, type=_File)
-        if file.raidtui_tune == SCHEMA and file.boot == boot:
+        if file.raidtui_tune == SCHEMA and file.boot == boot and file.checksum in {"", file.sum}:
             return file.done
     return ()
 
