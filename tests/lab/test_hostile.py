@@ -11,6 +11,7 @@ from tests.lab.guests.console import NOBODY, RAIDTUI, open_console
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest, Program
 from tests.lab.guests.jobs import JOBS, PLAN, apply, last_job, plan, raidtui, refusal, started, states
+from tests.torture.races import race
 
 STATE = "/var/lib/raidtui"
 NOT_NOTED = f"raidtui: journal {STATE}/journal.jsonl: {{}}; this change will not be noted there\n"
@@ -105,6 +106,12 @@ def test_no_other_host_tells_fio_what_to_do(guest: Guest) -> None:
     done = raidtui(guest, "bench", "run", "--hosts", "127.0.0.1", "--directory", "/tmp", "--rw", "randread")
     assert done.status == 64
     assert "unrecognized arguments: --hosts 127.0.0.1" in done.stderr
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o002])
+def test_races_of_another_user(mirror: Guest, umask: int) -> None:
+    """See ``tests/torture/races.py``, which runs them for hours."""
+    race(mirror, umask, umask, 6)
 
 
 # -- folders that cannot be written, or are another user's
