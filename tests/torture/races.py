@@ -98,7 +98,7 @@ def race(guest: Guest, seed: int, umask: int, times: int) -> None:
     """
     attack = _ATTACK.format(seed=random.Random(seed).randrange(1 << 30), folders=_FOLDERS)
     guest.run(f"rm -f /tmp/end; cat >/tmp/attack <<'END'\n{attack}\nEND")
-    attacker = guest.spawn(f"exec {' '.join(NOBODY)} python3 /tmp/attack", timeout=None)
+    attacker = guest.spawn(f"exec nice -n 5 {' '.join(NOBODY)} python3 /tmp/attack", timeout=None)
     try:
         root = _ROOT.format(umask=umask, times=times, folders=_FOLDERS)
         worked = guest.run(root, interpreter="python", timeout=120 + 10 * times)
