@@ -112,7 +112,8 @@ def _taken(event: AlertEvent, root: HostReader) -> int:
         AlertSpool(spool_folder()).keep(alert)
     except OSError as error:
         detached(lambda: _send_unkept(alert))
-        print(f"raidtui: the alert cannot be kept: {error}; it is sent once", file=sys.stderr)
+        why = error.strerror or error
+        print(f"raidtui: the alert cannot be kept: {why}; it is sent once", file=sys.stderr)
         return _NOT_DONE
     with contextlib.suppress(OSError):  # no process more: the timer sends it
         detached(lambda: _send_new(alert))

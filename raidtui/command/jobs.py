@@ -16,7 +16,7 @@ from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import BusyError, JobError
 from raidtui.jobs.spawn import cancel, follow, start_worker
 from raidtui.jobs.states import FINAL, RESUMABLE, JobState, entry_text
-from raidtui.jobs.store import Job, all_jobs, find_job, jobs_folder
+from raidtui.jobs.store import Job, all_jobs, find_job, foreign_jobs, jobs_folder
 from raidtui.jobs.waiting import wait_of
 from raidtui.jobs.worker import CostMeasure, status_of, work_on
 from raidtui.model.plan import Plan
@@ -103,6 +103,7 @@ def _again(job: Job, *, back: bool) -> int:
 
 def _list(root: HostReader, *, as_json: bool) -> int:
     found = [(job.line, wait_of(root, job)) for job in all_jobs()] if root.live else []
+    found += [(line, None) for line in foreign_jobs()] if root.live else []
     if as_json:
         rows = [
             {
@@ -115,7 +116,7 @@ def _list(root: HostReader, *, as_json: bool) -> int:
         print_json({"jobs": rows})
         return 0
     for line, wait in found:
-        at = time.strftime("%Y-%m-%d %H:%M", time.localtime(line.made_s))
+        at = time.strftime("%Y-%m-%d %H:%M", time.localtime(line.made_s)) if line.made_s else ""
         more = f" ({wait.words})" if wait is not None else ""
         print(visible(f"{line.id}  {line.state:<11}  {at}  {line.who}  {line.title}{more}"))
     if not found:
@@ -151,6 +152,9 @@ def attach(job: Job, *, since: int = 0, wanted: JobState = JobState.DONE) -> int
         return 0
     if state == JobState.NOT_BEGUN:
         return BUSY if busy else FAILED
+    if not state and not job.folder.exists():
+        print(f"Job {job.id} is gone: somebody has removed its folder. What md does: raidtui status")
+        return FAILED
     if not state:
         print(f"The worker has ended, the job was interrupted. {_next_steps(job)}")
         return FAILED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import errno
 import os
@@ -17,7 +18,17 @@ from raidtui.model.answer import Answer, AnswerKind
 
 _TOOL_FOLDERS = ("/usr/sbin", "/sbin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/local/bin")
 _END_S = 5.0
+_UNDER_WAY: set[subprocess.Popen[bytes]] = set()
 T = TypeVar("T")
+
+
+def _end_all() -> None:
+    """A thread that waits for a tool may be left alone; its tool is not, where it can be killed."""
+    for process in tuple(_UNDER_WAY):
+        process.kill()
+
+
+atexit.register(_end_all)
 
 
 @contextlib.contextmanager
@@ -118,9 +129,11 @@ def run_tool(argv: tuple[str, ...], timeout_s: float, stdin: str = "") -> ToolOu
                 env=tool_environment(),
                 start_new_session=True,
             )
+            _UNDER_WAY.add(process)
             try:
                 process.communicate(stdin.encode(), timeout=timeout_s)
             finally:
+                _UNDER_WAY.discard(process)
                 if process.returncode is None:  # it did not answer, or this thread is being ended
                     end(process)
             return ToolOutput(

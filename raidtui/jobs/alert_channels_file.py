@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from raidtui.jobs.state_files import FOLDER_MODE, own_folder, write_synced
+from raidtui.jobs.state_files import FOLDER_MODE, open_own, own_folder, write_synced
 from raidtui.model.alert_setup import CHANNELS
 
 
@@ -22,17 +22,14 @@ def read_channels_text(path: Path) -> str | None:
     """Return the file's text; None where there is none. One that others may read is closed to them first.
 
     Raises:
-        OSError: it cannot be read, or belongs to somebody else.
+        OSError: it cannot be read, or another user could have written it: it names programs to run.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        file = open_own(path)
     except FileNotFoundError:
         return None
-    with os.fdopen(descriptor, "rb") as file:
-        found = os.fstat(file.fileno())
-        if found.st_uid not in {0, os.geteuid()}:
-            raise PermissionError(1, f"it belongs to user {found.st_uid}", str(path))
-        if stat.S_IMODE(found.st_mode) & 0o077:
+    with file:
+        if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
             os.fchmod(file.fileno(), 0o600)
         return file.read(1 << 20).decode("utf-8", "replace")
 

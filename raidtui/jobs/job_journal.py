@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from raidtui.jobs.journal import entry_of, who
+from raidtui.jobs.journal import entry_of, sealed, who
 from raidtui.jobs.state_files import read_own, write_synced
 
 # Of a step's entries, with what the tools print, most take a tenth of that.
@@ -71,7 +71,7 @@ class JobJournal:
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
         descriptor = os.open(self.folder / "journal.jsonl", flags, 0o600)
         try:
-            data = line.encode("utf-8", "replace") + b"\n"
+            data = sealed(line).encode("utf-8", "replace") + b"\n"
             end = os.fstat(descriptor).st_size
             if end and os.pread(descriptor, 1, end - 1) != b"\n":  # a crash has cut the last line
                 data = b"\n" + data

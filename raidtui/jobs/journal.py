@@ -15,12 +15,15 @@ from raidtui.jobs.state_files import (
     FOLDER_MODE,
     PRIVATE_MODE,
     check_folder,
+    checksum,
     own_folder,
     state_folder,
     sync_folder,
 )
 
 _STEPS = ("step", "of")
+_SUM = ', "sum": "'
+"""Nowhere else in JSON as it is written here: within a text, its quotes are escaped."""
 _PRIVATE = ("jobs", "syncs", "alerts")
 _MOST_STEPS = 1 << 20
 _LEAST_BYTES = 16 << 10
@@ -118,10 +121,18 @@ class Journal:
             self.trouble = f"journal {self._path}: {error.strerror}"
 
 
+def sealed(line: str) -> str:
+    """Return a line of a job's journal, a JSON object, with its checksum as the last member."""
+    return f'{line[:-1]}{_SUM}{checksum(line.encode("utf-8", "replace"))}"}}'
+
+
 def entry_of(line: str) -> Mapping[str, Any] | None:
     """Return the entry in a line of a job's journal; None where it is none, or damaged."""
+    text = line.rpartition(_SUM)[0] + "}"
+    if sealed(text) != line:
+        return None
     try:
-        entry = json.loads(line)
+        entry = json.loads(text)
     except (ValueError, RecursionError):
         return None
     if not isinstance(entry, dict) or not isinstance(entry.get("event"), str):

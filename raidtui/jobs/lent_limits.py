@@ -228,7 +228,7 @@ def _restored(root: HostReader, record: UndoRecord, entry: UndoEntry) -> GivenBa
 
 
 def _last_of(record: UndoRecord, entry: UndoEntry) -> Mapping[str, tuple[str, ...]]:
-    with contextlib.suppress(OSError, msgspec.DecodeError):
+    with contextlib.suppress(OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         last = msgspec.json.decode(last_path(entry.id).read_bytes(), type=_Last)
         if last.boot == record.boot:
             return last.values

@@ -40,7 +40,7 @@ def read_news(root: HostReader) -> tuple[PaceNews, ...]:
     boot = (root.text(_BOOT_ID) or "").strip() if names else ""
     found = []
     for name in names:
-        with contextlib.suppress(msgspec.DecodeError):
+        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             news = msgspec.json.decode(root.text(f"{FOLDER}/{name}") or "", type=PaceNews)
             if news.boot == boot:
                 found.append(news)

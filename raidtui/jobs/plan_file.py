@@ -6,22 +6,33 @@ import hashlib
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
+from raidtui.jobs.state_files import checksum
 from raidtui.model.plan import Plan
 
 SCHEMA = 1
 
 
 class PlanFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A saved plan. ``raidtui_plan`` is the version of the form, ``machine`` that of ``machine_of``."""
+    """A saved plan. ``raidtui_plan`` is the version of the form, ``machine`` that of ``machine_of``.
+
+    ``checksum`` is that of all the rest; a plan that was made by hand has none.
+    """
 
     raidtui_plan: int
     host: str
     made_s: float
+    checksum: str = ""
     plan: Plan
     machine: str = ""
+
+    @property
+    def sum(self) -> str:
+        """The checksum that it should have."""
+        return checksum(msgspec.json.encode(replace(self, checksum="")))
 
 
 def machine_of(root: HostReader) -> str:
@@ -41,7 +52,8 @@ def save_plan(plan: Plan, *, host: str, made_s: float, machine: str = "") -> byt
     """
     file = PlanFile(raidtui_plan=SCHEMA, host=host, made_s=made_s, plan=plan, machine=machine)
     try:
-        return msgspec.json.format(msgspec.json.encode(file), indent=1) + b"\n"
+        file = msgspec.json.decode(msgspec.json.encode(file), type=PlanFile)  # numbers as they are read
+        return msgspec.json.format(msgspec.json.encode(replace(file, checksum=file.sum)), indent=1) + b"\n"
     except UnicodeEncodeError as error:
         raise JobError(f"this plan cannot be saved: {error.object!r} is not UTF-8") from error
 
@@ -57,11 +69,15 @@ def load_plan(data: bytes) -> PlanFile:
         version = head.get("raidtui_plan") if isinstance(head, dict) else None
         if version != SCHEMA:
             raise JobError(f"not a plan of version {SCHEMA}: raidtui plan ... --json prints one")
-        return msgspec.convert(_with_waits(head), type=PlanFile)
+        file = msgspec.convert(_with_waits(head), type=PlanFile)
     except RecursionError as error:  # Python's own words for it differ from version to version
         raise JobError("not a plan: it is nested too deeply") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise JobError(f"not a plan: {error}") from error
+    if file.checksum not in {"", file.sum}:
+        why = "not a plan as raidtui made it: its checksum does not fit; make it again"
+        raise JobError(f'{why}, or, where it was edited on purpose, leave its line "checksum" out')
+    return replace(file, checksum="")
 
 
 def _with_waits(head: dict[str, Any]) -> dict[str, Any]:

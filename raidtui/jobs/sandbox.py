@@ -152,7 +152,7 @@ def _command(sandbox: Sandbox, argv: Sequence[str], say: int) -> tuple[str, ...]
 
 def _read_kept(number: int) -> Kept:
     """Return what was said on a descriptor whose other end has been closed; nothing where nothing was."""
-    with contextlib.suppress(msgspec.DecodeError, OSError):
+    with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError, OSError):
         return msgspec.json.decode(os.read(number, 1 << 16), type=Kept)
     return Kept()
 

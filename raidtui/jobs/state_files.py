@@ -13,10 +13,11 @@ import fcntl
 import os
 import stat
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, ClassVar, Self
+from typing import IO, Any, BinaryIO, ClassVar, Self
 
 FOLDER_MODE = 0o755
 PRIVATE_MODE = 0o700
@@ -90,19 +91,32 @@ def append_to(path: Path) -> IO[bytes]:
     return os.fdopen(os.open(path, flags, 0o600), "ab", buffering=0)
 
 
+def checksum(data: bytes) -> str:
+    """Return CRC-32 of bytes, 8 digits: it shows what was damaged or edited, and protects from nobody."""
+    return f"{zlib.crc32(data):08x}"
+
+
 def read_own(path: Path) -> bytes:
     """Return what a file holds that is to be obeyed.
 
     Raises:
         OSError: it cannot be read, or another user than root and this one could have written it.
     """
+    with open_own(path) as file:
+        return file.read()
+
+
+def open_own(path: Path) -> BinaryIO:
+    """Open a file that is to be obeyed. Raises OSError as ``read_own``."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
+    with contextlib.ExitStack() as refused:
+        file = refused.enter_context(os.fdopen(descriptor, "rb"))
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise PermissionError(errno.EPERM, f"{path} is no regular file", str(path))
         refuse_foreign(path, found)
-        return file.read()
+        refused.pop_all()
+    return file
 
 
 def refuse_foreign(path: Path, found: os.stat_result) -> None:

@@ -21,6 +21,8 @@ class JobState(StrEnum):
     ROLLED_BACK = "rolled back"
     STUCK = "stuck"
     NOT_BEGUN = "not begun"
+    NOT_TRUSTED = "not trusted"
+    """Another user could have written it."""
 
     @property
     def sentence(self) -> str:
@@ -56,6 +58,7 @@ _SENTENCES = {
     JobState.ROLLED_BACK: "was rolled back",
     JobState.STUCK: "is stuck",
     JobState.NOT_BEGUN: "was not started: another job was running",
+    JobState.NOT_TRUSTED: "can be written by another user",
 }
 NO_WAY_BACK = "cannot be rolled back: the way back, where there is one, is another plan"
 

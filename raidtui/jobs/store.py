@@ -49,7 +49,7 @@ class JobLine(msgspec.Struct, frozen=True, kw_only=True):
     Args:
         id: the job's.
         state: its state.
-        title: its plan's.
+        title: its plan's; of one that is not trusted, why.
         who: the person who made it.
         made_s: when it was made, epoch seconds; 0 where its journal does not say.
     """
@@ -118,7 +118,7 @@ class Job(JobJournal):
         """
         try:
             return msgspec.json.decode(read_own(self.folder / name), type=form)
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise JobError(f"{name} of job {self.id} cannot be read: {error}") from error
 
     def kept_or_none(self, name: str, form: type[_Form]) -> _Form | None:
@@ -284,15 +284,15 @@ def _steps(plan: Plan) -> int:
     return sum(1 + len(step.undo) for step in plan.steps)
 
 
-def _refuse_foreign_job(place: Path) -> None:
-    """Refuse a job that another user than root and this one could have written.
-
-    Raises:
-        OSError: it is one.
-    """
-    for each in (place, place / "plan.json", place / "journal.jsonl"):
-        with contextlib.suppress(FileNotFoundError):
-            refuse_foreign(each, each.stat())
+def _why_not_trusted(place: Path) -> str:
+    """Return why another user than root and this one could have written a job, or ""."""
+    try:
+        for each in (place, place / "plan.json", place / "journal.jsonl"):
+            with contextlib.suppress(FileNotFoundError):
+                refuse_foreign(each, each.stat())
+    except (OSError, ValueError) as error:  # a name may hold what no path can
+        return getattr(error, "strerror", None) or str(error)
+    return ""
 
 
 def _worker_in(work: Mapping[str, Any]) -> psutil.Process | None:
@@ -307,10 +307,8 @@ def find_job(name: str, folder: Path | None = None) -> Job:
         JobError: there is none or more than one, or the folder belongs to another user.
     """
     refuse_folder(folder or jobs_folder())
-    try:
-        _refuse_foreign_job((folder or jobs_folder()) / Path(name).name)
-    except (OSError, ValueError) as error:  # a name may hold what no path can
-        raise JobError(f"job {name} cannot be trusted: {getattr(error, 'strerror', error)}") from error
+    if why := _why_not_trusted((folder or jobs_folder()) / Path(name).name):
+        raise JobError(f"job {name} cannot be trusted: {why}")
     jobs = all_jobs(folder)
     exact = [job for job in jobs if job.id == name]
     close = [job for job in jobs if job.id.startswith(name) or job.id.endswith(name)]
@@ -322,17 +320,27 @@ def find_job(name: str, folder: Path | None = None) -> Job:
 
 
 def all_jobs(folder: Path | None = None) -> list[Job]:
-    """Return all jobs, oldest first."""
-    parent = folder or jobs_folder()
+    """Return all jobs, oldest first, but those of ``foreign_jobs``."""
+    return [Job(place) for place, why in _places(folder) if not why]
+
+
+def foreign_jobs(folder: Path | None = None) -> list[JobLine]:
+    """Return the jobs that another user could have written, oldest first. Nothing of them is used."""
+    return [
+        JobLine(id=place.name, state=JobState.NOT_TRUSTED, title=why) for place, why in _places(folder) if why
+    ]
+
+
+def _places(folder: Path | None) -> list[tuple[Path, str]]:
+    """Return the folders of jobs, oldest first, each with why it is not trusted, or ""."""
     made: list[tuple[str, int, Path]] = []
     with contextlib.suppress(OSError):
-        for place in parent.iterdir():
+        for place in (folder or jobs_folder()).iterdir():
             with contextlib.suppress(OSError):  # no job, or one that was just removed
                 # The name has the second; the plan, which is written once, says who was first in it.
                 plan = (place / "plan.json").stat()
-                _refuse_foreign_job(place)
                 made.append((place.name[:_STAMP], plan.st_mtime_ns, place))
-    return [Job(place) for *_, place in sorted(made)]
+    return [(place, _why_not_trusted(place)) for *_, place in sorted(made)]
 
 
 def _new_place(parent: Path, plan: Plan) -> Path:

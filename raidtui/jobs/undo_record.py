@@ -23,7 +23,7 @@ from raidtui.host.md.array_attributes import RAID_SYSCTL
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.journal import who
 from raidtui.jobs.runner import is_same_subject, undo_of
-from raidtui.jobs.state_files import alone, read_own, write_synced
+from raidtui.jobs.state_files import alone, checksum, read_own, write_synced
 from raidtui.model.knob import By, ChangedValue, chosen, same_value
 from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.plan import Plan, Step
@@ -84,6 +84,12 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     raidtui_tune: int
     boot: str
     done: tuple[UndoEntry, ...] = ()
+    checksum: str = ""
+
+    @property
+    def sum(self) -> str:
+        """The checksum that it should have: of all the rest."""
+        return checksum(msgspec.json.encode(replace(self, checksum="")))
 
 
 RECORD = "/run/raidtui/tune.json"
@@ -111,6 +117,8 @@ class UndoRecord:
         """The id of this boot."""
         self._here = _done(root.text(RECORD) or "", self.boot) if path is None else ()
         """Entries that are not in the file."""
+        self._before: dict[str, frozenset[str]] = {}
+        """By the id of such an entry, those of all that were there before it."""
         self._own: set[str] = set()
         self._originals: dict[str, Step] = {}
         """By path, the write that restores what was there before this run set it for the first time."""
@@ -119,7 +127,11 @@ class UndoRecord:
 
     def load(self) -> tuple[UndoEntry, ...]:
         """Return all entries. A file of another boot, or one that cannot be read, holds none."""
-        return tuple(sorted((*self._in_file(), *self._here), key=lambda entry: entry.at_s))
+        found = list(self._in_file())
+        for entry in self._here:  # no clock says where: it may have been set
+            known = self._before.get(entry.id, frozenset(each.id for each in found))
+            found.insert(max((n for n, each in enumerate(found, 1) if each.id in known), default=0), entry)
+        return tuple(found)
 
     def _in_file(self) -> tuple[UndoEntry, ...]:
         if self._path is not None:
@@ -168,6 +180,7 @@ class UndoRecord:
             self._own.add(entry.id)
             shared = entry.writes or entry.place is not UndoPlace.ARRAYS
             if not (shared and self._saved(lambda found: (*found, entry)[-_MOST:])):
+                self._before[entry.id] = frozenset(each.id for each in self.load())
                 self._here = (*self._here, entry)[-_MOST:]
 
     def drop(self, *idents: str) -> None:
@@ -234,8 +247,7 @@ class UndoRecord:
             with alone(self._path.parent / "private"):
                 found = self._in_file()
                 if (done := change(found)) != found:
-                    file = _File(raidtui_tune=SCHEMA, boot=self.boot, done=done)
-                    write_synced(self._path, msgspec.json.encode(file), 0o644)
+                    write_synced(self._path, _encoded(self.boot, done), 0o644)
         except OSError as error:
             self.trouble = f"{self._path}: {error.strerror}"
             return False
@@ -351,13 +363,18 @@ def captured_record(root: HostReader) -> bytes | None:
     nothing = Plan(title="", subject="", steps=())
     boot = (root.text(BOOT_ID) or "").strip()
     writes = tuple(replace(each, who="", undo=nothing) for each in done)
-    return msgspec.json.encode(_File(raidtui_tune=SCHEMA, boot=boot, done=writes))
+    return _encoded(boot, writes)
+
+
+def _encoded(boot: str, done: tuple[UndoEntry, ...]) -> bytes:
+    file = _File(raidtui_tune=SCHEMA, boot=boot, done=done)
+    return msgspec.json.encode(replace(file, checksum=file.sum))
 
 
 def _done(data: bytes | str, boot: str) -> tuple[UndoEntry, ...]:
-    with contextlib.suppress(msgspec.DecodeError):
+    with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         file = msgspec.json.decode(data, type=_File)
-        if file.raidtui_tune == SCHEMA and file.boot == boot:
+        if file.raidtui_tune == SCHEMA and file.boot == boot and file.checksum in {"", file.sum}:
             return file.done
     return ()
 

@@ -122,7 +122,7 @@ def read_record(path: Path) -> PullRecord | None:
         return None
     except OSError as error:
         raise PullError(f"{path} cannot be read: {error.strerror}") from error
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise PullError(
             f"{path} cannot be understood: {error}; move it away to begin again, nothing on the disks is lost"
         ) from error

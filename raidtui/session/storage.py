@@ -19,7 +19,7 @@ from raidtui.jobs.lock import JobError, worker_of
 from raidtui.jobs.new_files import create_file, free_path
 from raidtui.jobs.spawn import begin_job, cancel, start_worker
 from raidtui.jobs.states import FINAL, UNFINISHED, JobState
-from raidtui.jobs.store import JobLine, all_jobs, find_job
+from raidtui.jobs.store import JobLine, all_jobs, find_job, foreign_jobs
 from raidtui.jobs.waiting import JobWait, wait_of
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan
@@ -201,9 +201,9 @@ def opening_words() -> tuple[str, ...]:
 
 
 def recent_jobs() -> tuple[JobLine, ...]:
-    """Return the last jobs: those that run, or wait for somebody, first; then the newest first."""
+    """Return the last jobs: those that run, or wait for somebody, then the newest, then foreign ones."""
     lines = (job.line for job in reversed(all_jobs()[-_RECENT:]))
-    return tuple(sorted(lines, key=lambda line: line.state not in UNFINISHED))
+    return (*sorted(lines, key=lambda line: line.state not in UNFINISHED), *foreign_jobs())
 
 
 def save_script(plan: Plan) -> str:

@@ -144,6 +144,8 @@ def test_no_job_file(host: Host, tmp_path: Path) -> None:
     assert why(tmp_path / "no") == f"{tmp_path}/no: No such file or directory; {remedy}"
     assert why(tmp_path) == f"{tmp_path} is a folder; {remedy}"
     assert why("/dev/zero") == f"/dev/zero is not a job file: it is not a small text file; {remedy}"
+    (tmp_path / "x").write_bytes(b"#" * ((1 << 20) + 1))
+    assert why(tmp_path / "x") == f"{tmp_path}/x is not a job file: it is not a small text file; {remedy}"
     assert why("a\0b") == f"a\0b is not a text file; {remedy}"
     (tmp_path / "x").write_bytes(b"\xff\xfe")
     assert why(tmp_path / "x") == f"{tmp_path}/x is not a text file; {remedy}"

@@ -16,6 +16,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
+import pytest
 from msgspec import Struct
 
 from tests.fleet.sayings import array, finding, saying
@@ -95,3 +97,34 @@ def test_enter_opens_a_host(sshd: Sshd, tmp_path: Path) -> None:
         terminal.waits_for("FELL OVER")
         terminal.types(b"q")
         assert terminal.process.wait(timeout=60) == 2
+
+
+@pytest.mark.parametrize("key", [b"q", b"\x1b"], ids=["q", "Esc"])
+def test_leaving_while_hosts_are_asked(sshd: Sshd, key: bytes) -> None:
+    """Nothing but the terminal's old state is left: no traceback, no ssh."""
+    sshd.hosts("well", silent=("mute", "dumb"))
+    sshd.answers(
+        "well", saying(array(health="degraded"), status=1, findings=[finding("degraded", "ONE GONE")])
+    )
+    with on_a_terminal("fleet", "-F", sshd.config, "mute", "dumb", "well") as terminal:
+        terminal.waits_for("ONE GONE")
+        assert asking(sshd) != []
+        before = termios.tcgetattr(terminal.near)[3]
+        terminal.types(key)
+        terminal.waits_for("\x1b[?1049l")
+        assert terminal.process.wait(timeout=60) == 1
+        while select.select([terminal.near], [], [], 0.1)[0]:
+            with contextlib.suppress(OSError):  # nobody has the terminal any more
+                terminal.shown += os.read(terminal.near, 1 << 16)
+                continue
+            break
+        assert b"Traceback" not in terminal.shown
+        assert not before & termios.ECHO
+        assert termios.tcgetattr(terminal.near)[3] & termios.ECHO
+    assert asking(sshd) == []
+
+
+def asking(sshd: Sshd) -> list[str]:
+    """The command lines of ssh that are asking this sshd."""
+    found = (process.info["cmdline"] or [""] for process in psutil.process_iter(["cmdline"]))
+    return [" ".join(words) for words in found if Path(words[0]).name == "ssh" and sshd.config in words]

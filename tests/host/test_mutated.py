@@ -13,6 +13,7 @@ from raidtui.host.knobs.udev_rules import parse_rules
 from raidtui.wear.ledger import Ledger, LedgerError, read_captured_history
 from tests.bench.records import record
 from tests.torture.mutated import PARSERS, TooSlowError, in_time, try_parser, try_tree
+from tests.torture.mutations import KINDS, mutate
 
 
 @pytest.mark.parametrize("name", PARSERS)
@@ -27,6 +28,14 @@ def test_changed_hosts(seed: int) -> None:
     dice = random.Random(seed)  # noqa: S311
     for _ in range(5):
         try_tree(dice)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_what_was_changed_is_not_taken_for_what_was_made(name: str) -> None:
+    """See ``tests/torture/mutations.py``."""
+    kind = KINDS[name]
+    assert [kind.wrong(each, each) for each in kind.made()] == [""] * len(kind.made())
+    mutate(name, random.Random(name), 400)  # noqa: S311
 
 
 @pytest.mark.parametrize("name", PARSERS)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import select
 import subprocess
+import sys
 
 import pytest
 
@@ -32,3 +36,20 @@ def test_a_tool_that_cannot_be_killed_is_left_alone(monkeypatch: pytest.MonkeyPa
 
 def test_what_a_tool_reads_and_prints() -> None:
     assert tools.run_tool(("cat",), 60.0, "words").stdout == "words"
+
+
+_LEFT = """
+import threading
+from raidtui.host import tools
+threading.Thread(target=tools.run_tool, args=(("sleep", "600"), 600.0), daemon=True).start()
+while not tools._UNDER_WAY:
+    pass
+print(next(iter(tools._UNDER_WAY)).pid)
+"""
+
+
+def test_a_tool_that_nobody_waits_for_any_more_ends_with_raidtui() -> None:
+    """Each run of a monitor left one more."""
+    pid = int(subprocess.run((sys.executable, "-c", _LEFT), stdout=subprocess.PIPE, check=True).stdout)
+    with contextlib.suppress(ProcessLookupError), os.fdopen(os.pidfd_open(pid)) as ended:
+        assert select.select([ended], [], [], 60.0)[0]

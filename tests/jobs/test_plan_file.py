@@ -151,6 +151,7 @@ def test_a_plan_of_an_earlier_raidtui_waits_after_its_last_step() -> None:
     form = json.loads(save_plan(PLAN, host="nas", made_s=1.5))
     facts = {"ends": [{"kind": "array", "subject": "md127"}], "lasts": [{"kind": "gone", "subject": "md1"}]}
     form["plan"] |= {"goes_on": "md copies sda to sdb", **facts}
+    del form["checksum"]
     *steps, wait = load_plan(json.dumps(form).encode()).plan.steps
     assert tuple(steps) == STEPS
     assert wait == Step(
@@ -158,3 +159,11 @@ def test_a_plan_of_an_earlier_raidtui_waits_after_its_last_step() -> None:
         ends=(Fact(kind=FactKind.ARRAY, subject="md127"),),
         lasts=(Fact(kind=FactKind.GONE, subject="md1"),),
     )
+
+
+def test_what_was_edited_is_refused_unless_it_says_so() -> None:
+    text = save_plan(PLAN, host="nas", made_s=1.5).decode().replace("nas", "other")
+    with pytest.raises(JobError, match="not a plan as raidtui made it: its checksum does not fit"):
+        load_plan(text.encode())
+    lines = [line for line in text.splitlines() if '"checksum"' not in line]
+    assert load_plan("\n".join(lines).encode()).host == "other"

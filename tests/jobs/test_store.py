@@ -20,7 +20,7 @@ import pytest
 from raidtui.jobs.lock import BusyError, JobError, boot_id, only_worker, process_of, started_s, worker_of
 from raidtui.jobs.plan_file import load_plan
 from raidtui.jobs.spawn import refuse_busy
-from raidtui.jobs.store import Job, all_jobs, find_job, jobs_folder
+from raidtui.jobs.store import Job, all_jobs, find_job, foreign_jobs, jobs_folder
 from raidtui.model.plan import Plan, Step
 from tests.jobs.test_plan_file import PLAN, STEPS
 
@@ -320,6 +320,9 @@ def test_a_job_that_another_user_could_have_written_is_refused(tmp_path: Path, n
     job, other = made(tmp_path), made(tmp_path)
     (job.folder / name).chmod(0o766)
     assert [each.id for each in all_jobs(tmp_path)] == [other.id]
+    (line,) = foreign_jobs(tmp_path)
+    assert (line.id, line.state) == (job.id, "not trusted")
+    assert line.title.startswith(f"{job.folder / name} can be written by others than root (user ")
     with pytest.raises(JobError, match=f"{job.id} cannot be trusted: .* can be written by others than root"):
         find_job(job.id, tmp_path)
     with pytest.raises((JobError, OSError), match="can be written by others") if name else nullcontext():

@@ -195,6 +195,21 @@ def test_what_cannot_be_written_is_still_undone_by_this_run(tmp_path: Path) -> N
     assert record.last(UndoPlace.TUNE) is None
 
 
+def test_no_clock_says_what_was_last(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is set back between three changes, of which the file has two, and another run makes a fourth."""
+    record = UndoRecord(HOST, place)
+    for at_s, words, writes in ((3e9, "1", [LIMIT]), (2e9, "2", []), (1e9, "3", [LIMIT]), (0.0, "4", [])):
+        monkeypatch.setattr("time.time", lambda at_s=at_s: at_s)
+        record.note(undo(words), writes, UndoPlace.ARRAYS)
+    UndoRecord(HOST, place).note(undo("5"), [LIMIT], UndoPlace.ARRAYS)
+    assert [title(entry) for entry in record.load()] == ["1", "2", "3", "4", "5"]
+    found = []
+    while (entry := record.last(UndoPlace.ARRAYS)) is not None:
+        found.append(title(entry))
+        record.drop(entry.id)
+    assert found == ["4", "3", "2", "1"]
+
+
 def test_what_left_no_undo_is_passed_over() -> None:
     """A capture holds values, and no plans."""
     record = UndoRecord(HOST, None)

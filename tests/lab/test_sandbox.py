@@ -124,6 +124,13 @@ def test_in_a_folder(guest: Guest) -> None:
     assert found["fill"]["sizes"] <= 4 << 20
 
 
+def test_without_the_second_layer(guest: Guest) -> None:
+    """As on a kernel that has neither Landlock nor a filter for system calls."""
+    found = tried(guest, HOSTILE, without=("landlock",), calls=False)
+    assert changed(found) == {}
+    assert not {"landlock", "seccomp"} & {part for each in found.values() for part in each["kept"]}
+
+
 @pytest.mark.parametrize("engine", ["psync", "libaio", "io_uring", "mmap", "posixaio"])
 def test_engines(guest: Guest, engine: str) -> None:
     depth = 1 if engine in {"psync", "mmap"} else 8

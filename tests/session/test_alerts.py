@@ -237,6 +237,22 @@ def test_a_file_that_is_damaged_loses_nothing(text: str) -> None:
         read_channels()
 
 
+@pytest.mark.parametrize("others", ["may write it", "made a link of it", "made a FIFO of it"])
+def test_a_file_that_others_could_have_written_is_not_obeyed(others: str) -> None:
+    """It names a program that root runs."""
+    path = channels_path()
+    path.parent.mkdir(parents=True)
+    path.with_name("x").write_text('[channels.x]\nsendmail = "root"\nprogram = "/bin/true"\n')
+    if others == "may write it":
+        path.with_name("x").rename(path).chmod(0o666)
+    elif others == "made a link of it":
+        path.symlink_to("x")
+    else:
+        os.mkfifo(path)
+    with pytest.raises(ChannelsError, match=r"by others|symbolic links|no regular file"):
+        read_channels()
+
+
 def test_without_channels_all_waits() -> None:
     spooled()
     result = send_waiting(host(), eager=True)

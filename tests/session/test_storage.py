@@ -237,8 +237,11 @@ def test_recent_jobs_the_ended_ones_too(jobs: Path) -> None:
     interrupted = made(WORK)
     later = made(WORK, {"event": "failed", "reason": "busy"})
     running = made(WORK)
+    foreign = made(WORK)
+    (jobs / foreign.id).chmod(0o777)
     with only_worker(jobs, running.id):
-        found = storage.recent_jobs()
+        *found, last = storage.recent_jobs()
+    assert (last.id, last.state) == (foreign.id, "not trusted")
     assert [(job.id, job.state) for job in found] == [
         (running.id, "running"),
         (interrupted.id, "interrupted"),

@@ -19,6 +19,8 @@ KINDS = {
     "power-cut": "jobs of every kind, the guest killed at a random moment, booted again",
     "keys": "random keys on the screen",
     "mutated": "input of every parser, changed at random",
+    "mutations": "plans, journals, undo records and answers, changed: taken only as what they were made as",
+    "races": "another user, who opens, links, moves and locks what root makes",
     "storm": "events of udev and of md without pause, the memory watched",
 }
 MOST_FAILURES = 10  # then one cause is likely, and further rounds show nothing new

@@ -48,6 +48,7 @@ from raidtui.host.readers.opening import open_root
 from raidtui.host.reading import read_survey
 from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.host.udev import parse_udev_entry
+from raidtui.jobs.journal import sealed
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.plan_file import load_plan, save_plan
 from raidtui.jobs.states import entry_text
@@ -208,7 +209,7 @@ def _of_demo(pattern: str) -> Callable[[], Sequence[bytes]]:
 
 
 @cache
-def _plans() -> tuple[bytes, ...]:
+def plans_of_demo() -> tuple[bytes, ...]:
     found = []
     for words in ("check root", "locate sda", "read-only scratch", "fail data sda2", "stop scratch"):
         arguments = build_parser().parse_args(["--demo", "plan", *words.split()])
@@ -271,8 +272,9 @@ def _journal(data: bytes) -> None:
     with _file("x", b"") as path:
         folder = path.parent / "jobs" / "20260101-000000-check"
         folder.mkdir(parents=True)
-        (folder / "plan.json").write_bytes(_plans()[0])
-        (folder / "journal.jsonl").write_bytes(data)
+        (folder / "plan.json").write_bytes(plans_of_demo()[0])
+        lines = (sealed(line) for line in _text(data).split("\n"))  # as if a newer raidtui had written them
+        (folder / "journal.jsonl").write_text("\n".join(lines), errors="replace")
         for job in all_jobs(folder.parent):
             entries = job.entries()
             assert all(
@@ -470,7 +472,7 @@ PARSERS = {
         texts=lambda: (b"dev.raid.speed_limit_max = 200000\n# x\n",),
         take=lambda data: (sysctl_entries(_text(data)), tmpfiles_entries(_text(data), ("/sys/x",))),
     ),
-    "plan": Parser(texts=_plans, take=_plan, errors=(JobError,)),
+    "plan": Parser(texts=plans_of_demo, take=_plan, errors=(JobError,)),
     "journal": Parser(texts=lambda: (_JOURNAL,), take=_journal),
     "config": Parser(texts=lambda: (_SETTINGS,), take=_config),
     "profiles": Parser(

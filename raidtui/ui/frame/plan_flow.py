@@ -204,7 +204,7 @@ class PlanFlow:
                 if session.plays
                 else session.loop.aside(storage.recent_jobs if session.root.live else tuple)
             )
-            choice.show_options(tuple(Option(key=job.id, words=_job_words(job)) for job in found))
+            choice.show_options(tuple(_job_option(job) for job in found))
 
         filling = asyncio.ensure_future(fill())
         try:
@@ -265,9 +265,11 @@ class PlanFlow:
         return await found.shown(choice, show)
 
 
-def _job_words(job: JobLine) -> str:
+def _job_option(job: JobLine) -> Option:
+    if job.state is JobState.NOT_TRUSTED:
+        return Option(key=job.id, words=f"{job.state:<12} {job.id}", refusal=job.title)
     at = time.strftime("%d %b %H:%M", time.localtime(job.made_s)) if job.made_s else ""
-    return f"{job.state:<12} {at:<12}  {job.title}"
+    return Option(key=job.id, words=f"{job.state:<12} {at:<12}  {job.title}")
 
 
 def _give(command: str, job_id: str) -> int:
