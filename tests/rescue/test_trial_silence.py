@@ -8,7 +8,10 @@ import pytest
 
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import output_path
+from raidtui.jobs.patient_tool import PatientEnd
+from raidtui.jobs.sandbox import Sandbox
 from raidtui.rescue.proof import CheckResult
+from raidtui.rescue.trial import trial_checks
 from raidtui.rescue.trial.trial_checks import Checker, read_store_use
 from raidtui.rescue.trial.trial_request import TrialNames
 
@@ -69,3 +72,25 @@ def test_a_partition_table(said: str, check: CheckResult, places: list[str], tmp
 )
 def test_the_store(said: str, found: dict[str, int] | str) -> None:
     assert read_store_use(MemoryReader({STATUS: said}), {"sda": "overlay"}) == found
+
+
+def test_checks_run_with_that_one_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What reads a foreign file system may use it, and write to an overlay alone."""
+    given: list[tuple[str, Sandbox]] = []
+
+    def ran(argv: tuple[str, ...], *_: object, sandbox: Sandbox) -> PatientEnd:
+        given.append((argv[0], sandbox))
+        return PatientEnd(status=0)
+
+    monkeypatch.setattr(trial_checks, "run_patiently", ran)
+    checker = Checker(MemoryReader({}), tmp_path, TrialNames(ident="x"), lambda: False)
+    for kind in ("ext4", "xfs", "btrfs"):
+        checker._judged("/dev/md300", kind)
+    checker._replay("/dev/mapper/raidtui-rescue-x-on-1")
+    assert [(tool, each.device, each.writes, each.without) for tool, each in given] == [
+        ("e2fsck", "/dev/md300", False, ()),
+        ("xfs_repair", "/dev/md300", False, ()),
+        ("btrfs", "/dev/md300", False, ()),
+        ("e2fsck", "/dev/mapper/raidtui-rescue-x-on-1", True, ()),
+    ]
+    assert all(each.uid for _, each in given)
