@@ -16,7 +16,7 @@ REFUSED = "raidtui: a job is running; wait for its end, or cancel it: raidtui jo
 @pytest.fixture
 def worker() -> Iterator[subprocess.Popen[bytes]]:
     """A process that lives; its name is not easy to read past."""
-    process = subprocess.Popen(("sh", "-c", "printf ') Z 1' >/proc/self/comm; read -r line"), stdin=-1)
+    process = subprocess.Popen(("/bin/sh", "-c", "printf ') Z 1' >/proc/self/comm; read -r line"), stdin=-1)
     yield process
     process.communicate()
 
@@ -33,7 +33,7 @@ def guarded(folder: Path, said: str = "", **work: object) -> tuple[int, str]:
     (tools / "raidtui").chmod(0o755)
     text = FUNCTIONS.read_text().replace("/var/lib/raidtui/jobs", str(folder / "jobs"))
     script = f"set -e\nPATH={tools}:$PATH\n{text}\nrefuse_running\n"
-    done = subprocess.run(("sh", "-c", script), capture_output=True, text=True, check=False)
+    done = subprocess.run(("/bin/sh", "-c", script), capture_output=True, text=True, check=False)
     return done.returncode, done.stderr
 
 
