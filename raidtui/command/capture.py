@@ -20,6 +20,7 @@ from pathlib import Path
 import msgspec
 
 import raidtui
+from raidtui.command.capture_limits import CaptureReader
 from raidtui.command.capture_serials import hash_serials
 from raidtui.host.backup_files import BACKUPS
 from raidtui.host.boot.boot_reader import KEPT
@@ -82,6 +83,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Write a capture; return 0, or 73 (EX_CANTCREAT) if the file cannot be created."""
+    if root.live and type(root) is not CaptureReader:
+        root = CaptureReader()
     log = CapturedLog() if arguments.file.exists() else read_for_capture(root)
     try:
         number = write_capture(root, arguments.file, with_serials=arguments.with_serials, log=log)
@@ -93,7 +96,8 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
         return 73
     kept = "with serial numbers" if arguments.with_serials else "serial numbers hashed"
     print(f"{arguments.file}: {number} files, {kept}. To open it: raidtui --root {arguments.file}")
-    for line in _history_lines(log):
+    missing = root.missing() if isinstance(root, CaptureReader) else ()
+    for line in (*_history_lines(log), *(f"not in it: {each}" for each in missing)):
         print(visible(line))
     return 0
 

@@ -28,6 +28,7 @@ class LogLine(Struct, frozen=True, kw_only=True, gc=False):
         since_boot_s: seconds since the kernel's start; None where that is not known.
         writer: who wrote it.
         text: as it was written, without time and name; a message of several lines is several of these.
+        said_in: the file that has it, which anyone can write; "" for a log that knows who wrote it.
     """
 
     at_s: float
@@ -35,6 +36,7 @@ class LogLine(Struct, frozen=True, kw_only=True, gc=False):
     since_boot_s: float | None
     writer: Writer
     text: str
+    said_in: str = ""
 
 
 class LogGap(StrEnum):
@@ -43,6 +45,7 @@ class LogGap(StrEnum):
     CANCELLED = "cancelled"
     CAPTURE_CUT = "capture-cut"
     DAMAGED = "damaged"
+    FILES_FORGEABLE = "files-forgeable"
     FILES_REFUSED = "files-refused"
     JOURNAL_FAILED = "journal-failed"
     JOURNAL_HANGS = "journal-hangs"

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from raidtui.host.logs.journald import JournalReader, journal_troubles
-from raidtui.host.logs.log_files import LogFiles, with_boots
+from raidtui.host.logs.log_files import LogFiles
 from raidtui.host.logs.ring import current_boot, read_ring
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.log_line import LogGap, LogLine, LogTrouble, Writer
@@ -29,8 +29,8 @@ from raidtui.timeline.captured import (
     captured_log,
     read_captured_log,
 )
-from raidtui.timeline.catalogue import matters, says_not_started
-from raidtui.timeline.entries import START_FAILED, Entry, entry_of, reason_of
+from raidtui.timeline.catalogue import matters
+from raidtui.timeline.entries import START_FAILED, Entry, Origin, entry_of, reason_of
 from raidtui.timeline.identity import ArrayToday, Today
 from raidtui.timeline.incidents import Incident
 
@@ -181,7 +181,7 @@ class _Reading:
         entries = self.entries
         for line in lines:
             entry, before = entry_of(line), self._before
-            if line.writer is Writer.KERNEL:
+            if line.writer is Writer.KERNEL and not line.said_in:
                 self._before = line, entry
                 first, then = ((line, entry), before) if newest_first else (before, (line, entry))
                 if first is not None and then is not None and _explains(first, then):
@@ -235,23 +235,40 @@ class _Reading:
         volatile = any(each.code is LogGap.JOURNAL_VOLATILE for each in self.troubles)
         if cuts and not volatile:
             return  # the journal is kept: it is at least as old as files are
-        files = LogFiles(self._root, matters, self.run.ended, is_explained=says_not_started)
+        files = LogFiles(self._root, matters, self.run.ended)
         found: dict[tuple[float, str], LogLine] = {}
         for lines in files.read():
             self.run.lines += len(lines)
             found.update({(round(line.at_s), line.text): line for line in lines})
         before_s = self._first_s if cuts else None
-        wanted = (line for line in with_boots(list(found.values())) if self.wanted(line.at_s))
+        wanted = (line for line in found.values() if self.wanted(line.at_s))
         self._take(line for line in wanted if before_s is None or line.at_s < before_s)
-        self._kernel = self._kernel or files.read_any
         self.troubles += files.troubles
+        if files.said_in:
+            sentence = (
+                f"who wrote the lines in {files.said_in[0]}: anyone can write them there, so they are shown,"
+                " and nothing is concluded from them; the journal and the kernel's ring buffer are believed,"
+                " which know who wrote a line"
+            )
+            remedy = "raidtui plan alerts --only journal keeps a journal from now on"
+            self.troubles.append(LogTrouble(code=LogGap.FILES_FORGEABLE, sentence=sentence, remedy=remedy))
 
     def ring(self) -> None:
-        """Read the kernel's ring buffer, where nothing else has lines of the kernel."""
+        """Read the kernel's ring buffer, where the journal has no lines of the kernel.
+
+        What a file says that the kernel has said since then is left out.
+        """
         if self._kernel:
             return
         lines, trouble = read_ring(self._root)
         self.run.lines += len(lines)
+        if lines:
+            begun_s = lines[0].at_s
+            self.entries = [
+                each
+                for each in self.entries
+                if not each.said_in or each.origin is not Origin.KERNEL or each.at_s < begun_s
+            ]
         self._take(line for line in lines if self.wanted(line.at_s))
         if trouble is not None:
             self.troubles.append(trouble)

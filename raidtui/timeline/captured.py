@@ -70,7 +70,12 @@ def captured_log(
         writer = Writer(entry.origin.value)
         kept.append(
             LogLine(
-                at_s=entry.at_s, boot=entry.boot, since_boot_s=entry.since_boot_s, writer=writer, text=text
+                at_s=entry.at_s,
+                boot=entry.boot,
+                since_boot_s=entry.since_boot_s,
+                writer=writer,
+                text=text,
+                said_in=entry.said_in,
             )
         )
     kept.reverse()

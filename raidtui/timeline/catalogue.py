@@ -101,11 +101,6 @@ def find_pattern(writer: Writer, text: str) -> Found | None:
     return family("block", "boot").find(text)
 
 
-def says_not_started(writer: Writer, text: str) -> bool:
-    """Whether a line says that an array did not start: the one before it says why."""
-    return writer is Writer.KERNEL and text.startswith("md: pers->run() failed")
-
-
 def matters(writer: Writer, text: str) -> bool:
     """Whether a line has a pattern."""
     return find_pattern(writer, text) is not None

@@ -31,6 +31,8 @@ START_FAILED, START_REASON = "start-failed", "start-reason"
 _NAMED = re.compile(r"(?:md: |md/\w+:)?(?P<md>md\w+)\b")
 _STARTED = frozenset({"mirrors-active", "raid10-active", "parity-active"})
 """With fewer members than slots, a warning."""
+HEARSAY = "hearsay"
+"""A line of a file that anyone can write: nothing is concluded from it, and it belongs to no incident."""
 REFUSED, ATTENTION = "Illegal Request", "Unit Attention"
 NO_FAULTS = frozenset({REFUSED, ATTENTION})
 """Sense keys of a command that is not supported, and of a disk that was reset or changed: warnings."""
@@ -63,6 +65,7 @@ class Entry(Struct, frozen=True, kw_only=True, gc=False):
         device: of a disk or partition in that boot; "" for none.
         port: an ATA port (ata3), a SCSI address (2:0:0:0) or an NVMe controller (nvme0); "" for none.
         uuid: the array's, where the source has it.
+        said_in: the file of a line that anyone can have written; "" for others.
         in_bytes: whether a change of size counts bytes (Linux before 5.11), or sectors; None: not known.
     """
 
@@ -77,6 +80,7 @@ class Entry(Struct, frozen=True, kw_only=True, gc=False):
     device: str = ""
     port: str = ""
     uuid: str = ""
+    said_in: str = ""
     in_bytes: bool | None = None
 
 
@@ -88,6 +92,16 @@ def entry_of(line: LogLine) -> Entry | None:
     found = find_pattern(line.writer, line.text)
     if found is None:
         return None
+    if line.said_in:
+        return Entry(
+            at_s=line.at_s,
+            boot="",
+            origin=_ORIGINS[line.writer],
+            code=HEARSAY,
+            weight=min(found.pattern.weight, Weight.NOTE),
+            text=line.text,
+            said_in=line.said_in,
+        )
     array, device, weight = found.array, found.device, found.pattern.weight
     if found.pattern.code == "scsi-sense" and groups_of(found.pattern, line.text)["n"] in NO_FAULTS:
         weight = Weight.WARNING
@@ -154,6 +168,8 @@ def _size_words(groups: Mapping[str, str], *, in_bytes: bool | None) -> str:
 
 def words_of(entry: Entry) -> str:
     """Return what an entry means, in our words; it may hold anything that was in the line."""
+    if entry.said_in:
+        return f"said by {entry.origin} in {entry.said_in}, which anyone can write: {entry.text}"
     pattern = patterns().get(entry.code)
     if pattern is None:
         return entry.text

@@ -2,11 +2,29 @@
 
 refuse_running() {
     # The worker of a job imports modules as it needs them: without its files, it would end in the middle.
-    if [ -d /var/lib/raidtui/jobs ] && command -v raidtui >/dev/null &&
-        raidtui jobs --json 2>/dev/null | grep -q '"state": "running"'; then
+    if worker_lives || { [ -d /var/lib/raidtui/jobs ] && command -v raidtui >/dev/null &&
+        raidtui jobs --json 2>/dev/null | grep -Eq '"state": "(running|goes on)"'; }; then
         echo "raidtui: a job is running; wait for its end, or cancel it: raidtui jobs" >&2
         exit 1
     fi
+}
+
+worker_lives() {
+    # Whether a process that a journal names lives, whatever state the job is in: same boot, number and start, which is
+    # noted in seconds with up to two digits behind the point; the kernel counts hundredths (proc_pid_stat(5), field 22).
+    read -r boot </proc/sys/kernel/random/boot_id || return 1
+    cat /var/lib/raidtui/jobs/*/journal.jsonl 2>/dev/null | sed -n 's/.*"event": "work", "pid": \([0-9]*\),'` \
+        `' "started_s": \([0-9]*\)\.\([0-9]*\), "boot": "'"$boot"'".*/\1 \2 \300/p' | (
+        while read -r pid whole part; do
+            read -r stat 2>/dev/null <"/proc/$pid/stat" || continue
+            # After the name, which may contain anything, the state is the first field.
+            set -f
+            set -- ${stat##*) }
+            case $1 in [ZX]) continue ;; esac
+            [ "${20}" -eq "$whole${part%"${part#??}"}" ] && exit 0
+        done
+        exit 1
+    )
 }
 
 reload_units() {

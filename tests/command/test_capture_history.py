@@ -283,4 +283,4 @@ def test_a_folder_whose_logs_are_links_to_this_machine(tmp_path: Path) -> None:
     (place / "var/log/kern.log").unlink()
     (place / "var/log/old").write_text((ours / "kern.log").read_text())
     (place / "var/log/kern.log").symlink_to("old")
-    assert [each.arrays for each in read_history(root).incidents] == [("md0",)]
+    assert [each.title.rpartition(": ")[2] for each in read_history(root).incidents] == ["md0 stopped."]

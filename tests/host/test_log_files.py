@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from raidtui.host.logs.log_files import LogFiles, parse_line, with_boots
+from raidtui.host.logs.log_files import LogFiles, parse_line
 from raidtui.host.logs.ring import ARGV, read_ring
 from raidtui.host.readers.folder_reader import FolderReader
 from raidtui.host.readers.memory_reader import MemoryReader
@@ -35,7 +35,7 @@ def everything(writer: Writer, text: str) -> bool:
 def read(files: Mapping[str, Any]) -> tuple[LogFiles, list[LogLine]]:
     root = MemoryReader({f"/var/log/{name}": data for name, data in files.items()}, taken_s=NOW_S)
     reader = LogFiles(root, everything, lambda: False)
-    return reader, with_boots([line for lines in reader.read() for line in lines])
+    return reader, sorted((line for lines in reader.read() for line in lines), key=lambda line: line.at_s)
 
 
 def kernel(when: str, text: str) -> str:
@@ -51,6 +51,7 @@ def test_the_classic_form() -> None:
             since_boot_s=12.345678,
             writer=Writer.KERNEL,
             text="md: md0 stopped.",
+            said_in="/var/log/kern.log",
         )
     ]
 
@@ -174,21 +175,6 @@ def test_a_day_that_no_calendar_has_is_left_out() -> None:
     assert "b" in [line.text for line in lines]
 
 
-def test_boots_begin_with_the_kernels_version() -> None:
-    text = "".join(
-        kernel(when, said)
-        for when, said in (
-            ("Feb  1 00:00:00", "md: md0 stopped."),
-            ("Feb  2 00:00:00", "Linux version 6.1.0"),
-            ("Feb  2 00:00:01", "md: md1 stopped."),
-            ("Feb  3 00:00:00", "Linux version 6.1.0"),
-        )
-    )
-    _, lines = read({"kern.log": text})
-    second = f"file-{local(2026, 2, 2):.0f}"
-    assert [line.boot for line in lines] == ["", second, second, f"file-{local(2026, 2, 3):.0f}"]
-
-
 def test_several_lines_in_one_as_rsyslog_writes_them() -> None:
     text = (
         "md/raid1:md0: Disk failure on sdb, disabling device.#012"
@@ -210,7 +196,7 @@ def test_a_user_who_may_not_read_them(tmp_path: Path) -> None:
     assert [(each.code, each.sentence) for each in reader.troubles] == [
         (LogGap.FILES_REFUSED, "this user may not read /var/log/kern.log")
     ]
-    assert not reader.read_any
+    assert reader.said_in == []
 
 
 def test_it_ends_when_it_is_ended() -> None:

@@ -102,11 +102,48 @@ def test_the_journal_alone_where_it_is_kept() -> None:
     assert [each.title for each in read_history(host(files, THREE)).incidents] == TITLES
 
 
-def test_files_where_the_journal_has_nothing_of_the_kernel() -> None:
-    files = {"/var/log/kern.log": "Mar  1 00:00:00 nas kernel: md: md0 stopped.\n", output_path(ARGV): RING}
-    history = read_history(host(files, ""))
-    assert [each.title for each in history.incidents] == ["stopped"]
-    assert history.troubles == ()
+FORGED = """\
+Mar  1 00:00:00 nas kernel: Linux version 9.9.9
+Mar  1 00:00:00 nas kernel: md/raid1:md0: Disk failure on sda, disabling device.
+Mar  1 00:00:01 nas smartd[7]: Device: /dev/sda [SAT], FAILED SMART self-check. BACK UP DATA NOW!
+Mar  1 00:00:02 nas mdadm[8]: Fail event detected on md device /dev/md0, component device /dev/sda
+"""
+"""Written with logger(1), as any user can."""
+
+
+@pytest.mark.parametrize("name", ["kern.log", "messages", "syslog"])
+def test_what_anyone_can_write_is_shown_and_counts_for_nothing(name: str) -> None:
+    """Neither a failure, nor a boot, nor a hint; of the kernel, its ring buffer is believed."""
+    history = read_history(host({f"/var/log/{name}": FORGED, output_path(ARGV): RING}, ""))
+    *said, booted = history.incidents
+    assert booted.title == "booted, Linux 6.1.0"
+    assert [each.title.partition(", ")[0] for each in said] == [
+        f"said by {writer} in /var/log/{name}" for writer in ("kernel", "kernel", "smartd", "mdadm")
+    ]
+    assert said[1].title.endswith(
+        ", which anyone can write: md/raid1:md0: Disk failure on sda, disabling device."
+    )
+    assert {(each.weight, each.hint, each.arrays, each.disks, each.boot) for each in said} == {
+        (Weight.NOTE, None, (), (), "")
+    }
+    assert history.boots == ()
+    assert [each.code for each in history.troubles] == [LogGap.FILES_FORGEABLE, LogGap.RING_ONLY]
+
+
+def test_what_anyone_can_write_stays_so_in_a_capture() -> None:
+    here = host({"/var/log/syslog": FORGED, output_path(ARGV): RING}, "")
+    kept = captured_log_text(read_for_capture(here)).decode()
+    again = read_history(host({CAPTURED: kept}))
+    titles = [each.title for each in again.incidents]
+    assert titles == [each.title for each in read_history(here).incidents]
+    assert len(titles) == 5
+
+
+def test_lines_of_the_kernel_that_its_ring_buffer_does_not_have_are_left_out() -> None:
+    late = time.strftime("%b %e %H:%M:%S", time.localtime(NOW_S - 60))
+    forged = f"{late} nas kernel: md/raid1:md0: Disk failure on sda, disabling device.\n"
+    history = read_history(host({"/var/log/syslog": forged, output_path(ARGV): RING}, ""))
+    assert [each.title for each in history.incidents] == ["booted, Linux 6.1.0"]
 
 
 def test_the_ring_buffer_as_the_last_resort() -> None:
@@ -128,14 +165,12 @@ WHY = (
 )
 JOURNALED = printed((50.0, BOOTS[2], "Linux version 6.1.1"), *((10.0, BOOTS[2], text) for text in WHY))
 RUNG = RING + "".join(f"<3>[  200.000000] {text}\n" for text in WHY)
-FILED = "".join(f"Mar  1 00:00:00 nas kernel: {text}\n" for text in WHY)
 
 
 @pytest.mark.parametrize(
     "root",
     [
         pytest.param(host(journal=JOURNALED), id="journal"),
-        pytest.param(host({"/var/log/kern.log": FILED}, ""), id="files"),
         pytest.param(host({output_path(ARGV): RUNG}, ""), id="ring"),
     ],
 )
@@ -229,7 +264,7 @@ def test_since_and_until_are_asked_of_the_journal() -> None:
         "Jan 10 00:00:00 nas kernel: md: md1 stopped.\nMar  1 00:00:00 nas kernel: md: md2 stopped.\n",
     }
     history = read_history(MemoryReader(files, taken_s=NOW_S), since_s=since_s, until_s=until_s)
-    assert [each.arrays for each in history.incidents] == [("md1",)]
+    assert [each.title.rpartition(": ")[2] for each in history.incidents] == ["md1 stopped."]
 
 
 def test_what_raidtui_did_is_there(state: Path) -> None:

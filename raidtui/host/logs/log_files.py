@@ -1,5 +1,10 @@
 """Files of a syslog daemon: kern.log, messages and syslog, rotated and compressed ones too (syslogd(8)).
 
+Anyone can write into them what looks like a line of the kernel, mdadm or smartd: logger(1) takes any name,
+and rsyslog 8 takes the kernel's facility from any process that sends it to one of its sockets, which are open
+to all (/dev/log; behind journald, /run/systemd/journal/syslog with mode 0666), so that kern.log is no better.
+Each line names its file, and nothing is concluded from it.
+
 The classic form has no year and no zone: the zone is this machine's, and the year is counted back from when
 the file was last written, and from what is newer.
 """
@@ -38,7 +43,6 @@ _TAGS = {
     "kernel": Writer.KERNEL, "mdadm": Writer.MDADM, "smartd": Writer.SMARTD,
     "systemd-udevd": Writer.UDEV, "(udev-worker)": Writer.UDEV,
 }  # fmt: skip
-_BOOTED = "Linux version "
 _HALF_YEAR = 6
 _DAY_S = 86_400.0
 _NEWLINE = "#012"  # as rsyslog writes it
@@ -74,25 +78,17 @@ class LogFiles:
 
     Args:
         root: the host.
-        wanted: tells which lines are kept; "Linux version" of the kernel must be.
+        wanted: tells which lines are kept.
         ended: whether no more is to be read.
-        is_explained: tells of which lines the one before is kept as well, whatever it is.
     """
 
-    def __init__(
-        self,
-        root: HostReader,
-        wanted: Wanted,
-        ended: Callable[[], bool],
-        *,
-        is_explained: Wanted | None = None,
-    ) -> None:
-        self._is_explained = is_explained
+    def __init__(self, root: HostReader, wanted: Wanted, ended: Callable[[], bool]) -> None:
         self._root = root
         self._wanted = wanted
         self._ended = ended
         self.lines = 0
-        self.read_any = False
+        self.said_in: list[str] = []
+        """The files that have lines of use."""
         self.troubles: list[LogTrouble] = []
 
     def read(self) -> Iterator[list[LogLine]]:
@@ -112,7 +108,7 @@ class LogFiles:
                 lines = self._file(path, last_s)
                 if lines:
                     bound_s = lines[0].at_s
-                self.read_any = True
+                    self.said_in.append(path)
                 yield lines
         if refused:
             self.troubles.append(
@@ -138,7 +134,6 @@ class LogFiles:
 
     def _file(self, path: str, last_s: float) -> list[LogLine]:
         found: list[_Read] = []
-        last: _Read | None = None
         turn, before = 0, 0
         try:
             with self._root.open(path) as raw:
@@ -153,22 +148,13 @@ class LogFiles:
                         month = read.fields[0]
                         turn += (month - before < -_HALF_YEAR) - bool(before and month - before > _HALF_YEAR)
                         before, read.turn = month, turn
-                    for each in _apart(read):
-                        if self._wanted(each.writer, each.text):
-                            if last is not None and found[-1:] != [last] and self._explained(each):
-                                found.append(last)
-                            found.append(each)
-                        if each.writer is Writer.KERNEL:
-                            last = each
+                    found += (each for each in _apart(read) if self._wanted(each.writer, each.text))
         except _DAMAGED as error:
             why = getattr(error, "strerror", None) or str(error)
             self.troubles.append(
                 LogTrouble(code=LogGap.DAMAGED, sentence=f"{path} cannot be read to its end: {why}")
             )
-        return _dated(found, last_s, turn)
-
-    def _explained(self, read: _Read) -> bool:
-        return self._is_explained is not None and self._is_explained(read.writer, read.text)
+        return _dated(found, last_s, turn, path)
 
 
 def _apart(read: _Read) -> list[_Read]:
@@ -214,7 +200,7 @@ def parse_line(line: str) -> _Read | None:
     return _Read(at_s=at_s, fields=fields, turn=0, since_boot_s=since_s, writer=writer, text=text)
 
 
-def _dated(found: list[_Read], last_s: float, turns: int) -> list[LogLine]:
+def _dated(found: list[_Read], last_s: float, turns: int, path: str) -> list[LogLine]:
     """Return the lines with their years; the last line of the file is not after ``last_s``."""
     year = time.localtime(last_s).tm_year
     undated = [each for each in found if each.at_s is None]
@@ -228,7 +214,12 @@ def _dated(found: list[_Read], last_s: float, turns: int) -> list[LogLine]:
         if at_s is not None:
             lines.append(
                 LogLine(
-                    at_s=at_s, boot="", since_boot_s=each.since_boot_s, writer=each.writer, text=each.text
+                    at_s=at_s,
+                    boot="",
+                    since_boot_s=each.since_boot_s,
+                    writer=each.writer,
+                    text=each.text,
+                    said_in=path,
                 )
             )
     return lines
@@ -240,14 +231,3 @@ def _epoch(year: int, fields: tuple[int, int, int, int, int]) -> float | None:
         return time.mktime((year, month, day, hour, minute, second, 0, 0, -1))
     except (ValueError, OverflowError):
         return None
-
-
-def with_boots(lines: list[LogLine]) -> list[LogLine]:
-    """Return lines in the order of time, each with the boot that began before it; "" before the first one."""
-    boot = ""
-    found: list[LogLine] = []
-    for line in sorted(lines, key=lambda line: line.at_s):
-        if line.writer is Writer.KERNEL and line.text.startswith(_BOOTED):
-            boot = f"file-{line.at_s:.0f}"
-        found.append(replace(line, boot=boot))
-    return found
