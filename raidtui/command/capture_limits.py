@@ -30,8 +30,8 @@ class CaptureReader(FolderReader):
         self.unasked: dict[str, int] = {}
         """Tools that were not asked any more, and how often."""
 
-    def run(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        """See ``HostReader.run``: what has hung, or comes too late, is not asked."""
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        """See ``HostReader.ask``: what has hung, or comes too late, is not asked."""
         tool, left_s = argv[0], self._until_s - time.monotonic()
         if left_s <= 0 or len(self.silent.get(tool, ())) >= _OFTEN:
             self.unasked[tool] = self.unasked.get(tool, 0) + 1
@@ -40,7 +40,7 @@ class CaptureReader(FolderReader):
             return ToolOutput(
                 argv=argv, status=None, stdout="", stderr="", why_not=why, silence=AnswerKind.TIMED_OUT
             )
-        output = super().run(*argv, timeout_s=min(timeout_s, self._each_s, left_s), stdin=stdin)
+        output = super()._asked(*argv, timeout_s=min(timeout_s, self._each_s, left_s), stdin=stdin)
         if output.kind is AnswerKind.TIMED_OUT:
             self.silent.setdefault(tool, []).append(" ".join(argv[1:]))
         return output

@@ -28,18 +28,20 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_many_devices_do_not_add_up(calls: Path) -> None:
     root = CaptureReader(each_s=0.3)
     apart = root.apart()
-    kinds = {reader.run("mdadm", "--detail", f"/dev/md{n}").kind for n in range(9) for reader in (root, apart)}
+    kinds = {
+        reader.ask("mdadm", "--detail", f"/dev/md{n}").kind for n in range(9) for reader in (root, apart)
+    }
     assert kinds == {AnswerKind.TIMED_OUT}
     assert len(calls.read_text().splitlines()) == 2
     assert list(root.missing()) == [
         "mdadm did not answer: --detail /dev/md0, --detail /dev/md0; 16 calls of mdadm left out"
     ]
-    assert root.run("true").kind is AnswerKind.ANSWER
+    assert root.ask("lsblk", "--version").kind is AnswerKind.ANSWER
 
 
 def test_after_its_time_nothing_is_asked(calls: Path) -> None:
     root = CaptureReader(total_s=0.0)
-    output = root.run("mdadm", "--version")
+    output = root.ask("mdadm", "--version")
     assert output.why == "mdadm was not asked: the capture has taken 0 s"
     assert not calls.exists()
     assert list(root.missing()) == ["1 call of mdadm left out"]
@@ -53,5 +55,5 @@ def test_the_capture_ends_and_says_what_is_missing(
     assert capture.run(CaptureReader(total_s=20.0, each_s=0.3), asked) == 0
     assert "--version" in calls.read_text()
     assert "\nnot in it: mdadm did not answer: " in capsys.readouterr().out
-    said = open_root(str(file)).run("mdadm", "--version")
+    said = open_root(str(file)).ask("mdadm", "--version")
     assert (said.kind, said.why) == (AnswerKind.TIMED_OUT, "mdadm did not answer within 0 s")
