@@ -28,7 +28,9 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_many_devices_do_not_add_up(calls: Path) -> None:
     root = CaptureReader(each_s=0.3)
     apart = root.apart()
-    kinds = {reader.run("mdadm", "--detail", f"/dev/md{n}").kind for n in range(9) for reader in (root, apart)}
+    kinds = {
+        reader.run("mdadm", "--detail", f"/dev/md{n}").kind for n in range(9) for reader in (root, apart)
+    }
     assert kinds == {AnswerKind.TIMED_OUT}
     assert len(calls.read_text().splitlines()) == 2
     assert list(root.missing()) == [
