@@ -234,7 +234,7 @@ def test_what_cannot_be_kept_is_said(
 
 def unit(name: str) -> configparser.ConfigParser:
     """A unit of the package."""
-    parser = configparser.ConfigParser(strict=True)
+    parser = configparser.ConfigParser(strict=False)
     parser.optionxform = str  # type: ignore[assignment, method-assign]
     parser.read(UNITS / name)
     return parser

@@ -268,7 +268,7 @@ def test_when_it_is_tried_again() -> None:
 
 
 def test_the_timers_units() -> None:
-    parser = configparser.ConfigParser(strict=True)
+    parser = configparser.ConfigParser(strict=False)
     parser.optionxform = str  # type: ignore[assignment, method-assign]
     folder = Path(raidtui.__file__).parent / "systemd"
     parser.read([folder / "raidtui-alert.service", folder / "raidtui-alert.timer"])

@@ -135,7 +135,7 @@ def test_the_history_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 def unit(name: str) -> configparser.ConfigParser:
     """Return a unit, parsed."""
-    parser = configparser.ConfigParser(strict=True)
+    parser = configparser.ConfigParser(strict=False)
     parser.optionxform = str  # type: ignore[assignment, method-assign]
     parser.read_string((UNITS / name).read_text(encoding="utf-8"))
     return parser

@@ -14,18 +14,11 @@ from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.console import RAIDTUI
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest, Result
+from tests.lab.guests.systemd import inside, start_systemd
 from tests.lab.guests.uml import UmlGuest
 
 SERVER = Path(__file__).parent / "guests" / "inside" / "alert_server.py"
 GOT, PORT = "/root/got", 8918
-# At a boot, systemd-tmpfiles empties /tmp, and with it a clone of raidtui that lies there.
-START = """\
-mkdir -p /etc/tmpfiles.d && ln -s /dev/null /etc/tmpfiles.d/tmp.conf
-mkdir -p /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup
-export container=lab
-setsid unshare --pid --mount --fork --mount-proc /lib/systemd/systemd --system --unit=basic.target \
-    --show-status=no </dev/null >/root/systemd.log 2>&1 &
-"""
 RETRIED_S = 240.0
 """A minute until it is due, a minute until the timer looks."""
 
@@ -36,19 +29,12 @@ def booted(bytecode: None) -> Iterator[Guest]:
     holder = Laboratory(UmlGuest.boot)
     guest = holder.guest()
     make_array(guest, "mirror", 1, disk_names(guest)[:2], extra=["--assume-clean"])
-    guest.run(START)
+    start_systemd(guest)
     argv = shlex.join((sys.executable, str(SERVER), str(PORT), GOT))
     guest.run(f"{argv} </dev/null >/dev/null 2>&1 &")
     wait_until(lambda: guest.run(f"echo >/dev/tcp/127.0.0.1/{PORT}").status == 0, what="the server answers")
-    wait_until(lambda: "running" in inside(guest, "systemctl is-system-running").stdout, what="systemd runs")
     yield guest
     holder.close()
-
-
-def inside(guest: Guest, script: str) -> Result:
-    """Run a script beside systemd."""
-    words = shlex.join(("bash", "-c", script))
-    return guest.run(f"exec nsenter --target $(pgrep -o -x systemd) --pid --mount -- {words}", timeout=180)
 
 
 def raidtui(guest: Guest, *words: str) -> Result:
