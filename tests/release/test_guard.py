@@ -4,6 +4,7 @@ import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,10 +47,10 @@ def test_a_worker_that_lives(tmp_path: Path, worker: subprocess.Popen[bytes]) ->
 
 @pytest.mark.parametrize("other", [{"started_s": 0.01}, {"boot": "another"}, {"pid": 1 << 22}])
 def test_another_process_with_its_number(
-    tmp_path: Path, worker: subprocess.Popen[bytes], other: dict[str, object]
+    tmp_path: Path, worker: subprocess.Popen[bytes], other: dict[str, Any]
 ) -> None:
-    work = {"event": "work", "pid": worker.pid, "started_s": started_s(worker.pid), "boot": boot_id()}
-    assert guarded(tmp_path, **work | other) == (0, "")
+    work: dict[str, Any] = {"pid": worker.pid, "started_s": started_s(worker.pid), "boot": boot_id()}
+    assert guarded(tmp_path, event="work", **work | other) == (0, "")
 
 
 @pytest.mark.parametrize(("state", "status"), [("running", 1), ("goes on", 1), ("interrupted", 0)])
