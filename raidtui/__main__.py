@@ -26,13 +26,15 @@ def main() -> None:
     sys.exit(run_line(argv))
 
 
-def _opens_console(argv: list[str]) -> tuple[str, str | None, bool] | None:
-    """Return (root, theme, mouse) where the arguments open the console on a host or a folder, else None."""
-    root, theme, mouse = "", None, True
+def _opens_console(argv: list[str]) -> tuple[str, str | None, bool, bool] | None:
+    """Return (root, theme, mouse, readonly) where the arguments open the console on a host or folder."""
+    root, theme, mouse, readonly = "", None, True, False
     rest = iter(argv)
     for word in rest:
         if word == "--no-mouse":
             mouse = False
+        elif word == "--readonly":
+            readonly = True
         elif word in {"--root", "--theme"}:
             value = next(rest, "")
             if not value or value.startswith("-"):
@@ -47,15 +49,15 @@ def _opens_console(argv: list[str]) -> tuple[str, str | None, bool] | None:
         return None
     if root and not os.access(f"{root}/proc/mdstat", os.R_OK):
         return None
-    return root, theme, mouse
+    return root, theme, mouse, readonly
 
 
-def _open_console(root: str, theme: str | None, mouse: bool) -> int:  # noqa: FBT001
+def _open_console(root: str, theme: str | None, mouse: bool, readonly: bool) -> int:  # noqa: FBT001
     """Draw the first frame, then load and run the rest. The terminal is restored in any case."""
     from raidtui.first_frame import TERMINAL, show  # noqa: PLC0415
 
     try:
-        show(root, theme)
+        show(root, theme, readonly=readonly)
         _prepare_imports(TERMINAL.end)
         from raidtui.host.readers.opening import open_root  # noqa: PLC0415
         from raidtui.ui.palette_later import import_app  # noqa: PLC0415
@@ -64,7 +66,9 @@ def _open_console(root: str, theme: str | None, mouse: bool) -> int:  # noqa: FB
         from raidtui.ui.launch import launch  # noqa: PLC0415
 
         sys.modules.pop("ssl", None)
-        return launch(open_root(root or "/"), theme=theme, mouse=mouse)
+        host = open_root(root or "/")
+        host.readonly = readonly
+        return launch(host, theme=theme, mouse=mouse)
     except KeyboardInterrupt:
         return 130
     finally:

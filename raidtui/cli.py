@@ -144,6 +144,11 @@ def build_parser(*, whole: bool = False) -> argparse.ArgumentParser:
         "--theme", metavar="NAME", help="dark, light, high-contrast, ansi, or a theme of your own"
     )
     parser.add_argument("--no-mouse", action="store_true", help="do not use the mouse")
+    parser.add_argument(
+        "--readonly",
+        action="store_true",
+        help="write nothing, as root either; commands that act are refused",
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_CommandParser)
     for name, words in _COMMANDS.items():
         command = commands.add_parser(name, help=words)
@@ -202,6 +207,11 @@ def run(argv: list[str]) -> int:
 
         print(f"raidtui: {visible(str(error))}", file=sys.stderr)
         return 3
+    if arguments.readonly:
+        from raidtui.command.readonly import refused  # noqa: PLC0415
+
+        if refused(root, arguments):
+            return 2
     if arguments.command is None:
         return _screen(root, arguments)
     command = importlib.import_module(_module(arguments.command))

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from raidtui.host.regular_files import read_regular
 
-_KNOWN = frozenset({"theme", "mouse", "keys", "wear"})
+_KNOWN = frozenset({"theme", "mouse", "keys", "wear", "readonly"})
 _MOST_TBW = 1_000_000
 _RATING_FORM = '[wear.rated_tbw] must hold lines like "Samsung SSD 850 EVO 500GB" = 150'
 
@@ -22,6 +22,7 @@ class Config(Struct, frozen=True, kw_only=True):
     Args:
         theme: a theme's name; None: the default.
         mouse: whether the mouse is used.
+        readonly: whether the console writes nothing, as with --readonly.
         keys: binding id -> keys, comma separated ("arrays.check": "f5").
         rated_bytes: bytes that the makers rate disks for, by the beginning of the model's name.
         troubles: sentences on entries that were ignored; shown in the log.
@@ -29,6 +30,7 @@ class Config(Struct, frozen=True, kw_only=True):
 
     theme: str | None = None
     mouse: bool = True
+    readonly: bool = False
     keys: Mapping[str, str] = field(default_factory=dict)
     rated_bytes: Mapping[str, int] = field(default_factory=dict)
     troubles: tuple[str, ...] = ()
@@ -65,13 +67,22 @@ def _checked(path: Path, values: dict[str, Any]) -> Config:
     if not isinstance(mouse, bool):
         troubles.append(f"{path}: mouse must be true or false")
         mouse = True
+    readonly = values.get("readonly", False)
+    if not isinstance(readonly, bool):
+        troubles.append(f"{path}: readonly must be true or false; it is taken as true")
+        readonly = True
     if not isinstance(keys, dict) or not all(isinstance(each, str) for each in keys.values()):
         troubles.append(f'{path}: [keys] must hold lines like "arrays.check" = "f5"')
         keys = {}
     rated_bytes, wrong = _ratings(path, values.get("wear", {}))
     troubles += wrong
     return Config(
-        theme=theme, mouse=mouse, keys=keys, rated_bytes=rated_bytes, troubles=tuple(sorted(troubles))
+        theme=theme,
+        mouse=mouse,
+        readonly=readonly,
+        keys=keys,
+        rated_bytes=rated_bytes,
+        troubles=tuple(sorted(troubles)),
     )
 
 

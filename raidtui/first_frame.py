@@ -69,12 +69,13 @@ class Terminal:
 TERMINAL = Terminal()
 
 
-def show(root: str = "", asked_theme: str | None = None) -> None:
+def show(root: str = "", asked_theme: str | None = None, *, readonly: bool = False) -> None:
     """Draw the first frame, if standard output is a terminal that is large enough.
 
     Args:
         root: the folder with the host's files; "" for the live host.
         asked_theme: the theme named on the command line.
+        readonly: whether nothing is to be written.
     """
     if not (os.isatty(0) and os.isatty(1)):
         return
@@ -92,7 +93,7 @@ def show(root: str = "", asked_theme: str | None = None) -> None:
     TERMINAL.shown = True
     theme = choose_theme(asked_theme or _configured_theme())
     try:
-        lines = frame(root, size.columns, size.lines)
+        lines = frame(root, size.columns, size.lines, readonly=readonly)
     except TimeoutError:  # nothing is said of arrays that md does not tell
         lines = []
     signs = "ascii" if slow_baud(1) is not None else ""
@@ -122,7 +123,7 @@ def read_colours(name: str) -> dict[str, str]:
     return {}
 
 
-def frame(root: str, columns: int, rows: int) -> list[Line]:
+def frame(root: str, columns: int, rows: int, *, readonly: bool = False) -> list[Line]:
     """Return the lines of the first frame: header, tabs, and as many rows of arrays as fit.
 
     Raises:
@@ -137,7 +138,7 @@ def frame(root: str, columns: int, rows: int) -> list[Line]:
     name = _text(f"{root}/proc/sys/kernel/hostname") or ("captured tree" if root else "this host")
     release = _text(f"{root}/proc/sys/kernel/osrelease")
     kernel = f" · Linux {release.partition('-')[0]}" if release else ""
-    rights = "capture" if root else "root" if os.geteuid() == 0 else "read-only"
+    rights = "capture" if root else "root" if os.geteuid() == 0 and not readonly else "read-only"
     clock = time.strftime("%H:%M")
     lines = [
         header_line(f"{name}{kernel}", counts_line(counts), f"{rights}  {clock}", columns),

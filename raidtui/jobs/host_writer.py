@@ -19,20 +19,24 @@ from raidtui.host.tools import ToolOutput, run_tool
 from raidtui.jobs.state_files import sync_folder
 from raidtui.jobs.write_apart import may_wait, write_apart
 from raidtui.model.answer import AnswerKind
+from raidtui.model.snapshot import READONLY
 
 _NEVER = "a captured tree is never written to"
 
 
 class HostWriter:
-    """Writes to the live host, or to a simulated one; a capture, a folder and a text refuse it.
+    """Writes to the live host, or to a simulated one; a capture, a folder and a text refuse it, and so does
+    what was opened with ``--readonly``.
 
     Args:
         host: what reads it.
     """
 
     def __init__(self, host: HostReader) -> None:
-        self._simulated = host if isinstance(host, SimulatedReader) else None
-        self._live = isinstance(host, FolderReader) and host.live
+        may = not host.readonly
+        self._simulated = host if isinstance(host, SimulatedReader) and may else None
+        self._live = isinstance(host, FolderReader) and host.live and may
+        self._why_not = _NEVER if may else READONLY
 
     def write(self, path: str, text: str) -> None:
         """Write a value in one system call; give up waiting for an array that does not take it.
@@ -44,7 +48,7 @@ class HostWriter:
         if self._simulated is not None:
             self._simulated.take_value(path, text)
         elif not self._live:
-            raise OSError(errno.EROFS, _NEVER, path)
+            raise OSError(errno.EROFS, self._why_not, path)
         elif may_wait(path):
             write_apart(path, text)
         else:
@@ -61,7 +65,7 @@ class HostWriter:
         if self._live:
             return run_tool(argv, timeout_s, stdin)
         return ToolOutput(
-            argv=argv, status=None, stdout="", stderr="", why_not=_NEVER, silence=AnswerKind.REFUSED
+            argv=argv, status=None, stdout="", stderr="", why_not=self._why_not, silence=AnswerKind.REFUSED
         )
 
 

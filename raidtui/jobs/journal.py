@@ -17,6 +17,7 @@ from raidtui.jobs.state_files import (
     check_folder,
     checksum,
     own_folder,
+    refuse_writing,
     state_folder,
     sync_folder,
 )
@@ -100,6 +101,11 @@ class Journal:
         import json  # noqa: PLC0415  (only a write needs it)
         import syslog  # noqa: PLC0415
 
+        try:
+            refuse_writing(self._path)
+        except OSError as error:
+            self.trouble = f"journal {self._path}: {error.strerror}"
+            return
         line = json.dumps({"at_s": round(time.time(), 3), "who": who(), **entry}, ensure_ascii=False)
         with contextlib.suppress(OSError):  # a container may have no system log
             syslog.openlog("raidtui", syslog.LOG_PID, syslog.LOG_AUTHPRIV)

@@ -19,11 +19,32 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, BinaryIO, ClassVar, Self
 
+from raidtui.model.snapshot import READONLY
+
 FOLDER_MODE = 0o755
 PRIVATE_MODE = 0o700
 _OTHERS_WRITE = 0o022
 _OURS = "raidtui"
 _WAIT_S, _PACE_S = 5.0, 0.05
+
+
+_read_alone = False
+
+
+def keep_nothing() -> None:
+    """From now on, this process writes nothing of its own: each attempt fails, as on a read-only disk."""
+    global _read_alone  # noqa: PLW0603  (it holds for the whole process, as the mount option does)
+    _read_alone = True
+
+
+def refuse_writing(path: Path) -> None:
+    """Refuse to write a file where nothing is kept.
+
+    Raises:
+        OSError: ``keep_nothing`` was called.
+    """
+    if _read_alone:
+        raise OSError(errno.EROFS, READONLY, str(path))
 
 
 def state_folder() -> Path:
@@ -45,6 +66,7 @@ def write_synced(path: Path, data: bytes, mode: int = 0o600) -> None:
     Raises:
         OSError: it cannot be written; an older file of this name is unchanged.
     """
+    refuse_writing(path)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         part.unlink(missing_ok=True)  # a killed process of this number left it
@@ -138,6 +160,7 @@ def alone(folder: Path) -> Iterator[None]:
     Raises:
         OSError: it cannot be taken within some seconds; the message says which process holds it.
     """
+    refuse_writing(folder)
     own_folder(folder, PRIVATE_MODE)
     descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
@@ -191,6 +214,7 @@ def own_folder(folder: Path, mode: int = FOLDER_MODE) -> None:
     if folder.is_dir():
         check_folder(folder, mode)
         return
+    refuse_writing(folder)
     if not folder.parent.exists():
         own_folder(folder.parent)
     try:
@@ -218,7 +242,7 @@ def check_folder(folder: Path, mode: int = FOLDER_MODE) -> None:
         raise PermissionError(errno.EPERM, why, str(folder))
     now = stat.S_IMODE(found.st_mode)
     wanted = mode if own == 0 else now & ~_OTHERS_WRITE
-    if now != wanted and own in {0, found.st_uid}:
+    if now != wanted and own in {0, found.st_uid} and not _read_alone:
         folder.chmod(wanted)
 
 
@@ -248,10 +272,14 @@ class Database:
 
             own_folder(path.parent)
             new = not path.exists()
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            if new:
+                refuse_writing(path)
+            if not _read_alone:
+                os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
             if new:
                 sync_folder(path.parent)
-            self._file = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None)
+            place = f"{path.absolute().as_uri()}?mode={'ro' if _read_alone else 'rw'}"
+            self._file = sqlite3.connect(place, timeout=_WAIT_S, isolation_level=None, uri=True)
         with contextlib.ExitStack() as unready:
             unready.callback(self._file.close)
             self._prepare()
@@ -292,6 +320,8 @@ class Database:
     @contextlib.contextmanager
     def writing(self) -> Iterator[Any]:
         """Give the connection, for statements of one transaction."""
+        with self._reported():
+            refuse_writing(self._path)
         with self._reported(), self._file:  # commits or rolls back
             self._file.execute("BEGIN IMMEDIATE")
             yield self._file

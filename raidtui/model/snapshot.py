@@ -26,6 +26,10 @@ class Lack(Struct, frozen=True, kw_only=True):
         return f"{self.part}: {self.reason}" + (f"; {self.remedy}" if self.remedy else "")
 
 
+READONLY = "read-only: started with --readonly"
+"""Why nothing is done that could be done without it."""
+
+
 class Host(Struct, frozen=True, kw_only=True):
     """The machine: name, kernel release, and whether this process may write."""
 
@@ -34,6 +38,8 @@ class Host(Struct, frozen=True, kw_only=True):
     is_root: bool
     source: str = ""
     """Empty for the live host, else what is shown instead: "demo", "capture host.tar.gz"."""
+    readonly: bool = False
+    """Whether it was asked for that nothing is written; ``is_root`` is not set then."""
 
 
 class SystemLimits(Struct, frozen=True, kw_only=True):

@@ -51,7 +51,13 @@ class Sampler:
         self._arrays = ArrayReader(root, use_mdadm=may_ask)
         self._disks = DiskReader(root)
         self._absent = AbsentArrays(root, may_ask=may_ask, patient=patient) if absent else None
-        self._host = Host(name=root.hostname, kernel=root.kernel, is_root=root.writable, source=root.source)
+        self._host = Host(
+            name=root.hostname,
+            kernel=root.kernel,
+            is_root=root.writable and not root.readonly,
+            source=root.source,
+            readonly=root.readonly,
+        )
         self._tools = _tool_lacks(root)
         self._last: Snapshot | None = None
         self._text = ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from raidtui.model.array import Array
 from raidtui.model.disk import Disk
 from raidtui.model.plan import Refusal, RefusalCode, Step
-from raidtui.model.snapshot import Snapshot
+from raidtui.model.snapshot import READONLY, Snapshot
 from raidtui.model.survey import Survey
 
 _BLOCK = "/sys/class/block"
@@ -20,6 +20,8 @@ def needs_root(snapshot: Snapshot) -> Refusal | None:
     host = snapshot.host
     if host.is_root:
         return None
+    if host.readonly:
+        return Refusal(code=RefusalCode.NOT_ROOT, why=READONLY)
     if host.source:
         return Refusal(
             code=RefusalCode.NOT_HERE, why=f"{host.source} is a capture: nothing in it can be changed"

@@ -33,7 +33,7 @@ from raidtui.model.advice_count import AdviceCount
 from raidtui.model.alert_setup import AlertRequest
 from raidtui.model.finding import Severity
 from raidtui.model.plan import Plan, Refusal, RefusalCode
-from raidtui.model.snapshot import Snapshot
+from raidtui.model.snapshot import READONLY, Snapshot
 from raidtui.model.stack import Stack, StackKind
 from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
@@ -95,6 +95,8 @@ class AdviceSession:
 
     def why_not_kept(self) -> str:
         """Return why nothing can be ignored on this host; "" where it can."""
+        if self._root.readonly:
+            return READONLY
         return "" if self.keeps else "this is not the live host, and what is ignored is not kept here"
 
     async def alerts_plan(self, snapshot: Snapshot, each: Advice) -> Plan | Refusal:
@@ -155,7 +157,7 @@ def read_advice(root: HostReader, *, keeps: bool) -> AdviceLook:
     now_s = root.now_s()
     split = [(each, why_ignored(each, rows, now_s)) for each in found]
     heeded = tuple(each for each, row in split if row is None)
-    if keeps:
+    if keeps and not root.readonly:
         try:
             keep_look(_counted(heeded, now_s))
         except OSError as error:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.model.plan import Refusal
-from raidtui.model.snapshot import Snapshot
+from raidtui.model.snapshot import READONLY, Snapshot
 from raidtui.session.host_thread import HostThread
 from raidtui.session.shell import Shell
 from raidtui.session.watch_loop import WatchLoop
@@ -58,6 +58,8 @@ class BenchSession:
     @property
     def refusal(self) -> str:
         """Why nothing can be measured here; "" where it can."""
+        if self.root.readonly:
+            return READONLY
         can = self.root.live or self.is_demo
         return "" if can else "a capture is read-only: nothing can be measured there"
 

@@ -12,6 +12,7 @@ from textual.driver import Driver
 from raidtui.config import read_config
 from raidtui.first_frame import TERMINAL
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.jobs.state_files import keep_nothing
 from raidtui.ui.app import RaidApp
 from raidtui.ui.crash import CRASHED, crash_text, report_crash, serials_of
 from raidtui.ui.frame.stock import STOCK
@@ -39,6 +40,9 @@ def launch(root: HostReader, *, theme: str | None, mouse: bool) -> NoReturn:
     code = CRASHED
     try:
         config = read_config()
+        if config.readonly or root.readonly:
+            root.readonly = True
+            keep_nothing()
         app = RaidApp(root, config=config, theme=theme, driver_class=_driver())
         status = app.run(mouse=mouse and config.mouse)
         report = app.crash

@@ -22,7 +22,7 @@ def worker() -> Iterator[subprocess.Popen[bytes]]:
     process.communicate()
 
 
-def guarded(folder: Path, said: str = "", **work: Any) -> tuple[int, str]:
+def guarded(folder: Path, said: str = "", **work: object) -> tuple[int, str]:
     """Ask, with a job whose worker is this one, and with a raidtui that says this of its jobs."""
     job, tools = folder / "jobs" / "20260101-1", folder / "bin"
     job.mkdir(parents=True)
@@ -49,8 +49,8 @@ def test_a_worker_that_lives(tmp_path: Path, worker: subprocess.Popen[bytes]) ->
 def test_another_process_with_its_number(
     tmp_path: Path, worker: subprocess.Popen[bytes], other: dict[str, Any]
 ) -> None:
-    work = {"event": "work", "pid": worker.pid, "started_s": started_s(worker.pid), "boot": boot_id()}
-    assert guarded(tmp_path, "", **work | other) == (0, "")
+    work: dict[str, Any] = {"pid": worker.pid, "started_s": started_s(worker.pid), "boot": boot_id()}
+    assert guarded(tmp_path, event="work", **work | other) == (0, "")
 
 
 @pytest.mark.parametrize(("state", "status"), [("running", 1), ("goes on", 1), ("interrupted", 0)])

@@ -176,7 +176,7 @@ class FolderReader(HostReader):
     @property
     def writable(self) -> bool:
         """See ``HostReader.writable``."""
-        return self.live and os.geteuid() == 0
+        return self.live and os.geteuid() == 0 and not self.readonly
 
     @property
     def hostname(self) -> str | None:

@@ -52,6 +52,8 @@ class HostReader(ABC):
     """Whether this is the machine that raidtui runs on."""
     still: bool = False
     """Whether this is a capture, in which nothing changes."""
+    readonly: bool = False
+    """Whether nothing is to be written, whoever runs it (``--readonly``)."""
     source: str = ""
     """What is shown instead of the live host; empty for the live host."""
 

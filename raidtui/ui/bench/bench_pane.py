@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _BUSY = "another dialog is being opened: press the key again"
 _CONTINUES = "it continues when you leave raidtui"
 _BEGINS = frozenset({"bench.new", "bench.sweep", "bench.ab"})
+_WRITES = frozenset({"bench.stop", "bench.restore", "bench.note", "bench.delete"})
 _OF_ENTRY = frozenset(f"bench.{verb}" for verb in ("compare", "heat", "export", "mark", "note", "delete"))
 
 
@@ -37,6 +38,8 @@ class BenchPane(BenchView):
     def why_not(self, command_id: str) -> str:
         """Return why a command cannot be used now; "" where it can."""
         session, works = self.session(), self.progress is not None and self.progress.works
+        if command_id in _WRITES and session is not None and session.root.readonly:
+            return session.refusal
         if command_id in _BEGINS:
             if session is not None and session.refusal:
                 return session.refusal

@@ -168,7 +168,7 @@ class PlanFlow:
         """
         shell, session = self._shell, self._shell.session
         while True:
-            view = JobView(job_id, title, partial(self._news, begun_after))
+            view = JobView(job_id, title, partial(self._news, begun_after), acts=not session.root.readonly)
             command = await shell.ask(view)
             session.loop.look()
             if command is None:

@@ -19,6 +19,7 @@ from textual.message import Message
 from raidtui.jobs.states import SETTLED, UNDER_WAY, JobState, entry_text
 from raidtui.jobs.waiting import JobWait
 from raidtui.model.plan import Harm, Plan, Step
+from raidtui.model.snapshot import READONLY
 from raidtui.model.survey import Device
 from raidtui.plans.shell_script import content_changes, undo_sentences, undoable
 from raidtui.session.storage import JobNews
@@ -242,9 +243,10 @@ class JobView(FrameScreen[str]):
         Binding("b", "answer('rollback')", show=False),
     ]
 
-    def __init__(self, job_id: str, title: str, ask: Ask) -> None:
+    def __init__(self, job_id: str, title: str, ask: Ask, *, acts: bool = True) -> None:
         super().__init__(visible(f"{title}"))
         self.job_id = job_id
+        self._acts = acts
         self._ask = ask
         self._seen = 0
         self._waits = 0
@@ -291,7 +293,9 @@ class JobView(FrameScreen[str]):
         wait: list[Line] = [[(self._wait.words, "accent")]] if self._wait is not None else []
         self.show_body([*(self._lines or [[("starting the worker …", "dim")]]), *wait])
         self._body.keep_in_view(len(self._body.lines) - 1)
-        if self.state is JobState.RUNNING:
+        if not self._acts:
+            self.show_foot(("Esc", "back"), note=READONLY)
+        elif self.state is JobState.RUNNING:
             self.show_foot(("x", "cancel after this step"), ("Esc", "leave; the job continues"))
         elif self.state is JobState.GOES_ON:
             cancel = [("x", "cancel before the next step")] if self._more else []
@@ -322,5 +326,5 @@ class JobView(FrameScreen[str]):
             "resume": ended,
             "rollback": self.backs and (waits or ended or self._undoes),
         }
-        if can[answer]:
+        if self._acts and can[answer]:
             self.dismiss(answer)

@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from textual.timer import Timer
 
 from raidtui.first_frame import SMALLEST
+from raidtui.model.snapshot import READONLY
 from raidtui.session.watch import Report
 from raidtui.ui.command import Command
 from raidtui.ui.commands import WEAR
@@ -82,6 +83,9 @@ class WearPane(ReadingPane["WearSession", WearLook]):
 
     def action_mark(self) -> None:
         """Mark this moment."""
+        if why := self.why_not("wear.mark"):
+            self.say(why)
+            return
         later(self, partial(self._read, ""))
 
     async def _read(self, mark: str | None) -> None:
@@ -118,7 +122,9 @@ class WearPane(ReadingPane["WearSession", WearLook]):
 
     def action_self_test(self) -> None:
         """Start a self-test on the chosen disk, or abort the one that runs."""
-        if self.chosen is not None and self.report is not None:
+        if why := self.why_not("wear.self_test"):
+            self.say(why)
+        elif self.chosen is not None and self.report is not None:
             self.shell.open_flow(partial(self._self_test, self.chosen))
 
     async def _self_test(self, name: str) -> None:
@@ -241,6 +247,9 @@ class WearPane(ReadingPane["WearSession", WearLook]):
 
     def why_not(self, command_id: str) -> str:
         """Return why a command cannot be used now; "" where it can."""
+        host = self.report.snapshot.host if self.report else None
+        if command_id in {"wear.mark", "wear.self_test"} and host is not None and host.readonly:
+            return READONLY
         if command_id == "wear.since" and (self.look is None or self.look.mark is None):
             return "no mark yet: m marks this moment"
         return ""
@@ -253,7 +262,8 @@ class WearPane(ReadingPane["WearSession", WearLook]):
             "wear.history": ("All disks" if self.history is not None else "History", self.chosen is not None),
             "wear.self_test": ("Self-test", self.chosen is not None),
         }
-        return [(each, *labels.get(each.id, (each.label, True))) for each in WEAR]
+        found = ((each, *labels.get(each.id, (each.label, True))) for each in WEAR)
+        return [(each, label, can and not self.why_not(each.id)) for each, label, can in found]
 
 
 def _shape(report: Report) -> list[tuple[str, str, tuple[str, ...]]]:
