@@ -25,8 +25,9 @@ _NEVER = "a captured tree is never written to"
 
 
 class HostWriter:
-    """Writes to the live host, or to a simulated one; a capture, a folder and a text refuse it, and so does
-    what was opened with ``--readonly``.
+    """Writes to the live host, or to a simulated one.
+
+    A capture, a folder and a text refuse it, and so does what was opened with ``--readonly``.
 
     Args:
         host: what reads it.

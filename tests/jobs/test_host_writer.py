@@ -48,7 +48,7 @@ def test_what_is_never_written_to(tmp_path: Path, kind: str) -> None:
         "readonly": _readonly(FolderReader("/")),
         "simulated": _readonly(Live({str(file): "old"})),
     }[kind]
-    with pytest.raises(OSError, match="never written to|started with --readonly") as raised:
+    with pytest.raises(OSError, match=r"never written to|started with --readonly") as raised:
         HostWriter(host).write(str(file), "new")
     assert raised.value.errno == errno.EROFS
     assert HostWriter(host).run("touch", str(tmp_path / "made")).kind is AnswerKind.REFUSED
