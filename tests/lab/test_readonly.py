@@ -30,9 +30,9 @@ def test_nothing_is_written(guest: Guest, sd: str) -> None:
         terminal.press("c")
         terminal.wait_for("read-only: started with --readonly", SHOWN_S)
         shown = {"3": "Wear", "4": "scheduler", "5": "Bench", "6": "Log", "7": "Advice"}
-        for pane, words in shown.items():
+        for pane, title in shown.items():
             terminal.press(pane)
-            terminal.wait_for(words, SHOWN_S)
+            terminal.wait_for(title, SHOWN_S)
         terminal.press("3", "m")
         terminal.wait_for("read-only: started with --readonly", SHOWN_S)
         terminal.press("1", "q")
