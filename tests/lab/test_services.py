@@ -132,7 +132,7 @@ def test_smartctl_of_sata_and_nvme(bytecode: None) -> None:
             f"exec 3>{disks[0]}\nEND\nchmod 755 /root/smart"
         )
         bare = guest.run("/root/smart").stdout.splitlines()
-        start_systemd(guest)
+        start_systemd(guest, timeout=420)
         install_units(guest, "[Service]\nExecStart=\nExecStart=-/root/smart\n")
         said = run_unit(guest, "raidtui-wear.service")
         assert [line for line in said.splitlines() if line.startswith("/dev/")] == bare

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from textual.widgets import Input, OptionList
 
 from raidtui.config import Config, read_config
+from raidtui.model.snapshot import READONLY
 from raidtui.ui.frame.command_palette import palette_entries
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.log.log_pane import LogLines
@@ -166,6 +167,29 @@ async def test_help_lists_keys_and_reasons() -> None:
         assert "Check" not in lines_of(pilot, "#help-text").split("Speed limits")[0]
         await press(pilot, "q")
         assert pilot.app.screen is main_of(pilot)
+
+
+@pytest.mark.parametrize("pane", ["1", "3", "4", "5", "7"])
+async def test_read_only_as_root(pane: str) -> None:
+    """Every key that acts is dim, with one reason; pressed, it gives that reason and does nothing."""
+    root = Kernel(*ARRAYS["check"])
+    root.readonly = True
+    acting = {
+        "1": "cxpgyRAFMNTZm", "3": "mT", "4": "kpu", "5": "nsa", "7": "i",
+    }  # fmt: skip
+    async with running(root, size=WIDE) as pilot:
+        assert "read-only" in header_of(pilot)
+        await press(pilot, pane)
+        await press(pilot, "question_mark")
+        text = re.sub(r"\s+", " ", lines_of(pilot, "#help-text"))
+        assert (f"not now: {READONLY}" in text) == bool(acting[pane])
+        assert "needs root" not in text
+        await press(pilot, "escape")
+        for key in acting[pane]:
+            await press(pilot, key)
+            assert pilot.app.screen is main_of(pilot)
+            assert READONLY in message_of(pilot)
+        assert root.writes == []
 
 
 async def test_help_says_why_not_now() -> None:

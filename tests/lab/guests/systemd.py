@@ -27,11 +27,11 @@ def inside(guest: Guest, script: str, *, timeout: float = 180.0) -> Result:
     )
 
 
-def start_systemd(guest: Guest) -> None:
+def start_systemd(guest: Guest, *, timeout: float = 180.0) -> None:
     """Start it, and wait until it runs."""
     guest.run(START)
     wait_until(
-        lambda: "running" in inside(guest, "systemctl is-system-running").stdout, 180, what="systemd runs"
+        lambda: "running" in inside(guest, "systemctl is-system-running").stdout, timeout, what="systemd runs"
     )
 
 
