@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from raidtui.jobs.journal import entry_of, sealed, who
+from raidtui.jobs.journal import entries_of, sealed, who
 from raidtui.jobs.state_files import read_own, write_synced
 
 # Of a step's entries, with what the tools print, most take a tenth of that.
@@ -92,7 +92,7 @@ class JobJournal:
         found: list[Mapping[str, Any]] = []
         with contextlib.suppress(FileNotFoundError):
             text = read_own(self.folder / "journal.jsonl").decode("utf-8", "replace")
-            found += (entry for line in text.split("\n") if (entry := entry_of(line)) is not None)
+            found += entries_of(text)
         return found
 
     def since_work(self) -> list[Mapping[str, Any]]:

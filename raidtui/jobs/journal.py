@@ -6,8 +6,9 @@ import contextlib
 import errno
 import json
 import os
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from raidtui.jobs.state_files import (
 
 _STEPS = ("step", "of")
 _SUM = ', "sum": "'
+_CUT_SUM = re.compile(r'"[0-9a-f]{8}"\}\Z')
+"""The end of a line whose checksum has lost its name."""
 """Nowhere else in JSON as it is written here: within a text, its quotes are escaped."""
 _PRIVATE = ("jobs", "syncs", "alerts")
 _MOST_STEPS = 1 << 20
@@ -132,11 +135,24 @@ def sealed(line: str) -> str:
     return f'{line[:-1]}{_SUM}{checksum(line.encode("utf-8", "replace"))}"}}'
 
 
-def entry_of(line: str) -> Mapping[str, Any] | None:
-    """Return the entry in a line of a job's journal; None where it is none, or damaged."""
-    text = line.rpartition(_SUM)[0] + "}"
-    if sealed(text) != line:
-        return None
+def entries_of(text: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the entries of a job's journal. Lines that are none, or damaged, are left out.
+
+    Lines without a checksum are those of an older raidtui, and come before all that have one.
+    """
+    older = True
+    for line in text.split("\n"):
+        older = older and _SUM not in line
+        if older and not _CUT_SUM.search(line):
+            entry = _entry_of(line)
+        else:
+            plain = line.rpartition(_SUM)[0] + "}"
+            entry = _entry_of(plain) if sealed(plain) == line else None
+        if entry is not None:
+            yield entry
+
+
+def _entry_of(text: str) -> Mapping[str, Any] | None:
     try:
         entry = json.loads(text)
     except (ValueError, RecursionError):

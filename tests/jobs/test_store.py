@@ -225,6 +225,23 @@ def test_lines_that_are_no_entries_are_passed_over(tmp_path: Path) -> None:
     assert Job(tmp_path / "none").entries() == []
 
 
+def test_a_journal_of_an_older_raidtui_is_read(tmp_path: Path) -> None:
+    """Its lines have no checksum, and come before all that have one."""
+    job = made(tmp_path)
+    journal = job.folder / "journal.jsonl"
+    journal.write_text(
+        '{"at_s": 1.0, "who": "root", "event": "made"}\n{"at_s": 2.0, "event": "begin", "step": 0}\n'
+    )
+    assert [entry["event"] for entry in job.entries()] == ["made", "begin"]
+    job.note(event="step done", step=0)
+    with journal.open("a") as file:
+        file.write('{"at_s": 3.0, "event": "undone", "step": 0}\n')
+    assert [entry["event"] for entry in job.entries()] == ["made", "begin", "step done"]
+    sealed_line = journal.read_text().splitlines()[2]
+    journal.write_text(sealed_line.replace('"step done"', '"step dune"').replace("sum", "sun") + "\n")
+    assert job.entries() == []
+
+
 def test_a_short_write_stops_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = made(tmp_path)
     real = os.write
