@@ -202,14 +202,18 @@ class FleetApp(App[int]):
         Nothing is asked meanwhile: the answers would come to a screen that is not there.
         """
         host = next(each for each in self._hosts if each.name == self.chosen)
-        if self._round is not None and self._asking:
-            self._round.cancel()
-            with suppress(WorkerFailed, WorkerCancelled):
-                await self._round.wait()
+        await self._ask_no_more()
         self._run_on_the_terminal(self.open_argv(host))
         self._chosen = host.name
         self.refresh()
         self.action_ask()
+
+    async def _ask_no_more(self) -> None:
+        """End what is being asked, and wait until its processes have ended."""
+        if self._round is not None and self._asking:
+            self._round.cancel()
+            with suppress(WorkerFailed, WorkerCancelled):
+                await self._round.wait()
 
     def _run_on_the_terminal(self, argv: tuple[str, ...]) -> None:
         """Give the terminal away until a command has ended; all of the screen stands still meanwhile."""
@@ -232,7 +236,7 @@ class FleetApp(App[int]):
         destination = f"ssh://{user}{port}" if port else user
         return (sys.executable, "-m", "raidtui", "ssh", *config, *key, *what, destination)
 
-    def action_leave(self) -> None:
+    async def action_leave(self) -> None:
         """End with what the fleet's state is."""
-        self.workers.cancel_all()
+        await self._ask_no_more()
         self.exit(exit_status(self.found.values()))
