@@ -29,9 +29,7 @@ def run_for_user(
         OSError: it cannot be run.
         subprocess.TimeoutExpired: it did not end in time, and was killed.
     """
-    return subprocess.run(
-        argv, stdin=stdin, stdout=stdout, stderr=stderr, timeout=timeout_s, check=False, env=None
-    )
+    return subprocess.run(argv, stdin=stdin, stdout=stdout, stderr=stderr, timeout=timeout_s, check=False)
 
 
 def on_terminal(argv: Sequence[str]) -> int:
