@@ -33,7 +33,7 @@ class Ignored(Struct, frozen=True, kw_only=True):
         code: the advice's.
         key: what it is about, by what does not change; "" for the host.
         subject: what that was called then, for people.
-        severity: how much it mattered then; once it matters more, it is heeded again.
+        severity: how much it mattered then; once it is more severe, it is reported again.
         who: the user.
         why: what they have said; "" for nothing.
         at_s: since when, epoch seconds.
@@ -71,7 +71,7 @@ class IgnoredAdvice(Database):
     what, schema, make, error = "list of ignored advice", 1, _MAKE, IgnoredError
 
     def rows(self) -> tuple[Ignored, ...]:
-        """Return all that was ever ignored and is not heeded again, whatever its end."""
+        """Return all that was ever ignored and is still ignored, whatever its end."""
         with self.reading() as file:
             rows = file.execute(_GET).fetchall()
         return tuple(Ignored(**dict(zip(_COLUMNS, row, strict=True))) for row in rows)
@@ -87,7 +87,7 @@ class IgnoredAdvice(Database):
                 values = [getattr(row, column) for column in _COLUMNS]
                 file.execute(_PUT, values)
 
-    def heed(self, rows: Iterable[Ignored]) -> None:
+    def unignore(self, rows: Iterable[Ignored]) -> None:
         """Forget rows, all or none.
 
         Raises:

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     act = parser.add_mutually_exclusive_group()
     act.add_argument("--ignore", metavar="CODE", help="do not say it any more; --about, --days, --because")
-    act.add_argument("--heed", metavar="CODE", help="say it again; --about")
+    act.add_argument("--unignore", metavar="CODE", help="stop ignoring it; --about")
     act.add_argument("--all", action="store_true", help="what is ignored, too, with who has said so and why")
     parser.add_argument("--about", default="", metavar="SUBJECT", help="the array, device or place")
     parser.add_argument("--days", type=_days, metavar="N", help="ignore it for N days; else for good")
@@ -55,14 +55,14 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
     ignoring = arguments.ignore is not None
     if not ignoring and (arguments.days is not None or arguments.because):
         return _refused("--days and --because go with --ignore")
-    if not (ignoring or arguments.heed is not None):
+    if not (ignoring or arguments.unignore is not None):
         if arguments.about:
-            return _refused("--about goes with --ignore or --heed")
+            return _refused("--about goes with --ignore or --unignore")
         return _shown(root, arguments)
     if not root.live:
         return _refused("this is not the live host, and what is ignored is not kept here")
     try:
-        return _ignored(root, arguments) if ignoring else _heeded(root, arguments)
+        return _ignored(root, arguments) if ignoring else _unignored(root, arguments)
     except IgnoredError as error:
         return _refused(str(error))
 
@@ -74,7 +74,7 @@ def _shown(root: HostReader, arguments: argparse.Namespace) -> int:
 
     look = read_advice(root, keeps=root.live)
     if arguments.json:
-        shown: list[tuple[Advice, Ignored | None]] = [(each, None) for each in look.heeded]
+        shown: list[tuple[Advice, Ignored | None]] = [(each, None) for each in look.reported]
         shown += look.ignored if arguments.all else ()
         print_json({"advice": [advice_dict(*each) for each in shown], "unknown": list(look.unread)})
     else:
@@ -82,7 +82,7 @@ def _shown(root: HostReader, arguments: argparse.Namespace) -> int:
             print(visible(line))
     if look.unread:
         return _UNREAD
-    return _SOME if any(each.severity for each in look.heeded) else _NONE
+    return _SOME if any(each.severity for each in look.reported) else _NONE
 
 
 def _ignored(root: HostReader, arguments: argparse.Namespace) -> int:
@@ -90,10 +90,10 @@ def _ignored(root: HostReader, arguments: argparse.Namespace) -> int:
     from raidtui.view.text import visible  # noqa: PLC0415
 
     look = read_advice(root, keeps=root.live)
-    heeded = (*look.heeded, *(each for each, _ in look.ignored))
-    meant = [each for each in heeded if each.code == arguments.ignore]
+    reported = (*look.reported, *(each for each, _ in look.ignored))
+    meant = [each for each in reported if each.code == arguments.ignore]
     if not meant:
-        known = ", ".join(dict.fromkeys(str(each.code) for each in heeded))
+        known = ", ".join(dict.fromkeys(str(each.code) for each in reported))
         return _refused(f"there is no advice {arguments.ignore} on this host; there is: {known or 'none'}")
     if arguments.about:
         found = [each for each in meant if each.subject == arguments.about]
@@ -111,17 +111,17 @@ def _ignored(root: HostReader, arguments: argparse.Namespace) -> int:
     return _NONE
 
 
-def _heeded(root: HostReader, arguments: argparse.Namespace) -> int:
-    from raidtui.session.advice import heed, read_advice  # noqa: PLC0415
+def _unignored(root: HostReader, arguments: argparse.Namespace) -> int:
+    from raidtui.session.advice import read_advice, unignore  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
 
-    rows = heed(arguments.heed, arguments.about)
+    rows = unignore(arguments.unignore, arguments.about)
     about = f" about {arguments.about}" if arguments.about else ""
     if not rows:
-        return _refused(f"no advice {arguments.heed}{about} is ignored")
+        return _refused(f"no advice {arguments.unignore}{about} is ignored")
     read_advice(root, keeps=True)
     for row in rows:
-        print(visible(f"heeded again: {row.code}{f' about {row.subject}' if row.subject else ''}"))
+        print(visible(f"no longer ignored: {row.code}{f' about {row.subject}' if row.subject else ''}"))
     return _NONE
 
 
@@ -155,9 +155,9 @@ def advice_dict(advice: Advice, row: Ignored | None = None) -> dict[str, Any]:
 
 def advice_lines(look: AdviceLook, *, everything: bool = False) -> Iterator[str]:
     """Yield the text for people; ``everything``: what is ignored, too."""
-    if not look.heeded and not look.unread:
+    if not look.reported and not look.unread:
         yield f"Nothing to say: no rule found anything{' more' if look.ignored else ''} on this host."
-    for each in look.heeded:
+    for each in look.reported:
         yield from _of_one(each)
     for each, row in look.ignored if everything else ():
         yield from _of_one(each)

@@ -153,7 +153,7 @@ def attach(job: Job, *, since: int = 0, wanted: JobState = JobState.DONE) -> int
     if state == JobState.NOT_BEGUN:
         return BUSY if busy else FAILED
     if not state and not job.folder.exists():
-        print(f"Job {job.id} is gone: somebody has removed its folder. What md does: raidtui status")
+        print(f"Job {job.id} no longer exists: its folder was removed. To see what md does: raidtui status")
         return FAILED
     if not state:
         print(f"The worker has ended, the job was interrupted. {_next_steps(job)}")

@@ -20,7 +20,7 @@ _ACTS = {
     "alert": ("event", "smartd", "send", "test", "add", "remove"),
     "pace": ("arrays", "stop", "restore"),
     "wear": ("record", "mark", "types"),
-    "advice": ("ignore", "heed"),
+    "advice": ("ignore", "unignore"),
 }
 """Commands that act; those with words only with one of these subcommands or arguments."""
 _ONLY_SHOWS = ("plan", "dry_run", "status", "list")

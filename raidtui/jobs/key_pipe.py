@@ -41,7 +41,7 @@ def hand_over(job: Job, passphrase: str) -> bool:
             try:
                 descriptor = os.open(job.folder / _PIPE, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
                 break
-            except OSError as error:  # ENXIO: nobody reads yet
+            except OSError as error:  # ENXIO: no reader yet
                 if error.errno != errno.ENXIO or time.monotonic() >= end_s:
                     return False
             time.sleep(_PACE_S)

@@ -192,7 +192,7 @@ def _nothing_to_cancel(job: Job) -> JobError:
 
 
 def detached(work: Callable[[], None]) -> None:
-    """Do this in a process that nobody waits for."""
+    """Run this in a detached process."""
     sys.stdout.flush()
     if (child := os.fork()) != 0:
         os.waitpid(child, 0)

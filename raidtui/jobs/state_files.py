@@ -114,7 +114,7 @@ def append_to(path: Path) -> IO[bytes]:
 
 
 def checksum(data: bytes) -> str:
-    """Return CRC-32 of bytes, 8 digits: it shows what was damaged or edited, and protects from nobody."""
+    """Return the CRC-32 of data as 8 hex digits. It detects damage and edits; it is not a signature."""
     return f"{zlib.crc32(data):08x}"
 
 

@@ -55,13 +55,13 @@ class AdviceLook(Struct, frozen=True, kw_only=True):
     """What was found on a host.
 
     Args:
-        heeded: what is not ignored, the worst first.
+        reported: what is not ignored, the worst first.
         ignored: what is, with who has said so.
         unread: what could not be read, a sentence each.
         at_s: when it was read, epoch seconds.
     """
 
-    heeded: tuple[Advice, ...]
+    reported: tuple[Advice, ...]
     ignored: tuple[tuple[Advice, Ignored], ...] = ()
     unread: tuple[str, ...] = ()
     at_s: float = 0.0
@@ -119,7 +119,7 @@ class AdviceSession:
         """
         await self._work(lambda: ignore([each], now_s=self._root.now_s(), days=days, why=why))
 
-    async def heed(self, row: Ignored) -> None:
+    async def unignore(self, row: Ignored) -> None:
         """Heed a piece of advice again.
 
         Raises:
@@ -156,14 +156,14 @@ def read_advice(root: HostReader, *, keeps: bool) -> AdviceLook:
         rows, unread = (), (*unread, str(error))
     now_s = root.now_s()
     split = [(each, why_ignored(each, rows, now_s)) for each in found]
-    heeded = tuple(each for each, row in split if row is None)
+    reported = tuple(each for each, row in split if row is None)
     if keeps and not root.readonly:
         try:
-            keep_look(_counted(heeded, now_s))
+            keep_look(_counted(reported, now_s))
         except OSError as error:
             unread = (*unread, f"how much advice there is cannot be kept: {error.strerror}")
     return AdviceLook(
-        heeded=heeded,
+        reported=reported,
         ignored=tuple((each, row) for each, row in split if row is not None),
         unread=unread,
         at_s=now_s,
@@ -209,7 +209,7 @@ def ignore(advice: Sequence[Advice], *, now_s: float, days: float | None = None,
         file.ignore(rows)
 
 
-def heed(code: str, about: str) -> tuple[Ignored, ...]:
+def unignore(code: str, about: str) -> tuple[Ignored, ...]:
     """Heed again what is ignored; return that.
 
     Args:
@@ -232,7 +232,7 @@ def forget(rows: Sequence[Ignored]) -> None:
         IgnoredError: it cannot be kept.
     """
     with IgnoredAdvice(ignored_path()) as file:
-        file.heed(rows)
+        file.unignore(rows)
 
 
 def _advice(root: HostReader) -> tuple[tuple[Advice, ...], tuple[str, ...]]:

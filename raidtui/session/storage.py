@@ -175,7 +175,7 @@ def cancel_job(job_id: str) -> None:
 
 
 def unfinished_jobs() -> tuple[JobLine, ...]:
-    """Return the jobs of the last ones that run, or wait for somebody; the oldest first."""
+    """Return the recent jobs that are running or need attention, oldest first."""
     lines = (job.line for job in all_jobs()[-_RECENT:])
     return tuple(line for line in lines if line.state in UNFINISHED)
 
@@ -201,7 +201,7 @@ def opening_words() -> tuple[str, ...]:
 
 
 def recent_jobs() -> tuple[JobLine, ...]:
-    """Return the last jobs: those that run, or wait for somebody, then the newest, then foreign ones."""
+    """Return the recent jobs: unfinished ones first, then the newest first, then those of other users."""
     lines = (job.line for job in reversed(all_jobs()[-_RECENT:]))
     return (*sorted(lines, key=lambda line: line.state not in UNFINISHED), *foreign_jobs())
 

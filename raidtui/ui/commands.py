@@ -250,7 +250,7 @@ MEND = Command(
     help="Show the plan that mends what the chosen advice is about.",
 )  # fmt: skip
 IGNORE = Command(
-    id="advice.ignore", keys="i", action="ignore", label="Ignore", words="silence dismiss hide heed",
+    id="advice.ignore", keys="i", action="ignore", label="Ignore", words="silence dismiss hide unignore",
     help="Do not say the chosen advice any more, for good or for a while; or say it again.",
 )  # fmt: skip
 IGNORED = Command(

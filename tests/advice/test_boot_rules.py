@@ -61,7 +61,7 @@ def test_each_rule_both_ways(code: BootCode) -> None:
 def cards(name: str) -> set[str]:
     """The codes of boot cards on an image that was booted."""
     codes = {str(code) for code in BootCode}
-    return {each.code for each in read_advice(image_root(name), keeps=False).heeded} & codes
+    return {each.code for each in read_advice(image_root(name), keeps=False).reported} & codes
 
 
 @pytest.mark.parametrize("name", sorted(ENDS))

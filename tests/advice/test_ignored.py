@@ -1,4 +1,4 @@
-"""What an ignored piece of advice is known by, and when it is heeded again."""
+"""What an ignored piece of advice is known by, and when it is reported again."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def full(share: float) -> Advice:
     return found
 
 
-def test_what_gets_worse_is_heeded_again() -> None:
+def test_what_gets_worse_is_reported_again() -> None:
     assert why_ignored(full(0.85), [ROW], 200.0) == ROW
     assert full(0.96).severity > Severity.ATTENTION
     assert why_ignored(full(0.96), [ROW], 200.0) is None
@@ -94,7 +94,7 @@ def test_a_row_replaces_one_about_the_same(tmp_path: Path) -> None:
         file.ignore([ROW, replace(ROW, key="/home")])
         file.ignore([replace(ROW, why="again", at_s=200.0)])
         assert [(row.key, row.why) for row in file.rows()] == [("/home", ""), ("/srv", "again")]
-        file.heed([ROW])
+        file.unignore([ROW])
         assert [row.key for row in file.rows()] == ["/home"]
     with pytest.raises(Exception, match="closed"):
         file.rows()

@@ -124,8 +124,8 @@ def test_what_is_ignored_is_not_said(kept: Path, capsys: pytest.CaptureFixture[s
     assert "1 more is ignored: raidtui advice --all" in capsys.readouterr().out
     ran(live(), "--all")
     assert re.search(r"Ignored by ada on [-\d]+, until [-\d]+: it is a copy", capsys.readouterr().out)
-    assert ran(live(), "--heed", "cache-alone") == 0
-    assert capsys.readouterr().out.startswith("heeded again: cache-alone")
+    assert ran(live(), "--unignore", "cache-alone") == 0
+    assert capsys.readouterr().out.startswith("no longer ignored: cache-alone")
     assert codes(live(), capsys) == before
 
 
@@ -152,9 +152,9 @@ def test_an_ignored_piece_ends_with_its_days(
             ["--ignore", "cache-alone", "--about", "elsewhere"],
             "cache-alone is not about elsewhere, but about ",
         ),
-        (["--heed", "cache-alone"], "no advice cache-alone is ignored"),
+        (["--unignore", "cache-alone"], "no advice cache-alone is ignored"),
         (["--days", "3"], "--days and --because go with --ignore"),
-        (["--about", "data"], "--about goes with --ignore or --heed"),
+        (["--about", "data"], "--about goes with --ignore or --unignore"),
     ],
 )
 def test_what_cannot_be_ignored(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -194,7 +194,7 @@ def test_how_much_there_is_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
     fewer = HostWatch(host).refresh().advice
     assert fewer is not None
     assert (fewer.attention, fewer.failed) == (1, 0)
-    assert ran(host, "--heed", "cache-alone") == 0
+    assert ran(host, "--unignore", "cache-alone") == 0
     again = HostWatch(host).refresh().advice
     assert again is not None
     assert (again.attention, again.failed) == (1, 1)

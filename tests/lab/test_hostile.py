@@ -239,7 +239,7 @@ def test_a_job_whose_folder_is_removed_while_it_runs(mirror: Guest) -> None:
     done = following.wait(260)
     assert done.status == 1
     assert done.stdout.endswith(
-        f"Job {job} is gone: somebody has removed its folder. What md does: raidtui status\n"
+        f"Job {job} no longer exists: its folder was removed. To see what md does: raidtui status\n"
     )
     wait_until(lambda: guest.run(f"test -d /proc/{worker}").status != 0, 60, "its worker has ended")
     assert states(guest) == []

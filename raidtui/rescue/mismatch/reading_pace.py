@@ -117,7 +117,7 @@ def _disk(root: HostReader, member: str) -> str:
 
 
 def read_last() -> None:
-    """Let the I/O scheduler serve this thread after all others (ioprio_set(2), idle), where it heeds that."""
+    """Ask the I/O scheduler to serve this thread after all others (ioprio_set(2), idle class)."""
     import psutil  # noqa: PLC0415  (only what reads disks for long needs it)
 
     # The kernel takes the number of a thread as that of a process.

@@ -67,7 +67,7 @@ async def ignore(shell: ScreenShell, advice: AdviceSession, each: Advice) -> Non
     shell.say(f"ignored {_ENDS[chosen if days else '']}; a shows it", "ok")
 
 
-async def heed(shell: ScreenShell, advice: AdviceSession, each: Advice, row: Ignored) -> None:
+async def unignore(shell: ScreenShell, advice: AdviceSession, each: Advice, row: Ignored) -> None:
     """Say it again.
 
     Args:
@@ -78,8 +78,8 @@ async def heed(shell: ScreenShell, advice: AdviceSession, each: Advice, row: Ign
     """
     try:
         with shell.writing():
-            await advice.heed(row)
+            await advice.unignore(row)
     except IgnoredError as error:
         shell.say(str(error), "bad")
         return
-    shell.say(f"heeded again: {each.text}", "ok")
+    shell.say(f"no longer ignored: {each.text}", "ok")

@@ -76,20 +76,20 @@ class AdvicePane(ReadingPane[AdviceSession, AdviceLook]):
         self.action_read()
 
     def action_ignore(self) -> None:
-        """Ignore the chosen one, or heed it again."""
+        """Ignore the chosen one, or stop ignoring it."""
         if why := self.why_not("advice.ignore"):
             self.say(why)
         elif (row := self._row()) is not None:
             self.shell.open_flow(partial(self._ignore, row))
 
     async def _ignore(self, row: Row) -> None:
-        from raidtui.ui.advice.advice_flow import heed, ignore  # noqa: PLC0415
+        from raidtui.ui.advice.advice_flow import ignore, unignore  # noqa: PLC0415
 
         each, ignored = row
         if ignored is None:
             await ignore(self.shell, self.source(), each)
         else:
-            await heed(self.shell, self.source(), each, ignored)
+            await unignore(self.shell, self.source(), each, ignored)
         self.action_read()
 
     def action_ignored(self) -> None:
@@ -110,7 +110,7 @@ class AdvicePane(ReadingPane[AdviceSession, AdviceLook]):
         look, wanted = self.look, self.wanted_text.lower()
         if look is None or not self.is_of_this_host:
             return []
-        rows: list[Row] = [(each, None) for each in look.heeded]
+        rows: list[Row] = [(each, None) for each in look.reported]
         rows += look.ignored if self.everything else ()
         return [row for row in rows if wanted in f"{row[0].text} {row[0].subject} {row[0].code}".lower()]
 

@@ -227,7 +227,7 @@ async def test_what_is_ignored_goes_and_comes_again() -> None:
         assert "by ada since" in text
         assert "for good" in text
         await pilot.press("i")
-        await until(pilot, lambda: pane.look is not None and not pane.look.ignored, "it is heeded")
+        await until(pilot, lambda: pane.look is not None and not pane.look.ignored, "it is reported again")
         await until(pilot, lambda: rows(pane) == before, "as before")
 
 
