@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
-from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.readers.host_reader import READONLY, HostReader
 from raidtui.jobs.state_files import keep_nothing
-from raidtui.model.snapshot import READONLY
 
 _ACTS = {
     "apply": (),

@@ -13,13 +13,12 @@ import tempfile
 from pathlib import Path
 
 from raidtui.host.readers.folder_reader import FolderReader
-from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.readers.host_reader import READONLY, HostReader
 from raidtui.host.readers.simulated_reader import SimulatedReader
 from raidtui.host.tools import ToolOutput, run_tool
 from raidtui.jobs.state_files import sync_folder
 from raidtui.jobs.write_apart import may_wait, write_apart
 from raidtui.model.answer import AnswerKind
-from raidtui.model.snapshot import READONLY
 
 _NEVER = "a captured tree is never written to"
 

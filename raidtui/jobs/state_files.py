@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, BinaryIO, ClassVar, Self
 
-from raidtui.model.snapshot import READONLY
+from raidtui.host.readers.host_reader import READONLY
 
 FOLDER_MODE = 0o755
 PRIVATE_MODE = 0o700

@@ -26,10 +26,6 @@ class Lack(Struct, frozen=True, kw_only=True):
         return f"{self.part}: {self.reason}" + (f"; {self.remedy}" if self.remedy else "")
 
 
-READONLY = "read-only: started with --readonly"
-"""Why nothing is done that could be done without it."""
-
-
 class Host(Struct, frozen=True, kw_only=True):
     """The machine: name, kernel release, and whether this process may write."""
 

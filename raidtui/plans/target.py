@@ -6,10 +6,11 @@ superblock keeps 31 bytes, the host's name and a colon included.
 
 from __future__ import annotations
 
+from raidtui.host.readers.host_reader import READONLY
 from raidtui.model.array import Array
 from raidtui.model.disk import Disk
 from raidtui.model.plan import Refusal, RefusalCode, Step
-from raidtui.model.snapshot import READONLY, Snapshot
+from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 
 _BLOCK = "/sys/class/block"

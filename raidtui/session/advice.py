@@ -25,7 +25,7 @@ from raidtui.host.md.conf_devices import device_words, left_out
 from raidtui.host.md.configured import conf_entries, read_configured, unknown_words
 from raidtui.host.mounts import mount_options
 from raidtui.host.on_top import read_trim_timer
-from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.readers.host_reader import READONLY, HostReader
 from raidtui.host.watch_facts import read_watchers
 from raidtui.jobs.journal import who
 from raidtui.jobs.last_look import keep_look
@@ -33,7 +33,7 @@ from raidtui.model.advice_count import AdviceCount
 from raidtui.model.alert_setup import AlertRequest
 from raidtui.model.finding import Severity
 from raidtui.model.plan import Plan, Refusal, RefusalCode
-from raidtui.model.snapshot import READONLY, Snapshot
+from raidtui.model.snapshot import Snapshot
 from raidtui.model.stack import Stack, StackKind
 from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler

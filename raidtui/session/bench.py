@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from msgspec import Struct
 
+from raidtui.host.readers.host_reader import READONLY
 from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.model.plan import Refusal
-from raidtui.model.snapshot import READONLY, Snapshot
+from raidtui.model.snapshot import Snapshot
 from raidtui.session.host_thread import HostThread
 from raidtui.session.shell import Shell
 from raidtui.session.watch_loop import WatchLoop

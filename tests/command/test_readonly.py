@@ -9,9 +9,9 @@ import pytest
 from raidtui.cli import build_parser, run
 from raidtui.command.readonly import refused
 from raidtui.host.readers.folder_reader import FolderReader
+from raidtui.host.readers.host_reader import READONLY
 from raidtui.jobs import state_files
 from raidtui.jobs.journal import Journal
-from raidtui.model.snapshot import READONLY
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.target import needs_root
 from raidtui.wear.ledger import Ledger

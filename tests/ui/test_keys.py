@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from textual.widgets import Input, OptionList
 
 from raidtui.config import Config, read_config
-from raidtui.model.snapshot import READONLY
+from raidtui.host.readers.host_reader import READONLY
 from raidtui.ui.frame.command_palette import palette_entries
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.log.log_pane import LogLines

@@ -18,6 +18,8 @@ from raidtui.host.readers.questions import only_asks
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.model.answer import AnswerKind
 
+READONLY = "read-only: started with --readonly"
+"""Why nothing is done that could be done without it."""
 LINKS = "/.raidtui/links"
 """A file with a capture's links to folders: path, tab, target."""
 _SILENCES = frozenset({AnswerKind.NO_TOOL, AnswerKind.TIMED_OUT, AnswerKind.REFUSED, AnswerKind.FAILED})

@@ -16,10 +16,10 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
+from raidtui.host.readers.host_reader import READONLY
 from raidtui.jobs.states import SETTLED, UNDER_WAY, JobState, entry_text
 from raidtui.jobs.waiting import JobWait
 from raidtui.model.plan import Harm, Plan, Step
-from raidtui.model.snapshot import READONLY
 from raidtui.model.survey import Device
 from raidtui.plans.shell_script import content_changes, undo_sentences, undoable
 from raidtui.session.storage import JobNews

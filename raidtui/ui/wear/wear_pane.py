@@ -11,7 +11,7 @@ from textual.binding import BindingType
 from textual.timer import Timer
 
 from raidtui.first_frame import SMALLEST
-from raidtui.model.snapshot import READONLY
+from raidtui.host.readers.host_reader import READONLY
 from raidtui.session.watch import Report
 from raidtui.ui.command import Command
 from raidtui.ui.commands import WEAR
