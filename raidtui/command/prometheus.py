@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from raidtui.model.array import Array, Member, Phase
+from raidtui.model.array import Array, Member
+from raidtui.model.array_sync import Phase
 from raidtui.model.bad_blocks import bad_sectors
 from raidtui.session.watch import Report
 from raidtui.view.text import escaped

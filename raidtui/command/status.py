@@ -16,7 +16,8 @@ from raidtui.command.status_json import known_wear, report_dict
 from raidtui.command.streams import UsageError, print_json
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.absent import AbsentArray
-from raidtui.model.array import Array, Phase
+from raidtui.model.array import Array
+from raidtui.model.array_sync import Phase
 from raidtui.model.check_words import check_words
 from raidtui.model.finding import Event, Finding, FindingCode, Health, Severity
 from raidtui.model.levels import layout_words

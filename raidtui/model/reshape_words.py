@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from raidtui.model.array import Array, Phase, Reshape
+from raidtui.model.array import Array
+from raidtui.model.array_sync import Phase, Reshape
 from raidtui.model.levels import PARITY_LEVELS, layout_words
 from raidtui.model.reshape_place import place, waiting_words
 from raidtui.view.units import SECTOR_BYTES, binary_size

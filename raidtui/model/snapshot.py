@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from raidtui.model.absent import AbsentArray
-from raidtui.model.array import Array, Stale
+from raidtui.model.array import Array
+from raidtui.model.array_sync import Stale
 from raidtui.model.disk import Disk, DiskIo
 from raidtui.model.sync_record import LastCheck
 from raidtui.view.units import counted

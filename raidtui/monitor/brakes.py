@@ -8,7 +8,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from raidtui.model.array import Array, Phase, Sync
+from raidtui.model.array import Array
+from raidtui.model.array_sync import Phase, Sync
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sync_end import SATURATED
 from raidtui.monitor.sync_track import SyncTrack

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from raidtui.model.absent import Absence, AbsentArray
-from raidtui.model.array import Array, Member, Phase
+from raidtui.model.array import Array, Member
+from raidtui.model.array_sync import Phase
 from raidtui.model.check_words import ended_words
 from raidtui.model.finding import Event, EventKind, Finding, Health, Tone
 from raidtui.model.snapshot import Snapshot

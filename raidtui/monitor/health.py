@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from raidtui.model.array import NO_SUPERBLOCK, Array, Phase
+from raidtui.model.array import NO_SUPERBLOCK, Array
+from raidtui.model.array_sync import Phase
 from raidtui.model.bad_blocks import bad_members, lost
 from raidtui.model.check_words import found_words
 from raidtui.model.finding import Finding, FindingCode, Health, Severity

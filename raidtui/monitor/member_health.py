@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from raidtui.model.array import Array, Member, Phase
+from raidtui.model.array import Array, Member
+from raidtui.model.array_sync import Phase
 from raidtui.model.bad_blocks import bad_members, bad_sectors, lost, only_holders
 from raidtui.model.finding import Finding, FindingCode
 from raidtui.model.snapshot import StaleLine

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 
-from raidtui.model.array import Array, Phase
+from raidtui.model.array import Array
+from raidtui.model.array_sync import Phase
 from raidtui.model.disk import DiskIo
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.brakes import DeviceLoad

@@ -18,7 +18,8 @@ from raidtui.host.mdstat_apart import MDSTAT
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.tools import tool_path
 from raidtui.host.udev import DATA as UDEV_DATA
-from raidtui.model.array import Array, Phase, Stale
+from raidtui.model.array import Array
+from raidtui.model.array_sync import Phase, Stale
 from raidtui.model.disk import DiskIo
 from raidtui.model.snapshot import Host, Lack, Snapshot
 from raidtui.monitor.absent_arrays import AbsentArrays

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from raidtui.model.array import Array, Phase
+from raidtui.model.array import Array
+from raidtui.model.array_sync import Phase
 from raidtui.model.snapshot import Snapshot
 from raidtui.view.units import SECTOR_BYTES
 

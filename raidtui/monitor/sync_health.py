@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from raidtui.model.array import Array, Phase
+from raidtui.model.array import Array
+from raidtui.model.array_sync import Phase
 from raidtui.model.finding import Finding, FindingCode, Severity
 from raidtui.model.reshape_words import stands_unguarded, waits_words
 from raidtui.view.units import joined

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.sync_book import SyncBook
-from raidtui.model.array import Array, Phase
+from raidtui.model.array import Array
+from raidtui.model.array_sync import Phase
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.sync_record import (
     LastCheck,

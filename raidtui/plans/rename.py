@@ -12,7 +12,8 @@ import shlex
 
 from msgspec import Struct
 
-from raidtui.model.array import Array, Phase
+from raidtui.model.array import Array
+from raidtui.model.array_sync import Phase
 from raidtui.model.plan import Fact, FactKind, Harm, NothingToDo, Plan, Refusal, RefusalCode, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.manage import refuse_detached

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from raidtui.model.array import Array, Phase
+from raidtui.model.array import Array
+from raidtui.model.array_sync import Phase
 from raidtui.model.check_words import found_words
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode, Step

@@ -12,7 +12,8 @@ from enum import StrEnum
 from msgspec import Struct, field
 
 from raidtui.jobs.states import RESUMABLE, UNDER_WAY, JobState
-from raidtui.model.array import Array, Member, Sync
+from raidtui.model.array import Array, Member
+from raidtui.model.array_sync import Sync
 from raidtui.pull.bays import BayDisk, by_identity, partition_of_disk
 from raidtui.pull.record import PullDisk, PullMember, PullRecord
 

@@ -12,7 +12,8 @@ from functools import partial
 
 from raidtui.host.crew import Crew
 from raidtui.host.readers.host_reader import HostReader
-from raidtui.model.array import Array, Phase
+from raidtui.model.array import Array
+from raidtui.model.array_sync import Phase
 from raidtui.view.units import SECTOR_BYTES, joined
 
 _LOOK_S, _WAIT_S = 5.0, 2.0

@@ -22,7 +22,8 @@ from raidtui.jobs.sync_book import open_book
 from raidtui.jobs.write_apart import unanswered_since
 from raidtui.model.absent import AbsentArray
 from raidtui.model.advice_count import AdviceCount
-from raidtui.model.array import Array, Phase
+from raidtui.model.array import Array
+from raidtui.model.array_sync import Phase
 from raidtui.model.finding import Event, EventKind, Finding, Health, Tone
 from raidtui.model.pace import PaceNews
 from raidtui.model.plan import Plan

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec.structs import replace
 
 from raidtui.host.readers.host_reader import HostReader
-from raidtui.model.array import Stale
+from raidtui.model.array_sync import Stale
 from raidtui.model.plan import Plan
 from raidtui.monitor.kernel_watch import KernelWatch, Uevent
 from raidtui.session.host_thread import HostThread, call_soon

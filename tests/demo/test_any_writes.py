@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from raidtui.demo.sim_array import SimSync
-from raidtui.model.array import Phase
+from raidtui.model.array_sync import Phase
 from tests.demo.scene import DATA, ROOT, SYSTEM, VM, Scene
 
 _ARRAYS = st.sampled_from((DATA, ROOT, VM))

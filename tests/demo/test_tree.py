@@ -7,7 +7,7 @@ import sys
 
 from raidtui.host.block import DiskReader
 from raidtui.host.diskstats import read_io
-from raidtui.model.array import Phase
+from raidtui.model.array_sync import Phase
 from tests.demo.scene import DATA, EPOCH_S, VM, Scene
 
 _START = """\

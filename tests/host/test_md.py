@@ -11,7 +11,8 @@ from raidtui.host.md.arrays import ArrayReader
 from raidtui.host.md.mdstat import parse_mdstat
 from raidtui.host.readers.folder_reader import FolderReader
 from raidtui.host.readers.memory_reader import MemoryReader
-from raidtui.model.array import Array, Bitmap, Member, Phase, Reshape, SpeedLimit, Sync
+from raidtui.model.array import Array, Bitmap, Member
+from raidtui.model.array_sync import Phase, Reshape, SpeedLimit, Sync
 from tests.hosts.trees import (
     COMPONENT_KIB,
     ArraySpec,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.array import Array, Member, Phase, SpeedLimit, Sync
+from raidtui.model.array import Array, Member
+from raidtui.model.array_sync import Phase, SpeedLimit, Sync
 from raidtui.model.disk import Use
 from raidtui.model.snapshot import Host, Lack, Snapshot
 

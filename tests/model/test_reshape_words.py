@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.model.array import Array, Phase, Reshape, Sync
+from raidtui.model.array import Array
+from raidtui.model.array_sync import Phase, Reshape, Sync
 from raidtui.model.reshape_words import change_words, progress_words
 
 RUNS = Sync(action="reshape", phase=Phase.RUNNING)

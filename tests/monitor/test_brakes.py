@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.array import Array, Member, Phase, SpeedLimit, Sync
+from raidtui.model.array import Array, Member
+from raidtui.model.array_sync import Phase, SpeedLimit, Sync
 from raidtui.model.disk import DiskIo
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.brakes import Brake, DeviceLoad, HeldBack, Stood, held_back_by, sharing

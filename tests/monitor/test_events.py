@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.array import Stale
+from raidtui.model.array_sync import Stale
 from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.events import diff, first_words

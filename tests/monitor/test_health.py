@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.host.readers.memory_reader import MemoryReader
-from raidtui.model.array import Stale
+from raidtui.model.array_sync import Stale
 from raidtui.model.finding import Finding, FindingCode, Health, Severity
 from raidtui.model.snapshot import Lack, Snapshot
 from raidtui.model.verdict import troubles

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.host.readers.memory_reader import MemoryReader
-from raidtui.model.array import Stale
+from raidtui.model.array_sync import Stale
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.brakes import DeviceLoad
 from raidtui.monitor.sample_history import SampleHistory

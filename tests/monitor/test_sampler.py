@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from raidtui.host.md.mdstat import Mdstat, parse_mdstat
 from raidtui.host.readers.folder_reader import FolderReader
 from raidtui.host.readers.memory_reader import MemoryReader
-from raidtui.model.array import Stale
+from raidtui.model.array_sync import Stale
 from raidtui.model.disk import DiskIo
 from raidtui.model.finding import Health
 from raidtui.model.snapshot import Host, Lack, SystemLimits

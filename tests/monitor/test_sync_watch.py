@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from raidtui.jobs.sync_book import SyncBook
-from raidtui.model.array import Phase
+from raidtui.model.array_sync import Phase
 from raidtui.model.check_words import check_words
 from raidtui.model.sync_record import RunEnd
 from raidtui.monitor.sync_watch import SyncWatch

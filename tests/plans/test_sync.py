@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.array import Stale
+from raidtui.model.array_sync import Stale
 from raidtui.model.plan import Harm, Plan, Refusal, Step
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.sync import (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.array import Array, Phase, Sync
+from raidtui.model.array import Array
+from raidtui.model.array_sync import Phase, Sync
 from raidtui.monitor.sampler import Sampler
 from raidtui.session.stack import StackLook, StackReader
 from raidtui.stack.stack_findings import StackCode, StackFinding

@@ -8,7 +8,8 @@ from __future__ import annotations
 from raidtui.host.block import BLOCK
 from raidtui.host.md.mdstat import MdstatArray
 from raidtui.host.readers.host_reader import HostReader
-from raidtui.model.array import Bitmap, Member, SpeedLimit
+from raidtui.model.array import Bitmap, Member
+from raidtui.model.array_sync import SpeedLimit
 from raidtui.model.levels import disk_count, printed_layout
 from raidtui.model.snapshot import SystemLimits
 

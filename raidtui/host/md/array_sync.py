@@ -6,7 +6,8 @@ from raidtui.host.md.array_attributes import (
     integer,
 )
 from raidtui.host.md.mdstat import MdstatArray
-from raidtui.model.array import Array, Phase, Sync
+from raidtui.model.array import Array
+from raidtui.model.array_sync import Phase, Sync
 from raidtui.model.verdict import sync_phase, sync_word
 
 

@@ -32,7 +32,8 @@ from raidtui.host.md.mdadm_waits import waiting_mdadm
 from raidtui.host.md.mdstat import MdstatArray
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.udev import read_udev_entry
-from raidtui.model.array import NO_SUPERBLOCK, Array, Member, Reshape
+from raidtui.model.array import NO_SUPERBLOCK, Array, Member
+from raidtui.model.array_sync import Reshape
 from raidtui.model.geometry import awaited_slots
 
 _VOLATILE = (

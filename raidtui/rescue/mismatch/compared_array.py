@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from raidtui.model.array import Array, Phase
+from raidtui.model.array import Array
+from raidtui.model.array_sync import Phase
 from raidtui.model.levels import PARITY_LAYOUTS, Raid10Layout
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.rescue.search.mapping import PARITY_OF, Row, StripeShape, far_stride

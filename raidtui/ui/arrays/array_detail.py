@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 
-from raidtui.model.array import Array, Member, Phase
+from raidtui.model.array import Array, Member
+from raidtui.model.array_sync import Phase
 from raidtui.model.bad_blocks import only_holders
 from raidtui.model.check_words import check_words, paused_words
 from raidtui.model.finding import Finding

@@ -8,7 +8,8 @@ from collections.abc import Collection, Sequence
 from msgspec import Struct
 
 from raidtui.model.absent import Absence, AbsentArray
-from raidtui.model.array import Array, Phase
+from raidtui.model.array import Array
+from raidtui.model.array_sync import Phase
 from raidtui.model.finding import FindingCode, Health
 from raidtui.model.levels import layout_short
 from raidtui.model.verdict import ROLES, state

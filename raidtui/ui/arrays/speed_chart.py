@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from functools import lru_cache
 
-from raidtui.model.array import Array, Phase
+from raidtui.model.array import Array
+from raidtui.model.array_sync import Phase
 from raidtui.session.watch import Report
 from raidtui.ui.frame.chart import SLICE_S, chart_rows, median_words, slices, spread_words
 from raidtui.view.line import Line
