@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.bench.estimate import WriteEstimate, estimate_writes
+from raidtui.bench.host_refusals import refuse_engine, refuse_host, refuse_noise
 from raidtui.bench.jobfile import read_job_file
 from raidtui.bench.offer_notes import offer_notes
 from raidtui.bench.overwrite import Site, offer_device, offer_scratch
@@ -17,13 +18,10 @@ from raidtui.bench.place import Place, find_directory, free_at, is_simulated
 from raidtui.bench.request import FieldRefusal, Request, refuse_number
 from raidtui.bench.results.steady import MOST_ROUNDS
 from raidtui.bench.room import fitted, refuse_most
-from raidtui.bench.run.fio_process import read_fio_version, refuse_fio
-from raidtui.bench.run.quiet import noise
 from raidtui.bench.schedule import MOST_RUNS, ONE, Axis, AxisKind, Schedule, Scratch
 from raidtui.bench.sweep_knobs import find_knob, is_bitmap, knob_axis, of_arrays, scratch_axis
 from raidtui.bench.workload import PRESETS, find_preset, refuse_workload
 from raidtui.host.readers.host_reader import HostReader
-from raidtui.jobs.sandbox import NOT_KNOWN, PARTS, missing_parts
 from raidtui.model.plan import Loss, Plan, Refusal, RefusalCode
 from raidtui.monitor.sampler import Sampler
 from raidtui.view.units import binary_size
@@ -74,7 +72,7 @@ class Offer(Struct, frozen=True, kw_only=True):
 
 def make_offer(root: HostReader, request: Request) -> Offer | Refusal:
     """Return the plan of a request, or why it cannot be run."""
-    if refusal := _refuse_root(root, request):
+    if refusal := refuse_host(root, request):
         return refusal
     for name, number in _numbers(request):
         if refusal := refuse_number(name, number):
@@ -105,7 +103,7 @@ def make_offer(root: HostReader, request: Request) -> Offer | Refusal:
     schedule = replace(schedule, title=_title(base, schedule.axes))
     if schedule.repeats > 1 and len(schedule.points) > 1 and not schedule.grouped:
         schedule = replace(schedule, seed=draw_seed())
-    if refusal := _refuse_schedule(root, schedule) or _refuse_noise(root, schedule):
+    if refusal := _refuse_schedule(root, schedule) or refuse_noise(root, schedule):
         return refusal
     lowest = schedule.place.arrays[-1:]
     array = next((each for each in Sampler(root).sample().arrays if each.name in lowest), None)
@@ -122,74 +120,6 @@ def make_offer(root: HostReader, request: Request) -> Offer | Refusal:
 def draw_seed() -> int:
     """Return what the order of the runs is drawn by."""
     return 1 + secrets.randbelow((1 << 31) - 1)
-
-
-def _refuse_root(root: HostReader, request: Request) -> Refusal | None:
-    """Return why nothing can be measured on a host; on the demo host, why it is not simulated; or None."""
-    if root.live:
-        return refuse_fio(read_fio_version(root)) or _refuse_sandbox(request.conditions.without)
-    if not is_simulated(root):
-        return Refusal(
-            code=RefusalCode.NOT_HERE,
-            why="a capture is read-only",
-            remedy="leave --root and --demo out",
-        )
-    if request.job_file or request.scratch or request.write:
-        parts = ("job_file", "scratch", "write")
-        return FieldRefusal(
-            code=RefusalCode.NOT_HERE,
-            part=next(part for part in parts if getattr(request, part)),
-            why="the demo host is simulated: it plays what fio does in a folder, or what only reads a device",
-            remedy="choose a folder, and a preset or a workload",
-        )
-    conditions = request.conditions
-    for part, wanted in (
-        ("trim", conditions.trim),
-        ("cool", conditions.cool_s > 0),
-        ("precondition", conditions.precondition > 0),
-        ("steady", conditions.steady),
-    ):
-        if wanted:
-            return FieldRefusal(
-                code=RefusalCode.NOT_HERE,
-                part=part,
-                why="the demo host is simulated: it plays the runs, and nothing before or between them",
-                remedy="leave this as it was",
-            )
-    return None
-
-
-def _refuse_sandbox(without: tuple[str, ...]) -> Refusal | None:
-    """Return why fio cannot be started without root's powers here, or None."""
-    lost = {name: why for name, why in missing_parts().items() if name not in without}
-    if not lost or {*PARTS} <= {*without}:
-        return None
-    apart = "kept apart from the rest of this host"
-    if NOT_KNOWN in lost:
-        why = f"it is not known whether fio can be {apart}: {lost[NOT_KNOWN]}"
-        return Refusal(code=RefusalCode.NOT_HERE, why=why, remedy="try again; the host may be too busy now")
-    reasons = "; ".join(f"{name}: {why}" for name, why in lost.items())
-    return Refusal(
-        code=RefusalCode.NOT_HERE,
-        why=f"fio cannot be {apart} ({reasons})",
-        remedy=f"to run it with more of root's powers: --fio-without={','.join(lost)}",
-    )
-
-
-def _refuse_engine(root: HostReader, schedule: Schedule) -> Refusal | None:
-    """Return why io_uring cannot be used by the user that fio is, or None."""
-    works = [schedule.work_at(point) for point in schedule.points]
-    wanted = any(work is not None and work.engine == "io_uring" for work in works)
-    if not wanted and "ioengine=io_uring\n" not in (schedule.job_file.text if schedule.job_file else ""):
-        return None
-    if root.text("/proc/sys/kernel/io_uring_disabled") in {None, "0"}:
-        return None
-    return FieldRefusal(
-        code=RefusalCode.NOT_HERE,
-        part="engine",
-        why="io_uring is disabled on this host (kernel.io_uring_disabled)",
-        remedy="choose libaio",
-    )
 
 
 def _numbers(request: Request) -> tuple[tuple[str, int], ...]:
@@ -363,23 +293,7 @@ def _refuse_schedule(root: HostReader, schedule: Schedule) -> Refusal | None:
         most = schedule.job_file.size_bytes or 0
     if refusal := refuse_most(root, schedule, most):
         return _about("size_bytes", refusal)
-    return _refuse_engine(root, schedule)
-
-
-def _refuse_noise(root: HostReader, schedule: Schedule) -> Refusal | None:
-    """Return a refusal where other activity would distort the figures, or None."""
-    if not schedule.conditions.quiet_check or is_simulated(root):  # the model counts what else is done
-        return None
-    found = noise(root, schedule.place)
-    if not found:
-        return None
-    return FieldRefusal(
-        code=RefusalCode.BUSY,
-        part="quiet",
-        why=f"the machine is not quiet: {', '.join(found)}",
-        remedy="wait until it is, or measure in any case: --no-quiet-check",
-        form_remedy="wait until it is, or choose no at only if quiet",
-    )
+    return refuse_engine(root, schedule)
 
 
 def _room(schedule: Schedule) -> str:

@@ -393,7 +393,7 @@ def test_caches_below_are_named() -> None:
 def test_what_does_not_keep_fio_apart(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A container may not allow all parts of the sandbox; without them somebody has to say so."""
     lost = {"mount": "Operation not permitted", "net": "Operation not permitted"}
-    monkeypatch.setattr("raidtui.bench.offer.missing_parts", lambda: lost)
+    monkeypatch.setattr("raidtui.bench.host_refusals.missing_parts", lambda: lost)
     why = (
         "fio cannot be kept apart from the rest of this host (mount: Operation not permitted;"
         " net: Operation not permitted); to run it with more of root's powers: --fio-without=mount,net"
@@ -406,7 +406,7 @@ def test_what_does_not_keep_fio_apart(host: Host, tmp_path: Path, monkeypatch: p
     without = Conditions(quiet_check=False, without=("net", "mount"))
     offer = offered(host, work=READ, directory=str(tmp_path), conditions=without)
     assert offer.schedule.conditions.without == ("net", "mount")
-    monkeypatch.setattr("raidtui.bench.offer.missing_parts", lambda: {NOT_KNOWN: "nothing was said"})
+    monkeypatch.setattr("raidtui.bench.host_refusals.missing_parts", lambda: {NOT_KNOWN: "nothing was said"})
     why = "it is not known whether fio can be kept apart from the rest of this host: nothing was said"
     assert (
         refused(host, work=READ, directory=str(tmp_path)) == f"{why}; try again; the host may be too busy now"

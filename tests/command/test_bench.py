@@ -246,7 +246,7 @@ def test_on_a_terminal_it_asks_whether_to_go_on_without(
 ) -> None:
     """In a container, say. Elsewhere than on a terminal, it is refused."""
     words = ["bench", "run", "--rw=read", "--size=1m", f"--directory={tmp_path}", "--no-quiet-check"]
-    for module in ("bench.offer", "command.bench_run"):
+    for module in ("bench.host_refusals", "command.bench_run"):
         monkeypatch.setattr(f"raidtui.{module}.missing_parts", lambda: {"net": "Operation not permitted"})
     assert run(words) == 2
     assert capsys.readouterr().err == (
@@ -314,7 +314,9 @@ def test_what_is_not_quiet_is_not_begun(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     fio.does(MIXED)
-    monkeypatch.setattr("raidtui.bench.offer.noise", lambda *_: ("data runs a check", "sda does 45 MB/s"))
+    monkeypatch.setattr(
+        "raidtui.bench.host_refusals.noise", lambda *_: ("data runs a check", "sda does 45 MB/s")
+    )
     words = ["bench", "run", "--preset=mixed", "--size=1m", f"--directory={tmp_path}"]
     assert run(words) == 2
     assert capsys.readouterr().err == (

@@ -20,17 +20,8 @@ from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.frame.pane import Pane
 from raidtui.ui.frame.screen_shell import later
 from raidtui.ui.tune.tune_detail import body_lines
-from raidtui.ui.tune.tune_lines import (
-    KnobCell,
-    KnobRow,
-    column_at,
-    head_line,
-    marks_of,
-    more_at,
-    more_line,
-    row_line,
-    rows_of,
-)
+from raidtui.ui.tune.tune_lines import KnobCell, column_at, head_line, marks_of, more_at, more_line, row_line
+from raidtui.ui.tune.tune_rows import KnobRow, rows_of
 from raidtui.view.line import Line
 
 EVERY_S = 3.0

@@ -10,7 +10,7 @@ from raidtui.model.knob import By, KnobScope, Subject, Tuning, Value
 from raidtui.model.knob_table import KNOBS, risk_of
 from raidtui.plans.tune.findings import TuneFinding, judge_tuning
 from raidtui.plans.tune.now import names_of
-from raidtui.ui.tune.tune_lines import KnobRow
+from raidtui.ui.tune.tune_rows import KnobRow
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, visible
 

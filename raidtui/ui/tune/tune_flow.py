@@ -15,7 +15,7 @@ from raidtui.ui.frame.plan_flow import PlanFlow
 from raidtui.ui.frame.plan_view import SAVE, PlanView
 from raidtui.ui.frame.screen_shell import ScreenShell
 from raidtui.ui.tune.tune_detail import ONCE, range_words, title_of
-from raidtui.ui.tune.tune_lines import KnobRow
+from raidtui.ui.tune.tune_rows import KnobRow
 from raidtui.view.units import counted
 
 

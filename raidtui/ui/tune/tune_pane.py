@@ -20,7 +20,7 @@ from raidtui.ui.commands import TUNE
 from raidtui.ui.frame.screen_shell import later
 from raidtui.ui.tune.knob_view import KnobView
 from raidtui.ui.tune.tune_detail import title_of
-from raidtui.ui.tune.tune_lines import KnobRow
+from raidtui.ui.tune.tune_rows import KnobRow
 
 if TYPE_CHECKING:
     from raidtui.session.tuning import TuneResult

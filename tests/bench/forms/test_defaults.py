@@ -27,7 +27,7 @@ CASES = [(kind, preset) for kind in FormKind for preset in PRESETS]
 def host(monkeypatch: pytest.MonkeyPatch) -> Host:
     monkeypatch.setattr("raidtui.host.examine.why_busy", lambda *_: "")
     monkeypatch.setattr("os.access", lambda *_: True)
-    monkeypatch.setattr("raidtui.bench.offer.noise", lambda *_: ())
+    monkeypatch.setattr("raidtui.bench.host_refusals.noise", lambda *_: ())
     return free_host()
 
 

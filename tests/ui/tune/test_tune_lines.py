@@ -10,17 +10,8 @@ from raidtui.model.knob import KnobScope, Tuning
 from raidtui.model.knob_table import KNOBS, knobs_of
 from raidtui.model.smart import ErrorRecovery
 from raidtui.ui.tune.tune_detail import body_lines
-from raidtui.ui.tune.tune_lines import (
-    KnobCell,
-    KnobRow,
-    column_at,
-    head_line,
-    marks_of,
-    more_at,
-    more_line,
-    row_line,
-    rows_of,
-)
+from raidtui.ui.tune.tune_lines import KnobCell, column_at, head_line, marks_of, more_at, more_line, row_line
+from raidtui.ui.tune.tune_rows import KnobRow, rows_of
 from raidtui.view.text import cell_width
 from tests.hosts.specs import raid5, raid10
 from tests.hosts.tune_host import ACPI, AMD, BLOCK, CPUS, FOUR, INTEL, POLICIES, RULES, TuneHost
