@@ -64,7 +64,10 @@ def make_root(suite: str, *, include: tuple[str, ...] = ()) -> Path:
     shutil.rmtree(part, ignore_errors=True)
     part.parent.mkdir(parents=True, exist_ok=True)
     script = () if (_SCRIPTS / suite).exists() else (_NEWEST,)
-    run("debootstrap", "--variant=minbase", suite, part, *((mirror(), *script) if suite in _DEBIAN else ()))
+    # What debootstrap mounts in it ends with it, however it ends: the next one removes this folder.
+    apart = ("unshare", "--mount", "--propagation=private")
+    more_words = (mirror(), *script) if suite in _DEBIAN else ()
+    run(*apart, "debootstrap", "--variant=minbase", suite, part, *more_words)
     if include:
         _install(part, include)
     for lists in ("var/cache/apt", "var/lib/apt/lists"):
