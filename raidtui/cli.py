@@ -258,7 +258,8 @@ def _fleet_screen(root: HostReader, arguments: argparse.Namespace) -> int:
 
     with kept_connections() as folder:
         kept = replace(settings, masters=folder)
-        app = FleetApp(hosts, kept, theme=arguments.theme, file=arguments.file)
+        opens = not arguments.readonly
+        app = FleetApp(hosts, kept, theme=arguments.theme, file=arguments.file, opens=opens)
         return app.run(mouse=not arguments.no_mouse) or app.return_code or 0
 
 

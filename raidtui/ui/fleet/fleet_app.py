@@ -27,6 +27,7 @@ from raidtui.fleet.fleet_lines import (
     waiting_line,
 )
 from raidtui.fleet.hosts import FleetError, FleetHost
+from raidtui.host.readers.host_reader import READONLY
 from raidtui.jobs.user_process import on_terminal
 from raidtui.ui.frame.lines import Lines, ScrollLines
 from raidtui.ui.frame.pages import rule
@@ -38,7 +39,8 @@ from raidtui.view.text import cell_width, fit, visible
 EVERY_S = 60.0
 """How long after all have answered they are asked again."""
 _DRAW_S = 0.1
-_KEYS = (("↑↓", "choose"), ("Enter", "open"), ("r", "ask again"), ("q", "quit"))
+_OPEN = "open"
+_KEYS = (("↑↓", "choose"), ("Enter", _OPEN), ("r", "ask again"), ("q", "quit"))
 _DETAIL = 6
 
 
@@ -50,6 +52,7 @@ class FleetApp(App[int]):
         settings: how they are asked.
         theme: a theme's name, or None for the configured or fitting one.
         file: the one file that is brought to a host which is opened; "": that beside the installation.
+        opens: whether a host may be opened: not with ``--readonly``.
     """
 
     CSS = """
@@ -73,13 +76,19 @@ class FleetApp(App[int]):
     ]
 
     def __init__(
-        self, hosts: Sequence[FleetHost], settings: AskSettings, *, theme: str | None = None, file: str = ""
+        self,
+        hosts: Sequence[FleetHost],
+        settings: AskSettings,
+        *,
+        theme: str | None = None,
+        file: str = "",
+        opens: bool = True,
     ) -> None:
         super().__init__(ansi_color="NO_COLOR" in os.environ or None)
         self.animation_level = "none"
         self._hosts = tuple(hosts)
         self._settings = settings
-        self._file = file
+        self._file, self._opens = file, opens
         self.found: dict[str, FleetRow] = {}
         """What is known of each host, by name; what it answered last while it is asked again."""
         self._answered: set[str] = set()
@@ -172,7 +181,9 @@ class FleetApp(App[int]):
         self.detail.show([rule(width), *self._details(width)])
         keys: Line = []
         for key, words in _KEYS:
-            keys += [(f"{key} ", "key"), (f"{words}   ", "plain")]
+            dim = words == _OPEN and not self._opens
+            keys += [(f"{key} ", "dim" if dim else "key"), (f"{words}   ", "dim" if dim else "plain")]
+        keys += [] if self._opens else [(READONLY, "dim")]
         self._foot.show([rule(width), keys])
 
     def _title(self, width: int) -> Line:
@@ -201,6 +212,8 @@ class FleetApp(App[int]):
 
         Nothing is asked meanwhile: the answers would come to a screen that is not there.
         """
+        if not self._opens:
+            return
         host = next(each for each in self._hosts if each.name == self.chosen)
         await self._ask_no_more()
         self._run_on_the_terminal(self.open_argv(host))

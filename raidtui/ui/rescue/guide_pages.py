@@ -41,16 +41,16 @@ def left_words(last: KnownTrial | None) -> str:
 
 def without_root(snapshot: Snapshot) -> list[str]:
     """Return what can be said without reading superblocks, a paragraph each."""
-    page = [
-        "Superblocks can be read by root alone: sudo raidtui.",
-        "Without them nothing can be said of what happened, and no way back can be tried.",
-        "",
-    ]
+    here = "Superblocks can be read by root alone: sudo raidtui."
+    if snapshot.host.readonly:
+        here = "This console only looks (--readonly); raidtui rescue reads superblocks, and writes nothing."
+    page = [here, "Without them nothing can be said of what happened, and no way back can be tried.", ""]
     for absent in snapshot.absent:
         names = joined([member.name for member in absent.members if member.present])
         words = f"{absent.title}: {absent.count_short}" + (f" ({names})" if names else "")
         page.append(visible(words))
     if not snapshot.absent:
         page.append("udev knows of no array that does not run.")
-    page += ["", "raidtui rescue reads them, too, and writes nothing; it needs root as well."]
+    if not snapshot.host.readonly:
+        page += ["", "raidtui rescue reads them, too, and writes nothing; it needs root as well."]
     return page

@@ -6,6 +6,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from raidtui.host.readers.host_reader import READONLY
 from raidtui.host.reading import ReadingProgress
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
@@ -52,7 +53,7 @@ class RescueFlow(TrialFlow):
         root = self._shell.session.root
         if root.live and not root.writable:
             await self._shell.ask(WhyScreen(TITLE, without_root(snapshot)))
-            self._shell.say("nothing was changed", "plain")
+            self._shell.say(READONLY if root.readonly else "nothing was changed", "plain")
             return
         again = True
         while again:

@@ -60,7 +60,7 @@ def rows() -> list[FleetRow]:
     ]
 
 
-def staged(monkeypatch: pytest.MonkeyPatch, *, missing: Sequence[str] = ()) -> FleetApp:
+def staged(monkeypatch: pytest.MonkeyPatch, *, missing: Sequence[str] = (), opens: bool = True) -> FleetApp:
     """The screen of these rows; some hosts have not answered yet."""
     found = rows()
 
@@ -76,7 +76,7 @@ def staged(monkeypatch: pytest.MonkeyPatch, *, missing: Sequence[str] = ()) -> F
         assert len(hosts) == len(found)
 
     monkeypatch.setattr("raidtui.ui.fleet.fleet_app.ask_all", ask_all)
-    return FleetApp([row.host for row in found], AskSettings(), theme="dark")
+    return FleetApp([row.host for row in found], AskSettings(), theme="dark", opens=opens)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
@@ -89,6 +89,17 @@ def test_all_have_answered(
 def test_some_are_being_asked(monkeypatch: pytest.MonkeyPatch, snap_compare: Compares) -> None:
     app = staged(monkeypatch, missing=("db2", "web2", "web9"))
     assert snap_compare(app, terminal_size=(80, 24), run_before=_drawn, press=["down", "down"])
+
+
+async def test_with_readonly_no_host_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The console there would not be read-only."""
+    app = staged(monkeypatch, opens=False)
+    monkeypatch.setattr(app, "_run_on_the_terminal", lambda _: pytest.fail("it was opened"))
+    async with app.run_test(size=(100, 24)) as pilot:
+        await _drawn(pilot)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "read-only: started with --readonly" in app._foot.text
 
 
 async def _drawn(pilot: Paces) -> None:

@@ -89,6 +89,18 @@ def test_without_root(shows: Shows, monkeypatch: pytest.MonkeyPatch) -> None:
     shows(staged(kernel), prepare=choose)
 
 
+async def test_a_console_that_only_looks_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root need not be told to be root."""
+    kernel = Kernel(raid10(), writable=False)
+    monkeypatch.setattr(kernel, "live", True)
+    monkeypatch.setattr(kernel, "readonly", True)
+    async with running(kernel) as pilot:
+        await at(pilot, WhyScreen, "a")
+        await until(pilot, lambda: "This console only looks (--readonly)" in screen_text(pilot))
+        assert "root" not in screen_text(pilot)
+        assert await closed(pilot, "escape") == "read-only: started with --readonly"
+
+
 async def test_the_demo_says_that_it_is_simulated() -> None:
     async with running(demo_root()) as pilot:
         await pilot.press("a")
