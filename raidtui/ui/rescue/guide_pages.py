@@ -43,7 +43,10 @@ def without_root(snapshot: Snapshot) -> list[str]:
     """Return what can be said without reading superblocks, a paragraph each."""
     here = "Superblocks can be read by root alone: sudo raidtui."
     if snapshot.host.readonly:
-        here = "This console only looks (--readonly); raidtui rescue reads superblocks, and writes nothing."
+        here = (
+            "A console that only looks (--readonly) reads no superblocks; raidtui rescue reads them,"
+            " and writes nothing."
+        )
     page = [here, "Without them nothing can be said of what happened, and no way back can be tried.", ""]
     for absent in snapshot.absent:
         names = joined([member.name for member in absent.members if member.present])
