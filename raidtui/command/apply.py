@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 from msgspec.structs import replace
 
-from raidtui.command.jobs import REFUSED, attach, refused
+from raidtui.command.following import REFUSED, attach, refused
 from raidtui.command.streams import print_json
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError

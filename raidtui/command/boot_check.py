@@ -9,13 +9,12 @@ import argparse
 import shlex
 import textwrap
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from raidtui.host.readers.host_reader import HostReader
 
 if TYPE_CHECKING:
     from raidtui.boot.boot_reasons import DiskVerdict
-    from raidtui.session.boot import BootLook
 
 _WIDTH = 100
 _ALL, _SOME, _UNKNOWN = 0, 1, 3
@@ -34,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Print the verdicts; return the exit status, see the module."""
     from raidtui.command.streams import print_json  # noqa: PLC0415  (the parser needs none of it)
-    from raidtui.session.boot import check_boot  # noqa: PLC0415
+    from raidtui.session.boot_check import check_boot, look_at_boot_dict  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
 
     look = check_boot(root)
@@ -47,22 +46,6 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
     if False in found:
         return _SOME
     return _UNKNOWN if None in found or not found else _ALL
-
-
-def look_at_boot_dict(look: BootLook) -> dict[str, Any]:
-    """Return the form for programs (docs/boot-check.md)."""
-    return {"disks": [_verdict_dict(each) for each in look.verdicts], "unknown": list(look.unread)}
-
-
-def _verdict_dict(verdict: DiskVerdict) -> dict[str, Any]:
-    return {
-        "name": verdict.name,
-        "serial": verdict.serial or None,
-        "boots_without": verdict.boots_without,
-        "reasons": [
-            {"code": str(each.code), "text": each.text, "boots": each.boots} for each in verdict.reasons
-        ],
-    }
 
 
 def _lines(verdicts: tuple[DiskVerdict, ...], unread: tuple[str, ...]) -> Iterator[str]:

@@ -45,10 +45,10 @@ from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.smart import SmartReading
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
-from raidtui.session.boot import check_boot
+from raidtui.session.boot_check import check_boot
 from raidtui.session.cached_nodes import CacheReader
 from raidtui.session.rescue import read_facts
-from raidtui.session.stack import StackReader
+from raidtui.session.stack_reader import StackReader
 from raidtui.session.timeline import read_for_capture
 from raidtui.timeline.captured import CAPTURED, CapturedLog, captured_log_text
 from raidtui.view.text import visible

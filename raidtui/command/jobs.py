@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from functools import partial
 from pathlib import Path
 
 from msgspec.structs import asdict
 
+from raidtui.command.following import attach, refused
 from raidtui.command.streams import print_json
 from raidtui.host.block import DiskReader
 from raidtui.host.readers.host_reader import HostReader
-from raidtui.jobs.lock import BusyError, JobError
-from raidtui.jobs.spawn import cancel, follow, start_worker
-from raidtui.jobs.states import FINAL, RESUMABLE, JobState, entry_text
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.spawn import cancel, start_worker
+from raidtui.jobs.states import RESUMABLE, JobState
 from raidtui.jobs.store import Job, all_jobs, find_job, foreign_jobs, jobs_folder
 from raidtui.jobs.waiting import wait_of
 from raidtui.jobs.worker import CostMeasure, status_of, work_on
 from raidtui.model.plan import Plan
 from raidtui.view.text import visible
-
-FAILED, REFUSED, BUSY = 1, 2, 75
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,12 +74,6 @@ def _cost(root: HostReader, plan: Plan) -> CostMeasure:
     return JobCost(root, plan.title, sorted({disk.disk for disk in disks}))
 
 
-def refused(error: JobError) -> int:
-    """Print why a job was not begun, and return the exit status: 2, or 75 where another one is running."""
-    print(f"raidtui: {visible(str(error))}", file=sys.stderr)
-    return BUSY if isinstance(error, BusyError) else REFUSED
-
-
 def _again(job: Job, *, back: bool) -> int:
     state = job.state
     if state is JobState.RUNNING:
@@ -124,45 +116,3 @@ def _list(root: HostReader, *, as_json: bool) -> int:
             f"No jobs in {jobs_folder()}." if root.live else "No jobs: --root and --demo show another host."
         )
     return 0
-
-
-def attach(job: Job, *, since: int = 0, wanted: JobState = JobState.DONE) -> int:
-    """Print a job's journal until it ends, and return the exit status.
-
-    Args:
-        job: the job.
-        since: how many entries of its journal to leave out.
-        wanted: the end that counts as success.
-    """
-    state, busy = "", False
-    try:
-        for entry in follow(job, since=since):
-            for line in entry_text(entry).split("\n"):
-                if line:
-                    print(visible(line), flush=True)
-            event = str(entry.get("event"))
-            if event == JobState.NOT_BEGUN and state:  # a worker too many changes nothing about how it ended
-                continue
-            if event in FINAL:
-                state, busy = event, bool(entry.get("busy"))
-            elif event == "work":  # an earlier end was not the last one
-                state = ""
-    except KeyboardInterrupt:
-        print(f"\nThe job continues. To follow it: raidtui jobs attach {job.id}")
-        return 0
-    if state == JobState.NOT_BEGUN:
-        return BUSY if busy else FAILED
-    if not state and not job.folder.exists():
-        print(f"Job {job.id} no longer exists: its folder was removed. To see what md does: raidtui status")
-        return FAILED
-    if not state:
-        print(f"The worker has ended, the job was interrupted. {_next_steps(job)}")
-        return FAILED
-    if state in RESUMABLE:
-        print(_next_steps(job))
-    return 0 if state == wanted else FAILED
-
-
-def _next_steps(job: Job) -> str:
-    undo = f"; to undo: raidtui jobs rollback {job.id}" if job.goes_back else ""
-    return f"To continue: raidtui jobs resume {job.id}{undo}"

@@ -164,7 +164,7 @@ def _by(arguments: argparse.Namespace, now_s: float) -> float | Refusal | None:
 
 
 def _pace(root: HostReader, arguments: argparse.Namespace, request: PaceRequest) -> int:
-    from raidtui.command.jobs import refused  # noqa: PLC0415
+    from raidtui.command.following import refused  # noqa: PLC0415
     from raidtui.command.streams import print_json, print_refusal  # noqa: PLC0415
     from raidtui.jobs.lock import JobError  # noqa: PLC0415
     from raidtui.model.plan import Refusal, RefusalCode  # noqa: PLC0415

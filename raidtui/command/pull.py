@@ -78,7 +78,7 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
 
 def _look(root: HostReader, pulls: Pulls) -> PullLook | None:
     from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
-    from raidtui.session.boot import check_boot  # noqa: PLC0415
+    from raidtui.session.boot_check import check_boot  # noqa: PLC0415
     from raidtui.session.pull import closed, read_look  # noqa: PLC0415
 
     look = read_look(root, pulls, Sampler(root).sample().arrays)
@@ -129,7 +129,7 @@ def _is_done(look: PullLook) -> bool:
 
 def look_dict(look: PullLook) -> dict[str, Any]:
     """Return the form for programs (docs/pull.md)."""
-    from raidtui.command.boot_check import look_at_boot_dict  # noqa: PLC0415
+    from raidtui.session.boot_check import look_at_boot_dict  # noqa: PLC0415
 
     record, found = look.record, look.standing
     return {
@@ -241,7 +241,7 @@ def _next(root: HostReader, pulls: Pulls, arguments: argparse.Namespace) -> int:
         if not arguments.start:
             print(f"job {look.standing.job} was interrupted. To resume it: raidtui pull --next --start")
             return _SOME
-        from raidtui.command.jobs import attach, refused  # noqa: PLC0415
+        from raidtui.command.following import attach, refused  # noqa: PLC0415
         from raidtui.jobs.spawn import start_worker  # noqa: PLC0415
         from raidtui.jobs.store import find_job  # noqa: PLC0415
 
@@ -273,7 +273,7 @@ def _next(root: HostReader, pulls: Pulls, arguments: argparse.Namespace) -> int:
 def _carry_out(
     root: HostReader, pulls: Pulls, plan: Plan, look: PullLook | None, arguments: argparse.Namespace
 ) -> int:
-    from raidtui.command.jobs import attach, refused  # noqa: PLC0415
+    from raidtui.command.following import attach, refused  # noqa: PLC0415
     from raidtui.jobs.lock import JobError  # noqa: PLC0415
     from raidtui.jobs.spawn import begin_job  # noqa: PLC0415
     from raidtui.plans.shell_script import plan_sentences  # noqa: PLC0415

@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Clean; return 0 nothing is left, 1 something is, 2 refused, 75 another job is running."""
-    from raidtui.command.jobs import refused  # noqa: PLC0415
+    from raidtui.command.following import refused  # noqa: PLC0415
     from raidtui.jobs.lock import JobError  # noqa: PLC0415
     from raidtui.rescue.trial.trials import clean  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Copy; return 0 done, 1 not, 2 refused, 75 another job is running."""
-    from raidtui.command.jobs import attach, refused  # noqa: PLC0415
+    from raidtui.command.following import attach, refused  # noqa: PLC0415
     from raidtui.command.streams import print_refusal  # noqa: PLC0415
     from raidtui.host.reading import ReadingScope  # noqa: PLC0415
     from raidtui.jobs.lock import JobError  # noqa: PLC0415

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Print the plan; return 0, or 2 where it is refused."""
-    from raidtui.command.jobs import refused  # noqa: PLC0415
+    from raidtui.command.following import refused  # noqa: PLC0415
     from raidtui.host.reading import ReadingScope  # noqa: PLC0415
     from raidtui.jobs.lock import JobError  # noqa: PLC0415
     from raidtui.monitor.sampler import Sampler  # noqa: PLC0415

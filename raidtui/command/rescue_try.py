@@ -102,7 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Try; return 0 clean, 1 not clean or void, 2 refused, 75 another job is running."""
     from raidtui.command.device_names import kernel_name  # noqa: PLC0415
-    from raidtui.command.jobs import refused  # noqa: PLC0415
+    from raidtui.command.following import refused  # noqa: PLC0415
     from raidtui.command.streams import UsageError, print_refusal  # noqa: PLC0415
     from raidtui.host.reading import read_survey  # noqa: PLC0415
     from raidtui.jobs.lock import JobError  # noqa: PLC0415
@@ -272,7 +272,7 @@ def _followed(job: Job, arguments: argparse.Namespace) -> int:
     """Follow a trial to its end, and print what came of it."""
     from msgspec import to_builtins  # noqa: PLC0415
 
-    from raidtui.command.jobs import attach  # noqa: PLC0415
+    from raidtui.command.following import attach  # noqa: PLC0415
     from raidtui.command.streams import print_json  # noqa: PLC0415
     from raidtui.rescue.proof import CheckResult  # noqa: PLC0415
     from raidtui.rescue.trial.trial_record import outcome_of, record_of  # noqa: PLC0415

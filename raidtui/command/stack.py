@@ -13,7 +13,7 @@ from raidtui.host.readers.host_reader import HostReader
 
 if TYPE_CHECKING:
     from raidtui.model.stack import Stack, StackNode
-    from raidtui.session.stack import StackLook
+    from raidtui.session.stack_reader import StackLook
 
 _WELL, _ATTENTION, _UNREAD = 0, 1, 3
 _WIDTH = 110
@@ -69,7 +69,7 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
 
 def _look(root: HostReader, over_s: float) -> StackLook:
     from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
-    from raidtui.session.stack import StackReader  # noqa: PLC0415
+    from raidtui.session.stack_reader import StackReader  # noqa: PLC0415
 
     arrays = {array.name: array for array in Sampler(root).sample().arrays}
     reader = StackReader(root)

@@ -8,10 +8,11 @@ from raidtui.model.geometry import slots_words
 from raidtui.plans.tune.findings import PATIENT_S
 from raidtui.plans.whole import MARGIN_EVENTS, StaleMember
 from raidtui.rescue.circumstances import states_of
-from raidtui.rescue.gap_words import behind_words, moment
+from raidtui.rescue.gap_words import behind_words
 from raidtui.rescue.groups import MemberGroup
 from raidtui.rescue.loose_devices import partitions_of, signature_of
 from raidtui.rescue.records import Cause, CauseCode
+from raidtui.view.moments import moment
 from raidtui.view.text import visible
 from raidtui.view.units import binary_size, counted, duration, joined
 

@@ -9,12 +9,12 @@ from raidtui.model.reshape_place import needs_backup, place_of, waiting_words
 from raidtui.model.start_obstacle import lacks_raid0_layout
 from raidtui.model.survey import MemberRole, Superblock
 from raidtui.plans.whole import MARGIN_EVENTS
-from raidtui.rescue.gap_words import moment
 from raidtui.rescue.groups import MemberGroup, is_too_small, needed_sectors
 from raidtui.rescue.loose_devices import SECTOR_BYTES
 from raidtui.rescue.mdadm_words import EXTERNAL
 from raidtui.rescue.records import Cause, CauseCode, RescueFacts
 from raidtui.rescue.reshape_backup import is_needed
+from raidtui.view.moments import moment
 from raidtui.view.units import binary_size, counted, joined, short_binary
 
 _JOURNAL = 0x200  # MD_FEATURE_JOURNAL (md_p.h)

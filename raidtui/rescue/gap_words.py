@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 from raidtui.rescue.groups import MemberGroup
 from raidtui.view.units import binary_size, counted, duration
-
-
-def moment(at_s: float | None) -> str:
-    """Return a time in UTC, so that a capture says the same elsewhere."""
-    return "at an unknown time" if at_s is None else time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(at_s))
 
 
 def behind_words(group: MemberGroup, name: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from raidtui.rescue.gap_words import moment
 from raidtui.rescue.records import RescueArray, RescueMember, WayBack
 from raidtui.rescue.rescue_verdict import verdict_of
+from raidtui.view.moments import moment
 from raidtui.view.text import cell_width, fit
 from raidtui.view.units import binary_size
 

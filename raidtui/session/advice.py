@@ -39,9 +39,10 @@ from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.bitmap import plan_bitmap
 from raidtui.plans.tune.findings import judge_tuning
-from raidtui.session.boot import boot_plan, look_at_boot
+from raidtui.session.boot import boot_plan
+from raidtui.session.boot_check import look_at_boot
 from raidtui.session.host_thread import HostThread
-from raidtui.session.stack import StackReader
+from raidtui.session.stack_reader import StackReader
 from raidtui.session.tuning import Tuner
 from raidtui.session.watch_loop import WatchLoop
 from raidtui.wear.ledger import LedgerError

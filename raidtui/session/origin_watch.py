@@ -86,7 +86,7 @@ def older_words(created_s: float | None, made: Mapping[str, float]) -> str:
         created_s: when the array was created, epoch seconds; None where that is not known.
         made: when the file system on a member was made, by the member's name.
     """
-    from raidtui.rescue.gap_words import moment  # noqa: PLC0415
+    from raidtui.view.moments import moment  # noqa: PLC0415
 
     older = {name: at_s for name, at_s in made.items() if created_s is not None and at_s < created_s}
     if created_s is None or not older:

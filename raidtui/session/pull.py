@@ -26,7 +26,7 @@ from raidtui.pull.record import (
 )
 from raidtui.pull.standing import OtherState, PullStage, PullStanding, standing
 from raidtui.pull.words import PullWords, closing_words, pull_words
-from raidtui.session.boot import BootLook, check_boot
+from raidtui.session.boot_check import BootLook, check_boot
 from raidtui.session.host_thread import HostThread
 from raidtui.session.played_jobs import PlayedJobs
 from raidtui.session.watch_loop import WatchLoop

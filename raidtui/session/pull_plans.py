@@ -24,7 +24,7 @@ from raidtui.pull.record import PullRecord
 from raidtui.pull.standing import OtherState, PullStage
 from raidtui.pull.tables import Table, parse_dump
 from raidtui.pull.take_out import plan_take_out, record_of, whole_of
-from raidtui.session.boot import read_boot_loaders
+from raidtui.session.boot_check import read_boot_loaders
 from raidtui.session.pull import PullLook
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.session.boot import check_boot
+from raidtui.session.boot_check import check_boot
 from tests.boot.images import ENDS, image_root
 
 OLD = {("degraded", "ubda")}

@@ -27,8 +27,8 @@ from raidtui.model.boot import (
 )
 from raidtui.model.stack import Stack, StackKind
 from raidtui.monitor.sampler import Sampler
-from raidtui.session.boot import look_at_boot
-from raidtui.session.stack import StackReader
+from raidtui.session.boot_check import look_at_boot
+from raidtui.session.stack_reader import StackReader
 from tests.boot.images import image_root
 
 ROOT_UUID, OTHER_UUID = "55555555-6666-4777-8888-999999999999", "99999999-aaaa-4bbb-cccc-dddddddddddd"

@@ -341,7 +341,7 @@ def test_leaving_leaves_the_job(call: Run, monkeypatch: pytest.MonkeyPatch) -> N
     def follow(*_: object, **__: object) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("raidtui.command.jobs.follow", follow)
+    monkeypatch.setattr("raidtui.command.following.follow", follow)
     job = made(WORK)
     said = f"\nThe job continues. To follow it: raidtui jobs attach {job.id}\n"
     assert call("jobs", "attach", "stop") == (0, said, "")

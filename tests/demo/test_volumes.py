@@ -17,7 +17,7 @@ from raidtui.model.stack import StackKind, StackNode
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.caches import plan_detach, plan_flush
 from raidtui.session.played_jobs import PlayedJobs
-from raidtui.session.stack import StackReader
+from raidtui.session.stack_reader import StackReader
 from raidtui.session.tuning import Tuner
 from raidtui.stack.load import MINUTES_S
 from raidtui.stack.stack_findings import StackCode

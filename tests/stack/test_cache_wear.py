@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.session.stack import StackReader
+from raidtui.session.stack_reader import StackReader
 from raidtui.stack.cache_wear import cache_disks, yearly_wear
 from raidtui.stack.stack_lines import stack_lines
 from tests.hosts.stack_host import StackHost
