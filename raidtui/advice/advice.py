@@ -7,7 +7,6 @@ from enum import StrEnum
 
 from msgspec import Struct, field
 
-from raidtui.boot.boot_reasons import DiskVerdict
 from raidtui.host.md.configured import ConfiguredArray
 from raidtui.model.drive_cache import DriveCache
 from raidtui.model.finding import Severity
@@ -15,9 +14,10 @@ from raidtui.model.knob import Tuning
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.stack import Stack
 from raidtui.model.watchers import Watchers
+from raidtui.monitor.boot.boot_reasons import DiskVerdict
+from raidtui.monitor.stack.stack_findings import StackFinding
+from raidtui.monitor.wear.ledger_entries import LedgerEntry
 from raidtui.plans.tune.findings import TuneFinding
-from raidtui.stack.stack_findings import StackFinding
-from raidtui.wear.ledger_entries import LedgerEntry
 
 
 class AdviceCode(StrEnum):

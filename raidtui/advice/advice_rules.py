@@ -18,10 +18,10 @@ from raidtui.advice.watch_rules import of_controllers, of_watchers
 from raidtui.model.array import Array
 from raidtui.model.finding import Severity
 from raidtui.model.stack import Stack, StackKind, StackNode
+from raidtui.monitor.stack.stack_findings import StackCode, StackFinding
+from raidtui.monitor.stack.stack_trim import discards_end
 from raidtui.plans.grow.known_bugs import met_bugs
 from raidtui.plans.tune.findings import TuneCode, TuneFinding
-from raidtui.stack.stack_findings import StackCode, StackFinding
-from raidtui.stack.stack_trim import discards_end
 from raidtui.view.units import KIB, binary_size
 
 FULL_SHARE, VERY_FULL_SHARE = 0.80, 0.95

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from raidtui.advice.advice import Advice
-from raidtui.boot.boot_reasons import BootCode, DiskVerdict, Reason
-from raidtui.boot.boot_remedies import remedy_of
 from raidtui.model.finding import Severity
+from raidtui.monitor.boot.boot_reasons import BootCode, DiskVerdict, Reason
+from raidtui.monitor.boot.boot_remedies import remedy_of
 
 
 def of_boot(verdicts: Sequence[DiskVerdict]) -> Iterator[Advice]:

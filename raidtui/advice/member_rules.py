@@ -9,8 +9,8 @@ from raidtui.model.array import Array
 from raidtui.model.finding import Severity
 from raidtui.model.knob import KnobScope
 from raidtui.model.stack import StackKind
+from raidtui.monitor.wear.ledger_entries import LedgerEntry
 from raidtui.view.units import KIB, binary_size, joined, short_binary
-from raidtui.wear.ledger_entries import LedgerEntry
 
 LARGE_BYTES = 100_000_000_000
 """mdadm gives a new array a bitmap from this size of a member on (mdadm(8), --bitmap)."""

@@ -17,7 +17,7 @@ from raidtui.host.smart.smart_reader import SmartReader
 from raidtui.model.array import Array
 from raidtui.model.levels import Raid10Layout
 from raidtui.monitor.sampler import Sampler
-from raidtui.wear.disk_wear import judge_disk
+from raidtui.monitor.wear.disk_wear import judge_disk
 
 _SMART_S = 10.0
 

@@ -213,7 +213,7 @@ def _run_subcommand(root: HostReader, arguments: argparse.Namespace) -> int:
 
 def _cost(root: HostReader, schedule: Schedule) -> CostMeasure:
     """Return what measures the writes of a benchmark to its disks."""
-    from raidtui.wear.cost_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
+    from raidtui.monitor.wear.cost_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
 
     return JobCost(root, "benchmark", schedule.place.disks)
 

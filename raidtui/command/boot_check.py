@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from raidtui.host.readers.host_reader import HostReader
 
 if TYPE_CHECKING:
-    from raidtui.boot.boot_reasons import DiskVerdict
+    from raidtui.monitor.boot.boot_reasons import DiskVerdict
 
 _WIDTH = 100
 _ALL, _SOME, _UNKNOWN = 0, 1, 3
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Print the verdicts; return the exit status, see the module."""
     from raidtui.command.streams import print_json  # noqa: PLC0415  (the parser needs none of it)
-    from raidtui.session.boot_check import check_boot, look_at_boot_dict  # noqa: PLC0415
+    from raidtui.monitor.boot.boot_check import check_boot, look_at_boot_dict  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
 
     look = check_boot(root)
@@ -49,7 +49,7 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
 
 
 def _lines(verdicts: tuple[DiskVerdict, ...], unread: tuple[str, ...]) -> Iterator[str]:
-    from raidtui.boot.boot_remedies import remedy_of  # noqa: PLC0415  (the parser needs none of it)
+    from raidtui.monitor.boot.boot_remedies import remedy_of  # noqa: PLC0415  (the parser needs none of it)
 
     orders: dict[tuple[str, ...], None] = {}
     if not verdicts:

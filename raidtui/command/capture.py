@@ -44,16 +44,16 @@ from raidtui.model.answer import AnswerKind
 from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.smart import SmartReading
 from raidtui.model.snapshot import Snapshot
+from raidtui.monitor.boot.boot_check import check_boot
 from raidtui.monitor.sampler import Sampler
-from raidtui.session.boot_check import check_boot
-from raidtui.session.cached_nodes import CacheReader
+from raidtui.monitor.stack.cached_nodes import CacheReader
+from raidtui.monitor.stack.stack_reader import StackReader
+from raidtui.monitor.wear.ledger import PATH
+from raidtui.monitor.wear.readings import WearReader
 from raidtui.session.rescue import read_facts
-from raidtui.session.stack_reader import StackReader
 from raidtui.session.timeline import read_for_capture
 from raidtui.timeline.captured import CAPTURED, CapturedLog, captured_log_text
 from raidtui.view.text import visible
-from raidtui.wear.ledger import PATH
-from raidtui.wear.readings import WearReader
 
 _BLOCK = "/sys/class/block"
 _PROC = (

@@ -14,9 +14,9 @@ from raidtui.host.smart.device_types import PATH as TYPES_PATH
 from raidtui.host.tools import output_path
 from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.snapshot import Snapshot
+from raidtui.monitor.wear.ledger import PATH
 from raidtui.plans.tune.keep_files import udev_entries
 from raidtui.timeline.captured import CAPTURED
-from raidtui.wear.ledger import PATH
 
 _SHORTEST = 4
 _KEYS = r"ID_SERIAL(?:_SHORT)?|ID_WWN\w*|SCSI_IDENT_\w+|ID_SCSI_SERIAL|ID_ATA_\w*WWN\w*"

@@ -68,7 +68,7 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
 
 def _cost(root: HostReader, plan: Plan) -> CostMeasure:
     """Return what measures a plan's cost, on the disks that its devices lie on."""
-    from raidtui.wear.cost_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
+    from raidtui.monitor.wear.cost_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
 
     disks = DiskReader(root).read(set(plan.devices)).values()
     return JobCost(root, plan.title, sorted({disk.disk for disk in disks}))

@@ -106,7 +106,7 @@ def _request(root: HostReader, arguments: argparse.Namespace) -> PaceRequest | R
     from raidtui.model.pace import PaceRequest  # noqa: PLC0415
     from raidtui.model.plan import Refusal, RefusalCode  # noqa: PLC0415
     from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
-    from raidtui.pace.pace_plan import paced_array  # noqa: PLC0415
+    from raidtui.plans.pace_plan import paced_array  # noqa: PLC0415
     from raidtui.plans.target import find_array  # noqa: PLC0415
 
     if not arguments.arrays or arguments.latency is None:
@@ -170,7 +170,7 @@ def _pace(root: HostReader, arguments: argparse.Namespace, request: PaceRequest)
     from raidtui.model.plan import Refusal, RefusalCode  # noqa: PLC0415
     from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
     from raidtui.pace.pace_job import begin_pacing, refuse_paced  # noqa: PLC0415
-    from raidtui.pace.pace_plan import plan_pace  # noqa: PLC0415
+    from raidtui.plans.pace_plan import plan_pace  # noqa: PLC0415
     from raidtui.plans.shell_script import plan_sentences  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
 
@@ -216,7 +216,7 @@ def _here(root: HostReader, request: PaceRequest) -> int:
 def _status(root: HostReader, *, as_json: bool) -> int:
     from raidtui.command.streams import print_json  # noqa: PLC0415
     from raidtui.jobs.pace_news import paced_now  # noqa: PLC0415
-    from raidtui.pace.pace_words import pace_sentence  # noqa: PLC0415
+    from raidtui.plans.pace_words import pace_sentence  # noqa: PLC0415
     from raidtui.view.text import visible  # noqa: PLC0415
 
     found = paced_now(root)

@@ -77,8 +77,8 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
 
 
 def _look(root: HostReader, pulls: Pulls) -> PullLook | None:
+    from raidtui.monitor.boot.boot_check import check_boot  # noqa: PLC0415
     from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
-    from raidtui.session.boot_check import check_boot  # noqa: PLC0415
     from raidtui.session.pull import closed, read_look  # noqa: PLC0415
 
     look = read_look(root, pulls, Sampler(root).sample().arrays)
@@ -129,7 +129,7 @@ def _is_done(look: PullLook) -> bool:
 
 def look_dict(look: PullLook) -> dict[str, Any]:
     """Return the form for programs (docs/pull.md)."""
-    from raidtui.session.boot_check import look_at_boot_dict  # noqa: PLC0415
+    from raidtui.monitor.boot.boot_check import look_at_boot_dict  # noqa: PLC0415
 
     record, found = look.record, look.standing
     return {

@@ -13,7 +13,7 @@ from raidtui.host.readers.host_reader import HostReader
 
 if TYPE_CHECKING:
     from raidtui.model.stack import Stack, StackNode
-    from raidtui.session.stack_reader import StackLook
+    from raidtui.monitor.stack.stack_reader import StackLook
 
 _WELL, _ATTENTION, _UNREAD = 0, 1, 3
 _WIDTH = 110
@@ -69,7 +69,7 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
 
 def _look(root: HostReader, over_s: float) -> StackLook:
     from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
-    from raidtui.session.stack_reader import StackReader  # noqa: PLC0415
+    from raidtui.monitor.stack.stack_reader import StackReader  # noqa: PLC0415
 
     arrays = {array.name: array for array in Sampler(root).sample().arrays}
     reader = StackReader(root)
@@ -118,7 +118,7 @@ def stack_dict(look: StackLook, focus: str = "") -> dict[str, Any]:
 
 
 def _node_dict(look: StackLook, stack: Stack, node: StackNode) -> dict[str, Any]:
-    from raidtui.stack.stack_trim import discards_end  # noqa: PLC0415
+    from raidtui.monitor.stack.stack_trim import discards_end  # noqa: PLC0415
 
     system = node.file_system
     return {
@@ -187,8 +187,8 @@ def _load_dict(look: StackLook, name: str) -> dict[str, Any] | None:
 
 def _cache_dict(look: StackLook, node: StackNode) -> dict[str, Any] | None:
     from raidtui.model.stack import hit_ratio  # noqa: PLC0415
-    from raidtui.stack.cache_wear import yearly_wear  # noqa: PLC0415
-    from raidtui.stack.survival import Survival  # noqa: PLC0415
+    from raidtui.monitor.stack.cache_wear import yearly_wear  # noqa: PLC0415
+    from raidtui.monitor.stack.survival import Survival  # noqa: PLC0415
 
     cache = node.cache
     if cache is None:

@@ -27,8 +27,8 @@ def known_wear(root: HostReader) -> list[dict[str, Any]] | None:
     No disk is asked. A disk that was not read for a month is not there any more.
     """
     from raidtui.config import read_config  # noqa: PLC0415  (rarely wanted)
-    from raidtui.wear.ledger import LedgerError  # noqa: PLC0415
-    from raidtui.wear.readings import WearReader  # noqa: PLC0415
+    from raidtui.monitor.wear.ledger import LedgerError  # noqa: PLC0415
+    from raidtui.monitor.wear.readings import WearReader  # noqa: PLC0415
 
     try:
         found = WearReader(root, read_config().rated_bytes).forecasts(root.now_s() - _MONTH_S)

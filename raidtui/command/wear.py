@@ -23,13 +23,13 @@ from raidtui.host.smart.smart_names import smart_names
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import Unread
 from raidtui.monitor.sampler import Sampler
+from raidtui.monitor.wear.array_wear import ArrayWear
+from raidtui.monitor.wear.disk_wear import DiskWear
+from raidtui.monitor.wear.ledger import LedgerError
+from raidtui.monitor.wear.ledger_entries import BY_HAND, LedgerEntry, writes_per_day
+from raidtui.monitor.wear.readings import DiskHistory, WearLook, WearReader
 from raidtui.view.text import visible
 from raidtui.view.units import amount, counted, decimal_size
-from raidtui.wear.array_wear import ArrayWear
-from raidtui.wear.disk_wear import DiskWear
-from raidtui.wear.ledger import LedgerError
-from raidtui.wear.ledger_entries import BY_HAND, LedgerEntry, writes_per_day
-from raidtui.wear.readings import DiskHistory, WearLook, WearReader
 from raidtui.wear.wear_report import FORMAT_VERSION, metric_lines, wear_dict, wear_lines, wear_of_text
 
 WELL, ATTENTION, DYING, UNKNOWN = range(4)

@@ -80,7 +80,7 @@ class ReadingScope(Struct, frozen=True, kw_only=True):
 
 
 class Asker(Protocol):
-    """Reads and judges the wear of disks: see ``raidtui.wear.survey_wear``."""
+    """Reads and judges the wear of disks: see ``raidtui.monitor.wear.survey_wear``."""
 
     def measure(self, root: HostReader, disks: Collection[str]) -> None:
         """Read SMART of whole disks; waiting for one that hangs is limited."""

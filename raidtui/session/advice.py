@@ -36,18 +36,18 @@ from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.stack import Stack, StackKind
 from raidtui.model.survey import Survey
+from raidtui.monitor.boot.boot_check import look_at_boot
 from raidtui.monitor.sampler import Sampler
+from raidtui.monitor.stack.stack_reader import StackReader
+from raidtui.monitor.wear.ledger import LedgerError
+from raidtui.monitor.wear.ledger_entries import DAY_S, LedgerEntry
+from raidtui.monitor.wear.readings import WearReader
 from raidtui.plans.bitmap import plan_bitmap
 from raidtui.plans.tune.findings import judge_tuning
 from raidtui.session.boot import boot_plan
-from raidtui.session.boot_check import look_at_boot
 from raidtui.session.host_thread import HostThread
-from raidtui.session.stack_reader import StackReader
 from raidtui.session.tuning import Tuner
 from raidtui.session.watch_loop import WatchLoop
-from raidtui.wear.ledger import LedgerError
-from raidtui.wear.ledger_entries import DAY_S, LedgerEntry
-from raidtui.wear.readings import WearReader
 
 T = TypeVar("T")
 

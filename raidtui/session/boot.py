@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from raidtui.boot.boot_host import BootHost
-from raidtui.boot.loader_stage import good_esps
 from raidtui.host.block import read_identity
 from raidtui.host.examine import read_host
 from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.model.plan import Plan, Refusal, RefusalCode
+from raidtui.monitor.boot.boot_check import look_at_boot
+from raidtui.monitor.boot.boot_host import BootHost
+from raidtui.monitor.boot.loader_stage import good_esps
 from raidtui.monitor.sampler import Sampler
+from raidtui.monitor.stack.stack_reader import StackReader
 from raidtui.plans.boot_plans import plan_fstab, plan_initramfs, plan_menu
 from raidtui.plans.loader_plans import plan_loader
-from raidtui.session.boot_check import look_at_boot
-from raidtui.session.stack_reader import StackReader
 
 
 def boot_plan(root: HostReader, kind: str, word: str) -> Plan | Refusal:

@@ -8,7 +8,7 @@ from raidtui.model.array import Array
 from raidtui.model.pace import PaceNews, PaceRequest
 from raidtui.model.plan import Plan
 from raidtui.pace.pace_job import begin_pacing, stop_pacing
-from raidtui.pace.pace_plan import paced_array
+from raidtui.plans.pace_plan import paced_array
 
 _WORDS = 2
 

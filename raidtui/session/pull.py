@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.boot.boot_words import boot_sentences, boots_without_any, indispensable
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.states import UNDER_WAY, JobState
 from raidtui.jobs.store import find_job
 from raidtui.model.array import Array
 from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.monitor.boot.boot_check import BootLook, check_boot
+from raidtui.monitor.boot.boot_words import boot_sentences, boots_without_any, indispensable
 from raidtui.pull.bays import by_identity, read_settled_bays
 from raidtui.pull.record import (
     PullError,
@@ -26,7 +27,6 @@ from raidtui.pull.record import (
 )
 from raidtui.pull.standing import OtherState, PullStage, PullStanding, standing
 from raidtui.pull.words import PullWords, closing_words, pull_words
-from raidtui.session.boot_check import BootLook, check_boot
 from raidtui.session.host_thread import HostThread
 from raidtui.session.played_jobs import PlayedJobs
 from raidtui.session.watch_loop import WatchLoop

@@ -16,6 +16,7 @@ from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
+from raidtui.monitor.boot.boot_check import read_boot_loaders
 from raidtui.plans.repair import plan_replace
 from raidtui.pull.bays import BayDisk, read_bays
 from raidtui.pull.boot_parts import has_loader
@@ -24,7 +25,6 @@ from raidtui.pull.record import PullRecord
 from raidtui.pull.standing import OtherState, PullStage
 from raidtui.pull.tables import Table, parse_dump
 from raidtui.pull.take_out import plan_take_out, record_of, whole_of
-from raidtui.session.boot_check import read_boot_loaders
 from raidtui.session.pull import PullLook
 
 

@@ -25,6 +25,9 @@ from raidtui.model.reshape_place import needs_backup
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
+from raidtui.monitor.wear.disk_wear import DiskWear
+from raidtui.monitor.wear.faults import TroubleKind
+from raidtui.monitor.wear.readings import WearReader
 from raidtui.plans.tune.findings import PATIENT_S
 from raidtui.rescue.copying.copies import known_copies
 from raidtui.rescue.diagnosis import diagnose
@@ -32,9 +35,6 @@ from raidtui.rescue.hints import ArrayHint, captured_hints
 from raidtui.rescue.records import MediumState, RescueArray, RescueFacts
 from raidtui.session.origin_watch import is_filled
 from raidtui.view.units import SECTOR_BYTES
-from raidtui.wear.disk_wear import DiskWear
-from raidtui.wear.faults import TroubleKind
-from raidtui.wear.readings import WearReader
 
 _SMART_S = 5.0
 _LOOK_S = 5.0

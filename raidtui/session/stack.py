@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from raidtui.model.array import Array
+from raidtui.monitor.stack.stack_reader import StackLook, StackReader
 from raidtui.session.host_thread import HostThread
-from raidtui.session.stack_reader import StackLook, StackReader
 from raidtui.session.watch_loop import WatchLoop
 
 

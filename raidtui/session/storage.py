@@ -93,7 +93,7 @@ def reading_of(
     root: HostReader, snapshot: Snapshot, scope: ReadingScope, *, notify: Callable[[], None] = lambda: None
 ) -> Reading:
     """Return the reading that a plan is made from. It is not started yet."""
-    from raidtui.wear.survey_wear import PlanAsker  # noqa: PLC0415  (the start asks for jobs, not for disks)
+    from raidtui.monitor.wear.survey_wear import PlanAsker  # noqa: PLC0415  (the start asks for jobs, not for disks)
 
     return Reading(root, snapshot, scope, notify=notify, asker=PlanAsker() if scope.wear else None)
 

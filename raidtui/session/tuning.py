@@ -89,7 +89,7 @@ class Tuner:
         from raidtui.host.knobs.knob_reader import KnobReader  # noqa: PLC0415
         from raidtui.jobs.journal import Journal, journal_path  # noqa: PLC0415
         from raidtui.jobs.undo_record import open_record  # noqa: PLC0415
-        from raidtui.session.cached_nodes import CacheReader  # noqa: PLC0415
+        from raidtui.monitor.stack.cached_nodes import CacheReader  # noqa: PLC0415
 
         self._root = root
         self._caches = CacheReader(root)

@@ -19,8 +19,8 @@ from raidtui.session.watch import Report
 from raidtui.session.watch_loop import WatchLoop
 
 if TYPE_CHECKING:
-    from raidtui.wear.cost_watch import CostWatch
-    from raidtui.wear.readings import DiskHistory, WearLook, WearReader
+    from raidtui.monitor.wear.cost_watch import CostWatch
+    from raidtui.monitor.wear.readings import DiskHistory, WearLook, WearReader
     from raidtui.wear.self_tests import SelfTestDisk
 
 T = TypeVar("T")
@@ -69,7 +69,7 @@ class WearSession:
 
     def _measured(self, change: Begun | Ended) -> tuple[Event | None, str]:
         if self._watch is None:
-            from raidtui.wear.cost_watch import CostWatch  # noqa: PLC0415
+            from raidtui.monitor.wear.cost_watch import CostWatch  # noqa: PLC0415
 
             self._watch = CostWatch(self._root, self._opened_reader())
         event = None
@@ -102,7 +102,7 @@ class WearSession:
         return read_self_test_disk(self._root, name)
 
     def _history(self, disk: str) -> DiskHistory | str:
-        from raidtui.wear.ledger import LedgerError  # noqa: PLC0415
+        from raidtui.monitor.wear.ledger import LedgerError  # noqa: PLC0415
 
         try:
             return self._opened_reader().history(disk)
@@ -111,7 +111,7 @@ class WearSession:
 
     def _opened_reader(self) -> WearReader:
         if self._reader is None:
-            from raidtui.wear.readings import WearReader  # noqa: PLC0415
+            from raidtui.monitor.wear.readings import WearReader  # noqa: PLC0415
 
             self._reader = WearReader(self._root, self._ratings)
         return self._reader

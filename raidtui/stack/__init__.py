@@ -1,1 +1,1 @@
-"""What stands on what, with its load: balance, caches, and what is wrong with them."""
+"""What stands on what, as a tree and in words."""

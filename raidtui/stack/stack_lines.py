@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Iterator, Mapping
 
 from raidtui.model.stack import Stack, StackNode, hit_ratio
-from raidtui.stack.cache_wear import yearly_wear
-from raidtui.stack.load import MINUTES_S, SECONDS_S, LayerLoad, PartShare, StackMeter, spread_over
-from raidtui.stack.stack_findings import StackFinding
+from raidtui.monitor.stack.cache_wear import yearly_wear
+from raidtui.monitor.stack.load import MINUTES_S, SECONDS_S, LayerLoad, PartShare, StackMeter, spread_over
+from raidtui.monitor.stack.stack_findings import StackFinding
 from raidtui.stack.stack_tree import TreeRow, kind_word, tree_rows
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, visible

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from raidtui.model.stack import VOLUMES, Stack, StackKind, StackNode
-from raidtui.stack.load import is_metadata
+from raidtui.monitor.stack.load import is_metadata
 
 _DEEPEST = 24
 _ORIGIN, _CACHE = "origin", "cache"

@@ -1,1 +1,1 @@
-"""Disk wear: life used, writes and their cost, and faults of disks and cables, judged from SMART readings."""
+"""What is said of wear, to a person and to a program, and what the self-tests of disks offer."""

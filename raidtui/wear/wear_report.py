@@ -9,13 +9,13 @@ from typing import Any
 from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.model.finding import Finding
 from raidtui.model.smart import SmartMeasurement, SmartReading
+from raidtui.monitor.wear.array_wear import ArrayWear
+from raidtui.monitor.wear.bytes_written import Written
+from raidtui.monitor.wear.disk_wear import DiskWear, judge_disk
+from raidtui.monitor.wear.endurance import Percent
+from raidtui.monitor.wear.self_test_words import hours_ago, last_words
 from raidtui.view.text import escaped, visible
 from raidtui.view.units import decimal_size
-from raidtui.wear.array_wear import ArrayWear
-from raidtui.wear.bytes_written import Written
-from raidtui.wear.disk_wear import DiskWear, judge_disk
-from raidtui.wear.endurance import Percent
-from raidtui.wear.self_test_words import hours_ago, last_words
 
 
 def wear_lines(disks: Sequence[DiskWear], arrays: Sequence[ArrayWear] = ()) -> Iterator[str]:

@@ -13,8 +13,8 @@ from raidtui.host.md.configured import configured_in, unknown_words_in
 from raidtui.model.finding import Severity
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.stack import FileSystem, Stack, StackKind, StackNode
+from raidtui.monitor.stack.stack_findings import StackCode, StackFinding
 from raidtui.plans.tune.findings import TuneCode, TuneFinding
-from raidtui.stack.stack_findings import StackCode, StackFinding
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import ArraySpec, raid0, raid1, raid5
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidtui.advice.boot_rules import of_boot
-from raidtui.boot.boot_reasons import BootCode, DiskVerdict, Reason
+from raidtui.monitor.boot.boot_reasons import BootCode, DiskVerdict, Reason
 from raidtui.session.advice import read_advice
 from tests.boot.images import ENDS, image_root
 

@@ -14,7 +14,7 @@ from raidtui.model.drive_cache import DriveCache
 from raidtui.model.finding import Severity
 from raidtui.model.knob import KnobScope, Subject, Tuning, Value
 from raidtui.model.snapshot import Snapshot
-from raidtui.wear.ledger_entries import LedgerEntry
+from raidtui.monitor.wear.ledger_entries import LedgerEntry
 from tests.advice.test_advice_rules import codes, facts, layers, mounted, snapshot
 from tests.hosts.specs import ArraySpec, raid1, raid5, raid6, raid10
 

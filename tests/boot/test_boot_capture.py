@@ -8,7 +8,7 @@ import pytest
 
 from raidtui.command.capture import write_capture
 from raidtui.host.readers.opening import open_root
-from raidtui.session.boot_check import check_boot
+from raidtui.monitor.boot.boot_check import check_boot
 from tests.boot.images import image_root
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from raidtui.boot.boot_reasons import BootCode
+from raidtui.monitor.boot.boot_reasons import BootCode
 
 TEXT = (Path(__file__).parents[2] / "docs" / "boot-check.md").read_text(encoding="utf-8")
 

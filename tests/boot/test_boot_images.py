@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.session.boot_check import check_boot
+from raidtui.monitor.boot.boot_check import check_boot
 from tests.boot.images import ENDS, image_root
 
 OLD = {("degraded", "ubda")}

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.boot.boot_reasons import BootCode, DiskVerdict
-from raidtui.boot.boot_verdicts import judge_boot
 from raidtui.model.boot import BootFacts
 from raidtui.model.stack import Stack
-from raidtui.session.boot_check import check_boot
+from raidtui.monitor.boot.boot_check import check_boot
+from raidtui.monitor.boot.boot_reasons import BootCode, DiskVerdict
+from raidtui.monitor.boot.boot_verdicts import judge_boot
 from tests.boot.images import image_root
 from tests.boot.test_boot_rules import ROOT_UUID, Change, healthy, judged, with_image, with_line, with_words
 from tests.host.test_initramfs import archive, entry

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.boot.boot_reasons import BootCode, DiskVerdict
-from raidtui.boot.boot_verdicts import judge_boot
 from raidtui.host.md.configured import configured_in
 from raidtui.model.array import Array
 from raidtui.model.boot import (
@@ -26,9 +24,11 @@ from raidtui.model.boot import (
     TableLine,
 )
 from raidtui.model.stack import Stack, StackKind
+from raidtui.monitor.boot.boot_check import look_at_boot
+from raidtui.monitor.boot.boot_reasons import BootCode, DiskVerdict
+from raidtui.monitor.boot.boot_verdicts import judge_boot
 from raidtui.monitor.sampler import Sampler
-from raidtui.session.boot_check import look_at_boot
-from raidtui.session.stack_reader import StackReader
+from raidtui.monitor.stack.stack_reader import StackReader
 from tests.boot.images import image_root
 
 ROOT_UUID, OTHER_UUID = "55555555-6666-4777-8888-999999999999", "99999999-aaaa-4bbb-cccc-dddddddddddd"

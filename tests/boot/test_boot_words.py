@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from raidtui.boot.boot_reasons import BootCode, DiskVerdict, Reason
-from raidtui.boot.boot_words import boot_sentences, boots_without_any, indispensable
+from raidtui.monitor.boot.boot_reasons import BootCode, DiskVerdict, Reason
+from raidtui.monitor.boot.boot_words import boot_sentences, boots_without_any, indispensable
 
 NO_CODE = Reason(code=BootCode.NO_LOADER, text="sdb has no boot code", about="sdb")
 NO_ESP = Reason(code=BootCode.NO_ESP, text="no other disk has an EFI system partition")

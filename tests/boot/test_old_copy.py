@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from raidtui.boot.boot_reasons import BootCode, DiskVerdict
-from raidtui.boot.boot_verdicts import judge_boot
 from raidtui.model.array import Array
 from raidtui.model.boot import BootFacts
+from raidtui.monitor.boot.boot_reasons import BootCode, DiskVerdict
+from raidtui.monitor.boot.boot_verdicts import judge_boot
 from tests.boot.test_boot_rules import healthy
 
 UUID = "11111111:22222222:33333333:44444444"

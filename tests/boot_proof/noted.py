@@ -11,7 +11,7 @@ from raidtui.host.boot.boot_reader import KEPT
 from raidtui.host.readers.folder_reader import FolderReader
 from raidtui.host.readers.noting_reader import NotingReader
 from raidtui.host.tools import output_path
-from raidtui.session.boot_check import check_boot
+from raidtui.monitor.boot.boot_check import check_boot
 
 
 def main(target: Path) -> None:

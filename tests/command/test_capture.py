@@ -16,15 +16,15 @@ from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.readers.opening import open_root
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
-from raidtui.wear.ledger import (
+from raidtui.monitor.wear.ledger import (
     PATH,
     CapturedHistory,
     MemoryLedger,
     captured_history_text,
     read_captured_history,
 )
-from raidtui.wear.ledger_entries import LedgerEntry
-from raidtui.wear.readings import WearReader
+from raidtui.monitor.wear.ledger_entries import LedgerEntry
+from raidtui.monitor.wear.readings import WearReader
 from tests.hosts.trees import EPOCH_S, Stage, Syncing, host_tree, raid0, raid1, raid5, raid10
 from tests.wear.disks import smartctl_json
 from tests.wear.hosts import TB, asleep, evo, outputs

@@ -14,8 +14,8 @@ from raidtui.demo.demo_host import demo_root
 from raidtui.model.pace import DayWindow, PacedArray, PaceNews, PaceRequest, PaceWhy
 from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode
 from raidtui.monitor.sampler import Sampler
-from raidtui.pace.pace_plan import paced_array, plan_pace
-from raidtui.pace.pace_words import pace_sentence
+from raidtui.plans.pace_plan import paced_array, plan_pace
+from raidtui.plans.pace_words import pace_sentence
 from raidtui.session.pace import typed_request
 
 HERE = Path(__file__).parents[2]

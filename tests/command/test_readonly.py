@@ -13,8 +13,8 @@ from raidtui.host.readers.host_reader import READONLY
 from raidtui.jobs import state_files
 from raidtui.jobs.journal import Journal
 from raidtui.monitor.sampler import Sampler
+from raidtui.monitor.wear.ledger import Ledger
 from raidtui.plans.target import needs_root
-from raidtui.wear.ledger import Ledger
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid1
 

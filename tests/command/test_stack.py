@@ -15,7 +15,7 @@ from raidtui.command.capture import write_capture
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.readers.opening import open_root
 from raidtui.model.stack import StackKind
-from raidtui.stack.stack_findings import StackCode
+from raidtui.monitor.stack.stack_findings import StackCode
 from tests.hosts.stack_host import STATUS_FILE, StackHost
 
 DOCS = Path(__file__).parents[2] / "docs" / "stack.md"

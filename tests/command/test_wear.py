@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from raidtui.cli import run
-from raidtui.wear.ledger import Ledger
+from raidtui.monitor.wear.ledger import Ledger
 from tests.hosts.specs import raid1
 from tests.hosts.trees import EPOCH_S
 from tests.wear.disks import text_of
@@ -26,7 +26,7 @@ Prints = pytest.CaptureFixture[str]
 def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the history is; and nobody's settings are read."""
     path = tmp_path / "state" / "wear.sqlite"
-    monkeypatch.setattr("raidtui.wear.readings.ledger_path", lambda: path)
+    monkeypatch.setattr("raidtui.monitor.wear.readings.ledger_path", lambda: path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     return path
 

@@ -15,11 +15,11 @@ import raidtui
 from raidtui.cli import build_parser, run
 from raidtui.model.self_test import SelfTestKind, SelfTestOutcome
 from raidtui.model.smart import Unread
-from raidtui.wear.array_wear import judge_array
-from raidtui.wear.counter_units import UnitState
-from raidtui.wear.faults import DiskCode
+from raidtui.monitor.wear.array_wear import judge_array
+from raidtui.monitor.wear.counter_units import UnitState
+from raidtui.monitor.wear.faults import DiskCode
+from raidtui.monitor.wear.witnesses import Confidence
 from raidtui.wear.wear_report import metric_lines, wear_dict, wear_of_text
-from raidtui.wear.witnesses import Confidence
 from tests.demo.scene import Scene
 from tests.wear.disks import NAMES, facts, smartctl_json, text_of
 from tests.wear.hosts import TB, asleep, evo

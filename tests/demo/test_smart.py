@@ -9,9 +9,9 @@ import pytest
 from raidtui.host.smart.smart_reader import read_measured, read_smart
 from raidtui.model.self_test import RunningSelfTest, SelfTestKind, SelfTestOutcome, SelfTests
 from raidtui.model.smart import NoReading, SmartReading, Unread
-from raidtui.wear.bytes_written import written
-from raidtui.wear.ledger import PATH, read_captured_history
-from raidtui.wear.readings import WearLook, WearReader
+from raidtui.monitor.wear.bytes_written import written
+from raidtui.monitor.wear.ledger import PATH, read_captured_history
+from raidtui.monitor.wear.readings import WearLook, WearReader
 from tests.demo.scene import EPOCH_S, Scene
 
 

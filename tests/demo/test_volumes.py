@@ -15,12 +15,12 @@ from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.stack import StackKind, StackNode
 from raidtui.monitor.sampler import Sampler
+from raidtui.monitor.stack.load import MINUTES_S
+from raidtui.monitor.stack.stack_findings import StackCode
+from raidtui.monitor.stack.stack_reader import StackReader
 from raidtui.plans.caches import plan_detach, plan_flush
 from raidtui.session.played_jobs import PlayedJobs
-from raidtui.session.stack_reader import StackReader
 from raidtui.session.tuning import Tuner
-from raidtui.stack.load import MINUTES_S
-from raidtui.stack.stack_findings import StackCode
 
 
 def test_the_stack_of_the_demo() -> None:

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from raidtui.command.prometheus import metric_lines
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.model.advice_count import AdviceCount
+from raidtui.monitor.wear.readings import WearReader
 from raidtui.session.watch import HostWatch
-from raidtui.wear.readings import WearReader
 from raidtui.wear.wear_report import metric_lines as wear_metric_lines
 from tests.fleet.prometheus import RULES
 from tests.hosts.members import TWO

@@ -20,7 +20,7 @@ from raidtui.host.smart.smart_reader import SmartReader, read_smart
 from raidtui.model.answer import AnswerKind
 from raidtui.model.smart import SmartReading, smart_node, smart_type, smart_words
 from raidtui.monitor.sampler import Sampler
-from raidtui.wear.readings import WearReader
+from raidtui.monitor.wear.readings import WearReader
 from tests.hosts.specs import raid1
 from tests.wear.hosts import TB, WearHost, evo
 

@@ -20,13 +20,13 @@ from raidtui.host.tools import ToolOutput, output_path
 from raidtui.model.answer import AnswerKind
 from raidtui.model.disk import Use
 from raidtui.model.smart import ErrorRecovery
+from raidtui.monitor.wear.disk_wear import DiskWear
 from raidtui.rescue.diagnosis import diagnose
 from raidtui.rescue.records import CauseCode, MediumState, Need, RescueArray, RescueFacts, WayCode
 from raidtui.rescue.rescue_lines import array_lines
 from raidtui.rescue.rescue_verdict import VerdictCode, verdict_of
 from raidtui.session.rescue import RescueReport, impatience, read_facts, read_rescue
 from raidtui.view.text import cell_width
-from raidtui.wear.disk_wear import DiskWear
 from tests.hosts.wrecks import wrecked
 from tests.rescue.expected import KNOWN
 

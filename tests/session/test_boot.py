@@ -7,9 +7,9 @@ import pytest
 from raidtui.host.boot.grub_menu import menu_path
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.model.plan import Plan, Refusal
+from raidtui.monitor.boot.boot_check import read_boot_loaders
 from raidtui.monitor.sampler import Sampler
 from raidtui.session.boot import boot_plan
-from raidtui.session.boot_check import read_boot_loaders
 from tests.boot.images import image_root
 
 

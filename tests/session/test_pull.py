@@ -16,11 +16,11 @@ from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job
 from raidtui.model.boot import BootSector
 from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode
+from raidtui.monitor.boot.boot_check import check_boot
 from raidtui.pull.record import FORM, PullError, drop_record, read_record, write_record
 from raidtui.pull.standing import PullStage
 from raidtui.pull.words import pull_words
 from raidtui.session import pull_plans, storage
-from raidtui.session.boot_check import check_boot
 from raidtui.session.pull import PullLook, Pulls, closed, note_job, read_look, refuse_ending
 from tests.hosts.bays import MEDIA, NEW, SERIALS, TO_SDE, BayHost, without
 

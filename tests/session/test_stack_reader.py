@@ -10,7 +10,7 @@ from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.stack.device_mapper import STATUS, TABLE
 from raidtui.host.stack.lvm_report import LVS
 from raidtui.host.tools import ToolOutput
-from raidtui.session.stack_reader import StackReader
+from raidtui.monitor.stack.stack_reader import StackReader
 from tests.hosts.stack_host import StackHost
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.session.stack_reader import StackReader
-from raidtui.stack.cache_wear import cache_disks, yearly_wear
+from raidtui.monitor.stack.cache_wear import cache_disks, yearly_wear
+from raidtui.monitor.stack.stack_reader import StackReader
 from raidtui.stack.stack_lines import stack_lines
 from tests.hosts.stack_host import StackHost
 from tests.stack.test_stack_nodes import called

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from raidtui.model.array import Array
 from raidtui.model.array_sync import Phase, Sync
 from raidtui.monitor.sampler import Sampler
-from raidtui.session.stack_reader import StackLook, StackReader
-from raidtui.stack.stack_findings import StackCode, StackFinding
-from raidtui.stack.survival import MOST_LOST, Survival
+from raidtui.monitor.stack.stack_findings import StackCode, StackFinding
+from raidtui.monitor.stack.stack_reader import StackLook, StackReader
+from raidtui.monitor.stack.survival import MOST_LOST, Survival
 from tests.hosts.stack_host import STATUS_FILE, StackHost
 from tests.stack.test_stack_nodes import called
 

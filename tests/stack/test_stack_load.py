@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.session.stack_reader import StackReader
-from raidtui.stack.load import MINUTES_S, SECONDS_S, StackMeter, spread_over
+from raidtui.monitor.stack.load import MINUTES_S, SECONDS_S, StackMeter, spread_over
+from raidtui.monitor.stack.stack_reader import StackReader
 from tests.hosts.stack_host import STATUS_FILE, StackHost
 from tests.stack.test_stack_nodes import called
 

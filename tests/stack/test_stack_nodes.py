@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from raidtui.model.stack import Stack, StackKind, StackNode
-from raidtui.session.stack_reader import StackReader
+from raidtui.monitor.stack.stack_reader import StackReader
+from raidtui.monitor.stack.stack_trim import discards_end
 from raidtui.stack.stack_tree import tree_rows
-from raidtui.stack.stack_trim import discards_end
 from tests.hosts.stack_host import STATUS_FILE, StackHost
 
 

@@ -54,13 +54,13 @@ from raidtui.jobs.plan_file import load_plan, save_plan
 from raidtui.jobs.states import entry_text
 from raidtui.jobs.store import Job, all_jobs
 from raidtui.model.plan import Plan
+from raidtui.monitor.wear.ledger import Ledger, LedgerError, read_captured_history
+from raidtui.monitor.wear.readings import WearReader
 from raidtui.plans.shell_script import plan_sentences, shell_script
 from raidtui.plans.tune.keep_files import sysctl_entries, tmpfiles_entries, udev_entries
 from raidtui.session.tuning import Tuner, read_profiles
 from raidtui.session.watch import HostWatch
 from raidtui.ui.themes import load_themes
-from raidtui.wear.ledger import Ledger, LedgerError, read_captured_history
-from raidtui.wear.readings import WearReader
 from raidtui.wear.wear_report import metric_lines as wear_metrics
 from raidtui.wear.wear_report import wear_dict, wear_lines, wear_of_text
 from tests.bench.records import record as record_of

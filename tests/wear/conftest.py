@@ -11,5 +11,5 @@ import pytest
 def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where a live host's ledger is."""
     path = tmp_path / "wear.sqlite"
-    monkeypatch.setattr("raidtui.wear.readings.ledger_path", lambda: path)
+    monkeypatch.setattr("raidtui.monitor.wear.readings.ledger_path", lambda: path)
     return path

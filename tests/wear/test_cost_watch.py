@@ -7,10 +7,10 @@ from pathlib import Path
 from raidtui.host.smart.smart_reader import smart_argv
 from raidtui.model.finding import EventKind
 from raidtui.monitor.spans import Begun, Ended, SyncSpans
-from raidtui.wear.cost_watch import CostWatch, JobCost
-from raidtui.wear.ledger import Ledger
-from raidtui.wear.ledger_entries import marked_costs
-from raidtui.wear.readings import WearReader
+from raidtui.monitor.wear.cost_watch import CostWatch, JobCost
+from raidtui.monitor.wear.ledger import Ledger
+from raidtui.monitor.wear.ledger_entries import marked_costs
+from raidtui.monitor.wear.readings import WearReader
 from tests.hosts.specs import ArraySpec, Syncing, raid1
 from tests.hosts.trees import EPOCH_S
 from tests.wear.hosts import GB, TB, WearHost, asleep, denied, evo

@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.array import Array
-from raidtui.wear.bytes_written import Written
-from raidtui.wear.costs import (
+from raidtui.monitor.wear.bytes_written import Written
+from raidtui.monitor.wear.costs import (
     Share,
     Spent,
     life_share,
@@ -19,9 +19,9 @@ from raidtui.wear.costs import (
     share_words,
     sync_words,
 )
-from raidtui.wear.disk_wear import DiskWear
-from raidtui.wear.endurance import Percent
-from raidtui.wear.ledger_entries import LedgerEntry, stretch_bytes
+from raidtui.monitor.wear.disk_wear import DiskWear
+from raidtui.monitor.wear.endurance import Percent
+from raidtui.monitor.wear.ledger_entries import LedgerEntry, stretch_bytes
 
 TB, GB = 10**12, 10**9
 COMPONENT_KIB = 219_726_562  # 225 GB

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raidtui.wear.counter_units import (
+from raidtui.monitor.wear.counter_units import (
     CANDIDATES,
     GIB,
     MIB,

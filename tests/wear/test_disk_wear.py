@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.model.finding import Severity
 from raidtui.model.smart import NoReading, SmartMeasurement, SmartReading, Unread
-from raidtui.wear.costs import life_share
-from raidtui.wear.counter_units import MIB
-from raidtui.wear.disk_wear import DiskWear, judge_disk
-from raidtui.wear.endurance import Percent
-from raidtui.wear.ledger_entries import DAY_S, LedgerEntry
+from raidtui.monitor.wear.costs import life_share
+from raidtui.monitor.wear.counter_units import MIB
+from raidtui.monitor.wear.disk_wear import DiskWear, judge_disk
+from raidtui.monitor.wear.endurance import Percent
+from raidtui.monitor.wear.ledger_entries import DAY_S, LedgerEntry
 from tests.wear.disks import facts, reading, reading_of, ssd
 
 NOW_S = 1_795_046_400.0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.wear.bytes_written import with_unit, written
-from raidtui.wear.disk_wear import findings_of
-from raidtui.wear.endurance import life_used
+from raidtui.monitor.wear.bytes_written import with_unit, written
+from raidtui.monitor.wear.disk_wear import findings_of
+from raidtui.monitor.wear.endurance import life_used
+from raidtui.monitor.wear.witnesses import Confidence
 from raidtui.wear.wear_report import wear_of_text
-from raidtui.wear.witnesses import Confidence
 from tests.wear.disks import NAMES, facts, parsed, reading, reading_of, smartctl_json, ssd, text_of
 
 MIB32, GIB = 32 << 20, 1 << 30

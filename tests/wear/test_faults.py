@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from raidtui.cli import run
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import SmartMeasurement, SmartReading
-from raidtui.wear.disk_wear import judge_disk
-from raidtui.wear.ledger_entries import DAY_S, LedgerEntry
+from raidtui.monitor.wear.disk_wear import judge_disk
+from raidtui.monitor.wear.ledger_entries import DAY_S, LedgerEntry
 from tests.wear.disks import facts, parsed, reading_of, smartctl_json, ssd
 
 NOW_S = 1_795_046_400.0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from raidtui.model.smart import SmartReading
-from raidtui.wear.faults import HANDFUL, Trouble, TroubleKind, find_trouble
+from raidtui.monitor.wear.faults import HANDFUL, Trouble, TroubleKind, find_trouble
 from tests.wear.disks import facts, reading, reading_of, ssd
 
 SOUND = reading("samsung-pm883")

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from raidtui.wear.forecast import forecast, rated_bytes
-from raidtui.wear.ledger_entries import DAY_S, LedgerEntry
+from raidtui.monitor.wear.forecast import forecast, rated_bytes
+from raidtui.monitor.wear.ledger_entries import DAY_S, LedgerEntry
 
 NOW_S = 1_795_046_400.0
 TB = 10**12

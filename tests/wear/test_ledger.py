@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from raidtui.wear.counter_units import CounterSample
-from raidtui.wear.ledger import Ledger, LedgerError, ledger_path
-from raidtui.wear.ledger_entries import (
+from raidtui.monitor.wear.counter_units import CounterSample
+from raidtui.monitor.wear.ledger import Ledger, LedgerError, ledger_path
+from raidtui.monitor.wear.ledger_entries import (
     DAY_S,
     LedgerEntry,
     Mark,

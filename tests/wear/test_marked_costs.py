@@ -6,8 +6,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from raidtui.wear.ledger import CapturedHistory, MemoryLedger, captured_history_text, read_captured_history
-from raidtui.wear.ledger_entries import (
+from raidtui.monitor.wear.ledger import (
+    CapturedHistory,
+    MemoryLedger,
+    captured_history_text,
+    read_captured_history,
+)
+from raidtui.monitor.wear.ledger_entries import (
     DAY_S,
     LedgerEntry,
     Mark,
@@ -114,7 +119,7 @@ def test_what_a_capture_keeps() -> None:
 
 
 def test_of_many_disks_a_capture_keeps_fewer_days(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raidtui.wear.ledger._MOST_BYTES", 20_000)
+    monkeypatch.setattr("raidtui.monitor.wear.ledger._MOST_BYTES", 20_000)
     names = ("A", "B", "C")
     entries = tuple(entry(name, day, at_s=NOW_S - day * DAY_S) for name in names for day in range(110))
     text = captured_history_text(MemoryLedger(CapturedHistory(entries=entries)), names, NOW_S)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from raidtui.model.finding import Severity
-from raidtui.wear.array_wear import judge_array, out_of_line, same_fate
+from raidtui.monitor.wear.array_wear import judge_array, out_of_line, same_fate
 from raidtui.wear.wear_report import wear_of_text
 from tests.wear.disks import reading, text_of
 

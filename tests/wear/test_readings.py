@@ -15,10 +15,10 @@ from raidtui.host.smart.smart_reader import smart_argv
 from raidtui.host.tools import output_path
 from raidtui.model.survey import Superblock, Survey
 from raidtui.monitor.sampler import Sampler
-from raidtui.wear.ledger import Ledger, LedgerError
-from raidtui.wear.ledger_entries import MarkedCost
-from raidtui.wear.readings import DiskHistory, WearReader, array_wears
-from raidtui.wear.survey_wear import worn
+from raidtui.monitor.wear.ledger import Ledger, LedgerError
+from raidtui.monitor.wear.ledger_entries import MarkedCost
+from raidtui.monitor.wear.readings import DiskHistory, WearReader, array_wears
+from raidtui.monitor.wear.survey_wear import worn
 from tests.hosts.specs import raid1
 from tests.hosts.trees import EPOCH_S, host_tree
 from tests.plans.new_array import device
@@ -112,7 +112,7 @@ def test_a_disk_that_records_shingled_or_did_not_answer_is_reported_too() -> Non
 def test_a_disk_that_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its count of reallocated sectors has grown since it was last read."""
     path = tmp_path / "wear.sqlite"
-    monkeypatch.setattr("raidtui.wear.readings.ledger_path", lambda: path)
+    monkeypatch.setattr("raidtui.monitor.wear.readings.ledger_path", lambda: path)
     before = root(sdz=said())
     before.live = True
     reader = WearReader(before)
@@ -131,7 +131,7 @@ def test_a_disk_that_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_ledger_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "wear.sqlite"
     path.write_bytes(b"no database at all, but long enough to be looked at" * 20)
-    monkeypatch.setattr("raidtui.wear.readings.ledger_path", lambda: path)
+    monkeypatch.setattr("raidtui.monitor.wear.readings.ledger_path", lambda: path)
     now = root(sdz=said())
     now.live = True
     reader = WearReader(now)

@@ -12,8 +12,8 @@ from raidtui.host.tools import ToolOutput
 from raidtui.model.finding import Severity
 from raidtui.model.self_test import RunningSelfTest, SelfTest, SelfTestKind, SelfTestOutcome, SelfTests
 from raidtui.model.smart import NoReading, SmartMeasurement, SmartReading
-from raidtui.wear.disk_wear import judge_disk
-from raidtui.wear.self_test_words import ended_words, failed_words, hours_ago, last_words
+from raidtui.monitor.wear.disk_wear import judge_disk
+from raidtui.monitor.wear.self_test_words import ended_words, failed_words, hours_ago, last_words
 from raidtui.wear.self_tests import read_self_test_disk, read_self_test_plan
 from raidtui.wear.wear_report import wear_dict, wear_lines
 from tests.hosts.specs import raid1

@@ -10,9 +10,9 @@ import pytest
 
 from raidtui.cli import run
 from raidtui.model.smart import SmartReading
-from raidtui.wear.array_wear import judge_array
-from raidtui.wear.disk_wear import DiskWear
-from raidtui.wear.faults import MANY_TIMEOUTS
+from raidtui.monitor.wear.array_wear import judge_array
+from raidtui.monitor.wear.disk_wear import DiskWear
+from raidtui.monitor.wear.faults import MANY_TIMEOUTS
 from raidtui.wear.wear_report import wear_of_text
 from tests.wear.disks import facts, parsed, smartctl_json, ssd
 

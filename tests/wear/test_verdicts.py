@@ -8,7 +8,7 @@ import pytest
 
 from raidtui.model.finding import Severity
 from raidtui.model.smart import SmartMeasurement
-from raidtui.wear.disk_wear import judge_disk
+from raidtui.monitor.wear.disk_wear import judge_disk
 from tests.wear.disks import parsed, smartctl_json
 
 AT_LIMIT = "has an attribute at its threshold, according to smartctl"

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from raidtui.monitor.wear.array_wear import judge_array
+from raidtui.monitor.wear.disk_wear import DiskWear
 from raidtui.view.units import decimal_size
-from raidtui.wear.array_wear import judge_array
-from raidtui.wear.disk_wear import DiskWear
 from raidtui.wear.wear_report import metric_lines, wear_dict, wear_lines, wear_of_text
 from tests.wear.disks import NAMES, facts, smartctl_json, text_of
 

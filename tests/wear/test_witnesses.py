@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from raidtui.wear.bytes_written import Written, written
-from raidtui.wear.disk_wear import findings_of
-from raidtui.wear.endurance import life_used
+from raidtui.monitor.wear.bytes_written import Written, written
+from raidtui.monitor.wear.disk_wear import findings_of
+from raidtui.monitor.wear.endurance import life_used
+from raidtui.monitor.wear.witnesses import Confidence, Witness, confidence_of, doubt_words, wraps
 from raidtui.wear.wear_report import wear_dict, wear_of_text
-from raidtui.wear.witnesses import Confidence, Witness, confidence_of, doubt_words, wraps
 from tests.wear.disks import facts, parsed, reading_of, smartctl_json, ssd, text_of
 
 GIB, SECTORS = 1 << 30, 1 << 32

@@ -14,7 +14,7 @@ from raidtui.model.geometry import set_letters, slots_words
 from raidtui.model.reshape_words import change_words, progress_words, waits_words
 from raidtui.model.sync_record import LastCheck
 from raidtui.monitor.sync_watch import ended_at
-from raidtui.pace.pace_words import given_words, held_words
+from raidtui.plans.pace_words import given_words, held_words
 from raidtui.session.watch import Report
 from raidtui.ui.arrays.speed_chart import LABEL, speed_lines, text_parts
 from raidtui.ui.commands import ADD, ASSEMBLE, FAIL, PAUSE, REMOVE

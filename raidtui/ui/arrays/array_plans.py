@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal, RefusalCode
-from raidtui.pace.pace_plan import refuse_pacing
+from raidtui.plans.pace_plan import refuse_pacing
 from raidtui.plans.sync import is_paused, plan_cancel, plan_check, plan_pause, plan_resume
 from raidtui.plans.sync_speed import plan_give_back, plan_limits
 from raidtui.plans.target import needs_root

@@ -8,8 +8,8 @@ from raidtui.jobs.lock import JobError
 from raidtui.model.array import Array
 from raidtui.model.pace import PaceNews, PaceRequest
 from raidtui.model.plan import Plan, Refusal
-from raidtui.pace.pace_plan import plan_pace
-from raidtui.pace.pace_words import pace_sentence
+from raidtui.plans.pace_plan import plan_pace
+from raidtui.plans.pace_words import pace_sentence
 from raidtui.session.pace import end_pacing, start_pacing, typed_request
 from raidtui.session.watch import Report
 from raidtui.ui.frame.choose import Ask

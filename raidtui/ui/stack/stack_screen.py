@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
+from raidtui.monitor.stack.stack_reader import StackLook
 from raidtui.session.stack import StackSession
-from raidtui.session.stack_reader import StackLook
 from raidtui.stack.stack_lines import stack_lines
 from raidtui.ui.frame.pages import PageScreen
 from raidtui.ui.frame.screen_shell import ScreenShell, later

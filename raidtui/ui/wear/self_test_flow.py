@@ -8,11 +8,11 @@ from raidtui.model.plan import Plan, Refusal
 from raidtui.model.self_test import SelfTestKind
 from raidtui.model.smart import SmartReading
 from raidtui.model.snapshot import Snapshot
+from raidtui.monitor.wear.self_test_words import last_words, running_words
 from raidtui.plans.self_test import STARTABLE
 from raidtui.ui.frame.choose import Choice, Option
 from raidtui.ui.frame.plan_flow import PlanFlow
 from raidtui.view.units import duration
-from raidtui.wear.self_test_words import last_words, running_words
 from raidtui.wear.self_tests import ABORT, SelfTestDisk
 
 

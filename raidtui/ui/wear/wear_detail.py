@@ -11,6 +11,12 @@ from msgspec import Struct
 from raidtui.model.array import Array
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.snapshot import Snapshot
+from raidtui.monitor.wear.costs import life_share, rebuild_cost, share_words
+from raidtui.monitor.wear.disk_wear import DiskWear
+from raidtui.monitor.wear.faults import DiskCode
+from raidtui.monitor.wear.ledger_entries import MarkedCost, writes_per_day
+from raidtui.monitor.wear.readings import DiskHistory, WearLook
+from raidtui.monitor.wear.self_test_words import last_words
 from raidtui.ui.frame.chart import bar
 from raidtui.ui.frame.pages import stamp
 from raidtui.ui.frame.pane import SEVERITY_ROLES
@@ -18,12 +24,6 @@ from raidtui.ui.wear.wear_lines import ASLEEP, WIDE, odd_names, running_self_tes
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.units import amount, counted, decimal_size
-from raidtui.wear.costs import life_share, rebuild_cost, share_words
-from raidtui.wear.disk_wear import DiskWear
-from raidtui.wear.faults import DiskCode
-from raidtui.wear.ledger_entries import MarkedCost, writes_per_day
-from raidtui.wear.readings import DiskHistory, WearLook
-from raidtui.wear.self_test_words import last_words
 
 LABEL = 11
 _MOST_COSTS = 2

@@ -7,16 +7,16 @@ import time
 from raidtui.model.finding import Severity
 from raidtui.model.self_test import RunningSelfTest
 from raidtui.model.smart import Unread
+from raidtui.monitor.wear.costs import life_share, share_figure
+from raidtui.monitor.wear.disk_wear import DiskWear
+from raidtui.monitor.wear.endurance import FigureSource
+from raidtui.monitor.wear.readings import WearLook
+from raidtui.monitor.wear.witnesses import Confidence
 from raidtui.ui.frame.pages import OLD_S, stamp
 from raidtui.ui.frame.pane import SEVERITY_ROLES
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, tail, visible
 from raidtui.view.units import decimal_size
-from raidtui.wear.costs import life_share, share_figure
-from raidtui.wear.disk_wear import DiskWear
-from raidtui.wear.endurance import FigureSource
-from raidtui.wear.readings import WearLook
-from raidtui.wear.witnesses import Confidence
 
 WIDE = 100
 ASLEEP = frozenset({Unread.STANDBY, Unread.POWER_UNKNOWN})

@@ -12,6 +12,8 @@ from textual.timer import Timer
 
 from raidtui.first_frame import SMALLEST
 from raidtui.host.readers.host_reader import READONLY
+from raidtui.monitor.wear.disk_wear import DiskWear
+from raidtui.monitor.wear.readings import DiskHistory, WearLook
 from raidtui.session.watch import Report
 from raidtui.ui.command import Command
 from raidtui.ui.commands import WEAR
@@ -22,8 +24,6 @@ from raidtui.ui.wear.self_test_flow import SelfTestFlow
 from raidtui.ui.wear.wear_detail import body_lines, history_lines
 from raidtui.ui.wear.wear_lines import disk_line, head_line, rule_line, running_self_test
 from raidtui.view.line import Line
-from raidtui.wear.disk_wear import DiskWear
-from raidtui.wear.readings import DiskHistory, WearLook
 
 if TYPE_CHECKING:
     from raidtui.session.wear import WearSession

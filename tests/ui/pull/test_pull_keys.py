@@ -11,7 +11,7 @@ from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.states import JobState
 from raidtui.model.answer import known
 from raidtui.model.plan import Plan
-from raidtui.session.boot_check import BootLook
+from raidtui.monitor.boot.boot_check import BootLook
 from raidtui.session.pull import PullSession
 from raidtui.session.storage import JobNews
 from raidtui.ui.frame.choose import Choice

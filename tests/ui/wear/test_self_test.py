@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Collection
 
 from raidtui.model.snapshot import Snapshot
+from raidtui.monitor.wear.readings import WearLook
 from raidtui.ui.frame.choose import Choice
 from raidtui.ui.frame.plan_view import PlanView
-from raidtui.wear.readings import WearLook
 from tests.demo.scene import Scene
 from tests.ui.staging import (
     SIZES,

@@ -13,11 +13,11 @@ from typing import Any, cast
 import pytest
 
 from raidtui.model.finding import EventKind
+from raidtui.monitor.wear.readings import WearReader
 from raidtui.session.watch import Report
 from raidtui.session.wear import WearSession
 from raidtui.ui.frame.command_palette import palette_entries
 from raidtui.ui.wear.wear_pane import WearPane
-from raidtui.wear.readings import WearReader
 from tests.demo.scene import Scene
 from tests.hosts.specs import ArraySpec, Syncing, raid1, raid5, raid10
 from tests.ui.staging import (
@@ -186,7 +186,7 @@ async def main():
         print([name for name in sys.modules if name.startswith("raidtui.wear") or name == "sqlite3"])
         await pilot.press("3")
         await pilot.pause()
-        print("raidtui.wear.readings" in sys.modules)
+        print("raidtui.monitor.wear.readings" in sys.modules)
 asyncio.run(main())
 """
     done = subprocess.run(
@@ -399,7 +399,7 @@ async def test_a_live_hosts_disks_are_asked_in_a_thread_of_their_own(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that hangs must not hold up the sampling."""
-    monkeypatch.setattr("raidtui.wear.readings.ledger_path", lambda: tmp_path / "wear.sqlite")
+    monkeypatch.setattr("raidtui.monitor.wear.readings.ledger_path", lambda: tmp_path / "wear.sqlite")
     root = host(HEALTHY)
     root.live = True
     said: list[str] = []

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from raidtui.monitor.wear.ledger_entries import Mark, MarkedCost
+from raidtui.monitor.wear.readings import WearLook, WearReader
 from raidtui.ui.wear.wear_detail import body_lines, history_lines
 from raidtui.ui.wear.wear_lines import disk_line, head_line, rule_line
 from raidtui.view.line import Line
-from raidtui.wear.ledger_entries import Mark, MarkedCost
-from raidtui.wear.readings import WearLook, WearReader
 from tests.hosts.specs import ArraySpec, raid0, raid1, raid10
 from tests.hosts.trees import EPOCH_S
 from tests.ui.drawn import text

@@ -1,7 +1,7 @@
 """How much of its rated life a disk has used, with its source, its witnesses and its confidence.
 
 What no standard and no known attribute name gives is unknown, and what another figure of the disk contradicts
-(``raidtui.wear.witnesses``) is used for nothing. Order of the sources: smartctl's ``endurance_used`` (7.5),
+(``witnesses.py``) is used for nothing. Order of the sources: smartctl's ``endurance_used`` (7.5),
 ATA device statistics page 7, NVMe's and SCSI's own figures, a vendor's attribute by its name.
 """
 
@@ -14,13 +14,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.model.smart import Attribute, SmartReading
-from raidtui.wear.attribute_names import (
-    contradicts,
-    percent_used,
-    rank,
-)
-from raidtui.wear.unanswered import is_volume
-from raidtui.wear.witnesses import (
+from raidtui.monitor.wear.attribute_names import contradicts, percent_used, rank
+from raidtui.monitor.wear.unanswered import is_volume
+from raidtui.monitor.wear.witnesses import (
     PERCENT_OF_NVME,
     Confidence,
     Witness,

@@ -3,7 +3,7 @@
 A figure rests on one counter; firmware may reset, wrap or mislabel it. So the word for how sure it is follows
 from its own source and from at least one other: a second counter, what was written to flash, erase counts,
 the number of commands, the percentage of life used, age and capacity. The kernel's own count is compared over
-time (``raidtui.wear.counter_units``). Bounds are wide: they tell units apart, not workloads.
+time (``raidtui.monitor.wear.counter_units``). Bounds are wide: they tell units apart, not workloads.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from raidtui.model.smart import Attribute, SmartReading
-from raidtui.view.units import decimal_size, three_digits
-from raidtui.wear.attribute_names import (
+from raidtui.monitor.wear.attribute_names import (
     BARE,
     DEFAULT_NAMES,
     LBA,
@@ -26,6 +25,7 @@ from raidtui.wear.attribute_names import (
     is_decimal,
     percent_used,
 )
+from raidtui.view.units import decimal_size, three_digits
 
 _SPAN = 1 << 32
 """Sectors, after which a counter of 32 bits begins anew."""

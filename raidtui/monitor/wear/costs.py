@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from raidtui.model.array import Array
 from raidtui.model.levels import PARITY_LEVELS
+from raidtui.monitor.wear.disk_wear import DiskWear
 from raidtui.view.units import amount, three_digits
-from raidtui.wear.disk_wear import DiskWear
 
 _SLACK, _SLACK_BYTES = 1.02, 256 << 20
 """Superblocks, bitmaps and bad block logs are written beside what is synced."""

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import NoReading, SmartMeasurement, SmartReading, Unread, smart_words
-from raidtui.wear.bytes_written import Written, with_unit, without_guess, written
-from raidtui.wear.counter_units import (
+from raidtui.monitor.wear.bytes_written import Written, with_unit, without_guess, written
+from raidtui.monitor.wear.counter_units import (
     UnitState,
     UnitVerdict,
     is_impossible,
@@ -18,8 +18,8 @@ from raidtui.wear.counter_units import (
     verdict_words,
     verify_unit,
 )
-from raidtui.wear.endurance import Percent, life_used
-from raidtui.wear.faults import (
+from raidtui.monitor.wear.endurance import Percent, life_used
+from raidtui.monitor.wear.faults import (
     SCSI_HOT,
     DiskCode,
     Fault,
@@ -31,11 +31,11 @@ from raidtui.wear.faults import (
     find_trouble,
     too_hot,
 )
-from raidtui.wear.forecast import Forecast, forecast, rated_bytes
-from raidtui.wear.ledger_entries import DAY_S, FAULT_COUNTS, LedgerEntry, samples_of
-from raidtui.wear.self_test_words import failed_words
-from raidtui.wear.unanswered import unanswered
-from raidtui.wear.witnesses import Confidence
+from raidtui.monitor.wear.forecast import Forecast, forecast, rated_bytes
+from raidtui.monitor.wear.ledger_entries import DAY_S, FAULT_COUNTS, LedgerEntry, samples_of
+from raidtui.monitor.wear.self_test_words import failed_words
+from raidtui.monitor.wear.unanswered import unanswered
+from raidtui.monitor.wear.witnesses import Confidence
 
 WORN_OUT_PERCENT, WORN_PERCENT = 100, 90
 HIGHEST_PERCENT = 255

@@ -1,7 +1,7 @@
 """What hosts have written to a disk in its life, with its source, its witnesses and its confidence.
 
 Order of the sources: smartctl's ``host_writes`` (8.0), NVMe, device statistics page 1, SCSI, an attribute.
-What another figure of the disk contradicts (``raidtui.wear.witnesses``) is used for nothing.
+What another figure of the disk contradicts (``raidtui.monitor.wear.witnesses``) is used for nothing.
 """
 
 from __future__ import annotations
@@ -12,16 +12,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.model.smart import Attribute, Counted, SmartReading
-from raidtui.wear.attribute_names import (
-    BARE,
-    HIGH,
-    LBA,
-    LOW,
-    host_unit,
-    is_decimal,
-)
-from raidtui.wear.endurance import is_known, source_words, why_not_read
-from raidtui.wear.witnesses import (
+from raidtui.monitor.wear.attribute_names import BARE, HIGH, LBA, LOW, host_unit, is_decimal
+from raidtui.monitor.wear.endurance import is_known, source_words, why_not_read
+from raidtui.monitor.wear.witnesses import (
     Confidence,
     Witness,
     confidence_of,

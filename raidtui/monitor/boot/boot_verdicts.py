@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from raidtui.boot.boot_host import BootHost
-from raidtui.boot.boot_reasons import DiskVerdict, Reason
-from raidtui.boot.kernel_stage import kernel_reasons
-from raidtui.boot.loader_stage import loader_reasons
-from raidtui.boot.table_stage import table_reasons, waits
 from raidtui.host.md.configured import ConfiguredArray
 from raidtui.model.array import Array
 from raidtui.model.boot import BootFacts
 from raidtui.model.stack import Stack
+from raidtui.monitor.boot.boot_host import BootHost
+from raidtui.monitor.boot.boot_reasons import DiskVerdict, Reason
+from raidtui.monitor.boot.kernel_stage import kernel_reasons
+from raidtui.monitor.boot.loader_stage import loader_reasons
+from raidtui.monitor.boot.table_stage import table_reasons, waits
 
 _ORDER = {False: 0, None: 1, True: 2}
 

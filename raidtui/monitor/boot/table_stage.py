@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from raidtui.boot.boot_host import BootHost
-from raidtui.boot.boot_reasons import BootCode, Reason
-from raidtui.boot.kernel_stage import is_path, state_reasons
 from raidtui.host.md.configured import ConfiguredArray, configured_in
 from raidtui.model.array import Array
 from raidtui.model.boot import Initramfs, TableLine
+from raidtui.monitor.boot.boot_host import BootHost
+from raidtui.monitor.boot.boot_reasons import BootCode, Reason
+from raidtui.monitor.boot.kernel_stage import is_path, state_reasons
 
 _NAMED_MD = re.compile(r"/dev/md(?:\d+|/.+)")
 _TIMEOUT = re.compile(r"x-systemd\.device-timeout=(.+)")

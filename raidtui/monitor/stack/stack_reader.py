@@ -25,9 +25,9 @@ from raidtui.host.stack.stack_nodes import MapFacts, read_nodes
 from raidtui.host.tools import ToolOutput
 from raidtui.model.array import Array
 from raidtui.model.stack import Stack
-from raidtui.stack.cache_wear import cache_disks
-from raidtui.stack.load import StackMeter
-from raidtui.stack.stack_findings import StackFinding, stack_findings
+from raidtui.monitor.stack.cache_wear import cache_disks
+from raidtui.monitor.stack.load import StackMeter
+from raidtui.monitor.stack.stack_findings import StackFinding, stack_findings
 
 TOOL_S = 10.0
 """A tool that takes longer is given up."""
@@ -210,8 +210,8 @@ class StackReader:
 
     def _read_lives(self) -> None:
         """Ask SMART; a disk that sleeps is not woken."""
-        from raidtui.wear.readings import WearReader  # noqa: PLC0415
-        from raidtui.wear.survey_wear import life_bytes  # noqa: PLC0415
+        from raidtui.monitor.wear.readings import WearReader  # noqa: PLC0415
+        from raidtui.monitor.wear.survey_wear import life_bytes  # noqa: PLC0415
 
         found = WearReader(self._root, timeout_s=self._limit_s).read(self._cache_disks)
         lives = {name: life_bytes(wear) for name, wear in found.items()}

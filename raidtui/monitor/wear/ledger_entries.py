@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from raidtui.wear.counter_units import CounterSample, UnitState, verify_unit
+from raidtui.monitor.wear.counter_units import CounterSample, UnitState, verify_unit
 
 DAY_S = 86_400
 FAULT_COUNTS = (

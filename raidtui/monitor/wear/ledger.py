@@ -16,7 +16,7 @@ from msgspec.structs import asdict, replace
 
 from raidtui.jobs.journal import journal_path
 from raidtui.jobs.state_files import Database
-from raidtui.wear.ledger_entries import DAY_S, LedgerEntry, Mark
+from raidtui.monitor.wear.ledger_entries import DAY_S, LedgerEntry, Mark
 
 PATH = "/.raidtui/wear.json"
 """Where a capture has its host's history."""

@@ -18,10 +18,10 @@ from raidtui.host.smart.smart_reader import TIMEOUT_S, SmartReader
 from raidtui.model.disk import Disk
 from raidtui.model.smart import SmartMeasurement, SmartReading, smart_node
 from raidtui.model.snapshot import Snapshot
-from raidtui.wear.array_wear import ArrayWear, judge_array
-from raidtui.wear.disk_wear import DiskWear, judge_disk
-from raidtui.wear.forecast import Forecast, forecast, rated_bytes
-from raidtui.wear.ledger import (
+from raidtui.monitor.wear.array_wear import ArrayWear, judge_array
+from raidtui.monitor.wear.disk_wear import DiskWear, judge_disk
+from raidtui.monitor.wear.forecast import Forecast, forecast, rated_bytes
+from raidtui.monitor.wear.ledger import (
     PATH,
     Ledger,
     LedgerError,
@@ -31,7 +31,7 @@ from raidtui.wear.ledger import (
     ledger_path,
     read_captured_history,
 )
-from raidtui.wear.ledger_entries import (
+from raidtui.monitor.wear.ledger_entries import (
     BY_HAND,
     LedgerEntry,
     Mark,
@@ -41,7 +41,7 @@ from raidtui.wear.ledger_entries import (
     marked_costs,
     measured_unit,
 )
-from raidtui.wear.witnesses import Confidence
+from raidtui.monitor.wear.witnesses import Confidence
 
 _HISTORY_S = 400 * 86_400.0
 _KEEP_ALL_S = 31 * 86_400.0

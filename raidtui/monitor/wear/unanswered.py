@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import SmartReading, smart_words
-from raidtui.wear.faults import DiskCode, disk_finding
+from raidtui.monitor.wear.faults import DiskCode, disk_finding
 
 _COMMAND_FAILED = 4  # smartctl(8), EXIT STATUS: also set where an optional log is missing
 _VOLUME = re.compile(

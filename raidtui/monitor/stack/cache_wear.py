@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from raidtui.model.stack import Stack, StackKind
-from raidtui.stack.load import MINUTES_S, SECONDS_S, StackMeter
+from raidtui.monitor.stack.load import MINUTES_S, SECONDS_S, StackMeter
 
 _YEAR_S = 365.25 * 86_400
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from raidtui.boot.boot_reasons import BootCode, DiskVerdict, Reason
-from raidtui.boot.boot_remedies import remedy_of
+from raidtui.monitor.boot.boot_reasons import BootCode, DiskVerdict, Reason
+from raidtui.monitor.boot.boot_remedies import remedy_of
 from raidtui.view.units import joined
 
 

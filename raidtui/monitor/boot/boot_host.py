@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from raidtui.model.array import Array
 from raidtui.model.boot import BootFacts
 from raidtui.model.stack import Stack, StackKind
-from raidtui.stack.survival import Survival
+from raidtui.monitor.stack.survival import Survival
 
 
 class BootHost:

@@ -10,9 +10,9 @@ from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.finding import Severity
 from raidtui.model.smart import SmartMeasurement, SmartReading
 from raidtui.model.survey import Device, Survey
-from raidtui.wear.disk_wear import DiskWear
-from raidtui.wear.faults import DiskCode, TroubleKind, fault_finding
-from raidtui.wear.readings import WearReader
+from raidtui.monitor.wear.disk_wear import DiskWear
+from raidtui.monitor.wear.faults import DiskCode, TroubleKind, fault_finding
+from raidtui.monitor.wear.readings import WearReader
 
 _PLAN_S = 5.0
 _DOUBTS = frozenset({DiskCode.READ_FAILED, DiskCode.SMART_DISABLED, DiskCode.SHINGLED})

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from raidtui.wear.ledger_entries import DAY_S, LedgerEntry, cost_bytes
+from raidtui.monitor.wear.ledger_entries import DAY_S, LedgerEntry, cost_bytes
 
 _WINDOWS_S = (7 * DAY_S, 30 * DAY_S, 365 * DAY_S)
 _LEAST_S = DAY_S

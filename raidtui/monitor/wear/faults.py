@@ -19,8 +19,8 @@ from msgspec.structs import replace
 
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import Attribute, SmartReading
+from raidtui.monitor.wear.ledger_entries import DAY_S, FAULT_COUNTS, LedgerEntry
 from raidtui.view.units import counted, duration
-from raidtui.wear.ledger_entries import DAY_S, FAULT_COUNTS, LedgerEntry
 
 HANDFUL = 5
 """So many reallocated sectors of an SSD are worth attention."""

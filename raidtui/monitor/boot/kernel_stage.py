@@ -7,8 +7,6 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from raidtui.boot.boot_host import BootHost
-from raidtui.boot.boot_reasons import BootCode, Reason
 from raidtui.host.md.configured import ConfiguredArray, configured_in
 from raidtui.host.readers.host_reader import whole_number
 from raidtui.model.array import Array
@@ -16,6 +14,8 @@ from raidtui.model.boot import BootEntry, BootKernel, Initramfs
 from raidtui.model.geometry import losses_left
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.stack import StackKind
+from raidtui.monitor.boot.boot_host import BootHost
+from raidtui.monitor.boot.boot_reasons import BootCode, Reason
 from raidtui.view.units import joined
 
 _MODULES = {"raid4": "raid456", "raid5": "raid456", "raid6": "raid456"}

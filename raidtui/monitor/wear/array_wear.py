@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from raidtui.model.finding import Finding, Severity
 from raidtui.model.smart import SmartReading
+from raidtui.monitor.wear.disk_wear import DiskWear
+from raidtui.monitor.wear.faults import DiskCode
 from raidtui.view.text import visible
 from raidtui.view.units import decimal_size, three_digits
-from raidtui.wear.disk_wear import DiskWear
-from raidtui.wear.faults import DiskCode
 
 
 class ArrayWear(Struct, frozen=True, kw_only=True):

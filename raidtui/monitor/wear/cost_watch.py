@@ -17,11 +17,11 @@ from raidtui.model.finding import Event, EventKind
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
 from raidtui.monitor.spans import Begun, Ended
-from raidtui.wear.costs import Spent, amounts, life_share, most_bytes, sync_words
-from raidtui.wear.disk_wear import DiskWear
-from raidtui.wear.ledger import LedgerError
-from raidtui.wear.ledger_entries import AFTER, BEFORE, sync_name
-from raidtui.wear.readings import WearReader
+from raidtui.monitor.wear.costs import Spent, amounts, life_share, most_bytes, sync_words
+from raidtui.monitor.wear.disk_wear import DiskWear
+from raidtui.monitor.wear.ledger import LedgerError
+from raidtui.monitor.wear.ledger_entries import AFTER, BEFORE, sync_name
+from raidtui.monitor.wear.readings import WearReader
 
 _LEAST_BYTES = 10**6
 _PATIENCE_S = 5.0  # a disk that hangs must not hold a repair up

@@ -6,16 +6,16 @@ from typing import Any
 
 from msgspec import Struct
 
-from raidtui.boot.boot_reasons import DiskVerdict
-from raidtui.boot.boot_verdicts import judge_boot
 from raidtui.host.boot.boot_reader import BootReader
 from raidtui.host.md.configured import read_configured
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.boot import BootFacts
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.stack import Stack
+from raidtui.monitor.boot.boot_reasons import DiskVerdict
+from raidtui.monitor.boot.boot_verdicts import judge_boot
 from raidtui.monitor.sampler import Sampler
-from raidtui.session.stack_reader import StackReader
+from raidtui.monitor.stack.stack_reader import StackReader
 
 
 class BootLook(Struct, frozen=True, kw_only=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidtui.boot.boot_reasons import BootCode, Reason
+from raidtui.monitor.boot.boot_reasons import BootCode, Reason
 
 _OF_LOADERS = frozenset(
     {

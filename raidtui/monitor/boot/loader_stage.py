@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from raidtui.boot.boot_host import BootHost
-from raidtui.boot.boot_reasons import BootCode, Reason
 from raidtui.model.boot import BootSector, Esp, EspLoader, GrubCore, SectorState
 from raidtui.model.stack import StackKind
+from raidtui.monitor.boot.boot_host import BootHost
+from raidtui.monitor.boot.boot_reasons import BootCode, Reason
 
 FALLBACK = "/EFI/BOOT/BOOTX64.EFI"
 _DEVICE = re.compile(r"\(([^)]*)\)")

@@ -9,9 +9,9 @@ from raidtui.host.knobs.cache_knobs import FoundCache
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.array import Array
 from raidtui.model.stack import Stack, StackKind, StackNode
-from raidtui.session.stack_reader import StackReader
-from raidtui.stack.stack_findings import thinner_cache
-from raidtui.stack.survival import Survival
+from raidtui.monitor.stack.stack_findings import thinner_cache
+from raidtui.monitor.stack.stack_reader import StackReader
+from raidtui.monitor.stack.survival import Survival
 
 _CACHED = frozenset({StackKind.BCACHE, StackKind.CACHE, StackKind.WRITECACHE})
 _INNER = ("-cdata", "-cvol", "-cpool")

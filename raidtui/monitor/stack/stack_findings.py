@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from raidtui.model.array import Array
 from raidtui.model.stack import VOLUMES, Stack, StackKind, StackNode
-from raidtui.stack.load import MINUTES_S, StackMeter, spread_over
-from raidtui.stack.survival import MOST_LOST, Survival
+from raidtui.monitor.stack.load import MINUTES_S, StackMeter, spread_over
+from raidtui.monitor.stack.survival import MOST_LOST, Survival
 from raidtui.view.units import binary_size, counted, joined
 
 BUSY_S = 30.0
