@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from pathlib import Path
 
-UNPACKED = Path(__file__).parents[1] / ".venv/lab-servers"
+from tests.places import HOUSE
+
+UNPACKED = HOUSE / ".venv/lab-servers"
 SERVERS = {
     "sshd": "openssh-server",
     "prometheus": "prometheus",

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-HOUSE = Path(__file__).parents[1]
+from tests.places import HOUSE
+
 PRODUCT = HOUSE / "raidtui"
 
 SAME_NAME = {

@@ -14,8 +14,8 @@ import pytest
 from raidtui.jobs.alert_spool import AlertSpool, spool_folder
 from raidtui.model.alert import Channel
 from raidtui.session.alerts import keep_channels
+from tests.places import HOUSE
 
-HOUSE = Path(__file__).parents[2]
 SENDMAIL = """\
 #!/bin/sh
 cat >"{folder}/mail.$$" && mv "{folder}/mail.$$" "{folder}/got.$$"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from raidtui.monitor.boot.boot_reasons import BootCode
+from tests.places import HOUSE
 
-TEXT = (Path(__file__).parents[2] / "docs" / "boot-check.md").read_text(encoding="utf-8")
+TEXT = (HOUSE / "docs" / "boot-check.md").read_text(encoding="utf-8")
 
 
 def test_every_code() -> None:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.lab.guests.boot import REPOSITORY
+from tests.places import FIXTURES
 
-FILE = Path(__file__).parents[1] / "fixtures" / "boot" / "images.json"
+FILE = FIXTURES / "boot" / "images.json"
 BASE = "healthy"
 _FOLDER = re.compile(r"/tmp/raidtui-proof\.\w+")
 

@@ -27,10 +27,11 @@ from raidtui.session.watch import HostWatch
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid10
 from tests.hosts.stack_host import STATUS_FILE, StackHost
+from tests.places import HOUSE
 
 UNITS = Path(raidtui.__file__).parent / "systemd"
 HIDDEN = "/sys/bus/pci/drivers/ahci/0000:00:17.0/remapped_nvme"
-DOCS = Path(__file__).parents[2] / "docs" / "advice.md"
+DOCS = HOUSE / "docs" / "advice.md"
 
 
 def ran(root: HostReader, *words: str) -> int:

@@ -33,10 +33,10 @@ from raidtui.session.alerts import keep_channels, read_channels
 from tests.alerts.servers import SECRET, Web
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid10
+from tests.places import HOUSE
 
 pytestmark = pytest.mark.usefixtures("not_root")
 
-HOUSE = Path(__file__).parents[2]
 DOCS = (HOUSE / "docs" / "alerts.md").read_text()
 HOOKED = """\
 import os, sys

@@ -31,8 +31,9 @@ from tests.bench.recorded import MIXED, NO_SPACE
 from tests.bench.records import JOB, READ, record, samples
 from tests.bench.working import feeding
 from tests.command.test_docs import subcommands
+from tests.places import HOUSE
 
-TEXT = (Path(__file__).parents[2] / "docs" / "bench.md").read_text(encoding="utf-8")
+TEXT = (HOUSE / "docs" / "bench.md").read_text(encoding="utf-8")
 MIB = 1 << 20
 
 
@@ -499,8 +500,7 @@ def test_the_document_is_whole() -> None:
 
 def test_every_event_is_reported() -> None:
     source = "".join(
-        (Path(__file__).parents[2] / "raidtui" / "bench" / "run" / name).read_text()
-        for name in ("bench_worker.py", "stage.py")
+        (HOUSE / "raidtui" / "bench" / "run" / name).read_text() for name in ("bench_worker.py", "stage.py")
     )
     for event in set(re.findall(r'event="([a-z ]+)"', source)):
         assert f"`{event}`" in TEXT, event

@@ -4,13 +4,12 @@ import argparse
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from raidtui.cli import build_parser
+from tests.places import HOUSE
 
 PROSE = {"rescue reads them"}
 """Where the word after a command is a verb of English."""
-HOUSE = Path(__file__).parents[2]
 # Up to what ends a command in a sentence; a value that is put in is one X.
 SAID = re.compile(
     r"\braidtui ((?:--?[a-z][a-z-]*|[A-Za-z][\w-]*)(?:[= ](?:--?[a-z][\w-]*|[\w/-]+(?:\.[\w/-]+)*))*)"

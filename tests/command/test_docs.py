@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -13,8 +12,8 @@ from raidtui.cli import build_parser
 from raidtui.jobs.plan_file import PlanFile
 from raidtui.jobs.states import FINAL
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, RefusalCode, Step
+from tests.places import HOUSE
 
-HOUSE = Path(__file__).parents[2]
 TEXT = (HOUSE / "docs" / "plans.md").read_text(encoding="utf-8")
 
 

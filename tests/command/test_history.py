@@ -7,7 +7,6 @@ import json
 import re
 import time
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,9 +20,10 @@ from raidtui.model.log_line import LogGap
 from raidtui.timeline.entries import Origin
 from raidtui.timeline.incident_causes import IncidentCause
 from tests.demo.scene import Scene
+from tests.places import HOUSE
 from tests.session.test_timeline import RING, THREE, host
 
-DOCS = (Path(__file__).parents[2] / "docs" / "history.md").read_text()
+DOCS = (HOUSE / "docs" / "history.md").read_text()
 FAILED = "sdd2 failed: md no longer uses it"
 
 

@@ -3,7 +3,6 @@
 import configparser
 import json
 import re
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -17,8 +16,9 @@ from raidtui.monitor.sampler import Sampler
 from raidtui.plans.pace_plan import paced_array, plan_pace
 from raidtui.plans.pace_words import pace_sentence
 from raidtui.session.pace import typed_request
+from tests.places import HOUSE
 
-HERE = Path(__file__).parents[2]
+HERE = HOUSE
 UNITS, DOCS = HERE / "raidtui/systemd", HERE / "docs/pace.md"
 ARRAY = PacedArray(name="md127", uuid="", title="data")
 NEWS = PaceNews(

@@ -18,6 +18,7 @@ from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.plans.create.create_request import CreateRequest, OnTop
 from tests.command.host import OLD, Host, opens
 from tests.hosts.trees import host_tree, raid1, raid10
+from tests.places import HOUSE
 
 DATA = raid10().array_uuid
 UUID = "01234567:89abcdef:01234567:89abcdef"
@@ -432,7 +433,7 @@ def test_a_refusal_for_people_is_no_json(host: Host, capsys: pytest.CaptureFixtu
 
 
 def test_every_code_is_given_somewhere() -> None:
-    house = Path(__file__).parents[2] / "raidtui"
+    house = HOUSE / "raidtui"
     source = "".join(path.read_text(encoding="utf-8") for path in house.rglob("*.py"))
     assert [code for code in RefusalCode if f"RefusalCode.{code.name}" not in source] == []
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -17,8 +16,9 @@ from raidtui.host.tools import output_path
 from raidtui.pull.standing import OtherState, PullStage
 from raidtui.session.pull import Pulls, read_look
 from tests.hosts.bays import SERIALS, BayHost, without
+from tests.places import HOUSE
 
-DOCS = (Path(__file__).parents[2] / "docs" / "pull.md").read_text(encoding="utf-8")
+DOCS = (HOUSE / "docs" / "pull.md").read_text(encoding="utf-8")
 
 
 def ran(root: HostReader, *words: str) -> int:

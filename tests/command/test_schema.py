@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import errno
 import json
-from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -19,8 +18,9 @@ from raidtui.session.watch import HostWatch
 from tests.hosts.captures import ALL_CAPTURES, capture_text
 from tests.hosts.members import TWO
 from tests.hosts.trees import Syncing, container, host_tree, inactive, raid0, raid1, raid5, raid6, raid10
+from tests.places import HOUSE
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = HOUSE / "docs"
 SCHEMA: dict[str, Any] = json.loads((DOCS / "status.schema.json").read_text())
 
 TREES = {

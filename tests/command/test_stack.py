@@ -17,8 +17,9 @@ from raidtui.host.readers.opening import open_root
 from raidtui.model.stack import StackKind
 from raidtui.monitor.stack.stack_findings import StackCode
 from tests.hosts.stack_host import STATUS_FILE, StackHost
+from tests.places import HOUSE
 
-DOCS = Path(__file__).parents[2] / "docs" / "stack.md"
+DOCS = HOUSE / "docs" / "stack.md"
 
 
 def ran(root: HostReader, *words: str) -> int:

@@ -19,8 +19,9 @@ from raidtui.plans.tune.profiles import BUILT_IN
 from tests.hosts.kernel import ends
 from tests.hosts.specs import raid0, raid5
 from tests.hosts.tune_host import BLOCK, FOUR, INTEL, RULES, TuneHost, parity
+from tests.places import HOUSE
 
-DOC = (Path(__file__).parents[2] / "docs" / "tune.md").read_text(encoding="utf-8")
+DOC = (HOUSE / "docs" / "tune.md").read_text(encoding="utf-8")
 SDA_BY = "kernel; scheduler, queue_depth, nr_requests: not known"
 SDC_BY = "kernel; queue_depth: 60-ssd.rules:1"
 VM = raid5(label="vm", members=("sde", "sdf", "sdg"), attributes=parity(), bitmap=(0, 1))
@@ -374,6 +375,6 @@ def test_the_document_names_every_field(tune: Run) -> None:
 
 
 def test_the_document_names_every_code() -> None:
-    source = Path(__file__).parents[2] / "raidtui" / "plans" / "tune" / "findings.py"
+    source = HOUSE / "raidtui" / "plans" / "tune" / "findings.py"
     codes = re.findall(r'"(tune-[a-z-]+)"', source.read_text())
     assert sorted(cells("### codes of findings")) == sorted(codes)

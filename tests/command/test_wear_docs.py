@@ -21,10 +21,10 @@ from raidtui.monitor.wear.faults import DiskCode
 from raidtui.monitor.wear.witnesses import Confidence
 from raidtui.wear.wear_report import metric_lines, wear_dict, wear_of_text
 from tests.demo.scene import Scene
+from tests.places import HOUSE
 from tests.wear.disks import NAMES, facts, smartctl_json, text_of
 from tests.wear.hosts import TB, asleep, evo
 
-HOUSE = Path(__file__).parents[2]
 TEXT = (HOUSE / "docs" / "wear.md").read_text(encoding="utf-8")
 UNITS = Path(raidtui.__file__).parent / "systemd"
 

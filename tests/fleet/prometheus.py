@@ -17,9 +17,10 @@ from typing import Any
 from msgspec import Struct
 
 from tests.lab.guests.deadline import wait_until
+from tests.places import HOUSE
 from tests.servers import server
 
-RULES = Path(__file__).parents[2] / "fleet/prometheus"
+RULES = HOUSE / "fleet/prometheus"
 _CONFIG = """\
 global: {{scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}}
 rule_files: [{folder}/rules.yml]

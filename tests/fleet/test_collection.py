@@ -14,8 +14,9 @@ import pytest
 
 import raidtui
 from raidtui.cli import build_parser
+from tests.places import HOUSE
 
-COLLECTION = Path(__file__).parents[2] / "fleet/ansible"
+COLLECTION = HOUSE / "fleet/ansible"
 BIN = Path(sys.executable).parent
 ROLE = """\
 - hosts: all

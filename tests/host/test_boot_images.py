@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import lzma
-from pathlib import Path
 
 import pytest
 
@@ -12,8 +11,9 @@ from raidtui.host.boot.boot_images import newest, read_kernels
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.model.boot import Initramfs
 from tests.host.test_initramfs import archive, entry
+from tests.places import FIXTURES
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "boot"
+FIXTURES = FIXTURES / "boot"
 VERSION = "6.1.0-50-cloud-amd64"
 CONF = b"ARRAY /dev/md0 UUID=11111111:22222222:33333333:44444444\n"
 LEVELS = ("linear", "raid0", "raid1", "raid10", "raid456")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import lzma
-from pathlib import Path
 
 import pytest
 
@@ -11,8 +10,9 @@ from raidtui.host.boot.device_bytes import DeviceBytes, DeviceBytesError
 from raidtui.host.boot.efi import read_loaders
 from raidtui.host.boot.fat import Fat, FatError
 from raidtui.host.readers.memory_reader import MemoryReader
+from tests.places import FIXTURES
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "boot"
+FIXTURES = FIXTURES / "boot"
 UUID = "55555555-6666-4777-8888-999999999999"
 
 

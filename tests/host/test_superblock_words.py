@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +9,9 @@ import pytest
 from raidtui.host.md.mdadm import parse_export
 from raidtui.host.md.superblock_words import parse_superblock
 from raidtui.model.survey import ContainerVolume, MemberRole, PendingReshape, Superblock
+from tests.places import FIXTURES
 
-FIXTURES = Path(__file__).parents[1] / "fixtures" / "examine"
+FIXTURES = FIXTURES / "examine"
 
 
 def examined(name: str, *changes: tuple[str, str]) -> Superblock:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from pathlib import Path
 
-MDSTAT = Path(__file__).parents[1] / "fixtures" / "mdstat"
+from tests.places import FIXTURES
+
+MDSTAT = FIXTURES / "mdstat"
 ALL_CAPTURES = tuple(sorted(path.name for path in MDSTAT.glob("*.txt")))
 
 

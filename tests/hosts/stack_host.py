@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 
 from raidtui.host.diskstats import DISKSTATS
 from raidtui.host.readers.host_reader import captured_links
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.stack.device_mapper import STATUS
 from raidtui.host.tools import output_path
+from tests.places import FIXTURES
 
-CAPTURE = Path(__file__).parents[1] / "fixtures" / "stack" / "laboratory.json"
+CAPTURE = FIXTURES / "stack" / "laboratory.json"
 STATUS_FILE = output_path(STATUS)
 
 

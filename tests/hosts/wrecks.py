@@ -1,11 +1,11 @@
 """Hosts with a wreck that tests/lab/guests/wrecks made: what its diagnosis read there, held in memory."""
 
 import json
-from pathlib import Path
 
 from raidtui.host.readers.memory_reader import MemoryReader
+from tests.places import FIXTURES
 
-WRECKED = Path(__file__).parents[1] / "fixtures/rescue"
+WRECKED = FIXTURES / "rescue"
 KEPT = ("/proc/mdstat", "/sys/", "/run/udev/data/b", "/.raidtui/")
 """The paths that are kept; the configuration of the machine that they were made on is not."""
 

@@ -23,6 +23,7 @@ from raidtui.jobs.sandbox import (
 )
 from raidtui.jobs.sandbox_launcher import NOT_STARTED, OPTIONAL
 from tests.lab.guests.deadline import wait_until
+from tests.places import HOUSE
 
 OPEN = (*WITHOUT_ROOT, "limits")
 """Without these it needs neither root nor a kernel that allows namespaces."""
@@ -72,9 +73,7 @@ def test_a_part_that_does_not_hold() -> None:
     outer = Sandbox(without=tuple(part for part in OPEN if part != "caps" or os.geteuid()), calls=False)
     for without, expected in ((bare.without, NOT_STARTED), (OPEN, 0)):
         argv = (sys.executable, "-c", inner, ",".join(without))
-        status, out, err, _ = ended(
-            Sandbox(folder=str(Path(__file__).parents[2]), without=outer.without, calls=False), *argv
-        )
+        status, out, err, _ = ended(Sandbox(folder=str(HOUSE), without=outer.without, calls=False), *argv)
         assert status == expected, (out, err)
         assert ("sandbox: mount: " in out) == (expected == NOT_STARTED)
 
@@ -113,9 +112,7 @@ def test_it_ends_with_whoever_started_it() -> None:
         "import time\nfrom tests.jobs.test_sandbox import started, OPEN, Sandbox\n"
         "with started(Sandbox(without=OPEN, calls=False), ('/bin/sleep', '60')): time.sleep(60)"
     )
-    with subprocess.Popen(
-        (sys.executable, "-c", code), stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]
-    ) as starter:
+    with subprocess.Popen((sys.executable, "-c", code), stdout=subprocess.PIPE, cwd=HOUSE) as starter:
         wait_until(lambda: "sleep" in _below(starter.pid), what="the tool")
         tree = psutil.Process(starter.pid).children(recursive=True)
         starter.kill()

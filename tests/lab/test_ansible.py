@@ -3,13 +3,12 @@
 import json
 import re
 import shlex
-from pathlib import Path
 
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import states
+from tests.places import HOUSE
 
-HOUSE = Path(__file__).parents[2]
 PLAYBOOK = HOUSE / "tests/fleet/playbook.yml"
 _PLACE = "/tmp/collections/ansible_collections/raidtui"
 

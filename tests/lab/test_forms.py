@@ -5,7 +5,6 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -15,6 +14,7 @@ from tests.lab.guests.console import open_console
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import plan, raidtui
+from tests.places import HOUSE
 
 IMSM = "IMSM_NO_PLATFORM=1 IMSM_DEVNAME_AS_SERIAL=1"
 ASKED, GO = "/tmp/asked", "/tmp/go"
@@ -173,8 +173,7 @@ def test_where_mdadm_finds_a_superblock_it_is_asked(guest: Guest, metadata: str)
         assert made.status == 0, made.output
     path = guest.put("looks.py", LOOKS.encode())
     result = guest.run(
-        f"PYTHONPATH={shlex.quote(str(Path(__file__).parents[2]))}"
-        f" {IMSM} {sys.executable} {path} {shlex.join([*names, blank])}"
+        f"PYTHONPATH={shlex.quote(str(HOUSE))} {IMSM} {sys.executable} {path} {shlex.join([*names, blank])}"
     )
     assert result.status == 0, result.output
     found = json.loads(result.stdout)

@@ -11,7 +11,6 @@ import math
 import re
 from collections import deque
 from collections.abc import Iterator
-from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,8 +18,9 @@ from msgspec.structs import replace
 from raidtui.monitor.brakes import DeviceLoad
 from raidtui.monitor.sync_end import Estimate, SyncEnd
 from raidtui.monitor.sync_track import SyncSample, SyncTrack
+from tests.places import FIXTURES
 
-FOLDER = Path(__file__).parent.parent / "fixtures" / "syncs"
+FOLDER = FIXTURES / "syncs"
 NAMES = sorted(path.name.removesuffix(".tsv.gz") for path in FOLDER.glob("*.tsv.gz"))
 _BUSY_MS, _BLOCK_S = 7, 5.0
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -29,6 +28,7 @@ from tests.hosts.trees import (
     raid10,
     snapshot_of,
 )
+from tests.places import HOUSE
 
 REBUILD = Syncing(action="recover", done_kib=5, speed_kib_s=5)
 INFO, ATTENTION, DEGRADED, FAILED = Severity.INFO, Severity.ATTENTION, Severity.DEGRADED, Severity.FAILED
@@ -943,7 +943,7 @@ def test_only_arrays_that_changed_are_judged_again() -> None:
 
 
 def test_every_code_is_documented() -> None:
-    text = (Path(__file__).parents[2] / "docs" / "status-json.md").read_text()
+    text = (HOUSE / "docs" / "status-json.md").read_text()
     table = text.partition("| `code` | `severity` | means |")[2].partition("\n\n")[0]
     first = [line.split("|")[1] for line in table.strip().split("\n")[1:]]
     documented = [code for cell in first for code in re.findall(r"`([a-z-]+)`", cell)]

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from raidtui.jobs.lock import boot_id, started_s
+from tests.places import HOUSE
 
-FUNCTIONS = Path(__file__).parents[2] / "release" / "packaged" / "functions.sh"
+FUNCTIONS = HOUSE / "release" / "packaged" / "functions.sh"
 REFUSED = "raidtui: a job is running; wait for its end, or cancel it: raidtui jobs\n"
 
 

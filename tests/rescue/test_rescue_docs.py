@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from raidtui.command.rescue_diagnose import report_dict
 from raidtui.rescue.mismatch.mismatch_records import ContentKind, MismatchVerdict
 from raidtui.rescue.records import CauseCode, Presence, RescueArray, RescueMember, WayCode
 from raidtui.rescue.rescue_verdict import VerdictCode
 from raidtui.session.rescue import RescueReport
+from tests.places import HOUSE
 
-TEXT = (Path(__file__).parents[2] / "docs" / "rescue.md").read_text(encoding="utf-8")
+TEXT = (HOUSE / "docs" / "rescue.md").read_text(encoding="utf-8")
 
 
 def first_cells(heading: str) -> list[str]:

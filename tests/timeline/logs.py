@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 
 from raidtui.host.logs.ring import ARGV, read_ring
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import output_path
 from raidtui.model.log_line import LogLine, Writer
 from raidtui.timeline.entries import Entry, entry_of
+from tests.places import FIXTURES
 
-LOGS = Path(__file__).parents[1] / "fixtures" / "logs"
+LOGS = FIXTURES / "logs"
 EPOCH_S = 1_764_000_000.0
 BOOT = "b" * 32
 

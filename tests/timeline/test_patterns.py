@@ -12,6 +12,7 @@ from raidtui.model.log_line import LogLine, Writer
 from raidtui.timeline.catalogue import Found, find_pattern, matters
 from raidtui.timeline.entries import entry_of, words_of
 from raidtui.timeline.patterns import compiled, groups_of, patterns
+from tests.places import HOUSE
 from tests.timeline.logs import captured, line
 
 EXAMPLES = dict(
@@ -19,7 +20,7 @@ EXAMPLES = dict(
     for row in Path(__file__).with_name("examples.tsv").read_text().splitlines()
     if not row.startswith("#")
 )
-DOCS = Path(__file__).parents[2] / "docs" / "history.md"
+DOCS = HOUSE / "docs" / "history.md"
 OF_KERNEL = {"md", "ata", "nvme", "scsi", "usb", "block", "boot"}
 
 

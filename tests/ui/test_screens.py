@@ -13,6 +13,7 @@ from raidtui.model.finding import Event, EventKind, Tone
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import Syncing, raid5, raid6, raid10
 from tests.hosts.trees import host_tree
+from tests.places import HOUSE
 from tests.ui.staging import (
     SIZES,
     WIDE,
@@ -288,7 +289,7 @@ def test_broken_theme(shows: Shows, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _shipped() -> list[str]:
-    return [str(Path(__file__).parents[2] / "themes")]
+    return [str(HOUSE / "themes")]
 
 
 def test_trouble(shows: Shows) -> None:

@@ -10,8 +10,9 @@ from textual.color import Color
 from raidtui.first_frame import read_colours
 from raidtui.ui.themes import ThemeError, load_themes, parse_theme, pick, shipped_theme
 from raidtui.view.palette import COLOURS, choose_theme
+from tests.places import HOUSE
 
-SHIPPED = Path(__file__).parents[2] / "themes"
+SHIPPED = HOUSE / "themes"
 LEAST = {"dark": 4.5, "light": 4.5, "high-contrast": 7.0}
 TEXT = ("foreground", "dim", "strong", "ok", "warn", "bad", "accent")
 GOOD = "[colors]\n" + "".join(f'{name} = "#a0b0c0"\n' for name in COLOURS)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.model.smart import SmartReading
+from tests.places import FIXTURES
 
-FOLDER = Path(__file__).parent.parent / "fixtures" / "smart"
+FOLDER = FIXTURES / "smart"
 NAMES = tuple(sorted(path.stem for path in FOLDER.glob("*.json")))
 _PROTOCOLS = {"sat": "ATA", "nvme": "NVMe", "scsi": "SCSI"}
 
