@@ -13,7 +13,7 @@ from raidtui.model.boot import Initramfs
 from tests.host.test_initramfs import archive, entry
 from tests.places import FIXTURES
 
-FIXTURES = FIXTURES / "boot"
+BOOT_FIXTURES = FIXTURES / "boot"
 VERSION = "6.1.0-50-cloud-amd64"
 CONF = b"ARRAY /dev/md0 UUID=11111111:22222222:33333333:44444444\n"
 LEVELS = ("linear", "raid0", "raid1", "raid10", "raid456")
@@ -27,7 +27,7 @@ MKINITCPIO = (
 
 def names_of(file: str) -> list[str]:
     """The names in a real one, of Debian 12."""
-    return lzma.decompress((FIXTURES / f"{file}.names.xz").read_bytes()).decode().split("\n")[:-1]
+    return lzma.decompress((BOOT_FIXTURES / f"{file}.names.xz").read_bytes()).decode().split("\n")[:-1]
 
 
 def read(*entries: bytes, name: str = f"initrd.img-{VERSION}", version: str = VERSION) -> Initramfs:

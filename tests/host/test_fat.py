@@ -12,12 +12,12 @@ from raidtui.host.boot.fat import Fat, FatError
 from raidtui.host.readers.memory_reader import MemoryReader
 from tests.places import FIXTURES
 
-FIXTURES = FIXTURES / "boot"
+BOOT_FIXTURES = FIXTURES / "boot"
 UUID = "55555555-6666-4777-8888-999999999999"
 
 
 def image(bits: int) -> bytes:
-    return lzma.decompress((FIXTURES / f"esp-fat{bits}.xz").read_bytes())
+    return lzma.decompress((BOOT_FIXTURES / f"esp-fat{bits}.xz").read_bytes())
 
 
 def device(data: bytes) -> DeviceBytes:

@@ -11,11 +11,11 @@ from raidtui.host.md.superblock_words import parse_superblock
 from raidtui.model.survey import ContainerVolume, MemberRole, PendingReshape, Superblock
 from tests.places import FIXTURES
 
-FIXTURES = FIXTURES / "examine"
+EXAMINED = FIXTURES / "examine"
 
 
 def examined(name: str, *changes: tuple[str, str]) -> Superblock:
-    text, _, export = (FIXTURES / f"{name}.txt").read_text().partition("\n---\n")
+    text, _, export = (EXAMINED / f"{name}.txt").read_text().partition("\n---\n")
     for old, new in changes:
         assert old in text
         text = text.replace(old, new)
