@@ -28,14 +28,14 @@ import psutil
 from benchmarks.probe import Probe
 from benchmarks.records import Script
 from benchmarks.trees import CHECKOUT
-from raidtui.bench.place import Place
-from raidtui.bench.results.run_store import Results
-from raidtui.bench.run.bench_jobs import find_bench, make_job
-from raidtui.bench.run.bench_worker import BenchWorker
-from raidtui.bench.schedule import Schedule
-from raidtui.bench.workload import Workload, workload_options
+from raidtui.app.launch import launch
+from raidtui.features.bench.place import Place
+from raidtui.features.bench.results.run_store import Results
+from raidtui.features.bench.run.bench_jobs import find_bench, make_job
+from raidtui.features.bench.run.bench_worker import BenchWorker
+from raidtui.features.bench.schedule import Schedule
+from raidtui.features.bench.workload import Workload, workload_options
 from raidtui.host.readers.opening import open_root
-from raidtui.ui.launch import launch
 
 ROUNDS, QUICK_ROUNDS = 11, 5
 LIMIT_S = 120.0
@@ -183,7 +183,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     path = arguments.folder / "journal.jsonl"
     with (
         patch("raidtui.jobs.store.journal_path", lambda: path),
-        patch("raidtui.bench.results.run_store.journal_path", lambda: path),
+        patch("raidtui.features.bench.results.run_store.journal_path", lambda: path),
     ):
         if arguments.command == "watch":
             launch(open_root("/"), theme=None, mouse=False)

@@ -18,10 +18,10 @@ import tempfile
 import time
 from pathlib import Path
 
-from raidtui.fleet.answers import FleetRow, FleetState
-from raidtui.fleet.asking import AskSettings, ask_all
-from raidtui.fleet.hosts import host_of
-from tests.fleet.sshd import Sshd, running
+from raidtui.features.fleet.answers import FleetRow, FleetState
+from raidtui.features.fleet.asking import AskSettings, ask_all
+from raidtui.features.fleet.hosts import host_of
+from tests.features.fleet.sshd import Sshd, running
 
 GOAL = 1.3
 REFUSED, SILENT = ("dead0",), ("dead1", "dead2")

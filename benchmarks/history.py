@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from raidtui.features.history.session import read_history
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tool_pieces import tool_pieces
-from raidtui.session.timeline import read_history
 
 GOAL_S = 1.0
 BOOTS = ("a" * 32, "b" * 32, "c" * 32)

@@ -9,9 +9,9 @@ import random
 import tempfile
 from pathlib import Path
 
-from raidtui.rescue.search.find_geometry import SearchRequest, search_geometry
-from tests.rescue.images import ext4
-from tests.rescue.striping import MIB, write_members
+from raidtui.features.rescue.search.find_geometry import SearchRequest, search_geometry
+from tests.features.rescue.images import ext4
+from tests.features.rescue.striping import MIB, write_members
 
 SIZES = {"32 MiB": 32 * MIB, "1 GiB": 1 << 30, "64 GiB": 64 << 30, "4 TiB": 4 << 40}
 CASES = (

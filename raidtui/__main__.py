@@ -21,7 +21,7 @@ def main() -> None:
     live = _opens_console(argv)
     if live is not None:
         sys.exit(_open_console(*live))
-    from raidtui.cli import run_line  # noqa: PLC0415
+    from raidtui.app.cli import run_line  # noqa: PLC0415
 
     sys.exit(run_line(argv))
 
@@ -59,11 +59,11 @@ def _open_console(root: str, theme: str | None, mouse: bool, readonly: bool) -> 
     try:
         show(root, theme, readonly=readonly)
         _prepare_imports(TERMINAL.end)
+        from raidtui.app.palette_later import import_app  # noqa: PLC0415
         from raidtui.host.readers.opening import open_root  # noqa: PLC0415
-        from raidtui.ui.palette_later import import_app  # noqa: PLC0415
 
         import_app()
-        from raidtui.ui.launch import launch  # noqa: PLC0415
+        from raidtui.app.launch import launch  # noqa: PLC0415
 
         sys.modules.pop("ssl", None)
         host = open_root(root or "/")

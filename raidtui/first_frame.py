@@ -112,7 +112,7 @@ def _configured_theme() -> str | None:
 
 
 def read_colours(name: str) -> dict[str, str]:
-    """Return a theme's colours; {} for an unknown theme. ``raidtui.ui.themes`` validates the file."""
+    """Return a theme's colours; {} for an unknown theme. ``raidtui.frame.themes`` validates the file."""
     if not name or "/" in name or name.startswith("."):
         return {}
     for folder in theme_folders():

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from raidtui import cli
+from raidtui.app import cli
 
 _HIDDEN = argparse.SUPPRESS
 _INTERNAL = "work"

@@ -1,7 +1,7 @@
 """What all tests share: a fixed environment, and where the accepted pictures are.
 
 Pictures are ``snapshots/<module>/<test>.svg`` beside the tests, ``test_`` left out. One that no test asks for
-fails a run of the whole of tests/ui, and goes with ``--snapshot-update``.
+fails a run of all screens, and goes with ``--snapshot-update``.
 
 Several workers (``-n``) share the files out: a file goes to one of them, and so do all tests with the guest
 that has hardware, which is slow to boot. A file that takes long names groups of its own, in place of it.
@@ -24,8 +24,11 @@ from hypothesis import HealthCheck, settings
 from syrupy.location import PyTestLocation
 from syrupy.types import SnapshotIndex
 
-from tests.alerts.servers import Web, web_server
 from tests.extent import WHOLE
+from tests.features.alerts.servers import Web, web_server
+from tests.frame.stage_fixtures import ask, hurried, shows, staged_clock
+
+__all__ = ["ask", "hurried", "shows", "staged_clock"]
 
 HERE = Path(__file__).parent
 PICTURES = HERE.parent / "snapshots"
@@ -121,7 +124,24 @@ def _ran_all_of_ui(session: pytest.Session) -> bool:
     if any("::" in argument for argument in chosen.file_or_dir) or getattr(chosen, "lf", False):
         return False
     collected = {item.path for item in getattr(session, "items", ())}
-    return session.shouldstop is False and set((HERE / "ui").rglob("test_*.py")) <= collected
+    return (
+        session.shouldstop is False
+        and {path for path in HERE.rglob("test_*.py") if staged(path)} <= collected
+    )
+
+
+def staged(path: Path) -> bool:
+    """Whether the tests of a file look at screens."""
+    parts = path.relative_to(HERE).parts
+    return parts[0] in {"app", "frame"} or "screen" in parts
+
+
+@pytest.fixture(autouse=True)
+def on_stage(request: pytest.FixtureRequest) -> None:
+    """What tests of screens have in common."""
+    if staged(request.path):
+        request.getfixturevalue("staged_clock")
+        request.getfixturevalue("hurried")
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ import pytest
 
 import raidtui
 from raidtui.built import MARK, ONE_FILE_VARIABLE, Built, how_built, lasting_command, version_line
+from raidtui.features.alerts.alert_plan import hook_text, owner, unit_text
 from raidtui.jobs.alert_channel import _why_no_service
-from raidtui.session.alert_plan import hook_text, owner, unit_text
 
 FROM_HERE = (sys.executable, "-P", "-m", "raidtui")
 

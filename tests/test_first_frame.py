@@ -11,19 +11,19 @@ from pathlib import Path
 import pytest
 
 from raidtui import first_frame
+from raidtui.features.arrays.screen.array_rows import brief_of, ordered, state_of
 from raidtui.first_frame import SMALLEST, TERMINAL, frame, paint, read_colours, show
 from raidtui.host.md.mdstat import parse_mdstat
 from raidtui.host.readers.opening import open_root
-from raidtui.session.watch import HostWatch
-from raidtui.ui.arrays.array_rows import brief_of, ordered, state_of
 from raidtui.view.array_row import brief_line
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width
+from raidtui.watch.watch import HostWatch
+from tests.frame.states import ARRAYS, STATES
 from tests.hosts.captures import ALL_CAPTURES, capture_text
 from tests.hosts.trees import host_tree
 from tests.lab.guests.terminal import Terminal, host_terminal
 from tests.monitor.test_health import LOUD, QUIET
-from tests.ui.states import ARRAYS, STATES
 
 SIZES = ((80, 24), (120, 40), (60, 15))
 TREES = sorted(set(STATES) - {"no-md", "many"})

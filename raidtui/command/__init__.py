@@ -1,1 +1,1 @@
-"""One module per subcommand: its arguments, its text, its JSON."""
+"""What subcommands share: output, names of devices, how a job is followed."""

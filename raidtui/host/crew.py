@@ -1,6 +1,6 @@
 """A few threads that do many small readings at once. One that hangs does not delay the others.
 
-Waiting uses a descriptor, never a lock with a timeout: see ``raidtui.session.host_thread``.
+Waiting uses a descriptor, never a lock with a timeout: see ``raidtui.watch.host_thread``.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     """One statement about an array or a disk.
 
     Args:
-        code: what it says, for programs: a ``FindingCode`` for arrays; ``raidtui.wear`` has codes for disks.
+        code: what it says, for programs: a ``FindingCode`` for arrays; ``monitor/wear`` has codes for disks.
         subject: the array's key (its UUID, or its name without one), or "" for the host.
         name: the subject's name for people.
         sentence: the fact.

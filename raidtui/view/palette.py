@@ -1,7 +1,7 @@
 """Themes as flat tables of colours: the folders of their files, the choice of one, and its colours.
 
 Standard library only: the first frame needs the colours before anything else is loaded. The screen validates
-the same files (``raidtui.ui.themes``).
+the same files (``raidtui.frame.themes``).
 """
 
 from __future__ import annotations

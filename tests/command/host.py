@@ -47,5 +47,5 @@ class Host(Kernel):
 
 def opens(monkeypatch: Any, host: Host) -> Host:
     """Let the command line look at this host."""
-    monkeypatch.setattr("raidtui.cli.open_root", lambda _: host)
+    monkeypatch.setattr("raidtui.app.cli.open_root", lambda _: host)
     return host

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import raidtui
-from raidtui.cli import run
+from raidtui.app.cli import run
 from raidtui.view.glyphs import CELLS, LINES, TWINS, register
 from raidtui.view.text import cell_width
 from tests.hosts.trees import host_tree, raid1, raid10

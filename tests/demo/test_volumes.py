@@ -8,6 +8,8 @@ from itertools import pairwise
 import pytest
 
 from raidtui.demo.demo_host import demo_root
+from raidtui.features.stack.plan_caches import plan_detach, plan_flush
+from raidtui.features.tune.session import Tuner
 from raidtui.host.block import candidate_names
 from raidtui.jobs.states import JobState
 from raidtui.model.knob import KnobScope, Subject
@@ -18,9 +20,7 @@ from raidtui.monitor.sampler import Sampler
 from raidtui.monitor.stack.load import MINUTES_S
 from raidtui.monitor.stack.stack_findings import StackCode
 from raidtui.monitor.stack.stack_reader import StackReader
-from raidtui.plans.caches import plan_detach, plan_flush
-from raidtui.session.played_jobs import PlayedJobs
-from raidtui.session.tuning import Tuner
+from raidtui.watch.played_jobs import PlayedJobs
 
 
 def test_the_stack_of_the_demo() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from raidtui.command.capture import write_capture
+from raidtui.app.commands.capture import write_capture
 from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.readers.opening import open_root
 from raidtui.model.knob import Tuning

@@ -22,7 +22,7 @@ from raidtui.model.smart import SmartReading, smart_node, smart_type, smart_word
 from raidtui.monitor.sampler import Sampler
 from raidtui.monitor.wear.readings import WearReader
 from tests.hosts.specs import raid1
-from tests.wear.hosts import TB, WearHost, evo
+from tests.monitor.wear.hosts import TB, WearHost, evo
 
 DATA = raid1("md127", "data", members=("sda1", "sdb1"))
 

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 import raidtui
-from raidtui.bench.run.fio_process import read_fio_version, refuse_fio
+from raidtui.features.bench.run.fio_process import read_fio_version, refuse_fio
+from raidtui.features.rescue.mismatch.owners import unreadable
 from raidtui.host import openers, tools
 from raidtui.host.examine import read_mdadm_version
 from raidtui.host.logs.ring import read_ring
@@ -30,7 +31,6 @@ from raidtui.model.answer import Answer, AnswerKind
 from raidtui.model.plan import RefusalCode
 from raidtui.model.refuse_silence import refuse_silence
 from raidtui.model.smart import NoReading, Unread
-from raidtui.rescue.mismatch.owners import unreadable
 
 _HANGS, _NONSENSE = "exec sleep 600", "echo nonsense"
 SCRIPTS = {

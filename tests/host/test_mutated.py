@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.bench.results.run_store import Results, ResultsError
+from raidtui.features.bench.results.run_store import Results, ResultsError
 from raidtui.host.knobs.udev_rules import parse_rules
 from raidtui.monitor.wear.ledger import Ledger, LedgerError, read_captured_history
-from tests.bench.records import record
+from tests.features.bench.records import record
 from tests.torture.mutated import PARSERS, TooSlowError, in_time, try_parser, try_tree
 from tests.torture.mutations import KINDS, mutate
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from raidtui import first_frame
-from raidtui.cli import run
+from raidtui.app.cli import run
 from raidtui.config import read_config
+from raidtui.features.tune.session import read_profiles
 from raidtui.first_frame import read_colours
+from raidtui.frame.themes import load_themes
 from raidtui.host.readers.folder_reader import FolderReader
 from raidtui.host.regular_files import LARGEST_FILE, read_regular
-from raidtui.session.tuning import read_profiles
-from raidtui.ui.themes import load_themes
 from tests.host.test_opening import refusal_of
 from tests.hosts.trees import host_tree, raid1
 

@@ -16,7 +16,7 @@ from raidtui.host.smart.smart_reader import SmartReader, errors_argv, read_measu
 from raidtui.host.tools import ToolOutput, output_path
 from raidtui.model.answer import AnswerKind
 from raidtui.model.smart import NoReading, SmartMeasurement, SmartReading, Unread
-from tests.wear.disks import text_of
+from tests.monitor.wear.disks import text_of
 
 ASK = ("smartctl", "--json=c", "-x", "-n", "standby,3,5", "/dev/sda")
 ASK_OLD = ("smartctl", "--json=c", "-x", "-n", "standby,3", "/dev/sda")

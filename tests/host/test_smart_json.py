@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from raidtui.features.wear.wear_report import metric_lines, wear_dict, wear_lines, wear_of_text
 from raidtui.host.smart.smartctl_json import parse_smart
 from raidtui.model.smart import Attribute, Counted, ErrorRecovery, NoReading, SmartReading, Unread
 from raidtui.monitor.wear.bytes_written import written
 from raidtui.monitor.wear.endurance import life_used
-from raidtui.wear.wear_report import metric_lines, wear_dict, wear_lines, wear_of_text
-from tests.wear.disks import NAMES, facts, parsed, reading, smartctl_json, text_of
+from tests.monitor.wear.disks import NAMES, facts, parsed, reading, smartctl_json, text_of
 
 TRIES = settings(max_examples=200, deadline=None)
 

@@ -8,6 +8,9 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from raidtui.features.pull.bays import read_bays
+from raidtui.features.pull.record import PullRecord
+from raidtui.features.pull.take_out import record_of
 from raidtui.host.boot.boot_reader import KEPT
 from raidtui.model.answer import known
 from raidtui.model.boot import (
@@ -22,9 +25,6 @@ from raidtui.model.boot import (
     TableLine,
 )
 from raidtui.model.survey import Survey
-from raidtui.pull.bays import read_bays
-from raidtui.pull.record import PullRecord
-from raidtui.pull.take_out import record_of
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import ArraySpec, Syncing, raid5
 from tests.hosts.trees import device_number, host_tree

@@ -6,7 +6,7 @@ import pytest
 
 from raidtui.jobs.runner import reads_so
 from raidtui.model.plan import Fact, FactKind, Step
-from tests.bench.host import BLOCK, Host
+from tests.features.bench.host import BLOCK, Host
 
 UUID = "8d0b1f2a:11111111:22222222:33333333"
 

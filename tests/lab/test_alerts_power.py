@@ -14,7 +14,7 @@ from tests.lab.guests.arrays import disk_names
 from tests.lab.guests.boot import REPOSITORY
 from tests.lab.guests.uml import PowerGuest
 
-KILLED = REPOSITORY / "tests" / "alerts" / "killed.py"
+KILLED = REPOSITORY / "tests/features/alerts/killed.py"
 PLACE = "/run/spool"
 OWN = {"XDG_STATE_HOME": f"{PLACE}/state", "XDG_CONFIG_HOME": f"{PLACE}/config"}
 WAITING = Path(PLACE) / "state" / "raidtui" / "alerts" / "waiting"

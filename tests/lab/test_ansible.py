@@ -9,7 +9,7 @@ from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import states
 from tests.places import HOUSE
 
-PLAYBOOK = HOUSE / "tests/fleet/playbook.yml"
+PLAYBOOK = HOUSE / "tests/features/fleet/playbook.yml"
 _PLACE = "/tmp/collections/ansible_collections/raidtui"
 
 

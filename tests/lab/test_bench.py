@@ -16,7 +16,7 @@ CONF = "/etc/mdadm/mdadm.conf"
 # fio's own JSON of each run that is kept.
 _RAW = """
 import json
-from raidtui.bench.results.run_store import Results
+from raidtui.features.bench.results.run_store import Results
 with Results() as results:
     print(json.dumps([json.loads(results.raw(run.id)) for run in results.runs()]))
 """

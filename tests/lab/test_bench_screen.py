@@ -23,7 +23,7 @@ ROWS_OF_A_RUN = (
 )
 RAW = """
 import json
-from raidtui.bench.results.run_store import Results
+from raidtui.features.bench.results.run_store import Results
 with Results() as results:
     print(json.dumps([json.loads(results.raw(run.id)) for run in results.runs()]))
 """

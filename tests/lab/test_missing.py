@@ -58,7 +58,7 @@ _NO_GUESTS = {
     "ssh": "openssh-client", "ssh-keygen": "openssh-client", "debootstrap": "debootstrap",
     "patchelf": "patchelf", "strip": "binutils", "groff": "groff-base",
 }  # fmt: skip
-"""What tests/fleet and tests/release want."""
+"""What tests/features/fleet and tests/release want."""
 
 
 def test_make_installs_what_the_guests_want() -> None:

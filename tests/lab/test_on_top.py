@@ -19,7 +19,7 @@ _PLANNED = """
 import msgspec, sys, time
 from pathlib import Path
 from raidtui.plans.create.create_plan import CreateRequest, plan_create
-from raidtui.session.storage import new_file_system_uuid, new_uuid
+from raidtui.watch.storage import new_file_system_uuid, new_uuid
 from raidtui.host.readers.opening import open_root
 from raidtui.host.reading import read_survey
 from raidtui.jobs.plan_file import save_plan

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tests.fleet.prometheus import watching
+from tests.features.fleet.prometheus import watching
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest

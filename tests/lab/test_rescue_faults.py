@@ -20,7 +20,7 @@ from tests.lab.test_rescue_trial import applied, left, tried, two_kicked
 # Ends itself as it reads a device for the Nth time, which is everything that a search does to one.
 KILLED = """
 import os, signal
-from raidtui.cli import run
+from raidtui.app.cli import run
 
 real, count = os.pread, 0
 

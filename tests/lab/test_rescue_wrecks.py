@@ -3,6 +3,7 @@
 import pytest
 
 from tests.extent import WHOLE
+from tests.features.rescue.expected import EXPECTED
 from tests.lab.guests.digests import digests
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.wrecks.asking import diagnosed, searched
@@ -10,7 +11,6 @@ from tests.lab.guests.wrecks.making import kernel_words, make, prove
 from tests.lab.guests.wrecks.saving import saved
 from tests.lab.guests.wrecks.table import WRECKS
 from tests.lab.guests.wrecks.wreck import Wreck
-from tests.rescue.expected import EXPECTED
 
 CARRIED_OUT = {
     *("r10-far", "r1", "r0", "r5-metadata-0.90", "r5-zero-two", "r6-one-gone", "lvm-in-md"),

@@ -39,7 +39,7 @@ HOSTILE = {
 _INSIDE = """
 import hashlib, json, os, shutil, sys, time
 from pathlib import Path
-from raidtui.bench.run.fio_process import fio_argv, run_fio
+from raidtui.features.bench.run.fio_process import fio_argv, run_fio
 from raidtui.jobs.sandbox import Sandbox, free_uid, missing_parts
 
 given = json.loads({given!r})

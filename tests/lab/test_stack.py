@@ -49,9 +49,9 @@ def ok(guest: Guest, script: str) -> str:
 _MEASURED = """
 import json, subprocess, sys, time
 from raidtui.host.readers.opening import open_root
-from raidtui.command.stack import stack_dict
+from raidtui.features.stack.cli import stack_dict
 from raidtui.monitor.sampler import Sampler
-from raidtui.session.stack import StackReader
+from raidtui.features.stack.session import StackReader
 
 def stats():
     found = {{}}
@@ -265,7 +265,7 @@ def test_a_suspended_volume_holds_nothing_up(over_md: Guest) -> None:
 
 _COMMAND = """
 import sys
-from raidtui.cli import run_line
+from raidtui.app.cli import run_line
 sys.exit(run_line(["stack", "--json", "--over", "0"]))
 """
 

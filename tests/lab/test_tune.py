@@ -31,7 +31,7 @@ udevadm control --reload; udevadm settle
 # Subcommands one after the other in one process: a start takes seconds here. Each reads the host afresh.
 _SUBCOMMANDS = """
 import contextlib, io, json, shlex
-from raidtui.cli import run
+from raidtui.app.cli import run
 
 printed = []
 for words in {subcommands!r}:
@@ -44,7 +44,7 @@ print(json.dumps(printed))
 
 _CAPTURE = """
 import contextlib, io, json, pathlib
-from raidtui.cli import run
+from raidtui.app.cli import run
 
 def said(*words):
     with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)) as out:
@@ -114,7 +114,7 @@ def appear_again(guest: Guest, *disks: str) -> None:
     """Take disks away, and let the kernel find them again.
 
     udev ignores about one of two hundred reloads, and then looks at its rules up to 3 s later (see
-    raidtui/rescue/trial/trial_rules.py): of a rule that was written just now, it hears twice.
+    raidtui/features/rescue/trial/trial_rules.py): of a rule that was written just now, it hears twice.
     """
     assert guest.run("udevadm control --reload").status == 0
     for disk in disks:

@@ -89,7 +89,7 @@ def tools(node: ast.AST) -> Iterator[str]:
 
 
 def test_every_tool_of_a_plan_is_known() -> None:
-    rooms = (SOURCE / "plans", SOURCE / "pull", SOURCE / "rescue", SOURCE / "boot", SOURCE / "bench")
+    rooms = (SOURCE / "plans", SOURCE / "features")
     paths = [path for room in rooms for path in room.rglob("*.py")]
     found = {tool for path in paths for tool in tools(ast.parse(path.read_text(encoding="utf-8")))}
     assert {"mdadm", "wipefs", "sfdisk", "pvcreate"} <= found

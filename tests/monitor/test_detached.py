@@ -8,7 +8,7 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.events import diff
 from raidtui.monitor.health import healths_of, judge
 from raidtui.monitor.kernel_watch import Uevent
-from raidtui.session.watch import HostWatch
+from raidtui.watch.watch import HostWatch
 from tests.hosts.trees import Stage, Tree, host_tree, raid1, raid5, raid10, snapshot_of
 
 NODE = "/sys/class/block/sdf"

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from raidtui.features.alerts.alert_plan import hook_text, unit_text
+from raidtui.features.alerts.plan_alerts import plan_alerts
 from raidtui.host.alert_facts import read_alert_setup
 from raidtui.host.tools import output_path
 from raidtui.model.alert_setup import HOOK, AlertRequest
 from raidtui.model.plan import NothingToDo, Plan, Refusal, RefusalCode, Step
 from raidtui.monitor.sampler import Sampler
-from raidtui.plans.alerts import plan_alerts
-from raidtui.session.alert_plan import hook_text, unit_text
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import ArraySpec, raid0, raid10
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from raidtui.features.boot.boot_plans import FSTAB, plan_fstab, plan_initramfs, plan_menu
 from raidtui.model.boot import BootFacts, BootKernel, BootSector, Initramfs
 from raidtui.model.plan import NothingToDo
-from raidtui.plans.boot_plans import FSTAB, plan_fstab, plan_initramfs, plan_menu
 from tests.hosts.specs import raid10
 from tests.plans.running import first, host, planned, refused
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from raidtui.features.stack.plan_caches import flush_and_detach, plan_detach, plan_flush
+from raidtui.features.tune.session import Tuner
 from raidtui.host.stack.bcache_files import bcache_bytes, bcache_text
 from raidtui.host.stack.cache_facts import FACT_READERS
 from raidtui.host.tools import output_path
@@ -12,13 +14,11 @@ from raidtui.model.knob import By, KnobScope, Subject, Tuning
 from raidtui.model.plan import FactKind, Harm, NothingToDo, Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
-from raidtui.plans.caches import flush_and_detach, plan_detach, plan_flush
 from raidtui.plans.shell_script import shell_script
 from raidtui.plans.tune.findings import judge_tuning
 from raidtui.plans.tune.keep import KeepItem, plan_keep
 from raidtui.plans.tune.keep_files import UDEV
 from raidtui.plans.tune.now import AskedValue, plan_set
-from raidtui.session.tuning import Tuner
 from tests.hosts.stack_host import STATUS_FILE, StackHost
 
 FILES = "/sys/class/block/bcache0/bcache"

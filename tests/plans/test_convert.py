@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from raidtui.features.reshape.plan.backup_place import BackupPlace
+from raidtui.features.reshape.plan.convert_plan import plan_convert
+from raidtui.features.reshape.plan.convert_stages import ConvertRequest
+from raidtui.features.reshape.plan.grow_plan import GrowOptions, plan_grow
 from raidtui.model.plan import FactKind, Plan, Refusal
 from raidtui.model.survey import Survey
-from raidtui.plans.grow.backup_place import BackupPlace
-from raidtui.plans.grow.convert_plan import plan_convert
-from raidtui.plans.grow.convert_stages import ConvertRequest
-from raidtui.plans.grow.grow_plan import GrowOptions, plan_grow
 from raidtui.plans.shell_script import plan_sentences, shell_script
 from tests.hosts.specs import ArraySpec, Syncing, inactive, raid0, raid1, raid5, raid6, raid10
 from tests.plans.new_array import device

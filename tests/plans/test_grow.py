@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from raidtui.features.reshape.plan.backup_place import BackupPlace
+from raidtui.features.reshape.plan.grow_plan import GrowOptions, plan_grow, plan_grow_size
+from raidtui.features.reshape.plan.grow_shape import GrowShape, Room, Towards, least_move, towards
 from raidtui.model.disk import Use
 from raidtui.model.plan import FactKind, Harm, Plan, Refusal, Step
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.grow.backup_place import BackupPlace
-from raidtui.plans.grow.grow_plan import GrowOptions, plan_grow, plan_grow_size
-from raidtui.plans.grow.grow_shape import GrowShape, Room, Towards, least_move, towards
 from tests.hosts.specs import ArraySpec, Syncing, raid0, raid1, raid5, raid10
 from tests.plans.new_array import device
 from tests.plans.running import BIG, OTHER, fact, first, former, host, manage, planned, refused, same

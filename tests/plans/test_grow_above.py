@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from raidtui.features.reshape.plan.grow_above import Above, geometry_above, larger_above
+from raidtui.features.reshape.plan.grow_plan import GrowOptions, plan_grow
+from raidtui.features.reshape.plan.grow_shape import GrowShape
+from raidtui.features.reshape.plan.grow_stages import refuse_reshape
 from raidtui.model.answer import known
 from raidtui.model.disk import Disk, Use
 from raidtui.model.plan import FactKind, Refusal
 from raidtui.model.survey import Survey
-from raidtui.plans.grow.grow_above import Above, geometry_above, larger_above
-from raidtui.plans.grow.grow_plan import GrowOptions, plan_grow
-from raidtui.plans.grow.grow_shape import GrowShape
-from raidtui.plans.grow.grow_stages import refuse_reshape
 from tests.hosts.specs import raid5
 from tests.plans.new_array import device
 from tests.plans.running import BIG, fact, first, planned, refused

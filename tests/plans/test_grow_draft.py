@@ -5,12 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.disk import Use
-from raidtui.model.plan import Plan, Refusal
-from raidtui.model.survey import Survey
-from raidtui.plans.grow.backup_place import BackupPlace
-from raidtui.plans.grow.grow_above import volumes_on
-from raidtui.plans.grow.grow_draft import (
+from raidtui.features.reshape.plan.backup_place import BackupPlace
+from raidtui.features.reshape.plan.grow_above import volumes_on
+from raidtui.features.reshape.plan.grow_draft import (
     BACKUP,
     SIZE,
     GrowAim,
@@ -22,6 +19,9 @@ from raidtui.plans.grow.grow_draft import (
     turned,
     with_aim,
 )
+from raidtui.model.disk import Use
+from raidtui.model.plan import Plan, Refusal
+from raidtui.model.survey import Survey
 from tests.hosts.specs import raid5, raid10
 from tests.plans.new_array import device
 from tests.plans.running import BIG, first

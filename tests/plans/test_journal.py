@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from raidtui.features.reshape.plan.convert_plan import plan_convert
+from raidtui.features.reshape.plan.convert_stages import ConvertRequest
+from raidtui.features.reshape.plan.grow_plan import plan_grow, plan_grow_size
+from raidtui.features.reshape.plan.journal_plan import around_policy, plan_journal, plan_policy
+from raidtui.features.reshape.plan.shrink_plan import plan_shrink
 from raidtui.model.answer import known
 from raidtui.model.disk import Use
 from raidtui.model.plan import FactKind, Harm, Plan, Refusal
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.grow.convert_plan import plan_convert
-from raidtui.plans.grow.convert_stages import ConvertRequest
-from raidtui.plans.grow.grow_plan import plan_grow, plan_grow_size
-from raidtui.plans.grow.journal_plan import around_policy, plan_journal, plan_policy
-from raidtui.plans.grow.shrink_plan import plan_shrink
 from tests.hosts.specs import ArraySpec, Syncing, raid1, raid5, raid6
 from tests.plans.new_array import device
 from tests.plans.running import BIG, fact, first, former, host, planned, refused

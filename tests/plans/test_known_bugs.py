@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from raidtui.features.reshape.plan.journal_plan import plan_journal
 from raidtui.model.survey import Survey
-from raidtui.plans.grow.journal_plan import plan_journal
-from raidtui.plans.grow.known_bugs import KNOWN_BUGS, bug_notes, refuse_known_bugs
+from raidtui.plans.known_bugs import KNOWN_BUGS, bug_notes, refuse_known_bugs
 from tests.hosts.specs import ArraySpec, raid1, raid5, raid10
 from tests.plans.new_array import device
 from tests.plans.running import BIG, first, planned, refused

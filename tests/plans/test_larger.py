@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from raidtui.features.reshape.plan.grow_plan import GrowOptions
+from raidtui.features.reshape.plan.size_plan import plan_larger
 from raidtui.model.disk import Use
 from raidtui.model.plan import FactKind, Harm, Plan, Refusal
 from raidtui.model.survey import Survey
-from raidtui.plans.grow.grow_plan import GrowOptions
-from raidtui.plans.grow.size_plan import plan_larger
 from tests.hosts.specs import ArraySpec, raid0, raid5
 from tests.plans.new_array import device
 from tests.plans.running import BIG, fact, first, planned, refused

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 
+from raidtui.features.reshape.plan.convert_plan import plan_convert
+from raidtui.features.reshape.plan.convert_stages import ConvertRequest
+from raidtui.features.reshape.plan.grow_plan import plan_grow
 from raidtui.model.disk import Use
 from raidtui.model.plan import Harm, Loss, Plan, Refusal
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.grow.convert_plan import plan_convert
-from raidtui.plans.grow.convert_stages import ConvertRequest
-from raidtui.plans.grow.grow_plan import plan_grow
 from raidtui.plans.repair import plan_add, plan_replace
 from tests.hosts.specs import raid1
 from tests.plans.new_array import device

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from raidtui.features.wear.plan_self_test import plan_abort_self_test, plan_self_test
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.self_test import RunningSelfTest, SelfTestKind, SelfTests
 from raidtui.model.smart import NoReading, SmartReading, Unread
 from raidtui.model.snapshot import Snapshot
-from raidtui.plans.self_test import plan_abort_self_test, plan_self_test
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import Syncing, raid1
 

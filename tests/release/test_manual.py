@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.cli import _COMMANDS
+from raidtui.app.cli import _COMMANDS
 from release.commands import Command, exit_status, read_commands
 from release.manual import pages
 from tests.lab.conftest import REQUIRE

@@ -26,11 +26,12 @@ from textual.screen import Screen
 
 from raidtui.config import Config
 from raidtui.demo.demo_host import demo_root
+from raidtui.frame.command_palette import Palette
+from raidtui.frame.surveying import Show, Surveying
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.reading import ReadingProgress
 from raidtui.model.survey import Survey
-from raidtui.ui.frame.command_palette import Palette
-from raidtui.ui.frame.surveying import Show, Surveying
+from tests.frame.staging import StagedApp, screen_text, staged, until
 from tests.lab.guests import keys
 from tests.lab.guests.arrays import make_array
 from tests.lab.guests.boot import LabMissingError
@@ -40,7 +41,6 @@ from tests.lab.guests.guest import Guest
 from tests.lab.guests.link import LabError
 from tests.lab.guests.terminal import Terminal
 from tests.lab.guests.uml import UmlGuest
-from tests.ui.staging import StagedApp, screen_text, staged, until
 
 BURSTS, MOST_KEYS = 20, 40
 _WIDTHS, _HEIGHTS = (1, 4, 20, 40, 59, 60, 61, 80, 100, 120, 200), (1, 3, 4, 10, 14, 15, 24, 40, 60)

@@ -22,22 +22,26 @@ from functools import cache
 from pathlib import Path
 
 from raidtui import first_frame
-from raidtui.bench.jobfile import judge_job_file
-from raidtui.bench.results.run_store import Results, ResultsError
-from raidtui.bench.run.fio_stream import StreamParser
-from raidtui.bench.run.live_file import NAME as LIVE
-from raidtui.bench.run.live_file import last_run, read_live
-from raidtui.bench.schedule import decode_schedule
-from raidtui.cli import build_parser
-from raidtui.command.capture import write_capture
-from raidtui.command.plan import make_plan
-from raidtui.command.prometheus import metric_lines
-from raidtui.command.status import report_lines
-from raidtui.command.status_json import report_dict
-from raidtui.command.tune_output import detail_lines, table_lines
+from raidtui.app.cli import build_parser
+from raidtui.app.commands.capture import write_capture
+from raidtui.app.commands.plan import make_plan
 from raidtui.config import read_config
 from raidtui.demo.demo_host import demo_root
+from raidtui.features.arrays.cli import report_lines
+from raidtui.features.arrays.cli_json import report_dict
+from raidtui.features.arrays.cli_prometheus import metric_lines
+from raidtui.features.bench.jobfile import judge_job_file
+from raidtui.features.bench.results.run_store import Results, ResultsError
+from raidtui.features.bench.run.fio_stream import StreamParser
+from raidtui.features.bench.run.live_file import NAME as LIVE
+from raidtui.features.bench.run.live_file import last_run, read_live
+from raidtui.features.bench.schedule import decode_schedule
+from raidtui.features.tune.cli_output import detail_lines, table_lines
+from raidtui.features.tune.session import Tuner, read_profiles
+from raidtui.features.wear.wear_report import metric_lines as wear_metrics
+from raidtui.features.wear.wear_report import wear_dict, wear_lines, wear_of_text
 from raidtui.first_frame import read_colours
+from raidtui.frame.themes import load_themes
 from raidtui.host.block import candidate_names
 from raidtui.host.knobs.udev_rules import parse_rules
 from raidtui.host.md.mdadm import MdadmError, parse_export, parse_words
@@ -58,12 +62,8 @@ from raidtui.monitor.wear.ledger import Ledger, LedgerError, read_captured_histo
 from raidtui.monitor.wear.readings import WearReader
 from raidtui.plans.shell_script import plan_sentences, shell_script
 from raidtui.plans.tune.keep_files import sysctl_entries, tmpfiles_entries, udev_entries
-from raidtui.session.tuning import Tuner, read_profiles
-from raidtui.session.watch import HostWatch
-from raidtui.ui.themes import load_themes
-from raidtui.wear.wear_report import metric_lines as wear_metrics
-from raidtui.wear.wear_report import wear_dict, wear_lines, wear_of_text
-from tests.bench.records import record as record_of
+from raidtui.watch.watch import HostWatch
+from tests.features.bench.records import record as record_of
 
 HOUSE = Path(__file__).parents[1]
 EACH, MOST_S = 12, 20.0

@@ -14,15 +14,15 @@ from tempfile import TemporaryDirectory
 import msgspec
 from msgspec import Struct
 
-from raidtui.fleet.answers import FleetState, row_of
-from raidtui.fleet.fleet_lines import fleet_dict, text_lines
-from raidtui.fleet.hosts import FleetHost
+from raidtui.features.fleet.answers import FleetState, row_of
+from raidtui.features.fleet.fleet_lines import fleet_dict, text_lines
+from raidtui.features.fleet.hosts import FleetHost
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.plan_file import load_plan
 from raidtui.jobs.store import Job
 from raidtui.jobs.undo_record import BOOT_ID, UndoPlace, UndoRecord, WrittenValue
 from raidtui.model.plan import Harm, Plan, Step
-from tests.fleet.sayings import NOW_S, array, finding, resync, saying
+from tests.features.fleet.sayings import NOW_S, array, finding, resync, saying
 from tests.hosts.tune_host import TuneHost
 from tests.torture.mutated import in_time, mutated, plans_of_demo
 

@@ -50,7 +50,7 @@ print(json.dumps([tries, won[:20]]))
 """
 _ROOT = """
 import contextlib, io, json, os, shutil
-from raidtui.cli import run
+from raidtui.app.cli import run
 wrong = []
 def order(*words):
     said = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)

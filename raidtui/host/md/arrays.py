@@ -27,9 +27,9 @@ from raidtui.host.md.array_attributes import (
     states_of_flags,
 )
 from raidtui.host.md.array_names import ArrayName, read_array_name, sysfs_uuid
-from raidtui.host.md.array_sync import kept_sectors, plain_text, sync_of
 from raidtui.host.md.mdadm_waits import waiting_mdadm
 from raidtui.host.md.mdstat import MdstatArray
+from raidtui.host.md.sync_reading import kept_sectors, plain_text, sync_of
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.udev import read_udev_entry
 from raidtui.model.array import NO_SUPERBLOCK, Array, Member

@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 
 import raidtui
-from raidtui.session.alert_plan import unit_text
+from raidtui.features.alerts.alert_plan import unit_text
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest, Result
 

@@ -4,9 +4,9 @@ from tests.lab.guests.guest import Guest
 
 PRELUDE = """\
 import subprocess, sys, time
-from raidtui.session.watch import HostWatch
+from raidtui.watch.watch import HostWatch
 from raidtui.host.readers.folder_reader import FolderReader
-from raidtui.ui.arrays.array_rows import counts_of
+from raidtui.features.arrays.screen.array_rows import counts_of
 
 said = []
 

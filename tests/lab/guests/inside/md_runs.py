@@ -11,10 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from raidtui.command.status_json import report_dict
+from raidtui.features.arrays.cli_json import report_dict
 from raidtui.host.readers.opening import open_root
 from raidtui.monitor.kernel_watch import KernelWatch
-from raidtui.session.watch import HostWatch, Report
+from raidtui.watch.watch import HostWatch, Report
 from tests.lab.guests.inside import oracle
 from tests.lab.guests.inside.oracle import mdadm
 

@@ -5,12 +5,12 @@ import sys
 
 import msgspec
 
+from raidtui.features.rescue.session import read_facts
 from raidtui.host.backup_files import BACKUPS
 from raidtui.host.readers.noting_reader import NotingReader
 from raidtui.host.readers.opening import open_root
 from raidtui.host.surface import SURFACES
 from raidtui.host.tools import output_path
-from raidtui.session.rescue import read_facts
 
 if __name__ == "__main__":
     root = NotingReader(open_root("/"))

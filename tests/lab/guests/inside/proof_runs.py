@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from raidtui.features.rescue.trial import trial_replay
+from raidtui.features.rescue.trial.trial_checks import Checker
+from raidtui.features.rescue.trial.trial_key import TrialKey
+from raidtui.features.rescue.trial.trial_look import mount_read_only
+from raidtui.features.rescue.trial.trial_record import TrialFinding
+from raidtui.features.rescue.trial.trial_request import TrialNames
+from raidtui.features.rescue.trial.trial_rules import hiding_rules
+from raidtui.features.rescue.trial.trial_sweep import let_go, remains
 from raidtui.host.readers.opening import open_root
-from raidtui.rescue.trial import trial_replay
-from raidtui.rescue.trial.trial_checks import Checker
-from raidtui.rescue.trial.trial_key import TrialKey
-from raidtui.rescue.trial.trial_look import mount_read_only
-from raidtui.rescue.trial.trial_record import TrialFinding
-from raidtui.rescue.trial.trial_request import TrialNames
-from raidtui.rescue.trial.trial_rules import hiding_rules
-from raidtui.rescue.trial.trial_sweep import let_go, remains
 from tests.lab.guests.inside.runs import sh
 
 PLACE = Path("/var/tmp/proofs")

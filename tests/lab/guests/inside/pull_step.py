@@ -34,12 +34,13 @@ def fall(how: str) -> None:
 
 def step(how: str, number: int, member: str) -> int:
     """Do the next step of the exchange, up to the point; return the worker's exit status."""
+    from raidtui.features.pull import pull_plans  # noqa: PLC0415
+    from raidtui.features.pull import session as pull  # noqa: PLC0415
     from raidtui.host.readers.opening import open_root  # noqa: PLC0415
     from raidtui.host.reading import Reading  # noqa: PLC0415  (the tests import `words`)
     from raidtui.jobs import store, worker  # noqa: PLC0415
     from raidtui.model.plan import Plan  # noqa: PLC0415
     from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
-    from raidtui.session import pull, pull_plans  # noqa: PLC0415
 
     root = open_root("/")
     pulls, snapshot = pull.Pulls(root), Sampler(root).sample()

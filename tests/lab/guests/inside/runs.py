@@ -20,7 +20,7 @@ from typing import Any, Protocol
 import raidtui.host.readers.folder_reader
 import raidtui.jobs.host_writer
 import raidtui.jobs.worker
-from raidtui.cli import run
+from raidtui.app.cli import run
 from raidtui.host.readers.opening import open_root
 from raidtui.host.tools import ToolOutput, run_tool, tool_path
 from raidtui.jobs.lock import JobError

@@ -11,7 +11,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from raidtui.cli import run
+from raidtui.app.cli import run
+from raidtui.features.rescue.mdadm_words import Assembly, Recreation
+from raidtui.features.rescue.proof import RescueGeometry
+from raidtui.features.rescue.saved_ends import FOLDER
+from raidtui.features.rescue.trial import attended, trial_checks, trial_key
+from raidtui.features.rescue.trial.reshape_hold import read_place
+from raidtui.features.rescue.trial.trial_plan import plan_trial
+from raidtui.features.rescue.trial.trial_record import TrialLooks, TrialOutcome, outcome_of, record_of
+from raidtui.features.rescue.trial.trial_request import TrialMethod, TrialRequest
+from raidtui.features.rescue.trial.trial_worker import TrialWorker
+from raidtui.features.rescue.trial.trials import clean, make_trial_job, new_ident, read_trial_host
 from raidtui.host.readers.opening import open_root
 from raidtui.host.reading import read_survey
 from raidtui.jobs import undoing
@@ -22,16 +32,6 @@ from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job, jobs_folder
 from raidtui.model.plan import Plan, Refusal
 from raidtui.monitor.sampler import Sampler
-from raidtui.rescue.mdadm_words import Assembly, Recreation
-from raidtui.rescue.proof import RescueGeometry
-from raidtui.rescue.saved_ends import FOLDER
-from raidtui.rescue.trial import attended, trial_checks, trial_key
-from raidtui.rescue.trial.reshape_hold import read_place
-from raidtui.rescue.trial.trial_plan import plan_trial
-from raidtui.rescue.trial.trial_record import TrialLooks, TrialOutcome, outcome_of, record_of
-from raidtui.rescue.trial.trial_request import TrialMethod, TrialRequest
-from raidtui.rescue.trial.trial_worker import TrialWorker
-from raidtui.rescue.trial.trials import clean, make_trial_job, new_ident, read_trial_host
 from tests.lab.guests.inside.cases import digest
 from tests.lab.guests.inside.runs import (
     FILLER,
@@ -190,7 +190,7 @@ def vanished_real(names: list[str], goner: str, entry: int) -> Row:
 def impatient(words: list[str], patience_s: float) -> int:
     """Run the command line, whose workers try to undo for so long; return its exit status."""
     start_workers_by(
-        "import sys\nfrom raidtui.cli import run\nfrom raidtui.jobs import undoing\n"
+        "import sys\nfrom raidtui.app.cli import run\nfrom raidtui.jobs import undoing\n"
         f"undoing._BACK_S = {patience_s}\nraise SystemExit(run(sys.argv[3:]))\n"
     )
     return run(words)

@@ -37,7 +37,9 @@ import raidtui.jobs.spawn
 MARK = "LAB_JOB"
 ROOM = "LAB_ROOM"  # in the environment, as long as a mark at least: nobody looks for it by this name
 # What no command loads: the console, and what only stands beside the command line.
-NOT_LOADED = ("raidtui.__main__", "raidtui.demo", "raidtui.first_frame", "raidtui.ui")
+NOT_LOADED = ("raidtui.__main__", "raidtui.demo", "raidtui.first_frame", "raidtui.app", "raidtui.frame")
+LOADED = ("raidtui.app.cli", "raidtui.app.commands")
+SCREEN = "screen"  # of a feature
 DOOR = "\0raidtui-zygote"
 MOST_BYTES = 1 << 17
 FILES = 3
@@ -48,10 +50,14 @@ def load() -> None:
     folder = Path(raidtui.__file__).parent
     for file in sorted(folder.rglob("*.py")):
         name = ".".join(file.relative_to(folder.parent).with_suffix("").parts).removesuffix(".__init__")
-        if not any(f"{name}.".startswith(f"{each}.") for each in NOT_LOADED):
+        if _in(name, LOADED) or not (_in(name, NOT_LOADED) or SCREEN in name.split(".")):
             importlib.import_module(name)
     for name in ("ctypes.util", "psutil", "pyudev", "runpy", "shutil", "tempfile", "uuid"):
         importlib.import_module(name)
+
+
+def _in(name: str, packages: Sequence[str]) -> bool:
+    return any(f"{name}.".startswith(f"{each}.") for each in packages)
 
 
 def check(*open_files: int) -> None:

@@ -1,8 +1,8 @@
 """Wrecks: arrays that do not start, each made by the same commands every time, with what is true of it.
 
 ``wreck`` is what a wreck is; ``lost``, ``stale``, ``odd`` and ``further`` are the table, and
-tests/rescue/expected.py has what must be said of each; ``making`` makes them in a guest and proves their
-truth on overlays, ``asking`` asks raidtui about them, ``saving`` saves them by what it offers.
+tests/features/rescue/expected.py has what must be said of each; ``making`` makes them in a guest and proves
+their truth on overlays, ``asking`` asks raidtui about them, ``saving`` saves them by what it offers.
 
 What was measured on the way (Linux 6.1, mdadm 4.2, disks of 64 MiB), and is easily taken for granted:
 

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tests.features.rescue.expected import EXPECTED, differs
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import raidtui
 from tests.lab.guests.wrecks.wreck import Found, Truth, Wreck
-from tests.rescue.expected import EXPECTED, differs
 
 CAPTURE = "/run/wreck.tar.gz"
 _PROVEN, _NOTHING = 0, 2

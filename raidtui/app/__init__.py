@@ -1,0 +1,1 @@
+"""The door: arguments, the main screen and what switches panes; it alone knows all features."""

@@ -1,0 +1,1 @@
+"""The subcommands that belong to no feature: plan, apply, jobs, capture."""

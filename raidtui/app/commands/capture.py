@@ -1,0 +1,351 @@
+"""``raidtui capture``: the files and tool outputs that a bug report needs, serial numbers hashed.
+
+``raidtui --root FILE`` opens the archive, on the screen and on the command line.
+
+Of files that belong to the whole host (udev rules, sysctl.d, the kernel command line) only the lines that
+raidtui evaluates are taken. The others are left empty, which keeps the line numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import re
+import sys
+import tarfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+import raidtui
+from raidtui.app.commands.capture_limits import CaptureReader
+from raidtui.app.commands.capture_serials import hash_serials
+from raidtui.features.history.captured import CAPTURED, CapturedLog, captured_log_text
+from raidtui.features.history.session import read_for_capture
+from raidtui.features.rescue.session import read_facts
+from raidtui.host.backup_files import BACKUPS
+from raidtui.host.boot.boot_reader import KEPT
+from raidtui.host.knobs.disk_knobs import IDENTITY_WORDS, MODULES
+from raidtui.host.knobs.knob_reader import KnobReader
+from raidtui.host.knobs.setter_services import COMM_LENGTH, SERVICES
+from raidtui.host.knobs.setters import BOOT_WORDS
+from raidtui.host.knobs.udev_rules import writing_rules
+from raidtui.host.readers.host_reader import LINKS, HostReader, captured_words
+from raidtui.host.readers.noting_reader import NotingReader
+from raidtui.host.smart.device_types import PATH as TYPES_PATH
+from raidtui.host.smart.device_types import asked_names, device_words
+from raidtui.host.smart.smart_names import smart_names
+from raidtui.host.smart.smart_reader import errors_argv, smart_outputs
+from raidtui.host.smart.smartctl_json import parse_smart
+from raidtui.host.surface import SURFACES
+from raidtui.host.tools import ToolOutput, output_path
+from raidtui.jobs.new_files import create_file
+from raidtui.jobs.undo_record import RECORD, captured_record
+from raidtui.model.answer import AnswerKind
+from raidtui.model.knob_table import OUR_FILES
+from raidtui.model.smart import SmartReading
+from raidtui.model.snapshot import Snapshot
+from raidtui.monitor.boot.boot_check import check_boot
+from raidtui.monitor.sampler import Sampler
+from raidtui.monitor.stack.cached_nodes import CacheReader
+from raidtui.monitor.stack.stack_reader import StackReader
+from raidtui.monitor.wear.ledger import PATH
+from raidtui.monitor.wear.readings import WearReader
+from raidtui.view.text import visible
+
+_BLOCK = "/sys/class/block"
+_PROC = (
+    "/proc/mdstat", "/proc/diskstats", "/proc/swaps", "/proc/self/mountinfo", "/proc/partitions",
+    "/proc/sys/kernel/hostname", "/proc/sys/kernel/osrelease", "/proc/sys/kernel/random/boot_id",
+    "/proc/sys/dev/raid/speed_limit_min",
+    "/proc/sys/dev/raid/speed_limit_max", "/proc/sys/dev/raid/sync_io_depth", "/etc/mdadm/mdadm.conf",
+    "/etc/mdadm.conf", "/etc/os-release", "/sys/module/md_mod/parameters/start_ro",
+)  # fmt: skip
+_DISK = (
+    "dev", "size", "start", "ro", "removable", "partition", "wwid", "serial", "dm/name", "diskseq",
+    "device/model", "device/vendor", "device/serial", "device/timeout", "device/queue_depth",
+    "device/vpd_pg80", "queue/rotational", "queue/scheduler", "queue/nr_requests", "queue/logical_block_size",
+    "queue/physical_block_size", "queue/optimal_io_size", "queue/discard_max_bytes",
+)  # fmt: skip
+_WRITE_ONLY = frozenset({"bitmap_set_bits", "new_dev"})
+_SMART_S = 15.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``capture``."""
+    parser.add_argument("file", metavar="FILE", type=Path, help="the archive to write; it must not exist yet")
+    parser.add_argument(
+        "--with-serials", action="store_true", help="include serial numbers and WWNs instead of hashes"
+    )
+
+
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
+    """Write a capture; return 0, or 73 (EX_CANTCREAT) if the file cannot be created."""
+    if root.live and type(root) is not CaptureReader:
+        root = CaptureReader()
+    log = CapturedLog() if arguments.file.exists() else read_for_capture(root)
+    try:
+        number = write_capture(root, arguments.file, with_serials=arguments.with_serials, log=log)
+    except FileExistsError:
+        print(f"raidtui: {arguments.file} exists already; choose another name", file=sys.stderr)
+        return 73
+    except OSError as error:
+        print(f"raidtui: {arguments.file}: {error.strerror}", file=sys.stderr)
+        return 73
+    kept = "with serial numbers" if arguments.with_serials else "serial numbers hashed"
+    print(f"{arguments.file}: {number} files, {kept}. To open it: raidtui --root {arguments.file}")
+    missing = root.missing() if isinstance(root, CaptureReader) else ()
+    for line in (*_history_lines(log), *(f"not in it: {each}" for each in missing)):
+        print(visible(line))
+    return 0
+
+
+def _history_lines(log: CapturedLog) -> Iterator[str]:
+    """Yield what the capture has of the host's history, and what it has not."""
+    times = [*(line.at_s for line in log.lines), *(entry.at_s for entry in log.ours)]
+    first = min(times, default=None)
+    since = f", since {time.strftime('%Y-%m-%d %H:%M', time.localtime(first))}" if first is not None else ""
+    own = f"and {len(log.ours):,} of its jobs, changes and benchmarks" if log.ours else ""
+    lines = f"{len(log.lines):,} lines of its logs, those that raidtui history uses"
+    yield f"In it are {lines}{since}{', ' if own else ''}{own}."
+    yield from (f"not in it: {trouble.sentence}" for trouble in log.troubles)
+
+
+def write_capture(
+    root: HostReader, target: Path, *, with_serials: bool = False, log: CapturedLog | None = None
+) -> int:
+    """Write a capture (tar, gzip) of what ``root`` shows; return the number of files in it.
+
+    Args:
+        root: the host.
+        target: the file to create; an existing one is never overwritten.
+        with_serials: whether serial numbers and WWNs are included. Otherwise each is replaced by a hash that
+            is the same throughout one capture and differs between captures.
+        log: what happened on the host; None: it is read.
+
+    Raises:
+        FileExistsError: ``target`` exists.
+        OSError: it cannot be written.
+    """
+    snapshot = Sampler(root).sample()
+    files, inner = knob_files(root, snapshot)
+    of_stack, more = stack_files(root)
+    files |= of_stack | dict(_files(root, snapshot))
+    inner |= more
+    files[CAPTURED] = captured_log_text(log if log is not None else read_for_capture(root))
+    folders = {folder for path in files for folder in _above(path)}
+    files = {path: data for path, data in files.items() if path not in folders}
+    if inner:
+        files[LINKS] = "".join(f"{path}\t{target}\n" for path, target in inner.items()).encode()
+    links = dict(_links(root))
+    if not with_serials:
+        files, links = hash_serials(snapshot, files, links)
+    with create_file(target) as file, tarfile.open(fileobj=file, mode="w:gz") as archive:
+        for path, data in sorted(files.items()):
+            entry = tarfile.TarInfo(path.lstrip("/"))
+            entry.size, entry.mtime, entry.mode = len(data), int(snapshot.taken_s), 0o644
+            archive.addfile(entry, io.BytesIO(data))
+        for path, link in sorted(links.items()):
+            entry = tarfile.TarInfo(path.lstrip("/"))
+            entry.type, entry.linkname, entry.mtime = tarfile.SYMTYPE, link, int(snapshot.taken_s)
+            archive.addfile(entry)
+    return len(files)
+
+
+def _above(path: str) -> Iterator[str]:
+    """Yield the folders above a path."""
+    parts = path.split("/")
+    return ("/".join(parts[:end]) for end in range(2, len(parts)))
+
+
+def _files(root: HostReader, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
+    yield "/.raidtui/version", raidtui.__version__.encode()
+    yield "/.raidtui/taken_s", f"{snapshot.taken_s:.3f}".encode()
+    yield "/.raidtui/made", time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(snapshot.taken_s)).encode()
+    for path in _PROC:
+        yield from _file(root, path)
+    for name in {*root.names(_BLOCK), *snapshot.disks}:
+        if not name.startswith(("loop", "ram")) or name in snapshot.disks:
+            yield from _device(root, name)
+    for array in snapshot.arrays:
+        base = f"{_BLOCK}/{array.name}/md"
+        for attribute in root.names(base):
+            if attribute.startswith("dev-"):
+                for of_member in root.names(f"{base}/{attribute}"):
+                    yield from _file(root, f"{base}/{attribute}/{of_member}")
+            elif attribute == "bitmap":
+                for of_bitmap in root.names(f"{base}/bitmap"):
+                    yield from _file(root, f"{base}/bitmap/{of_bitmap}")
+            elif attribute not in _WRITE_ONLY:
+                yield from _file(root, f"{base}/{attribute}")
+        yield from _tool(root, "mdadm", "--detail", "--export", array.path)
+        yield from _tool(root, "mdadm", "--detail", array.path)
+        for member in array.members:
+            yield from _tool(root, "mdadm", "--examine", "--export", f"/dev/{member.name}")
+    yield from _tool(root, "mdadm", "--version")
+    yield from _members(root)
+    yield KEPT, msgspec.json.encode(check_boot(root).facts)
+    yield from _wear(root, snapshot)
+    if record := captured_record(root):
+        yield RECORD, record
+
+
+def _members(root: HostReader) -> Iterator[tuple[str, bytes]]:
+    """Yield what ``raidtui rescue`` reads of the devices: their superblocks, and whether they can be read."""
+    noting = NotingReader(root)
+    facts = read_facts(noting)
+    if facts is None:
+        return
+    for output in noting.outputs:
+        if output.argv[:1] == ("mdadm",) and any(word.startswith("--examine") for word in output.argv):
+            yield from _said(output)
+    for name in facts.survey.devices:
+        if name.startswith(("loop", "ram")):
+            yield from _device(root, name)
+    yield BACKUPS, msgspec.json.encode(facts.backups)
+    yield SURFACES, msgspec.json.encode(facts.surfaces)
+
+
+def _device(root: HostReader, name: str) -> Iterator[tuple[str, bytes]]:
+    node = f"{_BLOCK}/{name}"
+    for attribute in _DISK:
+        yield from _file(root, f"{node}/{attribute}")
+    for folder in ("holders", "slaves"):
+        for other in root.names(f"{node}/{folder}"):
+            yield f"{node}/{folder}/{other}", b""
+    for child in root.names(node):
+        if child.startswith(name):
+            yield from _file(root, f"{node}/{child}/partition")
+    if dev := root.text(f"{node}/dev"):
+        yield from _file(root, f"/run/udev/data/b{dev}")
+
+
+def _file(root: HostReader, path: str) -> Iterator[tuple[str, bytes]]:
+    try:
+        yield path, root.read(path)
+    except OSError:
+        return  # a file that is not there, or not for us, is not part of the capture either
+
+
+def _wear(root: HostReader, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
+    """Yield what smartctl says of the disks, none of them woken, and their history."""
+    known = []
+    yield from _file(root, TYPES_PATH)
+    for name in asked_names(root, smart_names(root, snapshot)):
+        outputs = smart_outputs(root, name, _SMART_S)
+        for output in outputs:
+            yield from _said(output)
+        found = parse_smart(outputs[-1].stdout, name, outputs[-1].status)
+        if isinstance(found, SmartReading) and found.identity:
+            known.append(found.identity)
+        if isinstance(found, SmartReading) and found.protocol == "SCSI":
+            yield from _said(root.ask(*errors_argv(name, device_words(root, name)), timeout_s=_SMART_S))
+    if history := WearReader(root).captured_history(known):
+        yield PATH, history
+
+
+def _tool(root: HostReader, *argv: str) -> Iterator[tuple[str, bytes]]:
+    yield from _said(root.ask(*argv))
+
+
+def _said(output: ToolOutput) -> Iterator[tuple[str, bytes]]:
+    if output.kind is not AnswerKind.NOT_ASKED:
+        yield output_path(output.argv), captured_words(output).encode()
+
+
+def _links(root: HostReader) -> Iterator[tuple[str, str]]:
+    for name in root.names("/dev/md"):
+        if target := root.link(f"/dev/md/{name}"):
+            yield f"/dev/md/{name}", target
+
+
+Part = Callable[[str, str], str]
+"""Returns what is taken of a file, of its path and its text; "" where that is nothing."""
+
+
+def knob_files(root: HostReader, snapshot: Snapshot) -> tuple[dict[str, bytes], dict[str, str]]:
+    """Return the files and the links by which ``KnobReader`` reads the same of a capture as of the host."""
+    noting = NotingReader(root)
+    KnobReader(noting).read(snapshot, caches=CacheReader(root).read(snapshot.arrays))
+    files = {path: _taken(path, data) for path, data in noting.files.items()}
+    return {path: data for path, data in files.items() if data is not None}, noting.links
+
+
+def stack_files(root: HostReader) -> tuple[dict[str, bytes], dict[str, str]]:
+    """Return the files and the links by which ``StackReader`` reads the same of a capture as of the host.
+
+    ``dmsetup table`` prints no keys of dm-crypt unless it is asked for them.
+    """
+    noting = NotingReader(root)
+    StackReader(noting).look({}, wait=True)
+    said = (each for output in tuple(noting.outputs) for each in _said(output))
+    return noting.files | dict(said), noting.links
+
+
+def _taken(path: str, data: bytes) -> bytes | None:
+    """Return the part of a file that is captured; None for nothing."""
+    part = next((part for pattern, part in _PARTS if pattern.fullmatch(path)), None)
+    if part is None or not data or path in OUR_FILES.values():
+        return data
+    return part(path, data.decode("latin-1")).encode("latin-1") or None
+
+
+def _lines(*words: str) -> Part:
+    """Take the lines that hold one of these words, and are no comments."""
+
+    def part(path: str, text: str) -> str:
+        del path
+        found = (
+            line if any(word in line for word in words) and not line.lstrip().startswith(("#", ";")) else ""
+            for line in text.split("\n")
+        )
+        taken = "\n".join(found)
+        return taken if taken.strip() else ""
+
+    return part
+
+
+def _rules(path: str, text: str) -> str:
+    """Take rules that write to files of devices; a comment is a line without words."""
+    if not writing_rules(text, path):
+        return ""
+    lines = text.split("\n")
+    return "\n".join("#" if line.lstrip().startswith("#") else line for line in lines)
+
+
+def _boot_words(path: str, text: str) -> str:
+    """Of the kernel's command line the words that set knobs; others may be anything."""
+    del path
+    return " ".join(word for word in text.split() if word.partition("=")[0] in BOOT_WORDS)
+
+
+def _process(path: str, text: str) -> str:
+    """A process's name, where it is PID 1 or one of the services."""
+    known = {name[:COMM_LENGTH] for name in SERVICES}
+    return text if path == "/proc/1/comm" or text.strip() in known else ""
+
+
+def _identity(path: str, text: str) -> str:
+    """Of what a disk says of itself no serial number and no name."""
+    del path
+    words = (word if number in IDENTITY_WORDS else "0000" for number, word in enumerate(text.split()))
+    return " ".join(words)
+
+
+_PARTS: tuple[tuple[re.Pattern[str], Part], ...] = tuple(
+    (re.compile(pattern), part)
+    for pattern, part in (
+        (r"/proc/cmdline", _boot_words),
+        (r"/proc/[0-9]+/comm", _process),
+        (r"/sys/class/ata_device/[^/]+/id", _identity),
+        (r"/lib/modules/.+/modules\.(dep|builtin)", _lines(*(f"/{file}" for file in MODULES.values()))),
+        (r"/.+/udev/rules\.d/.+", _rules),
+        (r"/.+/sysctl\.d/.+", _lines("raid")),
+        (r"/.+/tmpfiles\.d/.+|/etc/rc\.local|/etc/rc\.d/rc\.local", _lines("/sys/", "/proc/")),
+        (r"/.+/modprobe\.d/.+", _lines("libata")),
+        (r"/etc/(default|sysconfig)/.+|/.+/tuned/.+\.conf", _lines("=", "[")),
+        (r"/etc/(sysfs|tlp|auto-cpufreq|cpupower-service)(\.d/.+)?\.conf", _lines("=", "[")),
+    )
+)

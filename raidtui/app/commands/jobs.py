@@ -1,0 +1,118 @@
+"""``raidtui jobs``: list, follow, cancel, resume and roll back the jobs that carry plans out."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from functools import partial
+from pathlib import Path
+
+from msgspec.structs import asdict
+
+from raidtui.command.following import attach, refused
+from raidtui.command.streams import print_json
+from raidtui.host.block import DiskReader
+from raidtui.host.readers.host_reader import HostReader
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.spawn import cancel, start_worker
+from raidtui.jobs.states import RESUMABLE, JobState
+from raidtui.jobs.store import Job, all_jobs, find_job, foreign_jobs, jobs_folder
+from raidtui.jobs.waiting import wait_of
+from raidtui.jobs.worker import CostMeasure, status_of, work_on
+from raidtui.model.plan import Plan
+from raidtui.view.text import visible
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``jobs``."""
+    parser.add_argument("--json", action="store_true", help="print the list as JSON")
+    subcommands = parser.add_subparsers(dest="subcommand", metavar="SUBCOMMAND")
+    for name, words in (
+        ("attach", "follow a job until it ends"),
+        ("cancel", "end a job after the current step"),
+        ("resume", "continue a job that was interrupted, cancelled or failed"),
+        ("rollback", "undo the steps that a job has done"),
+    ):
+        each = subcommands.add_parser(name, help=words, description=f"{words.capitalize()}.")
+        each.add_argument("id", metavar="ID", help="of the list, or a unique beginning or end of it")
+    work = subcommands.add_parser("work", help="internal: work on a job in this process")
+    work.add_argument("folder", type=Path)
+    work.add_argument("--back", action="store_true")
+
+
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
+    """Carry out ``raidtui jobs ...``."""
+    if arguments.subcommand is None:
+        return _list(root, as_json=arguments.json)
+    if not root.live:
+        return refused(JobError("refused: jobs are of this host, and --root or --demo names another one"))
+    if arguments.subcommand == "work":
+        from raidtui.features.pace.pace_job import PaceWorker, is_pacing  # noqa: PLC0415  (only a worker wants it)
+
+        job = Job(arguments.folder)
+        if is_pacing(job):
+            return status_of(job, PaceWorker(root, job).work, JobState.DONE)
+        return work_on(root, arguments.folder, back=arguments.back, measuring=partial(_cost, root))
+    try:
+        job = find_job(arguments.id)
+        if arguments.subcommand == "attach":
+            return attach(job, since=0)
+        if arguments.subcommand == "cancel":
+            since = len(job.entries())  # before: its end may be noted at once
+            cancel(job)
+            return attach(job, since=since, wanted=JobState.CANCELLED)
+        return _again(job, back=arguments.subcommand == "rollback")
+    except JobError as error:
+        return refused(error)
+
+
+def _cost(root: HostReader, plan: Plan) -> CostMeasure:
+    """Return what measures a plan's cost, on the disks that its devices lie on."""
+    from raidtui.monitor.wear.cost_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
+
+    disks = DiskReader(root).read(set(plan.devices)).values()
+    return JobCost(root, plan.title, sorted({disk.disk for disk in disks}))
+
+
+def _again(job: Job, *, back: bool) -> int:
+    state = job.state
+    if state is JobState.RUNNING:
+        raise JobError(f"job {job.id} is running; to follow it: raidtui jobs attach {job.id}")
+    if back:
+        job.refuse_back()
+    elif state is JobState.GOES_ON:
+        raise JobError(
+            f"job {job.id} has done its steps, and md is at work; to follow it: raidtui jobs attach {job.id}"
+        )
+    elif state is JobState.NOT_BEGUN:
+        raise JobError(f"job {job.id} was not started, because another job was running: apply its plan again")
+    elif state not in RESUMABLE:
+        raise JobError(f"job {job.id} {state.sentence}: there is nothing to resume")
+    since = len(job.entries())
+    start_worker(job, back=back)
+    return attach(job, since=since, wanted=JobState.ROLLED_BACK if back else JobState.DONE)
+
+
+def _list(root: HostReader, *, as_json: bool) -> int:
+    found = [(job.line, wait_of(root, job)) for job in all_jobs()] if root.live else []
+    found += [(line, None) for line in foreign_jobs()] if root.live else []
+    if as_json:
+        rows = [
+            {
+                **asdict(line),
+                "waits_for": wait.why if wait is not None else None,
+                "percent": wait.percent if wait is not None else None,
+            }
+            for line, wait in found
+        ]
+        print_json({"jobs": rows})
+        return 0
+    for line, wait in found:
+        at = time.strftime("%Y-%m-%d %H:%M", time.localtime(line.made_s)) if line.made_s else ""
+        more = f" ({wait.words})" if wait is not None else ""
+        print(visible(f"{line.id}  {line.state:<11}  {at}  {line.who}  {line.title}{more}"))
+    if not found:
+        print(
+            f"No jobs in {jobs_folder()}." if root.live else "No jobs: --root and --demo show another host."
+        )
+    return 0

@@ -1,0 +1,368 @@
+"""The one screen: header and tabs, the pane in view, message line and footer.
+
+It starts with few widgets and with its content: each further widget or layout adds more than a millisecond
+to the start. Panes but the first, and the filter, are mounted when they are opened.
+"""
+
+from __future__ import annotations
+
+import textwrap
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from textual.app import ComposeResult
+from textual.reactive import Reactive
+from textual.widget import Widget
+
+from raidtui.features.arrays.screen.array_rows import counts_of
+from raidtui.features.arrays.screen.arrays_pane import ArraysPane
+from raidtui.features.arrays.screen.slider import Slider
+from raidtui.first_frame import SMALLEST, TABS
+from raidtui.frame.command import Command, shown
+from raidtui.frame.commands import EVERYWHERE, FILTER, FURTHER, GIVE_BACK, HELP, PACE, PALETTE, SCOPE
+from raidtui.frame.lines import Lines
+from raidtui.frame.painting import PaintingScreen
+from raidtui.frame.pane import SEVERITY_ROLES, Pane
+from raidtui.frame.screen_shell import ScreenShell, shell_of
+from raidtui.frame.stock import STOCK
+from raidtui.model.finding import Event, EventKind, Tone
+from raidtui.view.line import (
+    FOOTER_NARROW,
+    GLYPHS,
+    FooterItem,
+    Line,
+    Span,
+    counts_line,
+    footer_line,
+    header_line,
+    tab_line,
+)
+from raidtui.view.text import fit, fit_words, visible
+from raidtui.watch.watch import Report
+
+if TYPE_CHECKING:
+    from raidtui.features.history.screen.log_pane import LogPane
+    from raidtui.frame.text_field import FilterLine
+
+_KEEP_EVENTS = 2000
+_TONES = {"warn": Tone.WARN, "bad": Tone.BAD}
+_ARROWS = frozenset({"tune.less", "tune.more"})
+
+
+class MainScreen(PaintingScreen):
+    """The screen below all dialogs.
+
+    Args:
+        report: the host's state at the start, if it was read.
+    """
+
+    AUTO_FOCUS = "#array-list"
+    # Textual repaints the whole screen when the focus moves; here, widgets that show it repaint themselves.
+    focused: Reactive[Widget | None] = Reactive(None, repaint=STOCK)
+
+    def __init__(self, report: Report | None = None) -> None:
+        super().__init__(id="main")
+        self.report = report
+        self.pane = "arrays"
+        self.held = False
+        self.events: list[Event] = list(report.new_events) if report else []
+        self.arrays = ArraysPane(report)
+        self.panes: dict[str, Pane] = {"arrays": self.arrays}
+        """The panes that were opened, by name."""
+        self._top = Lines(id="top", lines=[[], []])
+        self._bottom = Lines(id="bottom", lines=[[], []])
+        self._message: Line = []
+        self._drawn: tuple[int, int] = (0, 0)
+
+    def compose(self) -> ComposeResult:
+        """Header, pane, footer."""
+        yield self._top
+        yield self.arrays
+        yield self._bottom
+
+    def on_mount(self) -> None:
+        """Draw before the first layout."""
+        self._redraw()
+
+    def on_resize(self) -> None:
+        """Draw in the new size."""
+        if self._drawn != self.app.size:
+            self._redraw()
+
+    def watch_focused(self, before: Widget | None, now: Widget | None) -> None:
+        """Draw the footer anew where a slider gets or loses the focus: its keys differ."""
+        if isinstance(before, Slider) != isinstance(now, Slider):
+            self.redraw_frame()
+
+    @property
+    def _shell(self) -> ScreenShell:
+        return shell_of(self)
+
+    # -- what is shown
+
+    def note_events(self, events: Sequence[Event]) -> None:
+        """Log events at once: a report with events may be replaced by a later one before it is drawn."""
+        self.events = (self.events + list(events))[-_KEEP_EVENTS:]
+        if events and self.pane == "log":
+            self.in_view.redraw()
+
+    def show_report(self, report: Report) -> None:
+        """Take a report and draw it, unless the screen is held."""
+        self.report = report
+        with self.painting():
+            if not self.held:
+                for pane in self.panes.values():
+                    pane.show_report(report)
+            self.redraw_frame()
+
+    async def open_pane(self, name: str) -> Pane:
+        """Bring a pane into view and return it; it is mounted before the next key is delivered."""
+        pane = self.panes.get(name)
+        if pane is None:
+            pane = self.panes[name] = _PANES[name]()(self.report)
+            pane.display = False
+            await self.mount(pane, after=self.arrays)
+        self.show_pane(name)
+        return pane
+
+    def show_pane(self, name: str) -> None:
+        """Bring an opened pane into view. What another pane said goes; the log has what matters of it."""
+        if name != self.pane:
+            self._message = []
+        self.pane, pane = name, self.panes[name]
+        for each in self.panes.values():
+            if each is not self.arrays:
+                each.display = each is pane
+        self.set_focus(pane.rows)  # first: otherwise it moves to a slider when the arrays are hidden
+        self.arrays.display = pane is self.arrays
+        self.focus_pane()
+        self._redraw()
+        for each in self.panes.values():
+            each.come()
+
+    async def on_log_pane_jump_wanted(self, message: LogPane.JumpWanted) -> None:
+        """Show an array, or the disk that a row of the log is about."""
+        pane = await self.open_pane("arrays" if message.array else "wear")
+        pane.choose(message.array or message.disk)
+
+    def release(self) -> None:
+        """Hold the screen still, or draw what is new and go on."""
+        self.held = not self.held
+        if not self.held and self.report is not None:
+            self.arrays.show_report(self.report)
+            if self.in_view is not self.arrays:
+                self.in_view.redraw()
+        self.redraw_frame()
+
+    def narrow(self, text: str) -> None:
+        """Filter the pane in view; the chosen row, and with it the footer, may change."""
+        with self.painting():
+            self.in_view.narrow(text)
+            self.redraw_frame()
+
+    async def open_filter(self) -> None:
+        """Open the filter line; it has the focus before the next key is delivered."""
+        if not self.query("#filter"):
+            from raidtui.frame.text_field import FilterLine  # noqa: PLC0415
+
+            await self.mount(FilterLine(id="filter"), before="#bottom")
+        self.set_focus(self.query_one("#filter"))
+
+    def on_filter_line_changed(self, message: FilterLine.Changed) -> None:
+        """Narrow the pane in view."""
+        self.narrow(message.text)
+
+    def on_filter_line_closed(self) -> None:
+        """Give the focus back."""
+        self.focus_pane()
+
+    def focus_pane(self) -> None:
+        """Give the focus to the pane in view."""
+        self.in_view.rows.focus()
+
+    def _focus_again(self) -> None:
+        """Focus the pane in view: a hidden one loses the focus, and keys would do nothing."""
+        if self.focused is None:
+            self.focus_pane()
+
+    @property
+    def in_view(self) -> Pane:
+        """The pane in view."""
+        return self.panes[self.pane]
+
+    def say(self, text: str, role: str = "warn", *, logged: bool = True) -> None:
+        """Show a sentence above the footer; an empty one clears it.
+
+        Args:
+            text: the sentence.
+            role: its colour; ``warn`` and ``bad`` are logged.
+            logged: False where an event of its own is in the log.
+        """
+        self._message = [(" " + visible(text), role)] if text else []
+        if text and logged and role in _TONES:
+            self._log_said(text, _TONES[role])
+        with self.painting():
+            self.redraw_frame()
+
+    def _log_said(self, text: str, tone: Tone) -> None:
+        event = Event(
+            at_s=self._shell.now_s(), kind=EventKind.HEALTH, subject="raidtui", text=text, tone=tone
+        )
+        last = self.events[-1] if self.events else None
+        if last is None or (last.text, last.subject) != (event.text, event.subject):
+            self.note_events((event,))
+
+    # -- drawing
+
+    def _redraw(self) -> None:
+        self._drawn = self.app.size
+        for pane in self.panes.values():
+            pane.redraw()
+        self.redraw_frame()
+
+    def redraw_frame(self) -> None:
+        """Draw header, tabs, message and footer."""
+        width, height = self.app.size
+        small = width < SMALLEST[0] or height < SMALLEST[1]
+        if self.has_class("-too-small") and not small:
+            self.call_after_refresh(self._focus_again)
+        self.set_class(small, "-too-small")
+        if small:
+            words = f"make the window at least {SMALLEST[0]} x {SMALLEST[1]} (it is {width} x {height})"
+            self._top.show([[(fit(words, width), "warn")], []])
+            return
+        header = [(" raidtui", "strong")] if self.report is None else self._header(self.report, width)
+        self._top.show([header, tab_line(TABS, self.pane.capitalize(), width, self._marks())])
+        said = self._message or self._standing_message()
+        message = [line for text, role in said for line in _message_lines(text, role, width, height // 3)]
+        self._bottom.show([*(message or [[]]), self._footer(width)])
+
+    def _marks(self) -> dict[str, Span]:
+        """Return how much advice there was at the last look, for its tab."""
+        count = self.report.advice if self.report is not None else None
+        if count is None or not count.total:
+            return {}
+        role = SEVERITY_ROLES[count.worst]
+        return {"Advice": (f"{GLYPHS[role]}{count.total}", role)}
+
+    def _standing_message(self) -> Line:
+        """Return the sentence that is shown while there is no other: that the state is stale, or an offer."""
+        stale = self.report.snapshot.stale if self.report else None
+        if stale:
+            return [(" " + visible(f"{stale.reason}; what is shown was read before that"), "warn")]
+        offer = self.arrays.offer if self.pane == "arrays" else ""
+        return [(" " + visible(offer), "accent")] if offer else []
+
+    def _header(self, report: Report, width: int) -> Line:
+        snapshot = report.snapshot
+        host = snapshot.host
+        release = f" · Linux {(host.kernel or '').partition('-')[0]}" if host.kernel else ""
+        rights = "root" if host.is_root else "read-only"
+        if host.source:
+            rights = "demo" if host.source == "demo" else "capture"
+        stamp = time.strftime("%H:%M", time.localtime(snapshot.taken_s))
+        middle = counts_line(counts_of(report))
+        if snapshot.stale is not None:
+            since = time.strftime("%H:%M:%S", time.localtime(snapshot.stale.since_s))
+            middle = [(f"▲ stale since {since}", "warn")]
+        if self.held:
+            middle = [*middle, (" ", "plain"), ("▮▮ held", "accent")]
+        name = host.name or host.source or "this host"
+        return header_line(f"{name}{release}", middle, f"{rights}  {stamp}", width)
+
+    def _footer(self, width: int) -> Line:
+        if self.pane == "arrays" and isinstance(self.focused, Slider):
+            items, further = self._slider_items(), []
+        elif self.pane == "arrays":
+            offered = {command.id: (command, label, can) for command, label, can in self.arrays.foot()}
+            first = [each for each in offered.values() if each[0].foot]
+            further = [offered.get(command.id, (command, command.label, True)) for command in FURTHER]
+            items = [self._item(*each) for each in first]
+        else:
+            offered_here = [each for each in self.in_view.foot() if each[0].id not in _ARROWS]
+            items = [("←→", "Change", not self.in_view.why_not("tune.less"))] if self.pane == "tune" else []
+            items += [self._item(*each) for each in offered_here if each[0].foot]
+            items += [self._item(FILTER)] if self.pane == "log" else []
+            further = [each for each in offered_here if not each[0].foot]
+            further += [(command, command.label, True) for command in FURTHER if command in EVERYWHERE]
+        last = (self._item(HELP), self._item(PALETTE))
+        further = further if width > FOOTER_NARROW else []
+        return footer_line(items, [self._item(*each) for each in further], last, width)
+
+    def _slider_items(self) -> list[FooterItem]:
+        """Return what the keys do on a slider; letters are the pane's commands there, too."""
+        step, leap = (
+            "".join(
+                shown(self._shell.keymap.get(f"slider.{each}", usual).split(",")[0]) for each, usual in pair
+            )
+            for pair in (
+                (("less", "left"), ("more", "right")),
+                (("much_less", "shift+left"), ("much_more", "shift+right")),
+            )
+        )
+        leap = leap[:2] + leap[3:] if leap.count("⇧") == 2 and leap[2:3] == "⇧" else leap  # once is enough
+        back = shown(self._shell.keymap.get("slider.forget", "escape").split(",")[0])
+        offered = {command.id: (command, label, can) for command, label, can in self.arrays.foot()}
+        more = [self._item(*offered[command.id]) for command in (SCOPE, GIVE_BACK) if command.id in offered]
+        return [
+            (step, "Step", True),
+            (leap, "Leap", True),
+            ("0-9", "MB/s", True),
+            *more,
+            (back, "Back", True),
+            *([self._item(*offered[PACE.id])] if PACE.id in offered else []),
+        ]
+
+    def _item(self, command: Command, label: str = "", can: bool = True) -> FooterItem:  # noqa: FBT001, FBT002
+        return command.shown_key(self._shell.keymap), label or command.label, can
+
+
+def _wear_pane() -> type[Pane]:
+    from raidtui.features.wear.screen.wear_pane import WearPane  # noqa: PLC0415
+
+    return WearPane
+
+
+def _tune_pane() -> type[Pane]:
+    from raidtui.features.tune.screen.tune_pane import TunePane  # noqa: PLC0415
+
+    return TunePane
+
+
+def _bench_pane() -> type[Pane]:
+    from raidtui.features.bench.screen.bench_pane import BenchPane  # noqa: PLC0415
+
+    return BenchPane
+
+
+def _log_pane() -> type[Pane]:
+    from raidtui.features.history.screen.log_pane import LogPane  # noqa: PLC0415
+
+    return LogPane
+
+
+def _advice_pane() -> type[Pane]:
+    from raidtui.features.advice.screen.advice_pane import AdvicePane  # noqa: PLC0415
+
+    return AdvicePane
+
+
+_PANES: Mapping[str, Callable[[], type[Pane]]] = {
+    "wear": _wear_pane,
+    "tune": _tune_pane,
+    "bench": _bench_pane,
+    "log": _log_pane,
+    "advice": _advice_pane,
+}
+"""Import the panes that are opened later."""
+
+
+def _message_lines(text: str, role: str, width: int, most: int) -> list[Line]:
+    """Return a sentence in at most ``most`` lines; pane 6 has all of it."""
+    parts = textwrap.wrap(
+        text.strip(), width - 1, initial_indent=" ", subsequent_indent=" ", break_on_hyphens=False
+    ) or [""]
+    if len(parts) > most:
+        parts = [*parts[: most - 1], fit_words(" ".join(parts[most - 1 :]), width - 1)]
+    return [[(fit(part, width), role)] for part in parts]

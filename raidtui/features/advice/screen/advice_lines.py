@@ -1,0 +1,86 @@
+"""Pane 7's rows, and the card of the chosen one."""
+
+from __future__ import annotations
+
+import shlex
+import time
+
+from raidtui.features.advice.advice import Advice
+from raidtui.features.advice.ignored import Ignored
+from raidtui.features.advice.session import AdviceLook
+from raidtui.frame.pages import stamp, wrapped
+from raidtui.frame.pane import SEVERITY_ROLES
+from raidtui.view.line import GLYPHS, Line
+from raidtui.view.text import cell_width, fit, fit_words, visible
+
+Row = tuple[Advice, Ignored | None]
+"""A piece of advice, and by what it is ignored."""
+_LABEL = 9
+
+
+def row_line(row: Row, width: int) -> Line:
+    """Return a row in ``width`` cells; its card has all of it."""
+    each, ignored = row
+    role = "dim" if ignored is not None else SEVERITY_ROLES[each.severity]
+    glyph = GLYPHS.get(role, "·")
+    words = "dim" if ignored is not None else "plain"
+    return [(f" {glyph} ", role), (fit(fit_words(visible(each.text), width - 4), width - 3), words)]
+
+
+def rule_line(look: AdviceLook | None, width: int, *, everything: bool, busy: bool) -> Line:
+    """Return the line below the rows.
+
+    Args:
+        look: None before the first reading.
+        width: of the window.
+        everything: whether what is ignored is shown, too.
+        busy: whether the host is being read.
+    """
+    words = " reading the host " if busy else ""
+    if look is not None and not busy:
+        words = f" read {time.strftime('%H:%M', time.localtime(look.at_s))} "
+        if look.ignored:
+            words += f"· {len(look.ignored)} ignored{'' if everything else ': a shows all'} "
+    words = fit(words, min(cell_width(words), max(0, width - 8)))
+    return [(f" ───{words}{'─' * max(0, width - 5 - cell_width(words))} ", "dim")]
+
+
+def card_lines(row: Row, look: AdviceLook, width: int) -> list[Line]:
+    """Return all of a piece of advice in at most ``width`` cells.
+
+    Args:
+        row: the chosen one.
+        look: for the time.
+        width: of the window.
+    """
+    each, ignored = row
+    lines: list[Line] = [[]]
+    lines += wrapped(f" {visible(each.text)}.", width - 1, "strong", indent=1)
+    lines.append([])
+    lines += _labelled("Why", each.why, width)
+    if each.remedy:
+        lines += _labelled("To do", f"{each.remedy}.", width)
+    if each.order:
+        lines += _labelled("Plan", f"Enter shows it, as does {shlex.join(('raidtui', *each.order))}", width)
+    if ignored is not None:
+        since = stamp(ignored.at_s, look.at_s)
+        end = "for good" if ignored.until_s is None else f"until {_day(ignored.until_s)}"
+        reason = f": {ignored.why}" if ignored.why else ""
+        words = f"by {ignored.who} since {since}, {end}{reason}. It is said again when it gets worse."
+        lines += _labelled("Ignored", words, width)
+    return lines
+
+
+def unread_lines(look: AdviceLook, width: int) -> list[Line]:
+    """Return what could not be read: about that, nothing is said."""
+    return [line for each in look.unread for line in _labelled("Unknown", visible(each), width)]
+
+
+def _labelled(label: str, text: str, width: int) -> list[Line]:
+    head, *rest = wrapped(visible(text), max(1, width - _LABEL - 2), "plain")
+    first: Line = [(f" {label:<{_LABEL}}", "dim"), *head]
+    return [first, *([(" " * (_LABEL + 1), "plain"), *line] for line in rest)]
+
+
+def _day(at_s: float) -> str:
+    return time.strftime("%Y-%m-%d", time.localtime(at_s))

@@ -1,0 +1,162 @@
+"""Rules about who is told, about regular checks, and about controllers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from raidtui.features.advice.advice import Advice, AdviceCode, HostFacts
+from raidtui.model.alert_setup import HOOK
+from raidtui.model.array import Array
+from raidtui.model.finding import Severity
+from raidtui.model.watchers import Smartd, Watchers
+
+
+def of_watchers(facts: HostFacts) -> Iterator[Advice]:
+    """Yield what is missing where arrays run that can lose a member."""
+    watchers = facts.watchers
+    if watchers is None or not any(_may_fail(each, facts) for each in facts.snapshot.arrays):
+        return
+    yield from _of_alerts(watchers)
+    yield from _of_checks(watchers)
+    if not watchers.kept:
+        yield Advice(
+            code=AdviceCode.NO_HISTORY,
+            severity=Severity.ATTENTION,
+            text="the kernel's messages are gone after a restart: there is neither /var/log/journal nor a"
+            " log file of theirs",
+            why="After a crash nothing says which disk failed first (journald.conf(5), Storage=).",
+            remedy="mkdir /var/log/journal, then journalctl --flush",
+            order=(*_PLAN, "--only", "journal"),
+        )
+    if watchers.smartd is not None:
+        yield from _of_smartd(watchers, watchers.smartd)
+
+
+_PLAN = ("plan", "alerts")
+
+
+def _may_fail(array: Array, facts: HostFacts) -> bool:
+    """Whether an array runs on, with less redundancy, when a member fails."""
+    return array.active and array.redundant and not array.is_container and not facts.snapshot.is_trial(array)
+
+
+def _of_alerts(watchers: Watchers) -> Iterator[Advice]:
+    conf = watchers.conf or "/etc/mdadm/mdadm.conf"
+    named = watchers.mail_to or watchers.program
+    add = "" if named else f"put MAILADDR or PROGRAM in {conf}, then "
+    if not watchers.monitors:
+        yield Advice(
+            code=AdviceCode.NOT_WATCHED,
+            severity=Severity.ATTENTION,
+            text="a failed member alerts no one: no mdadm --monitor runs"
+            + ("" if named else f", and {conf} names nobody"),
+            why="An array goes on without a word when a member fails, until the next one does (mdadm(8),"
+            " MONITOR MODE).",
+            remedy=f"{add}systemctl restart mdmonitor",
+            order=_PLAN,
+        )
+    elif watchers.program == HOOK and not watchers.channels:
+        yield Advice(
+            code=AdviceCode.NOBODY_TOLD,
+            severity=Severity.ATTENTION,
+            subject="",
+            text="mdadm --monitor calls raidtui's hook, and no channel is configured: alerts are kept, and"
+            " reach nobody",
+            why="Nobody looks at a spool; what is sent to people is seen in time.",
+            remedy="sudo raidtui alert --add NAME adds one",
+        )
+    elif watchers.program or any(each.tells for each in watchers.monitors):
+        return
+    elif not watchers.mail_to:
+        yield Advice(
+            code=AdviceCode.NOBODY_TOLD,
+            severity=Severity.ATTENTION,
+            text=f"mdadm --monitor runs, and tells the system's log alone: {conf} names nobody",
+            why="It looks for MAILADDR and PROGRAM (mdadm.conf(5)); a log is read when it is too late.",
+            remedy=f"{add}systemctl restart mdmonitor",
+            order=_PLAN,
+        )
+    elif not watchers.mailer:
+        yield Advice(
+            code=AdviceCode.NOBODY_TOLD,
+            severity=Severity.ATTENTION,
+            text=f"mdadm --monitor tells {watchers.mail_to} by mail, and no mail can be sent: there is no"
+            " sendmail",
+            why="mdadm hands its mail to /usr/lib/sendmail, and does not say that it was not sent"
+            " (mdadm's Monitor.c).",
+            remedy=f"install a mail program, or put PROGRAM in {conf}; mdadm --monitor --scan --oneshot"
+            " --test sends a message",
+            order=_PLAN,
+        )
+
+
+def _of_smartd(watchers: Watchers, smartd: Smartd) -> Iterator[Advice]:
+    """Disks often report what they count long before md has a read error."""
+    order = (*_PLAN, "--only", "smartd")
+    if not smartd.runs and not smartd.virtual:
+        yield Advice(
+            code=AdviceCode.DISKS_NOT_WATCHED,
+            severity=Severity.ATTENTION,
+            subject="",
+            text="smartd is installed and does not run: no disk's own report of a fault is looked at",
+            why="Many disks report sectors that they cannot read, or a failed self-test, before md meets one"
+            " (smartd(8)).",
+            remedy="systemctl enable --now smartmontools, or smartd",
+            order=order,
+        )
+    elif smartd.runs and not smartd.programs and not (smartd.mails and watchers.mailer):
+        said = "no mail can be sent: there is no sendmail" if smartd.mails else f"{smartd.conf} names nobody"
+        yield Advice(
+            code=AdviceCode.DISKS_NOT_WATCHED,
+            severity=Severity.ATTENTION,
+            subject="",
+            text=f"smartd runs, and what it finds goes to the system's log alone: {said}",
+            why="It mails, or calls a program, where a line has -m or -M exec (smartd.conf(5)).",
+            remedy=f"put -m ADDRESS or -M exec PROGRAM into {smartd.conf}",
+            order=order,
+        )
+
+
+def _of_checks(watchers: Watchers) -> Iterator[Advice]:
+    if not watchers.checks and watchers.all_seen:
+        yield Advice(
+            code=AdviceCode.NOT_CHECKED,
+            severity=Severity.ATTENTION,
+            text="no array is checked regularly, neither by cron nor by a timer",
+            why="A sector that has become unreadable is found when another disk has failed and its copy is"
+            " needed; a check each month finds and rewrites it before (md(4), SCRUBBING AND MISMATCHES).",
+            remedy="Debian: AUTOCHECK=true in /etc/default/mdadm, and cron; else systemctl enable --now the"
+            " timer mdcheck_start or raid-check",
+        )
+    elif len(watchers.checks) > 1:
+        yield Advice(
+            code=AdviceCode.CHECKED_TWICE,
+            severity=Severity.INFO,
+            text=f"arrays are checked by {' and by '.join(watchers.checks)}",
+            why="Each reads all members: one of them is enough.",
+            remedy="switch one off",
+        )
+
+
+def of_controllers(facts: HostFacts) -> Iterator[Advice]:
+    """Yield what the firmware's setting of a SATA controller costs."""
+    for address, count in facts.hidden_nvme.items():
+        disks = "an NVMe SSD" if count == 1 else f"{count} NVMe SSDs"
+        yield Advice(
+            code=AdviceCode.HIDDEN_NVME,
+            severity=Severity.ATTENTION,
+            subject=address,
+            text=f"the SATA controller {address} hides {disks} from Linux: the firmware has it in RAID mode",
+            why="Linux cannot use what is remapped so (drivers/ata/ahci.c, remapped_nvme).",
+            remedy="switch the controller to AHCI in the firmware; look first whether another system that is"
+            " installed needs RAID mode",
+        )
+    if facts.ide_disks:
+        few = len(facts.ide_disks) == 1
+        yield Advice(
+            code=AdviceCode.IDE_MODE,
+            severity=Severity.ATTENTION,
+            text=f"the controller of {', '.join(facts.ide_disks)} is in IDE mode",
+            why=f"{'The disk gets' if few else 'The disks get'} one request at a time: that mode has no NCQ.",
+            remedy="switch the controller to AHCI in the firmware",
+        )

@@ -1,0 +1,1 @@
+"""Pane 1 and ``status``: the arrays, their syncs and speed limits."""

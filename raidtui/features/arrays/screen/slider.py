@@ -1,0 +1,261 @@
+"""A slider for a speed limit: log scale; arrows, digits, mouse; the requested value and the kernel's."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from raidtui.frame.lines import role_styles
+from raidtui.view.text import fit
+from raidtui.view.units import rate_mb_s
+
+LOWEST_KIB_S, HIGHEST_KIB_S = 98, 9_765_625  # 0.1 MB/s, 10 GB/s
+_FINE = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
+_COARSE = (1.0, 2.0, 5.0)
+_LABEL, _VALUE = 10, 33
+
+
+class Slider(Widget, can_focus=True):
+    """One limit. ``Slider.Asked`` requests a value; ``show`` sets the kernel's."""
+
+    DEFAULT_CSS = "Slider { height: 1; width: 1fr; }"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left,h", "step(-1)", "Less", id="slider.less", tooltip="One step less"),
+        Binding("right", "step(1)", "More", id="slider.more", tooltip="One step more"),
+        Binding(
+            "shift+left,H", "leap(-1)", "Much less", id="slider.much_less", tooltip="1, 2, 5, 10 … downwards"
+        ),
+        Binding(
+            "shift+right,L", "leap(1)", "Much more", id="slider.much_more", tooltip="1, 2, 5, 10 … upwards"
+        ),
+        Binding(
+            "enter", "apply", "Apply", show=False, id="slider.apply", tooltip="Take the typed figure, in MB/s"
+        ),
+        Binding(
+            "escape", "forget", "Forget", show=False, id="slider.forget", tooltip="Forget the typed figure"
+        ),
+    ]
+
+    class Asked(Message):
+        """Another value is requested, in KiB/s."""
+
+        def __init__(self, slider: Slider, kib_s: int) -> None:
+            super().__init__()
+            self.slider = slider
+            self.kib_s = kib_s
+
+    class Refused(Message):
+        """What was typed is not a limit; ``text`` says why."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    class Left(Message):
+        """The slider was left: the list gets the focus back."""
+
+        def __init__(self, slider: Slider) -> None:
+            super().__init__()
+            self.slider = slider
+
+    def __init__(self, word: str, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.word = word
+        self.kernel_kib_s: int | None = None
+        self.asked_kib_s: int | None = None
+        self.scope = ""
+        self.typed = ""
+        self._locked = False
+        self._dragging = False
+
+    def show(self, kernel_kib_s: int | None, scope: str, *, locked: bool) -> None:
+        """Show the kernel's value; a request is done when the two agree."""
+        before = (self.kernel_kib_s, self.asked_kib_s, self.scope, self._locked)
+        self.kernel_kib_s, self.scope, self._locked = kernel_kib_s, scope, locked
+        if self.asked_kib_s == kernel_kib_s:
+            self.asked_kib_s = None
+        if before != (self.kernel_kib_s, self.asked_kib_s, self.scope, self._locked):
+            self.refresh()
+
+    def forget_asked(self) -> None:
+        """Drop the request: it was refused, or is about another array."""
+        if self.asked_kib_s is not None or self.typed:
+            self.asked_kib_s, self.typed = None, ""
+            self.refresh()
+
+    @property
+    def value_kib_s(self) -> int | None:
+        """The requested value, or the kernel's."""
+        return self.kernel_kib_s if self.asked_kib_s is None else self.asked_kib_s
+
+    def ask(self, kib_s: int) -> None:
+        """Request a value in KiB/s."""
+        kib_s = max(1, min(kib_s, 2**31 - 1))
+        self.typed = ""
+        if kib_s != self.value_kib_s and self.kernel_kib_s is not None:
+            self.asked_kib_s = kib_s
+            self.refresh()
+            self.post_message(self.Asked(self, kib_s))
+        else:
+            self.refresh()
+
+    def action_step(self, direction: int) -> None:
+        """Move one step on the fine scale."""
+        self._move(_FINE, direction)
+
+    def action_leap(self, direction: int) -> None:
+        """Move one step on the coarse scale."""
+        self._move(_COARSE, direction)
+
+    def _move(self, scale: tuple[float, ...], direction: int) -> None:
+        if self.value_kib_s is not None:
+            self.ask(next_step(self.value_kib_s, scale, direction))
+
+    def action_apply(self) -> None:
+        """Request the typed value."""
+        value = typed_kib_s(self.typed)
+        if value is not None:
+            self.ask(value)
+        elif self.typed:
+            text = f"{self.typed} is not a speed limit: type MB/s, or KiB/s with a k at the end"
+            self.typed = ""
+            self.refresh()
+            self.post_message(self.Refused(text))
+
+    def action_forget(self) -> None:
+        """Drop the typed value, or leave the slider."""
+        if self.typed:
+            self.typed = ""
+            self.refresh()
+        else:
+            self.post_message(self.Left(self))
+
+    def on_key(self, event: events.Key) -> None:
+        """Collect digits; k at the end makes them KiB/s."""
+        if event.character and (event.character.isdigit() or (event.character in ".kK" and self.typed)):
+            self.typed = (self.typed + event.character)[:12]
+            self.refresh()
+            event.stop()
+        elif event.key == "backspace" and self.typed:
+            self.typed = self.typed[:-1]
+            self.refresh()
+            event.stop()
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Begin to drag."""
+        self._dragging = True
+        self.capture_mouse()
+        self._point(event.x)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Follow the mouse."""
+        if self._dragging:
+            self._point(event.x)
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        """End dragging."""
+        del event
+        self._dragging = False
+        self.release_mouse()
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """Move one step."""
+        event.stop()
+        self.action_step(1)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """Move one step."""
+        event.stop()
+        self.action_step(-1)
+
+    def _point(self, x: int) -> None:
+        track = self._track_width()
+        inside = x - _LABEL - 1
+        if 0 <= inside < track and self.value_kib_s is not None:
+            low, high = math.log(LOWEST_KIB_S), math.log(HIGHEST_KIB_S)
+            at = math.exp(low + (high - low) * inside / max(1, track - 1))
+            self.ask(nearest_step(round(at)))
+
+    def _track_width(self) -> int:
+        return max(8, self.size.width - _LABEL - _VALUE - 2)
+
+    def render_line(self, y: int) -> Strip:
+        """Draw label, track, value and scope."""
+        base = self.rich_style
+        if y != 0:
+            return Strip.blank(self.size.width, base)
+        roles = role_styles(self.app.current_theme)
+        style = {role: base + roles[role] for role in ("dim", "key", "asked")}
+        marker = "▸" if self.has_focus else " "
+        track = self._track_width()
+        knob = position(self.value_kib_s, track)
+        bar = ["─"] * track
+        segments = [Segment(fit(f"{marker}{self.word}", _LABEL), style["dim"])]
+        if knob is None:
+            segments.append(Segment(f"├{'─' * track}┤", style["dim"]))
+        else:
+            kernel = position(self.kernel_kib_s, track)
+            if kernel is not None and kernel != knob:
+                bar[kernel] = "○"
+            segments.append(Segment("├" + "".join(bar[:knob]), style["dim"]))
+            segments.append(Segment("●", style["key"]))
+            segments.append(Segment("".join(bar[knob + 1 :]) + "┤", style["dim"]))
+        segments.append(self._value_segment(base, style))
+        return Strip(segments).adjust_cell_length(self.size.width, base)
+
+    def _value_segment(self, base: Style, style: dict[str, Style]) -> Segment:
+        if self.typed:
+            unit = "KiB/s" if self.typed[-1:] in "kK" else "MB/s"
+            return Segment(f" {self.typed.rstrip('kK')}▏{unit}, Enter sets it", style["asked"])
+        if self.kernel_kib_s is None:
+            return Segment(" the kernel shows none", style["dim"])
+        if self.asked_kib_s is not None:
+            text = f" {rate_mb_s(self.asked_kib_s):>9} asked, is {rate_mb_s(self.kernel_kib_s)}"
+            return Segment(text, style["asked"])
+        scope = {"local": "this array", "system": "system's"}.get(self.scope, self.scope)
+        return Segment(f" {rate_mb_s(self.kernel_kib_s):>9}   {scope}", base)
+
+
+def position(kib_s: int | None, width: int) -> int | None:
+    """Return the knob's cell on a track of ``width`` cells; values beyond the ends rest at them."""
+    if kib_s is None:
+        return None
+    low, high = math.log(LOWEST_KIB_S), math.log(HIGHEST_KIB_S)
+    at = (math.log(max(1, kib_s)) - low) / (high - low)
+    return round(min(1.0, max(0.0, at)) * (width - 1))
+
+
+def next_step(kib_s: int, scale: tuple[float, ...], direction: int) -> int:
+    """Return the next round figure (in MB/s) above or below, KiB/s."""
+    mb_s = max(kib_s, 1) * 1024 / 1e6
+    exponent = math.floor(math.log10(mb_s))
+    figures = [digit * 10.0**power for power in range(exponent - 1, exponent + 2) for digit in scale]
+    if direction > 0:
+        wanted = next(figure for figure in figures if figure > mb_s * 1.005)
+    else:
+        wanted = next(figure for figure in reversed(figures) if figure < mb_s * 0.995)
+    return min(HIGHEST_KIB_S, max(LOWEST_KIB_S, round(wanted * 1e6 / 1024)))
+
+
+def nearest_step(kib_s: int) -> int:
+    """Return the round figure nearest to a pointed-at value, KiB/s."""
+    below, above = next_step(kib_s, _FINE, -1), next_step(kib_s, _FINE, 1)
+    return min((below, above), key=lambda each: abs(math.log(each / max(1, kib_s))))
+
+
+def typed_kib_s(text: str) -> int | None:
+    """Return what typed digits mean, KiB/s: MB/s, or KiB/s with a k at the end; None: no figure above 0."""
+    factor = 1.0 if text[-1:] in {"k", "K"} else 1e6 / 1024
+    try:
+        value = float(text.rstrip("kK"))
+    except ValueError:
+        return None
+    return min(round(value * factor), 2**31 - 1) or None

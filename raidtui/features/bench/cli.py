@@ -1,0 +1,225 @@
+"""``raidtui bench``: its arguments and subcommands; each imports only what it needs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from raidtui.host.readers.host_reader import HostReader
+
+if TYPE_CHECKING:
+    from raidtui.features.bench.schedule import Schedule
+    from raidtui.jobs.worker import CostMeasure
+
+REFUSED, BUSY = 2, 75
+_HISTORY = frozenset({"list", "compare", "report", "note", "delete"})
+_OF_JOBS = frozenset({"attach", "stop", "restore"})
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what ``bench`` takes."""
+    subcommands = parser.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True)
+    presets = subcommands.add_parser("presets", help="list the predefined workloads and their origin")
+    presets.add_argument("--json", action="store_true", help="print JSON (docs/bench.md)")
+    what = argparse.ArgumentParser(add_help=False)
+    _add_what(what)
+    _add_where(what)
+    _add_how(what)
+    run = subcommands.add_parser("run", parents=[what], help="measure one workload", description=_RUN)
+    run.add_argument("--repeats", type=int, default=1, metavar="N", help="number of runs (1)")
+    sweep = subcommands.add_parser(
+        "sweep", parents=[what], help="measure repeatedly, with something changed", description=_SWEEP
+    )
+    sweep.add_argument("--repeats", type=int, default=6, metavar="N", help="number of runs of each point (6)")
+    _add_sweep(sweep)
+    attach = subcommands.add_parser("attach", help="follow a running benchmark, or see how it ended")
+    attach.add_argument("id", metavar="ID", nargs="?", default="", help="default: the newest")
+    stop = subcommands.add_parser("stop", help="stop a benchmark; its results so far are kept")
+    stop.add_argument("id", metavar="ID", nargs="?", default="", help="default: the newest")
+    subcommands.add_parser("restore", help="put back what an interrupted benchmark changed")
+    _add_history(subcommands)
+    work = subcommands.add_parser("work", help="internal: run a benchmark in this process")
+    work.add_argument("folder", type=Path)
+    work.add_argument("--back", action="store_true")
+    work.add_argument("--settle", action="store_true")
+
+
+_MEASURES = ("iops", "mb/s", "p50", "p99", "p99.9", "hits")
+_RUN = "Measure one workload. Several block sizes or depths are run one after another."
+_SWEEP = "Run each point once, then all again, so that drift affects all alike. Changes are put back."
+
+
+def _add_what(parser: argparse.ArgumentParser) -> None:
+    what = parser.add_argument_group("what")
+    what.add_argument("--preset", default="", metavar="NAME", help="raidtui bench presets lists them")
+    what.add_argument("--job", type=Path, metavar="FILE", help="an fio job file")
+    what.add_argument("--rw", default="", metavar="KIND", help="read, write, randread, randwrite, rw, randrw")
+    what.add_argument("--bs", default="", metavar="SIZES", help="size of a request: 4k, or 4k,16k,64k")
+    what.add_argument(
+        "--size", default="", metavar="SIZE", help="size of the file, or of the part of a device: 500m"
+    )
+    what.add_argument("--depth", default="", metavar="NUMBERS", help="requests in flight in each job")
+    what.add_argument(
+        "--jobs", default="", metavar="NUMBERS", help="number of jobs that run at the same time"
+    )
+    what.add_argument("--runtime", type=int, metavar="SECONDS", help="run by time instead of size")
+    what.add_argument(
+        "--ramp",
+        type=int,
+        metavar="SECONDS",
+        help="time before the measurement (a tenth of --runtime; 0: none)",
+    )
+    what.add_argument("--engine", default="", metavar="NAME", help="sync, psync, libaio, io_uring")
+    what.add_argument("--read-percent", type=int, metavar="PERCENT", help="reads in a mix")
+    what.add_argument(
+        "--distribution", default="", metavar="NAME", help="of random I/O: zipf:1.2, pareto:0.9, normal:20"
+    )
+    what.add_argument("--no-direct", action="store_true", help="use the page cache")
+
+
+def _add_where(parser: argparse.ArgumentParser) -> None:
+    where = parser.add_argument_group("where")
+    where.add_argument(
+        "--directory", default="", metavar="FOLDER", help="measure files in it; they are removed"
+    )
+    where.add_argument("--device", default="", metavar="DEVICE", help="measure a device; it is only read")
+    where.add_argument("--write", action="store_true", help="allow the device to be overwritten")
+    where.add_argument(
+        "--confirm",
+        action="append",
+        default=[],
+        metavar="SERIAL",
+        help="the serial number of a device that is overwritten; can be repeated",
+    )
+
+
+def _add_how(parser: argparse.ArgumentParser) -> None:
+    how = parser.add_argument_group("how")
+    how.add_argument("--trim", action="store_true", help="discard free blocks before each run")
+    how.add_argument("--cool", type=int, default=0, metavar="SECONDS", help="pause before each run")
+    how.add_argument(
+        "--precondition",
+        type=int,
+        default=0,
+        metavar="TIMES",
+        help="write the size this many times before all runs",
+    )
+    how.add_argument("--steady", action="store_true", help="run until five rounds are steady (SNIA's rule)")
+    how.add_argument("--no-quiet-check", action="store_true", help="start even if the machine is busy")
+    how.add_argument(
+        "--fio-without",
+        default="",
+        metavar="PARTS",
+        help="go on without these parts of fio's sandbox, which this host does not allow",
+    )
+    how.add_argument("--note", default="", metavar="TEXT", help="kept with the results")
+    how.add_argument("--json", action="store_true", help="print the results as JSON")
+    how.add_argument("--detach", action="store_true", help="do not wait until it ends")
+    how.add_argument("--dry-run", action="store_true", help="print what would be done, and do nothing")
+
+
+def _add_sweep(parser: argparse.ArgumentParser) -> None:
+    sweep = parser.add_argument_group("what to vary, besides --bs, --depth and --jobs")
+    sweep.add_argument(
+        "--knob",
+        action="append",
+        default=[],
+        metavar="NAME=VALUES",
+        help="queue-depth=1,8,32; any knob of raidtui tune, and bitmap",
+    )
+    sweep.add_argument(
+        "--scratch",
+        nargs="+",
+        default=[],
+        metavar="DEVICE",
+        help="create arrays of them; everything on them is lost",
+    )
+    sweep.add_argument("--level", default="raid10", metavar="LEVELS", help="level of these arrays (raid10)")
+    sweep.add_argument("--layout", default="", metavar="LAYOUTS", help="layout of these arrays: n2,f2")
+    sweep.add_argument(
+        "--chunk", default="", metavar="KIB", help="chunk of these arrays: 16,32,512; one is a single device"
+    )
+    sweep.add_argument(
+        "--member-size",
+        type=int,
+        default=0,
+        metavar="KIB",
+        help="how much of each device is used (all of it)",
+    )
+    sweep.add_argument(
+        "--grouped", action="store_true", help="the repeats of a point one after another: no verdict"
+    )
+
+
+def _add_history(subcommands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    words = "numbers of runs, ids of benchmarks, or words that describe them"
+    listing = subcommands.add_parser("list", help="list the results")
+    listing.add_argument("words", metavar="WORD", nargs="*", help=f"only what matches all: {words}")
+    listing.add_argument("--json", action="store_true", help="print JSON (docs/bench.md)")
+    compare = subcommands.add_parser("compare", help="compare runs: medians, spread, verdicts, heat map")
+    compare.add_argument("words", metavar="WORD", nargs="+", help=words)
+    compare.add_argument("--by", default="iops", choices=_MEASURES, help="what to compare (iops)")
+    compare.add_argument("--json", action="store_true", help="print JSON (docs/bench.md)")
+    report = subcommands.add_parser("report", help="write runs as HTML with charts, CSV or JSON")
+    report.add_argument("words", metavar="WORD", nargs="+", help=words)
+    report.add_argument("--by", default="iops", choices=_MEASURES, help="what to compare (iops)")
+    for form in ("html", "csv", "json"):
+        report.add_argument(f"--{form}", type=Path, metavar="FILE", help="- is standard output")
+    note = subcommands.add_parser("note", help="attach a note to runs")
+    note.add_argument("words", metavar="RUN", nargs="+", help="a run's number, or a benchmark's id")
+    note.add_argument("--text", required=True)
+    delete = subcommands.add_parser("delete", help="delete runs")
+    delete.add_argument("words", metavar="RUN", nargs="+", help="a run's number, or a benchmark's id")
+
+
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
+    """Carry out ``raidtui bench ...``; return 0 done, 1 not, 2 refused, 75 another job is running."""
+    from raidtui.features.bench.results.run_store import ResultsError  # noqa: PLC0415
+    from raidtui.jobs.lock import BusyError, JobError  # noqa: PLC0415
+
+    try:
+        return _run_subcommand(root, arguments)
+    except BusyError as error:
+        return _refused(str(error), BUSY)
+    except (JobError, ResultsError) as error:
+        return _refused(str(error), REFUSED)
+
+
+def _run_subcommand(root: HostReader, arguments: argparse.Namespace) -> int:
+    if arguments.subcommand == "work":
+        from raidtui.features.bench.run.bench_worker import bench_on  # noqa: PLC0415
+
+        return bench_on(
+            root,
+            arguments.folder,
+            back=arguments.back,
+            settle=arguments.settle,
+            measuring=partial(_cost, root),
+        )
+    if not root.live and arguments.subcommand in {*_HISTORY, *_OF_JOBS}:
+        why = "refused: what was measured is of this host, and --root or --demo names another one"
+        return _refused(why, REFUSED)
+    if arguments.subcommand in _HISTORY:
+        from raidtui.features.bench import cli_history as bench_history  # noqa: PLC0415
+
+        return bench_history.SUBCOMMANDS[arguments.subcommand](arguments)
+    from raidtui.features.bench import cli_run as bench_run  # noqa: PLC0415
+
+    return bench_run.SUBCOMMANDS[arguments.subcommand](root, arguments)
+
+
+def _cost(root: HostReader, schedule: Schedule) -> CostMeasure:
+    """Return what measures the writes of a benchmark to its disks."""
+    from raidtui.monitor.wear.cost_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
+
+    return JobCost(root, "benchmark", schedule.place.disks)
+
+
+def _refused(why: str, status: int) -> int:
+    from raidtui.view.text import visible  # noqa: PLC0415
+
+    print(f"raidtui: {visible(why)}", file=sys.stderr)
+    return status

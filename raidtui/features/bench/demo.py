@@ -1,0 +1,164 @@
+"""Benchmarks of a simulated host: they are played in this process, kept in its memory, and end with it.
+
+Called in the thread that reads and writes the host, as ``raidtui.watch.played_jobs``; they advance whenever
+somebody looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from raidtui.demo.demo_host import DemoReader
+from raidtui.features.bench.estimate import expected_runs
+from raidtui.features.bench.offer import Offer
+from raidtui.features.bench.results.demo_runs import demo_runs
+from raidtui.features.bench.results.run_record import PARTIAL, SIMULATED, RunRecord, RunSample
+from raidtui.features.bench.run.bench_progress import BenchProgress
+from raidtui.features.bench.run.simulated_fio import (
+    SimulatedRate,
+    begun,
+    rate_of,
+    samples_of,
+    seconds_of,
+    with_figures,
+)
+from raidtui.features.bench.schedule import Run, Schedule
+from raidtui.jobs.runner import do_step
+from raidtui.model.plan import Step
+
+JOB = "demo-bench-"
+"""How their ids begin."""
+
+
+class PlayedBench:
+    """The benchmarks of one simulated host, the one that runs, and the history.
+
+    Args:
+        root: the host.
+    """
+
+    def __init__(self, root: DemoReader) -> None:
+        self._root = root
+        self._runs = {record.id: (record, tuple(samples)) for record, samples in demo_runs(root.now_s())}
+        self._schedule: Schedule | None = None
+        self._left: list[Run] = []
+        self._progress: BenchProgress | None = None
+        self._rate = SimulatedRate(iops=1.0, mean_s=1.0)
+        self._count = 0
+        self._undo: list[Step] = []
+
+    def history(self) -> tuple[RunRecord, ...]:
+        """Return the runs that are kept, the oldest first."""
+        return tuple(record for record, _ in self._runs.values())
+
+    def samples(self, runs: Sequence[int]) -> Mapping[int, Sequence[RunSample]]:
+        """Return the samples of runs, by their numbers."""
+        return {number: self._runs[number][1] for number in runs if number in self._runs}
+
+    def change(self, runs: Sequence[int], note: str | None) -> None:
+        """Set the note of runs, or without a note forget them."""
+        for number in [number for number in runs if number in self._runs]:
+            record, samples = self._runs.pop(number)
+            if note is not None:
+                self._runs[number] = (replace(record, note=note), samples)
+        self._runs = dict(sorted(self._runs.items()))
+
+    def begin(self, offer: Offer) -> str:
+        """Begin a benchmark; return why it could not be begun, or ""."""
+        self.look()
+        if self._progress is not None and self._progress.works:
+            return "a benchmark is running"
+        self._count += 1
+        schedule = offer.schedule
+        self._schedule, self._left = schedule, list(schedule.runs())
+        self._progress = BenchProgress(
+            job=f"{JOB}{self._count}",
+            title=f"{SIMULATED}: {schedule.title}",
+            place=schedule.place.words,
+            of=len(self._left),
+            state="running",
+            expected=expected_runs(schedule),
+            first_s=self._root.now_s(),
+        )
+        self._next()
+        return ""
+
+    def stop(self) -> None:
+        """End the benchmark that runs; what was simulated so far is kept as partial."""
+        progress = self.look()
+        if progress is None or not progress.works or progress.record is None:
+            return
+        record = with_figures(progress.record, self._rate, progress.samples)
+        if progress.samples:
+            record = replace(record, state=PARTIAL, reason="stopped")
+        self._keep(record, progress.samples)
+        self._put_back()
+        self._progress = replace(self._ended(progress), state="cancelled")
+
+    def look(self) -> BenchProgress | None:
+        """Advance to the present time, and return the newest benchmark; None if there is none."""
+        now_s = self._root.now_s()
+        while (progress := self._progress) is not None and progress.works and progress.record is not None:
+            record = progress.record
+            if record.work is None:
+                break
+            ends_s = seconds_of(record.work, self._rate)
+            elapsed_s = now_s - record.at_s
+            samples = samples_of(record.work, self._rate, elapsed_s, key=_key(record))
+            if elapsed_s < ends_s:
+                self._progress = replace(progress, samples=samples)
+                break
+            self._keep(with_figures(record, self._rate, samples), samples)
+            self._progress = self._ended(progress)
+            self._next(record.at_s + ends_s)
+        return self._progress
+
+    def _ended(self, progress: BenchProgress) -> BenchProgress:
+        ended = progress.ended | ({progress.run} if progress.run is not None else set())
+        return replace(progress, done=progress.done + 1, ended=ended, last_s=self._root.now_s())
+
+    def _keep(self, record: RunRecord, samples: tuple[RunSample, ...]) -> None:
+        number = 1 + max(self._runs, default=0)
+        self._runs[number] = (replace(record, id=number), samples)
+
+    def _next(self, at_s: float | None = None) -> None:
+        """Begin the next run, or end the benchmark."""
+        progress, schedule = self._progress, self._schedule
+        if progress is None or schedule is None:
+            return
+        if not self._left:
+            self._put_back()
+            self._progress = replace(progress, state="done")
+            return
+        run = self._left.pop(0)
+        if reason := self._set(schedule, run):
+            self._put_back()
+            self._progress = replace(progress, state="failed", reason=reason)
+            return
+        record = begun(self._root, schedule, run, progress.job)
+        record = record if at_s is None else replace(record, at_s=at_s)
+        if record.work is not None:
+            self._rate = rate_of(self._root, schedule.place, record.work, key=_key(record))
+        self._progress = replace(progress, run=run.number, record=record, samples=())
+
+    def _set(self, schedule: Schedule, run: Run) -> str:
+        """Set the knobs of a run, from their values before the benchmark; return why that failed, or ""."""
+        self._put_back()
+        for _, _, plan in schedule.knobs_at(run.point):
+            for step in plan.steps if plan is not None else ():
+                if reason := do_step(self._root, step, lambda _: None):
+                    return f"{step.command}: {reason}"
+                self._undo[:0] = step.undo
+        return ""
+
+    def _put_back(self) -> None:
+        """Give the knobs their values from before."""
+        for step in self._undo:
+            do_step(self._root, step, lambda _: None)
+        self._undo.clear()
+
+
+def _key(record: RunRecord) -> str:
+    return f"{record.job} {record.number}"

@@ -1,0 +1,220 @@
+"""The environment of a run: kernel, fio, CPU, disks with their settings, arrays, file system, wear."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from raidtui.features.bench.place import Place, is_simulated
+from raidtui.host.block import BLOCK, DiskReader
+from raidtui.host.mounts import mount_options
+from raidtui.host.readers.host_reader import HostReader, whole_number
+from raidtui.host.sensors import policy_words
+from raidtui.host.smart.smart_reader import SmartReader
+from raidtui.model.array import Array
+from raidtui.model.levels import Raid10Layout
+from raidtui.monitor.sampler import Sampler
+from raidtui.monitor.wear.disk_wear import judge_disk
+
+_SMART_S = 10.0
+
+Wear = tuple[float | None, int | None]
+"""What a disk says of itself: percent of its life used, bytes written."""
+
+
+class Cpu(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The processor. ``governor`` and ``preference`` name each value that some of its policies have."""
+
+    model: str = ""
+    count: int = 0
+    driver: str = ""
+    governor: str = ""
+    preference: str = ""
+
+
+class DiskSettings(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A disk and how the kernel treats it; None where the kernel has no such setting.
+
+    Args:
+        worn_percent, written_bytes: SMART figures of the disk, before and after all runs.
+    """
+
+    name: str
+    model: str = ""
+    serial: str = ""
+    size_bytes: int | None = None
+    rotational: bool | None = None
+    scheduler: str = ""
+    queue_depth: int | None = None
+    requests: int | None = None
+    read_ahead_kib: int | None = None
+    write_cache: str = ""
+    worn_percent: tuple[float | None, float | None] = (None, None)
+    written_bytes: tuple[int | None, int | None] = (None, None)
+
+
+class ArrayShape(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An array's geometry and state; ``sync`` is the action that ran meanwhile, "" for none."""
+
+    name: str
+    label: str = ""
+    uuid: str = ""
+    level: str = ""
+    layout: str = ""
+    chunk_kib: int = 0
+    bitmap: str = "none"
+    members: tuple[str, ...] = ()
+    missing: int = 0
+    sync: str = ""
+
+
+class Environment(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """All of it.
+
+    Args:
+        free_bytes, size_bytes: of the folder's file system; None for a device.
+    """
+
+    host: str = ""
+    kernel: str = ""
+    fio: str = ""
+    cpu: Cpu = Cpu()
+    disks: tuple[DiskSettings, ...] = ()
+    arrays: tuple[ArrayShape, ...] = ()
+    file_system: str = ""
+    mount_options: str = ""
+    size_bytes: int | None = None
+    free_bytes: int | None = None
+
+    @property
+    def fill_percent(self) -> float | None:
+        """How full the file system is."""
+        if not self.size_bytes or self.free_bytes is None:
+            return None
+        return round(100 * (1 - self.free_bytes / self.size_bytes), 1)
+
+
+def read_environment(root: HostReader, place: Place, fio: str) -> Environment:
+    """Return the surroundings of a run. What cannot be read is left out.
+
+    Args:
+        root: the host.
+        place: where the run is.
+        fio: fio's version, which does not change from run to run.
+    """
+    size = free = None
+    if place.directory and not is_simulated(root):
+        found = os.statvfs(place.directory)
+        size, free = found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize
+    return Environment(
+        host=root.hostname or "",
+        kernel=root.kernel or "",
+        fio=fio,
+        cpu=read_cpu(root),
+        disks=read_disks(root, place.disks),
+        arrays=read_arrays(root, place.arrays),
+        file_system=place.file_system,
+        mount_options=mount_options(root, place.mount) if place.directory else "",
+        size_bytes=size,
+        free_bytes=free,
+    )
+
+
+def read_cpu(root: HostReader) -> Cpu:
+    """Return the processor's name and what governs its speed."""
+    lines = (root.text("/proc/cpuinfo") or "").split("\n")
+    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+
+    def values(name: str) -> str:
+        return ", ".join(dict.fromkeys(policy_words(root, name)))
+
+    return Cpu(
+        model=model,
+        count=sum(line.startswith("processor") for line in lines),
+        driver=values("scaling_driver"),
+        governor=values("scaling_governor"),
+        preference=values("energy_performance_preference"),
+    )
+
+
+def read_disks(root: HostReader, names: Sequence[str]) -> tuple[DiskSettings, ...]:
+    """Return these disks with the kernel's settings."""
+    known = DiskReader(root).read(set(names))
+    found = []
+    for name in names:
+        node = f"{BLOCK}/{name.replace('/', '!')}"
+        scheduler = (root.text(f"{node}/queue/scheduler") or "").partition("[")[2].partition("]")[0]
+        disk = known.get(name)
+        settings = DiskSettings(
+            name=name,
+            scheduler=scheduler,
+            queue_depth=whole_number(root.text(f"{node}/device/queue_depth")),
+            requests=whole_number(root.text(f"{node}/queue/nr_requests")),
+            read_ahead_kib=whole_number(root.text(f"{node}/queue/read_ahead_kb")),
+            write_cache=(root.text(f"{node}/queue/write_cache") or "").strip(),
+        )
+        if disk is not None:
+            settings = replace(
+                settings,
+                model=disk.model or "",
+                serial=disk.identity,
+                size_bytes=disk.size_bytes,
+                rotational=disk.rotational,
+            )
+        found.append(settings)
+    return tuple(found)
+
+
+def read_arrays(root: HostReader, names: Collection[str]) -> tuple[ArrayShape, ...]:
+    """Return these arrays as they are now, in the order of the names."""
+    arrays = {array.name: array for array in Sampler(root).sample().arrays} if names else {}
+    return tuple(array_shape(arrays[name]) for name in names if name in arrays)
+
+
+def array_shape(array: Array) -> ArrayShape:
+    """Return what a figure depends on."""
+    layout = ""
+    if array.level == "raid10" and array.layout is not None:
+        decoded = Raid10Layout.decode(array.layout)
+        layout = decoded.short if decoded is not None else ""
+    return ArrayShape(
+        name=array.name,
+        label=array.label or "",
+        uuid=array.uuid or "",
+        level=array.level or "",
+        layout=layout,
+        chunk_kib=(array.chunk_bytes or 0) // 1024,
+        bitmap="none" if array.bitmap is None else "internal",
+        members=tuple(member.name for member in array.members),
+        missing=(array.degraded or 0) + len(array.detached_slots),
+        sync=array.sync.action if array.sync is not None else "",
+    )
+
+
+def with_wear(environment: Environment, before: Mapping[str, Wear], after: Mapping[str, Wear]) -> Environment:
+    """Return the surroundings with the disks' wear before and after."""
+    none: Wear = (None, None)
+    disks = tuple(
+        replace(
+            disk,
+            worn_percent=(before.get(disk.name, none)[0], after.get(disk.name, none)[0]),
+            written_bytes=(before.get(disk.name, none)[1], after.get(disk.name, none)[1]),
+        )
+        for disk in environment.disks
+    )
+    return replace(environment, disks=disks)
+
+
+def read_wear(root: HostReader, names: Collection[str]) -> dict[str, Wear]:
+    """Return what disks say of their wear: (percent used, bytes written), by kernel name; needs root.
+
+    A disk that is asleep, or says nothing, has no figures.
+    """
+    if not root.writable or not names:
+        return {}
+    found = SmartReader(root, _SMART_S).read(names)
+    judged = {name: judge_disk(measured, root.now_s()) for name, measured in found.items()}
+    return {name: (disk.percent.known, disk.written.known_bytes) for name, disk in judged.items()}

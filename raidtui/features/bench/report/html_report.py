@@ -1,0 +1,241 @@
+"""The report: one HTML file with its pictures in it. It loads nothing, and runs no script. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from msgspec.structs import replace
+
+from raidtui.features.bench.environment import ArrayShape, DiskSettings, Environment
+from raidtui.features.bench.report.svg import bars_svg, curves_svg, heat_svg, text_of
+from raidtui.features.bench.results.cache_remarks import cache_remarks
+from raidtui.features.bench.results.compare import (
+    METRICS,
+    SeriesRow,
+    curves,
+    family_of,
+    series_of,
+    statements_of,
+    table,
+)
+from raidtui.features.bench.results.heat import HeatMap, best_words, heat_maps, left_out_words
+from raidtui.features.bench.results.run_record import NOT_STEADY, RunRecord, RunSample
+from raidtui.features.bench.schedule import point_words
+from raidtui.features.bench.surroundings import span_words
+from raidtui.view.units import binary_size
+
+_MOST_CURVES = 8
+_STYLE = """
+:root { color-scheme: light dark; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; margin: 0.5rem 0 1.5rem; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; padding: 0.15rem 0.9rem 0.15rem 0; border-bottom: 1px solid #8884; }
+td.n, th.n { text-align: right; white-space: nowrap; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
+svg { max-width: 100%; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: currentColor; }
+svg text.small { font-size: 11px; opacity: 0.75; } svg .rule { stroke: currentColor; stroke-opacity: 0.2; }
+svg .mark { stroke: currentColor; stroke-width: 2; } svg .cell { stroke: currentColor; stroke-opacity: 0.25; }
+p.note { opacity: 0.8; }
+"""
+_MODEL = "Simulated: figures of raidtui's demo host come from a model. No disk was measured."
+_HOW = (
+    "A value is the median of its runs, with the least and the greatest beside it. Series are compared by"
+    " their ratio, by an exact permutation test within the blocks in which the order of the runs was drawn at"
+    " random; “no difference” means that its interval lies within 5 %."
+)
+
+
+def html_report(
+    records: Sequence[RunRecord], samples: Mapping[int, Sequence[RunSample]], *, measure: str = "iops"
+) -> str:
+    """Return the report of runs.
+
+    Args:
+        records: the runs.
+        samples: by the runs' numbers.
+        measure: by which figure they are compared.
+    """
+    kind = METRICS[measure]
+    series = series_of(records)
+    rows = table(series, kind)
+    titles = list(dict.fromkeys(record.title for record in records))
+    parts = [f"<h1>{text_of(', '.join(titles) or 'no runs')}</h1>", _when(records)]
+    if any(record.simulated for record in records):
+        parts.append(f"<p><strong>{text_of(_MODEL)}</strong></p>")
+    if rows:
+        parts += [f"<h2>{text_of(kind.name)}</h2>", bars_svg(rows, kind.name), _table(rows, measure)]
+    parts += [
+        f"<h2>{text_of(f'chunk x block size, {heat.title}')}</h2>{heat_svg(heat)}{_heat_notes(heat)}"
+        for heat in heat_maps(records)
+    ]
+    shown = curves(series[:_MOST_CURVES], samples)
+    if shown:
+        parts += ["<h2>IOPS over time</h2>", _note(_drawn(len(shown), len(series))), curves_svg(shown)]
+    hits = [
+        replace(each, points=tuple((t_s, ratio * 100, 0.0, None) for t_s, ratio in each.hits))
+        for each in shown
+        if each.hits
+    ]
+    if hits:
+        parts += ["<h2>Hit ratio of the cache over time</h2>", curves_svg(hits, what="hits, %")]
+    parts += [_note(sentence) for sentence in cache_remarks(series)]
+    parts += ["<h2>Runs</h2>", _runs(records), *_surroundings(records)]
+    body = "\n".join(parts)
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>raidtui bench</title>'
+        f"<style>{_STYLE}</style></head><body>\n{body}\n</body></html>\n"
+    )
+
+
+def _when(records: Sequence[RunRecord]) -> str:
+    if not records:
+        return ""
+    times = [
+        f"{datetime.fromtimestamp(each.at_s, UTC):%Y-%m-%d %H:%M} UTC" for each in (records[0], records[-1])
+    ]
+    span = times[0] if times[0] == times[1] else " to ".join(times)
+    hosts = ", ".join(dict.fromkeys(record.environment.host for record in records if record.environment.host))
+    return f"<p>{text_of(' · '.join(part for part in (hosts, span, f'{len(records)} runs') if part))}</p>"
+
+
+def _note(text: str) -> str:
+    return f'<p class="note">{text_of(text)}</p>' if text else ""
+
+
+def _drawn(shown: int, of: int) -> str:
+    """Return which runs are drawn."""
+    each = "One run of each series is drawn: the median by IOPS, named beside its colour."
+    return each if shown == of else f"{each} {shown} of {of} series are drawn."
+
+
+def _heat_notes(heat: HeatMap) -> str:
+    best = best_words(heat)
+    marked = any(place is not None for place in heat.best.places)
+    published = any(value is not None for row in heat.published for value in row)
+    texts = (
+        f"A thick frame: {best}." if marked else f"{best[:1].upper()}{best[1:]}." if best else "",
+        left_out_words(heat),
+        f"In brackets: {heat.source}." if published else "",
+    )
+    return "".join(map(_note, texts))
+
+
+def _table(rows: Sequence[SeriesRow], measure: str) -> str:
+    kind = METRICS[measure]
+    lines = [_cells("th", "", "median", "least", "greatest", "runs")]
+    for row in rows:
+        if row.series.unsteady:
+            lines.append(_cells("td", row.series.label, NOT_STEADY, "", "", str(len(row.series.runs))))
+        elif row.spread is not None:
+            numbers = (kind.words(value) for value in (row.spread.median, row.spread.low, row.spread.high))
+            lines.append(_cells("td", row.series.label, *numbers, str(row.spread.count)))
+    statements = "".join(f"<p>{text_of(each.sentence)}</p>" for each in statements_of(rows))
+    return f"<table>{''.join(lines)}</table>{statements}{_note(family_of(rows))}{_note(_HOW)}"
+
+
+def _runs(records: Sequence[RunRecord]) -> str:
+    lines = [_cells("th", "run", "what", "figures", "written", "state", numbers=False)]
+    for record in records:
+        written = max(record.written.values(), default=0)
+        state = record.state + (f": {record.reason}" if record.reason else "")
+        what = record.work.words if record.work is not None else record.title
+        point = point_words(record.point)
+        cells = (f"#{record.id}", f"{what} ({point})" if point else what, record.figures)
+        surroundings = span_words(record.during)
+        steady = NOT_STEADY if record.unsteady else ""
+        cpu = f"fio used {record.cpu_s:.1f} s of CPU time" if record.cpu_s else ""
+        texts = (
+            *(state, steady, record.short, surroundings, cpu, record.steady),
+            *(*(each.line for each in record.caches), *record.remarks, record.note),
+        )
+        notes = "; ".join(text for text in texts if text)
+        lines.append(
+            _cells("td", *cells, binary_size(written) if record.written else "?", notes, numbers=False)
+        )
+    return f'<table>{"".join(lines)}</table><p class="note">Written: to the disk that received most.</p>'
+
+
+def _surroundings(records: Sequence[RunRecord]) -> list[str]:
+    """Return the environments of the runs, each one once."""
+    found = []
+    seen: list[tuple[tuple[str, tuple[Part, ...]], ...]] = []
+    for record in records:
+        lines = tuple(environment_lines(record.environment))
+        if lines in seen:
+            continue
+        seen.append(lines)
+        rows = "".join(
+            _cells("td", what, ", ".join(map(part_words, parts)), numbers=False) for what, parts in lines
+        )
+        found.append(f"<h2>{text_of(f'Surroundings from run #{record.id} on')}</h2><table>{rows}</table>")
+    return found
+
+
+Part = tuple[str, str]
+"""What a value is called, "" where that is clear, and the value."""
+
+
+def environment_lines(environment: Environment) -> list[tuple[str, tuple[Part, ...]]]:
+    """Return an environment as (what, parts); unknown values are left out."""
+    cpu = environment.cpu
+    governed = ", ".join(text for text in (cpu.driver, cpu.governor, cpu.preference) if text)
+    model = f"{cpu.count} x {cpu.model}" if cpu.count else ""
+    lines: list[tuple[str, tuple[Part, ...]]] = [
+        ("kernel", (("", environment.kernel),)),
+        ("fio", (("", environment.fio),)),
+        ("CPU", (("", f"{model} ({governed})" if model and governed else model),)),
+        ("file system", (("", _file_system(environment)),)),
+    ]
+    if environment.fill_percent is not None:
+        lines.append(("filled", (("", f"{environment.fill_percent} %"),)))
+    lines += [(array.label or array.name, _array_parts(array)) for array in environment.arrays]
+    lines += [(disk.name, _disk_parts(disk)) for disk in environment.disks]
+    known = ((what, tuple(part for part in parts if part[1])) for what, parts in lines)
+    return [(what, parts) for what, parts in known if parts]
+
+
+def _file_system(environment: Environment) -> str:
+    kind, options = environment.file_system, environment.mount_options
+    return f"{kind} ({options})" if kind and options else kind
+
+
+def part_words(part: Part) -> str:
+    """Return a part of an ``environment_lines`` line in words: scheduler none."""
+    return " ".join(word for word in part if word)
+
+
+def _array_parts(array: ArrayShape) -> tuple[Part, ...]:
+    return (
+        ("", f"{array.level} {array.layout}".strip()),
+        ("chunk", f"{array.chunk_kib}K" if array.chunk_kib else ""),
+        ("bitmap", array.bitmap),
+        ("", f"{len(array.members)} members"),
+        ("", f"{array.missing} missing" if array.missing else ""),
+        ("", f"a {array.sync} ran" if array.sync else ""),
+    )
+
+
+def _disk_parts(disk: DiskSettings) -> tuple[Part, ...]:
+    worn = [f"{value:g} %" for value in disk.worn_percent if value is not None]
+    written = [binary_size(value) for value in disk.written_bytes if value is not None]
+    return (
+        ("", disk.model),
+        ("", disk.serial),
+        ("", binary_size(disk.size_bytes) if disk.size_bytes else ""),
+        ("scheduler", disk.scheduler),
+        ("queue depth", str(disk.queue_depth) if disk.queue_depth is not None else ""),
+        ("", f"{disk.requests} requests" if disk.requests is not None else ""),
+        ("read-ahead", f"{disk.read_ahead_kib} KiB" if disk.read_ahead_kib is not None else ""),
+        ("", disk.write_cache),
+        ("worn", " → ".join(dict.fromkeys(worn))),
+        ("written", " → ".join(dict.fromkeys(written))),
+    )
+
+
+def _cells(tag: str, *texts: str, numbers: bool = True) -> str:
+    cells = (
+        f"<{tag}{' class=n' if numbers and place else ''}>{text_of(text)}</{tag}>"
+        for place, text in enumerate(texts)
+    )
+    return f"<tr>{''.join(cells)}</tr>"

@@ -1,0 +1,336 @@
+"""A schedule: everything that one benchmark does, run by run, as it is kept in its job's folder. Pure.
+
+Points are what differs between runs. Their order is drawn at random, in blocks that hold each point twice:
+what drifts meanwhile (heat, garbage collection, other load) then favours none of them, and
+``raidtui.features.bench.results.block_test`` can say how likely a difference is chance alone.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from raidtui.features.bench.jobfile import JobFile
+from raidtui.features.bench.place import Place
+from raidtui.features.bench.workload import Workload
+from raidtui.jobs.lock import JobError
+from raidtui.model.plan import Fact, Plan
+from raidtui.view.units import short_binary
+
+FORM = 1
+MOST_RUNS = 5000
+"""The maximum for one benchmark."""
+ONE = "one"
+"""Instead of a chunk: the first of the devices by itself, for comparison."""
+
+
+class AxisKind(StrEnum):
+    """What an axis changes."""
+
+    BLOCK = "block"  # bytes of a request
+    DEPTH = "depth"
+    JOBS = "jobs"
+    LEVEL = "level"
+    LAYOUT = "layout"
+    CHUNK = "chunk"  # KiB, or "one"
+    BITMAP = "bitmap"  # of scratch arrays, which are made with it; of others it is a knob
+    KNOB = "knob"  # a setting of the host
+
+
+_OF_ARRAY = (AxisKind.LEVEL, AxisKind.LAYOUT, AxisKind.CHUNK, AxisKind.BITMAP)
+
+
+class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One thing that differs between runs.
+
+    Args:
+        kind: what kind of thing.
+        name: of a knob: queue-depth.
+        values: its values, in order.
+        plans: of a knob, for each value: the plan that sets it; without steps where already set. There
+            are none where the knob is one of arrays that are yet to be made.
+    """
+
+    kind: AxisKind = msgspec.field(name="way")
+    values: tuple[str, ...]
+    name: str = ""
+    plans: tuple[Plan, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The knob's name, or the kind's."""
+        return self.name or str(self.kind)
+
+
+class Scratch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Devices that arrays are created of, and the shape of these arrays.
+
+    Args:
+        devices: kernel names.
+        level, layout, chunk_kib, bitmap: of arrays for which no axis says otherwise.
+        size_kib: used size of each device; 0 is all.
+        least_bytes: the size of the smallest array; 0 where that is not known yet.
+        needs: facts about the devices before the first array: same disks, and nothing written since.
+    """
+
+    devices: tuple[str, ...]
+    level: str = "raid10"
+    layout: str = ""
+    chunk_kib: int = 0
+    bitmap: str = ""
+    size_kib: int = 0
+    least_bytes: int = 0
+    needs: tuple[Fact, ...] = ()
+
+
+class Conditions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What is done before and between the runs.
+
+    Args:
+        trim: whether free blocks are discarded before each run.
+        cool_s: how long nothing is done before each run.
+        precondition: how many times the size is written from the first block to the last, before all runs.
+        steady: whether rounds go on until the last five are steady.
+        quiet_check: whether it is looked first whether the machine is otherwise quiet.
+        without: the parts of fio's sandbox that are done without.
+    """
+
+    trim: bool = False
+    cool_s: int = 0
+    precondition: int = 0
+    steady: bool = False
+    quiet_check: bool = True
+    without: tuple[str, ...] = ()
+
+
+class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Everything that one benchmark does.
+
+    Args:
+        title: a phrase.
+        preset: the preset's name, if it is one's.
+        work: the workload; None for a job file.
+        job_file: that.
+        place: where; with scratch arrays, the array takes its place.
+        axes: what differs between runs.
+        repeats: how often each point is run.
+        grouped: whether the repeats of a point run one after another.
+        seed: what the order is drawn by; 0: it is not drawn, each point once, then all of them again.
+        note: free text.
+    """
+
+    title: str
+    place: Place
+    raidtui_course: int = FORM
+    preset: str = ""
+    work: Workload | None = None
+    job_file: JobFile | None = None
+    axes: tuple[Axis, ...] = ()
+    scratch: Scratch | None = None
+    conditions: Conditions = Conditions()
+    repeats: int = 1
+    grouped: bool = False
+    seed: int = 0
+    note: str = ""
+
+    @property
+    def writes(self) -> bool:
+        """Whether the runs write, apart from the data written before them."""
+        if self.job_file is not None:
+            return self.job_file.writes
+        return self.work is not None and self.work.writes
+
+    @property
+    def lays_out(self) -> bool:
+        """Whether the data is written before the first run, so that reads find data."""
+        if self.work is None:
+            return False  # fio lays out a job file's files by itself
+        if self.scratch is not None or self.place.device:
+            may = self.scratch is not None or self.place.writes
+            return may and (self.work.reads or self.conditions.precondition > 0)
+        return True
+
+    def region_bytes(self, work: Workload) -> int:
+        """Return on how much a workload works: jobs have a file each, and share a device."""
+        shared = self.scratch is not None or self.place.device
+        return work.size_bytes if shared else work.total_bytes
+
+    @property
+    def points(self) -> tuple[dict[str, str], ...]:
+        """All points, by the axes' labels; what arrays are made of changes least often."""
+        ordered = sorted(self.axes, key=_weight)
+        values = (axis.values for axis in ordered)
+        labels = [axis.label for axis in ordered]
+        return tuple(dict(zip(labels, each, strict=True)) for each in itertools.product(*values))
+
+    def runs(self) -> tuple[Run, ...]:
+        """Return all runs in their order."""
+        if self.seed and not self.grouped:
+            return tuple(self._drawn(random.Random(self.seed)))  # noqa: S311  (an order, no secret)
+        pairs = self._pairs()
+        return tuple(
+            Run(number=number, repeat=repeat, point=self.points[place], place=place)
+            for number, (repeat, place) in enumerate(pairs)
+        )
+
+    def _pairs(self) -> Iterator[tuple[int, int]]:
+        places = range(len(self.points))
+        if self.grouped:
+            yield from ((repeat, place) for place in places for repeat in range(self.repeats))
+        else:
+            yield from ((repeat, place) for repeat in range(self.repeats) for place in places)
+
+    def _drawn(self, draw: random.Random) -> Iterator[Run]:
+        """Yield the runs block by block.
+
+        Where there are several arrays to make, a block visits each of them twice, and measures there each
+        point of that array once.
+        """
+        points = self.points
+        arrays: dict[tuple[str, ...], list[int]] = {}
+        for place, point in enumerate(points):
+            arrays.setdefault(array_of(point), []).append(place)
+        done = [0] * len(points)
+        number = visit = 0
+        for block in range(-(-self.repeats // 2)):
+            copies = min(2, self.repeats - 2 * block)
+            visits = [places for places in arrays.values() for _ in range(copies)]
+            if len(arrays) == 1:
+                visits = [list(itertools.chain.from_iterable(visits))]
+            for places in draw.sample(visits, len(visits)):
+                for place in draw.sample(places, len(places)):
+                    yield Run(
+                        number=number,
+                        repeat=done[place],
+                        point=points[place],
+                        place=place,
+                        block=block,
+                        visit=visit,
+                    )
+                    done[place] += 1
+                    number += 1
+                visit += 1
+
+    @property
+    def small_blocks(self) -> bool:
+        """Whether comparisons are among points of one array of several: one run of each in a visit of it."""
+        kinds = {axis.kind for axis in self.axes if len(axis.values) > 1}
+        return AxisKind.KNOB in kinds and bool(kinds & {*_OF_ARRAY})
+
+    def work_at(self, point: dict[str, str]) -> Workload | None:
+        """Return what fio is asked to do at a point."""
+        if self.work is None:
+            return None
+        changed = replace(
+            self.work,
+            block_bytes=int(point.get(AxisKind.BLOCK, self.work.block_bytes)),
+            depth=int(point.get(AxisKind.DEPTH, self.work.depth)),
+            jobs=int(point.get(AxisKind.JOBS, self.work.jobs)),
+        )
+        return changed.with_engine_for_depth()
+
+    def scratch_at(self, point: dict[str, str]) -> Scratch | None:
+        """Return the array of a point; a single device has no level."""
+        if self.scratch is None:
+            return None
+        chunk = point.get(AxisKind.CHUNK, str(self.scratch.chunk_kib))
+        if chunk == ONE:
+            first = self.scratch.devices[:1]
+            return replace(self.scratch, devices=first, level="", layout="", chunk_kib=0, bitmap="")
+        return replace(
+            self.scratch,
+            level=point.get(AxisKind.LEVEL, self.scratch.level),
+            layout=point.get(AxisKind.LAYOUT, self.scratch.layout),
+            chunk_kib=int(chunk),
+            bitmap=point.get(AxisKind.BITMAP, self.scratch.bitmap),
+        )
+
+    def knobs_at(self, point: dict[str, str]) -> tuple[tuple[str, str, Plan | None], ...]:
+        """Return (name, value, plan) of the knobs at a point; None is a plan that needs the array first."""
+        return tuple(
+            (
+                axis.name,
+                point[axis.name],
+                axis.plans[axis.values.index(point[axis.name])] if axis.plans else None,
+            )
+            for axis in self.axes
+            if axis.kind is AxisKind.KNOB
+        )
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """One run of a schedule.
+
+    Args:
+        number: its place in the order, from 0.
+        repeat: which time its point is run, from 0.
+        point: label -> value.
+        place: which of the schedule's points it is, from 0.
+        block: within which the order was drawn, from 0; -1: it was not drawn.
+        visit: the stretch of runs on one array, all of them a part of one block, from 0.
+    """
+
+    number: int
+    repeat: int
+    point: dict[str, str]
+    place: int = 0
+    block: int = -1
+    visit: int = -1
+
+
+def array_of(point: dict[str, str]) -> tuple[str, ...]:
+    """Return what a point says of the array that is made for it."""
+    return tuple(point.get(kind, "") for kind in _OF_ARRAY)
+
+
+def _weight(axis: Axis) -> int:
+    """Changing arrays is expensive, knobs cheaper, fio's options free."""
+    if axis.kind in _OF_ARRAY:
+        return _OF_ARRAY.index(axis.kind)
+    return 10 if axis.kind is AxisKind.KNOB else 20
+
+
+def point_words(point: dict[str, str]) -> str:
+    """Return a point in words: chunk 32K, block 8K, scheduler none; "" for the only one."""
+    return ", ".join(f"{label} {value_words(label, value)}" for label, value in point.items())
+
+
+def value_words(label: str, value: str) -> str:
+    """Return an axis's value in words."""
+    if label == AxisKind.BLOCK and value.isdecimal():
+        return short_binary(int(value))
+    if label == AxisKind.CHUNK and value.isdecimal():
+        return f"{value}K"
+    return value
+
+
+def encode_schedule(schedule: Schedule) -> bytes:
+    """Return a schedule as JSON."""
+    return msgspec.json.format(msgspec.json.encode(schedule), indent=1) + b"\n"
+
+
+def decode_schedule(data: bytes) -> Schedule:
+    """Return a saved schedule.
+
+    Raises:
+        JobError: it is not a schedule, or of another version.
+    """
+    try:
+        schedule = msgspec.json.decode(data, type=Schedule)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise JobError(f"this is not a benchmark schedule: {error}") from error
+    if schedule.raidtui_course != FORM:
+        raise JobError(f"this schedule is of form {schedule.raidtui_course}, and {FORM} is known here")
+    return schedule
+
+
+def labels_of(points: Sequence[dict[str, str]]) -> tuple[str, ...]:
+    """Return the labels that differ between these points, in order."""
+    labels = dict.fromkeys(label for point in points for label in point)
+    return tuple(label for label in labels if len({point.get(label) for point in points}) > 1)

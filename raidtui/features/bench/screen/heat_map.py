@@ -1,0 +1,314 @@
+"""The heat map as a picture: a bar above each figure, yours beside the published one, fitted to the window.
+
+A bar is as high as its figure, so that the picture needs no colour. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from msgspec import Struct
+
+from raidtui.features.bench.results.heat import HeatMap, best_of, best_words, left_out_words
+from raidtui.features.bench.schedule import ONE
+from raidtui.features.bench.screen.run_table import cut_line, paragraph
+from raidtui.view.line import Line, Span
+from raidtui.view.text import fit, visible
+from raidtui.view.units import counted, short_binary, three_digits
+
+_HEIGHTS = " ▁▂▃▄▅▆▇█"
+_HEADS = 2
+_MOST_GAP, _MOST_HIGH = 4, 3
+_NONE = "–"
+NO_MAP = (
+    "There is no heat map here: it takes runs of at least two block sizes, or of two chunks. The preset"
+    " random-read goes through the published block sizes; a sweep of chunks makes its arrays of disks that"
+    " may be overwritten."
+)
+
+
+class Layer(StrEnum):
+    """The figure that the cells show."""
+
+    BOTH = "both"
+    YOURS = "yours"
+    RATIO = "ratio"
+
+
+class HeatCell(Struct, frozen=True, kw_only=True):
+    """One place of the map.
+
+    Args:
+        mine: your figure in words.
+        theirs: the published one; "" where it is not shown.
+        part: which part of a bar's whole height yours is; None where there is none.
+        theirs_part: likewise.
+        best: whether it is decided that no chunk is faster at this block size.
+    """
+
+    mine: str
+    theirs: str = ""
+    part: float | None = None
+    theirs_part: float | None = None
+    best: bool = False
+
+
+class Window(Struct, frozen=True, kw_only=True):
+    """Which part of the map is in view.
+
+    Args:
+        left, top: the first column and row in view.
+        columns, rows: how many of each are.
+        high: how many lines a bar has; 0 where there are none.
+        notes: whether there is room for what is written below.
+    """
+
+    left: int
+    top: int
+    columns: int
+    rows: int
+    high: int
+    notes: bool
+
+
+def next_layer(layer: Layer) -> Layer:
+    """Return the layer that a key leads to."""
+    layers = tuple(Layer)
+    return layers[(layers.index(layer) + 1) % len(layers)]
+
+
+def window_of(
+    heat: HeatMap,
+    width: int,
+    height: int,
+    *,
+    layer: Layer = Layer.BOTH,
+    left: int = 0,
+    top: int = 0,
+    bars: bool = True,
+) -> Window:
+    """Return the visible part of a map; an offset beyond its end is reduced.
+
+    Args:
+        heat: the map.
+        width: cells of a line.
+        height: how many lines there are.
+        layer: what is shown.
+        left: the column wanted first.
+        top: the row wanted first.
+        bars: whether there are bars above the figures, where there is room for them.
+    """
+    room = width - _name_width(heat) - 1
+    widths = _widths(heat, _cells(heat, layer), room)
+    left = max(0, min(left, len(widths) - 1))
+    while left and sum(widths[left - 1 :]) <= room:
+        left -= 1
+    columns = 1
+    while left + columns < len(widths) and sum(widths[left : left + columns + 1]) <= room:
+        columns += 1
+    rows, free = len(heat.rows), height - _HEADS - (columns < len(widths))
+    below = len(_notes(heat, layer, width, bars=bars))
+    layouts = [(high, True) for high in range(_MOST_HIGH, 0, -1)] + [(1, False)] if bars else [(0, True)]
+    high, notes = next(
+        (layout for layout in layouts if rows * (layout[0] + 1) + (below if layout[1] else 0) <= free),
+        (0, False),
+    )
+    if rows > free and not high:
+        rows = max(1, free - 1)
+    top = max(0, min(top, len(heat.rows) - rows))
+    return Window(left=left, top=top, columns=columns, rows=rows, high=high, notes=notes)
+
+
+def heat_map_lines(
+    heat: HeatMap,
+    width: int,
+    height: int = 1000,
+    *,
+    layer: Layer = Layer.BOTH,
+    left: int = 0,
+    top: int = 0,
+    bars: bool = True,
+) -> list[Line]:
+    """Return a map in lines of at most ``width`` cells.
+
+    Args:
+        heat: the map.
+        width: cells of a line.
+        height: how many lines there are.
+        layer: what is shown.
+        left: the column wanted first, see ``window_of``.
+        top: the row wanted first.
+        bars: whether there are bars above the figures.
+    """
+    cells = _cells(heat, layer)
+    seen = window_of(heat, width, height, layer=layer, left=left, top=top, bars=bars)
+    name = _name_width(heat)
+    widths = _widths(heat, cells, width - name - 1)
+    columns = range(seen.left, seen.left + seen.columns)
+    lines = [_title(heat, layer, width)]
+    head = "".join(f"{short_binary(heat.columns[place]):>{widths[place]}}" for place in columns)
+    lines.append([(fit(" " * name + head, width - 1), "dim")])
+    for number in range(seen.top, seen.top + seen.rows):
+        row = [cells[number][place] for place in columns]
+        across = [widths[place] for place in columns]
+        split = [_split(cells, place) for place in columns]
+        lines += [[(" " * name, "plain"), *each] for each in _bars(row, across, split, seen.high)]
+        lines.append([(f" {_row_name(heat.rows[number]):<{name - 1}}", "plain"), *_words(row, across, split)])
+    return [cut_line(line, width) for line in (*lines, *_feet(heat, layer, seen, width, bars=bars))]
+
+
+def _title(heat: HeatMap, layer: Layer, width: int) -> Line:
+    unit = "MB/s"
+    words = {
+        Layer.BOTH: f"{unit}   yours (published)",
+        Layer.YOURS: f"{unit}   yours",
+        Layer.RATIO: "yours in % of the published",
+    }
+    if layer is Layer.BOTH and not _has_published(heat):
+        layer = Layer.YOURS
+    return [(fit(f" chunk x block size, {visible(heat.what)}, {words[layer]}", width - 1), "strong")]
+
+
+def _feet(heat: HeatMap, layer: Layer, seen: Window, width: int, *, bars: bool) -> list[Line]:
+    hidden = []
+    for word, before, count, of, keys in (
+        ("block size", seen.left, seen.columns, len(heat.columns), "← →"),
+        ("chunk", seen.top, seen.rows, len(heat.rows), "↑ ↓"),
+    ):
+        if more := of - count:
+            which = f"{before + 1} to {before + count}" if count > 1 else str(before + 1)
+            hidden.append(f"{counted(more, word)} more with {keys}: {which} of {of}")
+    lines: list[Line] = [[(fit(f" {text}", width - 1), "accent")] for text in hidden]
+    return [*lines, *(_notes(heat, layer, width, bars=bars) if seen.notes else [])]
+
+
+def _notes(heat: HeatMap, layer: Layer, width: int, *, bars: bool = True) -> list[Line]:
+    notes = []
+    if layer is not Layer.RATIO and (words := best_words(heat)):
+        decided = any(place is not None for place in heat.best.places)
+        notes.append(f"bold: {words}" if decided else words)
+    if words := left_out_words(heat):
+        notes.append(words)
+    if layer is Layer.RATIO:
+        notes.append("half a bar: as fast as published")
+    if layer is not Layer.YOURS:
+        known = _has_published(heat)
+        notes.append(f"published: {heat.source}" if known else "nothing is published for these sizes")
+    lines = [line for text in notes for line in paragraph(text, width, "dim")]
+    return [[], *lines] if lines and bars else lines
+
+
+def _has_published(heat: HeatMap) -> bool:
+    return any(value is not None for row in heat.published for value in row)
+
+
+def _row_name(row: str) -> str:
+    return row if row == ONE else f"{row}K"
+
+
+def _name_width(heat: HeatMap) -> int:
+    return max(len(_row_name(row)) for row in heat.rows) + 1
+
+
+def _cells(heat: HeatMap, layer: Layer) -> list[list[HeatCell]]:
+    known = [value for row in heat.yours for value in row if value is not None]
+    if layer is Layer.BOTH:
+        known += [value for row in heat.published for value in row if value is not None]
+    most = max(known, default=0.0)
+    rows = zip(heat.yours, heat.published, strict=True)
+    pairs = [list(zip(row, other, strict=True)) for row, other in rows]
+    if layer is Layer.RATIO:
+        ratios = [[_ratio(mine, theirs) for mine, theirs in row] for row in pairs]
+        return [[HeatCell(mine=_percent(value), part=_above_half(value)) for value in row] for row in ratios]
+    if layer is Layer.YOURS:
+        pairs = [[(mine, None) for mine, _ in row] for row in pairs]
+    return [
+        [
+            HeatCell(
+                mine=_number(mine),
+                theirs="" if theirs is None else f"({_number(theirs)})",
+                part=_part(mine, most),
+                theirs_part=_part(theirs, most),
+                best=place in best_of(heat, number),
+            )
+            for place, (mine, theirs) in enumerate(row)
+        ]
+        for number, row in enumerate(pairs)
+    ]
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return _NONE
+    return f"{value:.0f}" if value >= 9.95 else three_digits(value)
+
+
+def _percent(value: float | None) -> str:
+    return _NONE if value is None else f"{value * 100:.0f}"
+
+
+def _ratio(mine: float | None, theirs: float | None) -> float | None:
+    return None if mine is None or not theirs else mine / theirs
+
+
+def _above_half(ratio: float | None) -> float | None:
+    """As fast as published is half a bar; half as fast is none, and half as fast again is a whole one."""
+    return None if ratio is None else max(0.0, min(1.0, ratio - 0.5))
+
+
+def _part(value: float | None, most: float) -> float | None:
+    return None if value is None else value / most if most > 0 else 0.0
+
+
+def _split(cells: Sequence[Sequence[HeatCell]], place: int) -> tuple[int, int]:
+    """Return how wide the figures and those in brackets are in a column."""
+    return max(len(row[place].mine) for row in cells), max(len(row[place].theirs) for row in cells)
+
+
+def _widths(heat: HeatMap, cells: Sequence[Sequence[HeatCell]], room: int) -> list[int]:
+    """Return how wide each column is, the blanks before it along: more of them where there is room."""
+    found = []
+    for place, block in enumerate(heat.columns):
+        mine, theirs = _split(cells, place)
+        found.append(max(len(short_binary(block)), mine + (theirs + 1 if theirs else 0)))
+    gap = max(1, min(_MOST_GAP, (room - sum(found)) // len(found)))
+    return [wide + gap for wide in found]
+
+
+def _words(row: Sequence[HeatCell], across: Sequence[int], split: Sequence[tuple[int, int]]) -> list[Span]:
+    spans: list[Span] = []
+    for cell, wide, (mine, theirs) in zip(row, across, split, strict=True):
+        room = wide - mine - (theirs + 1 if theirs else 0)
+        role = "strong" if cell.best else "plain" if cell.mine != _NONE else "dim"
+        spans.append((" " * room + f"{cell.mine:>{mine}}", role))
+        if theirs:
+            spans.append((f" {cell.theirs:>{theirs}}", "dim"))
+    return spans
+
+
+def _bars(
+    row: Sequence[HeatCell], across: Sequence[int], split: Sequence[tuple[int, int]], high: int
+) -> list[list[Span]]:
+    """Return the lines of the bars above a row's figures, the uppermost first."""
+    lines: list[list[Span]] = []
+    for level in range(high - 1, -1, -1):
+        spans: list[Span] = []
+        for cell, wide, (mine, theirs) in zip(row, across, split, strict=True):
+            room = wide - mine - (theirs + 1 if theirs else 0)
+            spans += [(" " * room, "plain"), (_bar(cell.part, level, high) * mine, "accent")]
+            if theirs:
+                spans += [(" ", "plain"), (_bar(cell.theirs_part, level, high) * theirs, "dim")]
+        lines.append(spans)
+    return lines
+
+
+def _bar(part: float | None, level: int, high: int) -> str:
+    """Return what of a bar is in a line, 0 the lowest.
+
+    What is there at all is at least an eighth high; an eighth stays free above the highest.
+    """
+    if part is None:
+        return " "
+    eighths = max(1, round(part * (high * 8 - 1)))
+    return _HEIGHTS[max(0, min(8, eighths - level * 8))]

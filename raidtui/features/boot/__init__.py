@@ -1,0 +1,1 @@
+"""``boot-check``, and the plans that mend a part of the boot."""

@@ -1,0 +1,1 @@
+"""The wizard: an array from its devices to what is on it."""

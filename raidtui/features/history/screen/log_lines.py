@@ -1,0 +1,160 @@
+"""Pane 6's lines: a row each, and the card of the chosen one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from raidtui.features.history.entries import words_of
+from raidtui.features.history.history_report import collapsed
+from raidtui.features.history.patterns import Weight
+from raidtui.features.history.screen.log_rows import LogRow, is_action
+from raidtui.features.history.session import HistoryRun, HostHistory
+from raidtui.frame.pages import stamp, wrapped
+from raidtui.model.finding import Tone
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width, fit, fit_words, visible
+from raidtui.view.units import counted, duration
+
+_ROLES = {
+    Weight.DETAIL: "dim", Weight.NOTE: "plain", Weight.WARNING: "warn", Weight.ERROR: "bad",
+    Weight.CRITICAL: "bad",
+}  # fmt: skip
+_MARKS = {
+    Weight.DETAIL: " ", Weight.NOTE: " ", Weight.WARNING: "▲", Weight.ERROR: "✖", Weight.CRITICAL: "✖",
+}  # fmt: skip
+_STAMP, _ABOUT = 12, 10
+_LABEL = 9
+_MOST = 400
+"""Of an incident, so many lines are shown; an export has all."""
+
+
+def row_line(row: LogRow, width: int, now_s: float) -> Line:
+    """Return a row in ``width`` cells; its card has all of it.
+
+    Args:
+        row: the row.
+        width: of the window.
+        now_s: the host's time: what is not of this day has its date.
+    """
+    role = _ROLES[row.weight]
+    mark = _MARKS[row.weight]
+    if row.event is not None and row.event.tone is Tone.GOOD:
+        role, mark = "ok", "●"
+    if is_action(row):
+        mark = "›"
+    text = visible(row.text)
+    lines = len(row.incident.entries) if row.incident is not None else 1
+    more = f" ({lines})" if lines > 1 else ""
+    room = max(1, width - _STAMP - _ABOUT - 6 - len(more))
+    return [
+        (f" {fit(_when(row.at_s, now_s), _STAMP)} ", "dim"),
+        (fit(visible(row.about), _ABOUT) + " ", "strong"),
+        (f"{mark} ", role),
+        (fit_words(text, min(room, cell_width(text))), role),
+        (more, "dim"),
+    ]
+
+
+class DrawnRows:
+    """Rows as lines; those that were made before, in the same width on the same day, are kept."""
+
+    def __init__(self) -> None:
+        self._drawn: dict[int, tuple[LogRow, Line]] = {}  # with its row, whose number nothing else has then
+        self._drawn_for: tuple[int, tuple[int, ...]] = (0, ())
+
+    def lines(self, rows: Sequence[LogRow], width: int, now_s: float) -> list[Line]:
+        """Return the lines of rows, see ``row_line``."""
+        drawn_for = (width, time.localtime(now_s)[:3])
+        known = self._drawn if drawn_for == self._drawn_for else {}
+        self._drawn_for = drawn_for
+        self._drawn = {id(row): known.get(id(row)) or (row, row_line(row, width, now_s)) for row in rows}
+        return [line for _, line in self._drawn.values()]
+
+
+def _when(at_s: float, now_s: float) -> str:
+    same_day = time.localtime(at_s)[:3] == time.localtime(now_s)[:3]
+    return time.strftime("%H:%M:%S", time.localtime(at_s)) if same_day else stamp(at_s, now_s)
+
+
+def rule_line(history: HostHistory | None, run: HistoryRun | None, width: int, *, troubles: bool) -> Line:
+    """Return the line between the rows and the card: how far the reading is, or what was read.
+
+    Args:
+        history: what was read; None before.
+        run: the reading that is under way; None without one.
+        width: of the window.
+        troubles: whether only warnings and worse are shown.
+    """
+    if run is not None:
+        back = f", back to {time.strftime('%Y-%m-%d', time.localtime(run.at_s))}" if run.at_s else ""
+        words = f" reading: {run.lines:,} line{'' if run.lines == 1 else 's'}{back}; x ends it "
+    elif history is None:
+        words = ""
+    else:
+        words = f" {_read_words(history)}"
+        if troubles:
+            words += "· only troubles: t shows all "
+        if history.troubles:
+            words += f"· ▲ {counted(len(history.troubles), 'gap')} "
+    words = fit(words, min(cell_width(words), max(0, width - 8)))
+    return [(f" ───{words}{'─' * max(0, width - 5 - cell_width(words))} ", "dim")]
+
+
+def _read_words(history: HostHistory) -> str:
+    if history.first_s is None:
+        return "no history "
+    since = time.strftime("%Y-%m-%d", time.localtime(history.first_s))
+    return f"{counted(len(history.boots), 'boot')} since {since} "
+
+
+def card_lines(row: LogRow, width: int, *, raw: bool) -> list[Line]:
+    """Return all of a row in at most ``width`` cells.
+
+    Args:
+        row: the chosen one.
+        width: of the window.
+        raw: whether lines are shown as they were written, instead of in our words.
+    """
+    title = f"{visible(row.about)}: {visible(row.text)}" if row.about else visible(row.text)
+    lines = wrapped(f" {title}", width - 1, "strong", indent=1)
+    if row.incident is None:
+        return lines
+    incident = row.incident
+    span_s = incident.last_s - incident.first_s
+    lasting = f", {duration(span_s)}" if span_s >= 1 else ""
+    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(incident.first_s))
+    lines += _labelled("When", f"{when}{lasting}", width)
+    if incident.hint is not None:
+        lines += _labelled("Hint", incident.hint.sentence, width)
+    if row.subject.unknown:
+        names = ", ".join(row.subject.unknown)
+        lines += _labelled("Then", f"{names}: names of that boot, which nothing matches with today's", width)
+    lines.append([])
+    shown = list(collapsed(incident.entries))
+    for entry, others in shown[:_MOST]:
+        about = entry.port or entry.device or entry.array
+        at = time.strftime("%H:%M:%S", time.localtime(entry.at_s))
+        text = visible(entry.text if raw else words_of(entry)) + others
+        head: Line = [(f" {at} ", "dim"), (fit(visible(about), _ABOUT) + " ", "plain")]
+        first, *rest = wrapped(text, max(1, width - _ABOUT - 13), _ROLES[entry.weight])
+        lines.append([*head, *first])
+        lines += [[(" " * (_ABOUT + 11), "plain"), *line] for line in rest]
+    if len(shown) > _MOST:
+        lines.append([(f" {len(shown) - _MOST} further lines: e exports them", "dim")])
+    return lines
+
+
+def trouble_lines(history: HostHistory, width: int) -> list[Line]:
+    """Return what could not be read, or does not reach back."""
+    lines: list[Line] = []
+    for each in history.troubles:
+        remedy = f": {each.remedy}" if each.remedy else ""
+        lines += _labelled("▲ Gap", f"{each.sentence}{remedy}", width)
+    return lines
+
+
+def _labelled(label: str, text: str, width: int) -> list[Line]:
+    head, *rest = wrapped(visible(text), max(1, width - _LABEL - 3), "plain")
+    first: Line = [(f" {fit(label, _LABEL)} ", "dim"), *head]
+    return [first, *([(" " * (_LABEL + 2), "plain"), *line] for line in rest)]

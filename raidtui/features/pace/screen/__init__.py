@@ -1,0 +1,1 @@
+"""The dialogs that begin, change and end a pacing."""

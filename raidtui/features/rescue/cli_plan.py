@@ -1,0 +1,48 @@
+"""``raidtui rescue plan TRIAL``: the plan of what a trial has rehearsed. Nothing is changed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+
+from raidtui.command.plan_output import add_forms, print_plan
+from raidtui.host.readers.host_reader import HostReader
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what ``rescue plan`` takes."""
+    parser.add_argument("trial", metavar="TRIAL", help="its id, or a unique beginning or end of it")
+    parser.add_argument(
+        "--save-to",
+        default="",
+        metavar="FOLDER",
+        help="save both ends of each member there; default: /var/lib/raidtui/rescue",
+    )
+    add_forms(parser)
+
+
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
+    """Print the plan; return 0, or 2 where it is refused."""
+    from raidtui.command.following import refused  # noqa: PLC0415
+    from raidtui.features.rescue.real_plan import plan_real  # noqa: PLC0415
+    from raidtui.features.rescue.saving import saving_room  # noqa: PLC0415
+    from raidtui.features.rescue.trial.trial_record import outcome_of, record_of  # noqa: PLC0415
+    from raidtui.features.rescue.trial.trials import find_trial  # noqa: PLC0415
+    from raidtui.host.reading import ReadingScope  # noqa: PLC0415
+    from raidtui.jobs.lock import JobError  # noqa: PLC0415
+    from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
+    from raidtui.view.text import visible  # noqa: PLC0415
+    from raidtui.watch.storage import reading_of  # noqa: PLC0415
+
+    try:
+        job = find_trial(arguments.trial)
+        trial = record_of(job)
+    except JobError as error:
+        return refused(error)
+    scope = ReadingScope(closely=trial.request.made.devices, everything=True)
+    survey = reading_of(root, Sampler(root).sample(), scope).start().wait()
+    room = saving_room(os.path.abspath(arguments.save_to) if arguments.save_to else "")  # noqa: PTH100
+    plan = plan_real(survey, trial, outcome_of(job), room, job=job.id)
+    to = f" --save-to={shlex.quote(visible(arguments.save_to))}" if arguments.save_to else ""
+    return print_plan(plan, arguments, root, f"raidtui rescue plan {job.id}{to}")

@@ -1,0 +1,295 @@
+"""``raidtui rescue search DEVICE...``: the geometry of an array without its superblocks, by reads alone.
+
+Exit status: 0 unique and proven, 1 not unique or not proven, 2 nothing was found, or too much is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from raidtui.host.readers.host_reader import HostReader, ReaderError
+
+if TYPE_CHECKING:
+    from raidtui.features.rescue.hints import ArrayHint
+    from raidtui.features.rescue.proof import RescueGeometry
+    from raidtui.features.rescue.search.find_geometry import SearchRequest
+    from raidtui.features.rescue.search.limits import SearchStage
+    from raidtui.features.rescue.search.outcome import SearchCandidate, SearchResult
+    from raidtui.model.survey import Superblock
+
+PROVEN, NOT_PROVEN, NOTHING, NOT_READ = 0, 1, 2, 3
+_WIDTH = 80
+_LEVELS = (0, 1, 4, 5, 6, 10)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what ``rescue search`` takes."""
+    parser.description = (
+        "Find out how an array was laid out over these devices, from what is on them. Superblocks are not"
+        " needed. Nothing is written. A blank disk or a spare may be among the devices."
+    )
+    parser.add_argument("devices", nargs="+", metavar="DEVICE", help="devices, or images of them")
+    parser.add_argument("--raid-devices", type=int, metavar="N", help="the number of slots, if it is known")
+    parser.add_argument(
+        "--level", type=_level, action="append", default=[], metavar="LEVEL", help="0, 1, 4, 5, 6 or 10"
+    )
+    parser.add_argument("--layout", default="", metavar="WORD", help="left-symmetric, n2, ...")
+    parser.add_argument("--chunk", type=int, metavar="KIB", help="the chunk size in KiB")
+    parser.add_argument("--size", type=int, metavar="KIB", help="how much of each member was used, in KiB")
+    parser.add_argument(
+        "--capture",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a capture of this host from before: it is shown, and orders what fits alike",
+    )
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the places that are read")
+    parser.add_argument(
+        "--trial", action="store_true", help="check the best by the kernel, too; the devices stay read-only"
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON (docs/rescue.md)")
+
+
+def _level(word: str) -> int:
+    number = word.lower().removeprefix("raid")
+    if not number.isdigit() or int(number) not in _LEVELS:
+        raise argparse.ArgumentTypeError(f"{word}: 0, 1, 4, 5, 6 or 10")
+    return int(number)
+
+
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
+    """Search; return the exit status, see the module."""
+    from raidtui.command.streams import ProgressLine, print_json  # noqa: PLC0415
+    from raidtui.features.rescue.search.find_geometry import search_geometry  # noqa: PLC0415
+    from raidtui.features.rescue.search.limits import SearchWatch  # noqa: PLC0415
+    from raidtui.view.text import visible  # noqa: PLC0415
+
+    if not root.live:
+        print("raidtui: not done: a capture has no content of disks", file=sys.stderr)
+        return NOT_READ
+    paths, names = _paths(root, arguments.devices)
+    terminal = ProgressLine()
+
+    def progress(stage: SearchStage, done: int, total: int) -> None:
+        terminal.show(f"{stage}: {100 * done // total if total else 100:>3} %")
+
+    watch = SearchWatch(progress if sys.stderr.isatty() else None)
+    try:
+        result = search_geometry(paths, _request(root, arguments, names), watch)
+    except ReaderError as error:
+        print(f"raidtui: {visible(str(error))}", file=sys.stderr)
+        return NOT_READ
+    except OSError as error:
+        print(f"raidtui: {visible(str(error.filename))}: {error.strerror}", file=sys.stderr)
+        return NOT_READ
+    finally:
+        terminal.clear()
+    if arguments.trial:
+        result = _tried(root, result)
+    if arguments.json:
+        print_json(result_dict(result))
+    else:
+        for line in result_lines(result):
+            print(visible(line))
+    return status_of(result)
+
+
+def _paths(root: HostReader, words: list[str]) -> tuple[list[str], list[str]]:
+    """Return what is opened, each once, and the kernel's names of devices under /dev."""
+    from pathlib import Path  # noqa: PLC0415
+
+    from raidtui.command.device_names import kernel_name  # noqa: PLC0415
+
+    paths: dict[str, None] = {}
+    names = []
+    for word in words:
+        if Path(word).is_file():
+            paths[word] = None
+        else:
+            name = kernel_name(root, word)
+            paths[f"/dev/{name}"] = None
+            names.append(name)
+    return list(paths), names
+
+
+def _request(root: HostReader, arguments: argparse.Namespace, names: list[str]) -> SearchRequest:
+    from raidtui.features.rescue.search.find_geometry import SearchRequest  # noqa: PLC0415
+    from raidtui.features.rescue.search.shapes import Wanted  # noqa: PLC0415
+
+    wanted = Wanted(
+        slots=arguments.raid_devices,
+        levels=tuple(arguments.level),
+        layout=arguments.layout,
+        chunk_bytes=arguments.chunk << 10 if arguments.chunk else None,
+        component_bytes=arguments.size << 10 if arguments.size else None,
+    )
+    return SearchRequest(
+        wanted=wanted,
+        superblocks=_superblocks(root, names),
+        seed=arguments.seed,
+        hints=_hints(root, names, arguments.capture),
+    )
+
+
+def _hints(root: HostReader, names: list[str], captures: list[str]) -> tuple[ArrayHint, ...]:
+    from raidtui.features.rescue.hints import read_hints  # noqa: PLC0415
+    from raidtui.host.block import DiskReader  # noqa: PLC0415
+
+    disks = DiskReader(root).read(names).values() if names else ()
+    written = read_hints(root, disks) if names else ()
+    if not captures:
+        return written
+    from raidtui.features.rescue.session import read_captured_hints  # noqa: PLC0415
+
+    return (*(hint for path in captures for hint in read_captured_hints(path, disks)), *written)
+
+
+def _superblocks(root: HostReader, names: list[str]) -> dict[str, Superblock]:
+    from raidtui.host.md.mdadm import MdadmSilentError  # noqa: PLC0415
+    from raidtui.host.md.superblock import read_superblock  # noqa: PLC0415
+
+    found = {}
+    for name in names:
+        try:
+            superblock = read_superblock(root, name)
+        except MdadmSilentError:
+            continue
+        if superblock is not None:
+            found[name] = superblock
+    return found
+
+
+def _tried(root: HostReader, result: SearchResult) -> SearchResult:
+    """Return the result with the kernel's word on the first candidate."""
+    import msgspec  # noqa: PLC0415
+
+    from raidtui.features.rescue.proof import CheckResult  # noqa: PLC0415
+    from raidtui.features.rescue.trial.trials import prove  # noqa: PLC0415
+    from raidtui.host.reading import read_survey  # noqa: PLC0415
+    from raidtui.jobs.lock import JobError  # noqa: PLC0415
+    from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
+
+    if not result.candidates:
+        return result
+    first = result.candidates[0]
+    survey = read_survey(root, Sampler(root).sample(), first.geometry.present)
+    try:
+        proof = prove(root, survey, first.geometry, evidence=result.evidence_of(first.geometry))
+    except JobError as error:
+        print(f"raidtui: no trial: {error}", file=sys.stderr)
+        return result
+    if proof.check in {CheckResult.NOT_TRIED, CheckResult.NOT_POSSIBLE}:
+        print(f"raidtui: no trial: {proof.sure}", file=sys.stderr)
+        return result
+    sure = f"{proof.sure} {first.proof.sure}"
+    first = msgspec.structs.replace(first, proof=msgspec.structs.replace(proof, sure=sure))
+    return msgspec.structs.replace(result, candidates=(first, *result.candidates[1:]))
+
+
+def status_of(result: SearchResult) -> int:
+    """Return the exit status of a result."""
+    from raidtui.features.rescue.proof import CheckResult  # noqa: PLC0415
+    from raidtui.features.rescue.search.outcome import SearchOutcome  # noqa: PLC0415
+
+    if not result.candidates:
+        return NOTHING
+    first = result.candidates[0]
+    proven = first.proof.check is CheckResult.CLEAN and not first.evidence.doubts
+    return PROVEN if result.outcome is SearchOutcome.UNIQUE and proven else NOT_PROVEN
+
+
+def result_dict(result: SearchResult) -> dict[str, Any]:
+    """Return the form for programs (docs/rescue.md)."""
+    import msgspec  # noqa: PLC0415
+
+    from raidtui.features.rescue.search.outcome import SearchOutcome  # noqa: PLC0415
+
+    return {
+        "candidates": [_candidate_dict(candidate) for candidate in result.candidates],
+        "unique": result.outcome is SearchOutcome.UNIQUE,
+        "outcome": result.outcome,
+        "alike": result.alike,
+        "more_alike": result.more,
+        "text": list(result.text),
+        "hints": [
+            {**msgspec.to_builtins(hint), "order": list(hint.order), "text": hint.words}
+            for hint in result.hints
+        ],
+        "blank": list(result.blank),
+        "bytes_read": result.bytes_read,
+        "seconds": result.seconds,
+        "geometries_tested": result.tested,
+    }
+
+
+def _candidate_dict(candidate: SearchCandidate) -> dict[str, Any]:
+    return {
+        **_geometry_dict(candidate.geometry),
+        "proof": {
+            "check": candidate.proof.check,
+            "contents": candidate.proof.contents or None,
+            "sure": candidate.proof.sure,
+        },
+        "best": candidate.best,
+        "blocks_right": candidate.passed,
+        "blocks_wrong": candidate.failed,
+        "reads_the_same": [_geometry_dict(geometry) for geometry in candidate.same],
+        "notes": list(candidate.notes),
+        "doubts": list(candidate.evidence.doubts),
+    }
+
+
+def _geometry_dict(geometry: RescueGeometry) -> dict[str, Any]:
+    return {
+        "level": geometry.level,
+        "layout": geometry.layout or None,
+        "chunk_bytes": geometry.chunk_bytes or None,
+        "data_offset_sectors": geometry.data_offset_sectors,
+        "size_sectors": geometry.size_sectors,
+        "metadata": geometry.metadata,
+        "order": list(geometry.order),
+    }
+
+
+def result_lines(result: SearchResult) -> list[str]:
+    """Return what is printed, at most 80 columns wide."""
+    from raidtui.view.units import amount  # noqa: PLC0415
+
+    lines: list[str] = []
+    for sentence in result.text:
+        lines += textwrap.wrap(sentence, _WIDTH)
+    for number, candidate in enumerate(result.candidates, 1):
+        lines += ["", *_candidate_lines(number, candidate)]
+    more = result.alike - sum(candidate.best for candidate in result.candidates)
+    if more > 0:
+        lines += ["", f"... and {more} more that fit alike."]
+    if result.hints:
+        lines += ["", "Written down, which proves nothing:"]
+        for hint in result.hints:
+            lines += textwrap.wrap(hint.words, _WIDTH, initial_indent="  ", subsequent_indent="    ")
+    cost = f"Read {amount(result.bytes_read)} in {result.seconds:.1f} s"
+    lines += ["", f"{cost}; geometries tested: {result.tested}."]
+    return lines
+
+
+def _candidate_lines(number: int, candidate: SearchCandidate) -> list[str]:
+    geometry = candidate.geometry
+    words = [f"RAID {geometry.level}"]
+    if geometry.layout:
+        words.append(geometry.layout)
+    if geometry.chunk_bytes:
+        words.append(f"chunk {geometry.chunk_bytes >> 10} KiB")
+    words.append(f"data offset {geometry.data_offset_sectors} sectors")
+    first = f"{number:>2}. {', '.join(words)}"
+    lines = textwrap.wrap(first, _WIDTH, subsequent_indent="    ")
+    order = f"order: {' '.join(geometry.order)}"
+    lines += textwrap.wrap(order, _WIDTH, initial_indent="    ", subsequent_indent="      ")
+    read = candidate.best or candidate.evidence.spared
+    said = f"{candidate.proof.check}: {candidate.proof.sure}" if read else "has less for it."
+    doubts = candidate.evidence.doubts if candidate.best else ()
+    for sentence in (said, *doubts, *candidate.notes):
+        lines += textwrap.wrap(sentence, _WIDTH, initial_indent="    ", subsequent_indent="    ")
+    return lines

@@ -1,0 +1,308 @@
+"""``raidtui rescue try WAY DEVICE...``: tries a way back, judges it, and takes all of it down again."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from raidtui.host.readers.host_reader import HostReader
+
+if TYPE_CHECKING:
+    from raidtui.features.rescue.mdadm_words import Assembly, Recreation
+    from raidtui.features.rescue.trial.trial_record import TrialLooks
+    from raidtui.features.rescue.trial.trial_request import TrialRequest
+    from raidtui.jobs.store import Job
+    from raidtui.model.survey import Superblock, Survey
+
+_REFUSED = 2
+_MOST_KEY = 512
+"""The most bytes of a passphrase that cryptsetup takes from a terminal."""
+_START, _DEGRADED, _HALF, _FORCE = "start", "start-degraded", "take-half", "force"
+_NO_BITMAP = "start-without-bitmap"
+_ALTERNATE, _ORIGINAL = "layout-alternate", "layout-original"
+_CONTINUE, _REVERT = "continue-reshape", "revert-reshape"
+_WITHOUT = "continue-reshape-without-backup"
+_CREATE = "rebuild-superblocks"
+_RESHAPES = frozenset({_CONTINUE, _WITHOUT, _REVERT})
+_WAYS = {
+    _START: "as it is, by its superblocks",
+    _DEGRADED: "without the members that are missing (--run)",
+    _NO_BITMAP: "without its damaged bitmap (--update=no-bitmap)",
+    _ALTERNATE: "a RAID 0 of members of different size, as Linux 3.14 and newer write it",
+    _ORIGINAL: "such a RAID 0, as older ones wrote it",
+    _HALF: "with one half of a mirror whose halves have run apart (--run)",
+    _FORCE: "with members that are behind (--force)",
+    _CONTINUE: "in the middle of a reshape, with its backup file where it has one",
+    _WITHOUT: "in the middle of a reshape of which the backup file is lost, or not needed",
+    _REVERT: "with that reshape turned round (--update=revert-reshape)",
+    _CREATE: "with new superblocks, as --geometry says",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what ``rescue try`` takes."""
+    parser.description = (
+        "Try a way back. The members are read-only as long as the trial lasts: what is written goes to"
+        " overlays. What stands on the array is checked, and all is taken down again."
+    )
+    parser.add_argument(
+        "way", choices=_WAYS, help="; ".join(f"{key}: {words}" for key, words in _WAYS.items())
+    )
+    parser.add_argument(
+        "devices", nargs="+", metavar="DEVICE", help="each member, by slot for new superblocks; or missing"
+    )
+    parser.add_argument(
+        "--geometry",
+        default="",
+        metavar="WORDS",
+        help="for new superblocks: level=5,layout=left-symmetric,chunk=64,offset=2048[,metadata=1.2]"
+        "[,size=SECTORS] (chunk in KiB, offset in sectors)",
+    )
+    parser.add_argument("--name", default="rescued", help="for new superblocks: the array's name")
+    parser.add_argument(
+        "--uuid", default="", help="for new superblocks: the array's UUID; default: a new one"
+    )
+    parser.add_argument(
+        "--backup-file",
+        default="",
+        metavar="FILE",
+        help="of a reshape: the file that was given to mdadm --grow, which is only copied; for the other ways"
+        " with a reshape a new one",
+    )
+    parser.add_argument("--overlays", action="store_true", help="on overlays also where less would do")
+    parser.add_argument("--store", default="", metavar="FOLDER", help="keep what the overlays take there")
+    parser.add_argument("--store-size", type=int, metavar="MIB", help="the most that each overlay may take")
+    parser.add_argument("--files", action="store_true", help="mount read-only and list the files")
+    parser.add_argument(
+        "--hashes", default="", metavar="FILE", help="compare files with the list of sha256sum"
+    )
+    parser.add_argument(
+        "--key-file",
+        default="",
+        metavar="FILE",
+        help="the key of what is encrypted (LUKS): all of the file, as cryptsetup --key-file reads it;"
+        " - asks for the passphrase, or reads it from the standard input, to the end of its line",
+    )
+    parser.add_argument(
+        "--beside",
+        action="append",
+        default=[],
+        metavar="DEVICE",
+        help="an array that runs and holds another part of the same volume group: it is read, too",
+    )
+    parser.add_argument("--copy-to", default="", metavar="FOLDER", help="copy all files there")
+    parser.add_argument("--hold", action="store_true", help="leave it mounted read-only until rescue clean")
+    parser.add_argument("--verify", action="store_true", help="read all of each member before and after")
+    parser.add_argument("--detach", action="store_true", help="do not wait for the end")
+    parser.add_argument("--json", action="store_true", help="print the outcome as JSON (docs/rescue.md)")
+
+
+def run(root: HostReader, arguments: argparse.Namespace) -> int:
+    """Try; return 0 clean, 1 not clean or void, 2 refused, 75 another job is running."""
+    from raidtui.command.device_names import kernel_name  # noqa: PLC0415
+    from raidtui.command.following import refused  # noqa: PLC0415
+    from raidtui.command.streams import UsageError, print_refusal  # noqa: PLC0415
+    from raidtui.features.rescue.trial.trials import begin_trial  # noqa: PLC0415
+    from raidtui.host.reading import read_survey  # noqa: PLC0415
+    from raidtui.jobs.lock import JobError  # noqa: PLC0415
+    from raidtui.model.plan import Refusal  # noqa: PLC0415
+    from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
+
+    if not root.live:
+        print("raidtui: not done: a capture cannot be tried", file=sys.stderr)
+        return _REFUSED
+    names = tuple(word if word == "missing" else kernel_name(root, word) for word in arguments.devices)
+    survey = read_survey(root, Sampler(root).sample(), tuple(name for name in names if name != "missing"))
+    try:
+        made = _made(arguments, survey, names)
+        request = _request(arguments, made, survey)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    try:
+        typed = _passphrase(arguments)
+        job = begin_trial(root, survey, request, _looks(root, arguments), typed)
+        if isinstance(job, Refusal):
+            return print_refusal(job, as_json=arguments.json)
+        return _followed(job, arguments)
+    except JobError as error:
+        return refused(error)
+
+
+def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...]) -> Assembly | Recreation:
+    """Return what the array is made from.
+
+    Raises:
+        ValueError: the words say no geometry; the message says why.
+    """
+    from raidtui.features.rescue.container_back import container_of  # noqa: PLC0415
+    from raidtui.features.rescue.geometry_words import read_geometry  # noqa: PLC0415
+    from raidtui.features.rescue.mdadm_words import Assembly, Recreation, starts_dirty, updated  # noqa: PLC0415
+    from raidtui.model.reshape_place import needs_backup  # noqa: PLC0415
+    from raidtui.watch.storage import new_uuid  # noqa: PLC0415
+
+    if arguments.way == _CREATE:
+        geometry = read_geometry(arguments.geometry, names)
+        uuid = arguments.uuid or new_uuid()
+        return Recreation(geometry=geometry, uuid=uuid, name=arguments.name, homehost=survey.homehost)
+    blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
+    if container := container_of(names, blocks, run=arguments.way == _DEGRADED):
+        if arguments.way not in {_START, _DEGRADED}:
+            raise ValueError(f"a container is tried with {_START} or {_DEGRADED}")
+        return container
+    uuid = next((block.uuid for block in blocks if block.uuid), "")
+    found = {name: block for name in names if (block := _superblock(survey, name)) is not None}
+    short = len(names) < max((block.raid_disks or 0 for block in blocks), default=0)
+    backup = _backup(arguments, uuid, needed=any(needs_backup(block) for block in blocks))
+    return Assembly(
+        devices=names,
+        uuid=uuid,
+        run=arguments.way in {_DEGRADED, _HALF, _FORCE, _NO_BITMAP} or (short and arguments.way in _RESHAPES),
+        force=arguments.way == _FORCE,
+        update=updated(arguments.way),
+        backup=backup,
+        invalid_backup=bool(backup) and arguments.way != _CONTINUE,
+        frozen=arguments.way == _REVERT and not backup,
+        dirty=arguments.way in {*_RESHAPES, _FORCE} and starts_dirty(found, forced=arguments.way == _FORCE),
+    )
+
+
+def _superblock(survey: Survey, name: str) -> Superblock | None:
+    device = survey.devices.get(name)
+    return device.superblock if device is not None else None
+
+
+def _backup(arguments: argparse.Namespace, uuid: str, *, needed: bool) -> str:
+    """Return the backup file of a reshape: the one that was named or found, or a new one; "" for none.
+
+    Raises:
+        ValueError: it is needed, and there is none.
+    """
+    from raidtui.features.rescue.reshape_backup import backup_of, new_backup  # noqa: PLC0415
+    from raidtui.features.rescue.session import planned_backups  # noqa: PLC0415
+    from raidtui.host.backup_files import find_backups  # noqa: PLC0415
+
+    if arguments.way not in _RESHAPES:
+        return ""
+    if arguments.backup_file:
+        return os.path.abspath(str(arguments.backup_file))  # noqa: PTH100
+    if not needed and arguments.way != _WITHOUT:
+        return ""
+    if arguments.way != _CONTINUE:
+        return new_backup(uuid)
+    found = backup_of(find_backups(files=planned_backups()), uuid)
+    if found is None:
+        raise ValueError(f"its backup file was not found: --backup-file FILE, or {_WITHOUT}")
+    return found.path
+
+
+def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey: Survey) -> TrialRequest:
+    from raidtui.features.rescue.candidate_evidence import CandidateEvidence  # noqa: PLC0415
+    from raidtui.features.rescue.mdadm_words import Recreation  # noqa: PLC0415
+    from raidtui.features.rescue.search.measured import measured  # noqa: PLC0415
+    from raidtui.features.rescue.trial.trial_members import least_method  # noqa: PLC0415
+    from raidtui.features.rescue.trial.trial_request import TrialMethod, TrialRequest  # noqa: PLC0415
+    from raidtui.features.rescue.trial.trials import methods_of, new_ident  # noqa: PLC0415
+
+    method = TrialMethod.OVERLAYS
+    if not arguments.overlays:
+        if isinstance(made, Recreation):
+            method = methods_of(made.geometry)[0]
+        elif arguments.way in {_START, _DEGRADED, _HALF}:
+            method = least_method(survey, made.devices)
+    blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
+    try:
+        seen = measured(made.geometry) if isinstance(made, Recreation) else CandidateEvidence()
+    except OSError as error:
+        raise ValueError(f"a member cannot be read: {error}") from error
+    return TrialRequest(
+        ident=new_ident(),
+        method=method,
+        made=made,
+        label=f"{arguments.way} {next((block.label for block in blocks), 'an array')}",
+        store=arguments.store,
+        store_bytes=arguments.store_size << 20 if arguments.store_size else None,
+        evidence=seen,
+    )
+
+
+def _looks(root: HostReader, arguments: argparse.Namespace) -> TrialLooks:
+    from raidtui.command.device_names import kernel_name  # noqa: PLC0415
+    from raidtui.features.rescue.trial.trial_record import TrialLooks  # noqa: PLC0415
+
+    return TrialLooks(
+        files=arguments.files,
+        hashes=_absolute(arguments.hashes),
+        copy_to=_absolute(arguments.copy_to),
+        hold=arguments.hold,
+        key_file="" if arguments.key_file == "-" else _absolute(arguments.key_file),
+        verify=arguments.verify,
+        beside=tuple(f"/dev/{kernel_name(root, word)}" for word in arguments.beside),
+    )
+
+
+def _passphrase(arguments: argparse.Namespace) -> str:
+    """Return the passphrase that is typed, or comes by the standard input; "" where none is asked for.
+
+    Raises:
+        UsageError: there is none, or it is no text.
+    """
+    from getpass import getpass  # noqa: PLC0415
+
+    from raidtui.command.streams import UsageError  # noqa: PLC0415
+
+    if arguments.key_file != "-":
+        return ""
+    try:
+        typed = sys.stdin.isatty()
+        found = getpass("Passphrase: ") if typed else sys.stdin.buffer.readline(_MOST_KEY).decode()
+    except (UnicodeDecodeError, EOFError) as error:
+        raise UsageError("the passphrase is no text: name its file") from error
+    if not (found := found.removesuffix("\n")):
+        raise UsageError("no passphrase was given")
+    return found
+
+
+def _absolute(path: str) -> str:
+    return os.path.abspath(path) if path else ""  # noqa: PTH100  (the worker has another working folder)
+
+
+def _followed(job: Job, arguments: argparse.Namespace) -> int:
+    """Follow a trial to its end, and print what came of it."""
+    from msgspec import to_builtins  # noqa: PLC0415
+
+    from raidtui.command.following import attach  # noqa: PLC0415
+    from raidtui.command.streams import print_json  # noqa: PLC0415
+    from raidtui.features.rescue.proof import CheckResult  # noqa: PLC0415
+    from raidtui.features.rescue.trial.trial_record import outcome_of, record_of  # noqa: PLC0415
+    from raidtui.features.rescue.trial.trials import await_trial  # noqa: PLC0415
+    from raidtui.view.text import visible  # noqa: PLC0415
+    from raidtui.view.units import SECTOR_BYTES, binary_size  # noqa: PLC0415
+
+    if arguments.detach:
+        print(f"job {job.id}: raidtui jobs attach {job.id}")
+        return 0
+    if arguments.json:
+        await_trial(job)
+    else:
+        attach(job)
+    outcome = outcome_of(job)
+    if outcome is None:
+        return 1
+    doubts = record_of(job).request.evidence.doubts
+    if arguments.json:
+        print_json({"job": job.id, **to_builtins(outcome), "doubts": list(doubts)})
+    else:
+        for each in outcome.findings:
+            what = each.proof.contents or "nothing known"
+            print(visible(f"{each.place or 'the array'}: {what}, {each.proof.check}"))
+        if outcome.store_sectors:
+            most = max(outcome.store_sectors.values()) * SECTOR_BYTES
+            print(f"The overlays have stored {binary_size(most)} each at most.")
+        print(visible(f"{outcome.proof.check}: {outcome.proof.sure}"))
+        for doubt in doubts:
+            print(visible(doubt))
+        if outcome.proof.check in {CheckResult.CLEAN, CheckResult.ERRORS}:
+            print(f"The real step: raidtui rescue plan {job.id}")
+    return 0 if outcome.proof.check is CheckResult.CLEAN else 1

@@ -1,0 +1,144 @@
+"""Members of a running array, read past the page cache, as md writes to them (open(2), O_DIRECT)."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from raidtui.features.rescue.mismatch.reading_pace import read_last
+
+WINDOW_BYTES = 1 << 20
+_BLOCK = 4096
+Place = tuple[int, int, int]
+"""Slot, byte from the start of the member's data, and length."""
+
+
+class DirectMember:
+    """A device that is read past the page cache, or a file, which is read as files are.
+
+    Args:
+        path: where it is.
+        name: the kernel's name.
+        offset_bytes: where its data begin.
+        bad: (first byte, length) from there that md has recorded as bad.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+
+    def __init__(self, path: str, name: str, offset_bytes: int, bad: Sequence[tuple[int, int]] = ()) -> None:
+        self.name = name
+        self.offset_bytes = offset_bytes
+        self._bad = tuple(bad)
+        try:
+            self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECT)
+        except OSError:
+            if not os.path.isfile(path):  # noqa: PTH113
+                raise
+            self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # tmpfs knows no O_DIRECT
+        self._size = os.lseek(self._descriptor, 0, os.SEEK_END)
+        self._lock = threading.Lock()
+        self.bytes_read = 0
+        """How much was read of it."""
+
+    def is_bad(self, byte: int, length: int) -> bool:
+        """Whether md has recorded a part of the data as bad."""
+        return any(first < byte + length and byte < first + count for first, count in self._bad)
+
+    def read(self, start: int, length: int) -> bytes | None:
+        """Return bytes of the device, counted from its start; None where they cannot be read."""
+        first = start - start % _BLOCK
+        last = min(-(-(start + length) // _BLOCK) * _BLOCK, self._size)
+        if last < start + length:
+            return None
+        with mmap.mmap(-1, -(-(last - first) // mmap.PAGESIZE) * mmap.PAGESIZE) as held:
+            view = memoryview(held)[: last - first]
+            try:
+                done = os.preadv(self._descriptor, [view], first)
+                with self._lock:
+                    self.bytes_read += done
+                return bytes(view[start - first : start - first + length]) if done == len(view) else None
+            except OSError:
+                return None
+            finally:
+                view.release()
+
+    def window(self, number: int) -> bytes | None:
+        """Return a window of the device, the last one shorter; None where it cannot be read."""
+        start = number * WINDOW_BYTES
+        return self.read(start, min(WINDOW_BYTES, self._size - start)) if start < self._size else None
+
+    def close(self) -> None:
+        """Close the device."""
+        os.close(self._descriptor)
+
+
+class MemberWindows:
+    """The members of an array, of which the windows that are needed now are held.
+
+    Args:
+        members: by slot.
+    """
+
+    def __init__(self, members: Mapping[int, DirectMember]) -> None:
+        self.members = dict(members)
+        self._held: dict[tuple[int, int], bytes | None] = {}
+        self._readers = ThreadPoolExecutor(
+            max(1, len(members)), thread_name_prefix="raidtui-members", initializer=read_last
+        )
+
+    def hold(self, places: Iterable[Place]) -> int:
+        """Read the windows of places, all members at a time; return the bytes read of one member at most."""
+        wanted: dict[tuple[int, int], None] = {}
+        for slot, byte, length in places:
+            if slot in self.members:
+                start = self.members[slot].offset_bytes + byte
+                for window in range(start // WINDOW_BYTES, (start + length - 1) // WINDOW_BYTES + 1):
+                    wanted[slot, window] = None
+        self._held = {key: data for key, data in self._held.items() if key in wanted}
+        new = [key for key in wanted if key not in self._held]
+        self._held.update(zip(new, self._readers.map(self._window, new), strict=True))
+        slots = [slot for slot, _ in new]
+        return max((slots.count(slot) for slot in set(slots)), default=0) * WINDOW_BYTES
+
+    @property
+    def bytes_read(self) -> int:
+        """How much was read of all members."""
+        return sum(member.bytes_read for member in self.members.values())
+
+    def get(self, place: Place) -> bytes | None:
+        """Return what is held of a place; None where it cannot be read."""
+        slot, byte, length = place
+        start = self.members[slot].offset_bytes + byte
+        parts = []
+        while length:
+            window, within = divmod(start, WINDOW_BYTES)
+            size = min(length, WINDOW_BYTES - within)
+            data = self._held.get((slot, window))
+            if data is None or len(data) < within + size:
+                return None
+            parts.append(data[within : within + size])
+            start, length = start + size, length - size
+        return b"".join(parts) if len(parts) > 1 else parts[0]
+
+    def again(self, places: Sequence[Place]) -> list[bytes | None]:
+        """Read places anew, all members at a time."""
+        return list(self._readers.map(self._anew, places))
+
+    def _anew(self, place: Place) -> bytes | None:
+        slot, byte, length = place
+        member = self.members[slot]
+        return member.read(member.offset_bytes + byte, length)
+
+    def _window(self, key: tuple[int, int]) -> bytes | None:
+        member = self.members[key[0]]
+        return member.window(key[1])
+
+    def close(self) -> None:
+        """Close all members."""
+        self._readers.shutdown(cancel_futures=True)
+        for member in self.members.values():
+            member.close()

@@ -1,0 +1,306 @@
+"""What may stand at the start of an array or of a part of it: partition tables, LVM, LUKS, file systems.
+
+Sources: UEFI 2.10 section 5.3 (GPT), LVM2 lib/format_text/layout.h, the LUKS1 and LUKS2 on-disk formats.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import zlib
+from collections.abc import Iterator
+from itertools import islice
+
+from raidtui.features.rescue.search.block_facts import BlockFact, Stretch, on
+from raidtui.features.rescue.search.btrfs import Btrfs
+from raidtui.features.rescue.search.ext4 import Ext4
+from raidtui.features.rescue.search.lvm_text import segments
+from raidtui.features.rescue.search.xfs import Xfs
+
+FileSystem = Ext4 | Xfs | Btrfs
+_SECTOR = 512
+HEAD_BYTES = 4096
+_ENTRIES_BYTES = 4096  # the first 32 partitions, in one chunk however small it is
+_LUKS = b"LUKS\xba\xbe"
+_MOST_VOLUMES = 32
+_LEAST_SUPERBLOCK = 8192  # before the end of a member: metadata 1.0, and 0.90 leaves more
+_TABLE = "partition table"
+
+
+def head_facts(where: Stretch, *, tables: bool = True) -> Iterator[BlockFact]:
+    """Yield what is recognised at the start of an array or of a volume, whatever it is.
+
+    Args:
+        where: the array or volume.
+        tables: whether a partition table there may be its own: in front of a file system that begins there,
+            one is what a member has of its own.
+    """
+    for byte, length, kind in (
+        (0, HEAD_BYTES, _TABLE),
+        (_SECTOR, _SECTOR, "LVM label"),
+        (0, HEAD_BYTES, "LUKS header"),
+        (1024, 1024, "file system"),
+        (0, _SECTOR, "file system"),
+        (65536, HEAD_BYTES, "file system"),
+    ):
+        address = where.at(byte, length)
+        if address is not None and (tables or kind != _TABLE):
+            yield BlockFact(
+                address=address,
+                length=length,
+                kind=f"{kind} at the start",
+                verify=on(_recognised, kind, byte),
+                learn=on(_inside, kind, byte, where),
+                must=False,
+                loose=True,
+            )
+
+
+def container_kind(head: bytes) -> str:
+    """Return what begins with these bytes and holds others: gpt, dos, LVM2_member; "" for anything else.
+
+    Args:
+        head: HEAD_BYTES, or b"".
+    """
+    if gpt_header(head[_SECTOR:]):
+        return "gpt"
+    if mbr_partitions(head[:_SECTOR]):
+        return "dos"
+    return "LVM2_member" if is_label(head[_SECTOR : 2 * _SECTOR]) else ""
+
+
+def extent(head: bytes) -> int:
+    """Return how many bytes a partition table or LVM's label says that there are at least; 0 without one.
+
+    Args:
+        head: HEAD_BYTES, or b"".
+    """
+    match container_kind(head):
+        case "gpt":
+            own, backup = struct.unpack_from("<QQ", head, _SECTOR + 24)
+            return int(max(own, backup) + 1) * _SECTOR
+        case "dos":
+            return max(first + count for first, count in mbr_partitions(head[:_SECTOR])) * _SECTOR
+        case "LVM2_member":
+            label = head[_SECTOR : 2 * _SECTOR]
+            return int(struct.unpack_from("<Q", label, struct.unpack_from("<I", label, 20)[0] + 32)[0])
+    return 0
+
+
+def is_of_the_member(extent_bytes: int, member_bytes: int) -> bool:
+    """Whether what begins with a member ends with it, too: an array that begins there ends before.
+
+    Args:
+        extent_bytes: what it says that there is.
+        member_bytes: the member's size.
+    """
+    return member_bytes - _LEAST_SUPERBLOCK < extent_bytes <= member_bytes
+
+
+def _recognised(data: bytes, kind: str, byte: int) -> bool:
+    return bool(_recognise(kind, byte, data))
+
+
+def _recognise(kind: str, byte: int, data: bytes) -> object:
+    match kind:
+        case "partition table":
+            return gpt_header(data[_SECTOR:]) or mbr_partitions(data[:_SECTOR])
+        case "LVM label":
+            return is_label(data)
+        case "LUKS header":
+            return data[:6] == _LUKS
+    return _file_system(byte, data)
+
+
+def _file_system(byte: int, data: bytes) -> FileSystem | None:
+    if byte == 1024:
+        found = Ext4.parse(data)
+        return found if found is not None and found.group == 0 else None
+    return Xfs.parse(data) if byte == 0 else Btrfs.parse(data)
+
+
+def _inside(data: bytes, kind: str, byte: int, where: Stretch) -> Iterator[BlockFact]:
+    match kind:
+        case "partition table":
+            if gpt_header(data[_SECTOR:]):
+                yield from _entries(data[_SECTOR:], where)
+            for first, count in mbr_partitions(data[:_SECTOR]):
+                yield from head_facts(where.part(first * _SECTOR, count * _SECTOR))
+        case "LVM label":
+            yield from _lvm(data, where)
+        case "LUKS header":
+            yield from _luks(data, where)
+        case _:
+            found = _file_system(byte, data)
+            if found is not None and found.size_bytes <= where.length:
+                yield from found.facts(where)
+
+
+def gpt_header(data: bytes) -> bool:
+    """Whether bytes start with a GPT header whose checksum is right."""
+    if data[:8] != b"EFI PART" or len(data) < _SECTOR:
+        return False
+    size, crc = struct.unpack_from("<II", data, 12)
+    return bool(92 <= size <= _SECTOR and zlib.crc32(data[:16] + bytes(4) + data[20:size]) == crc)
+
+
+def _entries(header: bytes, where: Stretch) -> Iterator[BlockFact]:
+    first, count, size, crc = struct.unpack_from("<QIII", header, 72)
+    backup = struct.unpack_from("<Q", header, 32)[0] * _SECTOR
+    whole = count * size
+    length = min(whole, _ENTRIES_BYTES)
+    address = where.at(first * _SECTOR, length)
+    if address is not None and size >= 128:
+        yield BlockFact(
+            address=address,
+            length=length,
+            kind="GPT entries",
+            verify=on(_are_entries, size, crc if length == whole else None, backup),
+            learn=on(_partitions, size, where),
+            loose=length < whole,
+        )
+    address = where.at(backup, _SECTOR)
+    if address is not None:
+        yield BlockFact(
+            address=address,
+            length=_SECTOR,
+            kind="GPT backup",
+            verify=on(_is_backup, header[56:72]),
+            must=False,
+        )
+
+
+def _is_backup(data: bytes, disk: bytes) -> bool:
+    return gpt_header(data) and data[56:72] == disk
+
+
+def _is_area(data: bytes) -> bool:
+    return data[4:20] == b" LVM2 x[5A%r0N*>"
+
+
+def _is_lvm_text(text: bytes, length: int, crc: int) -> bool:
+    return len(text) == length and _lvm_crc(text) == crc
+
+
+def _are_entries(data: bytes, size: int, crc: int | None, end: int) -> bool:
+    if crc is not None:
+        return zlib.crc32(data) == crc
+    spans = list(_spans(data, size))
+    used = sum(data[start : start + 16] != bytes(16) for start in range(0, len(data) - size + 1, size))
+    return len(data) == _ENTRIES_BYTES and 0 < len(spans) == used and all(sum(span) <= end for span in spans)
+
+
+def _spans(data: bytes, size: int) -> Iterator[tuple[int, int]]:
+    for start in range(0, len(data) - size + 1, size):
+        if data[start : start + 16] != bytes(16):
+            first, last = struct.unpack_from("<QQ", data, start + 32)
+            if 0 < first <= last:
+                yield first * _SECTOR, (last - first + 1) * _SECTOR
+
+
+def _partitions(data: bytes, size: int, where: Stretch) -> Iterator[BlockFact]:
+    for first, length in _spans(data, size):
+        yield from head_facts(where.part(first, length))
+
+
+def mbr_partitions(sector: bytes) -> tuple[tuple[int, int], ...]:
+    """Return first sector and length of the primary partitions of an MBR; () where it is none."""
+    if len(sector) < _SECTOR or sector[510:512] != b"\x55\xaa":
+        return ()
+    found = []
+    for index in range(4):
+        entry = sector[446 + 16 * index : 462 + 16 * index]
+        first, count = struct.unpack_from("<II", entry, 8)
+        if entry[0] not in {0, 0x80}:
+            return ()
+        if entry[4] not in {0, 0xEE} and first and count:
+            found.append((first, count))
+    return tuple(found)
+
+
+def is_label(sector: bytes) -> bool:
+    """Whether a sector is the label of an LVM physical volume."""
+    return len(sector) == _SECTOR and sector[:8] == b"LABELONE" and sector[24:32] == b"LVM2 001"
+
+
+def lvm_areas(sector: bytes, header: int) -> list[tuple[int, int]]:
+    """Return place and size of the metadata areas of a physical volume in bytes.
+
+    Args:
+        sector: with the label.
+        header: where in it the physical volume's header begins; its second list has the areas.
+    """
+    at, lists, areas = header + 40, 0, list[tuple[int, int]]()
+    while at + 16 <= len(sector) and lists < 2:
+        offset, size = struct.unpack_from("<QQ", sector, at)
+        at += 16
+        if not offset:
+            lists += 1
+        elif lists == 1:
+            areas.append((offset, size))
+    return areas
+
+
+def _lvm(sector: bytes, where: Stretch) -> Iterator[BlockFact]:
+    header = struct.unpack_from("<I", sector, 20)[0]
+    own = sector[header : header + 32].decode("ascii", "replace")
+    for offset, size in lvm_areas(sector, header):
+        address = where.at(offset, _SECTOR)
+        if address is not None:
+            yield BlockFact(
+                address=address,
+                length=_SECTOR,
+                kind="LVM metadata header",
+                verify=_is_area,
+                loose=True,
+                learn=on(_lvm_text, offset, size, own, where),
+            )
+
+
+def _lvm_text(data: bytes, area: int, size: int, own: str, where: Stretch) -> Iterator[BlockFact]:
+    offset, length = struct.unpack_from("<QQ", data, 40)
+    crc = struct.unpack_from("<I", data, 56)[0]
+    address = where.at(area + offset, length)
+    if address is not None and 0 < length < size and offset + length <= size and length <= 65536:
+        yield BlockFact(
+            address=address,
+            length=length,
+            kind="LVM metadata",
+            verify=on(_is_lvm_text, length, crc),
+            learn=on(_logical_volumes, own, where),
+            loose=True,
+        )
+
+
+def _lvm_crc(data: bytes) -> int:
+    """LVM's calc_crc: the CRC-32 of zlib, started with another value and not inverted."""
+    return zlib.crc32(data, 0xF597A6CF ^ 0xFFFFFFFF) ^ 0xFFFFFFFF
+
+
+def _logical_volumes(data: bytes, own: str, where: Stretch) -> Iterator[BlockFact]:
+    for pieces in islice(segments(data.decode("ascii", "replace"), own), _MOST_VOLUMES):
+        found = []
+        for first, length, at in pieces:
+            begin = where.at(at, length)
+            if begin is not None:
+                found.append((first, length, begin))
+        if found:
+            yield from head_facts(Stretch(pieces=tuple(found)))
+
+
+def _luks(data: bytes, where: Stretch) -> Iterator[BlockFact]:
+    version, size = struct.unpack_from(">HQ", data, 6)
+    if version != 2 or not 4096 <= size <= 4 << 20:
+        return
+    for at in (0, size):
+        address = where.at(at, size)
+        if address is not None:
+            yield BlockFact(
+                address=address, length=size, kind="LUKS2 header", verify=on(_is_luks2, size), must=False
+            )
+
+
+def _is_luks2(block: bytes, size: int) -> bool:
+    if len(block) != size or block[:6] not in {_LUKS, b"SKUL\xba\xbe"} or block[72:78] != b"sha256":
+        return False
+    return hashlib.sha256(block[:448] + bytes(64) + block[512:]).digest() == block[448:480]

@@ -1,0 +1,1 @@
+"""Grow, convert and shrink arrays, and their journals."""

@@ -1,0 +1,1 @@
+"""The form that gives an array another shape."""

@@ -1,0 +1,359 @@
+"""The page that gives an array another shape: what, with which devices, and below it the plan of that.
+
+Arrows, Space and Enter do everything. Nothing is done to the host here, whatever is pressed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import ClassVar
+
+from msgspec.structs import replace
+from textual import events
+from textual.binding import Binding, BindingType
+
+from raidtui.features.reshape.plan.backup_place import BackupPlace
+from raidtui.features.reshape.plan.grow_draft import (
+    BACKUP,
+    TYPED,
+    GrowDraft,
+    field_trouble,
+    grow_rows,
+    plan_of_draft,
+    taken,
+    turned,
+)
+from raidtui.frame import wizard_lines as wizard
+from raidtui.frame.pages import PageScreen, WhyScreen, note_lines
+from raidtui.frame.plan_flow import labels_on
+from raidtui.frame.text_field import TextField, field_of
+from raidtui.model.array import Array
+from raidtui.model.plan import Plan, Refusal
+from raidtui.model.survey import Survey
+from raidtui.plans.wizard.choices import device_picks
+from raidtui.plans.wizard.wizard_draft import WizardChoice, WizardDraft, WizardRow
+from raidtui.view.line import Line
+from raidtui.view.text import cell_width, fit, visible
+
+_LEAST = 7
+"""The least lines of the plan that are in view below the devices."""
+_MOVES = (
+    "md moves the data of an array while it serves; LVM, encryption and file system follow from the bottom to"
+    " the top. A reshape continues after a reboot, and can be slowed; it takes hours to days."
+)
+_IS_A_PLAN = (
+    "What is chosen is a plan at once: capacity before and afterwards, what one more lost disk means"
+    " meanwhile, how long it takes at least, what is written to each disk. Enter shows its steps; nothing is"
+    " done before they are confirmed there."
+)
+_BY_HAND = (
+    "A backup file is asked for only where one is needed: where there is not enough room beside the data of"
+    " a member. raidtui plan grow, convert, shrink and journal do the same; docs/plans.md says what md and"
+    " mdadm can do."
+)
+Places = Callable[[str, Survey], Awaitable[BackupPlace]]
+"""Returns what is known of the place of a backup file; of "", a place that is proposed."""
+_MOST_TYPED = 200
+
+
+async def unknown_place(path: str, survey: Survey) -> BackupPlace:
+    """Return a place of which nothing is known."""
+    del survey
+    return BackupPlace(path=path)
+
+
+_WHY = (_MOVES, "", _IS_A_PLAN, "", _BY_HAND)
+
+
+def _cut(lines: list[Line], height: int) -> list[Line]:
+    """Return as many lines as fit; the last one says that there are more."""
+    if len(lines) <= height:
+        return lines
+    return [*lines[: max(0, height - 1)], [("↓ Enter shows the rest, and the steps", "dim")]]
+
+
+def _label(rows: tuple[WizardRow, ...]) -> int:
+    """Return the cells of the longest name of a row, with a gap."""
+    return max(cell_width(visible(row.words)) for row in rows) + 2
+
+
+class GrowScreen(PageScreen[GrowDraft]):
+    """Gives what was chosen, or None.
+
+    Args:
+        survey: the host, so far.
+        array: the array.
+        draft: what was chosen before.
+        said: why it is back.
+        places: looks at the places of backup files.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", show=False),
+        Binding("down,j", "move(1)", show=False),
+        Binding("pageup", "move(-10)", show=False),
+        Binding("pagedown", "move(10)", show=False),
+        Binding("home", "move(-9999)", show=False),
+        Binding("end", "move(9999)", show=False),
+        Binding("left,h", "change(-1)", show=False),
+        Binding("right,l", "change(1)", show=False),
+        Binding("space", "choose", show=False),
+        Binding("enter", "next", show=False),
+        Binding("question_mark,f1", "why", show=False),
+    ]
+
+    takes_ahead = True
+
+    def __init__(
+        self,
+        survey: Survey,
+        array: Array,
+        draft: GrowDraft | None = None,
+        *,
+        said: str = "",
+        places: Places = unknown_place,
+    ) -> None:
+        super().__init__(f"{array.title}: another shape")
+        self._survey = survey
+        self._array = array
+        self.draft = draft or GrowDraft()
+        self._said = said
+        self._places = places
+        self._field: TextField | None = None
+        self._looking = False
+        """Whether the place of the backup file is being looked at."""
+        self._at = 0
+        self._words = ""
+        self._ready = False
+        self._drawn = False
+        self._rows: tuple[WizardRow, ...] = ()
+        self._picks: tuple[WizardChoice, ...] = ()
+
+    def show_survey(self, survey: Survey, words: str, *, ready: bool) -> None:
+        """Take what has been read meanwhile; what is chosen stays.
+
+        Args:
+            survey: the host.
+            words: what is still being read, if anything.
+            ready: whether LVM and the host's files have been read.
+        """
+        if (survey, words, ready) == (self._survey, self._words, self._ready):
+            return
+        self._survey, self._words, self._ready = survey, words, ready
+        if self._drawn:
+            self.draw()
+            self.release()
+
+    def holds(self, key: str) -> bool:
+        """Hold Enter until the host has been read, and Space for a device that is still being read."""
+        if self._field is not None:
+            return False
+        if key in {"space", "left", "right", "h", "l"} and (pick := self._pick) is not None:
+            return pick.pending
+        return key == "enter" and (not self._ready or self._looking)
+
+    def on_mount(self) -> None:
+        """Draw."""
+        self._drawn = True
+        self.draw()
+        self._body.focus()
+
+    @property
+    def _pick(self) -> WizardChoice | None:
+        """The device with the cursor."""
+        number = self._at - len(self._rows)
+        return self._picks[number] if 0 <= number < len(self._picks) else None
+
+    @property
+    def _key(self) -> str:
+        """The row or device with the cursor, by its key."""
+        pick = self._pick
+        return pick.key if pick is not None else self._rows[self._at].key if self._rows else ""
+
+    @property
+    def _row(self) -> WizardRow | None:
+        """The row with the cursor."""
+        return self._rows[self._at] if self._at < len(self._rows) else None
+
+    @property
+    def _now(self) -> Array:
+        return self._survey.snapshot.array(self._array.key) or self._array
+
+    def _destroys(self) -> list[str]:
+        return [word for name in self.draft.devices for word in labels_on(self._survey, name)]
+
+    def plan(self) -> Plan | Refusal:
+        """Return the plan of what is chosen; arrays that do not run and would be destroyed are asked for."""
+        return plan_of_draft(self._survey, self._now, self.draft, destroys=self._destroys())
+
+    # -- drawing
+
+    def draw(self) -> None:
+        """Draw head, keys and body."""
+        here = self._key
+        self._rows = grow_rows(self._survey, self._now, self.draft, self._destroys())
+        self._propose()
+        own = {member.name for member in self._array.members}
+        picks = device_picks(WizardDraft(), self._survey)[:-1] if self.draft.takes_devices else ()
+        self._picks = tuple(pick for pick in picks if pick.key not in own)
+        shown = [*(row.key for row in self._rows), *(each.key for each in self._picks)]
+        self._at = shown.index(here) if here in shown else min(self._at, len(shown) - 1)
+        width, height = self.inner_width, self.inner_height
+        self.show_head(self._title, self._words)
+        self._draw_keys()
+        lines = self._row_lines(width)
+        review = self._review(width)
+        room = height - len(lines) - 1
+        if not self._picks:
+            self.show_body(_cut([*lines, [], *review], height))
+            return
+        order = {name: f"{number + 1}" for number, name in enumerate(self.draft.devices)}
+        marks = [order.get(pick.key, "") for pick in self._picks]
+        at = self._at - len(self._rows)
+        head, *rows = wizard.device_lines(self._picks, at, marks, width)
+        least = min(3, len(rows)) + 1  # of the devices, and a blank line
+        table = wizard.with_note(rows, max(0, at), _cut(review, room - 1 - least), room - 1, _LEAST)
+        self.show_body([*lines, [], head, *table][:height])
+
+    def _draw_keys(self) -> None:
+        if self._field is not None:
+            self.show_keys(("Enter", "take it"), ("^u", "clear"), ("Esc", "as it was"))
+            return
+        row = self._row
+        keys = ("Space ←→", "change") if row is not None else ("Space", "take")
+        if row is not None and row.key in TYPED:
+            keys = ("Space", "type")
+        self.show_keys(("↑↓", "choose"), keys, ("Enter", "review"), ("Esc", "leave"), right=("?", "why"))
+
+    def _row_lines(self, width: int) -> list[Line]:
+        """Return the rows; what is wrong with what was typed stands beside it, or below where it is long."""
+        lines: list[Line] = []
+        for number, line in enumerate(wizard.value_lines(self._rows, self._at, width)):
+            row = self._rows[number]
+            if row.key not in TYPED:
+                lines.append(line)
+                continue
+            text, role = line[0]
+            head = text[: text.index(visible(row.words)) + _label(self._rows)]
+            trouble = field_trouble(self._survey, self._now, self.draft, row.key)
+            typed = f"  {visible(row.value) or '…'}"
+            if self._field is not None and number == self._at:
+                before, after = self._field.text[: self._field.at], self._field.text[self._field.at :]
+                typed, trouble = f"[ {visible(before)}▏{visible(after)} ]", ""
+            elif number == self._at:
+                typed = f"[ {typed.strip()} ]"
+            beside = f"   {trouble}" if trouble else ""
+            rest = width - cell_width(head + typed)
+            if cell_width(beside) <= rest:
+                lines.append([(head + typed, role), (fit(beside, max(0, rest)), "warn")])
+            else:
+                indent = " " * (cell_width(head) + 2)
+                lines.append([(fit(head + typed, width), role)])
+                lines += [
+                    [(indent + part, "warn")]
+                    for (part, _), *_ in note_lines(trouble, max(20, width - len(indent)), "warn")
+                ]
+        return lines
+
+    def _review(self, width: int) -> list[Line]:
+        """Return the note of the row, and the plan of what is chosen or why there is none."""
+        pick = self._pick
+        note = wizard.row_note(pick if pick is not None else self._rows[self._at], width)
+        note = [*note, []] if note else []
+        if self._said:
+            return note_lines(self._said, width, "warn")
+        if not self._ready:
+            return [*note, [(self._words or "reading …", "dim")]]
+        made = self.plan()
+        if isinstance(made, Refusal):
+            return [*note, *note_lines(f"not possible: {made.sentence}", width, "warn")]
+        lines: list[Line] = [*note, *note_lines(made.title, width, "strong")]
+        for text in (*(loss.sentence for loss in made.losses), *made.loses):
+            lines += note_lines(text, width, "bad")
+        for text in made.notes:
+            lines += note_lines(text, width, "plain")
+        return [*lines, *(note_lines(made.warning, width, "warn") if made.warning else [])]
+
+    # -- text
+
+    def _propose(self) -> None:
+        """Look for a place for the backup file, once one is asked for."""
+        asked = any(row.key == BACKUP for row in self._rows)
+        if asked and self.draft.backup is None and not self._looking and self._ready:
+            self._look_at("")
+
+    def _look_at(self, path: str) -> None:
+        """Find out what is known of a path, without waiting for it."""
+        self._looking = True
+        self.run_worker(self._looked(path), exclusive=True)
+
+    async def _looked(self, path: str) -> None:
+        try:
+            place = await self._places(path, self._survey)
+        finally:
+            self._looking = False
+        self.draft = replace(self.draft, backup=place)
+        self.draw()
+        self.release()
+
+    def on_key(self, event: events.Key) -> None:
+        """Edit the row of text that is open."""
+        if self._field is None:
+            return
+        row = self._row
+        if event.key == "enter" and row is not None:
+            text, self._field = self._field.text.strip(), None
+            if row.key == BACKUP:
+                self._look_at(text)
+            else:
+                self.draft = replace(self.draft, size=text)
+        elif event.key == "escape":
+            self._field = None
+        elif (line := self._field.pressed(event.key, event.character)) is not None:
+            self._field = line
+        event.stop()
+        event.prevent_default()
+        self.draw()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Insert pasted text."""
+        if self._field is not None:
+            self._field = self._field.pasted(event.text)
+            event.stop()
+            self.draw()
+
+    # -- keys
+
+    def action_move(self, delta: int) -> None:
+        """Move the cursor."""
+        most = len(self._rows) + len(self._picks) - 1
+        self._at, self._said = max(0, min(most, self._at + delta)), ""
+        self.draw()
+
+    def action_change(self, delta: int) -> None:
+        """Change a value; take a device, or leave it out."""
+        self._said = ""
+        if (row := self._row) is not None:
+            self.draft = turned(self._survey, self._now, self.draft, row.key, delta)
+        elif (pick := self._pick) is not None and not pick.refusal:
+            self.draft = taken(self.draft, pick.key)
+        self.draw()
+
+    def action_choose(self) -> None:
+        """Open a row of text; change any other one, or take a device."""
+        row = self._row
+        if row is None or row.key not in TYPED:
+            self.action_change(1)
+            return
+        self._said = ""
+        self._field = field_of("" if row.key == BACKUP and not row.value else row.value, _MOST_TYPED)
+        self.draw()
+
+    def action_next(self) -> None:
+        """Go on to the plan, where there is one."""
+        if isinstance(self.plan(), Plan):
+            self.dismiss(self.draft)
+
+    def action_why(self) -> None:
+        """Show what there is to know before one decides."""
+        self.app.push_screen(WhyScreen(self._title, _WHY))

@@ -1,0 +1,54 @@
+"""The verbs of ``raidtui plan`` for caches: cache-flush, cache-detach."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from raidtui.command.device_names import kernel_name
+from raidtui.host.readers.host_reader import HostReader
+from raidtui.model.plan import Plan, Refusal, RefusalCode
+from raidtui.model.snapshot import Snapshot
+
+CACHES = frozenset({"cache-flush", "cache-detach"})
+
+
+def add_cache_arguments(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
+    """Add the verbs.
+
+    Args:
+        verb: returns the parser of a verb, of its name and what it does.
+    """
+    flush = verb("cache-flush", "write back what is dirty on a cache of LVM or bcache")
+    detach = verb("cache-detach", "take a cache of LVM or bcache away, after what is dirty was written back")
+    for parser in (flush, detach):
+        parser.add_argument("cache", metavar="CACHE", help="vg/volume, bcache0, or a path below /dev")
+    detach.add_argument(
+        "--delete", action="store_true", help="LVM: also delete the volume that the cache is on"
+    )
+
+
+def cache_plan_of(root: HostReader, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
+    """Return the plan of one of these verbs.
+
+    Args:
+        root: the host.
+        arguments: of the command line.
+        snapshot: the present state.
+    """
+    from raidtui.features.stack.plan_caches import plan_detach, plan_flush  # noqa: PLC0415
+    from raidtui.features.tune.session import Tuner  # noqa: PLC0415
+    from raidtui.model.knob import KnobScope  # noqa: PLC0415  (rarely needed)
+
+    caches = Tuner(root).read(snapshot).of(KnobScope.CACHE)
+    word = arguments.cache
+    names = {word, kernel_name(root, word)}
+    cache = next((each for each in caches if {each.name, each.title} & names), None)
+    if cache is None:
+        known = ", ".join(each.title for each in caches) or "none"
+        return Refusal(
+            code=RefusalCode.NOT_FOUND, why=f"there is no cache {word!r}", remedy=f"caches: {known}"
+        )
+    if arguments.verb == "cache-flush":
+        return plan_flush(snapshot, cache)
+    return plan_detach(snapshot, cache, deletes=arguments.delete)

@@ -1,0 +1,29 @@
+"""The layers of a host for a front end, followed while a page shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from raidtui.model.array import Array
+from raidtui.monitor.stack.stack_reader import StackLook, StackReader
+from raidtui.watch.host_thread import HostThread
+from raidtui.watch.session import Session
+
+
+class StackSession:
+    """Follows the layers of a host while a page shows them.
+
+    Args:
+        session: of the host.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._loop = loop = session.loop
+        self._reader = StackReader(loop.root)
+        self._thread = HostThread()  # never closed: a file that hangs must not keep raidtui from ending
+
+    async def look(self, arrays: Mapping[str, Array]) -> StackLook:
+        """Read all layers once more; tools are not waited for."""
+        if self._loop.root.live:
+            return await self._thread.run(lambda: self._reader.look(arrays))
+        return await self._loop.work(lambda: self._reader.look(arrays))

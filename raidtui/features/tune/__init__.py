@@ -1,0 +1,1 @@
+"""Pane 4: schedulers, queues, governors and md's knobs."""

@@ -1,0 +1,279 @@
+"""Pane 3: how much life the disks have left, and what cost it."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.timer import Timer
+
+from raidtui.features.wear.screen.self_test_flow import SelfTestFlow
+from raidtui.features.wear.screen.wear_detail import body_lines, history_lines
+from raidtui.features.wear.screen.wear_lines import disk_line, head_line, rule_line, running_self_test
+from raidtui.features.wear.session import WearSession
+from raidtui.first_frame import SMALLEST
+from raidtui.frame.command import Command
+from raidtui.frame.commands import WEAR
+from raidtui.frame.lines import Lines, ScrollLines
+from raidtui.frame.pane import ReadingPane, RowList
+from raidtui.frame.screen_shell import later
+from raidtui.host.readers.host_reader import READONLY
+from raidtui.monitor.wear.disk_wear import DiskWear
+from raidtui.monitor.wear.readings import DiskHistory, WearLook
+from raidtui.view.line import Line
+from raidtui.watch.watch import Report
+
+TESTED_EVERY_S = 10.0
+"""How often disks that run a self-test are read."""
+
+
+class WearBody(ScrollLines, can_focus=True):
+    """Arrays and findings, or a history."""
+
+
+class WearPane(ReadingPane[WearSession, WearLook]):
+    """See the module.
+
+    Args:
+        report: the last report; None before the first.
+    """
+
+    ID = "wear-pane"
+    BINDINGS: ClassVar[list[BindingType]] = [each for command in WEAR for each in command.bindings]
+
+    def __init__(self, report: Report | None) -> None:
+        super().__init__(report)
+        self.chosen: str | None = None
+        self.since = False
+        self.history: DiskHistory | None = None
+        self._follows: Timer | None = None
+        self.head = Lines(id="wear-head", lines=[[]])
+        self.rows = RowList(self.move, id="wear-list")
+        self.rule = Lines(id="wear-rule", lines=[[]])
+        self.body = WearBody(id="wear-body")
+
+    def compose(self) -> ComposeResult:
+        """Columns, disks, rule, the rest."""
+        yield from (self.head, self.rows, self.rule, self.body)
+
+    @property
+    def device(self) -> str:
+        """The chosen disk."""
+        return self.chosen or ""
+
+    def on_mount(self) -> None:
+        """Follow self-tests, too."""
+        self._follows = self.set_interval(TESTED_EVERY_S, self._follow_self_tests, pause=True)
+        super().on_mount()
+
+    # -- reading
+
+    def source(self) -> WearSession:
+        """What reads the disks of the host in view."""
+        return self.shell.session.of(WearSession)
+
+    def action_read(self) -> None:
+        """Read the disks again."""
+        later(self, partial(self._read, None))
+
+    def action_mark(self) -> None:
+        """Mark this moment."""
+        if why := self.why_not("wear.mark"):
+            self.say(why)
+            return
+        later(self, partial(self._read, ""))
+
+    async def _read(self, mark: str | None) -> None:
+        if (report := self.report) is None:
+            return
+        look = await self.take(lambda wearing: wearing.look(report.snapshot, mark))
+        if look is None:
+            return
+        if self.chosen not in [disk.name for disk in look.disks]:
+            self.chosen = next((disk.name for disk in look.disks), None)
+        if mark is not None:
+            self._marked(look)
+        self.redraw()
+        if self.history is not None:
+            await self._read_history()
+
+    def _follow_self_tests(self) -> None:
+        """Read the disks that run a self-test, while the pane is in view; those of another host are not."""
+        if self.display and self._tested() and self.is_of_this_host:
+            later(self, partial(self._read_again, self._tested()))
+
+    def _tested(self) -> tuple[str, ...]:
+        disks = self.look.disks if self.look is not None else ()
+        return tuple(disk.name for disk in disks if running_self_test(disk) is not None)
+
+    async def _read_again(self, names: tuple[str, ...]) -> None:
+        wearing, report, before = self.source(), self.report, self.look
+        if report is None or before is None or self.is_reading:
+            return
+        look = await wearing.look_again(before, report.snapshot, names)
+        if self.look is before:  # else all were read meanwhile, or another host is in view
+            self.look = look
+            self.redraw()
+
+    def action_self_test(self) -> None:
+        """Start a self-test on the chosen disk, or abort the one that runs."""
+        if why := self.why_not("wear.self_test"):
+            self.say(why)
+        elif self.chosen is not None and self.report is not None:
+            self.shell.open_flow(partial(self._self_test, self.chosen))
+
+    async def _self_test(self, name: str) -> None:
+        if self.report is None:
+            return
+        await SelfTestFlow(self.shell).run(name, self.report.snapshot)
+        later(self, partial(self._read_again, (name,)))  # after the flow, which holds keys for its forms
+
+    def _marked(self, look: WearLook) -> None:
+        read = any(disk.entry is not None for disk in look.disks)
+        if look.trouble:
+            self.say(look.trouble, "bad")
+        elif not read:
+            self.say("no disk could be read: there is nothing to mark", "warn")
+        else:
+            at = time.strftime("%H:%M", time.localtime(look.at_s))
+            self.say(f"marked at {at}: d shows what is written from now on", "ok")
+
+    def action_since(self) -> None:
+        """Show what was written since the mark, or ever."""
+        if self.look is None or self.look.mark is None:
+            self.say("no mark yet: m marks this moment", "warn")
+            return
+        self.since = not self.since
+        self.history = None
+        self.redraw()
+
+    def action_history(self) -> None:
+        """Show the chosen disk's history, or everything again."""
+        if self.history is not None:
+            self.history = None
+            self.redraw()
+        elif self.chosen is not None:
+            later(self, partial(self._read_history, opens=True))
+
+    async def _read_history(self, *, opens: bool = False) -> None:
+        """Read the chosen disk's history; one that was left meanwhile stays left, unless this opens it."""
+        wearing, name = self.source(), self.chosen
+        disk = None if self.look is None else self.look.disk(name)
+        identity = self._identity(disk)
+        if wearing is None or not identity:
+            self.say(f"{name} reports no serial number: it has no history", "warn")
+            return
+        found = await wearing.history(identity)
+        if isinstance(found, str):
+            self.say(found, "bad")
+        elif name == self.chosen and (opens or self.history is not None):
+            self.history = found
+            self.redraw()
+
+    def _identity(self, disk: DiskWear | None) -> str:
+        if disk is None:
+            return ""
+        if disk.entry is not None:
+            return disk.entry.disk
+        known = None if self.look is None else self.look.known.get(disk.name)
+        return known.identity if known is not None else ""
+
+    # -- showing
+
+    def choose(self, key: str) -> None:
+        """Choose a disk, or the first one where it is not among them."""
+        self.chosen, self.history, self.wanted_text = key, None, ""
+        self.redraw()
+
+    def show_report(self, report: Report) -> None:
+        """Take a report: other arrays are drawn anew, other figures are none of this pane's."""
+        before, self.report = self.report, report
+        if before is None or _shape(before) != _shape(report):
+            self.redraw()
+
+    def move(self, delta: int) -> None:
+        """Choose the disk ``delta`` rows further down."""
+        names = [disk.name for disk in self._shown()]
+        if not names:
+            return
+        at = names.index(self.chosen) if self.chosen in names else 0
+        self.chosen = names[max(0, min(len(names) - 1, at + delta))]
+        self.redraw()
+        if self.history is not None:
+            later(self, self._read_history, alone_in="history")
+
+    def redraw(self) -> None:
+        """Draw everything."""
+        width = self.app.size.width
+        if self.report is None or width < SMALLEST[0]:
+            return
+        shown, look = self._shown(), self.look
+        held = look or WearLook(at_s=0.0)
+        self.head.show([head_line(width, since=self.since)])
+        lines = [disk_line(disk, held, width, since=self.since) for disk in shown]
+        chosen = next((i for i, disk in enumerate(shown) if disk.name == self.chosen), None)
+        self.rows.show(lines or self._nothing(), selected=chosen)
+        if chosen is not None:
+            self.rows.keep_in_view(chosen)
+        self.rule.show([rule_line(look, width, since=self.since, busy=self.is_reading)])
+        self.body.show(self._body(width))
+        if self._follows is not None:
+            (self._follows.resume if self._tested() else self._follows.pause)()
+        self.redraw_frame()
+
+    def _body(self, width: int) -> list[Line]:
+        if self.look is None or self.report is None:
+            return []
+        if self.history is not None:
+            return history_lines(self.history, self.look.disk(self.chosen), width)
+        return body_lines(self.look, self.report.snapshot, width, since=self.since, chosen=self.chosen)
+
+    def _nothing(self) -> list[Line]:
+        if self.wanted_text:
+            return [[(" No disk matches. Esc shows all.", "plain")]]
+        text = " Reading." if self.look is None else " No disk on this host can have SMART data."
+        return [[(text, "plain")]]
+
+    def _shown(self) -> list[DiskWear]:
+        if self.look is None:
+            return []
+        wanted, look = self.wanted_text.lower(), self.look
+        return [disk for disk in look.disks if not wanted or wanted in _words(disk, look)]
+
+    def why_not(self, command_id: str) -> str:
+        """Return why a command cannot be used now; "" where it can."""
+        host = self.report.snapshot.host if self.report else None
+        if command_id in {"wear.mark", "wear.self_test"} and host is not None and host.readonly:
+            return READONLY
+        if command_id == "wear.since" and (self.look is None or self.look.mark is None):
+            return "no mark yet: m marks this moment"
+        return ""
+
+    def foot(self) -> list[tuple[Command, str, bool]]:
+        """Return (command, label now, whether it can be done) for the footer and the help."""
+        marked = self.look is not None and self.look.mark is not None
+        labels = {
+            "wear.since": ("Whole life" if self.since else "Since mark", marked),
+            "wear.history": ("All disks" if self.history is not None else "History", self.chosen is not None),
+            "wear.self_test": ("Self-test", self.chosen is not None),
+        }
+        found = ((each, *labels.get(each.id, (each.label, True))) for each in WEAR)
+        return [(each, label, can and not self.why_not(each.id)) for each, label, can in found]
+
+
+def _shape(report: Report) -> list[tuple[str, str, tuple[str, ...]]]:
+    return [
+        (array.key, array.title, tuple(member.name for member in array.members))
+        for array in report.snapshot.arrays
+    ]
+
+
+def _words(disk: DiskWear, look: WearLook) -> str:
+    udev, reading = look.known.get(disk.name), disk.reading
+    words = [disk.name, *(each.sentence for each in disk.findings)]
+    words += [(reading and reading.model) or (udev and udev.model) or ""]
+    words += [(reading and reading.serial) or (udev and udev.serial) or ""]
+    return " ".join(words).lower()

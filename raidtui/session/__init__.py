@@ -1,1 +1,0 @@
-"""What both front ends hold of one host: watch, plans and jobs, tuning, wear, benchmarks; threads."""

@@ -1,0 +1,1 @@
+"""What all front ends live on: the threads, the loop, reports, jobs, a session of one host."""

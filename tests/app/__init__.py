@@ -1,0 +1,1 @@
+"""The whole console, and commands that belong to no feature."""

@@ -1,0 +1,1 @@
+"""Features, a folder each, as in the product."""

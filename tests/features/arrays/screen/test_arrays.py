@@ -1,0 +1,143 @@
+"""Pictures of pane 1 in every state of arrays."""
+
+from __future__ import annotations
+
+import errno
+
+import pytest
+
+from raidtui.config import Config
+from raidtui.features.arrays.screen.array_detail import remedy_words
+from raidtui.host.readers.memory_reader import MemoryReader
+from raidtui.monitor.health import judge
+from raidtui.monitor.sampler import Sampler
+from tests.frame.staging import (
+    ALL_SIZES,
+    WIDE,
+    Paces,
+    Shows,
+    in_worker,
+    lines_of,
+    look,
+    play,
+    running,
+    staged,
+)
+from tests.frame.states import ARRAYS, REST, STATES, WIDE_STATES, resync_life
+from tests.hosts.kernel import Kernel
+from tests.hosts.specs import ArraySpec, inactive, raid1, raid5, raid10
+from tests.hosts.trees import Stage, host_tree
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_state(shows: Shows, state: str) -> None:
+    shows(staged(STATES[state].root()))
+
+
+@pytest.mark.parametrize("state", WIDE_STATES)
+def test_wide(shows: Shows, state: str) -> None:
+    shows(staged(STATES[state].root()), size=WIDE)
+
+
+@ALL_SIZES
+def test_resync(shows: Shows, size: tuple[int, int]) -> None:
+    kernel = Kernel(*ARRAYS["optimal"])
+
+    async def live(pilot: Paces) -> None:
+        await play(pilot, kernel, resync_life())
+
+    shows(staged(kernel), size=size, prepare=live)
+
+
+class Unreadable(Stage):
+    """A host of which /proc/mdstat fails from some moment on."""
+
+    broken = False
+
+    def read(self, path: str, *, keep: bool = False) -> bytes:
+        if self.broken and path == "/proc/mdstat":
+            raise OSError(errno.EIO, "Input/output error", path)
+        return super().read(path, keep=keep)
+
+
+def test_stale(shows: Shows) -> None:
+    stage = Unreadable(STATES["optimal"])
+
+    async def lose_it(pilot: Paces) -> None:
+        def lose() -> None:
+            stage.broken = True
+            stage.passed_s += 90
+
+        await in_worker(pilot, lose)
+        await look(pilot)
+
+    shows(staged(stage), prepare=lose_it)
+
+
+def test_unreadable_from_the_start(shows: Shows) -> None:
+    stage = Unreadable(STATES["optimal"])
+    stage.broken = True
+    shows(staged(stage))
+
+
+def test_root(shows: Shows) -> None:
+    shows(staged(Kernel(*ARRAYS["check"])))
+
+
+def test_capture(shows: Shows) -> None:
+    shows(staged(host_tree(*REST).root(source="bug.tar.gz")))
+
+
+# -- what to do about it
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ((inactive(raid5(members=("sdg", "sdh"))),), "→ a shows how it can be started; never re-create it"),
+        ((raid5(failed=("sdh",)),), "→ A adds a disk"),
+        ((raid5(failed=("sdh",), spares=("sdx",)),), "→ a spare is there; its recovery has not started yet"),
+        (
+            (raid1(failed=("sdz",), numbers={"sdz": 5}),),
+            "→ M removes it from the array; then replace the disk",
+        ),
+        ((raid10(frozen=True),), "→ p resumes it"),
+    ],
+)
+async def test_a_remedy_names_the_key_that_does_it(arrays: tuple[ArraySpec, ...], words: str) -> None:
+    async with running(Kernel(*arrays)) as pilot:
+        body = " ".join(lines_of(pilot, "#array-body").split())
+        assert words in body
+        assert "mdadm" not in body
+
+
+def test_no_key_is_named_where_it_is_not_the_remedy() -> None:
+    text = "Personalities : [raid1]\n"
+    text += "md0 : broken raid1 sda1[0]\n      1024 blocks [2/1] [U_]\n\n"
+    text += "md1 : active raid1 sda2[0](E)\n      1024 blocks [2/1] [U_]\n\n"
+    text += "md2 : active raid1 sda3[0] sdb3[1](F)\n"
+    snapshot = Sampler(MemoryReader({"/proc/mdstat": text})).sample()
+    arrays = {array.key: array for array in snapshot.arrays}
+    findings = [each for each in judge(snapshot) if each.code in {"degraded", "member-faulty"}]
+    assert len(findings) == 3
+    for each in findings:
+        assert remedy_words(each, arrays[each.subject], {}) == each.remedy
+
+
+async def test_a_remedy_names_the_users_own_key() -> None:
+    config = Config(keys={"arrays.add": "f7"})
+    async with running(Kernel(raid5(failed=("sdh",))), config=config) as pilot:
+        assert "→ F7 adds a disk" in lines_of(pilot, "#array-body")
+
+
+async def test_what_a_reshape_comes_to() -> None:
+    async with running(Kernel(*ARRAYS["reshape"])) as pilot:
+        words = "reshape: 3 → 4 devices; 420 GiB → 630 GiB when it has ended"
+        assert words in lines_of(pilot, "#array-body")
+
+
+async def test_a_raid0_that_gets_a_device_has_no_redundancy() -> None:
+    async with running(Kernel(*ARRAYS["reshape-of-a-raid0"])) as pilot:
+        body = lines_of(pilot, "#array-body")
+        assert "no redundancy: if one fails, all is lost" in body
+        assert "missing" not in body

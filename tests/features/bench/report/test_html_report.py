@@ -1,0 +1,221 @@
+"""Reports: complete, self-contained, and harmless whatever the texts."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from raidtui.features.bench.report.export import COLUMNS, csv_text, json_bytes
+from raidtui.features.bench.report.html_report import html_report
+from raidtui.features.bench.report.svg import bars_svg, curves_svg, heat_svg, short_number
+from raidtui.features.bench.results.compare import METRICS, curves, series_of, table
+from raidtui.features.bench.results.heat import heat_maps
+from raidtui.features.bench.surroundings import SurroundingsSpan
+from raidtui.view.text import cell_width
+from tests.features.bench.records import READ, record, samples
+
+RUNS = [
+    record(
+        number,
+        iops,
+        id=number + 1,
+        point={"chunk": chunk, "block": str(block)},
+        work=replace(READ, block_bytes=block),
+        block=0,
+        visit=0,
+    )
+    for number, (chunk, block, iops) in enumerate(
+        [("16", 8192, 8000), ("16", 16384, 9000), ("512", 8192, 7000), ("512", 16384, 7500)]
+    )
+]
+SAMPLES = {number: samples(100.0, 200.0, 150.0) for number in range(1, 5)}
+
+
+class Tags(HTMLParser):
+    """All tags, their attributes, and the text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.references: list[str] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.references += [
+            value or ""
+            for name, value in attrs
+            if name in {"src", "href", "xlink:href"} or name.startswith("on")
+        ]
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_all_of_it_in_one_file() -> None:
+    page = html_report(RUNS, SAMPLES)
+    found = Tags(page)
+    assert found.tags.count("svg") == 3
+    assert not {"script", "link", "img", "iframe", "object"} & set(found.tags)
+    assert found.references == []
+    assert "url(" not in page
+    assert "@import" not in page
+    for words in (
+        "random-read",
+        "nas · 2026-11-20 21:25 UTC · 4 runs",
+        "chunk x block size, random read, MB/s",
+        "IOPS over time",
+        "8 x Xeon (performance)",
+        "raid10 n2, chunk 32K, bitmap none, 2 members",
+        "Samsung 850, SSDA, scheduler none, queue depth 32",
+        "ext4 (rw,noatime)",
+        "60.0 %",
+        "8,000 IOPS  65.5 MB/s  p50 0.18  p99 0.74  p99.9 2.9 ms",
+        "chunk 16K, block 8K",
+        "(69)",
+        "run #1",
+        "One run of each series is drawn: the median by IOPS, named beside its colour.",
+        "2016; published in MiB/s, converted.",
+    ):
+        assert words in found.text, words
+    many = [replace(RUNS[0], id=n + 1, number=n, point={"depth": str(n)}) for n in range(12)]
+    shown = {run.id: SAMPLES[1] for run in many}
+    assert "8 of 12 series are drawn." in Tags(html_report(many, shown)).text
+
+
+def test_every_verdict_names_its_pair() -> None:
+    """Of one run of each nothing is decided, and it says of which, and how many runs would do."""
+    text = Tags(html_report(RUNS, SAMPLES)).text
+    assert (
+        "not decided: chunk 512K, block 8K against chunk 16K, block 8K: 1 and 1 runs cannot decide among 2"
+        " comparisons; at least 6 of each are needed"
+    ) in text
+
+
+def test_what_was_not_steady_has_no_figure() -> None:
+    why = "not steady: over the last 5 rounds values lie within 80.0 % of their mean"
+    rounds = [record(n, 1000 + 100 * n, id=n + 1, repeat=n, steady=why, unsteady=True) for n in range(25)]
+    page = html_report(rounds, {23: SAMPLES[1]})
+    text = Tags(page).text
+    assert f"NOT STEADY: #1 random-read has no figure after 25 rounds: {why}" in text
+    assert "#1 random-read: NOT STEADY, run #23, the median of 5 by IOPS" in text
+    assert page.count(f"<td>whole; NOT STEADY; short: 1 s; {why}</td>") == 25
+    (bars, _) = re.findall("<svg.*?</svg>", page, re.DOTALL)
+    assert ("NOT STEADY" in bars, "<rect" in bars) == (True, False)
+    exported = list(csv.DictReader(io.StringIO(csv_text([*rounds, RUNS[0]]))))
+    assert [row["steady"] for row in exported] == ["NOT STEADY"] * 25 + [""]
+    assert all(run["unsteady"] for run in json.loads(json_bytes(rounds))["runs"])
+
+
+def test_no_label_is_clipped() -> None:
+    """Notes are as long as people write them, and letters may be wide."""
+    for note in ("a" * 300, "before the update " * 9, "\u65e5\u672c\u8a9e" * 60):
+        runs = [replace(run, note=note, job=str(run.id)) for run in RUNS]
+        series = series_of(runs)
+        for picture in (
+            curves_svg(curves(series, SAMPLES)),
+            bars_svg(table(series, METRICS["iops"]), "iops"),
+        ):
+            root = ET.fromstring(picture)  # noqa: S314  (our own)
+            texts = list(root.iter("{http://www.w3.org/2000/svg}text"))
+            reported = "".join(text.text or "" for text in texts if text.get("text-anchor") == "start")
+            assert reported.replace(" ", "").count(note.replace(" ", "")) == len(RUNS)
+            for text in texts:
+                x, wide = float(text.get("x", "0")), cell_width(text.text or "") * 7.5
+                left = {"start": 0.0, "middle": wide / 2, "end": wide}[text.get("text-anchor", "")]
+                assert x - left >= -8
+                assert x - left + wide <= float(root.get("width", "0"))
+                assert float(text.get("y", "0")) <= float(root.get("height", "0"))
+
+
+@given(st.text(max_size=30))
+def test_texts_are_harmless(text: str) -> None:
+    """Notes, models and places come from people and disks."""
+    spoiled = [
+        replace(run, note=f"<script>{text}", title=f"{text}</svg>", place=f'"{text}', reason=text)
+        for run in RUNS
+    ]
+    found = Tags(html_report(spoiled, SAMPLES))
+    assert "script" not in found.tags
+    assert found.tags.count("svg") == 3
+    assert not re.search(r"[\x00-\x08\x0b\x0e-\x1f\x7f]", found.text)
+
+
+def test_what_surrounded_each_run() -> None:
+    during = SurroundingsSpan(mhz=(1200, 3400), celsius={"sda": 41.0})
+    remarks = ("A check of data started during the run.",)
+    found = Tags(html_report([replace(RUNS[0], during=during, remarks=remarks)], SAMPLES))
+    assert (
+        "whole; short: 1 s; 1200 to 3400 MHz, at most sda 41 °C; A check of data started during the run."
+        in found.text
+    )
+
+
+def test_without_runs() -> None:
+    assert "no runs" in Tags(html_report([], {})).text
+
+
+def test_pictures_are_well_formed() -> None:
+    series = series_of(RUNS)
+    lines = curves(series, SAMPLES)
+    for picture in (
+        curves_svg(lines),
+        bars_svg(table(series, METRICS["iops"]), "iops"),
+        heat_svg(heat_maps(RUNS)[0]),
+    ):
+        root = ET.fromstring(picture)  # noqa: S314  (our own)
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    (first, *_) = ET.fromstring(curves_svg(lines)).iter("{http://www.w3.org/2000/svg}polyline")  # noqa: S314
+    assert first.get("points") == "285.3,129.0 490.7,30.0 696.0,79.5"
+
+
+def test_numbers() -> None:
+    assert [short_number(value) for value in (0, 950, 102_325, 4_200_000, 2.5e9)] == [
+        "0",
+        "950",
+        "102k",
+        "4.2M",
+        "2.5G",
+    ]
+
+
+def test_csv() -> None:
+    rows = list(
+        csv.DictReader(io.StringIO(csv_text([*RUNS, replace(RUNS[0], note="=cmd|' /C calc'!A0", work=None)])))
+    )
+    assert tuple(rows[0]) == COLUMNS
+    assert {
+        name: rows[1][name]
+        for name in ("id", "rw", "block_bytes", "read_iops", "write_iops", "array", "chunk_kib")
+    } == {
+        "id": "2",
+        "rw": "randread",
+        "block_bytes": "16384",
+        "read_iops": "9000",
+        "write_iops": "",
+        "array": "raid10 n2",
+        "chunk_kib": "32",
+    }
+    assert rows[0]["written_bytes"] == "sda=4096 sdb=8192"
+    assert rows[4]["note"] == "'=cmd|' /C calc'!A0"
+    assert rows[4]["rw"] == ""
+
+
+def test_json() -> None:
+    data = json.loads(json_bytes(RUNS, SAMPLES))
+    assert (data["raidtui_bench"], len(data["runs"])) == (1, 4)
+    assert data["runs"][0]["read"]["iops"] == 8000
+    assert data["samples"]["1"][0] == {
+        "t_s": 0.25,
+        "read": {"iops": 100.0, "bytes_s": 819200.0, "p99_ns": 740000},
+    }
+    assert "samples" not in json.loads(json_bytes(RUNS))

@@ -1,0 +1,100 @@
+"""Copies as values: what is read and written, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from raidtui.features.rescue.copying.copy_plan import CopyRequest, ImageFile, plan_copy
+from raidtui.model.disk import Use
+from raidtui.model.plan import Harm, Plan, Refusal
+from raidtui.model.survey import Superblock
+from tests.plans.new_array import GIB, MOUNT, UUID, device, survey
+
+IMAGE = ImageFile(path="/srv/sda.img", room_bytes=200 * GIB)
+
+
+def request(target: str | ImageFile = IMAGE, **more: Any) -> CopyRequest:
+    return CopyRequest(**{"source": "sda", "target": target, "map_path": "/srv/sda.img.map", **more})
+
+
+def test_to_a_file() -> None:
+    made = plan_copy(survey(device("sda")), request())
+    assert isinstance(made, Plan)
+    assert (made.harm, made.losses, made.confirm, made.devices) == (Harm.HARMLESS, (), "", ("sda",))
+    assert [step.command for step in made.steps] == [
+        "mkdir -p /srv",
+        "ddrescue --no-scrape /dev/sda /srv/sda.img /srv/sda.img.map",
+        "ddrescue --idirect --retry-passes=3 /dev/sda /srv/sda.img /srv/sda.img.map",
+        "sync /srv/sda.img",
+    ]
+
+
+def test_to_a_disk_it_is_confirmed() -> None:
+    made = plan_copy(survey(device("sda"), device("sdb")), request("sdb"))
+    assert isinstance(made, Plan)
+    assert (made.harm, made.confirm, made.devices) == (Harm.DESTROYS, "S-sdb", ("sda", "sdb"))
+    assert made.steps[1].argv[:2] == ("ddrescue", "--force")
+    assert {fact.subject for fact in made.steps[1].needs} == {"sda", "sdb"}
+
+
+@pytest.mark.parametrize(
+    ("more", "sentence"),
+    [
+        ({"installed": False}, "ddrescue is not installed; apt install gddrescue"),
+        ({"source": "sdx"}, "there is no device sdx"),
+        ({"target": "sda"}, "sda is on the disk that is copied"),
+        (
+            {"target": "sdc"},
+            "sdc is too small: 50 GiB, sda has 100 GiB; choose a disk that is at least as large",
+        ),
+        ({"target": "sdd"}, "sdd is in use: ext4 mounted at /srv; choose a free device"),
+        (
+            {"source": "sdd"},
+            "sdd is in use: ext4 mounted at /srv; unmount it first: what is written meanwhile",
+        ),
+        ({"map_path": ""}, "a disk has no serial number by which its map file could be found again"),
+        (
+            {"map_there": True, "other": "sdb (S-9)"},
+            "/srv/sda.img.map belongs to a copy of another disk: sdb (S-9)",
+        ),
+        (
+            {"target": ImageFile(path="/srv/x", room_bytes=200 * GIB, there=True)},
+            "/srv/x is there, and /srv/sda.img.map is not: it is another file",
+        ),
+        ({"target": ImageFile(path="/srv/x", room_bytes=GIB)}, "there is no room for /srv/x: 1 GiB free"),
+        ({"target": ImageFile(path="/none/x", room_bytes=None)}, "there is no folder for /none/x"),
+        ({"target": ImageFile(path="/dev/sdq", room_bytes=0)}, "there is no device /dev/sdq"),
+    ],
+)
+def test_refused(more: dict[str, Any], sentence: str) -> None:
+    mounted = Use(kind="mount", what=MOUNT.what, detail=MOUNT.detail)
+    host = survey(device("sda"), device("sdc", size_bytes=50 * GIB), device("sdd", mounted))
+    made = plan_copy(host, request(**more))
+    assert isinstance(made, Refusal)
+    assert made.sentence.startswith(sentence)
+
+
+def block(device_uuid: str, slot: int) -> Superblock:
+    return Superblock(uuid=UUID, device_uuid=device_uuid, name="nas:data", slot=slot, events=7)
+
+
+@pytest.mark.parametrize("map_there", [False, True])
+def test_a_member_at_rest_is_no_target(*, map_there: bool) -> None:
+    """Not even with a map file: it is of another copy, or the target was mistaken for another."""
+    host = survey(device("sda", superblock=block("a", 0)), device("sdb", superblock=block("b", 1)))
+    made = plan_copy(host, request("sdb", map_there=map_there))
+    assert isinstance(made, Refusal)
+    assert made.sentence.startswith("sdb may be a member: it has a superblock of data, which does not run;")
+
+
+def test_the_copy_itself_is_no_other_member() -> None:
+    host = survey(device("sda", superblock=block("a", 0)), device("sdb", superblock=block("a", 0)))
+    assert isinstance(plan_copy(host, request("sdb", map_there=True)), Plan)
+    assert isinstance(plan_copy(host, request("sdb")), Refusal)
+
+
+def test_a_copy_that_was_cut_short_goes_on() -> None:
+    there = ImageFile(path="/srv/sda.img", room_bytes=0, there=True)
+    assert isinstance(plan_copy(survey(device("sda")), request(there, map_there=True)), Plan)
