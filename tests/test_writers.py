@@ -23,8 +23,8 @@ _OF_MODULES = {
 }  # fmt: skip
 _WRITING = ("'w", "'a", "'x", "'r+", "wb", "O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND")
 ALLOWED = {
-    ("bench/run/fio_process.py", "tempfile.TemporaryFile"): "the job file that fio reads, without a name",
-    ("command/capture.py", "tarfile.open"): "in a file that jobs.new_files has created",
+    ("features/bench/run/fio_process.py", "tempfile.TemporaryFile"): "the job file that fio reads, without a name",
+    ("app/commands/capture.py", "tarfile.open"): "in a file that jobs.new_files has created",
     ("first_frame.py", "os.write"): "the terminal",
     ("host/mdstat_apart.py", "os.kill"): "the process that reads mdstat, where that does not answer",
     ("host/mdstat_apart.py", "os.open"): "/dev/null, of the process that reads mdstat",
@@ -35,9 +35,9 @@ ALLOWED = {
     ("host/tools.py", "open"): "what a tool prints, in memory",
     ("host/tools.py", "process.kill"): "a tool that does not answer",
     ("host/tools.py", "subprocess.Popen"): "tools that unpack, and those of run_tool",
-    ("rescue/mismatch/file_extents.py", "fcntl.ioctl"): "FIEMAP, which asks",
-    ("ui/frame/driver.py", "open"): "the terminal",
-    ("ui/frame/driver.py", "os.write"): "the terminal, and the console's own pipe",
+    ("features/rescue/mismatch/file_extents.py", "fcntl.ioctl"): "FIEMAP, which asks",
+    ("frame/driver.py", "open"): "the terminal",
+    ("frame/driver.py", "os.write"): "the terminal, and the console's own pipe",
     ("view/slow_line.py", "fcntl.ioctl"): "TIOCOUTQ, which asks",
 }
 """(file, call) -> why it may be there."""
