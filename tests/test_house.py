@@ -17,8 +17,6 @@ from tests.places import HOUSE
 PRODUCT = HOUSE / "raidtui"
 
 SAME_NAME = {
-    "alert": "the records in model/",
-    "pace": "the records in model/",
     "plan": "the record in model/, the subcommand in app/commands/",
 }
 """Modules of one name on several floors, with what they share."""

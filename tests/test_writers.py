@@ -23,7 +23,10 @@ _OF_MODULES = {
 }  # fmt: skip
 _WRITING = ("'w", "'a", "'x", "'r+", "wb", "O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND")
 ALLOWED = {
-    ("features/bench/run/fio_process.py", "tempfile.TemporaryFile"): "the job file that fio reads, without a name",
+    (
+        "features/bench/run/fio_process.py",
+        "tempfile.TemporaryFile",
+    ): "the job file that fio reads, without a name",
     ("app/commands/capture.py", "tarfile.open"): "in a file that jobs.new_files has created",
     ("first_frame.py", "os.write"): "the terminal",
     ("host/mdstat_apart.py", "os.kill"): "the process that reads mdstat, where that does not answer",

@@ -18,7 +18,6 @@ from textual.screen import Screen
 from raidtui.app.main_screen import MainScreen
 from raidtui.config import Config
 from raidtui.features.arrays.screen.arrays_pane import ArraysPane
-from raidtui.features.wear.session import WearSession
 from raidtui.frame.commands import EVERYWHERE
 from raidtui.frame.key_order import KeyOrderApp
 from raidtui.frame.pane import Pane
@@ -35,7 +34,7 @@ from raidtui.watch.watch import Report
 if TYPE_CHECKING:
     from textual.command import Provider
 
-    from raidtui.features.tune.screen.tune_pane import TunePane
+    from raidtui.frame.feature import Feature
 
 
 T = TypeVar("T")
@@ -88,6 +87,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
         self._settings = config or Config()
         self._styled_for = ""
         self._said = ""
+        self._features: tuple[Feature, ...] = ()
         self.crash = ""
         """The report of the defect that ended the console, if one did."""
         # Textual picks the filter of NO_COLOR now; without this it makes the ansi theme black on black.
@@ -127,6 +127,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
         """Start monitoring."""
         self.session.loop.start(self.report)
         self.call_after_refresh(_settle_memory)
+        self.call_after_refresh(self._know_features)
         for trouble in (*self._settings.troubles, *self._themes.troubles):
             self.call_after_refresh(self._say, trouble)
         if self._root.live and self._root.writable:
@@ -176,6 +177,11 @@ class RaidApp(DefectHooks, KeyOrderApp):
         """Run a coroutine as a worker; its result is not waited for."""
         self.run_worker(work)
 
+    @property
+    def chosen_device(self) -> str:
+        """The kernel's name of what is chosen in the pane in view; "" for nothing."""
+        return self.main.in_view.device
+
     async def ask(self, screen: Screen[T]) -> T | None:
         """Show a dialog or page, and return its answer; None where it was left."""
         return await self.push_screen_wait(screen)
@@ -207,12 +213,25 @@ class RaidApp(DefectHooks, KeyOrderApp):
 
     async def _show_unfinished_job(self) -> None:
         """Show which job, or exchange of a disk, is unfinished; or why jobs cannot be kept."""
-        from raidtui.features.pull import record  # noqa: PLC0415
         from raidtui.watch import storage  # noqa: PLC0415
 
-        for words in (storage.opening_words, record.opening_words):
+        opening = [feature.opening_words for feature in self._features if feature.opening_words]
+        for words in (storage.opening_words, *opening):
             for sentence in await self.session.loop.aside(words):
                 self._say(sentence)
+
+    def _know_features(self) -> None:
+        """Load the registry, which the first picture does not need."""
+        from raidtui.app.registry import FEATURES  # noqa: PLC0415
+
+        self._features = FEATURES
+        if self.report is not None:
+            self._follow(self.report)
+
+    def _follow(self, report: Report) -> None:
+        for feature in self._features:
+            if feature.follow is not None:
+                feature.follow(self.session, report)
 
     def _say(self, text: str) -> None:
         """Show a problem and log it: the next one takes its place on the screen."""
@@ -225,7 +244,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
         self.main.say(text, logged=False)
 
     def _take(self, report: Report) -> None:
-        self.session.of(WearSession).follow(report)
+        self._follow(report)
         if self.screen_stack:
             self.main.note_events(report.new_events)
         self.post_message(Sampled(report))
@@ -244,18 +263,18 @@ class RaidApp(DefectHooks, KeyOrderApp):
 
     def own_report(self, report: Report) -> None:
         """Show the state after a write of this session; its events are in the log from now on."""
-        self.session.of(WearSession).follow(report)
+        self._follow(report)
         self.main.note_events(report.new_events)
         self._own(report)
 
     # -- flows
 
     def on_arrays_pane_flow_wanted(self, message: ArraysPane.FlowWanted) -> None:
-        """Open what another room does: rescue, zero, compare members, reshape, exchange a disk."""
+        """Open what another feature does: rescue, zero, compare members, reshape, exchange a disk."""
         message.stop()
         from raidtui.app.flows import flow_of  # noqa: PLC0415
 
-        self.run_flow(flow_of(self, message, self.report))
+        self.run_flow(flow_of(self, message.verb, message.snapshot, message.array))
 
     def action_build(self) -> None:
         """Open the wizard."""
@@ -266,15 +285,16 @@ class RaidApp(DefectHooks, KeyOrderApp):
             self.drop_held_keys()
             self.main.say(refusal.sentence)
             return
-        from raidtui.features.create.screen.build_flow import BuildFlow  # noqa: PLC0415
+        from raidtui.app.flows import flow_of  # noqa: PLC0415
 
-        self.open_flow(lambda: BuildFlow(self).build(snapshot))
+        self.open_flow(flow_of(self, "build", snapshot))
 
     def action_stack(self) -> None:
         """Show what stands on the chosen array or disk, and beneath that."""
-        from raidtui.features.stack.screen.stack_screen import show_stack  # noqa: PLC0415
+        from raidtui.app.flows import flow_of  # noqa: PLC0415
 
-        self.open_flow(lambda: show_stack(self, self.main.in_view.device), nothing="")
+        if self.report is not None:
+            self.open_flow(flow_of(self, "stack", self.report.snapshot), nothing="")
 
     def action_jobs(self) -> None:
         """Show the last jobs, and follow one."""
@@ -287,14 +307,6 @@ class RaidApp(DefectHooks, KeyOrderApp):
     async def action_pane(self, name: str) -> None:
         """Bring a pane into view."""
         await self.main.open_pane(name)
-
-    async def on_tune_pane_measure_wanted(self, message: TunePane.MeasureWanted) -> None:
-        """Open pane 5 with the form for two values of a knob."""
-        from raidtui.features.bench.screen.bench_pane import BenchPane  # noqa: PLC0415
-
-        pane = await self.main.open_pane("bench")
-        if isinstance(pane, BenchPane):
-            pane.measure_knob(message.knob, message.values, message.array)
 
     def action_hold(self) -> None:
         """Hold the screen still, or release it."""

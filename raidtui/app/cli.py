@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import importlib
-import os
 import sys
 import traceback
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from raidtui.command.streams import NOT_WRITTEN, OutputError, UsageError, guard
+from raidtui.app.registry import FEATURES
+from raidtui.command.streams import NOT_WRITTEN, OutputError, UsageError, guard, no_terminal
+from raidtui.frame.feature import CommandModule, Subcommand
 from raidtui.host.readers.host_reader import HostReader, ReaderError
 from raidtui.host.readers.opening import open_root
 from raidtui.jobs.journal import state_trouble
@@ -36,54 +36,40 @@ exit status:
   all      64 wrong usage, 70 a defect of raidtui, 74 the output could not be written"""
 
 
-_COMMANDS = {
-    "status": ("raidtui.features.arrays.cli", "print the state of the arrays, and exit with it"),
-    "capture": ("raidtui.app.commands.capture", "write what a bug report needs to FILE (tar.gz)"),
-    "plan": ("raidtui.app.commands.plan", "print the plan of a change; nothing is changed"),
-    "apply": ("raidtui.app.commands.apply", "carry out a saved plan"),
-    "jobs": ("raidtui.app.commands.jobs", "list, follow, cancel, resume and roll back jobs"),
-    "bench": ("raidtui.features.bench.cli", "run, compare and report benchmarks with fio"),
-    "tune": (
-        "raidtui.features.tune.cli",
-        "show, set and keep I/O scheduler, NCQ depth, governor and md's knobs",
-    ),
-    "wear": ("raidtui.features.wear.cli", "print wear, host writes and faults of the disks"),
-    "pull": (
-        "raidtui.features.pull.cli",
-        "exchange a disk: which one it is, which one has left, the new one put in",
-    ),
-    "rescue": ("raidtui.features.rescue.cli", "say why arrays do not start, and how they come back"),
-    "stack": ("raidtui.features.stack.cli", "show what stands on what, its load, balance and caches"),
-    "advice": (
-        "raidtui.features.advice.cli",
-        "say what could be better on this host, why, and what mends it",
-    ),
-    "history": (
-        "raidtui.features.history.cli",
-        "print what happened to arrays and disks, over all boots, and what it points to",
-    ),
-    "boot-check": (
-        "raidtui.features.boot.cli",
-        "say whether the machine boots without any one of its disks, and why not",
-    ),
-    "alert": (
-        "raidtui.features.alerts.cli",
-        "send what mdadm and smartd report to mail, ntfy, Matrix, Slack, a webhook",
-    ),
-    "fleet": ("raidtui.features.fleet.cli", "show the arrays of many hosts, worst first, by ssh"),
-    "ssh": (
-        "raidtui.features.fleet.cli_ssh",
-        "bring raidtui to a host by ssh, and run it there on this terminal",
-    ),
-    "pace": (
-        "raidtui.features.pace.cli",
-        "let a resync or check yield to the users: hold a latency, give md the rest",
-    ),
-}
-"""Each subcommand's module, with ``add_arguments`` and ``run``, and its words.
+def _capture() -> CommandModule:
+    from raidtui.app.commands import capture  # noqa: PLC0415  (each is imported when it is used)
 
-One with ``complete``, too, returns the arguments with what may be left out.
-"""
+    return capture
+
+
+def _plan() -> CommandModule:
+    from raidtui.app.commands import plan  # noqa: PLC0415
+
+    return plan
+
+
+def _apply() -> CommandModule:
+    from raidtui.app.commands import apply  # noqa: PLC0415
+
+    return apply
+
+
+def _jobs() -> CommandModule:
+    from raidtui.app.commands import jobs  # noqa: PLC0415
+
+    return jobs
+
+
+_OWN = (
+    Subcommand(name="capture", help="write what a bug report needs to FILE (tar.gz)", module=_capture),
+    Subcommand(name="plan", help="print the plan of a change; nothing is changed", module=_plan),
+    Subcommand(name="apply", help="carry out a saved plan", module=_apply),
+    Subcommand(name="jobs", help="list, follow, cancel, resume and roll back jobs", module=_jobs),
+)
+"""Those that belong to no feature."""
+_STATUS, *_OTHERS = (command for feature in FEATURES for command in feature.commands)
+COMMANDS = {command.name: command for command in (_STATUS, *_OWN, *_OTHERS)}
+"""All subcommands, in the order of the help."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -126,7 +112,7 @@ class _Version(argparse.Action):
 class _CommandParser(_Parser):
     """The parser of a subcommand. Its module is imported when there is something to parse."""
 
-    module = ""
+    subcommand: Subcommand | None = None
     complete: Callable[[Any], Any] = staticmethod(lambda args: args)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401  (as argparse)
@@ -135,9 +121,8 @@ class _CommandParser(_Parser):
 
     def load(self) -> None:
         """Add the arguments of the subcommand."""
-        if self.module:
-            name, self.module = self.module, ""
-            module = importlib.import_module(name)
+        if self.subcommand is not None:
+            module, self.subcommand = self.subcommand.module(), None
             module.add_arguments(self)
             self.complete = getattr(module, "complete", self.complete)
 
@@ -174,9 +159,9 @@ def build_parser(*, whole: bool = False) -> argparse.ArgumentParser:
         help="write nothing, as root either; commands that act are refused",
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_CommandParser)
-    for name, (module, words) in _COMMANDS.items():
-        command = commands.add_parser(name, help=words)
-        command.module = module
+    for name, subcommand in COMMANDS.items():
+        command = commands.add_parser(name, help=subcommand.help)
+        command.subcommand = subcommand
         if whole:
             command.load()
     return parser
@@ -217,7 +202,7 @@ def run(argv: list[str]) -> int:
     arguments = parser.parse_args(argv)
     if arguments.demo and arguments.root is not None:
         parser.error("argument --demo: not allowed with argument --root")
-    if arguments.command is None and (why := _no_terminal()):
+    if arguments.command is None and (why := no_terminal()):
         print(f"raidtui: {why}; for scripts there is: raidtui status", file=sys.stderr)
         return 64
     try:
@@ -234,16 +219,13 @@ def run(argv: list[str]) -> int:
             return 2
     if arguments.command is None:
         return _screen(root, arguments)
-    command = importlib.import_module(_COMMANDS[arguments.command][0])
+    command = COMMANDS[arguments.command].module()
     if root.live and (trouble := state_trouble()):
         print(f"raidtui: {trouble}", file=sys.stderr)
     try:
-        if arguments.command == "fleet" and command.opens_screen(arguments) and not _no_terminal():
-            return _fleet_screen(root, arguments)
-        status: int = command.run(root, arguments)
+        return command.run(root, arguments)
     except UsageError as error:
         parser.error(str(error))
-    return status
 
 
 def _root(arguments: argparse.Namespace) -> HostReader:
@@ -252,35 +234,6 @@ def _root(arguments: argparse.Namespace) -> HostReader:
 
         return demo_root()
     return open_root(arguments.root or "/")
-
-
-def _no_terminal() -> str:
-    """Return why the console cannot open here, if so."""
-    if not sys.stdout.isatty() or not sys.stdin.isatty():
-        return "the console needs a terminal"
-    if os.environ.get("TERM") == "dumb":
-        return "the console needs a terminal that moves its cursor, and this one says TERM=dumb"
-    return ""
-
-
-def _fleet_screen(root: HostReader, arguments: argparse.Namespace) -> int:
-    from raidtui.features.fleet.cli import fleet_of, run  # noqa: PLC0415
-    from raidtui.features.fleet.hosts import FleetError  # noqa: PLC0415
-
-    try:
-        hosts, settings = fleet_of(root, arguments)
-    except FleetError:
-        return run(root, arguments)  # which says why
-    from msgspec.structs import replace  # noqa: PLC0415
-
-    from raidtui.features.fleet.asking import kept_connections  # noqa: PLC0415
-    from raidtui.features.fleet.screen.fleet_app import FleetApp  # noqa: PLC0415
-
-    with kept_connections() as folder:
-        kept = replace(settings, masters=folder)
-        opens = not arguments.readonly
-        app = FleetApp(hosts, kept, theme=arguments.theme, file=arguments.file, opens=opens)
-        return app.run(mouse=not arguments.no_mouse) or app.return_code or 0
 
 
 def _screen(root: HostReader, arguments: argparse.Namespace) -> int:

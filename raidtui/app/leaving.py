@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from raidtui.app.registry import FEATURES
 from raidtui.frame.screen_shell import ScreenShell
 from raidtui.model.plan import Plan
 from raidtui.view.line import Line
@@ -36,10 +37,10 @@ async def left(shell: ScreenShell) -> Plan | None:
     if shell.report is None:
         return None
     plan = await shell.session.loop.left_changed()
-    from raidtui.features.tune.session import TuneSession  # noqa: PLC0415
-
-    tuned = shell.session.held(TuneSession)
-    return plan if plan is None or tuned is None else await tuned.without_kept(plan)
+    for feature in FEATURES:
+        if plan is not None and feature.unrestored is not None:
+            plan = await feature.unrestored(shell.session, plan)
+    return plan
 
 
 async def _leaves_unrestored(shell: ScreenShell) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import textwrap
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -42,7 +42,6 @@ from raidtui.view.text import fit, fit_words, visible
 from raidtui.watch.watch import Report
 
 if TYPE_CHECKING:
-    from raidtui.features.history.screen.log_pane import LogPane
     from raidtui.frame.text_field import FilterLine
 
 _KEEP_EVENTS = 2000
@@ -120,7 +119,13 @@ class MainScreen(PaintingScreen):
         """Bring a pane into view and return it; it is mounted before the next key is delivered."""
         pane = self.panes.get(name)
         if pane is None:
-            pane = self.panes[name] = _PANES[name]()(self.report)
+            from raidtui.app.registry import FEATURES  # noqa: PLC0415
+
+            load = next((each.pane for each in FEATURES if each.tab == name and each.pane), None)
+            if load is None:
+                self.say(f"this raidtui was built without {name}")
+                return self.in_view
+            pane = self.panes[name] = load()(self.report)
             pane.display = False
             await self.mount(pane, after=self.arrays)
         self.show_pane(name)
@@ -141,10 +146,13 @@ class MainScreen(PaintingScreen):
         for each in self.panes.values():
             each.come()
 
-    async def on_log_pane_jump_wanted(self, message: LogPane.JumpWanted) -> None:
-        """Show an array, or the disk that a row of the log is about."""
-        pane = await self.open_pane("arrays" if message.array else "wear")
-        pane.choose(message.array or message.disk)
+    async def on_pane_wanted(self, message: Pane.Wanted) -> None:
+        """Open another pane for what the one in view has found."""
+        pane = await self.open_pane(message.pane)
+        if message.pair is not None:
+            pane.measure(message.pair)
+        else:
+            pane.choose(message.key)
 
     def release(self) -> None:
         """Hold the screen still, or draw what is new and go on."""
@@ -316,46 +324,6 @@ class MainScreen(PaintingScreen):
 
     def _item(self, command: Command, label: str = "", can: bool = True) -> FooterItem:  # noqa: FBT001, FBT002
         return command.shown_key(self._shell.keymap), label or command.label, can
-
-
-def _wear_pane() -> type[Pane]:
-    from raidtui.features.wear.screen.wear_pane import WearPane  # noqa: PLC0415
-
-    return WearPane
-
-
-def _tune_pane() -> type[Pane]:
-    from raidtui.features.tune.screen.tune_pane import TunePane  # noqa: PLC0415
-
-    return TunePane
-
-
-def _bench_pane() -> type[Pane]:
-    from raidtui.features.bench.screen.bench_pane import BenchPane  # noqa: PLC0415
-
-    return BenchPane
-
-
-def _log_pane() -> type[Pane]:
-    from raidtui.features.history.screen.log_pane import LogPane  # noqa: PLC0415
-
-    return LogPane
-
-
-def _advice_pane() -> type[Pane]:
-    from raidtui.features.advice.screen.advice_pane import AdvicePane  # noqa: PLC0415
-
-    return AdvicePane
-
-
-_PANES: Mapping[str, Callable[[], type[Pane]]] = {
-    "wear": _wear_pane,
-    "tune": _tune_pane,
-    "bench": _bench_pane,
-    "log": _log_pane,
-    "advice": _advice_pane,
-}
-"""Import the panes that are opened later."""
 
 
 def _message_lines(text: str, role: str, width: int, most: int) -> list[Line]:

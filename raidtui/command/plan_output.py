@@ -57,3 +57,14 @@ def print_plan(plan: Plan | Refusal, arguments: argparse.Namespace, root: HostRe
         print("\n".join(plan_sentences(plan)))
         print(f"To do it: {command} --json >plan.json; raidtui apply plan.json{confirm}")
     return 0
+
+
+def add_destroy(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names arrays which may be destroyed."""
+    parser.add_argument(
+        "--destroy",
+        action="append",
+        default=[],
+        metavar="NAME|UUID",
+        help="an array that is not running and may be destroyed: its name or UUID",
+    )

@@ -126,3 +126,12 @@ class ProgressLine:
         """Remove the line."""
         if self._last:
             print(f"\r{'':<24}\r", end="", file=sys.stderr, flush=True)
+
+
+def no_terminal() -> str:
+    """Return why no screen can open here; "" where one can."""
+    if not sys.stdout.isatty() or not sys.stdin.isatty():
+        return "the console needs a terminal"
+    if os.environ.get("TERM") == "dumb":
+        return "the console needs a terminal that moves its cursor, and this one says TERM=dumb"
+    return ""

@@ -6,9 +6,11 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import ClassVar, Generic, TypeVar
 
+from msgspec import Struct
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.message import Message
 
 from raidtui.frame.command import Command
 from raidtui.frame.commands import DOWN, UP
@@ -29,6 +31,20 @@ Source = TypeVar("Source")
 Look = TypeVar("Look")
 
 
+class KnobPair(Struct, frozen=True, kw_only=True):
+    """Two values of a knob that are to be measured against each other.
+
+    Args:
+        knob: its key in ``raidtui.model.knob_table``.
+        values: the present one, and the other.
+        array: the title of the array to measure on; "" for none.
+    """
+
+    knob: str
+    values: tuple[str, str]
+    array: str
+
+
 class Pane(Vertical):
     """A pane of the main screen; it draws a report and carries out its own commands.
 
@@ -47,6 +63,21 @@ class Pane(Vertical):
     """The widget's id, for the style sheet."""
     rows: ScrollLines
     """What has the focus while the pane is in view."""
+
+    class Wanted(Message):
+        """Another pane is to come into view.
+
+        Args:
+            pane: its name.
+            key: of the row that it chooses.
+            pair: what it measures.
+        """
+
+        def __init__(self, pane: str, key: str = "", pair: KnobPair | None = None) -> None:
+            super().__init__()
+            self.pane = pane
+            self.key = key
+            self.pair = pair
 
     def __init__(self, report: Report | None) -> None:
         super().__init__(id=self.ID)
@@ -85,6 +116,9 @@ class Pane(Vertical):
 
     def choose(self, key: str) -> None:
         """Choose the row with this key, an array's or a disk's name; also one that is yet to come."""
+
+    def measure(self, pair: KnobPair) -> None:
+        """Fill in the form for two values of a knob, where the pane measures."""
 
     def narrow(self, text: str) -> None:
         """Show only rows that hold ``text``."""

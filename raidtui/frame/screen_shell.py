@@ -25,6 +25,10 @@ class ScreenShell(Shell, Protocol):
     def session(self) -> Session:
         """What is held of the host in view."""
 
+    @property
+    def chosen_device(self) -> str:
+        """The kernel's name of what is chosen in the pane in view; "" for nothing."""
+
     async def ask(self, screen: Screen[T]) -> T | None:
         """Show a dialog or page, and return its answer; None where it was left."""
 

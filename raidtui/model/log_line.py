@@ -6,6 +6,9 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+CAPTURED = "/.raidtui/history.json"
+"""Where a capture has the history of its host."""
+
 
 class Writer(StrEnum):
     """Who wrote a line of a log."""

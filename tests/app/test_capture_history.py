@@ -16,9 +16,7 @@ from raidtui.app.commands.capture import write_capture
 from raidtui.demo.demo_host import demo_root
 from raidtui.features.history import captured
 from raidtui.features.history.captured import (
-    CAPTURED,
     FORM,
-    CapturedLog,
     CapturedLogError,
     captured_text,
     read_captured_log,
@@ -30,7 +28,7 @@ from raidtui.features.history.session import read_for_capture, read_history
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.readers.opening import open_root
-from raidtui.model.log_line import LogGap, Writer
+from raidtui.model.log_line import CAPTURED, LogGap, Writer
 from tests.features.history.logs import line
 from tests.features.history.test_cli import as_json, ran
 from tests.features.history.test_session import BOOTS, MDSTAT, NOW_S, THREE, TITLES, host, printed
@@ -135,8 +133,8 @@ def logged(*texts: str, identifier: str = "smartd") -> str:
     )
 
 
-def content(folder: Path, root: HostReader, log: CapturedLog | None = None) -> str:
-    write_capture(root, folder / "host.tar.gz", log=log)
+def content(folder: Path, root: HostReader) -> str:
+    write_capture(root, folder / "host.tar.gz")
     return gzip.decompress((folder / "host.tar.gz").read_bytes()).decode("utf-8", "replace")
 
 
@@ -165,7 +163,8 @@ def test_serial_numbers_in_what_raidtui_did_are_hashed(
     live.live = True
     log = read_for_capture(live)
     assert log.ours == (done, other)
-    text = content(tmp_path, host(), log)
+    monkeypatch.setattr("raidtui.features.history.session.read_for_capture", lambda _: log)
+    text = content(tmp_path, host())
     assert ABSENT not in text
     assert "0x50014ee2b0c0ffee" not in text
     history = read_history(open_root(str(tmp_path / "host.tar.gz")))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.app.cli import _COMMANDS
+from raidtui.app.cli import COMMANDS
 from release.commands import Command, exit_status, read_commands
 from release.manual import pages
 from tests.lab.conftest import REQUIRE
@@ -45,7 +45,7 @@ def close(words: str) -> str:
 
 
 def test_there_is_one_for_each_command(texts: dict[str, str]) -> None:
-    assert set(texts) == {"raidtui.1", *(f"raidtui-{name}.1" for name in _COMMANDS)}
+    assert set(texts) == {"raidtui.1", *(f"raidtui-{name}.1" for name in COMMANDS)}
 
 
 def test_each_command_and_option_is_in_it(top: Command, texts: dict[str, str], tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_each_has_a_name_for_whatis_a_date_and_its_exit_status(texts: dict[str, 
 
 def test_each_command_has_an_exit_status(top: Command) -> None:
     # capture has but 73, which docs/command-line.md says
-    assert set(_COMMANDS) - set(exit_status(top)) == {"capture"}
+    assert set(COMMANDS) - set(exit_status(top)) == {"capture"}
 
 
 def test_what_raidtui_calls_itself_is_not_in_them(top: Command) -> None:

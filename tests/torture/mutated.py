@@ -451,7 +451,7 @@ def _demo_tree(dice: random.Random) -> None:
 PARSERS = {
     "mdstat": Parser(texts=_fixtures("fixtures/mdstat/*.txt"), take=_mdstat),
     "smartctl": Parser(texts=_fixtures("fixtures/smart/*.json"), take=_smart),
-    "fio": Parser(texts=_fixtures("bench/streams/*"), take=_fio),
+    "fio": Parser(texts=_fixtures("features/bench/streams/*"), take=_fio),
     "mdadm --export": Parser(
         texts=lambda: (b"MD_LEVEL=raid10\nMD_DEVICES=4\nMD_NAME=nas:data\nMD_UUID=1:2:3:4\nMD_EVENTS=17\n",),
         take=lambda data: parse_export(_text(data)),

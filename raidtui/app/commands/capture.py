@@ -18,32 +18,29 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 
 import raidtui
 from raidtui.app.commands.capture_limits import CaptureReader
 from raidtui.app.commands.capture_serials import hash_serials
-from raidtui.features.history.captured import CAPTURED, CapturedLog, captured_log_text
-from raidtui.features.history.session import read_for_capture
-from raidtui.features.rescue.session import read_facts
-from raidtui.host.backup_files import BACKUPS
+from raidtui.app.registry import FEATURES
+from raidtui.command.captured_files import device_files, file_of, said_file
+from raidtui.host.block import BLOCK
 from raidtui.host.boot.boot_reader import KEPT
 from raidtui.host.knobs.disk_knobs import IDENTITY_WORDS, MODULES
 from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.knobs.setter_services import COMM_LENGTH, SERVICES
 from raidtui.host.knobs.setters import BOOT_WORDS
 from raidtui.host.knobs.udev_rules import writing_rules
-from raidtui.host.readers.host_reader import LINKS, HostReader, captured_words
+from raidtui.host.readers.host_reader import LINKS, HostReader
 from raidtui.host.readers.noting_reader import NotingReader
 from raidtui.host.smart.device_types import PATH as TYPES_PATH
 from raidtui.host.smart.device_types import asked_names, device_words
 from raidtui.host.smart.smart_names import smart_names
 from raidtui.host.smart.smart_reader import errors_argv, smart_outputs
 from raidtui.host.smart.smartctl_json import parse_smart
-from raidtui.host.surface import SURFACES
-from raidtui.host.tools import ToolOutput, output_path
 from raidtui.jobs.new_files import create_file
 from raidtui.jobs.undo_record import RECORD, captured_record
-from raidtui.model.answer import AnswerKind
 from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.smart import SmartReading
 from raidtui.model.snapshot import Snapshot
@@ -55,19 +52,12 @@ from raidtui.monitor.wear.ledger import PATH
 from raidtui.monitor.wear.readings import WearReader
 from raidtui.view.text import visible
 
-_BLOCK = "/sys/class/block"
 _PROC = (
     "/proc/mdstat", "/proc/diskstats", "/proc/swaps", "/proc/self/mountinfo", "/proc/partitions",
     "/proc/sys/kernel/hostname", "/proc/sys/kernel/osrelease", "/proc/sys/kernel/random/boot_id",
     "/proc/sys/dev/raid/speed_limit_min",
     "/proc/sys/dev/raid/speed_limit_max", "/proc/sys/dev/raid/sync_io_depth", "/etc/mdadm/mdadm.conf",
     "/etc/mdadm.conf", "/etc/os-release", "/sys/module/md_mod/parameters/start_ro",
-)  # fmt: skip
-_DISK = (
-    "dev", "size", "start", "ro", "removable", "partition", "wwid", "serial", "dm/name", "diskseq",
-    "device/model", "device/vendor", "device/serial", "device/timeout", "device/queue_depth",
-    "device/vpd_pg80", "queue/rotational", "queue/scheduler", "queue/nr_requests", "queue/logical_block_size",
-    "queue/physical_block_size", "queue/optimal_io_size", "queue/discard_max_bytes",
 )  # fmt: skip
 _WRITE_ONLY = frozenset({"bitmap_set_bits", "new_dev"})
 _SMART_S = 15.0
@@ -85,9 +75,8 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Write a capture; return 0, or 73 (EX_CANTCREAT) if the file cannot be created."""
     if root.live and type(root) is not CaptureReader:
         root = CaptureReader()
-    log = CapturedLog() if arguments.file.exists() else read_for_capture(root)
     try:
-        number = write_capture(root, arguments.file, with_serials=arguments.with_serials, log=log)
+        written = write_capture(root, arguments.file, with_serials=arguments.with_serials)
     except FileExistsError:
         print(f"raidtui: {arguments.file} exists already; choose another name", file=sys.stderr)
         return 73
@@ -95,46 +84,48 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
         print(f"raidtui: {arguments.file}: {error.strerror}", file=sys.stderr)
         return 73
     kept = "with serial numbers" if arguments.with_serials else "serial numbers hashed"
-    print(f"{arguments.file}: {number} files, {kept}. To open it: raidtui --root {arguments.file}")
+    print(f"{arguments.file}: {written.files} files, {kept}. To open it: raidtui --root {arguments.file}")
     missing = root.missing() if isinstance(root, CaptureReader) else ()
-    for line in (*_history_lines(log), *(f"not in it: {each}" for each in missing)):
+    for line in (*written.said, *(f"not in it: {each}" for each in missing)):
         print(visible(line))
     return 0
 
 
-def _history_lines(log: CapturedLog) -> Iterator[str]:
-    """Yield what the capture has of the host's history, and what it has not."""
-    times = [*(line.at_s for line in log.lines), *(entry.at_s for entry in log.ours)]
-    first = min(times, default=None)
-    since = f", since {time.strftime('%Y-%m-%d %H:%M', time.localtime(first))}" if first is not None else ""
-    own = f"and {len(log.ours):,} of its jobs, changes and benchmarks" if log.ours else ""
-    lines = f"{len(log.lines):,} lines of its logs, those that raidtui history uses"
-    yield f"In it are {lines}{since}{', ' if own else ''}{own}."
-    yield from (f"not in it: {trouble.sentence}" for trouble in log.troubles)
+class WrittenCapture(Struct, frozen=True, kw_only=True):
+    """What was written.
+
+    Args:
+        files: how many there are in it.
+        said: what features say of their part, a line each.
+    """
+
+    files: int
+    said: tuple[str, ...]
 
 
-def write_capture(
-    root: HostReader, target: Path, *, with_serials: bool = False, log: CapturedLog | None = None
-) -> int:
-    """Write a capture (tar, gzip) of what ``root`` shows; return the number of files in it.
+def write_capture(root: HostReader, target: Path, *, with_serials: bool = False) -> WrittenCapture:
+    """Write a capture (tar, gzip) of what ``root`` shows.
 
     Args:
         root: the host.
         target: the file to create; an existing one is never overwritten.
         with_serials: whether serial numbers and WWNs are included. Otherwise each is replaced by a hash that
             is the same throughout one capture and differs between captures.
-        log: what happened on the host; None: it is read.
 
     Raises:
         FileExistsError: ``target`` exists.
         OSError: it cannot be written.
     """
+    if target.exists():  # before all of it is read
+        raise FileExistsError(target)
     snapshot = Sampler(root).sample()
     files, inner = knob_files(root, snapshot)
     of_stack, more = stack_files(root)
     files |= of_stack | dict(_files(root, snapshot))
     inner |= more
-    files[CAPTURED] = captured_log_text(log if log is not None else read_for_capture(root))
+    parts = [feature.capture(root) for feature in FEATURES if feature.capture is not None]
+    for part in parts:
+        files |= part.files
     folders = {folder for path in files for folder in _above(path)}
     files = {path: data for path, data in files.items() if path not in folders}
     if inner:
@@ -151,7 +142,7 @@ def write_capture(
             entry = tarfile.TarInfo(path.lstrip("/"))
             entry.type, entry.linkname, entry.mtime = tarfile.SYMTYPE, link, int(snapshot.taken_s)
             archive.addfile(entry)
-    return len(files)
+    return WrittenCapture(files=len(files), said=tuple(line for part in parts for line in part.said))
 
 
 def _above(path: str) -> Iterator[str]:
@@ -165,94 +156,51 @@ def _files(root: HostReader, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
     yield "/.raidtui/taken_s", f"{snapshot.taken_s:.3f}".encode()
     yield "/.raidtui/made", time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(snapshot.taken_s)).encode()
     for path in _PROC:
-        yield from _file(root, path)
-    for name in {*root.names(_BLOCK), *snapshot.disks}:
+        yield from file_of(root, path)
+    for name in {*root.names(BLOCK), *snapshot.disks}:
         if not name.startswith(("loop", "ram")) or name in snapshot.disks:
-            yield from _device(root, name)
+            yield from device_files(root, name)
     for array in snapshot.arrays:
-        base = f"{_BLOCK}/{array.name}/md"
+        base = f"{BLOCK}/{array.name}/md"
         for attribute in root.names(base):
             if attribute.startswith("dev-"):
                 for of_member in root.names(f"{base}/{attribute}"):
-                    yield from _file(root, f"{base}/{attribute}/{of_member}")
+                    yield from file_of(root, f"{base}/{attribute}/{of_member}")
             elif attribute == "bitmap":
                 for of_bitmap in root.names(f"{base}/bitmap"):
-                    yield from _file(root, f"{base}/bitmap/{of_bitmap}")
+                    yield from file_of(root, f"{base}/bitmap/{of_bitmap}")
             elif attribute not in _WRITE_ONLY:
-                yield from _file(root, f"{base}/{attribute}")
+                yield from file_of(root, f"{base}/{attribute}")
         yield from _tool(root, "mdadm", "--detail", "--export", array.path)
         yield from _tool(root, "mdadm", "--detail", array.path)
         for member in array.members:
             yield from _tool(root, "mdadm", "--examine", "--export", f"/dev/{member.name}")
     yield from _tool(root, "mdadm", "--version")
-    yield from _members(root)
     yield KEPT, msgspec.json.encode(check_boot(root).facts)
     yield from _wear(root, snapshot)
     if record := captured_record(root):
         yield RECORD, record
 
 
-def _members(root: HostReader) -> Iterator[tuple[str, bytes]]:
-    """Yield what ``raidtui rescue`` reads of the devices: their superblocks, and whether they can be read."""
-    noting = NotingReader(root)
-    facts = read_facts(noting)
-    if facts is None:
-        return
-    for output in noting.outputs:
-        if output.argv[:1] == ("mdadm",) and any(word.startswith("--examine") for word in output.argv):
-            yield from _said(output)
-    for name in facts.survey.devices:
-        if name.startswith(("loop", "ram")):
-            yield from _device(root, name)
-    yield BACKUPS, msgspec.json.encode(facts.backups)
-    yield SURFACES, msgspec.json.encode(facts.surfaces)
-
-
-def _device(root: HostReader, name: str) -> Iterator[tuple[str, bytes]]:
-    node = f"{_BLOCK}/{name}"
-    for attribute in _DISK:
-        yield from _file(root, f"{node}/{attribute}")
-    for folder in ("holders", "slaves"):
-        for other in root.names(f"{node}/{folder}"):
-            yield f"{node}/{folder}/{other}", b""
-    for child in root.names(node):
-        if child.startswith(name):
-            yield from _file(root, f"{node}/{child}/partition")
-    if dev := root.text(f"{node}/dev"):
-        yield from _file(root, f"/run/udev/data/b{dev}")
-
-
-def _file(root: HostReader, path: str) -> Iterator[tuple[str, bytes]]:
-    try:
-        yield path, root.read(path)
-    except OSError:
-        return  # a file that is not there, or not for us, is not part of the capture either
-
-
 def _wear(root: HostReader, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
     """Yield what smartctl says of the disks, none of them woken, and their history."""
     known = []
-    yield from _file(root, TYPES_PATH)
+    yield from file_of(root, TYPES_PATH)
     for name in asked_names(root, smart_names(root, snapshot)):
         outputs = smart_outputs(root, name, _SMART_S)
         for output in outputs:
-            yield from _said(output)
+            yield from said_file(output)
         found = parse_smart(outputs[-1].stdout, name, outputs[-1].status)
         if isinstance(found, SmartReading) and found.identity:
             known.append(found.identity)
         if isinstance(found, SmartReading) and found.protocol == "SCSI":
-            yield from _said(root.ask(*errors_argv(name, device_words(root, name)), timeout_s=_SMART_S))
+            yield from said_file(root.ask(*errors_argv(name, device_words(root, name)), timeout_s=_SMART_S))
     if history := WearReader(root).captured_history(known):
         yield PATH, history
 
 
 def _tool(root: HostReader, *argv: str) -> Iterator[tuple[str, bytes]]:
-    yield from _said(root.ask(*argv))
-
-
-def _said(output: ToolOutput) -> Iterator[tuple[str, bytes]]:
-    if output.kind is not AnswerKind.NOT_ASKED:
-        yield output_path(output.argv), captured_words(output).encode()
+    yield from said_file(root.ask(*argv))
 
 
 def _links(root: HostReader) -> Iterator[tuple[str, str]]:
@@ -280,7 +228,7 @@ def stack_files(root: HostReader) -> tuple[dict[str, bytes], dict[str, str]]:
     """
     noting = NotingReader(root)
     StackReader(noting).look({}, wait=True)
-    said = (each for output in tuple(noting.outputs) for each in _said(output))
+    said = (each for output in tuple(noting.outputs) for each in said_file(output))
     return noting.files | dict(said), noting.links
 
 

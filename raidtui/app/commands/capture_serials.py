@@ -8,12 +8,12 @@ import secrets
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
-from raidtui.features.history.captured import CAPTURED
 from raidtui.host.knobs.udev_rules import FOLDERS
 from raidtui.host.serials import page_80_serial
 from raidtui.host.smart.device_types import PATH as TYPES_PATH
 from raidtui.host.tools import output_path
 from raidtui.model.knob_table import OUR_FILES
+from raidtui.model.log_line import CAPTURED
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.wear.ledger import PATH
 from raidtui.plans.tune.keep_files import udev_entries

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import asdict
 
+from raidtui.app.registry import FEATURES
 from raidtui.command.following import attach, refused
 from raidtui.command.streams import print_json
 from raidtui.host.block import DiskReader
@@ -18,7 +19,7 @@ from raidtui.jobs.spawn import cancel, start_worker
 from raidtui.jobs.states import RESUMABLE, JobState
 from raidtui.jobs.store import Job, all_jobs, find_job, foreign_jobs, jobs_folder
 from raidtui.jobs.waiting import wait_of
-from raidtui.jobs.worker import CostMeasure, status_of, work_on
+from raidtui.jobs.worker import CostMeasure, work_on
 from raidtui.model.plan import Plan
 from raidtui.view.text import visible
 
@@ -47,11 +48,10 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
     if not root.live:
         return refused(JobError("refused: jobs are of this host, and --root or --demo names another one"))
     if arguments.subcommand == "work":
-        from raidtui.features.pace.pace_job import PaceWorker, is_pacing  # noqa: PLC0415  (only a worker wants it)
-
         job = Job(arguments.folder)
-        if is_pacing(job):
-            return status_of(job, PaceWorker(root, job).work, JobState.DONE)
+        for work in (feature.work for feature in FEATURES if feature.work is not None):
+            if (status := work(root, job)) is not None:
+                return status
         return work_on(root, arguments.folder, back=arguments.back, measuring=partial(_cost, root))
     try:
         job = find_job(arguments.id)

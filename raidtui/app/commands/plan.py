@@ -7,11 +7,10 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from raidtui.command.device_names import kernel_name, kernel_names
-from raidtui.command.plan_output import add_forms, print_plan
-from raidtui.features.alerts.cli_plan import add_alert_arguments, alerts_plan_of
-from raidtui.features.reshape.cli_plan import GROWING, add_destroy, add_grow_arguments, grow_plan_of
-from raidtui.features.stack.cli_plan import CACHES, add_cache_arguments, cache_plan_of
+from raidtui.app.registry import FEATURES
+from raidtui.command.device_names import kernel_names
+from raidtui.command.plan_output import add_destroy, add_forms, print_plan
+from raidtui.frame.feature import Verbs
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.reading import ReadingScope
 from raidtui.model.array import Array
@@ -98,18 +97,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     replace.add_argument("device", metavar="OLD")
     replace.add_argument("--with", dest="other", metavar="NEW", required=True)
     add_destroy(replace)
-    add_grow_arguments(verb)
-    add_cache_arguments(verb)
-    add_alert_arguments(verb)
+    for verbs_of in _feature_verbs():
+        verbs_of.add(verb)
     bitmap = verb("bitmap", "add or remove the write-intent bitmap of an array")
     bitmap.add_argument("array", metavar="ARRAY")
     bitmap.add_argument("bitmap", choices=("none", "internal", "lockless"))
     locate = verb("locate", "switch the locate light of a disk's bay on or off")
     locate.add_argument("device", metavar="DEVICE")
     locate.add_argument("--off", action="store_true", help="switch it off")
-    test = verb("self-test", "start a SMART self-test on a disk, or abort the one that runs")
-    test.add_argument("device", metavar="DISK")
-    test.add_argument("test", choices=("short", "long", "conveyance", "abort"))
     rename = verb("rename", "rename an array")
     rename.add_argument("array", metavar="ARRAY")
     rename.add_argument("--to", metavar="NAME", required=True)
@@ -118,15 +113,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     assemble.add_argument("devices", metavar="DEVICE", nargs="+")
     assemble.add_argument("--run", action="store_true", help="start it even if members are missing")
     assemble.add_argument("--read-only", action="store_true", help="write nothing to it")
-    boot = verb(
-        "boot", "a boot loader for a disk, an initramfs or GRUB's menu made again, nofail for a line of fstab"
-    )
-    boot.add_argument("part", choices=("loader", "initramfs", "menu", "fstab"))
-    boot.add_argument("about", metavar="DISK|KERNEL|LINE", nargs="?", default="")
     zero = verb("zero-superblock", "zero the md superblock of a device that no array uses")
     zero.add_argument("device", metavar="DEVICE")
     add_destroy(zero)
     _add_create(verb("create", "create an array"))
+
+
+def _feature_verbs() -> tuple[Verbs, ...]:
+    return tuple(feature.verbs() for feature in FEATURES if feature.verbs is not None)
 
 
 def _add_create(parser: argparse.ArgumentParser) -> None:
@@ -191,25 +185,14 @@ def _closely(scope: ReadingScope, survey: Survey) -> list[Device]:
 def make_plan(root: HostReader, arguments: argparse.Namespace) -> Plan | Refusal:
     """Read the host and return the plan that the arguments ask for."""
     verb = arguments.verb
-    if verb == "boot":
-        from raidtui.features.boot.session import boot_plan  # noqa: PLC0415  (other plans need none of it)
-
-        is_disk = arguments.part == "loader" and arguments.about
-        about = kernel_name(root, arguments.about) if is_disk else arguments.about
-        return boot_plan(root, arguments.part, about)
     names = kernel_names(root, arguments)
     snapshot = Sampler(root).sample()
     array = find_array(snapshot, arguments.array) if hasattr(arguments, "array") else None
     if isinstance(array, Refusal):
         return _gone_already(root, arguments, snapshot) or array
-    if verb in CACHES:
-        return cache_plan_of(root, arguments, snapshot)
-    if verb == "alerts":
-        return alerts_plan_of(root, arguments, snapshot)
-    if verb == "self-test":
-        from raidtui.features.wear.self_tests import read_self_test_plan  # noqa: PLC0415  (other plans need none of it)
-
-        return read_self_test_plan(root, snapshot, names[arguments.device], arguments.test)
+    of_feature = next((each for each in _feature_verbs() if verb in each.names), None)
+    if of_feature is not None and of_feature.of_host is not None:
+        return of_feature.of_host(root, arguments, snapshot)
     scope = scope_of(verb, array, tuple(names.values()), on_top=verb == "create" and _puts_on_top(arguments))
     survey = reading_of(root, snapshot, scope).start().wait()
     if not scope.everything and hasattr(arguments, "destroy") and old_arrays(_closely(scope, survey), survey):
@@ -228,7 +211,9 @@ def make_plan(root: HostReader, arguments: argparse.Namespace) -> Plan | Refusal
         return plan_locate(survey, names[arguments.device], on=not arguments.off)
     if array is None:
         return Refusal(code=RefusalCode.NOT_FOUND, why="no array is named")
-    return _of_array(root, arguments, array, survey, names)
+    if of_feature is not None and of_feature.of_array is not None:
+        return of_feature.of_array(root, arguments, array, survey, names)
+    return _of_array(arguments, array, survey, names)
 
 
 def _gone_already(
@@ -276,7 +261,7 @@ def _puts_on_top(arguments: argparse.Namespace) -> bool:
 
 
 def _of_array(
-    root: HostReader, arguments: argparse.Namespace, array: Array, survey: Survey, names: dict[str, str]
+    arguments: argparse.Namespace, array: Array, survey: Survey, names: dict[str, str]
 ) -> Plan | Refusal:
     verb = arguments.verb
     if verb in _OF_ARRAY:
@@ -285,8 +270,6 @@ def _of_array(
         return plan_rename(survey, array, arguments.to, references=arguments.references)
     if verb == "bitmap":
         return plan_bitmap(survey, array, arguments.bitmap)
-    if verb in GROWING:
-        return grow_plan_of(root, arguments, array, survey, names)
     device = names[arguments.device]
     if verb == "add":
         return plan_add(survey, array, device, destroys=arguments.destroy)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
+from raidtui.frame.feature import Verbs
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.alert_setup import PARTS, AlertRequest
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 
 
-def add_alert_arguments(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
+def _add(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
     """Add the verb."""
     alerts = verb("alerts", "have mdadm and smartd report to raidtui, and keep the journal")
     alerts.add_argument("--only", action="append", default=[], choices=PARTS, help="set up this alone")
@@ -20,9 +21,12 @@ def add_alert_arguments(verb: Callable[[str, str], argparse.ArgumentParser]) -> 
     )
 
 
-def alerts_plan_of(root: HostReader, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
+def _plan(root: HostReader, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
     """Return the plan."""
     from raidtui.features.alerts.alert_plan import read_alerts_plan  # noqa: PLC0415  (other plans need none of it)
 
     request = AlertRequest(parts=tuple(arguments.only), replaces=arguments.replace)
     return read_alerts_plan(root, snapshot, request)
+
+
+VERBS = Verbs(names=frozenset({"alerts"}), add=_add, of_host=_plan)

@@ -7,9 +7,11 @@ import asyncio
 import sys
 import time
 
-from raidtui.command.streams import ProgressLine, UsageError, print_json
+from msgspec.structs import replace
+
+from raidtui.command.streams import ProgressLine, UsageError, no_terminal, print_json
 from raidtui.features.fleet.answers import FleetRow, exit_status, worst_first
-from raidtui.features.fleet.asking import ASKED, AskSettings, ask_all, ssh_words
+from raidtui.features.fleet.asking import ASKED, AskSettings, ask_all, kept_connections, ssh_words
 from raidtui.features.fleet.fleet_lines import fleet_dict, text_lines
 from raidtui.features.fleet.hosts import FleetError, FleetHost
 from raidtui.features.fleet.inventory import hosts_of
@@ -58,11 +60,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--file", default="", metavar="FILE", help="the one file that Enter brings to a host")
 
 
-def opens_screen(arguments: argparse.Namespace) -> bool:
-    """Whether a screen is wanted, where there is a terminal for it."""
-    return not (arguments.json or arguments.text)
-
-
 def fleet_of(root: HostReader, arguments: argparse.Namespace) -> tuple[tuple[FleetHost, ...], AskSettings]:
     """Return the hosts and how they are asked.
 
@@ -89,12 +86,14 @@ def fleet_of(root: HostReader, arguments: argparse.Namespace) -> tuple[tuple[Fle
 
 
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
-    """Print the fleet; return the exit status of ``answers.exit_status``, 2 where there is nothing to ask."""
+    """Show the fleet; return the exit status of ``answers.exit_status``, 2 where there is nothing to ask."""
     try:
         hosts, settings = fleet_of(root, arguments)
     except FleetError as error:
         print(f"raidtui: {visible(str(error))}", file=sys.stderr)
         return _REFUSED
+    if not (arguments.json or arguments.text or no_terminal()):
+        return _open_screen(hosts, settings, arguments)
     rows: list[FleetRow] = []
     line = ProgressLine()
 
@@ -112,3 +111,13 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(text_lines(found)))
     return status
+
+
+def _open_screen(hosts: tuple[FleetHost, ...], settings: AskSettings, arguments: argparse.Namespace) -> int:
+    from raidtui.features.fleet.screen.fleet_app import FleetApp  # noqa: PLC0415  (it imports Textual)
+
+    with kept_connections() as folder:
+        kept = replace(settings, masters=folder)
+        opens = not arguments.readonly
+        app = FleetApp(hosts, kept, theme=arguments.theme, file=arguments.file, opens=opens)
+        return app.run(mouse=not arguments.no_mouse) or app.return_code or 0

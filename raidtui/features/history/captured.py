@@ -18,7 +18,6 @@ from raidtui.features.history.entries import Entry
 from raidtui.features.history.patterns import compiled, patterns
 from raidtui.model.log_line import LogGap, LogLine, LogTrouble, Writer
 
-CAPTURED = "/.raidtui/history.json"
 FORM = 1
 MOST_LINES, MOST_OWN = 20_000, 2_000
 MOST_BYTES = 4 << 20

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from raidtui.features.history.assembly import BootSpan, assemble
 from raidtui.features.history.captured import (
-    CAPTURED,
     CapturedLog,
     CapturedLogError,
     captured_log,
+    captured_log_text,
     read_captured_log,
 )
 from raidtui.features.history.catalogue import matters
@@ -24,11 +25,12 @@ from raidtui.features.history.entries import START_FAILED, Entry, Origin, entry_
 from raidtui.features.history.identity import ArrayToday, Today
 from raidtui.features.history.incidents import Incident
 from raidtui.features.history.own_entries import own_entries
+from raidtui.frame.feature import CapturedPart
 from raidtui.host.logs.journald import JournalReader, journal_troubles
 from raidtui.host.logs.log_files import LogFiles
 from raidtui.host.logs.ring import current_boot, read_ring
 from raidtui.host.readers.host_reader import HostReader
-from raidtui.model.log_line import LogGap, LogLine, LogTrouble, Writer
+from raidtui.model.log_line import CAPTURED, LogGap, LogLine, LogTrouble, Writer
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.sampler import Sampler
 from raidtui.watch.host_thread import HostThread
@@ -142,6 +144,22 @@ def read_for_capture(root: HostReader) -> CapturedLog:
     reading = _Reading(root, HistoryRun(), None, None)
     ours, troubles = _read_all(root, reading)
     return captured_log(reading.entries, ours, (*reading.troubles, *troubles))
+
+
+def captured_part(log: CapturedLog) -> CapturedPart:
+    """Return what a capture has of the host's history."""
+    return CapturedPart(files={CAPTURED: captured_log_text(log)}, said=tuple(_captured_lines(log)))
+
+
+def _captured_lines(log: CapturedLog) -> Iterator[str]:
+    """Yield what the capture has of the host's history, and what it has not."""
+    times = [*(line.at_s for line in log.lines), *(entry.at_s for entry in log.ours)]
+    first = min(times, default=None)
+    since = f", since {time.strftime('%Y-%m-%d %H:%M', time.localtime(first))}" if first is not None else ""
+    own = f"and {len(log.ours):,} of its jobs, changes and benchmarks" if log.ours else ""
+    lines = f"{len(log.lines):,} lines of its logs, those that raidtui history uses"
+    yield f"In it are {lines}{since}{', ' if own else ''}{own}."
+    yield from (f"not in it: {trouble.sentence}" for trouble in log.troubles)
 
 
 def _read_all(root: HostReader, reading: _Reading) -> tuple[Sequence[Entry], Sequence[LogTrouble]]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
+from raidtui.command.plan_output import add_destroy
 from raidtui.features.reshape.backup_places import read_backup_place
+from raidtui.frame.feature import Verbs
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Survey
 
-GROWING = frozenset({"convert", "grow", "grow-chunk", "journal", "shrink"})
 
-
-def add_grow_arguments(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
+def _add(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
     """Add the verbs.
 
     Args:
@@ -72,17 +72,6 @@ def add_grow_arguments(verb: Callable[[str, str], argparse.ArgumentParser]) -> N
     add_destroy(journal)
 
 
-def add_destroy(parser: argparse.ArgumentParser) -> None:
-    """Add the option that names arrays which may be destroyed."""
-    parser.add_argument(
-        "--destroy",
-        action="append",
-        default=[],
-        metavar="NAME|UUID",
-        help="an array that is not running and may be destroyed: its name or UUID",
-    )
-
-
 def _add_devices(parser: argparse.ArgumentParser, words: str) -> None:
     parser.add_argument("--add", dest="devices", nargs="+", default=[], metavar="DEVICE", help=words)
     add_destroy(parser)
@@ -112,7 +101,7 @@ def _add_reshape(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def grow_plan_of(
+def _plan(
     root: HostReader, arguments: argparse.Namespace, array: Array, survey: Survey, names: dict[str, str]
 ) -> Plan | Refusal:
     """Return the plan of one of these verbs.
@@ -173,3 +162,8 @@ def grow_plan_of(
 
         return plan_larger(survey, array, tuple(names[word] for word in arguments.larger), options)
     return plan_grow(survey, array, added, slots=arguments.slots, options=options)
+
+
+VERBS = Verbs(
+    names=frozenset({"convert", "grow", "grow-chunk", "journal", "shrink"}), add=_add, of_array=_plan
+)

@@ -6,14 +6,13 @@ import argparse
 from collections.abc import Callable
 
 from raidtui.command.device_names import kernel_name
+from raidtui.frame.feature import Verbs
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 
-CACHES = frozenset({"cache-flush", "cache-detach"})
 
-
-def add_cache_arguments(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
+def _add(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
     """Add the verbs.
 
     Args:
@@ -28,7 +27,7 @@ def add_cache_arguments(verb: Callable[[str, str], argparse.ArgumentParser]) -> 
     )
 
 
-def cache_plan_of(root: HostReader, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
+def _plan(root: HostReader, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
     """Return the plan of one of these verbs.
 
     Args:
@@ -52,3 +51,6 @@ def cache_plan_of(root: HostReader, arguments: argparse.Namespace, snapshot: Sna
     if arguments.verb == "cache-flush":
         return plan_flush(snapshot, cache)
     return plan_detach(snapshot, cache, deletes=arguments.delete)
+
+
+VERBS = Verbs(names=frozenset({"cache-flush", "cache-detach"}), add=_add, of_host=_plan)

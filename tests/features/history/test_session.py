@@ -15,7 +15,7 @@ from raidtui.features.bench.results.run_store import Results
 from raidtui.features.history import own_entries
 from raidtui.features.history import session as timeline
 from raidtui.features.history.assembly import assemble
-from raidtui.features.history.captured import CAPTURED, captured_log_text
+from raidtui.features.history.captured import captured_log_text
 from raidtui.features.history.entries import Entry, Origin
 from raidtui.features.history.identity import ArrayToday, Today, subject_of
 from raidtui.features.history.patterns import Weight
@@ -28,7 +28,7 @@ from raidtui.host.tools import ToolOutput, output_path
 from raidtui.jobs.store import Job
 from raidtui.jobs.sync_book import SyncBook
 from raidtui.model.answer import AnswerKind
-from raidtui.model.log_line import LogGap
+from raidtui.model.log_line import CAPTURED, LogGap
 from raidtui.model.plan import Plan
 from raidtui.model.sync_record import RunEnd, SyncRecord, SyncRun
 from tests.features.bench.records import record

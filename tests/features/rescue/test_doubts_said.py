@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from msgspec.structs import replace
 
-from raidtui.app.commands import jobs
+from raidtui.command import following
 from raidtui.features.rescue.candidate_evidence import CandidateEvidence
 from raidtui.features.rescue.cli_search import result_dict, result_lines, status_of
 from raidtui.features.rescue.cli_try import _followed
@@ -45,7 +45,7 @@ def test_by_a_trial_and_its_plan(
 ) -> None:
     record = trial()
     record = replace(record, request=replace(record.request, evidence=EVIDENCE))
-    monkeypatch.setattr(jobs, "attach", lambda _: 0)
+    monkeypatch.setattr(following, "attach", lambda _: 0)
     monkeypatch.setattr("raidtui.features.rescue.trial.trials.await_trial", lambda _: None)
     monkeypatch.setattr(trial_record, "outcome_of", lambda _: OUTCOME)
     monkeypatch.setattr(trial_record, "record_of", lambda _: record)

@@ -6,7 +6,7 @@ import pytest
 
 from raidtui.app.cli import build_parser
 from raidtui.app.commands.plan import make_plan
-from raidtui.features.reshape.cli_plan import GROWING
+from raidtui.features.reshape.cli_plan import VERBS
 from raidtui.host.mounts import MOUNTINFO
 from raidtui.host.tools import output_path
 from raidtui.model.plan import Plan, Refusal
@@ -160,6 +160,6 @@ def test_where_a_backup_file_may_lie(host: Host, path: str, why: str) -> None:
 
 def test_every_growing_verb_reads_the_members() -> None:
     """Room before and after the data is known from their superblocks alone."""
-    for verb in GROWING:
+    for verb in VERBS.names:
         scope = scope_of(verb, None, ("sdo",))
         assert (verb, scope.closely, scope.parts) == (verb, ("sdo",), True)

@@ -11,6 +11,7 @@ from raidtui.features.bench.results.run_record import RunRecord
 from raidtui.features.bench.screen.bench_view import BenchView
 from raidtui.frame.command import Command
 from raidtui.frame.commands import BENCH
+from raidtui.frame.pane import KnobPair
 from raidtui.view.units import counted
 
 if TYPE_CHECKING:
@@ -84,20 +85,14 @@ class BenchPane(BenchView):
 
         self._open_form(FormKind(kind), self._drafts.get(kind) or BenchDraft())
 
-    def measure_knob(self, knob: str, values: tuple[str, str], array: str) -> None:
-        """Fill in the form for two values of a knob.
-
-        Args:
-            knob: its name.
-            values: two of its values.
-            array: the title of the array that it is about; "" of none.
-        """
+    def measure(self, pair: KnobPair) -> None:
+        """See ``Pane.measure``."""
         from raidtui.features.bench.forms.form_draft import KNOB, BenchDraft, FormKind, with_text  # noqa: PLC0415
 
-        draft = BenchDraft(first=KNOB, knob=knob)
-        for side, value in zip("AB", values, strict=True):
-            draft = with_text(draft, f"{side} {knob}", value)
-        self._open_form(FormKind.AB, draft, array)
+        draft = BenchDraft(first=KNOB, knob=pair.knob)
+        for side, value in zip("AB", pair.values, strict=True):
+            draft = with_text(draft, f"{side} {pair.knob}", value)
+        self._open_form(FormKind.AB, draft, pair.array)
 
     def _open_form(self, kind: FormKind, draft: BenchDraft, array: str = "") -> None:
         flow = self._flow(f"bench.{'new' if kind == 'run' else kind}")

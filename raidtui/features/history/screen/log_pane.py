@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.message import Message
 from textual.timer import Timer
 
 from raidtui.first_frame import SMALLEST
@@ -55,18 +54,6 @@ class LogPane(Pane):
 
     ID = "log-pane"
     BINDINGS: ClassVar[list[BindingType]] = [each for command in LOG for each in command.bindings]
-
-    class JumpWanted(Message):
-        """The array or the disk that a row is about shall be shown.
-
-        Args:
-            array: the array's key; "" for none.
-            disk: the disk's name today; "" for none.
-        """
-
-        def __init__(self, array: str, disk: str) -> None:
-            super().__init__()
-            self.array, self.disk = array, disk
 
     def __init__(self, report: Report | None) -> None:
         super().__init__(report)
@@ -167,7 +154,7 @@ class LogPane(Pane):
             self.say(why)
             return
         array, disk = self._target()
-        self.post_message(self.JumpWanted(array, disk))
+        self.post_message(self.Wanted("arrays" if array else "wear", array or disk))
 
     def _target(self) -> tuple[str, str]:
         """Return the key of the array and the name of the disk that the chosen row is about."""

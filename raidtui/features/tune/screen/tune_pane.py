@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from msgspec.structs import replace
 from textual.binding import BindingType
-from textual.message import Message
 from textual.timer import Timer
 
 from raidtui.features.tune.screen.knob_view import KnobView
@@ -16,6 +15,7 @@ from raidtui.features.tune.screen.tune_detail import title_of
 from raidtui.features.tune.screen.tune_rows import KnobRow
 from raidtui.frame.command import Command
 from raidtui.frame.commands import TUNE
+from raidtui.frame.pane import KnobPair
 from raidtui.frame.screen_shell import later
 from raidtui.model.knob import KnobScope, neighbours
 from raidtui.model.plan import Harm, Plan, Refusal
@@ -42,21 +42,6 @@ class TunePane(KnobView):
     """``KnobView`` with the keys that change something."""
 
     BINDINGS: ClassVar[list[BindingType]] = [each for command in TUNE for each in command.bindings]
-
-    class MeasureWanted(Message):
-        """Two values of a knob shall be measured against each other.
-
-        Args:
-            knob: its key in ``raidtui.model.knob_table``.
-            values: the present one, and the other.
-            array: the title of the array to measure on; "" for none.
-        """
-
-        def __init__(self, knob: str, values: tuple[str, str], array: str) -> None:
-            super().__init__()
-            self.knob = knob
-            self.values = values
-            self.array = array
 
     _settling: Timer | None = None
 
@@ -263,7 +248,8 @@ class TunePane(KnobView):
         arrays = row.subject.arrays or (row.subject.name,)
         found = self.tuning.array(arrays[0]) if self.tuning is not None else None
         array = found.title if found is not None else ""
-        self.post_message(self.MeasureWanted(self.knob, (value.text, other), array))
+        pair = KnobPair(knob=self.knob, values=(value.text, other), array=array)
+        self.post_message(self.Wanted("bench", pair=pair))
 
     def action_undo(self) -> None:
         """Undo the last change."""

@@ -96,7 +96,7 @@ async def test_a_console_that_only_looks_says_so(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(kernel, "readonly", True)
     async with running(kernel) as pilot:
         await at(pilot, WhyScreen, "a")
-        await until(pilot, lambda: "This console only looks (--readonly)" in screen_text(pilot))
+        await until(pilot, lambda: "A console that only looks (--readonly)" in screen_text(pilot))
         assert "root" not in screen_text(pilot)
         assert await closed(pilot, "escape") == "read-only: started with --readonly"
 

@@ -1,0 +1,31 @@
+"""``raidtui plan boot``: its arguments, and its plan."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from raidtui.command.device_names import kernel_name
+from raidtui.features.boot.session import boot_plan
+from raidtui.frame.feature import Verbs
+from raidtui.host.readers.host_reader import HostReader
+from raidtui.model.plan import Plan, Refusal
+from raidtui.model.snapshot import Snapshot
+
+
+def _add(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
+    boot = verb(
+        "boot", "a boot loader for a disk, an initramfs or GRUB's menu made again, nofail for a line of fstab"
+    )
+    boot.add_argument("part", choices=("loader", "initramfs", "menu", "fstab"))
+    boot.add_argument("about", metavar="DISK|KERNEL|LINE", nargs="?", default="")
+
+
+def _plan(root: HostReader, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
+    del snapshot
+    is_disk = arguments.part == "loader" and arguments.about
+    about = kernel_name(root, arguments.about) if is_disk else arguments.about
+    return boot_plan(root, arguments.part, about)
+
+
+VERBS = Verbs(names=frozenset({"boot"}), add=_add, of_host=_plan)
