@@ -1,6 +1,7 @@
 """What all tests share: a fixed environment, and where the accepted pictures are.
 
-Pictures are ``snapshots/<module>/<test>.svg`` beside the tests, ``test_`` left out. One that no test asks for
+Pictures are ``snapshots/<module>/<test>.svg`` beside the tests, ``test_`` left out; screens as text are
+sections of ``snapshots/<module>.txt`` (tests/frame/goldens.py). One that no test asks for
 fails a run of all screens, and goes with ``--snapshot-update``.
 
 Several workers (``-n``) share the files out: a file goes to one of them, and so do all tests with the guest
@@ -26,9 +27,10 @@ from syrupy.types import SnapshotIndex
 
 from tests.extent import WHOLE
 from tests.features.alerts.servers import Web, web_server
-from tests.frame.stage_fixtures import ask, hurried, shows, staged_clock
+from tests.frame.goldens import Golden, unused_goldens
+from tests.frame.stage_fixtures import ask, draws, hurried, shows, staged_clock
 
-__all__ = ["ask", "hurried", "shows", "staged_clock"]
+__all__ = ["ask", "draws", "hurried", "shows", "staged_clock"]
 
 HERE = Path(__file__).parent
 PICTURES = HERE.parent / "snapshots"
@@ -74,8 +76,8 @@ def pytest_configure() -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> object:
     result = yield
-    for path in getattr(terminalreporter.config, "unused_pictures", ()):
-        terminalreporter.line(f"no test asks for {path.relative_to(PICTURES.parent)}", red=True)
+    for name in getattr(terminalreporter.config, "unused_pictures", ()):
+        terminalreporter.line(f"no test asks for {name}", red=True)
     return result
 
 
@@ -95,6 +97,7 @@ def pytest_testnodedown(node: Any) -> None:
     """Take over which pictures a worker's tests asked for."""
     reported = getattr(node, "workeroutput", {})
     Picture.asked_for.update(map(Path, reported.get("pictures", ())))
+    Golden.asked_for.update(map(tuple, reported.get("goldens", ())))
     node.config.whole_ui = reported.get("whole_ui", False)
 
 
@@ -102,14 +105,17 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if "PYTEST_XDIST_WORKER" in os.environ:
         output = session.config.workeroutput  # type: ignore[attr-defined]
         output["pictures"] = [str(path) for path in Picture.asked_for]
+        output["goldens"] = [list(each) for each in Golden.asked_for]
         output["whole_ui"] = _ran_all_of_ui(session)
         return
     ran_through = session.exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
     if not ran_through or not getattr(session.config, "whole_ui", _ran_all_of_ui(session)):
         return
-    unused = sorted(set(PICTURES.rglob("*.svg")) - Picture.asked_for)
-    if session.config.getoption("update_snapshots"):
-        for path in unused:
+    updates = session.config.getoption("update_snapshots")
+    paths = sorted(set(PICTURES.rglob("*.svg")) - Picture.asked_for)
+    unused = [str(path.relative_to(PICTURES)) for path in paths] + unused_goldens(drop=updates)
+    if updates:
+        for path in paths:
             path.unlink()
     elif unused:
         session.config.unused_pictures = unused  # type: ignore[attr-defined]

@@ -18,13 +18,13 @@ THROTTLED = PICTURES / "readme" / "throttled.svg"
 SIZE = (100, 24)
 
 
-def test_arrays(shows: Callable[..., None]) -> None:
+def test_arrays(draws: Callable[..., None]) -> None:
     kernel = Kernel(*ARRAYS["optimal"])
 
     async def live(pilot: Paces) -> None:
         await play(pilot, kernel, resync_life())
 
-    shows(staged(kernel), size=(104, 36), prepare=live)
+    draws(staged(kernel), size=(104, 36), prepare=live)
 
 
 async def test_throttled(request: pytest.FixtureRequest) -> None:

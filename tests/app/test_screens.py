@@ -268,18 +268,18 @@ THEMED: Sequence[str] = ("light", "high-contrast", "ansi")
 
 
 @pytest.mark.parametrize("theme", THEMED)
-def test_theme(shows: Shows, theme: str) -> None:
-    shows(staged(Kernel(raid6(failed=("sdk",)), *RESYNC), theme=theme), prepare=pressing("down"))
+def test_theme(draws: Shows, theme: str) -> None:
+    draws(staged(Kernel(raid6(failed=("sdk",)), *RESYNC), theme=theme), prepare=pressing("down"))
 
 
 @pytest.mark.parametrize("theme", THEMED)
-def test_theme_of_a_dialog(shows: Shows, theme: str) -> None:
-    shows(staged(Kernel(*RESYNC), theme=theme), prepare=pressing("l", "p"))
+def test_theme_of_a_dialog(draws: Shows, theme: str) -> None:
+    draws(staged(Kernel(*RESYNC), theme=theme), prepare=pressing("l", "p"))
 
 
-def test_no_color(shows: Shows, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_color(draws: Shows, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    shows(staged(Kernel(raid6(failed=("sdk",)), *RESYNC), theme=None))
+    draws(staged(Kernel(raid6(failed=("sdk",)), *RESYNC), theme=None))
 
 
 def test_broken_theme(shows: Shows, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import pytest
 from textual._context import active_app
+from textual.app import App
+from textual.pilot import Pilot
 from textual.widgets import Input
 
 from raidtui.demo.demo_host import DemoReader
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.monitor.sampler import Sampler
 from tests.features.bench.forms.choices import Asked
+from tests.frame.goldens import Golden, golden_of
 from tests.frame.staging import SMALL, Prepares, StagedApp
 
 Compares = Callable[..., bool]
@@ -56,8 +61,30 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def shows(snap_compare: Compares) -> Callable[..., None]:
-    """Compare the screen with the accepted picture."""
+def shows(request: pytest.FixtureRequest) -> Callable[..., None]:
+    """Compare the screen with the accepted text of it."""
+    golden = Golden(request.node)
+
+    def compare(app: App[Any], *, size: tuple[int, int] = SMALL, prepare: Prepares | None = None) -> None:
+        now = app.run(headless=True, size=size, auto_pilot=partial(_look, prepare=prepare))
+        assert now is not None
+        golden.compare(now, accepts=request.config.getoption("update_snapshots"))
+
+    return compare
+
+
+async def _look(pilot: Pilot[Any], *, prepare: Prepares | None) -> None:
+    if prepare is not None:
+        await prepare(pilot)
+    for _wait in range(2):
+        await pilot.pause()
+        await pilot.wait_for_scheduled_animations()
+    pilot.app.exit(golden_of(pilot.app))
+
+
+@pytest.fixture
+def draws(snap_compare: Compares) -> Callable[..., None]:
+    """Compare the screen with the accepted picture of it, for colours and for the README."""
 
     def compare(app: StagedApp, *, size: tuple[int, int] = SMALL, prepare: Prepares | None = None) -> None:
         assert snap_compare(app, terminal_size=size, run_before=prepare)
