@@ -79,8 +79,9 @@ def test_hits_alone_over_time(shows: Shows) -> None:
 
 
 @SIZES
-def test_heat_map(shows: Shows, size: tuple[int, int]) -> None:
-    shown(shows, lambda: comparison(HEAT, start="heat"), size=size)
+def test_heat_map(draws: Shows, size: tuple[int, int]) -> None:
+    """A picture, which docs/keys.md shows: colours stand for figures."""
+    shown(draws, lambda: comparison(HEAT, start="heat"), size=size)
 
 
 def test_heat_map_of_yours(shows: Shows) -> None:
