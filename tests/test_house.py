@@ -47,6 +47,13 @@ def test_what_is_declared_is_imported_and_the_reverse() -> None:
     assert imported - set(sys.stdlib_module_names) - {"raidtui"} == declared
 
 
+def test_of_a_feature_the_screen_alone_imports_textual() -> None:
+    features = {path: tree for path, tree in _modules().items() if "features" in path.parts}
+    drawn = {path for path, tree in features.items() if {"textual", "rich"} & set(_imported(tree))}
+    assert drawn
+    assert [str(path.relative_to(HOUSE)) for path in drawn if path.parent.name != "screen"] == []
+
+
 def test_every_folder_of_tests_is_collected(request: pytest.FixtureRequest) -> None:
     """Pytest passes over folders by their names: without this, all that is in them is silently not run."""
     passed_over = request.config.getini("norecursedirs")

@@ -8,6 +8,7 @@ import gc
 import os
 import signal
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual.binding import BindingType
@@ -26,6 +27,7 @@ from raidtui.frame.textual_private import DefectHooks, driver_of, drop_extra_wid
 from raidtui.frame.themes import Themes
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.finding import Event, EventKind, Tone
+from raidtui.model.plan import Plan, Refusal
 from raidtui.plans.target import needs_root
 from raidtui.view.palette import choose_theme
 from raidtui.watch.session import Session
@@ -185,6 +187,14 @@ class RaidApp(DefectHooks, KeyOrderApp):
     async def ask(self, screen: Screen[T]) -> T | None:
         """Show a dialog or page, and return its answer; None where it was left."""
         return await self.push_screen_wait(screen)
+
+    async def plan_of(self, order: Sequence[str]) -> Plan | Refusal:
+        """Return the plan that an order prints, or why there is none."""
+        from raidtui.app.commands.plan import plan_of_words  # noqa: PLC0415
+
+        root = self._root.apart() or self._root
+        work = partial(plan_of_words, root, order)
+        return await (self.session.loop.aside(work) if root.live else self.session.loop.work(work))
 
     def after_drawing(self, call: Callable[[], object]) -> None:
         """Call something once the screen is drawn."""

@@ -18,6 +18,7 @@ from raidtui.features.stack.feature import FEATURE as STACK
 from raidtui.features.tune.feature import FEATURE as TUNE
 from raidtui.features.wear.feature import FEATURE as WEAR
 from raidtui.frame.feature import Feature
+from raidtui.watch.past import keep_reader
 
 FEATURES: tuple[Feature, ...] = (
     ARRAYS,
@@ -37,3 +38,7 @@ FEATURES: tuple[Feature, ...] = (
     RESHAPE,
 )
 """In the order of the help."""
+
+for _feature in FEATURES:
+    if _feature.past is not None:
+        keep_reader(_feature.name, _feature.past)

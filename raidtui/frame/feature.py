@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from raidtui.model.plan import Plan, Refusal
     from raidtui.model.snapshot import Snapshot
     from raidtui.model.survey import Survey
+    from raidtui.watch.past import PastReader
     from raidtui.watch.session import Session
     from raidtui.watch.watch import Report
 
@@ -99,6 +100,7 @@ class Feature(Struct, frozen=True, kw_only=True):
             by what the feature has done since; None for nothing.
         work: does a job of its own kind in this process, and returns the exit status; None for any other.
         capture: what it puts into a capture.
+        past: reads what it has kept of its own runs, for the history.
     """
 
     name: str
@@ -112,3 +114,4 @@ class Feature(Struct, frozen=True, kw_only=True):
     unrestored: Callable[[Session, Plan], Coroutine[Any, Any, Plan | None]] | None = None
     work: Callable[[HostReader, Job], int | None] | None = None
     capture: Callable[[HostReader], CapturedPart] | None = None
+    past: PastReader | None = None

@@ -11,6 +11,7 @@ from textual.widget import Widget
 from textual.worker import Worker
 
 from raidtui.model.finding import Event
+from raidtui.model.plan import Plan, Refusal
 from raidtui.watch.session import Session
 from raidtui.watch.shell import Shell
 from raidtui.watch.watch import Report
@@ -31,6 +32,13 @@ class ScreenShell(Shell, Protocol):
 
     async def ask(self, screen: Screen[T]) -> T | None:
         """Show a dialog or page, and return its answer; None where it was left."""
+
+    async def plan_of(self, order: Sequence[str]) -> Plan | Refusal:
+        """Return the plan that an order prints, or why there is none.
+
+        Args:
+            order: the words of ``raidtui plan VERB ...`` after ``raidtui``.
+        """
 
     def after_drawing(self, call: Callable[[], object]) -> None:
         """Call something once the screen is drawn."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
@@ -214,6 +214,18 @@ def make_plan(root: HostReader, arguments: argparse.Namespace) -> Plan | Refusal
     if of_feature is not None and of_feature.of_array is not None:
         return of_feature.of_array(root, arguments, array, survey, names)
     return _of_array(arguments, array, survey, names)
+
+
+def plan_of_words(root: HostReader, words: Sequence[str]) -> Plan | Refusal:
+    """Return the plan that an order of ours prints.
+
+    Args:
+        root: the host.
+        words: as after ``raidtui``, from ``plan`` on.
+    """
+    parser = argparse.ArgumentParser(prog="raidtui plan")
+    add_arguments(parser)
+    return make_plan(root, parser.parse_args(words[1:]))
 
 
 def _gone_already(

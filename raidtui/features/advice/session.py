@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import TypeVar
 
 from msgspec import Struct
@@ -18,8 +17,6 @@ from raidtui.features.advice.ignored import (
     read_ignored,
     why_ignored,
 )
-from raidtui.features.boot.session import boot_plan
-from raidtui.features.tune.session import Tuner
 from raidtui.host.block import BLOCK
 from raidtui.host.controllers import read_hidden_nvme, read_ide_disks
 from raidtui.host.drive_caches import read_drive_caches
@@ -32,15 +29,14 @@ from raidtui.host.watch_facts import read_watchers
 from raidtui.jobs.journal import who
 from raidtui.jobs.last_look import keep_look
 from raidtui.model.advice_count import AdviceCount
-from raidtui.model.alert_setup import AlertRequest
 from raidtui.model.finding import Severity
 from raidtui.model.plan import Plan, Refusal, RefusalCode
-from raidtui.model.snapshot import Snapshot
 from raidtui.model.stack import Stack, StackKind
 from raidtui.model.survey import Survey
 from raidtui.monitor.boot.boot_check import look_at_boot
 from raidtui.monitor.sampler import Sampler
 from raidtui.monitor.stack.stack_reader import StackReader
+from raidtui.monitor.tuning_reader import TuningReader
 from raidtui.monitor.wear.ledger import LedgerError
 from raidtui.monitor.wear.ledger_entries import DAY_S, LedgerEntry
 from raidtui.monitor.wear.readings import WearReader
@@ -84,11 +80,6 @@ class AdviceSession:
         """Return what is found now."""
         return await self._work(lambda: read_advice(self._root, keeps=self.keeps))
 
-    async def boot_plan(self, each: Advice) -> Plan | Refusal:
-        """Return the plan of advice about the boot, whose order is ``plan boot``, or why there is none."""
-        part, about = (*each.order[2:], "")[:2]
-        return await self._work(lambda: boot_plan(self._root, part, about))
-
     @property
     def keeps(self) -> bool:
         """Whether what is ignored is kept: only of the live host."""
@@ -99,18 +90,6 @@ class AdviceSession:
         if self._root.readonly:
             return READONLY
         return "" if self.keeps else "this is not the live host, and what is ignored is not kept here"
-
-    async def alerts_plan(self, snapshot: Snapshot, each: Advice) -> Plan | Refusal:
-        """Return the plan of the alerts that ``each.order`` prints.
-
-        Args:
-            snapshot: the arrays.
-            each: the advice.
-        """
-        from raidtui.features.alerts.alert_plan import read_alerts_plan  # noqa: PLC0415  (only who asks for it)
-
-        parts = tuple(word for flag, word in pairwise(each.order) if flag == "--only")
-        return await self._work(lambda: read_alerts_plan(self._root, snapshot, AlertRequest(parts=parts)))
 
     async def ignore(self, each: Advice, days: float | None, why: str) -> None:
         """Ignore a piece of advice.
@@ -240,7 +219,7 @@ def _advice(root: HostReader) -> tuple[tuple[Advice, ...], tuple[str, ...]]:
     snapshot = Sampler(root).sample()
     look = StackReader(root).look({array.name: array for array in snapshot.arrays}, wait=True)
     stack: Stack = look.meter.now
-    tuning = Tuner(root).read(snapshot)
+    tuning = TuningReader(root).read(snapshot)
     disks = _below_arrays(stack)
     ages, unaged = _ages(root)
     places = [place for node in stack.nodes.values() for place in node.file_system.mounts]

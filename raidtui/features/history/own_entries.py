@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import groupby, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from raidtui.features.bench.results.run_store import Results, ResultsError, results_path
 from raidtui.features.history.entries import Entry, Origin
 from raidtui.features.history.patterns import Weight
 from raidtui.jobs.journal import journal_path
@@ -20,6 +19,7 @@ from raidtui.jobs.sync_book import open_book
 from raidtui.model.check_words import ended_words
 from raidtui.model.log_line import LogGap, LogTrouble
 from raidtui.model.sync_record import SyncRecord, check_ends
+from raidtui.watch.past import past_runs
 
 _MOST_BYTES = 4 << 20
 _SAME_S = 2.0
@@ -32,12 +32,9 @@ def own_entries() -> tuple[tuple[Entry, ...], tuple[LogTrouble, ...]]:
         entries += _job(job)
     for record in open_book(live=True, writable=False).records():
         entries += _checks(record)
-    troubles: tuple[LogTrouble, ...] = ()
-    try:
-        entries += _benchmarks()
-    except ResultsError as error:
-        troubles = (LogTrouble(code=LogGap.DAMAGED, sentence=str(error)),)
-    return tuple(entries), troubles
+    runs, unread = past_runs()
+    entries += (_entry(run.at_s, Origin.BENCH, run.code, run.text) for run in runs)
+    return tuple(entries), tuple(LogTrouble(code=LogGap.DAMAGED, sentence=each) for each in unread)
 
 
 def _entry(
@@ -133,15 +130,3 @@ def _left_out(job: Job) -> str:
             if word in {"--fail", "--remove"}:
                 return name.removeprefix("/dev/")
     return ""
-
-
-def _benchmarks() -> Iterator[Entry]:
-    """Yield an entry for each benchmark; reading it does not create the file."""
-    if not results_path().exists():
-        return
-    with Results() as results:
-        records = results.runs()
-    for _, runs in groupby(records, key=lambda record: record.job):
-        first, *further = runs
-        more = f", {1 + len(further)} runs" if further else ""
-        yield _entry(first.at_s, Origin.BENCH, "bench", f"benchmark of {first.place}: {first.title}{more}")

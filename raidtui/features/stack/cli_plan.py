@@ -36,10 +36,10 @@ def _plan(root: HostReader, arguments: argparse.Namespace, snapshot: Snapshot) -
         snapshot: the present state.
     """
     from raidtui.features.stack.plan_caches import plan_detach, plan_flush  # noqa: PLC0415
-    from raidtui.features.tune.session import Tuner  # noqa: PLC0415
     from raidtui.model.knob import KnobScope  # noqa: PLC0415  (rarely needed)
+    from raidtui.monitor.tuning_reader import TuningReader  # noqa: PLC0415
 
-    caches = Tuner(root).read(snapshot).of(KnobScope.CACHE)
+    caches = TuningReader(root).read(snapshot).of(KnobScope.CACHE)
     word = arguments.cache
     names = {word, kernel_name(root, word)}
     cache = next((each for each in caches if {each.name, each.title} & names), None)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from raidtui.model.array import Array
+from raidtui.model.knob import KnobScope, Subject
+from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.stack.stack_reader import StackLook, StackReader
+from raidtui.monitor.tuning_reader import TuningReader
 from raidtui.watch.host_thread import HostThread
 from raidtui.watch.session import Session
 
@@ -27,3 +30,15 @@ class StackSession:
         if self._loop.root.live:
             return await self._thread.run(lambda: self._reader.look(arrays))
         return await self._loop.work(lambda: self._reader.look(arrays))
+
+    async def caches(self, snapshot: Snapshot) -> Sequence[Subject]:
+        """Return the caches with their knobs.
+
+        Args:
+            snapshot: the present state.
+        """
+
+        def work() -> Sequence[Subject]:
+            return TuningReader(self._loop.root).read(snapshot).of(KnobScope.CACHE)
+
+        return await (self._thread.run(work) if self._loop.root.live else self._loop.work(work))

@@ -85,15 +85,12 @@ class Tuner:
     def __init__(
         self, root: HostReader, *, record: UndoRecord | None = None, journal: Journal | None = None
     ) -> None:
-        from raidtui.host.knobs.knob_reader import KnobReader  # noqa: PLC0415
         from raidtui.jobs.journal import Journal, journal_path  # noqa: PLC0415
-        from raidtui.jobs.undo_record import open_record  # noqa: PLC0415
-        from raidtui.monitor.stack.cached_nodes import CacheReader  # noqa: PLC0415
+        from raidtui.monitor.tuning_reader import TuningReader  # noqa: PLC0415
 
         self._root = root
-        self._caches = CacheReader(root)
-        self._reader = KnobReader(root)
-        self.record = record or open_record(root)
+        self._reader = TuningReader(root, record)
+        self.record = self._reader.record
         self.journal = journal or Journal(journal_path() if root.live else None)
 
     @property
@@ -110,7 +107,6 @@ class Tuner:
     def forget(self) -> None:
         """Read rules, profiles and configuration files afresh next time."""
         self._reader.forget()
-        self._caches.forget()
 
     def read(self, snapshot: Snapshot, erc: Mapping[str, ErrorRecovery | None] | None = None) -> Tuning:
         """Return all knobs, with who has set them.
@@ -119,11 +115,7 @@ class Tuner:
             snapshot: the present state.
             erc: by the disk's name, the timeouts (SCT ERC) of the disks that were asked; None: it has none.
         """
-        caches = self._caches.read(snapshot.arrays)
-        tuning = self._reader.read(snapshot, self.record.changed(), erc, caches)
-        return (
-            replace(tuning, lacks=(*tuning.lacks, *self._caches.unknown)) if self._caches.unknown else tuning
-        )
+        return self._reader.read(snapshot, erc)
 
     def carry_out(self, plan: Plan, snapshot: Snapshot, before: Tuning) -> TuneResult | Refusal:
         """Carry a plan out, record how it is undone, and read the values again.

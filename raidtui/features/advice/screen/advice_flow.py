@@ -24,13 +24,10 @@ async def mend(shell: ScreenShell, each: Advice) -> None:
     report = shell.report
     if report is None:
         return
-    if each.order[:2] == ("plan", "boot"):
-        made = await shell.session.of(AdviceSession).boot_plan(each)
-        await PlanFlow(shell).end(made, {}, of=f"{each.subject}: ")
-        return
     snapshot = report.snapshot
-    if each.order[:2] == ("plan", "alerts"):
-        await PlanFlow(shell).end(await shell.session.of(AdviceSession).alerts_plan(snapshot, each), {})
+    if each.order[:2] != ("plan", "bitmap"):
+        of = f"{each.subject}: " if each.order[1] == "boot" else ""
+        await PlanFlow(shell).end(await shell.plan_of(each.order), {}, of=of)
         return
     array = next((array for array in snapshot.arrays if array.title == each.subject), None)
     with surveying(shell, snapshot, storage.form_scope(each.order[1], array, snapshot)) as found:

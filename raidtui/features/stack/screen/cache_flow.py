@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from raidtui.features.stack.plan_caches import flush_and_detach
-from raidtui.features.tune.session import TuneSession
+from raidtui.features.stack.session import StackSession
 from raidtui.frame.choose import Choice, Option
 from raidtui.frame.plan_flow import PlanFlow
 from raidtui.frame.screen_shell import ScreenShell
-from raidtui.model.knob import KnobScope
 from raidtui.model.plan import Plan, Refusal
 
 
@@ -23,10 +22,10 @@ async def offer_caches(shell: ScreenShell) -> None:
     snapshot = report.snapshot
     choice = Choice("Caches", nothing="no cache is known here")
     choice.show_options((), "reading the caches …")
-    tuning = await shell.session.of(TuneSession).read(snapshot, afresh=True)
+    caches = await shell.session.of(StackSession).caches(snapshot)
     made: dict[str, Plan | Refusal] = {}
     options = []
-    for cache in tuning.of(KnobScope.CACHE):
+    for cache in caches:
         for key, words, planner in flush_and_detach(cache):
             name = f"{key} {cache.name}"
             plan = made[name] = planner(snapshot, cache)
