@@ -20,7 +20,7 @@ SAME_NAME = {
     "plan": "the record in model/, the subcommand in app/commands/",
 }
 """Modules of one name on several floors, with what they share."""
-ROLES = re.compile(r"cli(?:_\w+)?|session(?:_\w+)?|demo|feature")
+ROLES = re.compile(r"cli(?:_\w+)?|session(?:_\w+)?|demo|feature|keys")
 """What each feature may have a module of."""
 
 

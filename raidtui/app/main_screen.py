@@ -17,10 +17,22 @@ from textual.widget import Widget
 
 from raidtui.features.arrays.screen.array_rows import counts_of
 from raidtui.features.arrays.screen.arrays_pane import ArraysPane
+from raidtui.features.arrays.screen.keys import (
+    ASSEMBLE,
+    CANCEL,
+    GIVE_BACK,
+    LOCATE,
+    PACE,
+    REMOVE,
+    SCOPE,
+    STOP,
+    UNDO,
+    ZERO,
+)
 from raidtui.features.arrays.screen.slider import Slider
 from raidtui.first_frame import SMALLEST, TABS
 from raidtui.frame.command import Command, shown
-from raidtui.frame.commands import EVERYWHERE, FILTER, FURTHER, GIVE_BACK, HELP, PACE, PALETTE, SCOPE
+from raidtui.frame.commands import BUILD, EVERYWHERE, FILTER, HELP, HOLD, JOBS, PALETTE, QUIT
 from raidtui.frame.lines import Lines
 from raidtui.frame.painting import PaintingScreen
 from raidtui.frame.pane import SEVERITY_ROLES, Pane
@@ -47,6 +59,8 @@ if TYPE_CHECKING:
 _KEEP_EVENTS = 2000
 _TONES = {"warn": Tone.WARN, "bad": Tone.BAD}
 _ARROWS = frozenset({"tune.less", "tune.more"})
+_FURTHER = (SCOPE, GIVE_BACK, UNDO, REMOVE, STOP, BUILD, JOBS, LOCATE, ASSEMBLE, CANCEL, ZERO, HOLD, QUIT)
+"""What the footer shows besides in windows wider than 80 columns, the most useful first."""
 
 
 class MainScreen(PaintingScreen):
@@ -285,7 +299,7 @@ class MainScreen(PaintingScreen):
         elif self.pane == "arrays":
             offered = {command.id: (command, label, can) for command, label, can in self.arrays.foot()}
             first = [each for each in offered.values() if each[0].foot]
-            further = [offered.get(command.id, (command, command.label, True)) for command in FURTHER]
+            further = [offered.get(command.id, (command, command.label, True)) for command in _FURTHER]
             items = [self._item(*each) for each in first]
         else:
             offered_here = [each for each in self.in_view.foot() if each[0].id not in _ARROWS]
@@ -293,7 +307,7 @@ class MainScreen(PaintingScreen):
             items += [self._item(*each) for each in offered_here if each[0].foot]
             items += [self._item(FILTER)] if self.pane == "log" else []
             further = [each for each in offered_here if not each[0].foot]
-            further += [(command, command.label, True) for command in FURTHER if command in EVERYWHERE]
+            further += [(command, command.label, True) for command in _FURTHER if command in EVERYWHERE]
         last = (self._item(HELP), self._item(PALETTE))
         further = further if width > FOOTER_NARROW else []
         return footer_line(items, [self._item(*each) for each in further], last, width)

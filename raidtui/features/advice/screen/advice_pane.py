@@ -9,10 +9,10 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from raidtui.features.advice.screen.advice_lines import Row, card_lines, row_line, rule_line, unread_lines
+from raidtui.features.advice.screen.keys import ADVICE
 from raidtui.features.advice.session import AdviceLook, AdviceSession
 from raidtui.first_frame import SMALLEST
 from raidtui.frame.command import Command
-from raidtui.frame.commands import ADVICE
 from raidtui.frame.lines import Lines, ScrollLines
 from raidtui.frame.pane import ReadingPane, RowList
 from raidtui.frame.screen_shell import later

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 
+from raidtui.features.arrays.screen.keys import ADD, ASSEMBLE, FAIL, PAUSE, REMOVE
 from raidtui.features.arrays.screen.speed_chart import LABEL, speed_lines, text_parts
 from raidtui.frame.chart import bar
-from raidtui.frame.commands import ADD, ASSEMBLE, FAIL, PAUSE, REMOVE
 from raidtui.frame.pane import SEVERITY_ROLES
 from raidtui.model.array import Array, Member
 from raidtui.model.array_sync import Phase

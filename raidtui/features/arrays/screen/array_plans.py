@@ -9,8 +9,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from raidtui.features.arrays.screen.array_rows import is_down
+from raidtui.features.arrays.screen.keys import ARRAYS, ASSEMBLE
 from raidtui.frame.command import Command
-from raidtui.frame.commands import ARRAYS, ASSEMBLE
 from raidtui.frame.screen_shell import ScreenShell
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal, RefusalCode
@@ -38,7 +38,7 @@ def plan_of(
     """Return what a command would do now; None for commands that change nothing.
 
     Args:
-        command_id: as in ``raidtui.frame.commands``.
+        command_id: of a ``Command``.
         report: the last report; None before the first.
         key: of the chosen array, if one is.
         system_scope: whether the sliders move the system's limits.

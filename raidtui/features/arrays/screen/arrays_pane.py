@@ -25,11 +25,11 @@ from raidtui.features.arrays.screen.array_rows import (
     ordered,
     shared_titles,
 )
+from raidtui.features.arrays.screen.keys import ARRAYS, ASSEMBLE
 from raidtui.features.arrays.screen.limit_sliders import LimitSliders
 from raidtui.features.arrays.screen.slider import Slider
 from raidtui.first_frame import SMALLEST
 from raidtui.frame.command import Command
-from raidtui.frame.commands import ARRAYS, ASSEMBLE
 from raidtui.frame.lines import Lines, ScrollLines
 from raidtui.frame.pane import Pane, RowList
 from raidtui.frame.screen_shell import later

@@ -9,8 +9,8 @@ from textual.binding import BindingType
 
 from raidtui.features.bench.results.run_record import RunRecord
 from raidtui.features.bench.screen.bench_view import BenchView
+from raidtui.features.bench.screen.keys import BENCH
 from raidtui.frame.command import Command
-from raidtui.frame.commands import BENCH
 from raidtui.frame.pane import KnobPair
 from raidtui.view.units import counted
 

@@ -19,10 +19,11 @@ from raidtui.features.bench.screen.history_lines import (
     history_head,
     history_line,
 )
+from raidtui.features.bench.screen.keys import STOP_BENCH
 from raidtui.features.bench.screen.live_lines import live_lines
 from raidtui.features.bench.session import BenchHistory, BenchSession
 from raidtui.first_frame import SMALLEST
-from raidtui.frame.commands import DOWN, STOP_BENCH, UP
+from raidtui.frame.commands import DOWN, UP
 from raidtui.frame.lines import Lines, ScrollLines
 from raidtui.frame.pages import wrapped
 from raidtui.frame.pane import Pane

@@ -13,9 +13,9 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.timer import Timer
 
+from raidtui.features.history.screen.keys import LOG
 from raidtui.first_frame import SMALLEST
 from raidtui.frame.command import Command
-from raidtui.frame.commands import LOG
 from raidtui.frame.lines import Lines, ScrollLines
 from raidtui.frame.pane import Pane, RowList
 from raidtui.frame.screen_shell import later

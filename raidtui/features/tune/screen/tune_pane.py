@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from textual.binding import BindingType
 from textual.timer import Timer
 
+from raidtui.features.tune.screen.keys import TUNE
 from raidtui.features.tune.screen.knob_view import KnobView
 from raidtui.features.tune.screen.tune_detail import title_of
 from raidtui.features.tune.screen.tune_rows import KnobRow
 from raidtui.frame.command import Command
-from raidtui.frame.commands import TUNE
 from raidtui.frame.pane import KnobPair
 from raidtui.frame.screen_shell import later
 from raidtui.model.knob import KnobScope, neighbours

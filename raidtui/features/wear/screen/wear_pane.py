@@ -10,13 +10,13 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.timer import Timer
 
+from raidtui.features.wear.screen.keys import WEAR
 from raidtui.features.wear.screen.self_test_flow import SelfTestFlow
 from raidtui.features.wear.screen.wear_detail import body_lines, history_lines
 from raidtui.features.wear.screen.wear_lines import disk_line, head_line, rule_line, running_self_test
 from raidtui.features.wear.session import WearSession
 from raidtui.first_frame import SMALLEST
 from raidtui.frame.command import Command
-from raidtui.frame.commands import WEAR
 from raidtui.frame.lines import Lines, ScrollLines
 from raidtui.frame.pane import ReadingPane, RowList
 from raidtui.frame.screen_shell import later
