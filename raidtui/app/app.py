@@ -192,9 +192,11 @@ class RaidApp(DefectHooks, KeyOrderApp):
         """Return the plan that an order prints, or why there is none."""
         from raidtui.app.commands.plan import plan_of_words  # noqa: PLC0415
 
-        root = self._root.apart() or self._root
+        root = self._root.thread_safe_copy() or self._root
         work = partial(plan_of_words, root, order)
-        return await (self.session.loop.aside(work) if root.live else self.session.loop.work(work))
+        return await (
+            self.session.loop.on_disk_thread(work) if root.live else self.session.loop.on_host_thread(work)
+        )
 
     def after_drawing(self, call: Callable[[], object]) -> None:
         """Call something once the screen is drawn."""
@@ -227,7 +229,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
 
         opening = [feature.opening_words for feature in self._features if feature.opening_words]
         for words in (storage.opening_words, *opening):
-            for sentence in await self.session.loop.aside(words):
+            for sentence in await self.session.loop.on_disk_thread(words):
                 self._say(sentence)
 
     def _know_features(self) -> None:

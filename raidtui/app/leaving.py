@@ -60,5 +60,5 @@ async def _restored(shell: ScreenShell, plan: Plan) -> bool:
         if outcome.failed is not None:
             shell.say(outcome.sentence, "bad")
             return False
-        await shell.session.loop.work(shell.session.loop.watch.record.drop_own)
+        await shell.session.loop.on_host_thread(shell.session.loop.watch.record.drop_own)
     return True

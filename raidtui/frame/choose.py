@@ -51,7 +51,7 @@ class Choice(FrameScreen[str]):
         again: called with the key of a refused row that Enter was pressed on, to read it again.
     """
 
-    takes_ahead = True
+    accepts_type_ahead = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", show=False),
         Binding("down,j", "move(1)", show=False),
@@ -98,7 +98,7 @@ class Choice(FrameScreen[str]):
             self._draw()
         self.release()
 
-    def holds(self, key: str) -> bool:
+    def holds_key(self, key: str) -> bool:
         """Whether a key waits: for rows that are still being read, or for the selected one."""
         if not self._options:
             return bool(self._words)

@@ -185,6 +185,6 @@ class KeyOrderApp(App[int]):
     def _hand_over(self, screen: Screen[Any]) -> None:
         held = tuple(self._held)
         self._held.clear()
-        if getattr(screen, "takes_ahead", False):
+        if getattr(screen, "accepts_type_ahead", False):
             for event in held:
                 forward_event(screen, event)

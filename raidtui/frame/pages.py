@@ -45,7 +45,7 @@ class FrameScreen(KeyHook, Dialog[T], Generic[T]):
     .frame-body { height: auto; min-height: 1; }
     """
     focused: Reactive[Widget | None] = Reactive(None, repaint=STOCK)
-    takes_ahead: ClassVar[bool] = False
+    accepts_type_ahead: ClassVar[bool] = False
     """Whether it takes keys typed before it was shown; never where a key confirms something."""
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "back", "Back", show=False),
@@ -107,14 +107,14 @@ class FrameScreen(KeyHook, Dialog[T], Generic[T]):
         Textual looks bindings up one message later: letters typed after this key would go to the field that
         the key is to leave.
         """
-        if event.key != "escape" and (self._ahead or self.holds(event.key)):
+        if event.key != "escape" and (self._ahead or self.holds_key(event.key)):
             self._ahead.append((event.key, event.character))
             event.stop()
             event.prevent_default()
         else:
             await self._press(event)
 
-    def holds(self, key: str) -> bool:
+    def holds_key(self, key: str) -> bool:
         """Whether a key waits for what is still being read; later keys wait with it."""
         del key
         return False
@@ -125,7 +125,7 @@ class FrameScreen(KeyHook, Dialog[T], Generic[T]):
             self.call_later(self._replay)
 
     async def _replay(self) -> None:
-        while self._ahead and self.is_current and not self.holds(self._ahead[0][0]):
+        while self._ahead and self.is_current and not self.holds_key(self._ahead[0][0]):
             event = events.Key(*self._ahead.popleft())
             if (collect := getattr(self, "on_key", None)) is not None:
                 collect(event)

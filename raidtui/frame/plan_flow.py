@@ -84,7 +84,9 @@ class PlanFlow:
     async def tried(self, plan: Plan) -> Plan | Refusal:
         """Return a plan, or why a folder that one of its steps writes to takes nothing."""
         loop = self._shell.session.loop
-        return (await loop.aside(lambda: refuse_unwritable(plan)) if loop.root.live else None) or plan
+        return (
+            await loop.on_disk_thread(lambda: refuse_unwritable(plan)) if loop.root.live else None
+        ) or plan
 
     async def offer(
         self,
@@ -110,7 +112,7 @@ class PlanFlow:
         if answer == SAVE:
             try:
                 with shell.writing():
-                    path = await session.loop.aside(lambda: storage.save_script(plan))
+                    path = await session.loop.on_disk_thread(lambda: storage.save_script(plan))
             except OSError as error:
                 shell.say(f"the script cannot be written: {error}")
             else:
@@ -125,9 +127,9 @@ class PlanFlow:
         try:
             with shell.writing():
                 job_id = await (
-                    session.loop.work(lambda: session.played.start(plan))
+                    session.loop.on_host_thread(lambda: session.played.start(plan))
                     if session.plays
-                    else session.loop.aside(lambda: storage.start_job(session.root, plan))
+                    else session.loop.on_disk_thread(lambda: storage.start_job(session.root, plan))
                 )
         except JobError as error:
             shell.say(str(error), "bad")
@@ -150,9 +152,9 @@ class PlanFlow:
         try:
             with shell.writing():
                 return await (
-                    session.loop.work(partial(session.played.give, command, job_id))
+                    session.loop.on_host_thread(partial(session.played.give, command, job_id))
                     if session.plays
-                    else session.loop.aside(partial(_give, command, job_id))
+                    else session.loop.on_disk_thread(partial(_give, command, job_id))
                 )
         except JobError as error:
             shell.say(str(error), "bad")
@@ -170,7 +172,7 @@ class PlanFlow:
         while True:
             view = JobView(job_id, title, partial(self._news, begun_after), acts=not session.root.readonly)
             command = await shell.ask(view)
-            session.loop.look()
+            session.loop.sample_soon()
             if command is None:
                 shell.say(f"{title}: {GOING if view.state in UNDER_WAY else view.state}", "plain")
                 return
@@ -187,8 +189,8 @@ class PlanFlow:
     async def _news(self, begun_after: int, job_id: str, since: int) -> storage.JobNews:
         session = self._shell.session
         if session.plays:
-            return await session.loop.work(partial(session.played.news, job_id, since))
-        return await session.loop.aside(lambda: storage.job_news(job_id, since, begun_after))
+            return await session.loop.on_host_thread(partial(session.played.news, job_id, since))
+        return await session.loop.on_disk_thread(lambda: storage.job_news(job_id, since, begun_after))
 
     async def jobs(self) -> None:
         """Show the last jobs, running and interrupted ones first, and follow the chosen one."""
@@ -200,9 +202,9 @@ class PlanFlow:
         async def fill() -> None:
             nonlocal found
             found = await (
-                session.loop.work(session.played.lines)
+                session.loop.on_host_thread(session.played.lines)
                 if session.plays
-                else session.loop.aside(storage.recent_jobs if session.root.live else tuple)
+                else session.loop.on_disk_thread(storage.recent_jobs if session.root.live else tuple)
             )
             choice.show_options(tuple(_job_option(job) for job in found))
 

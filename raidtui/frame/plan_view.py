@@ -165,10 +165,10 @@ def _end(plan: Plan) -> str:
 
 def _losses(plan: Plan, width: int, devices: Mapping[str, Device]) -> list[Line]:
     """Return each device that is overwritten, with its contents; empty ones, too."""
-    if plan.loses and not plan.losses:  # a plan of an earlier version
+    if plan.loss_sentences and not plan.losses:  # a plan of an earlier version
         return [
             [("Lost afterwards:", "bad")],
-            *(line for text in plan.loses for line in _wrapped(text, width, "bad", "  ")),
+            *(line for text in plan.loss_sentences for line in _wrapped(text, width, "bad", "  ")),
             [],
         ]
     lost = {loss.device: loss.what for loss in plan.losses}

@@ -64,7 +64,7 @@ class Surveying:
             self._steps = asyncio.ensure_future(self._all_steps())
 
     async def _all_steps(self) -> None:
-        work = self._session.loop.work
+        work = self._session.loop.on_host_thread
         while await work(self._reading.step) or self._reading.open:  # what was put in after the last step
             self._news.set()
         self._news.set()

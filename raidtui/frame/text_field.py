@@ -98,7 +98,7 @@ class TextFieldScreen(FrameScreen[T], Generic[T]):
         most: the most characters.
     """
 
-    takes_ahead = True
+    accepts_type_ahead = True
 
     def __init__(self, title: str, text: str, most: int) -> None:
         super().__init__(title)

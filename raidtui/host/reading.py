@@ -11,7 +11,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.host.block import BLOCK, DiskReader, candidate_names, map_candidates
-from raidtui.host.crew import Crew
 from raidtui.host.examine import (
     read_device,
     read_host,
@@ -29,6 +28,7 @@ from raidtui.host.probe import TogetherProbe
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.references import read_named
 from raidtui.host.smart.smart_names import has_smart
+from raidtui.host.thread_pool import ThreadPool
 from raidtui.host.udev import read_udev_entry, unsettled_devices
 from raidtui.model.disk import Disk
 from raidtui.model.snapshot import Snapshot
@@ -140,14 +140,14 @@ class Reading:
         notify: Callable[[], None] = lambda: None,
         asker: Asker | None = None,
     ) -> None:
-        apart = root.apart()
+        apart = root.thread_safe_copy()
         self._root = apart or root
         self.serial = apart is None
         """Whether only ``step`` reads."""
         self._snapshot = snapshot
         self._scope = scope
         self._asker = asker if scope.wear else None
-        self._crew = Crew(notify, threads=not self.serial)
+        self._crew = ThreadPool(notify, threads=not self.serial)
         self._light: dict[str, Device] = {}
         self._maps: frozenset[str] = frozenset()
         self._known = False

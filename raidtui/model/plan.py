@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from enum import IntEnum, StrEnum
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import force_setattr
 
 
@@ -194,7 +194,7 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         undo: steps that put things back, first to last.
         warning: what the confirmation says besides the steps.
         losses: data that is lost, by device: file systems, old arrays.
-        loses: the same, a sentence each. It follows from ``losses``.
+        loss_sentences: the same, a sentence each. It follows from ``losses``.
         notes: what else there is to know, a sentence each.
         grounds: what it rests on, a sentence each, the first the result: what a trial of it has shown.
         confirm: the word to type before anything is destroyed: the array's name.
@@ -213,7 +213,7 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     harm: Harm = Harm.HARMLESS
     warning: str = ""
     losses: tuple[Loss, ...] = ()
-    loses: tuple[str, ...] = ()
+    loss_sentences: tuple[str, ...] = field(default=(), name="loses")
     notes: tuple[str, ...] = ()
     grounds: tuple[str, ...] = ()
     confirm: str = ""
@@ -226,7 +226,7 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
 
     def __post_init__(self) -> None:
         if self.losses:
-            force_setattr(self, "loses", tuple(loss.sentence for loss in self.losses))
+            force_setattr(self, "loss_sentences", tuple(loss.sentence for loss in self.losses))
 
     @property
     def restores(self) -> bool:

@@ -157,5 +157,5 @@ def judged(plan: Plan) -> Plan:
         replace(step, destroys=True) if not step.destroys and _takes_data(step) else step
         for step in plan.steps
     )
-    destroys = bool(plan.loses or plan.losses) or any(_takes_data(step) for step in steps)
+    destroys = bool(plan.loss_sentences or plan.losses) or any(_takes_data(step) for step in steps)
     return replace(plan, steps=steps, harm=Harm.DESTROYS if destroys else plan.harm)

@@ -226,7 +226,7 @@ def _health_change(
         yield _health_event(new, array, now, before, findings)
 
 
-def first_words(snapshot: Snapshot, findings: Sequence[Finding]) -> tuple[Event, ...]:
+def initial_events(snapshot: Snapshot, findings: Sequence[Finding]) -> tuple[Event, ...]:
     """Return the events for the state at the start, so that the log is never empty.
 
     Of an array that is whole and is being synced, that it syncs is its state.

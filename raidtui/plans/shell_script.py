@@ -33,7 +33,7 @@ def plan_sentences(plan: Plan, files: Mapping[str, str] | None = None) -> list[s
     now = dict(files) if files is not None else None
     lines = [f"{plan.title} ({_HARM[plan.harm]})"]
     lines += [f"  {text}" for text in plan.grounds]
-    lines += [f"  lost afterwards: {text}" for text in plan.loses]
+    lines += [f"  lost afterwards: {text}" for text in plan.loss_sentences]
     lines += [f"  {text}" for text in (plan.warning, *plan.notes) if text]
     for number, step in enumerate(plan.steps, start=1):
         lines.append(f"{number:>3}  {step.command}")
@@ -167,7 +167,7 @@ def shell_script(plan: Plan) -> str:
         "#!/bin/sh",
         *(
             f"# {visible(text)}"
-            for text in (plan.title, *plan.grounds, *plan.loses, plan.warning, *plan.notes)
+            for text in (plan.title, *plan.grounds, *plan.loss_sentences, plan.warning, *plan.notes)
             if text
         ),
     ]

@@ -10,8 +10,8 @@ import os
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from raidtui.host.crew import Crew
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.thread_pool import ThreadPool
 from raidtui.model.array import Array
 from raidtui.model.array_sync import Phase
 from raidtui.view.units import SECTOR_BYTES, joined
@@ -29,9 +29,9 @@ class OriginWatch:
     """
 
     def __init__(self, root: HostReader, *, once: bool) -> None:
-        apart = root.apart()
+        apart = root.thread_safe_copy()
         self._root = apart or root
-        self._crew = Crew(threads=apart is not None, limit_s=_WAIT_S)
+        self._crew = ThreadPool(threads=apart is not None, limit_s=_WAIT_S)
         self._once = once
         self._found: dict[str, str] = {}
 

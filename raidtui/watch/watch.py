@@ -29,7 +29,7 @@ from raidtui.model.pace import PaceNews
 from raidtui.model.plan import Plan
 from raidtui.model.snapshot import Snapshot
 from raidtui.monitor.brakes import Brake, HeldBack, Stood, held_back_by
-from raidtui.monitor.events import diff, first_words
+from raidtui.monitor.events import diff, initial_events
 from raidtui.monitor.health import Judged, exit_status, healths_of, judge
 from raidtui.monitor.kernel_watch import Uevent
 from raidtui.monitor.sample_history import SampleHistory
@@ -162,7 +162,7 @@ class HostWatch:
             old, new = (_without_limits(each, pacing) for each in (self._before[0], lasting))
             events += diff(old, new, self._before[1], of_lasting)
         else:
-            events += first_words(snapshot, findings)
+            events += initial_events(snapshot, findings)
         self._before = (lasting, of_lasting)
         self.events.extend(events)
         return self._conclude(snapshot, findings, tuple(events), pacing)

@@ -101,9 +101,9 @@ class WatchLoop:
     def _on_change(self) -> None:
         _, uevents = self._changes.drain()
         self._uevents += uevents
-        self.look()
+        self.sample_soon()
 
-    def look(self) -> None:
+    def sample_soon(self) -> None:
         """Sample soon: something changed."""
         if not self._stopped:
             self._thread.after(_COALESCE_S, self._beat)
@@ -184,14 +184,14 @@ class WatchLoop:
     async def execute(self, plan: Plan, *, is_undo: bool = False) -> tuple[PlanOutcome, Report]:
         """Carry a plan out, and read the host again before anything else can: the report knows the change."""
         outcome, report = await self._thread.run(lambda: self._do(plan, is_undo))
-        self.look()
+        self.sample_soon()
         return outcome, report
 
-    async def work(self, work: Callable[[], T]) -> T:
+    async def on_host_thread(self, work: Callable[[], T]) -> T:
         """Do something with the host in its thread, where nothing else is done with it meanwhile."""
         return await self._thread.run(work)
 
-    async def aside(self, work: Callable[[], T]) -> T:
+    async def on_disk_thread(self, work: Callable[[], T]) -> T:
         """Do what needs no host, but a disk (journals, scripts), in a thread that nothing else waits for."""
         return await self._aside.run(work)
 

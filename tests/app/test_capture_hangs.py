@@ -27,7 +27,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_many_devices_do_not_add_up(calls: Path) -> None:
     root = CaptureReader(each_s=0.3)
-    apart = root.apart()
+    apart = root.thread_safe_copy()
     kinds = {
         reader.ask("mdadm", "--detail", f"/dev/md{n}").kind for n in range(9) for reader in (root, apart)
     }

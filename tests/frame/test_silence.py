@@ -29,7 +29,7 @@ async def hanging(pilot: Paces, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
 
     monkeypatch.setattr(loop.watch, "refresh", hang)
     try:
-        loop.look()
+        loop.sample_soon()
         await until(pilot, hangs.is_set, "the host hangs")
         yield
     finally:

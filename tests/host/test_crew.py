@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from raidtui.host.crew import Crew
 from raidtui.host.edges import LOOKED_AT_BYTES, may_have_superblock
 from raidtui.host.reading import Reading, ReadingScope, read_survey
+from raidtui.host.thread_pool import ThreadPool
 from raidtui.host.tools import ToolOutput
 from raidtui.model.answer import AnswerKind
 from raidtui.model.survey import Survey
@@ -28,7 +28,7 @@ def test_work_that_hangs_holds_up_none() -> None:
         assert answers.wait(ENDS_S)
         done.add(0)
 
-    crew = Crew(at_once=1, limit_s=0.0)
+    crew = ThreadPool(at_once=1, limit_s=0.0)
     crew.put("hangs", hang)
     for number in range(1, 20):
         crew.put(number, lambda number=number: done.add(number))  # type: ignore[misc]
@@ -46,7 +46,7 @@ def test_what_is_cancelled_is_not_begun() -> None:
         begun.set()
         assert answers.wait(ENDS_S)
 
-    crew = Crew(at_once=1)
+    crew = ThreadPool(at_once=1)
     crew.put("first", hang)
     crew.put("second", lambda: done.append(2))
     assert begun.wait(ENDS_S)
@@ -58,7 +58,7 @@ def test_what_is_cancelled_is_not_begun() -> None:
 
 
 def test_a_defect_is_raised_where_it_is_waited_for() -> None:
-    crew = Crew()
+    crew = ThreadPool()
     crew.put("broken", lambda: {}[0])  # type: ignore[index]
     with pytest.raises(KeyError):
         crew.wait(lambda: not crew.open)

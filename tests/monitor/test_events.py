@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from raidtui.model.array_sync import Stale
 from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.model.snapshot import Snapshot
-from raidtui.monitor.events import diff, first_words
+from raidtui.monitor.events import diff, initial_events
 from raidtui.monitor.health import judge
 from tests.hosts.trees import (
     COMPONENT_KIB,
@@ -373,7 +373,7 @@ def test_events_are_at_the_time_of_the_new_snapshot() -> None:
 
 def test_first_words() -> None:
     snapshot = snapshot_of(host_tree(raid1(), raid5(failed=("sdh",)), raid10(failed=("sdz",))))
-    assert lines(first_words(snapshot, judge(snapshot))) == [
+    assert lines(initial_events(snapshot, judge(snapshot))) == [
         ("health+", "root", "optimal"),
         (
             "health!!",
@@ -388,7 +388,7 @@ def test_first_words_of_what_is_being_synced() -> None:
     """That it is whole is not its state; that it is degraded is."""
     filling = raid10(members=("sda", "sde", "sdc", "sdd"), rebuilding=("sde",), sync=recover(5))
     snapshot = snapshot_of(host_tree(raid1(sync=resync(5)), filling))
-    words = lines(first_words(snapshot, judge(snapshot)))
+    words = lines(initial_events(snapshot, judge(snapshot)))
     assert [(subject, text.partition(":")[0]) for _, subject, text in words] == [
         ("root", "resync"),
         ("data", "is degraded"),

@@ -224,7 +224,7 @@ def test_levels() -> None:
 def test_a_device_with_a_file_system_is_wiped() -> None:
     used = device("sdb2", Use(kind="signature", what="ext4", detail="root"))
     found = plan(plain("raid1", "sda2", "sdb2"), survey(device("sda2"), used))
-    assert found.loses == ('sdb2: the ext4 file system "root"',)
+    assert found.loss_sentences == ('sdb2: the ext4 file system "root"',)
     assert found.warning == "What is on the devices is lost, and undo does not restore it."
     assert found.steps[0] == Step(
         argv=("wipefs", "--all", "/dev/sdb2"),
@@ -246,7 +246,7 @@ def test_a_member_of_an_array_that_does_not_run() -> None:
     old = [device(name, signature, superblock=block) for name in ("sda2", "sdb2")]
     found = plan(plain("raid1", "sda2", "sdb2", destroys=("old",)), survey(*old))
     words = f'a member of the array "old" (raid5, 3 members, {OLD}), last changed 2026-11-20 21:25 UTC'
-    assert found.loses == (f"sda2: {words}", f"sdb2: {words}")
+    assert found.loss_sentences == (f"sda2: {words}", f"sdb2: {words}")
     assert (
         'The array "old" is not running; to keep it, assemble it instead:'
         " raidtui plan assemble /dev/sda2 /dev/sdb2 (and its other members)."
@@ -293,7 +293,7 @@ def test_losses(found: Device, loss: str) -> None:
     part = device("sdb3", superblock=Superblock(uuid=OLD, name="old"))
     asked = plain("raid1", "sda2", found.disk.name, destroys=("old", "unknown"))
     made = plan(asked, survey(device("sda2"), found, xfs, part))
-    assert made.loses == ((loss,) if loss else ())
+    assert made.loss_sentences == ((loss,) if loss else ())
     assert any(step.argv[:1] == ("wipefs",) for step in made.steps) == bool(loss)
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from raidtui.features.reshape.plan.backup_place import BackupPlace
 from raidtui.features.reshape.plan.grow_plan import GrowOptions, plan_grow, plan_grow_size
-from raidtui.features.reshape.plan.grow_shape import GrowShape, Room, Towards, least_move, towards
+from raidtui.features.reshape.plan.grow_shape import Direction, GrowShape, Room, least_move, towards
 from raidtui.model.disk import Use
 from raidtui.model.plan import FactKind, Harm, Plan, Refusal, Step
 from raidtui.model.survey import Device, Survey
@@ -68,7 +68,7 @@ def shape(level: str, layout: int | None, chunk_kib: int, disks: int) -> GrowSha
 def test_how_far_the_data_move(old: Any, new: Any, sectors: int, where: str) -> None:
     """As mdadm 4.2 moved the data offset on real arrays."""
     before, after = shape(*old), shape(*new)
-    assert (least_move(before, after), towards(before, after)) == (sectors, Towards(where))
+    assert (least_move(before, after), towards(before, after)) == (sectors, Direction(where))
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_two_devices_and_what_is_on_them() -> None:
     ext4 = device("sdy", Use(kind="signature", what="ext4", detail="root"), size_bytes=BIG)
     found = planned(plan(grown(raid10(layout="o2"), NEW, ext4), "sdz", "sdy"))
     assert (found.harm, found.confirm) == (Harm.DESTROYS, "data")
-    assert found.loses == ('sdy: the ext4 file system "root"',)
+    assert found.loss_sentences == ('sdy: the ext4 file system "root"',)
     assert [step.argv[:2] for step in found.steps] == [
         ("wipefs", "--all"),
         ("mdadm", "--manage"),

@@ -79,7 +79,7 @@ def test_what_a_copy_needs_and_what_is_final() -> None:
 def test_what_is_on_the_new_devices_is_lost() -> None:
     ext4 = device("sdw", Use(kind="signature", what="ext4", detail="old"), size_bytes=BIG + MORE)
     found = planned(plan(grown(RAID5, ext4, *NEW), "sdw", "sdy", "sdz"))
-    assert (found.harm, found.confirm, found.loses) == (
+    assert (found.harm, found.confirm, found.loss_sentences) == (
         Harm.DESTROYS,
         "media",
         ('sdw: the ext4 file system "old"',),

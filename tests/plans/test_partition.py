@@ -104,7 +104,7 @@ def test_what_was_on_the_disk_is_named_and_wiped_first() -> None:
     )
     assert isinstance(made, Plan)
     assert [step.argv[0] for step in made.steps[:3]] == ["wipefs", "sfdisk", "udevadm"]
-    assert made.loses == ('sde: the ext4 file system "games"',)
+    assert made.loss_sentences == ('sde: the ext4 file system "games"',)
     assert made.warning == "What is on the devices is lost, and undo does not restore it."
 
 

@@ -49,7 +49,7 @@ PLAN = Plan(
     ),
     harm=Harm.REDUCES,
     warning="The array is stopped.",
-    loses=("sda: an \x1b[2J array",),
+    loss_sentences=("sda: an \x1b[2J array",),
     notes=("One.", "Two."),
     rolls_back=True,
 )
@@ -232,7 +232,7 @@ def test_words_that_the_shell_would_take(text: str, tmp_path: Path) -> None:
             ),
         ),
         warning=text,
-        loses=(text,),
+        loss_sentences=(text,),
         notes=(text,),
     )
     run(shell_script(plan), tmp_path)

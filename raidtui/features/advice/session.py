@@ -73,7 +73,7 @@ class AdviceSession:
 
     def __init__(self, session: Session) -> None:
         self._loop = loop = session.loop
-        self._root = loop.root.apart() or loop.root
+        self._root = loop.root.thread_safe_copy() or loop.root
         self._thread = HostThread()  # never closed: a tool that hangs must not keep raidtui from ending
 
     async def look(self) -> AdviceLook:
@@ -108,7 +108,7 @@ class AdviceSession:
         await self._work(lambda: forget((row,)))
 
     async def _work(self, work: Callable[[], T]) -> T:
-        return await (self._thread.run(work) if self._root.live else self._loop.work(work))
+        return await (self._thread.run(work) if self._root.live else self._loop.on_host_thread(work))
 
 
 def mending(survey: Survey, each: Advice) -> Plan | Refusal | None:

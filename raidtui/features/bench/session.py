@@ -50,7 +50,7 @@ class BenchSession:
     def __init__(self, session: Session) -> None:
         self.shell = session.shell
         self.loop = session.loop
-        self.root = session.root.apart() or session.root
+        self.root = session.root.thread_safe_copy() or session.root
         self._thread = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
         self._watcher: ProgressWatcher | None = None
 
@@ -246,4 +246,4 @@ class BenchSession:
 
     async def _work(self, work: Callable[[], T]) -> T:
         """Work in a thread of its own; with the demo host in the one that alone reads and writes it."""
-        return await (self.loop.work(work) if self.is_demo else self._thread.run(work))
+        return await (self.loop.on_host_thread(work) if self.is_demo else self._thread.run(work))

@@ -89,7 +89,7 @@ class TimelineSession:
 
     def __init__(self, session: Session) -> None:
         self._loop = loop = session.loop
-        self._apart = loop.root.apart()
+        self._apart = loop.root.thread_safe_copy()
         self._thread = HostThread()  # never closed: a tool that hangs must not keep raidtui from ending
 
     async def read(self, run: HistoryRun, snapshot: Snapshot | None) -> HostHistory:
@@ -99,7 +99,7 @@ class TimelineSession:
         def work() -> HostHistory:
             return read_history(root, run, snapshot=snapshot)
 
-        return await (self._loop.work(work) if self._apart is None else self._thread.run(work))
+        return await (self._loop.on_host_thread(work) if self._apart is None else self._thread.run(work))
 
 
 def read_history(

@@ -243,7 +243,7 @@ class PullSession:
         self._blinker = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
         self._blinking = False
         self._checker = HostThread()  # never closed, for the same reason
-        self._apart = loop.root.apart() or loop.root
+        self._apart = loop.root.thread_safe_copy() or loop.root
 
     @property
     def root(self) -> HostReader:
@@ -256,13 +256,13 @@ class PullSession:
         Raises:
             PullError: the record cannot be read or written.
         """
-        return await self._loop.work(
+        return await self._loop.on_host_thread(
             lambda: read_look(self._loop.root, self.pulls, arrays, played=self._played)
         )
 
     async def check_boot(self) -> BootLook:
         """Return whether the machine boots without any one of its disks, now."""
-        work = self._checker.run if self._apart.live else self._loop.work
+        work = self._checker.run if self._apart.live else self._loop.on_host_thread
         return await work(lambda: check_boot(self._apart))
 
     async def blink(self, name: str) -> str:

@@ -16,12 +16,12 @@ from raidtui.features.rescue.hints import ArrayHint, captured_hints
 from raidtui.features.rescue.records import MediumState, RescueArray, RescueFacts
 from raidtui.host.backup_files import read_backups
 from raidtui.host.block import BLOCK
-from raidtui.host.crew import Crew
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.readers.opening import open_root
 from raidtui.host.reading import Reading, ReadingScope
 from raidtui.host.smart.smart_names import has_smart
 from raidtui.host.surface import SURFACES, Surface, read_surface
+from raidtui.host.thread_pool import ThreadPool
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.store import all_jobs
 from raidtui.model.disk import Disk
@@ -174,7 +174,7 @@ def read_surfaces(root: HostReader, survey: Survey, snapshot: Snapshot) -> tuple
         and block.young
     }
     found = {name: Surface(device=name, silent=True) for name in survey.silent}
-    crew = Crew()
+    crew = ThreadPool()
 
     def look(name: str) -> None:
         block = survey.devices[name].superblock

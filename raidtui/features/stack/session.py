@@ -29,7 +29,7 @@ class StackSession:
         """Read all layers once more; tools are not waited for."""
         if self._loop.root.live:
             return await self._thread.run(lambda: self._reader.look(arrays))
-        return await self._loop.work(lambda: self._reader.look(arrays))
+        return await self._loop.on_host_thread(lambda: self._reader.look(arrays))
 
     async def caches(self, snapshot: Snapshot) -> Sequence[Subject]:
         """Return the caches with their knobs.
@@ -41,4 +41,4 @@ class StackSession:
         def work() -> Sequence[Subject]:
             return TuningReader(self._loop.root).read(snapshot).of(KnobScope.CACHE)
 
-        return await (self._thread.run(work) if self._loop.root.live else self._loop.work(work))
+        return await (self._thread.run(work) if self._loop.root.live else self._loop.on_host_thread(work))

@@ -191,7 +191,7 @@ class TuneSession:
     def __init__(self, session: Session) -> None:
         self.shell = session.shell
         self.loop = session.loop
-        self._root = session.root.apart() or session.root
+        self._root = session.root.thread_safe_copy() or session.root
         self._tuner: Tuner | None = None
         self._erc: dict[str, ErrorRecovery | None] = {}
         self._thread, self._asking = HostThread(), HostThread()  # never closed, as that of the wear pane
@@ -286,15 +286,15 @@ class TuneSession:
         event = partial(Event, at_s=self._root.now_s(), kind=EventKind.ACTION, subject="you", tone=tone)
         texts = (plan.title,) if result.as_asked else result.sentences
         self.shell.note_events([event(text=text) for text in texts])
-        self.loop.look()
+        self.loop.sample_soon()
 
     async def _work(self, work: Callable[[], T]) -> T:
         """Run in the thread for knobs: the watching must not wait for slow files and tools."""
-        return await (self._thread.run(work) if self._root.live else self.loop.work(work))
+        return await (self._thread.run(work) if self._root.live else self.loop.on_host_thread(work))
 
     async def _apart(self, work: Callable[[], T]) -> T:
         """Run in another thread: a disk that is asked may take seconds."""
-        return await (self._asking.run(work) if self._root.live else self.loop.work(work))
+        return await (self._asking.run(work) if self._root.live else self.loop.on_host_thread(work))
 
 
 def ask_erc(root: HostReader, names: Sequence[str]) -> dict[str, ErrorRecovery | None]:

@@ -37,7 +37,7 @@ class WearSession:
         self._shell = shell = session.shell
         self._say = session.on_trouble
         self.loop = session.loop
-        self._root = session.root.apart() or session.root
+        self._root = session.root.thread_safe_copy() or session.root
         self._ratings = session.ratings
         self._spans = SyncSpans()
         self._seen_s = 0.0
@@ -112,4 +112,4 @@ class WearSession:
         return self._reader
 
     async def _work(self, work: Callable[[], T]) -> T:
-        return await (self._thread.run(work) if self._root.live else self.loop.work(work))
+        return await (self._thread.run(work) if self._root.live else self.loop.on_host_thread(work))

@@ -183,7 +183,7 @@ class FolderReader(HostReader):
         """See ``HostReader.hostname``."""
         return os.uname().nodename if self.live else super().hostname
 
-    def apart(self) -> FolderReader:
+    def thread_safe_copy(self) -> FolderReader:
         """See ``HostReader.apart``: it keeps nothing open: no thread closes what another one reads."""
         other = copy(self)
         other.keep_nothing()

@@ -156,7 +156,7 @@ class HostReader(ABC):
         except (OSError, ValueError):
             return None
 
-    def apart(self) -> HostReader | None:
+    def thread_safe_copy(self) -> HostReader | None:
         """Return a root that any thread may read, or None if only one thread may read."""
         return None
 

@@ -66,9 +66,9 @@ class NotingReader(HostReader):
         self.outputs.append(output)
         return output
 
-    def apart(self) -> HostReader | None:
+    def thread_safe_copy(self) -> HostReader | None:
         """See ``HostReader.apart``: both note in the same place."""
-        other = self._root.apart()
+        other = self._root.thread_safe_copy()
         if other is None:
             return None
         twin = NotingReader(other)

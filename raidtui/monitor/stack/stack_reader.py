@@ -15,13 +15,13 @@ from typing import TypeVar
 
 from msgspec import Struct, field
 
-from raidtui.host.crew import Crew
 from raidtui.host.diskstats import read_io
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.smart.smart_names import has_smart
 from raidtui.host.stack.device_mapper import STATUS, TABLE, MapLine, parse_maps
 from raidtui.host.stack.lvm_report import LVS, LvmVolume, parse_volumes
 from raidtui.host.stack.stack_nodes import MapFacts, read_nodes
+from raidtui.host.thread_pool import ThreadPool
 from raidtui.host.tools import ToolOutput
 from raidtui.model.array import Array
 from raidtui.model.stack import Stack
@@ -71,13 +71,13 @@ class StackReader:
         *,
         only_maps: bool = False,
     ) -> None:
-        apart = root.apart()
+        apart = root.thread_safe_copy()
         self._root = apart or root
         self._clock = clock or (time.monotonic if root.live else root.now_s)
         self._limit_s = limit_s
         self._only_maps = only_maps
         self._threads = apart is not None
-        self._crew = Crew(threads=self._threads, limit_s=limit_s)
+        self._crew = ThreadPool(threads=self._threads, limit_s=limit_s)
         self._asked_s: dict[str, float] = {}
         self._tables: Mapping[str, list[MapLine]] | None = None
         self._statuses: Mapping[str, list[MapLine]] | None = None

@@ -224,7 +224,7 @@ def test_what_is_on_the_new_disk_is_typed_away() -> None:
     plan = planned(plan_put_in(survey, kept, "sdc", parse_dump(DUMP), of="sdb"))
     assert commands(plan)[0] == "wipefs --all /dev/sdc"
     assert (plan.harm, plan.confirm) == (Harm.DESTROYS, "root")
-    assert plan.loses == ('sdc: the ext4 file system "photos"',)
+    assert plan.loss_sentences == ('sdc: the ext4 file system "photos"',)
 
 
 @pytest.mark.parametrize(

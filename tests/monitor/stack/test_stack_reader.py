@@ -22,7 +22,7 @@ class HangingHost(StackHost):
         self.end = Event()
         self.asked: list[tuple[str, ...]] = []
 
-    def apart(self) -> HostReader | None:
+    def thread_safe_copy(self) -> HostReader | None:
         return self
 
     def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:

@@ -262,7 +262,7 @@ class ArraysPane(Pane):
 
     async def _undo(self) -> None:
         loop = self.shell.session.loop
-        plan = await loop.work(loop.watch.take_undo)
+        plan = await loop.on_host_thread(loop.watch.take_undo)
         if plan is None:
             self.say("nothing to undo")
             self._end_acting()

@@ -79,7 +79,7 @@ class WizardScreen(PageScreen[WizardDraft]):
         Binding("f", "fitting", show=False),
     ]
 
-    takes_ahead = True
+    accepts_type_ahead = True
 
     def __init__(
         self, survey: Survey, draft: WizardDraft | None = None, *, step: str = "devices", said: str = ""
@@ -132,7 +132,7 @@ class WizardScreen(PageScreen[WizardDraft]):
             if not each.refusal or (isinstance(each, WizardChoice) and each.pending)
         ] or [0]
 
-    def holds(self, key: str) -> bool:
+    def holds_key(self, key: str) -> bool:
         """Hold keys for a device that is still being read, and Enter until LVM has been read."""
         if self.step != "devices" or not self._words:
             return False

@@ -60,11 +60,11 @@ class PaceFlow:
         session = self._shell.session
         try:
             with self._shell.writing():
-                await session.loop.aside(lambda: start_pacing(session.root, plan, request))
+                await session.loop.on_disk_thread(lambda: start_pacing(session.root, plan, request))
         except JobError as error:
             self._shell.say(str(error), "bad")
             return
-        session.loop.look()
+        session.loop.sample_soon()
         self._shell.say(f"{array.title}: {plan.title}; y ends it", "ok")
 
     async def _end(self, array: Array, news: PaceNews) -> None:
@@ -75,8 +75,8 @@ class PaceFlow:
             return
         session = self._shell.session
         with self._shell.writing():
-            why = await session.loop.aside(lambda: end_pacing(news))
-        session.loop.look()
+            why = await session.loop.on_disk_thread(lambda: end_pacing(news))
+        session.loop.sample_soon()
         self._shell.say(why or f"{array.title}: the limits are as before the pacing", "bad" if why else "ok")
 
 

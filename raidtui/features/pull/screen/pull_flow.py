@@ -98,7 +98,7 @@ class PullFlow(PlanFlow):
         if survey is None:
             return False
         root = self._pull.root
-        made = await self._shell.session.loop.work(lambda: make_draft(root, survey, name))
+        made = await self._shell.session.loop.on_host_thread(lambda: make_draft(root, survey, name))
         if isinstance(made, Refusal):
             self._shell.say(made.sentence)
             return False
@@ -138,14 +138,14 @@ class PullFlow(PlanFlow):
         if made.steps:
             await self.end(made, {})
         else:
-            await self._shell.session.loop.aside(lambda: self._pull.pulls.begin(draft.record))
+            await self._shell.session.loop.on_disk_thread(lambda: self._pull.pulls.begin(draft.record))
 
     async def carry_out(self, plan: Plan) -> None:
         """Keep the record before anything is done; then as any plan."""
         draft = self._draft
         if self._notes and draft is not None and self._look is None:
             try:
-                await self._shell.session.loop.aside(lambda: self._pull.pulls.begin(draft.record))
+                await self._shell.session.loop.on_disk_thread(lambda: self._pull.pulls.begin(draft.record))
             except PullError as error:
                 self._shell.say(str(error), "bad")
                 return
@@ -155,9 +155,11 @@ class PullFlow(PlanFlow):
         """Note the job in the record."""
         look, pulls, chosen = self._look, self._pull.pulls, self._chosen
         if self._ends:
-            await self._shell.session.loop.aside(pulls.end)
+            await self._shell.session.loop.on_disk_thread(pulls.end)
         elif self._notes:
-            await self._shell.session.loop.aside(lambda: note_job(pulls, look, job_id, chosen=chosen))
+            await self._shell.session.loop.on_disk_thread(
+                lambda: note_job(pulls, look, job_id, chosen=chosen)
+            )
 
     async def _next(self, look: PullLook) -> None:
         """Make the next plan, and offer it."""
@@ -187,7 +189,7 @@ class PullFlow(PlanFlow):
         root, chosen, back = self._pull.root, self._chosen, self._ends
         if back:
             return plan_put_back(survey, look)
-        work = self._shell.session.loop.work
+        work = self._shell.session.loop.on_host_thread
         return await work(lambda: plan_next(root, survey, look, chosen=chosen, destroys=destroys))
 
     def _labels(self, survey: Survey, look: PullLook) -> tuple[str, ...]:
@@ -238,7 +240,7 @@ class PullFlow(PlanFlow):
             ]
             if await self._shell.ask(Question(lines, (("y", "end it"),))) != "y":
                 return False
-        await self._shell.session.loop.aside(self._pull.pulls.end)
+        await self._shell.session.loop.on_disk_thread(self._pull.pulls.end)
         lit = look.record.light and look.standing.target is not None and not self._is_done()
         light = "; the light of its bay may still be on: i, then l" if lit else ""
         self._shell.say(f"the exchange has ended{light}", "plain")

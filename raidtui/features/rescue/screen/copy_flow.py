@@ -74,7 +74,7 @@ class CopyFlow(PlanFlow):
         shell, session = self._shell, self._shell.session
         try:
             with shell.writing():
-                job_id = await session.loop.aside(lambda: copies.start_copy(session.root, plan))
+                job_id = await session.loop.on_disk_thread(lambda: copies.start_copy(session.root, plan))
         except JobError as error:
             shell.say(str(error), "bad")
             return

@@ -48,8 +48,8 @@ class Diagnosing:
 
     async def _look_closer(self) -> None:
         survey, root = self._found.survey(), self._session.root
-        apart = root.apart()
-        run = self._session.loop.work if apart is None else self._session.loop.aside
+        apart = root.thread_safe_copy()
+        run = self._session.loop.on_host_thread if apart is None else self._session.loop.on_disk_thread
         self._facts = await run(lambda: look_closer(apart or root, survey, self._found.snapshot))
         self._found.draw_again()
 

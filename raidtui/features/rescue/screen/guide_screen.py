@@ -45,7 +45,7 @@ class GuideScreen(PageScreen[str]):
         here_only: what is said of ways that cannot be gone here, a sentence: of a capture; "" on a live host.
     """
 
-    takes_ahead = True
+    accepts_type_ahead = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", show=False),
         Binding("down,j", "move(1)", show=False),
@@ -93,7 +93,7 @@ class GuideScreen(PageScreen[str]):
             self.draw()
         self.release()
 
-    def holds(self, key: str) -> bool:
+    def holds_key(self, key: str) -> bool:
         """Hold Enter and the arrows until something can be chosen."""
         return bool(self._words) and key in {"enter", "up", "down"}
 

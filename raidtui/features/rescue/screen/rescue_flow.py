@@ -78,7 +78,7 @@ class RescueFlow(TrialFlow):
     async def _which(self, found: Surveying, known: Diagnosing) -> str | None:
         """Ask for an array that does not run."""
         choice = Choice(_WHICH, nothing=_NONE_AT_REST)
-        opened = await self._shell.session.loop.aside(self._open_trial)
+        opened = await self._shell.session.loop.on_disk_thread(self._open_trial)
         first = (Option(key=_TRIAL, words=trial_words(opened)),) if opened is not None else ()
 
         def show(survey: Survey, progress: ReadingProgress) -> None:
@@ -115,7 +115,11 @@ class RescueFlow(TrialFlow):
             array = known.array(found.survey(), uuid)
             names = tuple(member.device for member in array.members) if array is not None else ()
             only = here_only(self._shell.session.root)
-            last = None if only else await self._shell.session.loop.aside(partial(last_trial, uuid, names))
+            last = (
+                None
+                if only
+                else await self._shell.session.loop.on_disk_thread(partial(last_trial, uuid, names))
+            )
             page = GuideScreen(label, key, last, here_only=only)
             chosen = await self._page(found, known, uuid, page)
             if chosen is None:
@@ -161,7 +165,7 @@ class RescueFlow(TrialFlow):
         if not root.live:
             self._shell.say("a simulated or captured host has no content of disks")
             return False
-        run = SearchRun(root.apart() or root, survey, names)
+        run = SearchRun(root.thread_safe_copy() or root, survey, names)
         run.start()
         name = title_of(array) if array is not None and array.name else "rescued"
         uuid = (array.uuid if array is not None else None) or storage.new_uuid()

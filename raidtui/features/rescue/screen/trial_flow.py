@@ -53,7 +53,7 @@ class TrialFlow(PlanFlow):
             fresh: reads the members again.
         """
         loop, root = self._shell.session.loop, self._shell.session.root
-        rooms = await loop.aside(lambda: trials.trial_rooms(root))
+        rooms = await loop.on_disk_thread(lambda: trials.trial_rooms(root))
         said = ""
         while True:
             screen = TrialScreen(wish, rooms, said)
@@ -70,7 +70,7 @@ class TrialFlow(PlanFlow):
             wish = chosen
             try:
                 with self._shell.writing():
-                    job = await loop.aside(partial(trials.start_trial, root, survey, wish))
+                    job = await loop.on_disk_thread(partial(trials.start_trial, root, survey, wish))
             except JobError as error:
                 said = str(error)
                 continue
@@ -97,7 +97,9 @@ class TrialFlow(PlanFlow):
         typed = await self._shell.ask(Ask("Keep the stores in which folder?", hint, most=200))
         if not typed:
             return wish, rooms, ""
-        found = await self._shell.session.loop.aside(partial(trials.store_room, typed, wish.room_bytes))
+        found = await self._shell.session.loop.on_disk_thread(
+            partial(trials.store_room, typed, wish.room_bytes)
+        )
         if isinstance(found, str):
             return wish, rooms, found
         others = tuple(room for room in rooms if room[0] != found[0])
@@ -110,11 +112,11 @@ class TrialFlow(PlanFlow):
             job_id: the trial.
             begun_after: how many entries its journal had before the worker was started that is waited for.
         """
-        trial = await self._shell.session.loop.aside(lambda: trials.known_trial(job_id))
+        trial = await self._shell.session.loop.on_disk_thread(lambda: trials.known_trial(job_id))
         while True:
             view = TrialView(job_id, trial.title, partial(self._news, begun_after))
             order = await self._shell.ask(view)
-            self._shell.session.loop.look()
+            self._shell.session.loop.sample_soon()
             if order == OVER:
                 return True
             if order is None:
@@ -123,7 +125,9 @@ class TrialFlow(PlanFlow):
                 return view.state not in UNDER_WAY and trial.outcome is not None
             try:
                 with self._shell.writing():
-                    begun_after = await self._shell.session.loop.aside(partial(self.give, order, job_id))
+                    begun_after = await self._shell.session.loop.on_disk_thread(
+                        partial(self.give, order, job_id)
+                    )
             except JobError as error:
                 self._shell.say(str(error), "bad")
                 return False
@@ -145,11 +149,11 @@ class TrialFlow(PlanFlow):
         """
         loop, folder = self._shell.session.loop, ""
         while True:
-            trial = await loop.aside(lambda: trials.known_trial(job_id))
+            trial = await loop.on_disk_thread(lambda: trials.known_trial(job_id))
             survey = await fresh()
             if survey is None:
                 return None
-            real = await loop.aside(partial(trials.plan_of_trial, survey, trial, folder))
+            real = await loop.on_disk_thread(partial(trials.plan_of_trial, survey, trial, folder))
             answer = await self._shell.ask(ProofScreen(trial, real))
             if answer == SAVE_TO:
                 folder = await self._save_to(folder)
@@ -179,7 +183,9 @@ class TrialFlow(PlanFlow):
         """Take down what is left of a trial, and follow that; return whether it has come to its end."""
         try:
             with self._shell.writing():
-                begun_after = await self._shell.session.loop.aside(partial(self.give, "rollback", job_id))
+                begun_after = await self._shell.session.loop.on_disk_thread(
+                    partial(self.give, "rollback", job_id)
+                )
         except JobError as error:
             self._shell.say(str(error), "bad")
             return False

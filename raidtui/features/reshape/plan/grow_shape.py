@@ -21,7 +21,7 @@ from raidtui.model.survey import Survey
 from raidtui.view.units import KIB, SECTOR_BYTES, counted
 
 
-class Towards(StrEnum):
+class Direction(StrEnum):
     """Where the data of each member move to."""
 
     NOWHERE = "nowhere"
@@ -111,13 +111,13 @@ def _places(shape: GrowShape) -> tuple[bool, int | None]:
     return shape.level == "raid6", shape.layout
 
 
-def towards(old: GrowShape, new: GrowShape) -> Towards:
+def towards(old: GrowShape, new: GrowShape) -> Direction:
     """Return where the data of each member move to."""
     if not least_move(old, new):
-        return Towards.NOWHERE
+        return Direction.NOWHERE
     if new.data > old.data:
-        return Towards.START
-    return Towards.END if new.data < old.data else Towards.EITHER
+        return Direction.START
+    return Direction.END if new.data < old.data else Direction.EITHER
 
 
 class Room(Struct, frozen=True, kw_only=True):
@@ -137,22 +137,22 @@ class Room(Struct, frozen=True, kw_only=True):
         """Whether md can move the data without a backup file."""
         need, before, after = least_move(old, new), self.before or 0, self.after or 0
         where = towards(old, new)
-        if where is Towards.NOWHERE:
+        if where is Direction.NOWHERE:
             return True
-        if where is Towards.EITHER:
+        if where is Direction.EITHER:
             return (max(after, before)) >= need
-        return (before if where is Towards.START else after) >= need
+        return (before if where is Direction.START else after) >= need
 
     def moved(self, old: GrowShape, new: GrowShape) -> Room:
         """Return the room afterwards. Of a move to either end mdadm chooses about half of the room."""
         need, before, after = least_move(old, new), self.before or 0, self.after or 0
         where = towards(old, new)
-        if where is Towards.NOWHERE or not self.fits(old, new):
+        if where is Direction.NOWHERE or not self.fits(old, new):
             return self
-        if where is Towards.EITHER:
+        if where is Direction.EITHER:
             need = max(need, (max(after, before)) // 2)
-            where = Towards.START if before > after else Towards.END
-        sign = 1 if where is Towards.END else -1
+            where = Direction.START if before > after else Direction.END
+        sign = 1 if where is Direction.END else -1
         return Room(before=before + sign * need, after=after - sign * need, name=self.name)
 
 
@@ -193,8 +193,8 @@ def refuse_no_room(
     if room.fits(old, new):
         return None
     where = towards(old, new)
-    side = {Towards.START: "before", Towards.END: "after"}.get(where, "before or after")
-    has = room.after if where is Towards.END else room.before
+    side = {Direction.START: "before", Direction.END: "after"}.get(where, "before or after")
+    has = room.after if where is Direction.END else room.before
     words = "not known" if has is None else counted(has, "sector")
     why = f"there is not enough room {side} the data of {room.name} ({words}, {least_move(old, new)} needed)"
     if "raid10" in {old.level, new.level}:
@@ -203,7 +203,7 @@ def refuse_no_room(
             why=f"{why}, and a raid10 is not reshaped without it",
             remedy="make a new array and copy",
         )
-    if where is Towards.EITHER and not (backup and unguarded):
+    if where is Direction.EITHER and not (backup and unguarded):
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
             why=f"{why}: in place, a power cut at any moment loses data, because mdadm does not hold md back"

@@ -102,7 +102,7 @@ class GrowScreen(PageScreen[GrowDraft]):
         Binding("question_mark,f1", "why", show=False),
     ]
 
-    takes_ahead = True
+    accepts_type_ahead = True
 
     def __init__(
         self,
@@ -144,7 +144,7 @@ class GrowScreen(PageScreen[GrowDraft]):
             self.draw()
             self.release()
 
-    def holds(self, key: str) -> bool:
+    def holds_key(self, key: str) -> bool:
         """Hold Enter until the host has been read, and Space for a device that is still being read."""
         if self._field is not None:
             return False
@@ -268,7 +268,7 @@ class GrowScreen(PageScreen[GrowDraft]):
         if isinstance(made, Refusal):
             return [*note, *note_lines(f"not possible: {made.sentence}", width, "warn")]
         lines: list[Line] = [*note, *note_lines(made.title, width, "strong")]
-        for text in (*(loss.sentence for loss in made.losses), *made.loses):
+        for text in (*(loss.sentence for loss in made.losses), *made.loss_sentences):
             lines += note_lines(text, width, "bad")
         for text in made.notes:
             lines += note_lines(text, width, "plain")

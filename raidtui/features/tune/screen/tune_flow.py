@@ -54,7 +54,7 @@ class TuneFlow:
         if answer == SAVE:
             try:
                 with self._shell.writing():
-                    path = await self._knobs.loop.aside(lambda: storage.save_script(plan))
+                    path = await self._knobs.loop.on_disk_thread(lambda: storage.save_script(plan))
             except OSError as error:
                 self._shell.say(f"the script cannot be written: {error}")
             else:

@@ -55,7 +55,7 @@ class Slow(Kernel):
         self.examined: list[str] = []
         self.threads: set[str] = set()
 
-    def apart(self) -> HostReader:
+    def thread_safe_copy(self) -> HostReader:
         return Apart(self)
 
 

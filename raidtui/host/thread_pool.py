@@ -21,7 +21,7 @@ _LOOK_MS = 250
 Work = Callable[[], None]
 
 
-class Crew:
+class ThreadPool:
     """Does the work that is put in.
 
     Args:
