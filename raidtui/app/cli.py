@@ -23,7 +23,7 @@ exit status:
   wear     0 all well, 1 needs attention or is worn, 2 a disk is failing, 3 no disk's health is known
   rescue   0 no array needs a rescue, 1 one does, 2 one has too few members to start, 3 nothing could be read
   stack    0 nothing is wrong, 1 needs attention, 3 something could not be read
-  advice   0 there is none, 1 there is some, 2 refused, 3 something could not be read
+  advice   0 no advice, 1 advice found, 2 refused, 3 something could not be read
   history  0 all was read, 2 no such array or disk, 3 something could not be read, or does not reach back
   pull     0 nothing is to be done, 1 a disk is being exchanged, 2 refused, 75 another job is running
   boot-check

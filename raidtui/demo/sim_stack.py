@@ -177,7 +177,7 @@ def change_volume(kernel: SimKernel, argv: tuple[str, ...]) -> str:
     title = argv[-1]
     minor = _CACHED.get(title)
     if minor is None or not has_volumes(kernel) or not _is_cached(kernel, minor):
-        raise SimRefusedError(f"{title} is no volume with a cache")
+        raise SimRefusedError(f"{title} is not a volume with a cache")
     if argv[0] == "lvconvert":
         kernel.knobs[f"dm-{minor}/bare"] = "1"
         kernel.emit(f"dm-{minor}", "change")

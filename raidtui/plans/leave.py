@@ -43,7 +43,7 @@ def plan_fail(survey: Survey, array: Array, name: str) -> Plan | Refusal:
     step = manage(array, ("--fail", word_for(member)), why, faulty)
     others = (*others_in_sync(array, member), *good_elsewhere(array, member)) if serves else ()
     others += (member_fact(array, name, "detached"),) if member.detached else ()
-    warning = "Its copy is lost before another one exists. Replace copies first."
+    warning = "Failing it drops redundancy at once. Use replace to copy it first."
     return Plan(
         title=f"fail: {name}",
         subject=array.title,

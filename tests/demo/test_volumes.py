@@ -134,7 +134,7 @@ def test_what_the_demo_refuses_of_caches() -> None:
     root = demo_root()
     for volume in ("vg0/images", "vg0/none"):
         refused = root.take_tool("lvconvert", "--yes", "--splitcache", volume)
-        assert (refused.status, refused.stderr) == (1, f"lvconvert: {volume} is no volume with a cache\n")
+        assert (refused.status, refused.stderr) == (1, f"lvconvert: {volume} is not a volume with a cache\n")
     with pytest.raises(OSError, match="No such file"):
         root.take_value("/sys/class/block/bcache0/bcache/attach", "no set")
 

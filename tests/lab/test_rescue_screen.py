@@ -111,7 +111,7 @@ def held(guest: Guest) -> None:
         terminal.wait_for("It is mounted read-only in /run/raidtui-rescue-", timeout=OVER_S)
         assert guest.run("ls /run/raidtui-rescue-*/1/file1").status == 0
         terminal.press("escape")
-        terminal.wait_for("A rescue trial of it is there", timeout=OVER_S)
+        terminal.wait_for("A trial of this array is in progress", timeout=OVER_S)
         terminal.press("escape")
         terminal.wait_for("the trial is there until it is taken down; a shows it")
         terminal.wait_for("a rescue trial, read-only")

@@ -89,7 +89,7 @@ def test_fail() -> None:
             ),
         ),
         harm=Harm.REDUCES,
-        warning="Its copy is lost before another one exists. Replace copies first.",
+        warning="Failing it drops redundancy at once. Use replace to copy it first.",
         notes=("After this: slot 1 must not fail: the last copy · others may.",),
         devices=("sda",),
         arrays=("md127",),

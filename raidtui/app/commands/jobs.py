@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("rollback", "undo the steps that a job has done"),
     ):
         each = subcommands.add_parser(name, help=words, description=f"{words.capitalize()}.")
-        each.add_argument("id", metavar="ID", help="of the list, or a unique beginning or end of it")
+        each.add_argument("id", metavar="ID", help="job ID of the list, or any unique prefix or suffix")
     work = subcommands.add_parser("work", help="internal: work on a job in this process")
     work.add_argument("folder", type=Path)
     work.add_argument("--back", action="store_true")

@@ -96,7 +96,7 @@ def _of_array(facts: HostFacts, array: Array) -> Iterator[Advice]:
             text=clause,
             detail=number,
             why="It is on record with its number, and mended in later kernels (git.kernel.org, vulns.git).",
-            remedy="boot a kernel that is mended",
+            remedy="boot a kernel that has the fix",
         )
 
 

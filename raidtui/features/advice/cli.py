@@ -1,6 +1,6 @@
 """``raidtui advice``: what could be better on this host, the worst first, with its reason and what mends it.
 
-Exit status: 0 there is none, 1 there is some, 2 what was asked for is not possible, 3 something could not be
+Exit status: 0 no advice, 1 advice found, 2 what was asked for is not possible, 3 something could not be
 read.
 """
 
@@ -156,7 +156,7 @@ def advice_dict(advice: Advice, row: Ignored | None = None) -> dict[str, Any]:
 def advice_lines(look: AdviceLook, *, everything: bool = False) -> Iterator[str]:
     """Yield the text for people; ``everything``: what is ignored, too."""
     if not look.reported and not look.unread:
-        yield f"Nothing to say: no rule found anything{' more' if look.ignored else ''} on this host."
+        yield f"No {'other ' if look.ignored else ''}advice for this host."
     for each in look.reported:
         yield from _of_one(each)
     for each, row in look.ignored if everything else ():

@@ -316,7 +316,7 @@ def request_of(root: HostReader, arguments: argparse.Namespace) -> Request:
 def _without(text: str) -> tuple[str, ...]:
     parts = tuple(each for each in text.split(",") if each)
     if unknown := next((each for each in parts if each not in PARTS), None):
-        why = f"{unknown} is no part of fio's sandbox"
+        why = f"{unknown} is not a part of fio's sandbox"
         raise RequestError("fio_without", why, f"give {', '.join(PARTS)}")
     return parts
 

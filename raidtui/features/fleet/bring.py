@@ -75,7 +75,7 @@ def find_file(path: str = "") -> BroughtFile:
             size = os.fstat(file.fileno()).st_size
             start = file.read(4)
             if not _SMALLEST <= size <= _LARGEST or (start[:2] != b"#!" and start != b"\x7fELF"):
-                raise FleetError(f"{visible(str(found))} is no program that could be run there")
+                raise FleetError(f"{visible(str(found))} is not a program that can run there")
             file.seek(0)
             while part := file.read(1 << 20):
                 digest.update(part)

@@ -78,7 +78,7 @@ def host_of(name: str, values: Mapping[str, object] | None = None) -> FleetHost:
     for word in (host.name, host.destination):
         check_name(word)
     if host.user.startswith("-") or not _USER.fullmatch(host.user):
-        raise FleetError(f"{name!r} has the user {host.user!r}, which is no login name")
+        raise FleetError(f"{name!r} has the user {host.user!r}, which is not a login name")
     if host.key.startswith("-"):
         raise FleetError(f"{name!r} has the key {host.key!r}: give a path that does not begin with -")
     return host
@@ -94,4 +94,6 @@ def check_name(name: str) -> None:
     if any(part.startswith("-") for part in parts):
         raise FleetError(f"{name!r} is refused: ssh would take a host that begins with - for an option")
     if not _NAME.fullmatch(name) or len(name) > _MOST:
-        raise FleetError(f"{name!r} is no host: give a name, an address, user@host or ssh://user@host:port")
+        raise FleetError(
+            f"{name!r} is not a host: give a name, an address, user@host or ssh://user@host:port"
+        )

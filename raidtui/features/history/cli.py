@@ -65,7 +65,7 @@ def _moment(text: str) -> Moment:
     if at_s is not None:
         return lambda _: at_s
     raise argparse.ArgumentTypeError(
-        f"{text!r} is no time: 2026-11-20, '2026-11-20 03:00', @1764000000, 12h, 7d or 3w is one"
+        f"invalid time {text!r}; use 2026-11-20, '2026-11-20 03:00', @1764000000, 12h, 7d or 3w"
     )
 
 

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("arrays", metavar="ARRAY", nargs="*")
     parser.add_argument("--latency", type=float, metavar="MS", help="what 99 of 100 requests may take")
     end = parser.add_mutually_exclusive_group()
-    end.add_argument("--by", metavar="TIME", help="end by then: 06:00, or 2026-12-24T06:00")
+    end.add_argument("--by", metavar="TIME", help="deadline, for example 06:00 or 2026-12-24T06:00")
     end.add_argument("--within", type=_hours, metavar="HOURS", help="end within so many hours")
     parser.add_argument(
         "--window", type=_window, action="append", default=[], metavar="HH:MM-HH:MM=full",
@@ -158,7 +158,7 @@ def _by(arguments: argparse.Namespace, now_s: float) -> float | Refusal | None:
             continue
     return Refusal(
         code=RefusalCode.INVALID,
-        why=f"{arguments.by} is no time",
+        why=f"invalid time {arguments.by!r}",
         remedy="write it as 06:00 or 2026-12-24T06:00",
     )
 

@@ -63,7 +63,7 @@ def refuse_pulling(survey: Survey, name: str) -> Refusal | None:
     if disk.startswith(STACKED):
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
-            why=f"{disk} is no disk, but stands on others",
+            why=f"{disk} is not a disk: it stands on others",
             remedy="raidtui stack shows which; take it out by hand",
         )
     if not found and not _former(survey, disk):

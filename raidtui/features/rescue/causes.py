@@ -1,4 +1,4 @@
-"""What is the case with an array, by its superblocks and by what its disks say. Pure."""
+"""Diagnoses an array from its superblocks and SMART data. Pure."""
 
 from __future__ import annotations
 

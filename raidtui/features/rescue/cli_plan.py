@@ -12,7 +12,7 @@ from raidtui.host.readers.host_reader import HostReader
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what ``rescue plan`` takes."""
-    parser.add_argument("trial", metavar="TRIAL", help="its id, or a unique beginning or end of it")
+    parser.add_argument("trial", metavar="TRIAL", help="job ID, or any unique prefix or suffix")
     parser.add_argument(
         "--save-to",
         default="",

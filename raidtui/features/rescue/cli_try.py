@@ -246,7 +246,7 @@ def _passphrase(arguments: argparse.Namespace) -> str:
     """Return the passphrase that is typed, or comes by the standard input; "" where none is asked for.
 
     Raises:
-        UsageError: there is none, or it is no text.
+        UsageError: there is none, or it is not valid UTF-8.
     """
     from getpass import getpass  # noqa: PLC0415
 
@@ -258,7 +258,7 @@ def _passphrase(arguments: argparse.Namespace) -> str:
         typed = sys.stdin.isatty()
         found = getpass("Passphrase: ") if typed else sys.stdin.buffer.readline(_MOST_KEY).decode()
     except (UnicodeDecodeError, EOFError) as error:
-        raise UsageError("the passphrase is no text: name its file") from error
+        raise UsageError("the passphrase is not valid UTF-8; use --key-file FILE") from error
     if not (found := found.removesuffix("\n")):
         raise UsageError("no passphrase was given")
     return found

@@ -53,5 +53,5 @@ def read_geometry(text: str, order: Sequence[str]) -> RescueGeometry:
 def _number(words: dict[str, str], key: str) -> int:
     word = words.get(key, "0")
     if not (word.isascii() and word.isdigit() and len(word) < 16):
-        raise ValueError(f"--geometry: {key}={word} is no number")
+        raise ValueError(f"--geometry: {key}={word} is not a number")
     return int(word)

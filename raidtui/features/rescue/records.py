@@ -13,7 +13,7 @@ from raidtui.model.survey import Superblock, Survey
 
 
 class CauseCode(StrEnum):
-    """What is the case with an array, for programs. docs/rescue.md documents each; none changes."""
+    """The condition of an array, for programs. docs/rescue.md documents each; none changes."""
 
     NOT_ENOUGH = "not-enough"
     READ_ERRORS = "read-errors"
@@ -116,7 +116,7 @@ _HARMLESS = frozenset(
 
 
 class Cause(Struct, frozen=True, kw_only=True):
-    """What is the case with an array.
+    """The condition of an array.
 
     Args:
         text: with its reasons and times, a sentence for people.

@@ -119,7 +119,7 @@ def store_room(folder: str, need_bytes: int) -> tuple[str, int] | str:
     folder = os.path.realpath(folder)
     free = free_bytes(folder)
     if free is None:
-        return f"{folder} is no folder"
+        return f"{folder} is not a folder"
     if not os.access(folder, os.W_OK | os.X_OK):
         return f"{folder} cannot be written to"
     if free < need_bytes:

@@ -101,7 +101,9 @@ def disk_picks(draft: WizardDraft, survey: Survey) -> tuple[WizardChoice, ...]:
     """Return what whole disks become; nothing to decide where partitions alone were chosen."""
     if not has_whole_disks(draft, survey):
         return ()
-    table = "A GPT with one Linux RAID partition, aligned: no firmware takes the disk for empty."
+    table = (
+        "A GPT with one Linux RAID partition, aligned, so firmware does not mistake the disk for a blank one."
+    )
     return (
         WizardChoice(
             key="10",

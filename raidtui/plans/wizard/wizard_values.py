@@ -15,7 +15,7 @@ from raidtui.plans.create.file_system import weekly_notes
 from raidtui.plans.create.lvm import refuse_other
 from raidtui.plans.create.shape import METADATA
 from raidtui.plans.wizard.wizard_draft import WizardDraft, WizardRow, usable
-from raidtui.view.units import KIB, binary_size, counted
+from raidtui.view.units import KIB, binary_size
 
 _PARITY = tuple(PARITY_LAYOUTS[number] for number in (2, 0, 3, 1))
 _SIZES = (100, 99, 98, 95, 93, 90, 80, 70, 50)
@@ -266,10 +266,15 @@ def _others(draft: WizardDraft, survey: Survey) -> list[WizardRow]:
                 key=f"{_JOINS}{name}",
                 words=f"{name} {size} joins the group",
                 value="yes" if name in draft.others else "no",
-                note=f"{name}: {has}. The group is available only while all of its"
-                f" {counted(1 + len(draft.others), 'physical volume')} are.",
+                note=f"{name}: {has}. {_needs(1 + len(draft.others))}",
                 refusal=refusal.sentence if refusal else "",
                 usual=name not in draft.others,
             )
         )
     return rows
+
+
+def _needs(count: int) -> str:
+    if count == 1:
+        return "The volume group needs its physical volume to be present."
+    return f"The volume group needs all of its {count} physical volumes to be present."

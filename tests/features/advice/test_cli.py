@@ -83,7 +83,7 @@ def test_the_form_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_host_with_nothing_to_say(capsys: pytest.CaptureFixture[str]) -> None:
     """Small arrays with bitmaps, no file that names them."""
     assert ran(Kernel(raid10(bitmap=(0, 1)))) == 0
-    assert capsys.readouterr().out == "Nothing to say: no rule found anything on this host.\n"
+    assert capsys.readouterr().out == "No advice for this host.\n"
 
 
 def test_what_cannot_be_read_is_said(capsys: pytest.CaptureFixture[str]) -> None:

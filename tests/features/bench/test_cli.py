@@ -255,7 +255,7 @@ def test_on_a_terminal_it_asks_whether_to_go_on_without(
         " permitted); to run it with more of root's powers: --fio-without=net\n"
     )
     assert run([*words, "--fio-without=net,x"]) == 2
-    assert "x is no part of fio's sandbox" in capsys.readouterr().err
+    assert "x is not a part of fio's sandbox" in capsys.readouterr().err
     fio.does(MIXED)
     for answer, status in (("\n", 2), ("yes\n", 0)):
         monkeypatch.setattr("sys.stdin", Terminal(answer))

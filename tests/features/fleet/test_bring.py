@@ -182,7 +182,7 @@ def test_what_is_refused(
     assert "there is no" in capsys.readouterr().err
     (tmp_path / "text").write_text("just a text, that nobody can run anywhere. " * 4)
     assert run(["ssh", "--file", str(tmp_path / "text"), "far"]) == 2
-    assert "is no program that could be run there" in capsys.readouterr().err
+    assert "is not a program that can run there" in capsys.readouterr().err
     done = ssh(sshd, "--file", str(stand_in), "closed")
     assert done.returncode == 2
     assert done.stderr.endswith("raidtui: closed: ssh does not reach it\n")

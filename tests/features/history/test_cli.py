@@ -169,7 +169,7 @@ def test_times_that_are_none(words: tuple[str, str], capsys: pytest.CaptureFixtu
     with pytest.raises(SystemExit) as end:
         build_parser().parse_args(["history", *words])
     assert end.value.code == 64
-    assert "is no time: 2026-11-20" in capsys.readouterr().err
+    assert "; use 2026-11-20, " in capsys.readouterr().err
 
 
 def test_times(capsys: pytest.CaptureFixture[str]) -> None:

@@ -83,7 +83,7 @@ def test_a_simulated_host_is_refused(capsys: pytest.CaptureFixture[str]) -> None
 def test_an_end_that_is_no_time(by: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--demo", "pace", "data", "--latency", "20", "--by", by, "--json"]) == 2
     refusal = json.loads(capsys.readouterr().out)
-    assert (refusal["code"], refusal["why"]) == ("invalid", f"{by} is no time")
+    assert (refusal["code"], refusal["why"]) == ("invalid", f"invalid time {by!r}")
 
 
 def test_a_device_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:

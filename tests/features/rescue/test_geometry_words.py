@@ -37,7 +37,7 @@ def test_the_least() -> None:
         ("level=5,layout=la,chunk=64", "offset=SECTORS: a default is a guess"),
         ("level=5,level=6", "each once"),
         ("level", "each once"),
-        ("level=1,offset=x", "offset=x is no number"),
+        ("level=1,offset=x", "offset=x is not a number"),
         ("level=1,metadata=2", "metadata '2' is not one of"),
     ],
 )

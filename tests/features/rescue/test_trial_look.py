@@ -60,7 +60,7 @@ def test_a_file_of_the_list_that_is_nowhere_is_damage(found: list[FilesFound], *
     [
         ("", ""),
         ("new", ""),
-        ("file", "is no folder"),
+        ("file", "is not a folder"),
         ("none/new", "there is no folder"),
         ("own-abc/1", "is a place of a trial itself"),
         ("link", "is a place of a trial itself"),

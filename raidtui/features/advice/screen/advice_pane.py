@@ -157,7 +157,7 @@ class AdvicePane(ReadingPane[AdviceSession, AdviceLook]):
         elif look.ignored:
             text = "Nothing else: all that was found is ignored. a shows it."
         else:
-            text = "Nothing to say: no rule found anything on this host."
+            text = "No advice for this host."
         return [[(f" {text}", "plain")]]
 
     def why_not(self, command_id: str) -> str:

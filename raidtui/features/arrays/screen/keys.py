@@ -7,7 +7,7 @@ from raidtui.frame.command import Command
 CHECK = Command(
     id="arrays.check", keys="c", action="check", label="Check",
     words="scrub verify compare parity mismatches consistency",
-    help="Read all members and count mismatches. Changes nothing.",
+    help="Read every member, rewrite sectors that cannot be read, and count mismatches.",
 )  # fmt: skip
 MISMATCHES = Command(
     id="arrays.mismatches", keys="m", action="repair('mismatches')", label="Mismatches", foot=False,

@@ -28,10 +28,12 @@ TITLE = "What happened"
 AGAIN, LAST = "again", "last"
 _LATER = "What happened is known when all devices have been read."
 _NOTHING = (
-    "No superblock of it was found. Its disks may be absent: r reads all again. Where superblocks are lost,"
-    " Esc and a lead to the devices without one."
+    "No superblock of this array was found. Its disks may be absent: r reads all again. Where superblocks are"
+    " lost, Esc and a lead to the devices without one."
 )
-_TRIED = "A rescue trial of it is there ({}): t leads to it. The ways back are offered when it is taken down."
+_TRIED = (
+    "A trial of this array is in progress ({}): press t. The ways back are offered when it is taken down."
+)
 _RUNS = "The ways back are offered when it is stopped (T in pane 1)."
 
 

@@ -146,7 +146,7 @@ def refuse_target(to: str, own: str) -> str:
     if not Path(real).parent.is_dir():
         return f"there is no folder {Path(real).parent}"
     if Path(real).exists() and not Path(real).is_dir():
-        return f"{to} is no folder"
+        return f"{to} is not a folder"
     return ""
 
 

@@ -89,7 +89,7 @@ def free_bytes(folder: str) -> int | None:
 
 
 def find_trial(name: str) -> Job:
-    """Return the trial with this id, or with a unique beginning or end of it.
+    """Return the trial with this ID, or with a unique prefix or suffix of it.
 
     Raises:
         JobError: there is none, or more than one.

@@ -148,7 +148,7 @@ def test_a_folder_that_does_not_do(shows: Shows, fake: Fake, tried: FakeTrials) 
         await to_trial(pilot)
         await at(pilot, Ask, "e")
         await at(pilot, TrialScreen, *"/nowhere", "enter")
-        await until(pilot, lambda: "is no folder" in screen_text(pilot))
+        await until(pilot, lambda: "is not a folder" in screen_text(pilot))
 
     shows(staged(Kernel(raid10())), prepare=prepare)
 

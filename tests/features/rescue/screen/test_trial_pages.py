@@ -470,7 +470,7 @@ async def test_any_folder_is_taken_for_the_stores(
         await to_trial(pilot)
         for typed, why in (
             ("srv", "a folder is given by its whole path"),
-            ("/nowhere", "/nowhere is no folder"),
+            ("/nowhere", "/nowhere is not a folder"),
             ("/", "/ has no room: 48 MiB are needed, 1 MiB are free"),
         ):
             await at(pilot, Ask, "e")
