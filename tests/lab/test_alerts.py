@@ -110,6 +110,7 @@ def test_a_member_fails_and_the_monitor_calls_the_hook(heard: Guest) -> None:
     assert titles(guest).count(f"lab: {disk} is rebuilt, and serves in mirror") == 1
 
 
+@pytest.mark.later
 def test_the_test_goes_through_mdadm(heard: Guest) -> None:
     """Beside a monitor that runs, too."""
     mirror(heard)

@@ -76,6 +76,7 @@ def test_when_it_was_said_to_be_kept_it_is(powered: PowerGuest) -> None:
         assert f"Event{at}" in spooled(powered) or "kept" not in said
 
 
+@pytest.mark.later
 def test_what_is_being_sent(powered: PowerGuest) -> None:
     """It arrives; twice at most, where the cut came between the answer and the mark."""
     ran(powered, 0, "send")

@@ -78,6 +78,7 @@ def planned(booted: Guest) -> Iterator[Guest]:
     assert inside(booted, "systemctl is-active raidtui-alert.timer").stdout == "inactive\n"
 
 
+@pytest.mark.later
 def test_the_units_run_and_the_journal_is_kept(planned: Guest) -> None:
     states = (
         "systemctl is-active mdmonitor.service raidtui-alert.timer; systemctl is-enabled raidtui-alert.timer"

@@ -4,6 +4,8 @@ import json
 import re
 import shlex
 
+import pytest
+
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import states
@@ -32,6 +34,7 @@ def play(guest: Guest, *words: str, status: int = 0, confirmed: str = "kept") ->
     return done.stdout, {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", recap)}
 
 
+@pytest.mark.later
 def test_a_playbook_run_twice(guest: Guest) -> None:
     make_array(guest, "one", 1, disk_names(guest)[3:5], extra=["--assume-clean"])
     shown, counts = play(guest, "--check", "--diff", "--tags=first")

@@ -91,6 +91,7 @@ def test_chunks_against_blocks(guest: Guest) -> None:
     assert checksum(guest, [disks[7]]) == before
 
 
+@pytest.mark.later
 def test_queue_depths_and_a_verdict_on_schedulers(guest: Guest, sd: str) -> None:
     depth, scheduler = f"/sys/block/{sd}/device/queue_depth", f"/sys/block/{sd}/queue/scheduler"
     was = read(guest, depth), read(guest, scheduler)

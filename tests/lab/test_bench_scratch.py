@@ -59,6 +59,7 @@ def test_arrays_with_a_bitmap_and_without(guest: Guest) -> None:
     assert nothing_left(guest, disks)
 
 
+@pytest.mark.later
 def test_a_knob_of_the_array_and_a_kill(guest: Guest) -> None:
     """The stripe cache is set on each array when that is there. A killed sweep leaves nothing behind."""
     disks = disk_names(guest)[:3]

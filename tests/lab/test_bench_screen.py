@@ -161,6 +161,7 @@ def test_a_run_is_watched_and_what_is_kept_is_fios_own(guest: Guest) -> None:
         terminal.wait_for(re.compile(rf"^ +{theirs['iops']:,.0f} +1 +[\d.]+ +[\d.]+", re.MULTILINE))
 
 
+@pytest.mark.later
 def test_chunks_against_blocks_end_in_a_heat_map(guest: Guest) -> None:
     two = disk_names(guest)[:2]
     with open_console(guest, cols=80, rows=24) as terminal:

@@ -175,6 +175,7 @@ def test_a_knob_that_refuses_its_old_value_is_refused_before_fio(guest: Guest, s
     done(guest, *READ, f"--device={stripes}")
 
 
+@pytest.mark.later
 def test_a_knob_that_refuses_its_old_value_in_the_end(guest: Guest, stripes: str) -> None:
     """Somebody made the cache smaller meanwhile. Restore puts back what it can, and is the way out."""
     folder = f"/sys/block/{stripes}/md"

@@ -97,6 +97,7 @@ def test_lvm_by_keys(cached: Guest) -> None:
         leave(terminal)
 
 
+@pytest.mark.later
 def test_bcache_by_keys(bcache: Guest) -> None:  # noqa: F811
     """Mode, percent and cutoff, read back from its files; one is kept by udev; written back and detached."""
     disks = disk_names(bcache)

@@ -45,6 +45,7 @@ def test_mdadm_fails_and_all_is_taken_back(broken: Guest, case: str, calls: list
     assert checksum(broken, [disk]) == noise
 
 
+@pytest.mark.later
 def test_mdadm_fails_to_create(broken: Guest) -> None:
     """The job has failed with mdadm's words; it can be resumed, and taken back."""
     disk = disk_names(broken)[7]
@@ -87,6 +88,7 @@ def test_a_full_disk_whose_last_room_is_gone_too(small: Guest) -> None:
     assert rows == [[number, "interrupted", "", *(DONE if number % 2 else UNDONE)] for number in range(3, 7)]
 
 
+@pytest.mark.later
 def test_a_full_disk_stops_a_create(small: Guest) -> None:
     [rows] = results(small, CREATE, "full_everywhere(case, runs.full_at_entry, [2, 3, 4])")
     why = f"{FULL}; make room there, then resume the job"

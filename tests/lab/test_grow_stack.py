@@ -173,6 +173,7 @@ def test_a_journal_is_taken_back(wreck_guest: Guest) -> None:
     ]
 
 
+@pytest.mark.later
 def test_a_partial_parity_log_comes_and_goes(wreck_guest: Guest) -> None:
     """Where the log of bad blocks lies where mdadm puts it, that is said; else it is one call."""
     guest = wreck_guest

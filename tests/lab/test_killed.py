@@ -27,7 +27,7 @@ main()
 
 
 @pytest.mark.parametrize(
-    ("case", "entries", "tools"), [(RENAME, 9, 2), (CREATE, 6, 1), (REPLACE, 7, 2)], ids=CASES
+    ("case", "entries", "tools"), [later(RENAME, 9, 2), (CREATE, 6, 1), (REPLACE, 7, 2)], ids=CASES
 )
 def test_a_worker_killed_anywhere(guest: Guest, case: str, entries: int, tools: int) -> None:
     """Gone on with, or taken back, all is as it must be; the data are there all the time."""

@@ -138,6 +138,7 @@ def test_raid10_with_lvm_and_ext4(tidy: Guest) -> None:
     assert nothing_left(tidy)
 
 
+@pytest.mark.later
 def test_striped_over_two_arrays(tidy: Guest) -> None:
     """XFS on LVM's stripes over two arrays; the other one must be empty, and stay so until it is taken."""
     disks = loops(tidy, 4, 600)

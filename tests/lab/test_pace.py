@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from tests.lab.guests.arrays import disk_names, make_array, slow
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
@@ -124,6 +126,7 @@ def test_a_limit_of_somebody_else_is_left_alone(guest: Guest) -> None:
     assert limits(guest, md) == ("1000 (system)", "778 (local)")
 
 
+@pytest.mark.later
 def test_two_arrays_and_one_that_is_stopped(guest: Guest) -> None:
     slow(guest, FULL_KIB_S)
     disks = disk_names(guest)
@@ -165,6 +168,7 @@ def test_a_unit_waits_for_the_next_sync_and_is_stopped(guest: Guest) -> None:
     assert limits(guest, md) == BEFORE
 
 
+@pytest.mark.later
 def test_the_queues_of_the_members_are_lent_with_the_limits(guest: Guest, sd: str) -> None:
     """A disk that queues, beside one that does not."""
     slow(guest, FULL_KIB_S)
@@ -180,6 +184,7 @@ def test_the_queues_of_the_members_are_lent_with_the_limits(guest: Guest, sd: st
     guest.run(f"pkill -f mmap.mma[p]; until mdadm --stop /dev/{md}; do sleep 0.1; done")
 
 
+@pytest.mark.later
 def test_a_suspended_device_is_not_read(guest: Guest) -> None:
     """The limits stay, the status says why nothing is measured, and the pacing can be ended."""
     slow(guest, FULL_KIB_S)

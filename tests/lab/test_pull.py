@@ -393,6 +393,7 @@ def test_the_screen_says_at_once_which_one_left_and_is_killed(guest: Guest, bays
 # -- NVMe that is unplugged and plugged in, as a PCIe slot does it
 
 
+@pytest.mark.later
 def test_nvme(qemu: QemuGuest) -> None:
     """The wrong one, the right one, and a new one in its slot.
 

@@ -364,6 +364,7 @@ def test_files_that_others_read(guest: Guest, scsi: Scsi) -> None:
         assert done.stdout == f"==> {first} <==\nperformance\n==> {second} <==\nperformance", done.output
 
 
+@pytest.mark.later
 def test_a_capture_says_the_same(qemu: QemuGuest) -> None:
     """Of real SATA and NVMe disks, governors, and a rule that matches a disk by its serial number."""
     first, second = qemu.sata[0], qemu.nvme[0]

@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from tests.lab.guests.arrays import make_array
 from tests.lab.guests.console import open_console
 from tests.lab.guests.deadline import wait_until
@@ -46,6 +48,7 @@ def without_ncq(qemu: QemuGuest, terminal: Terminal, flash: str) -> None:
     terminal.wait_for("undone: scheduler mq-deadline → none", SLOW_S)
 
 
+@pytest.mark.later
 def test_knobs_by_keys(qemu: QemuGuest) -> None:
     """A scheduler and a queue's depth of a SATA disk, a governor; what NVMe has none of."""
     first, second = qemu.sata[0], qemu.nvme[0]
@@ -98,6 +101,7 @@ def test_knobs_by_keys(qemu: QemuGuest) -> None:
     assert qemu.run(f"rm {RULES} && udevadm control --reload").status == 0
 
 
+@pytest.mark.later
 def test_processors_by_keys(qemu: QemuGuest) -> None:
     """A governor, a frequency and a profile, whose difference is shown first; all of it offered back."""
     make_array(qemu, "data", 1, [disk.path for disk in qemu.nvme], extra=["--assume-clean"])

@@ -4,6 +4,8 @@ import json
 import re
 from typing import Any
 
+import pytest
+
 from tests.lab.guests.arrays import make_array, slow
 from tests.lab.guests.console import open_console
 from tests.lab.guests.jobs import do, raidtui
@@ -112,6 +114,7 @@ def test_a_self_test_by_the_command_line(qemu: QemuGuest) -> None:
     assert (ended.status, ended.stdout) == (0, f"already so: {name} runs no self-test\n")
 
 
+@pytest.mark.later
 def test_a_self_test_on_the_screen(qemu: QemuGuest) -> None:
     _, sata, _ = mirror(qemu)
     name = qemu.kernel_name(sata)
