@@ -141,7 +141,7 @@ def test_a_superblock_alone_is_no_erased_device() -> None:
 
 
 def test_a_plan_that_was_saved_without_devices_of_its_losses() -> None:
-    made = plan(WIPE, loses=("sda2: the ext4 file system",), harm=Harm.DESTROYS, devices=("sda2",))
+    made = plan(WIPE, loss_sentences=("sda2: the ext4 file system",), harm=Harm.DESTROYS, devices=("sda2",))
     assert texts(review_lines(made, 60))[:2] == ["Lost afterwards:", "  sda2: the ext4 file system"]
 
 
