@@ -8,7 +8,11 @@ import time
 from typing import TYPE_CHECKING
 
 from raidtui.command.streams import print_refusal, write_bytes
+from raidtui.jobs.plan_file import machine_of, save_plan
+from raidtui.jobs.writable import tried
 from raidtui.model.plan import NothingToDo, Plan, Refusal
+from raidtui.plans.shell_script import plan_sentences, shell_script
+from raidtui.view.text import visible
 
 if TYPE_CHECKING:
     from raidtui.host.readers.host_reader import HostReader
@@ -34,11 +38,6 @@ def print_plan(plan: Plan | Refusal, arguments: argparse.Namespace, root: HostRe
     Returns:
         0, also where it is so already; 2 where it is refused, or could not write its files.
     """
-    from raidtui.jobs.plan_file import machine_of, save_plan  # noqa: PLC0415
-    from raidtui.jobs.writable import tried  # noqa: PLC0415
-    from raidtui.plans.shell_script import plan_sentences, shell_script  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
-
     if isinstance(plan, NothingToDo):
         if not (arguments.json or arguments.sh):
             print(visible(f"already so: {plan.sentence}"))

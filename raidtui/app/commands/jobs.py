@@ -21,6 +21,7 @@ from raidtui.jobs.store import Job, all_jobs, find_job, foreign_jobs, jobs_folde
 from raidtui.jobs.waiting import wait_of
 from raidtui.jobs.worker import CostMeasure, work_on
 from raidtui.model.plan import Plan
+from raidtui.monitor.wear.cost_watch import JobCost
 from raidtui.view.text import visible
 
 
@@ -68,8 +69,6 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
 
 def _cost(root: HostReader, plan: Plan) -> CostMeasure:
     """Return what measures a plan's cost, on the disks that its devices lie on."""
-    from raidtui.monitor.wear.cost_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
-
     disks = DiskReader(root).read(set(plan.devices)).values()
     return JobCost(root, plan.title, sorted({disk.disk for disk in disks}))
 

@@ -14,7 +14,11 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from raidtui.command.streams import print_json
+from raidtui.features.advice.ignored import IgnoredError
+from raidtui.features.advice.session import ignore, read_advice, unignore
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.view.text import visible
 
 if TYPE_CHECKING:
     from raidtui.features.advice.advice import Advice
@@ -50,8 +54,6 @@ def _days(text: str) -> int:
 
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Print the advice, or ignore a piece of it; return the exit status, see the module."""
-    from raidtui.features.advice.ignored import IgnoredError  # noqa: PLC0415  (the parser needs none of it)
-
     ignoring = arguments.ignore is not None
     if not ignoring and (arguments.days is not None or arguments.because):
         return _refused("--days and --because go with --ignore")
@@ -68,9 +70,6 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
 
 
 def _shown(root: HostReader, arguments: argparse.Namespace) -> int:
-    from raidtui.command.streams import print_json  # noqa: PLC0415
-    from raidtui.features.advice.session import read_advice  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
 
     look = read_advice(root, keeps=root.live)
     if arguments.json:
@@ -86,8 +85,6 @@ def _shown(root: HostReader, arguments: argparse.Namespace) -> int:
 
 
 def _ignored(root: HostReader, arguments: argparse.Namespace) -> int:
-    from raidtui.features.advice.session import ignore, read_advice  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
 
     look = read_advice(root, keeps=root.live)
     reported = (*look.reported, *(each for each, _ in look.ignored))
@@ -112,8 +109,6 @@ def _ignored(root: HostReader, arguments: argparse.Namespace) -> int:
 
 
 def _unignored(root: HostReader, arguments: argparse.Namespace) -> int:
-    from raidtui.features.advice.session import read_advice, unignore  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
 
     rows = unignore(arguments.unignore, arguments.about)
     about = f" about {arguments.about}" if arguments.about else ""
@@ -130,7 +125,6 @@ def _subjects(advice: Sequence[Advice]) -> str:
 
 
 def _refused(sentence: str) -> int:
-    from raidtui.view.text import visible  # noqa: PLC0415
 
     print(visible(f"raidtui: {sentence}"), file=sys.stderr)
     return _REFUSED

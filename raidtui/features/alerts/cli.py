@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import getpass
 import os
 import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from raidtui.command.streams import print_json
+from raidtui.features.alerts.alert_check import run_test
+from raidtui.features.alerts.alert_words import is_noise
+from raidtui.features.alerts.channels import ChannelsError, channel_of
+from raidtui.features.alerts.session import (
+    channel_troubles,
+    judge_alerts,
+    keep_channels,
+    read_channels,
+    send_unkept,
+    send_waiting,
+)
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.readers.opening import open_root
+from raidtui.jobs.alert_sender import why_unusable
+from raidtui.jobs.alert_spool import AlertSpool, new_alert, spool_folder
 from raidtui.jobs.spawn import detached
+from raidtui.model.alert import AlertEvent
+from raidtui.view.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from raidtui.features.alerts.alert_check import AlertTest
-    from raidtui.model.alert import Alert, AlertEvent, Channel
+    from raidtui.model.alert import Alert, Channel
 
 _DONE, _NOT_DONE, _REFUSED = 0, 1, 2
 _LEAST = ("info", "attention", "degraded", "failed")
@@ -57,7 +75,6 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
         return _refused("this is not the live host, and alerts are of the live host alone")
     if arguments.event or arguments.smartd:
         return _taken(_event_of(arguments), root)
-    from raidtui.features.alerts.channels import ChannelsError  # noqa: PLC0415  (an event is taken without)
 
     try:
         if arguments.send:
@@ -74,7 +91,6 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
 
 
 def _refused(sentence: str) -> int:
-    from raidtui.view.text import visible  # noqa: PLC0415
 
     print(visible(f"raidtui: {sentence}"), file=sys.stderr)
     return _REFUSED
@@ -84,7 +100,6 @@ def _refused(sentence: str) -> int:
 
 
 def _event_of(arguments: argparse.Namespace) -> AlertEvent:
-    from raidtui.model.alert import AlertEvent  # noqa: PLC0415
 
     if arguments.smartd:
         said = os.environ
@@ -102,9 +117,6 @@ def _event_of(arguments: argparse.Namespace) -> AlertEvent:
 
 def _taken(event: AlertEvent, root: HostReader) -> int:
     """Keep an event on disk, and let another process send it; return at once."""
-    from raidtui.features.alerts.alert_words import is_noise  # noqa: PLC0415
-    from raidtui.jobs.alert_spool import AlertSpool, new_alert, spool_folder  # noqa: PLC0415
-
     if is_noise(event):
         return _DONE
     alert = new_alert(event, root.hostname or "localhost")
@@ -121,16 +133,12 @@ def _taken(event: AlertEvent, root: HostReader) -> int:
 
 
 def _send_new(alert: Alert) -> None:
-    from raidtui.features.alerts.session import judge_alerts, send_waiting  # noqa: PLC0415
-    from raidtui.host.readers.opening import open_root  # noqa: PLC0415
 
     root = open_root()
     send_waiting(root, eager=True, judged=judge_alerts(root, (alert,)))
 
 
 def _send_unkept(alert: Alert) -> None:
-    from raidtui.features.alerts.session import send_unkept  # noqa: PLC0415
-    from raidtui.host.readers.opening import open_root  # noqa: PLC0415
 
     send_unkept(open_root(), alert)
 
@@ -139,8 +147,6 @@ def _send_unkept(alert: Alert) -> None:
 
 
 def _sent(root: HostReader) -> int:
-    from raidtui.features.alerts.session import send_waiting  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
 
     result = send_waiting(root, eager=False, lock_s=0.0)
     for trouble in result.troubles if result.waiting else ():
@@ -153,10 +159,6 @@ def _sent(root: HostReader) -> int:
 
 
 def _tested(root: HostReader, *, as_json: bool) -> int:
-    from raidtui.command.streams import print_json  # noqa: PLC0415
-    from raidtui.features.alerts.alert_check import run_test  # noqa: PLC0415
-    from raidtui.features.alerts.session import channel_troubles, read_channels  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
 
     channels = read_channels()
     troubles = channel_troubles(channels)
@@ -220,11 +222,6 @@ def dict_of_test(test: AlertTest, troubles: Sequence[str]) -> dict[str, Any]:
 
 
 def _listed(*, as_json: bool) -> int:
-    from raidtui.command.streams import print_json  # noqa: PLC0415
-    from raidtui.features.alerts.channels import ChannelsError  # noqa: PLC0415
-    from raidtui.features.alerts.session import channel_troubles, read_channels  # noqa: PLC0415
-    from raidtui.jobs.alert_spool import AlertSpool, spool_folder  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
 
     spool = AlertSpool(spool_folder())
     waiting, sent = spool.waiting(), spool.sent()
@@ -315,9 +312,6 @@ def _day(at_s: float) -> str:
 
 
 def _added(name: str, least: str | None) -> int:
-    from raidtui.features.alerts.channels import channel_of  # noqa: PLC0415
-    from raidtui.features.alerts.session import keep_channels, read_channels  # noqa: PLC0415
-    from raidtui.jobs.alert_sender import why_unusable  # noqa: PLC0415
 
     channels = read_channels()
     channel = channel_of(name, _address(), least or "info")
@@ -333,14 +327,11 @@ def _added(name: str, least: str | None) -> int:
 
 def _address() -> str:
     if sys.stdin.isatty():
-        import getpass  # noqa: PLC0415
-
         return getpass.getpass("Address (a URL of Apprise, or a mail address for sendmail): ").strip()
     return sys.stdin.readline(_LONGEST).strip()
 
 
 def _removed(name: str) -> int:
-    from raidtui.features.alerts.session import keep_channels, read_channels  # noqa: PLC0415
 
     channels = read_channels()
     if all(each.name != name for each in channels):

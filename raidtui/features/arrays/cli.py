@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from raidtui.command.streams import UsageError, print_json
 from raidtui.features.arrays.cli_json import known_wear, report_dict
+from raidtui.features.arrays.cli_nagios import nagios_line
 from raidtui.features.arrays.cli_prometheus import metric_lines
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.absent import AbsentArray
@@ -99,8 +100,6 @@ def print_status(root: HostReader, form: str, *, wear: bool = False) -> int:
     if form == "json":
         print_json(report_dict(report, known_wear(root) if wear else None), indent=2)
     elif form == "nagios":
-        from raidtui.features.arrays.cli_nagios import nagios_line  # noqa: PLC0415  (rarely wanted)
-
         _print([nagios_line(report)])
     else:
         _print(metric_lines(report) if form == "prometheus" else report_lines(report))

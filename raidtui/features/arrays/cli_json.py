@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import raidtui
+from raidtui.config import read_config
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array, Member
@@ -14,6 +15,8 @@ from raidtui.model.finding import Finding
 from raidtui.model.geometry import set_letters
 from raidtui.model.levels import layout_words
 from raidtui.model.sync_record import LastCheck
+from raidtui.monitor.wear.ledger import LedgerError
+from raidtui.monitor.wear.readings import WearReader
 from raidtui.view.units import SECTOR_BYTES
 from raidtui.watch.watch import Report
 
@@ -26,10 +29,6 @@ def known_wear(root: HostReader) -> list[dict[str, Any]] | None:
 
     No disk is asked. A disk that was not read for a month is not there any more.
     """
-    from raidtui.config import read_config  # noqa: PLC0415  (rarely wanted)
-    from raidtui.monitor.wear.ledger import LedgerError  # noqa: PLC0415
-    from raidtui.monitor.wear.readings import WearReader  # noqa: PLC0415
-
     try:
         found = WearReader(root, read_config().rated_bytes).forecasts(root.now_s() - _MONTH_S)
     except LedgerError:

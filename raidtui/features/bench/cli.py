@@ -8,7 +8,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from raidtui.features.bench import cli_history as bench_history
+from raidtui.features.bench import cli_run as bench_run
+from raidtui.features.bench.results.run_store import ResultsError
+from raidtui.features.bench.run.bench_worker import bench_on
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.jobs.lock import BusyError, JobError
+from raidtui.monitor.wear.cost_watch import JobCost
+from raidtui.view.text import visible
 
 if TYPE_CHECKING:
     from raidtui.features.bench.schedule import Schedule
@@ -177,9 +184,6 @@ def _add_history(subcommands: argparse._SubParsersAction[argparse.ArgumentParser
 
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Carry out ``raidtui bench ...``; return 0 done, 1 not, 2 refused, 75 another job is running."""
-    from raidtui.features.bench.results.run_store import ResultsError  # noqa: PLC0415
-    from raidtui.jobs.lock import BusyError, JobError  # noqa: PLC0415
-
     try:
         return _run_subcommand(root, arguments)
     except BusyError as error:
@@ -190,8 +194,6 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
 
 def _run_subcommand(root: HostReader, arguments: argparse.Namespace) -> int:
     if arguments.subcommand == "work":
-        from raidtui.features.bench.run.bench_worker import bench_on  # noqa: PLC0415
-
         return bench_on(
             root,
             arguments.folder,
@@ -203,23 +205,17 @@ def _run_subcommand(root: HostReader, arguments: argparse.Namespace) -> int:
         why = "refused: what was measured is of this host, and --root or --demo names another one"
         return _refused(why, REFUSED)
     if arguments.subcommand in _HISTORY:
-        from raidtui.features.bench import cli_history as bench_history  # noqa: PLC0415
-
         return bench_history.SUBCOMMANDS[arguments.subcommand](arguments)
-    from raidtui.features.bench import cli_run as bench_run  # noqa: PLC0415
 
     return bench_run.SUBCOMMANDS[arguments.subcommand](root, arguments)
 
 
 def _cost(root: HostReader, schedule: Schedule) -> CostMeasure:
     """Return what measures the writes of a benchmark to its disks."""
-    from raidtui.monitor.wear.cost_watch import JobCost  # noqa: PLC0415  (only a worker wants it)
-
     return JobCost(root, "benchmark", schedule.place.disks)
 
 
 def _refused(why: str, status: int) -> int:
-    from raidtui.view.text import visible  # noqa: PLC0415
 
     print(f"raidtui: {visible(why)}", file=sys.stderr)
     return status

@@ -11,7 +11,11 @@ import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from raidtui.command.streams import print_json
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.monitor.boot.boot_check import check_boot, look_at_boot_dict
+from raidtui.monitor.boot.boot_remedies import remedy_of
+from raidtui.view.text import visible
 
 if TYPE_CHECKING:
     from raidtui.monitor.boot.boot_reasons import DiskVerdict
@@ -32,10 +36,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Print the verdicts; return the exit status, see the module."""
-    from raidtui.command.streams import print_json  # noqa: PLC0415  (the parser needs none of it)
-    from raidtui.monitor.boot.boot_check import check_boot, look_at_boot_dict  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
-
     look = check_boot(root)
     if arguments.json:
         print_json(look_at_boot_dict(look))
@@ -49,7 +49,6 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
 
 
 def _lines(verdicts: tuple[DiskVerdict, ...], unread: tuple[str, ...]) -> Iterator[str]:
-    from raidtui.monitor.boot.boot_remedies import remedy_of  # noqa: PLC0415  (the parser needs none of it)
 
     orders: dict[tuple[str, ...], None] = {}
     if not verdicts:

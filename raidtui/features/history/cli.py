@@ -14,7 +14,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from raidtui.command.streams import UsageError, print_json
+from raidtui.features.history.history_report import HistoryReport, history_dict, html_page, text_lines
+from raidtui.features.history.narrowing import Narrowing, SubjectError, narrowed
+from raidtui.features.history.session import read_history
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.view.text import visible
 
 if TYPE_CHECKING:
     from raidtui.features.history.session import HostHistory
@@ -71,12 +76,6 @@ def _moment(text: str) -> Moment:
 
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Print the history; return the exit status, see the module."""
-    from raidtui.command.streams import UsageError, print_json  # noqa: PLC0415  (the parser needs none)
-    from raidtui.features.history.history_report import HistoryReport, history_dict, html_page, text_lines  # noqa: PLC0415
-    from raidtui.features.history.narrowing import Narrowing, SubjectError, narrowed  # noqa: PLC0415
-    from raidtui.features.history.session import read_history  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
-
     now_s = root.now_s()
     since_s = arguments.since(now_s) if arguments.since is not None else None
     until_s = arguments.until(now_s) if arguments.until is not None else None

@@ -12,13 +12,28 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from raidtui.command.device_names import kernel_name
+from raidtui.command.following import refused
+from raidtui.command.streams import print_json, print_refusal
+from raidtui.features.pace.pace_job import begin_pacing, pace_here, refuse_paced, stop_pacing
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.jobs.lent_limits import restore_lent
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.pace_news import paced_now
+from raidtui.jobs.undo_record import open_record
+from raidtui.model.pace import DayWindow, PaceRequest
+from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.monitor.sampler import Sampler
+from raidtui.plans.pace_plan import paced_array, plan_pace
+from raidtui.plans.pace_words import pace_sentence
+from raidtui.plans.shell_script import plan_sentences
+from raidtui.plans.target import find_array
+from raidtui.view.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from raidtui.model.pace import DayWindow, PacedArray, PaceNews, PaceRequest
-    from raidtui.model.plan import Refusal
+    from raidtui.model.pace import PacedArray, PaceNews
 
 DONE, NOT_DONE, REFUSED = 0, 1, 2
 _WINDOW = re.compile(r"(\d\d?):(\d\d)-(\d\d?):(\d\d)=full")
@@ -75,7 +90,6 @@ def _minute(hour: str, minute: str, word: str) -> int:
 
 
 def _window(word: str) -> DayWindow:
-    from raidtui.model.pace import DayWindow  # noqa: PLC0415
 
     found = _WINDOW.fullmatch(word)
     if found is None:
@@ -92,8 +106,6 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
         return _restore(root)
     if arguments.stop:
         return _stop(root, arguments.arrays)
-    from raidtui.command.streams import print_refusal  # noqa: PLC0415
-    from raidtui.model.plan import Refusal  # noqa: PLC0415
 
     request = _request(root, arguments)
     if isinstance(request, Refusal):
@@ -102,12 +114,6 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
 
 
 def _request(root: HostReader, arguments: argparse.Namespace) -> PaceRequest | Refusal:
-    from raidtui.command.device_names import kernel_name  # noqa: PLC0415
-    from raidtui.model.pace import PaceRequest  # noqa: PLC0415
-    from raidtui.model.plan import Refusal, RefusalCode  # noqa: PLC0415
-    from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
-    from raidtui.plans.pace_plan import paced_array  # noqa: PLC0415
-    from raidtui.plans.target import find_array  # noqa: PLC0415
 
     if not arguments.arrays or arguments.latency is None:
         why = "an array and --latency are needed"
@@ -137,7 +143,6 @@ def _request(root: HostReader, arguments: argparse.Namespace) -> PaceRequest | R
 
 
 def _by(arguments: argparse.Namespace, now_s: float) -> float | Refusal | None:
-    from raidtui.model.plan import Refusal, RefusalCode  # noqa: PLC0415
 
     if arguments.within is not None:
         return now_s + 3600 * float(arguments.within)
@@ -164,15 +169,6 @@ def _by(arguments: argparse.Namespace, now_s: float) -> float | Refusal | None:
 
 
 def _pace(root: HostReader, arguments: argparse.Namespace, request: PaceRequest) -> int:
-    from raidtui.command.following import refused  # noqa: PLC0415
-    from raidtui.command.streams import print_json, print_refusal  # noqa: PLC0415
-    from raidtui.features.pace.pace_job import begin_pacing, refuse_paced  # noqa: PLC0415
-    from raidtui.jobs.lock import JobError  # noqa: PLC0415
-    from raidtui.model.plan import Refusal, RefusalCode  # noqa: PLC0415
-    from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
-    from raidtui.plans.pace_plan import plan_pace  # noqa: PLC0415
-    from raidtui.plans.shell_script import plan_sentences  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
 
     plan = plan_pace(Sampler(root).sample(), request)
     if not isinstance(plan, Refusal) and not root.live:
@@ -198,8 +194,6 @@ def _pace(root: HostReader, arguments: argparse.Namespace, request: PaceRequest)
 
 
 def _here(root: HostReader, request: PaceRequest) -> int:
-    from raidtui.features.pace.pace_job import pace_here  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
 
     ends: list[int] = []
 
@@ -214,10 +208,6 @@ def _here(root: HostReader, request: PaceRequest) -> int:
 
 
 def _status(root: HostReader, *, as_json: bool) -> int:
-    from raidtui.command.streams import print_json  # noqa: PLC0415
-    from raidtui.jobs.pace_news import paced_now  # noqa: PLC0415
-    from raidtui.plans.pace_words import pace_sentence  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
 
     found = paced_now(root)
     if as_json:
@@ -254,9 +244,6 @@ def pace_dict(news: PaceNews) -> dict[str, Any]:
 
 
 def _stop(root: HostReader, words: Sequence[str]) -> int:
-    from raidtui.features.pace.pace_job import stop_pacing  # noqa: PLC0415
-    from raidtui.jobs.pace_news import paced_now  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
 
     known = {
         word: each
@@ -278,9 +265,6 @@ def _stop(root: HostReader, words: Sequence[str]) -> int:
 
 
 def _restore(root: HostReader) -> int:
-    from raidtui.jobs.lent_limits import restore_lent  # noqa: PLC0415
-    from raidtui.jobs.undo_record import open_record  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
 
     if not root.live:
         print("raidtui: a simulated or captured host is never changed", file=sys.stderr)

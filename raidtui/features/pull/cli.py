@@ -12,13 +12,34 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from raidtui.command.device_names import kernel_name
+from raidtui.command.following import attach, refused
+from raidtui.command.streams import UsageError, print_json
+from raidtui.features.pull.blink import burst
+from raidtui.features.pull.pull_plans import disk_scope, make_draft, next_scope, plan_next
+from raidtui.features.pull.record import PullError
+from raidtui.features.pull.session import Pulls, closed, note_job, read_look, refuse_ending
+from raidtui.features.pull.standing import PullStage
+from raidtui.features.pull.words import disk_words
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.reading import Reading
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.spawn import begin_job, start_worker
+from raidtui.jobs.store import find_job
+from raidtui.jobs.writable import tried
+from raidtui.model.plan import Harm, Refusal
+from raidtui.monitor.boot.boot_check import check_boot, look_at_boot_dict
+from raidtui.monitor.sampler import Sampler
+from raidtui.plans.shell_script import plan_sentences
+from raidtui.plans.target import find_array
+from raidtui.view.text import visible
+from raidtui.watch.storage import reading_of
 
 if TYPE_CHECKING:
     from raidtui.features.pull.bays import BayDisk
     from raidtui.features.pull.record import PullDisk
-    from raidtui.features.pull.session import PullLook, Pulls
-    from raidtui.model.plan import Plan, Refusal
+    from raidtui.features.pull.session import PullLook
+    from raidtui.model.plan import Plan
 
 _NOTHING, _SOME, _REFUSED = 0, 1, 2
 _PACE_S = 0.5
@@ -50,10 +71,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Carry out ``raidtui pull``; return the exit status, see the module."""
-    from raidtui.command.streams import UsageError  # noqa: PLC0415
-    from raidtui.features.pull.record import PullError  # noqa: PLC0415
-    from raidtui.features.pull.session import Pulls  # noqa: PLC0415
-
     if (arguments.array is None) != (arguments.member is None):
         raise UsageError("an array and a member are needed: raidtui pull ARRAY MEMBER")
     asked = arguments.array is not None
@@ -77,16 +94,12 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
 
 
 def _look(root: HostReader, pulls: Pulls) -> PullLook | None:
-    from raidtui.features.pull.session import closed, read_look  # noqa: PLC0415
-    from raidtui.monitor.boot.boot_check import check_boot  # noqa: PLC0415
-    from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
 
     look = read_look(root, pulls, Sampler(root).sample().arrays)
     return closed(look, check_boot(root)) if look is not None and look.closes else look
 
 
 def _status(root: HostReader, pulls: Pulls, *, as_json: bool) -> int:
-    from raidtui.command.streams import print_json  # noqa: PLC0415
 
     look = _look(root, pulls)
     if as_json:
@@ -99,7 +112,6 @@ def _status(root: HostReader, pulls: Pulls, *, as_json: bool) -> int:
 
 
 def _print_look(look: PullLook) -> None:
-    from raidtui.view.text import visible  # noqa: PLC0415
 
     for line in look_lines(look):
         print(visible(line), flush=True)
@@ -107,8 +119,6 @@ def _print_look(look: PullLook) -> None:
 
 def look_lines(look: PullLook) -> list[str]:
     """Return an exchange as it stands, for people."""
-    from raidtui.features.pull.words import disk_words  # noqa: PLC0415
-
     record, found, words = look.record, look.standing, look.words
     lines = [f"Pull this disk: {record.target.name} · {disk_words(record.target)}", f"{words.head}."]
     lines += [f"  {text}" for text in words.text]
@@ -122,15 +132,12 @@ def look_lines(look: PullLook) -> list[str]:
 
 
 def _is_done(look: PullLook) -> bool:
-    from raidtui.features.pull.standing import PullStage  # noqa: PLC0415
 
     return look.standing.stage is PullStage.DONE
 
 
 def look_dict(look: PullLook) -> dict[str, Any]:
     """Return the form for programs (docs/pull.md)."""
-    from raidtui.monitor.boot.boot_check import look_at_boot_dict  # noqa: PLC0415
-
     record, found = look.record, look.standing
     return {
         "stage": found.stage.value,
@@ -169,16 +176,6 @@ def _disk_dict(disk: PullDisk) -> dict[str, Any]:
 
 def _begin(root: HostReader, pulls: Pulls, arguments: argparse.Namespace) -> int:
     """Show which disk it is and what takes it out; with ``--start``, do it."""
-    from raidtui.command.device_names import kernel_name  # noqa: PLC0415
-    from raidtui.features.pull.pull_plans import disk_scope, make_draft  # noqa: PLC0415
-    from raidtui.features.pull.words import disk_words  # noqa: PLC0415
-    from raidtui.host.reading import Reading  # noqa: PLC0415
-    from raidtui.jobs.writable import tried  # noqa: PLC0415
-    from raidtui.model.plan import Refusal  # noqa: PLC0415
-    from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
-    from raidtui.plans.target import find_array  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
-
     snapshot = Sampler(root).sample()
     array = find_array(snapshot, arguments.array)
     if isinstance(array, Refusal):
@@ -212,7 +209,6 @@ def _begin(root: HostReader, pulls: Pulls, arguments: argparse.Namespace) -> int
 
 
 def _print_plan(plan: Plan, command: str) -> None:
-    from raidtui.plans.shell_script import plan_sentences  # noqa: PLC0415
 
     print("\n".join(plan_sentences(plan)))
     confirm = f" --confirm={shlex.quote(plan.confirm)}" if plan.confirm else ""
@@ -227,13 +223,6 @@ def _refuse_start(root: HostReader) -> str:
 
 def _next(root: HostReader, pulls: Pulls, arguments: argparse.Namespace) -> int:
     """Show the next plan; with ``--start``, carry it out."""
-    from raidtui.features.pull.pull_plans import next_scope, plan_next  # noqa: PLC0415
-    from raidtui.jobs.lock import JobError  # noqa: PLC0415
-    from raidtui.jobs.writable import tried  # noqa: PLC0415
-    from raidtui.model.plan import Harm, Refusal  # noqa: PLC0415
-    from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
-    from raidtui.watch.storage import reading_of  # noqa: PLC0415
-
     look = _look(root, pulls)
     if look is None:
         return _refused("no disk is being exchanged; to begin: raidtui pull ARRAY MEMBER")
@@ -241,9 +230,6 @@ def _next(root: HostReader, pulls: Pulls, arguments: argparse.Namespace) -> int:
         if not arguments.start:
             print(f"job {look.standing.job} was interrupted. To resume it: raidtui pull --next --start")
             return _SOME
-        from raidtui.command.following import attach, refused  # noqa: PLC0415
-        from raidtui.jobs.spawn import start_worker  # noqa: PLC0415
-        from raidtui.jobs.store import find_job  # noqa: PLC0415
 
         try:
             job = find_job(look.standing.job)
@@ -273,11 +259,6 @@ def _next(root: HostReader, pulls: Pulls, arguments: argparse.Namespace) -> int:
 def _carry_out(
     root: HostReader, pulls: Pulls, plan: Plan, look: PullLook | None, arguments: argparse.Namespace
 ) -> int:
-    from raidtui.command.following import attach, refused  # noqa: PLC0415
-    from raidtui.features.pull.session import note_job  # noqa: PLC0415
-    from raidtui.jobs.lock import JobError  # noqa: PLC0415
-    from raidtui.jobs.spawn import begin_job  # noqa: PLC0415
-    from raidtui.plans.shell_script import plan_sentences  # noqa: PLC0415
 
     print("\n".join(plan_sentences(plan)), flush=True)
     try:
@@ -294,9 +275,6 @@ def _carry_out(
 
 def _watch(root: HostReader, pulls: Pulls) -> int:
     """Print each change, until something is to be done that raidtui does; meanwhile let the disk blink."""
-    from raidtui.features.pull.blink import burst  # noqa: PLC0415
-    from raidtui.features.pull.standing import PullStage  # noqa: PLC0415
-
     last: list[str] = []
     while True:
         look = _look(root, pulls)
@@ -319,8 +297,6 @@ def _watch(root: HostReader, pulls: Pulls) -> int:
 
 
 def _cancel(root: HostReader, pulls: Pulls) -> int:
-    from raidtui.features.pull.session import refuse_ending  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
 
     look = _look(root, pulls)
     if look is None:
@@ -344,7 +320,6 @@ def _not_possible(refusal: Refusal) -> int:
 
 
 def _refused(sentence: str) -> int:
-    from raidtui.view.text import visible  # noqa: PLC0415
 
     print(visible(f"raidtui: {sentence}"), file=sys.stderr)
     return _REFUSED

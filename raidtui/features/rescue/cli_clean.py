@@ -6,7 +6,11 @@ import argparse
 import os
 import sys
 
+from raidtui.command.following import refused
+from raidtui.features.rescue.trial.trials import clean
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.jobs.lock import JobError
+from raidtui.view.text import visible
 
 _REFUSED = 2
 
@@ -21,11 +25,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Clean; return 0 nothing is left, 1 something is, 2 refused, 75 another job is running."""
-    from raidtui.command.following import refused  # noqa: PLC0415
-    from raidtui.features.rescue.trial.trials import clean  # noqa: PLC0415
-    from raidtui.jobs.lock import JobError  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
-
     del arguments
     if not root.live or os.geteuid() != 0:
         print("raidtui: not done: needs root, on the live host: run it with sudo", file=sys.stderr)

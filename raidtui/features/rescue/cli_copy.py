@@ -7,7 +7,20 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
+from raidtui.command.device_names import kernel_name
+from raidtui.command.following import attach, refused
+from raidtui.command.streams import print_refusal
+from raidtui.features.rescue.copying.copies import begin_copy
+from raidtui.features.rescue.copying.copy_plan import plan_copy
+from raidtui.features.rescue.session_copies import copy_request
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.reading import ReadingScope
+from raidtui.jobs.lock import JobError
+from raidtui.model.plan import Harm, Refusal
+from raidtui.monitor.sampler import Sampler
+from raidtui.plans.shell_script import plan_sentences
+from raidtui.view.text import visible
+from raidtui.watch.storage import reading_of
 
 if TYPE_CHECKING:
     from raidtui.features.rescue.copying.copy_plan import CopyRequest
@@ -39,18 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Copy; return 0 done, 1 not, 2 refused, 75 another job is running."""
-    from raidtui.command.following import attach, refused  # noqa: PLC0415
-    from raidtui.command.streams import print_refusal  # noqa: PLC0415
-    from raidtui.features.rescue.copying.copies import begin_copy  # noqa: PLC0415
-    from raidtui.features.rescue.copying.copy_plan import plan_copy  # noqa: PLC0415
-    from raidtui.host.reading import ReadingScope  # noqa: PLC0415
-    from raidtui.jobs.lock import JobError  # noqa: PLC0415
-    from raidtui.model.plan import Harm, Refusal  # noqa: PLC0415
-    from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
-    from raidtui.plans.shell_script import plan_sentences  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
-    from raidtui.watch.storage import reading_of  # noqa: PLC0415
-
     if not root.live:
         print("raidtui: not done: a capture cannot be copied", file=sys.stderr)
         return _REFUSED
@@ -77,8 +78,6 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
 
 
 def _request(root: HostReader, arguments: argparse.Namespace) -> CopyRequest:
-    from raidtui.command.device_names import kernel_name  # noqa: PLC0415
-    from raidtui.features.rescue.session_copies import copy_request  # noqa: PLC0415
 
     source, target = kernel_name(root, arguments.source), kernel_name(root, arguments.target)
     return copy_request(root, source, target, arguments.target, arguments.map)

@@ -6,7 +6,14 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from raidtui.command.device_names import kernel_name
+from raidtui.command.streams import print_json
+from raidtui.features.rescue.rescue_lines import array_lines
+from raidtui.features.rescue.rescue_verdict import verdict_of
+from raidtui.features.rescue.session import read_rescue
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.model.survey import Superblock
+from raidtui.view.text import visible
 
 if TYPE_CHECKING:
     from raidtui.features.rescue.records import RescueArray, RescueMember
@@ -24,12 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Print the diagnosis; return its exit status (docs/rescue.md)."""
-    from raidtui.command.device_names import kernel_name  # noqa: PLC0415
-    from raidtui.command.streams import print_json  # noqa: PLC0415
-    from raidtui.features.rescue.rescue_lines import array_lines  # noqa: PLC0415
-    from raidtui.features.rescue.session import read_rescue  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
-
     report = read_rescue(root, tuple(kernel_name(root, word) for word in arguments.devices))
     for name in report.unknown:
         _say(f"{name}: there is no such device")
@@ -50,7 +51,6 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
 
 
 def _say(text: str) -> None:
-    from raidtui.view.text import visible  # noqa: PLC0415
 
     print(f"raidtui: {visible(text)}", file=sys.stderr)
 
@@ -68,7 +68,6 @@ def report_dict(report: RescueReport) -> dict[str, Any]:
 
 
 def _array_dict(array: RescueArray) -> dict[str, Any]:
-    from raidtui.features.rescue.rescue_verdict import verdict_of  # noqa: PLC0415
 
     verdict = verdict_of(array)
     return {
@@ -100,7 +99,6 @@ def _array_dict(array: RescueArray) -> dict[str, Any]:
 
 
 def _member_dict(member: RescueMember) -> dict[str, Any]:
-    from raidtui.model.survey import Superblock  # noqa: PLC0415
 
     block = member.superblock or Superblock(uuid=None)  # nothing is known then
     reshape = block.reshape

@@ -13,16 +13,24 @@ import textwrap
 import threading
 from typing import TYPE_CHECKING, Any
 
+from raidtui.command.streams import ProgressLine, print_json, print_refusal
+from raidtui.features.rescue.mismatch.comparison import ReadingLimits, compare, limits_of
+from raidtui.features.rescue.mismatch.logged import logged_spans
+from raidtui.features.rescue.mismatch.mismatch_words import mismatch_lines, repair_text, verdict_text
+from raidtui.features.rescue.session_mismatches import comparison_of
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.model.refuse_silence import refuse_silence
+from raidtui.monitor.sampler import Sampler
+from raidtui.plans.target import find_array, needs_root
+from raidtui.view.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from raidtui.features.rescue.mismatch.compared_array import ComparedArray, Span
-    from raidtui.features.rescue.mismatch.comparison import ReadingLimits
     from raidtui.features.rescue.mismatch.mismatch_records import Mismatch, MismatchResult
     from raidtui.model.array import Array
-    from raidtui.model.plan import Refusal
 
 MATCH, MISMATCH, PARTLY = 0, 1, 3
 _WIDTH = 80
@@ -63,11 +71,6 @@ def _sector(word: str) -> int:
 
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Compare; return the exit status, see the module."""
-    from raidtui.command.streams import print_json, print_refusal  # noqa: PLC0415
-    from raidtui.features.rescue.mismatch.comparison import ReadingLimits, limits_of  # noqa: PLC0415
-    from raidtui.model.plan import Refusal  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
-
     chosen = _chosen(root, arguments)
     if isinstance(chosen, Refusal):
         return print_refusal(chosen, as_json=False)
@@ -91,10 +94,6 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
 def _chosen(
     root: HostReader, arguments: argparse.Namespace
 ) -> tuple[Array, ComparedArray, list[Span]] | Refusal:
-    from raidtui.features.rescue.session_mismatches import comparison_of  # noqa: PLC0415
-    from raidtui.model.plan import Refusal  # noqa: PLC0415
-    from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
-    from raidtui.plans.target import find_array, needs_root  # noqa: PLC0415
 
     snapshot = Sampler(root).sample()
     array = find_array(snapshot, arguments.array)
@@ -110,9 +109,6 @@ def _chosen(
 
 
 def _spans(root: HostReader, arguments: argparse.Namespace, array: ComparedArray) -> list[Span] | Refusal:
-    from raidtui.features.rescue.mismatch.logged import logged_spans  # noqa: PLC0415
-    from raidtui.model.plan import Refusal, RefusalCode  # noqa: PLC0415
-    from raidtui.model.refuse_silence import refuse_silence  # noqa: PLC0415
 
     end = None if arguments.last is None else arguments.last + 1
     first, last = array.walk_of(arguments.first, end)
@@ -136,9 +132,6 @@ def _compared(
     root: HostReader, array: ComparedArray, spans: list[Span], limits: ReadingLimits
 ) -> MismatchResult:
     """Compare; the first Ctrl-C ends that and keeps what was found."""
-    from raidtui.command.streams import ProgressLine  # noqa: PLC0415
-    from raidtui.features.rescue.mismatch.comparison import compare  # noqa: PLC0415
-
     ends = threading.Event()
 
     def end(number: int, frame: object) -> None:
@@ -177,8 +170,6 @@ def status_of(found: MismatchResult) -> int:
 
 def result_lines(found: MismatchResult) -> list[str]:
     """Return what is printed, at most 80 columns wide where words allow it."""
-    from raidtui.features.rescue.mismatch.mismatch_words import mismatch_lines  # noqa: PLC0415
-
     lines: list[str] = []
     for said in mismatch_lines(found):
         first, more = " " * said.indent, " " * (said.indent + 3)
@@ -218,7 +209,6 @@ def mismatches_dict(array: Array, found: MismatchResult) -> dict[str, Any]:
 
 
 def _stretch_dict(found: Mismatch) -> dict[str, Any]:
-    from raidtui.features.rescue.mismatch.mismatch_words import repair_text, verdict_text  # noqa: PLC0415
 
     return {
         "verdict": found.verdict,

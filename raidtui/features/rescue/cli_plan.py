@@ -6,8 +6,18 @@ import argparse
 import os
 import shlex
 
+from raidtui.command.following import refused
 from raidtui.command.plan_output import add_forms, print_plan
+from raidtui.features.rescue.real_plan import plan_real
+from raidtui.features.rescue.saving import saving_room
+from raidtui.features.rescue.trial.trial_record import outcome_of, record_of
+from raidtui.features.rescue.trial.trials import find_trial
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.reading import ReadingScope
+from raidtui.jobs.lock import JobError
+from raidtui.monitor.sampler import Sampler
+from raidtui.view.text import visible
+from raidtui.watch.storage import reading_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,17 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Print the plan; return 0, or 2 where it is refused."""
-    from raidtui.command.following import refused  # noqa: PLC0415
-    from raidtui.features.rescue.real_plan import plan_real  # noqa: PLC0415
-    from raidtui.features.rescue.saving import saving_room  # noqa: PLC0415
-    from raidtui.features.rescue.trial.trial_record import outcome_of, record_of  # noqa: PLC0415
-    from raidtui.features.rescue.trial.trials import find_trial  # noqa: PLC0415
-    from raidtui.host.reading import ReadingScope  # noqa: PLC0415
-    from raidtui.jobs.lock import JobError  # noqa: PLC0415
-    from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
-    from raidtui.watch.storage import reading_of  # noqa: PLC0415
-
     try:
         job = find_trial(arguments.trial)
         trial = record_of(job)

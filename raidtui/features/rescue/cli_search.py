@@ -8,14 +8,34 @@ from __future__ import annotations
 import argparse
 import sys
 import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from raidtui.command.device_names import kernel_name
+from raidtui.command.streams import ProgressLine, print_json
+from raidtui.features.rescue.hints import read_hints
+from raidtui.features.rescue.proof import CheckResult
+from raidtui.features.rescue.search.find_geometry import SearchRequest, search_geometry
+from raidtui.features.rescue.search.limits import SearchWatch
+from raidtui.features.rescue.search.outcome import SearchOutcome
+from raidtui.features.rescue.search.shapes import Wanted
+from raidtui.features.rescue.session import read_captured_hints
+from raidtui.features.rescue.trial.trials import prove
+from raidtui.host.block import DiskReader
+from raidtui.host.md.mdadm import MdadmSilentError
+from raidtui.host.md.superblock import read_superblock
 from raidtui.host.readers.host_reader import HostReader, ReaderError
+from raidtui.host.reading import read_survey
+from raidtui.jobs.lock import JobError
+from raidtui.monitor.sampler import Sampler
+from raidtui.view.text import visible
+from raidtui.view.units import amount
 
 if TYPE_CHECKING:
     from raidtui.features.rescue.hints import ArrayHint
     from raidtui.features.rescue.proof import RescueGeometry
-    from raidtui.features.rescue.search.find_geometry import SearchRequest
     from raidtui.features.rescue.search.limits import SearchStage
     from raidtui.features.rescue.search.outcome import SearchCandidate, SearchResult
     from raidtui.model.survey import Superblock
@@ -62,11 +82,6 @@ def _level(word: str) -> int:
 
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Search; return the exit status, see the module."""
-    from raidtui.command.streams import ProgressLine, print_json  # noqa: PLC0415
-    from raidtui.features.rescue.search.find_geometry import search_geometry  # noqa: PLC0415
-    from raidtui.features.rescue.search.limits import SearchWatch  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
-
     if not root.live:
         print("raidtui: not done: a capture has no content of disks", file=sys.stderr)
         return NOT_READ
@@ -99,10 +114,6 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
 
 def _paths(root: HostReader, words: list[str]) -> tuple[list[str], list[str]]:
     """Return what is opened, each once, and the kernel's names of devices under /dev."""
-    from pathlib import Path  # noqa: PLC0415
-
-    from raidtui.command.device_names import kernel_name  # noqa: PLC0415
-
     paths: dict[str, None] = {}
     names = []
     for word in words:
@@ -116,8 +127,6 @@ def _paths(root: HostReader, words: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _request(root: HostReader, arguments: argparse.Namespace, names: list[str]) -> SearchRequest:
-    from raidtui.features.rescue.search.find_geometry import SearchRequest  # noqa: PLC0415
-    from raidtui.features.rescue.search.shapes import Wanted  # noqa: PLC0415
 
     wanted = Wanted(
         slots=arguments.raid_devices,
@@ -135,21 +144,16 @@ def _request(root: HostReader, arguments: argparse.Namespace, names: list[str]) 
 
 
 def _hints(root: HostReader, names: list[str], captures: list[str]) -> tuple[ArrayHint, ...]:
-    from raidtui.features.rescue.hints import read_hints  # noqa: PLC0415
-    from raidtui.host.block import DiskReader  # noqa: PLC0415
 
     disks = DiskReader(root).read(names).values() if names else ()
     written = read_hints(root, disks) if names else ()
     if not captures:
         return written
-    from raidtui.features.rescue.session import read_captured_hints  # noqa: PLC0415
 
     return (*(hint for path in captures for hint in read_captured_hints(path, disks)), *written)
 
 
 def _superblocks(root: HostReader, names: list[str]) -> dict[str, Superblock]:
-    from raidtui.host.md.mdadm import MdadmSilentError  # noqa: PLC0415
-    from raidtui.host.md.superblock import read_superblock  # noqa: PLC0415
 
     found = {}
     for name in names:
@@ -164,14 +168,6 @@ def _superblocks(root: HostReader, names: list[str]) -> dict[str, Superblock]:
 
 def _tried(root: HostReader, result: SearchResult) -> SearchResult:
     """Return the result with the kernel's word on the first candidate."""
-    import msgspec  # noqa: PLC0415
-
-    from raidtui.features.rescue.proof import CheckResult  # noqa: PLC0415
-    from raidtui.features.rescue.trial.trials import prove  # noqa: PLC0415
-    from raidtui.host.reading import read_survey  # noqa: PLC0415
-    from raidtui.jobs.lock import JobError  # noqa: PLC0415
-    from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
-
     if not result.candidates:
         return result
     first = result.candidates[0]
@@ -191,9 +187,6 @@ def _tried(root: HostReader, result: SearchResult) -> SearchResult:
 
 def status_of(result: SearchResult) -> int:
     """Return the exit status of a result."""
-    from raidtui.features.rescue.proof import CheckResult  # noqa: PLC0415
-    from raidtui.features.rescue.search.outcome import SearchOutcome  # noqa: PLC0415
-
     if not result.candidates:
         return NOTHING
     first = result.candidates[0]
@@ -203,10 +196,6 @@ def status_of(result: SearchResult) -> int:
 
 def result_dict(result: SearchResult) -> dict[str, Any]:
     """Return the form for programs (docs/rescue.md)."""
-    import msgspec  # noqa: PLC0415
-
-    from raidtui.features.rescue.search.outcome import SearchOutcome  # noqa: PLC0415
-
     return {
         "candidates": [_candidate_dict(candidate) for candidate in result.candidates],
         "unique": result.outcome is SearchOutcome.UNIQUE,
@@ -256,8 +245,6 @@ def _geometry_dict(geometry: RescueGeometry) -> dict[str, Any]:
 
 def result_lines(result: SearchResult) -> list[str]:
     """Return what is printed, at most 80 columns wide."""
-    from raidtui.view.units import amount  # noqa: PLC0415
-
     lines: list[str] = []
     for sentence in result.text:
         lines += textwrap.wrap(sentence, _WIDTH)

@@ -5,14 +5,38 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from getpass import getpass
 from typing import TYPE_CHECKING
 
+from msgspec import to_builtins
+
+from raidtui.command.device_names import kernel_name
+from raidtui.command.following import attach, refused
+from raidtui.command.streams import UsageError, print_json, print_refusal
+from raidtui.features.rescue.candidate_evidence import CandidateEvidence
+from raidtui.features.rescue.container_back import container_of
+from raidtui.features.rescue.geometry_words import read_geometry
+from raidtui.features.rescue.mdadm_words import Assembly, Recreation, starts_dirty, updated
+from raidtui.features.rescue.proof import CheckResult
+from raidtui.features.rescue.reshape_backup import backup_of, new_backup
+from raidtui.features.rescue.search.measured import measured
+from raidtui.features.rescue.session import planned_backups
+from raidtui.features.rescue.trial.trial_members import least_method
+from raidtui.features.rescue.trial.trial_record import TrialLooks, outcome_of, record_of
+from raidtui.features.rescue.trial.trial_request import TrialMethod, TrialRequest
+from raidtui.features.rescue.trial.trials import await_trial, begin_trial, methods_of, new_ident
+from raidtui.host.backup_files import find_backups
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.reading import read_survey
+from raidtui.jobs.lock import JobError
+from raidtui.model.plan import Refusal
+from raidtui.model.reshape_place import needs_backup
+from raidtui.monitor.sampler import Sampler
+from raidtui.view.text import visible
+from raidtui.view.units import SECTOR_BYTES, binary_size
+from raidtui.watch.storage import new_uuid
 
 if TYPE_CHECKING:
-    from raidtui.features.rescue.mdadm_words import Assembly, Recreation
-    from raidtui.features.rescue.trial.trial_record import TrialLooks
-    from raidtui.features.rescue.trial.trial_request import TrialRequest
     from raidtui.jobs.store import Job
     from raidtui.model.survey import Superblock, Survey
 
@@ -101,15 +125,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Try; return 0 clean, 1 not clean or void, 2 refused, 75 another job is running."""
-    from raidtui.command.device_names import kernel_name  # noqa: PLC0415
-    from raidtui.command.following import refused  # noqa: PLC0415
-    from raidtui.command.streams import UsageError, print_refusal  # noqa: PLC0415
-    from raidtui.features.rescue.trial.trials import begin_trial  # noqa: PLC0415
-    from raidtui.host.reading import read_survey  # noqa: PLC0415
-    from raidtui.jobs.lock import JobError  # noqa: PLC0415
-    from raidtui.model.plan import Refusal  # noqa: PLC0415
-    from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
-
     if not root.live:
         print("raidtui: not done: a capture cannot be tried", file=sys.stderr)
         return _REFUSED
@@ -136,12 +151,6 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
     Raises:
         ValueError: the words say no geometry; the message says why.
     """
-    from raidtui.features.rescue.container_back import container_of  # noqa: PLC0415
-    from raidtui.features.rescue.geometry_words import read_geometry  # noqa: PLC0415
-    from raidtui.features.rescue.mdadm_words import Assembly, Recreation, starts_dirty, updated  # noqa: PLC0415
-    from raidtui.model.reshape_place import needs_backup  # noqa: PLC0415
-    from raidtui.watch.storage import new_uuid  # noqa: PLC0415
-
     if arguments.way == _CREATE:
         geometry = read_geometry(arguments.geometry, names)
         uuid = arguments.uuid or new_uuid()
@@ -179,10 +188,6 @@ def _backup(arguments: argparse.Namespace, uuid: str, *, needed: bool) -> str:
     Raises:
         ValueError: it is needed, and there is none.
     """
-    from raidtui.features.rescue.reshape_backup import backup_of, new_backup  # noqa: PLC0415
-    from raidtui.features.rescue.session import planned_backups  # noqa: PLC0415
-    from raidtui.host.backup_files import find_backups  # noqa: PLC0415
-
     if arguments.way not in _RESHAPES:
         return ""
     if arguments.backup_file:
@@ -198,12 +203,6 @@ def _backup(arguments: argparse.Namespace, uuid: str, *, needed: bool) -> str:
 
 
 def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey: Survey) -> TrialRequest:
-    from raidtui.features.rescue.candidate_evidence import CandidateEvidence  # noqa: PLC0415
-    from raidtui.features.rescue.mdadm_words import Recreation  # noqa: PLC0415
-    from raidtui.features.rescue.search.measured import measured  # noqa: PLC0415
-    from raidtui.features.rescue.trial.trial_members import least_method  # noqa: PLC0415
-    from raidtui.features.rescue.trial.trial_request import TrialMethod, TrialRequest  # noqa: PLC0415
-    from raidtui.features.rescue.trial.trials import methods_of, new_ident  # noqa: PLC0415
 
     method = TrialMethod.OVERLAYS
     if not arguments.overlays:
@@ -228,8 +227,6 @@ def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey:
 
 
 def _looks(root: HostReader, arguments: argparse.Namespace) -> TrialLooks:
-    from raidtui.command.device_names import kernel_name  # noqa: PLC0415
-    from raidtui.features.rescue.trial.trial_record import TrialLooks  # noqa: PLC0415
 
     return TrialLooks(
         files=arguments.files,
@@ -248,10 +245,6 @@ def _passphrase(arguments: argparse.Namespace) -> str:
     Raises:
         UsageError: there is none, or it is not valid UTF-8.
     """
-    from getpass import getpass  # noqa: PLC0415
-
-    from raidtui.command.streams import UsageError  # noqa: PLC0415
-
     if arguments.key_file != "-":
         return ""
     try:
@@ -270,16 +263,6 @@ def _absolute(path: str) -> str:
 
 def _followed(job: Job, arguments: argparse.Namespace) -> int:
     """Follow a trial to its end, and print what came of it."""
-    from msgspec import to_builtins  # noqa: PLC0415
-
-    from raidtui.command.following import attach  # noqa: PLC0415
-    from raidtui.command.streams import print_json  # noqa: PLC0415
-    from raidtui.features.rescue.proof import CheckResult  # noqa: PLC0415
-    from raidtui.features.rescue.trial.trial_record import outcome_of, record_of  # noqa: PLC0415
-    from raidtui.features.rescue.trial.trials import await_trial  # noqa: PLC0415
-    from raidtui.view.text import visible  # noqa: PLC0415
-    from raidtui.view.units import SECTOR_BYTES, binary_size  # noqa: PLC0415
-
     if arguments.detach:
         print(f"job {job.id}: raidtui jobs attach {job.id}")
         return 0

@@ -5,7 +5,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from raidtui.features.rescue.copying.copy_worker import CopyWorker
+from raidtui.features.rescue.mismatch.comparison_job import ComparisonWorker
+from raidtui.features.rescue.trial.trial_worker import TrialWorker
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.jobs.job_kinds import COPY_FILE
+from raidtui.jobs.states import JobState
+from raidtui.jobs.store import Job
+from raidtui.jobs.worker import Worker, status_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,14 +23,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Work on a job; return the exit status: 0 done, 1 not, 75 another job is running."""
-    from raidtui.features.rescue.copying.copy_worker import CopyWorker  # noqa: PLC0415
-    from raidtui.features.rescue.mismatch.comparison_job import ComparisonWorker  # noqa: PLC0415
-    from raidtui.features.rescue.trial.trial_worker import TrialWorker  # noqa: PLC0415
-    from raidtui.jobs.job_kinds import COPY_FILE  # noqa: PLC0415
-    from raidtui.jobs.states import JobState  # noqa: PLC0415
-    from raidtui.jobs.store import Job  # noqa: PLC0415
-    from raidtui.jobs.worker import Worker, status_of  # noqa: PLC0415
-
     job = Job(arguments.folder)
     worker: Worker
     if job.runs_beside:

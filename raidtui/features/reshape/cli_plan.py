@@ -7,6 +7,12 @@ from collections.abc import Callable
 
 from raidtui.command.plan_output import add_destroy
 from raidtui.features.reshape.backup_places import read_backup_place
+from raidtui.features.reshape.plan.convert_plan import plan_convert
+from raidtui.features.reshape.plan.convert_stages import ConvertRequest
+from raidtui.features.reshape.plan.grow_plan import GrowOptions, plan_grow, plan_grow_size
+from raidtui.features.reshape.plan.journal_plan import plan_journal, plan_policy
+from raidtui.features.reshape.plan.shrink_plan import plan_shrink, plan_shrink_size
+from raidtui.features.reshape.plan.size_plan import plan_larger
 from raidtui.frame.feature import Verbs
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.array import Array
@@ -113,20 +119,12 @@ def _plan(
         survey: the host, with the array's members and the devices that are named.
         names: kernel names of the devices, by the typed words.
     """
-    from raidtui.features.reshape.plan.convert_plan import plan_convert  # noqa: PLC0415  (rarely needed)
-    from raidtui.features.reshape.plan.convert_stages import ConvertRequest  # noqa: PLC0415
-    from raidtui.features.reshape.plan.grow_plan import GrowOptions, plan_grow, plan_grow_size  # noqa: PLC0415
-
     if arguments.verb == "journal":
-        from raidtui.features.reshape.plan.journal_plan import plan_journal, plan_policy  # noqa: PLC0415
-
         if arguments.policy:
             return plan_policy(survey, array, arguments.policy)
         name = names[arguments.device] if arguments.device else ""
         return plan_journal(survey, array, name, destroys=arguments.destroy)
     if arguments.verb == "shrink":
-        from raidtui.features.reshape.plan.shrink_plan import plan_shrink, plan_shrink_size  # noqa: PLC0415
-
         if arguments.size:
             return plan_shrink_size(survey, array, arguments.size)
         return plan_shrink(survey, array, arguments.slots)
@@ -158,7 +156,6 @@ def _plan(
             )
         if not arguments.larger:
             return plan_grow_size(survey, array, options)
-        from raidtui.features.reshape.plan.size_plan import plan_larger  # noqa: PLC0415
 
         return plan_larger(survey, array, tuple(names[word] for word in arguments.larger), options)
     return plan_grow(survey, array, added, slots=arguments.slots, options=options)

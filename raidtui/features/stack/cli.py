@@ -9,7 +9,17 @@ import argparse
 import time
 from typing import TYPE_CHECKING, Any
 
+from raidtui.command.device_names import kernel_name
+from raidtui.command.streams import print_json, print_refusal
+from raidtui.features.stack.stack_lines import stack_lines
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.model.stack import hit_ratio
+from raidtui.monitor.sampler import Sampler
+from raidtui.monitor.stack.cache_wear import yearly_wear
+from raidtui.monitor.stack.stack_reader import StackReader
+from raidtui.monitor.stack.stack_trim import discards_end
+from raidtui.monitor.stack.survival import Survival
 
 if TYPE_CHECKING:
     from raidtui.model.stack import Stack, StackNode
@@ -49,11 +59,6 @@ def _seconds(word: str) -> float:
 
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Print the stack; return the exit status, see the module."""
-    from raidtui.command.device_names import kernel_name  # noqa: PLC0415
-    from raidtui.command.streams import print_json, print_refusal  # noqa: PLC0415
-    from raidtui.features.stack.stack_lines import stack_lines  # noqa: PLC0415
-    from raidtui.model.plan import Refusal, RefusalCode  # noqa: PLC0415
-
     look = _look(root, arguments.over)
     focus = kernel_name(root, arguments.device) if arguments.device else ""
     if focus and focus not in look.meter.now.nodes:
@@ -68,8 +73,6 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
 
 
 def _look(root: HostReader, over_s: float) -> StackLook:
-    from raidtui.monitor.sampler import Sampler  # noqa: PLC0415
-    from raidtui.monitor.stack.stack_reader import StackReader  # noqa: PLC0415
 
     arrays = {array.name: array for array in Sampler(root).sample().arrays}
     reader = StackReader(root)
@@ -118,7 +121,6 @@ def stack_dict(look: StackLook, focus: str = "") -> dict[str, Any]:
 
 
 def _node_dict(look: StackLook, stack: Stack, node: StackNode) -> dict[str, Any]:
-    from raidtui.monitor.stack.stack_trim import discards_end  # noqa: PLC0415
 
     system = node.file_system
     return {
@@ -186,9 +188,6 @@ def _load_dict(look: StackLook, name: str) -> dict[str, Any] | None:
 
 
 def _cache_dict(look: StackLook, node: StackNode) -> dict[str, Any] | None:
-    from raidtui.model.stack import hit_ratio  # noqa: PLC0415
-    from raidtui.monitor.stack.cache_wear import yearly_wear  # noqa: PLC0415
-    from raidtui.monitor.stack.survival import Survival  # noqa: PLC0415
 
     cache = node.cache
     if cache is None:

@@ -12,6 +12,7 @@ from raidtui.features.wear.wear_report import FORMAT_VERSION
 from raidtui.host.block import BLOCK, read_identity
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.smart.device_types import PATH, read_types, types_text, why_not_type
+from raidtui.host.smart.pysmart import PysmartError, scan_devices
 from raidtui.jobs.state_files import own_folder, write_synced
 from raidtui.view.text import visible
 
@@ -69,8 +70,6 @@ def keep_types(root: HostReader, words: Sequence[str]) -> int:
 
 def show_scan(root: HostReader, *, as_json: bool) -> int:
     """Print what ``smartctl --scan-open`` finds, and the kept types; return the exit status."""
-    from raidtui.host.smart.pysmart import PysmartError, scan_devices  # noqa: PLC0415  (50 to 100 ms)
-
     kept = read_types(root)
     try:
         devices = scan_devices(root, opened=True)

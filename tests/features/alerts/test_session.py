@@ -157,7 +157,7 @@ def test_what_fails_is_kept_and_comes_in_order(
 
 def test_a_channel_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """By raidtui's own limit, whatever the library's is."""
-    monkeypatch.setattr("raidtui.jobs.alert_sender.MESSAGE_S", 1.5)
+    monkeypatch.setattr("raidtui.jobs.alert_sender.MESSAGE_S", 5.0)
     with web_server() as web:
         web.status = None
         keep_channels([hook(web)])

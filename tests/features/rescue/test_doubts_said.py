@@ -9,13 +9,12 @@ from types import SimpleNamespace
 import pytest
 from msgspec.structs import replace
 
-from raidtui.command import following
+from raidtui.features.rescue import cli_try
 from raidtui.features.rescue.candidate_evidence import CandidateEvidence
 from raidtui.features.rescue.cli_search import result_dict, result_lines, status_of
 from raidtui.features.rescue.cli_try import _followed
 from raidtui.features.rescue.proof import CheckResult, Proof
 from raidtui.features.rescue.search.outcome import SearchCandidate, SearchOutcome, SearchResult
-from raidtui.features.rescue.trial import trial_record
 from raidtui.plans.shell_script import plan_sentences
 from tests.features.rescue.test_real_plan import OUTCOME, members, planned, trial
 from tests.features.rescue.test_tie import GEOMETRY, OTHER
@@ -45,10 +44,10 @@ def test_by_a_trial_and_its_plan(
 ) -> None:
     record = trial()
     record = replace(record, request=replace(record.request, evidence=EVIDENCE))
-    monkeypatch.setattr(following, "attach", lambda _: 0)
-    monkeypatch.setattr("raidtui.features.rescue.trial.trials.await_trial", lambda _: None)
-    monkeypatch.setattr(trial_record, "outcome_of", lambda _: OUTCOME)
-    monkeypatch.setattr(trial_record, "record_of", lambda _: record)
+    monkeypatch.setattr(cli_try, "attach", lambda _: 0)
+    monkeypatch.setattr(cli_try, "await_trial", lambda _: None)
+    monkeypatch.setattr(cli_try, "outcome_of", lambda _: OUTCOME)
+    monkeypatch.setattr(cli_try, "record_of", lambda _: record)
     job = SimpleNamespace(id="20261122-trial")
     arguments = argparse.Namespace(detach=False, json=as_json)
     assert _followed(job, arguments) == 0  # type: ignore[arg-type]
