@@ -185,6 +185,7 @@ def test_another_program_is_not_replaced(heard: Guest) -> None:
     assert started(heard, "plan", "alerts", "--replace").status == 0
 
 
+@pytest.mark.later
 def test_a_capture_has_no_address(heard: Guest) -> None:
     set_up(heard)
     assert started(heard, "capture", "/tmp/alerts/c.tar.gz").status == 0

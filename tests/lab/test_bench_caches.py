@@ -87,6 +87,7 @@ def test_hot_spots_on_lvmcache(slow: tuple[Guest, str]) -> None:
     assert (ends[1]["hits"] - ends[0]["hits"], ends[1]["misses"] - ends[0]["misses"]) == counted(second)
 
 
+@pytest.mark.later
 def test_hot_spots_on_bcache(slow: tuple[Guest, str]) -> None:
     """Its own counters lag: reads that do not reach the backing device are its hits."""
     guest, disk = slow

@@ -73,6 +73,7 @@ def test_nobody_comes_to_use_the_device_meanwhile(guest: Guest) -> None:
     assert guest.run(f"mkfs.ext4 -q -F /dev/{disk} && mount /dev/{disk} /mnt").status == 0, "it is free again"
 
 
+@pytest.mark.later
 def test_a_device_that_is_only_read_is_not_written_to(guest: Guest) -> None:
     disk = disk_names(guest)[0]
     noise(guest, disk)

@@ -47,6 +47,7 @@ def job_file(guest: Guest, *options: str) -> str:
     return f"--job={JOB}"
 
 
+@pytest.mark.later
 def test_a_job_file_with_an_option_that_fio_does_not_know(guest: Guest, small: str) -> None:
     """One of another engine is none for fio."""
     job = job_file(guest, "rw=read", "size=1m", "userspace_reap")
@@ -76,6 +77,7 @@ def test_no_space_is_left_in_the_middle(guest: Guest, small: str) -> None:
     )
 
 
+@pytest.mark.later
 def test_a_preset_in_little_room(guest: Guest, small: str) -> None:
     """Nobody asked for the 2 GiB of its study."""
     asked = ("run", "--preset=hot-spots", "--runtime=1", "--no-direct", f"--directory={small}")
@@ -94,6 +96,7 @@ def test_a_file_system_that_is_read_only(guest: Guest, small: str) -> None:
     )
 
 
+@pytest.mark.later
 def test_a_file_system_that_becomes_read_only_in_the_middle(guest: Guest) -> None:
     """As ext4 does when it finds itself damaged. fio writes on, to blocks that are there, and faster."""
     disk = disk_names(guest)[0]
@@ -142,6 +145,7 @@ SWEEP = ("sweep", "--rw=randread", "--size=1m", "--repeats=1")
 READ = ("run", "--rw=randread", "--size=1m")
 
 
+@pytest.mark.later
 def test_a_knob_that_is_read_only_is_refused_before_fio(guest: Guest, sd: str) -> None:
     """Nothing was changed, nothing is stuck, and the next benchmark runs."""
     depth = f"/sys/block/{sd}/device/queue_depth"

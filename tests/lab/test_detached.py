@@ -102,6 +102,7 @@ def test_a_mirror_is_degraded_at_once_and_its_member_can_be_failed_and_removed(
     assert [each["name"] for each in status(guest, 1)["arrays"][0]["members"]] == [one]
 
 
+@pytest.mark.later
 def test_a_disk_that_is_pushed_back_has_another_name_and_is_no_member(
     guest: Guest, disks: tuple[str, ...]
 ) -> None:
@@ -170,6 +171,7 @@ print(last.exit_status, counts_of(last))
     ]
 
 
+@pytest.mark.later
 def test_a_spare_then_members_of_a_raid5_beyond_its_redundancy(guest: Guest, disks: tuple[str, ...]) -> None:
     a, b, _, spare = disks
     md = make_array(guest, "five", 5, disks, spares=1, extra=("--assume-clean",)).kernel
@@ -238,6 +240,7 @@ def test_a_journal_is_taken_out_and_another_one_added(guest: Guest, disks: tuple
     assert [each["code"] for each in status(guest, 0)["findings"] if each["severity"] != "info"] == []
 
 
+@pytest.mark.later
 def test_an_array_that_is_stopped_comes_back_without_the_disk(guest: Guest, disks: tuple[str, ...]) -> None:
     """Its superblocks say that the disk is there: without --run, mdadm would not start it."""
     one, other = disks[:2]

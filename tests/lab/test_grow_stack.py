@@ -72,6 +72,7 @@ def test_larger_members_under_lvm(wreck_guest: Guest) -> None:
     assert guest.run("vgremove -q --force --yes vglab && pvremove -q --yes /dev/md/125").status == 0
 
 
+@pytest.mark.later
 def test_members_are_replaced_by_larger_ones(wreck_guest: Guest) -> None:
     """One after the other while the file system serves; with a bitmap, and what was there is there."""
     guest = wreck_guest
@@ -97,6 +98,7 @@ def test_members_are_replaced_by_larger_ones(wreck_guest: Guest) -> None:
     assert guest.run(f"cd /sys/block/{made.kernel}/slaves && echo *").stdout.split() == sorted(names)
 
 
+@pytest.mark.later
 def test_larger_members_under_encryption(wreck_guest: Guest) -> None:
     guest = wreck_guest
     made = made_of(guest, 1, 2, more=("--size=32M",))
@@ -133,6 +135,7 @@ def test_a_file_system_is_made_smaller_first(wreck_guest: Guest) -> None:
     assert again.stdout.split("\n")[-2] == size.strip(), again.output
 
 
+@pytest.mark.later
 def test_a_journal_comes_and_goes(wreck_guest: Guest) -> None:
     """Without it the array is written to, and is assembled; the device is free again."""
     guest = wreck_guest
@@ -247,6 +250,7 @@ def test_a_raid0_is_paused_and_stopped_while_it_grows(wreck_guest: Guest) -> Non
     intact(guest, str(made.path))
 
 
+@pytest.mark.later
 def test_a_job_that_waits_is_cancelled(wreck_guest: Guest) -> None:
     """The reshape continues in the kernel; what would have followed does not."""
     guest = wreck_guest
@@ -296,6 +300,7 @@ def test_no_room_beside_the_data(wreck_guest: Guest) -> None:
     intact(guest, str(made.path))
 
 
+@pytest.mark.later
 def test_no_room_for_another_chunk(wreck_guest: Guest) -> None:
     """In place it is refused, and named so; with less used of each member there is room, as is said."""
     guest = wreck_guest

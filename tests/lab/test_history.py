@@ -182,6 +182,7 @@ def test_the_journal_of_another_host_in_a_folder_and_in_a_capture(journal: Guest
         journal.run(f"rm -rf {OTHER} /tmp/host.tar.gz")
 
 
+@pytest.mark.later
 def test_a_sata_disk_that_cannot_write(qemu: QemuGuest) -> None:
     """Its link is well: the disk is named, and no cable, whether libata resets it or not."""
     disk = qemu.sata[1]

@@ -116,6 +116,7 @@ def test_rename(guest: Guest, data: Made) -> None:
     assert checksum(guest, [disk_names(guest)[7]]) == before
 
 
+@pytest.mark.later
 def test_rename_where_the_configuration_cannot_be_written(guest: Guest, data: Made) -> None:
     """A full file system is refused; with too little room the array comes back under its old name."""
     full = guest.run(
@@ -261,6 +262,7 @@ def test_who_may_not(guest: Guest, data: Made) -> None:
     assert mdstat(guest).count("active") == 1
 
 
+@pytest.mark.later
 def test_replaced_and_renamed_from_the_screen(guest: Guest, data: Made) -> None:
     """By keys alone; what cannot be chosen says why, and Enter alone never does anything."""
     disks = disk_names(guest)

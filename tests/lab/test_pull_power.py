@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.extent import later
 from tests.lab.conftest import Laboratory
 from tests.lab.guests.arrays import fast, make_array, slow
 from tests.lab.guests.boot import serial_of
@@ -162,7 +163,7 @@ BEFORE, PULLED, AFTER = frozenset({NEW}), frozenset({NEW, OLD}), frozenset({OLD}
 
 @pytest.mark.parametrize(
     ("out_at", "fill_at"),
-    [(5, 4), (1, 1), (8, 9)],
+    [(5, 4), later(1, 1), later(8, 9)],
     ids=["failed-table", "before-the-jobs-are-known", "removed-added"],
 )
 def test_the_power_is_cut_at_each_point_of_an_exchange(machine: Machine, out_at: int, fill_at: int) -> None:
@@ -227,6 +228,7 @@ def test_the_power_is_cut_while_the_wrong_disk_is_out(machine: Machine) -> None:
     assert raidtui(machine.guest, "pull", "--cancel").status == 0
 
 
+@pytest.mark.later
 def test_md_takes_back_a_disk_that_was_taken_out(machine: Machine) -> None:
     """At a boot mdadm may add it again, whether its job had ended or not: it has to leave once more."""
     machine.cut(out=BEFORE)

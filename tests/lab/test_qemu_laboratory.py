@@ -94,6 +94,7 @@ def test_smart_of_both_buses_and_a_warning_can_be_set(qemu: QemuGuest) -> None:
     assert smart(qemu, qemu.nvme[1])["smart_status"]["passed"] is True
 
 
+@pytest.mark.later
 def test_raidtui_reports_serial_and_model_of_both_buses(qemu: QemuGuest) -> None:
     disks = (qemu.sata[0], qemu.nvme[0])
     mirror(qemu, *disks)
@@ -105,6 +106,7 @@ def test_raidtui_reports_serial_and_model_of_both_buses(qemu: QemuGuest) -> None
     ]
 
 
+@pytest.mark.later
 def test_an_array_is_degraded_by_disks_that_leave_and_whole_when_they_are_back(qemu: QemuGuest) -> None:
     kernel = mirror(qemu, qemu.sata[0], qemu.sata[1], qemu.nvme[0])
     for number, disk in enumerate((qemu.nvme[0], qemu.sata[0]), start=1):
@@ -122,6 +124,7 @@ def test_an_array_is_degraded_by_disks_that_leave_and_whole_when_they_are_back(q
     assert "[3/3] [UUU]" in mdstat(qemu)
 
 
+@pytest.mark.later
 def test_a_disk_that_cannot_write_fails(qemu: QemuGuest) -> None:
     disk = qemu.sata[1]
     kernel = mirror(qemu, qemu.sata[0], disk)
@@ -162,6 +165,7 @@ def test_governors_can_be_chosen(qemu: QemuGuest) -> None:
 
 
 @pytest.mark.parametrize("round_", [1, 2])
+@pytest.mark.later
 def test_nothing_is_left_for_the_next_test(qemu: QemuGuest, round_: int) -> None:
     first, second = qemu.sata[:2]
     depth = f"/sys/block/{qemu.kernel_name(first)}/device/queue_depth"

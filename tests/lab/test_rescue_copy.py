@@ -94,6 +94,7 @@ def test_a_copy_is_cancelled_and_continues(guest: Guest) -> None:
 
 
 @pytest.mark.usefixtures("ddrescue")
+@pytest.mark.later
 def test_a_disk_is_overwritten_when_it_is_confirmed(guest: Guest) -> None:
     source, target = disk_names(guest)[:2]
     asked = raidtui(guest, "rescue", "copy", source, target)

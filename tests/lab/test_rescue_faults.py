@@ -51,6 +51,7 @@ def test_a_search_that_is_killed_anywhere(wreck_guest: Guest) -> None:
     assert (cleaned.status, cleaned.stdout) == (0, "Nothing is left of any trial.\n"), cleaned.output
 
 
+@pytest.mark.later
 def test_a_search_that_is_killed_while_its_trial_runs(wreck_guest: Guest) -> None:
     """The trial is a job of its own, which goes on; cleaning ends it, and nothing is left."""
     (wreck,) = (each for each in WRECKS if each.id == "r5-zero-all")
@@ -124,6 +125,7 @@ LET_GO = (
 FAILED = "grep -c '\"undo failed\"' $(ls -d /var/lib/raidtui/jobs/2* | tail -n 1)/journal.jsonl"
 
 
+@pytest.mark.later
 def test_what_udev_has_open_for_long_is_taken_down(wreck_guest: Guest) -> None:
     """After the trial, and when the real step is taken back."""
     guest = wreck_guest
@@ -146,6 +148,7 @@ def test_what_udev_has_open_for_long_is_taken_down(wreck_guest: Guest) -> None:
         guest.run(LET_GO)
 
 
+@pytest.mark.later
 def test_what_a_trial_stands_on_stays_as_long_as_it_stands(wreck_guest: Guest) -> None:
     """Somebody has its array open: the members stay read-only, and nothing of them is shown to udev."""
     guest = wreck_guest

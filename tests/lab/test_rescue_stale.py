@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.extent import later
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import checksum, raidtui
@@ -50,7 +51,7 @@ def words(candidate: dict[str, Any]) -> tuple[str, ...]:
     return ("rebuild-superblocks", *candidate["order"], "--geometry", shape, "--name", "data")
 
 
-@pytest.mark.parametrize(("level", "layout"), [(5, "left-symmetric"), (10, "n2")])
+@pytest.mark.parametrize(("level", "layout"), [(5, "left-symmetric"), later(10, "n2")])
 def test_a_stale_member(wreck_guest: Guest, level: int, layout: str) -> None:
     guest = wreck_guest
     names = stale(guest, level, layout)

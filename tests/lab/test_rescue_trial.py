@@ -79,6 +79,7 @@ def test_two_kicked_are_forced_on_overlays(guest: Guest) -> None:
     assert (again.status, again.stdout) == (0, "Nothing is left of any trial.\n"), again.output
 
 
+@pytest.mark.later
 def test_the_plain_start_is_refused_as_mdadm_refuses_it(guest: Guest) -> None:
     """What the kernel refuses is an answer, not a trial that went wrong."""
     names = two_kicked(guest)
@@ -104,6 +105,7 @@ def lost_superblocks(guest: Guest) -> tuple[str, ...]:
 GEOMETRY = "level=5,layout=left-symmetric,chunk=64,offset=2048"
 
 
+@pytest.mark.later
 def test_a_geometry_is_tried_without_superblocks_and_without_a_store(guest: Guest) -> None:
     order = lost_superblocks(guest)
     before = checksum(guest, order)
@@ -217,6 +219,7 @@ def applied(guest: Guest, job: str, *words: str) -> str:
     return after
 
 
+@pytest.mark.later
 def test_what_was_written_to_since_is_not_taken(guest: Guest) -> None:
     names = two_kicked(guest)
     outcome = tried(guest, "force", *names[:3])
@@ -296,6 +299,7 @@ def test_a_member_that_vanishes_makes_the_trial_void(guest: Guest, sd: str, entr
     assert sd in void
 
 
+@pytest.mark.later
 def test_what_lies_in_partitions_and_volumes_is_found(guest: Guest) -> None:
     """RAID 6, which the device mapper cannot do: a table, a file system in it, and a volume group."""
     names = disk_names(guest)[:4]
@@ -352,6 +356,7 @@ def test_levels_by_the_least_that_can_do(
 
 
 @pytest.mark.parametrize("striped", [False, True])
+@pytest.mark.later
 def test_a_volume_over_two_arrays_is_checked_where_the_other_one_is_given(
     guest: Guest,
     striped: bool,  # noqa: FBT001
@@ -385,6 +390,7 @@ def test_a_volume_over_two_arrays_is_checked_where_the_other_one_is_given(
     guest.run(f"vgchange -qq -an rvg; mdadm --stop {other.path}")
 
 
+@pytest.mark.later
 def test_superblocks_that_suffice_are_used_on_the_members_themselves(guest: Guest) -> None:
     """XFS, whose log is not replayed; a member is absent; the inactive array of the others is let go."""
     names = disk_names(guest)[:6]  # mkfs.xfs wants 300 MB

@@ -73,6 +73,7 @@ def test_a_reshape_goes_on_with_its_backup_file(wreck_guest: Guest) -> None:
     assert saved.split()[0] == file.split()[0]
 
 
+@pytest.mark.later
 def test_a_reshape_goes_on_without_a_backup_file_where_nothing_is_lost(wreck_guest: Guest) -> None:
     before = made(wreck_guest, "reshape-chunk-halted")
     tried(wreck_guest, ("revert-reshape", *MEMBERS, "--hold"))
@@ -95,6 +96,7 @@ def test_a_reshape_goes_on_without_a_backup_file_where_nothing_is_lost(wreck_gue
         later("reshape-6-to-5-cut", 5, "18"),
     ],
 )
+@pytest.mark.later
 def test_another_layout_or_level_is_gone_on_with(
     wreck_guest: Guest, wreck: str, disks: int, layout: str
 ) -> None:
@@ -163,6 +165,7 @@ def test_a_reshape_that_stands_within_a_stripe_is_moved_on_before_it_is_read(wre
 
 
 @pytest.mark.parametrize("freed", [True, later(False)])
+@pytest.mark.later
 def test_a_trial_whose_reads_wait_ends(wreck_guest: Guest, *, freed: bool) -> None:
     """Where they cannot be freed, it says so, and nothing is left after ``clean``, which frees them."""
     make(wreck_guest, next(each for each in WRECKS if each.id == "reshape-grow-stripe-cut"))

@@ -98,6 +98,7 @@ def test_the_pane_and_what_a_recover_cost(qemu: QemuGuest) -> None:
         assert terminal.wait_exit() == 0
 
 
+@pytest.mark.later
 def test_a_self_test_by_the_command_line(qemu: QemuGuest) -> None:
     disk = qemu.sata[0]
     name = qemu.kernel_name(disk)
