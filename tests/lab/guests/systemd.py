@@ -7,6 +7,7 @@ import raidtui
 from raidtui.features.alerts.alert_plan import unit_text
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest, Result
+from tests.places import HOUSE
 
 # At a boot, systemd-tmpfiles empties /tmp, and with it a clone of raidtui that lies there.
 START = """\
@@ -38,6 +39,10 @@ def start_systemd(guest: Guest, *, timeout: float = 180.0) -> None:
 def install_units(guest: Guest, drop_ins: str = "") -> None:
     """Install all services of raidtui, to start the raidtui that is tested; a drop-in for each, if any."""
     for unit in UNITS.glob("*.service"):
+        if HOUSE.parts[1] == "tmp":  # of a clone there, a unit with a /tmp of its own would see nothing
+            seen = f"[Service]\nBindReadOnlyPaths={HOUSE}\n"
+            folder = f"/etc/systemd/system/{unit.name}.d"
+            guest.run(f"mkdir -p {folder} && printf %s {shlex.quote(seen)} >{folder}/clone.conf")
         text = unit_text(unit.read_text()).replace("ExecStopPost=raidtui ", stop_words())
         guest.run(f"cat >/etc/systemd/system/{unit.name} <<'END'\n{text}{drop_ins}END\n")
     done = inside(guest, "systemctl daemon-reload")
