@@ -8,7 +8,6 @@ import gc
 import os
 import signal
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual.binding import BindingType
@@ -16,6 +15,7 @@ from textual.driver import Driver
 from textual.message import Message
 from textual.screen import Screen
 
+from raidtui.app.known_features import KnownFeatures
 from raidtui.app.main_screen import MainScreen
 from raidtui.config import Config
 from raidtui.features.arrays.screen.arrays_pane import ArraysPane
@@ -35,8 +35,6 @@ from raidtui.watch.watch import Report
 
 if TYPE_CHECKING:
     from textual.command import Provider
-
-    from raidtui.frame.feature import Feature
 
 
 T = TypeVar("T")
@@ -89,7 +87,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
         self._settings = config or Config()
         self._styled_for = ""
         self._said = ""
-        self._features: tuple[Feature, ...] = ()
+        self._features = KnownFeatures()
         self.crash = ""
         """The report of the defect that ended the console, if one did."""
         # Textual picks the filter of NO_COLOR now; without this it makes the ansi theme black on black.
@@ -190,13 +188,9 @@ class RaidApp(DefectHooks, KeyOrderApp):
 
     async def plan_of(self, order: Sequence[str]) -> Plan | Refusal:
         """Return the plan that an order prints, or why there is none."""
-        from raidtui.app.commands.plan import plan_of_words  # noqa: PLC0415
+        from raidtui.app.flows import plan_of  # noqa: PLC0415
 
-        root = self._root.thread_safe_copy() or self._root
-        work = partial(plan_of_words, root, order)
-        return await (
-            self.session.loop.on_disk_thread(work) if root.live else self.session.loop.on_host_thread(work)
-        )
+        return await plan_of(self, order)
 
     def after_drawing(self, call: Callable[[], object]) -> None:
         """Call something once the screen is drawn."""
@@ -227,23 +221,15 @@ class RaidApp(DefectHooks, KeyOrderApp):
         """Show which job, or exchange of a disk, is unfinished; or why jobs cannot be kept."""
         from raidtui.watch import storage  # noqa: PLC0415
 
-        opening = [feature.opening_words for feature in self._features if feature.opening_words]
-        for words in (storage.opening_words, *opening):
+        for words in (storage.opening_words, *self._features.opening_words()):
             for sentence in await self.session.loop.on_disk_thread(words):
                 self._say(sentence)
 
     def _know_features(self) -> None:
         """Load the registry, which the first picture does not need."""
-        from raidtui.app.registry import FEATURES  # noqa: PLC0415
-
-        self._features = FEATURES
+        self._features.load()
         if self.report is not None:
-            self._follow(self.report)
-
-    def _follow(self, report: Report) -> None:
-        for feature in self._features:
-            if feature.follow is not None:
-                feature.follow(self.session, report)
+            self._features.follow(self.session, self.report)
 
     def _say(self, text: str) -> None:
         """Show a problem and log it: the next one takes its place on the screen."""
@@ -256,7 +242,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
         self.main.say(text, logged=False)
 
     def _take(self, report: Report) -> None:
-        self._follow(report)
+        self._features.follow(self.session, report)
         if self.screen_stack:
             self.main.note_events(report.new_events)
         self.post_message(Sampled(report))
@@ -275,7 +261,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
 
     def own_report(self, report: Report) -> None:
         """Show the state after a write of this session; its events are in the log from now on."""
-        self._follow(report)
+        self._features.follow(self.session, report)
         self.main.note_events(report.new_events)
         self._own(report)
 

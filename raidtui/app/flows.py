@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 
 from raidtui.app.registry import FEATURES
 from raidtui.frame.screen_shell import ScreenShell
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array
+from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 
 
@@ -31,3 +33,17 @@ def flow_of(
             await flow(shell, array, snapshot)
 
     return open_it
+
+
+async def plan_of(shell: ScreenShell, order: Sequence[str]) -> Plan | Refusal:
+    """Return the plan that an order prints, or why there is none.
+
+    Args:
+        shell: the app.
+        order: the words of ``raidtui plan VERB ...`` after ``raidtui``.
+    """
+    from raidtui.app.commands.plan import plan_of_words  # noqa: PLC0415  (most flows need none of it)
+
+    loop, root = shell.session.loop, shell.session.root
+    work = partial(plan_of_words, root.thread_safe_copy() or root, order)
+    return await (loop.on_disk_thread(work) if root.live else loop.on_host_thread(work))
