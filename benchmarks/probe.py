@@ -235,12 +235,18 @@ def _measure_rest(probe: Probe) -> dict[str, object]:
     return {**results, "rss_mib": rss, "pss_mib": pss}
 
 
+_DRAWN_S = 6.0
+
+
 def _until_clear_of_minute_s(wait_s: float, watch_s: float) -> float:
-    """Return how long to wait so that the minute does not change during the watch."""
+    """Return how long to wait so that no clock is drawn anew during the watch.
+
+    raidtui draws a new minute with the next look at the host, up to five seconds later.
+    """
     second = (time.time() + wait_s) % MINUTE_S
-    if watch_s >= MINUTE_S - 2 or 1 <= second <= MINUTE_S - 1 - watch_s:
+    if watch_s >= MINUTE_S - _DRAWN_S - 1 or _DRAWN_S <= second <= MINUTE_S - 1 - watch_s:
         return 0.0
-    return (MINUTE_S + 1 - second) % MINUTE_S
+    return (MINUTE_S + _DRAWN_S - second) % MINUTE_S
 
 
 def _measure_keys(probe: Probe) -> dict[str, object]:
