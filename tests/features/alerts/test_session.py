@@ -160,7 +160,8 @@ def test_a_channel_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("raidtui.jobs.alert_sender.MESSAGE_S", 5.0)
     with web_server() as web:
         web.status = None
-        keep_channels([hook(web)])
+        patient = f"json://127.0.0.1:{web.port}/x?rto=60"
+        keep_channels([Channel(name="hook", url=patient, least=Severity.INFO)])
         spooled()
         [left] = again()
         assert web.asked.is_set()
