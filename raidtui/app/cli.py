@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import traceback
 from collections.abc import Callable
@@ -212,6 +213,14 @@ def run(argv: list[str]) -> int:
 
         print(f"raidtui: {visible(str(error))}", file=sys.stderr)
         return 3
+    with contextlib.closing(root):
+        try:
+            return _run(root, arguments)
+        except UsageError as error:
+            parser.error(str(error))
+
+
+def _run(root: HostReader, arguments: argparse.Namespace) -> int:
     if arguments.readonly:
         from raidtui.app.commands.readonly import refused  # noqa: PLC0415
 
@@ -222,10 +231,7 @@ def run(argv: list[str]) -> int:
     command = COMMANDS[arguments.command].module()
     if root.live and (trouble := state_trouble()):
         print(f"raidtui: {trouble}", file=sys.stderr)
-    try:
-        return command.run(root, arguments)
-    except UsageError as error:
-        parser.error(str(error))
+    return command.run(root, arguments)
 
 
 def _root(arguments: argparse.Namespace) -> HostReader:

@@ -58,7 +58,11 @@ def order(*words):
         status = run(list(words))
     if status:
         wrong.append((words, status, said.buffer.getvalue().decode()))
+def open_files():
+    return len(os.listdir("/proc/self/fd"))
 os.umask({umask})
+order("plan", "check", "127")
+before = open_files()
 for number in range({times}):
     for folder in {folders}:
         shutil.rmtree(folder, ignore_errors=True)
@@ -66,6 +70,8 @@ for number in range({times}):
     order("plan", "check", "127")
     order("alert", "--event", "Fail", "/dev/md127")
     order("tune", "undo")
+if open_files() > before + 2:
+    wrong.append(("files left open", before, os.listdir("/proc/self/fd")))
 print(json.dumps(wrong[:20]))
 """
 _GUESTS: list[UmlGuest] = []
