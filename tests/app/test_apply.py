@@ -555,6 +555,32 @@ def test_old_and_new_and_what_is_long(
     assert len(workers) == 2
 
 
+@pytest.mark.parametrize(
+    ("typed", "wanted"),
+    [("\n\n\n", (0, 3, 1)), ("\nq\n", (2, 2, 0)), ("\n", (2, 2, 0)), ("", (2, 1, 0))],
+    ids=["read", "stopped", "the input ends", "nobody"],
+)
+def test_what_a_terminal_does_not_fit_is_read_first(  # noqa: PLR0917  (fixtures)
+    typed: str,
+    wanted: tuple[int, int, int],
+    tmp_path: Path,
+    call: Run,
+    workers: list[tuple[str, bool]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Page by page; what fits is printed, and carried out as it always was."""
+    monkeypatch.setattr("raidtui.command.paging.shutil.get_terminal_size", lambda: os.terminal_size((80, 24)))
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    typing = io.StringIO(typed)
+    monkeypatch.setattr(typing, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stdin", typing)
+    file = saved(tmp_path, written(tmp_path / "cron", "".join(f"line {n}\n" for n in range(50)), ""))
+    status, out, _ = call("apply", file)
+    pages = out.split("q: stop -- ")
+    assert (status, len(pages) - 1, len(workers)) == wanted
+    assert all(len(page.splitlines()) <= 24 for page in pages[:-1])
+
+
 def test_what_destroys_is_confirmed_whatever_it_says(
     tmp_path: Path, call: Run, workers: list[tuple[str, bool]]
 ) -> None:

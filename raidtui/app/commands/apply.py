@@ -14,6 +14,7 @@ from typing import Any, TextIO
 from msgspec.structs import replace
 
 from raidtui.command.following import REFUSED, attach, refused
+from raidtui.command.paging import print_read
 from raidtui.command.streams import print_json
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
@@ -60,7 +61,9 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
         if plan.already:
             return _already(plan, as_json=arguments.json)
         with _words_to(sys.stderr if arguments.json else sys.stdout):
-            print("\n".join(plan_sentences(plan, _files_of(root, plan))), flush=True)
+            if not print_read(plan_sentences(plan, _files_of(root, plan))):
+                print("raidtui: not done: stopped while it was read", file=sys.stderr)
+                return REFUSED
             job = begin_job(_with_devices(plan), host=file.host)
             if arguments.detach:
                 print(f"job {job.id}: raidtui jobs attach {job.id}")
