@@ -137,6 +137,7 @@ def test_the_test_goes_through_mdadm(heard: Guest) -> None:
     assert len(listed(heard)["waiting"]) == 1
 
 
+@pytest.mark.later
 def test_smartd_calls_it(heard: Guest) -> None:
     """By its own script, and the runner of this distribution, which its configuration names."""
     mirror(heard)
@@ -177,6 +178,7 @@ def test_it_is_undone(heard: Guest) -> None:
     assert heard.run("cat /etc/raidtui/alerts.toml").status == 0
 
 
+@pytest.mark.later
 def test_another_program_is_not_replaced(heard: Guest) -> None:
     heard.run("echo 'PROGRAM /root/mine' >>/etc/mdadm/mdadm.conf")
     refused = started(heard, "plan", "alerts")

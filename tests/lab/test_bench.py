@@ -114,6 +114,7 @@ def test_queue_depths_and_a_verdict_on_schedulers(guest: Guest, sd: str) -> None
     assert (read(guest, depth), read(guest, scheduler)) == was
 
 
+@pytest.mark.later
 def test_killed_and_stopped_in_the_middle(guest: Guest, sd: str) -> None:
     """A killed worker takes its fio along; the next start puts the knob back. What was measured is kept."""
     depth = f"/sys/block/{sd}/device/queue_depth"

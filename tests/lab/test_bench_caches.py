@@ -49,6 +49,7 @@ def counted(run: dict[str, Any]) -> tuple[int, int]:
     return cache.get("hits", 0), cache.get("misses", 0)
 
 
+@pytest.mark.later
 def test_hot_spots_on_lvmcache(slow: tuple[Guest, str]) -> None:
     """Each request of fio is a hit or a miss; the states are those of dmsetup; a cold start is said."""
     guest, disk = slow

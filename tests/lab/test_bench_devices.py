@@ -55,6 +55,7 @@ def test_a_device_is_overwritten_by_whoever_knows_it(guest: Guest) -> None:
     assert (now != first, still) == (True, rest)
 
 
+@pytest.mark.later
 def test_nobody_comes_to_use_the_device_meanwhile(guest: Guest) -> None:
     """It is held while it is written to, also between the runs: mount and mkfs get EBUSY."""
     disk = disk_names(guest)[0]

@@ -227,6 +227,7 @@ def mounted(guest: Guest, disk: str) -> Iterator[None]:
         assert done.status == 0, done.output
 
 
+@pytest.mark.later
 def test_what_a_killed_one_left_is_put_back_by_keys(guest: Guest, sd: str) -> None:
     depth = f"/sys/block/{sd}/device/queue_depth"
     was = read(guest, depth)

@@ -206,6 +206,7 @@ def test_a_knob_that_refuses_its_old_value_in_the_end(guest: Guest, stripes: str
     done(guest, *READ, f"--device={stripes}")
 
 
+@pytest.mark.later
 def test_what_is_not_quiet_is_not_begun(guest: Guest, sd: str) -> None:
     """Somebody reads the disk; an array is checked. Both are said, and nothing is measured."""
 

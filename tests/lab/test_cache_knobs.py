@@ -69,6 +69,7 @@ def _status(guest: Guest) -> list[str]:
 _WHY = re.compile(r"the cache of vc/slow\s+is\s+on\s+ubdf\s+alone")
 
 
+@pytest.mark.later
 def test_lvm_by_keys(cached: Guest) -> None:
     """The threshold and the mode; writeback on one disk above a RAID 5 is confirmed, with why; undone."""
     with opened(cached, "vc/slow") as terminal:

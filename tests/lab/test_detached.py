@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.extent import later
 from tests.lab.guests.arrays import make_array, make_ram_disks
 from tests.lab.guests.console import kernel_text
 from tests.lab.guests.deadline import wait_until
@@ -204,7 +205,7 @@ def test_a_spare_then_members_of_a_raid5_beyond_its_redundancy(guest: Guest, dis
     assert "[3/3] [UUU]" in guest.run("cat /proc/mdstat").stdout
 
 
-@pytest.mark.parametrize("level", [0, "linear"])
+@pytest.mark.parametrize("level", [0, later("linear")])
 def test_an_array_without_redundancy_has_failed(
     guest: Guest, disks: tuple[str, ...], level: int | str
 ) -> None:
@@ -218,6 +219,7 @@ def test_an_array_without_redundancy_has_failed(
     ]
 
 
+@pytest.mark.later
 def test_a_journal_is_taken_out_and_another_one_added(guest: Guest, disks: tuple[str, ...]) -> None:
     journal = disks[3]
     extra = ("--assume-clean", "--write-journal", f"/dev/{journal}")

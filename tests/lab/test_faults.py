@@ -67,6 +67,7 @@ def small(guest: Guest) -> Iterator[Guest]:
         guest.run("umount -l /var/lib/raidtui")
 
 
+@pytest.mark.later
 def test_a_full_disk_stops_a_rename_which_comes_back(small: Guest) -> None:
     """The room that was kept lets the journal say so, and lets the array get its name back."""
     disk = disk_names(small)[7]

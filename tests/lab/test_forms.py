@@ -71,6 +71,7 @@ def two_at_rest(guest: Guest, disks: list[str]) -> None:
         assert guest.run(f"mdadm --stop {made.path}").status == 0
 
 
+@pytest.mark.later
 def test_a_form_is_there_while_its_devices_are_read(slow_mdadm: Guest) -> None:
     """The watching continues, keys that are typed meanwhile go nowhere, and Esc leaves for good."""
     guest = slow_mdadm
@@ -149,7 +150,7 @@ def test_a_plan_reads_what_it_concerns(slow_mdadm: Guest) -> None:
     assert examined(guest) >= set(disks[:4])
 
 
-@pytest.mark.parametrize("metadata", [later("0.90"), "1.0", later("1.1"), "1.2", later("ddf"), "imsm"])
+@pytest.mark.parametrize("metadata", [later("0.90"), later("1.0"), later("1.1"), "1.2", later("ddf"), "imsm"])
 def test_where_mdadm_finds_a_superblock_it_is_asked(guest: Guest, metadata: str) -> None:
     """Its magic number is in the first or the last MiB, whatever the format and the size of the device."""
     first, second, blank = list(disk_names(guest))[:3]

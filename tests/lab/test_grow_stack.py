@@ -162,6 +162,7 @@ def test_a_journal_comes_and_goes(wreck_guest: Guest) -> None:
     intact(guest, str(made.path))
 
 
+@pytest.mark.later
 def test_a_journal_is_taken_back(wreck_guest: Guest) -> None:
     guest = wreck_guest
     made = made_of(guest, 6, 4)
@@ -218,6 +219,7 @@ def test_a_chain_whose_worker_is_killed(wreck_guest: Guest, number: int) -> None
     intact(guest, str(made.path))
 
 
+@pytest.mark.later
 def test_a_raid0_is_paused_and_stopped_while_it_grows(wreck_guest: Guest) -> None:
     """No mdadm is there that would take it for the end, and fail the new member: the plan has ended it."""
     guest = wreck_guest

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.extent import later
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import apply, plan, refusal, states
@@ -66,12 +67,12 @@ def holders(guest: Guest, *names: str) -> list[str]:
     [
         ("/etc/fstab", r"LABEL=my\040data /srv ext4 noauto 0 0"),
         ("/etc/fstab", 'UUID="{uuid}" /srv ext4 noauto 0 0'),
-        ("/etc/fstab", "/dev/block/{number} /srv ext4 noauto 0 0"),
+        later("/etc/fstab", "/dev/block/{number} /srv ext4 noauto 0 0"),
         ("/etc/fstab", "/dev/./{name} /srv ext4 noauto 0 0"),
-        ("/etc/fstab", "/tmp/link /srv ext4 noauto 0 0"),
+        later("/etc/fstab", "/tmp/link /srv ext4 noauto 0 0"),
         ("/etc/crypttab", "safe /dev/disk/../{name} none noauto"),
         ("/etc/systemd/system/srv.mount", "What=/dev/disk/by-uuid/{uuid}"),
-        ("/etc/systemd/system/x.swap", "What=UUID={uuid}"),
+        later("/etc/systemd/system/x.swap", "What=UUID={uuid}"),
     ],
 )
 def test_what_the_next_boot_wants_is_not_taken(guest: Guest, file: str, line: str) -> None:

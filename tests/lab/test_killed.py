@@ -50,6 +50,7 @@ def test_a_worker_killed_anywhere(guest: Guest, case: str, entries: int, tools: 
     assert checksum(guest, [disk]) == before
 
 
+@pytest.mark.later
 @pytest.mark.parametrize(("case", "steps"), [later(RENAME, 3), later(CREATE, 2), (REPLACE, 2)], ids=CASES)
 def test_the_job_outlives_raidtui_at_every_step(guest: Guest, case: str, steps: int) -> None:
     """The worker is no child of the terminal: whatever ends raidtui, the plan is carried out."""
@@ -62,7 +63,7 @@ def test_the_job_outlives_a_line_that_drops(guest: Guest) -> None:
     assert results(guest, RENAME, *calls) == [[[2, -signal.SIGHUP, "done", ""]], [[2, 0, "done", ""]]]
 
 
-@pytest.mark.parametrize("number", [later(signal.SIGKILL), signal.SIGHUP])
+@pytest.mark.parametrize("number", [later(signal.SIGKILL), later(signal.SIGHUP)])
 def test_the_job_outlives_the_screen(guest: Guest, number: signal.Signals) -> None:
     results(guest, RENAME, "sh('rm -rf /var/lib/raidtui/jobs')")
     with guest.terminal(

@@ -103,6 +103,7 @@ def unmounted(guest: Guest) -> Any:
     guest.run("umount /tmp/top; vgchange -an -q; true")
 
 
+@pytest.mark.later
 def test_raid6_names_the_member_and_the_file(guest: Guest, unmounted: None) -> None:
     disks = disk_names(guest)[:5]
     array = make_array(guest, "data", 6, disks, chunk=64, extra=["--size=16M"])

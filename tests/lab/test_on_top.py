@@ -180,6 +180,7 @@ def test_a_device_that_changed_before_it_joined(tidy: Guest) -> None:
     assert shown(tidy, f"blkid -o value -s TYPE /dev/{disks[2]}") == [["ext4"]]
 
 
+@pytest.mark.later
 @pytest.mark.parametrize("safely", [later("N"), "Y"])
 def test_trim_through_raid5(tidy: Guest, safely: str) -> None:
     """The members' counters decide; that it does not pass is a finding, and the job is done."""

@@ -109,6 +109,7 @@ def test_who_is_killed_gives_back_by_the_next_start(guest: Guest) -> None:
     assert states(guest) == ["interrupted", "interrupted", "cancelled"]
 
 
+@pytest.mark.later
 def test_a_limit_of_somebody_else_is_left_alone(guest: Guest) -> None:
     """While it runs, and after a kill."""
     slow(guest, FULL_KIB_S)
@@ -210,6 +211,7 @@ def test_a_suspended_device_is_not_read(guest: Guest) -> None:
     assert stopped.status == 0, stopped.output
 
 
+@pytest.mark.later
 def test_nothing_is_left_after_a_power_cut() -> None:
     """The kernel's limits are new, the lease is of another boot, the job says that it was interrupted."""
     guest = PowerGuest.boot(disks=2)

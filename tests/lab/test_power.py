@@ -27,12 +27,13 @@ def powered(bytecode: None) -> Iterator[PowerGuest]:
     holder.close()
 
 
-@pytest.mark.parametrize(("kind", "seed"), [("convert", 3), later("convert", 8), ("grow", 3)])
+@pytest.mark.parametrize(("kind", "seed"), [later("convert", 3), later("convert", 8), ("grow", 3)])
 def test_a_power_cut_in_a_reshape(powered: PowerGuest, kind: str, seed: int) -> None:
     """The array has all its data, before the job is resumed and afterwards; what is left follows."""
     power_cut.cut_in(powered, kind, seed=seed)
 
 
+@pytest.mark.later
 @pytest.mark.parametrize(("name", "point"), [("5 to 4 devices", "50")])
 def test_a_power_cut_in_a_conversion(powered: PowerGuest, name: str, point: str) -> None:
     """What was synced while md moved the data is there after the boot; the conversion comes to its end."""
@@ -62,6 +63,7 @@ def digest(guest: PowerGuest, name: str) -> str:
     return read.stdout
 
 
+@pytest.mark.later
 @pytest.mark.parametrize(
     ("level", "count", "words"),
     [(5, 3, ("--level=6", "--add", "{3}")), later(6, 4, ("--level=5",))],

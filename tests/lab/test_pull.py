@@ -182,6 +182,7 @@ def uefi(guest: Guest) -> Iterator[None]:
     guest.run("umount -q /tmp/esp /run/raidtui/esp /run/raidtui/esp-from; umount /sys/firmware")
 
 
+@pytest.mark.later
 @pytest.mark.usefixtures("uefi")
 def test_the_new_disk_gets_the_boot_loaders_of_its_neighbour(guest: Guest, bays: Bays) -> None:
     """And what else is in that EFI system partition; then a boot check closes the exchange."""
@@ -230,6 +231,7 @@ def test_a_boot_loader_that_fails_does_not_keep_the_arrays_from_their_end(guest:
     assert (found["stage"], found["job"], degraded(guest)) == ("done", None, "0")
 
 
+@pytest.mark.later
 @pytest.mark.parametrize("mounted", [later(False), True])
 def test_a_mirror_of_two_without_both_says_that_it_has_stopped(
     guest: Guest, bays: Bays, *, mounted: bool
@@ -328,6 +330,7 @@ def test_killed_while_it_is_taken_out(guest: Guest, bays: Bays, points: tuple[in
         wait_until(lambda: degraded(guest) == "0", SETTLE_S, "it is in again")
 
 
+@pytest.mark.later
 def test_killed_before_it_is_noted(guest: Guest, bays: Bays) -> None:
     """Nothing has been done then, and nothing is left over: it begins anew."""
     right = bays.serials[0]
@@ -338,6 +341,7 @@ def test_killed_before_it_is_noted(guest: Guest, bays: Bays) -> None:
     assert (now(guest)["stage"], degraded(guest)) == ("pull it", "1")
 
 
+@pytest.mark.later
 @pytest.mark.parametrize("points", [(4, 9), later((1, 10, *FURTHER_IN))])
 def test_killed_while_the_new_disk_is_put_in(guest: Guest, bays: Bays, points: tuple[int, ...]) -> None:
     """Before the record knows the job, after the table, after the new member, and while md copies.
@@ -359,6 +363,7 @@ def test_killed_while_the_new_disk_is_put_in(guest: Guest, bays: Bays, points: t
 # -- the screen
 
 
+@pytest.mark.later
 def test_the_screen_says_at_once_which_one_left_and_is_killed(guest: Guest, bays: Bays) -> None:
     """By its real keys. After SIGKILL, another console opens with what is not finished."""
     right, wrong, _ = bays.serials

@@ -161,6 +161,7 @@ ADDED_AT = 9
 BEFORE, PULLED, AFTER = frozenset({NEW}), frozenset({NEW, OLD}), frozenset({OLD})
 
 
+@pytest.mark.later
 @pytest.mark.parametrize(
     ("out_at", "fill_at"),
     [(5, 4), later(1, 1), later(8, 9)],

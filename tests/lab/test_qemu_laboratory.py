@@ -216,6 +216,7 @@ def test_a_kernel_without_the_hardware_is_no_kernel(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.later
 def test_raidtui_runs_on_a_console(qemu: QemuGuest) -> None:
     kernel = mirror(qemu, qemu.sata[0], qemu.nvme[0])
     with qemu.terminal(RAIDTUI, cols=110, rows=40) as terminal:

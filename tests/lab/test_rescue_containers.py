@@ -34,6 +34,7 @@ def container(guest: Guest, kind: str, names: tuple[str, ...]) -> None:
     assert done.status == 0, done.output
 
 
+@pytest.mark.later
 @pytest.mark.parametrize("kind", [later("ddf"), "imsm"])
 def test_a_container_is_tried_whole_and_without_a_disk(guest: Guest, kind: str) -> None:
     """The files are there; no byte of a disk is another one, and no array, map or mdmon is left."""

@@ -106,6 +106,7 @@ def test_a_disk_is_overwritten_when_it_is_confirmed(guest: Guest) -> None:
     assert guest.run(f"cmp /dev/{source} /dev/{target}").status == 0
 
 
+@pytest.mark.later
 @pytest.mark.usefixtures("ddrescue")
 def test_a_copy_that_is_killed_is_continued_by_the_same_command(guest: Guest) -> None:
     """SIGKILL to the worker ends ddrescue, too; the map file says where to continue."""

@@ -66,7 +66,7 @@ def test_a_search_that_is_killed_while_its_trial_runs(wreck_guest: Guest) -> Non
     assert (digests(wreck_guest), wreck_guest.run(LEFT).stdout) == (before, left)
 
 
-@pytest.mark.parametrize(("fault", "pace"), [("killed_in_tool", each(9)), ("full_at_entry", each(15))])
+@pytest.mark.parametrize(("fault", "pace"), [("killed_in_tool", each(9)), later("full_at_entry", each(15))])
 def test_the_forced_start_is_taken_back_wherever_it_was_cut(
     wreck_guest: Guest, fault: str, pace: int
 ) -> None:
@@ -89,6 +89,7 @@ def test_the_forced_start_is_taken_back_wherever_it_was_cut(
     assert {row[2] for row in rows} <= {"rolled back", "interrupted", "made", "failed"}, rows
 
 
+@pytest.mark.later
 @pytest.mark.parametrize(("entry", "status", "state"), [later(28, 1, "rolled back"), (34, 0, "stuck")])
 def test_a_member_that_vanishes_in_the_real_step(
     guest: Guest, sd: str, entry: int, status: int, state: str

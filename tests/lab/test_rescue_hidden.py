@@ -3,6 +3,8 @@
 import json
 import shlex
 
+import pytest
+
 from tests.lab.guests.arrays import disk_names, make_array
 from tests.lab.guests.console import RAIDTUI
 from tests.lab.guests.deadline import wait_until
@@ -81,6 +83,7 @@ def mirror(guest: Guest, names: tuple[str, ...]) -> None:
     assert done.status == 0, done.output
 
 
+@pytest.mark.later
 def test_udev_takes_no_map_where_a_reload_is_lost(guest: Guest) -> None:
     """Systemd 252 ignores one of some hundred requests ("Invalid sender uid 65534"), and udevadm succeeds.
 
@@ -101,6 +104,7 @@ def test_udev_takes_no_map_where_a_reload_is_lost(guest: Guest) -> None:
     assert (left(guest), checksum(guest, names)) == ("", before)
 
 
+@pytest.mark.later
 def test_where_udev_does_not_follow_the_rules_nothing_is_made(guest: Guest) -> None:
     """It has a folder of rules of its own, as in a container; udev says that it has read its rules."""
     names = disk_names(guest)[:2]

@@ -40,6 +40,7 @@ def encrypted(guest: Guest, level: int, names: tuple[str, ...]) -> None:
     assert done.status == 0, done.output
 
 
+@pytest.mark.later
 def test_a_geometry_is_proven_by_what_is_encrypted(guest: Guest) -> None:
     """With the key, with another one, without one; what is found is kept apart."""
     names = disk_names(guest)

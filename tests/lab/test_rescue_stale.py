@@ -51,6 +51,7 @@ def words(candidate: dict[str, Any]) -> tuple[str, ...]:
     return ("rebuild-superblocks", *candidate["order"], "--geometry", shape, "--name", "data")
 
 
+@pytest.mark.later
 @pytest.mark.parametrize(("level", "layout"), [(5, "left-symmetric"), later(10, "n2")])
 def test_a_stale_member(wreck_guest: Guest, level: int, layout: str) -> None:
     guest = wreck_guest

@@ -160,6 +160,7 @@ def test_the_forced_start_is_carried_out_as_it_was_tried_and_taken_back(guest: G
     assert (checksum(guest, names), left(guest)) == (before, "")
 
 
+@pytest.mark.later
 @pytest.mark.parametrize("level", [later(1), 0])
 def test_an_array_that_was_written_to_is_not_taken_back(guest: Guest, level: int) -> None:
     """Running or stopped; of RAID 0, that was stopped, nothing says whether it was."""
@@ -239,7 +240,7 @@ def mirror(guest: Guest) -> list[str]:
     return names
 
 
-@pytest.mark.parametrize(("fault", "pace"), [("killed_at_entry", each(9)), ("killed_in_tool", each(5))])
+@pytest.mark.parametrize(("fault", "pace"), [("killed_at_entry", each(9)), later("killed_in_tool", each(5))])
 def test_a_trial_that_is_killed_anywhere_is_cleaned(guest: Guest, fault: str, pace: int) -> None:
     """At the end of it nothing is there, nothing is read-only, and no byte of a member is another one."""
     names = mirror(guest)[:1]
@@ -328,6 +329,7 @@ def test_what_lies_in_partitions_and_volumes_is_found(guest: Guest) -> None:
     assert checksum(guest, names) == before
 
 
+@pytest.mark.later
 @pytest.mark.parametrize(
     ("level", "layout", "members", "stored"),
     [
@@ -408,6 +410,7 @@ def test_superblocks_that_suffice_are_used_on_the_members_themselves(guest: Gues
     assert checksum(guest, names) == before
 
 
+@pytest.mark.later
 def test_what_is_held_stays_until_it_is_cleaned(guest: Guest) -> None:
     names = mirror(guest)
     before = checksum(guest, names)

@@ -53,6 +53,7 @@ until [ "$(cat /sys/block/{name}/md/reshape_position)" = none ]; do mdadm --wait
 """
 
 
+@pytest.mark.later
 def test_a_reshape_goes_on_with_its_backup_file(wreck_guest: Guest) -> None:
     """The trial has a copy; the real step empties the file, which is saved before."""
     before = made(wreck_guest, "reshape-chunk-cut")

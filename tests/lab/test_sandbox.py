@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from raidtui.jobs.sandbox import PARTS
+from tests.extent import later
 from tests.lab.guests.arrays import disk_names
 from tests.lab.guests.guest import Guest
 
@@ -124,6 +125,7 @@ def test_in_a_folder(guest: Guest) -> None:
     assert found["fill"]["sizes"] <= 4 << 20
 
 
+@pytest.mark.later
 def test_without_the_second_layer(guest: Guest) -> None:
     """As on a kernel that has neither Landlock nor a filter for system calls."""
     found = tried(guest, HOSTILE, without=("landlock",), calls=False)
@@ -131,7 +133,7 @@ def test_without_the_second_layer(guest: Guest) -> None:
     assert not {"landlock", "seccomp"} & {part for each in found.values() for part in each["kept"]}
 
 
-@pytest.mark.parametrize("engine", ["psync", "libaio", "io_uring", "mmap", "posixaio"])
+@pytest.mark.parametrize("engine", [later("psync"), "libaio", "io_uring", later("mmap"), later("posixaio")])
 def test_engines(guest: Guest, engine: str) -> None:
     depth = 1 if engine in {"psync", "mmap"} else 8
     job = {engine: f"ioengine={engine}\nrw=randrw\niodepth={depth}\nnumjobs=2\n"}
@@ -139,6 +141,7 @@ def test_engines(guest: Guest, engine: str) -> None:
     assert (found["status"], found["said"]) == (0, []), found
 
 
+@pytest.mark.later
 def test_a_device_that_is_read(guest: Guest) -> None:
     found = tried(guest, {**HOSTILE, "read": "rw=read\ndirect=1\n"}, device="target")
     assert changed(found) == {}

@@ -56,6 +56,7 @@ def served(bytecode: None) -> Iterator[Guest]:
     holder.close()
 
 
+@pytest.mark.later
 def test_wear_is_recorded(served: Guest) -> None:
     bare = json.loads(inside(served, shlex.join((*RAIDTUI, "wear", "--json"))).stdout)
     run_unit(served, "raidtui-wear.service")

@@ -129,6 +129,7 @@ def iostats_shares(found: dict[str, Any], *names: str) -> dict[str, float]:
 _WRITE = "fio --name=w --filename=/dev/vc/{} --rw=write --bs=64k --size=8M --direct=1"
 
 
+@pytest.mark.later
 def test_a_linear_volume(over_md: Guest) -> None:
     """The load of each layer is what /proc/diskstats and iostat say; all of it is on one array."""
     ok(
@@ -237,6 +238,7 @@ def test_a_cache(over_md: Guest) -> None:
     assert found["stack"]["unknown"] == []
 
 
+@pytest.mark.later
 def test_a_write_cache(over_md: Guest) -> None:
     """What is not written back, and hits, are those of dmsetup; on a mirror it is not said to be alone."""
     ok(

@@ -296,6 +296,7 @@ def test_so_already_is_done(guest: Guest, scsi: Scsi) -> None:
         assert once_more == (0, "nothing to change: everything is already kept\n")
 
 
+@pytest.mark.later
 def test_a_raid5(guest: Guest, scsi: Scsi) -> None:
     """Its stripe cache, and its members all at once; kept, it is written when the array starts, and once."""
     with scsi(4) as disks:

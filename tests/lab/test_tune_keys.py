@@ -119,6 +119,7 @@ def test_what_the_kernel_refuses_by_keys(guest: Guest, disks: tuple[str, ...]) -
         leave(terminal)
 
 
+@pytest.mark.later
 def test_further_knobs_by_keys(guest: Guest, disks: tuple[str, ...]) -> None:
     """Knobs without a column, those of the array, and the system's; drift of what is kept is reported."""
     first = disks[0]

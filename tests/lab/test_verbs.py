@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from tests.lab.guests.arrays import disk_names, make_array, make_ram_disks, mdstat
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
@@ -204,6 +206,7 @@ def test_members_that_an_array_at_rest_needs(guest: Guest) -> None:
     assert do(guest, "zero-superblock", second, confirm="lab0").endswith("done\n")
 
 
+@pytest.mark.later
 def test_a_name_that_two_arrays_at_rest_have(guest: Guest) -> None:
     """It gives up neither of them; a UUID gives up its own."""
     names = disk_names(guest)[:5]

@@ -37,6 +37,7 @@ def write(qemu: QemuGuest, kernel: str, mib: int) -> None:
     assert done.status == 0, done.output
 
 
+@pytest.mark.later
 def test_the_command_line(qemu: QemuGuest) -> None:
     kernel, sata, nvme = mirror(qemu)
     before = {disk["serial"]: disk for disk in report(qemu)["disks"]}

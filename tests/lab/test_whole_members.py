@@ -3,6 +3,8 @@
 import json
 import re
 
+import pytest
+
 from tests.lab.guests.arrays import disk_names, make_array, slow
 from tests.lab.guests.deadline import wait_until
 from tests.lab.guests.guest import Guest
@@ -10,6 +12,7 @@ from tests.lab.guests.jobs import do, plan, raidtui, refusal
 from tests.lab.test_verbs import idle
 
 
+@pytest.mark.later
 def test_metadata_0_90_is_reported_as_by_mdadm(guest: Guest) -> None:
     """The kernel prints the bytes of its UUID in another order than mdadm."""
     first, second, third = disk_names(guest)[:3]

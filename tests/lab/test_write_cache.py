@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.lab.guests.guest import Guest
 from tests.lab.guests.jobs import raidtui
 from tests.lab.test_cache_knobs import applied
@@ -26,6 +28,7 @@ def table(guest: Guest) -> list[str]:
     return [words[2], *words[6:]]
 
 
+@pytest.mark.later
 def test_written_back_and_detached(over_md: Guest) -> None:  # noqa: F811
     """It caches again after a flush; then it goes, comes back by the job's undo, and goes for good."""
     ok(
