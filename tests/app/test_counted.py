@@ -1,0 +1,91 @@
+"""What a sample and a key cost, counted: calls of raidtui's functions, and modules that are imported.
+
+A clock would tell how busy the machine is. The limits leave a tenth of room over what was counted; whoever
+exceeds one finds what is called for nothing, or raises it with a reason.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from tests.frame.staging import app_of, look, running
+from tests.frame.states import STATES
+from tests.places import HOUSE
+
+_OURS = f"{HOUSE / 'raidtui'}/"
+
+
+class Calls:
+    """Counts calls of raidtui's functions in all threads that were started after it, while it is ``on``."""
+
+    def __init__(self) -> None:
+        self.on = False
+        self.found: Counter[str] = Counter()
+
+    def note(self, frame: FrameType, event: str, arg: Any) -> None:
+        """See ``sys.setprofile``."""
+        del arg
+        if self.on and event == "call" and frame.f_code.co_filename.startswith(_OURS):
+            self.found[f"{frame.f_code.co_filename.removeprefix(_OURS)}:{frame.f_code.co_qualname}"] += 1
+
+    def check(self, most: int, times: int) -> None:
+        """Demand a mean of at most ``most`` calls, and not none."""
+        mean = sum(self.found.values()) / times
+        assert 0 < mean <= most, f"{mean:.0f} calls: {self.found.most_common(25)}"
+
+
+@pytest.fixture
+def calls() -> Iterator[Calls]:
+    """Return what counts."""
+    counted = Calls()
+    threading.setprofile(counted.note)
+    sys.setprofile(counted.note)
+    yield counted
+    sys.setprofile(None)
+    threading.setprofile(None)
+
+
+@pytest.mark.parametrize(("state", "most"), [("optimal", 540), ("check", 1460), ("many", 66_000)])
+async def test_a_sample(calls: Calls, state: str, most: int) -> None:
+    """At rest, while an array is checked, and of 512 arrays; the screen with it."""
+    async with running(STATES[state]) as pilot:
+        await look(pilot)
+        calls.on = True
+        for _ in range(3):
+            await look(pilot)
+        calls.on = False
+    calls.check(most, 3)
+
+
+@pytest.mark.parametrize(("key", "most"), [("down", 11_900), ("l", 14_200), ("6", 62_500), ("c", 14_000)])
+async def test_a_key(calls: Calls, key: str, most: int) -> None:
+    """Beside 512 arrays."""
+    async with running(STATES["many"]) as pilot:
+        await look(pilot)
+        calls.on = True
+        await pilot.press(key)
+        await pilot.pause()
+        calls.on = False
+    assert app_of(pilot).crash == ""
+    calls.check(most, 1)
+
+
+def test_modules_of_the_console() -> None:
+    """What is imported before the first picture, and with the registry."""
+    code = (
+        "import sys; from raidtui.app.palette_later import import_app; import_app();"
+        "import raidtui.app.launch, raidtui.app.app; first = len(sys.modules); import raidtui.app.registry;"
+        "print(first, len(sys.modules))"
+    )
+    done = subprocess.run((sys.executable, "-P", "-c", code), capture_output=True, text=True, check=True)
+    first, all_features = map(int, done.stdout.split())
+    assert first <= 520
+    assert all_features <= 560
