@@ -118,7 +118,7 @@ def _disk(files: dict[str, str], links: dict[str, str], disk: SimDisk, kernel: S
     node = f"{BLOCK}/{disk.name}"
     links[node] = disk.path
     files[f"/dev/{disk.name}"] = ""
-    for attribute, text in _of_disk(disk, kernel.knobs).items():
+    for attribute, text in _disk_files(disk, kernel.knobs).items():
         files[f"{node}/{attribute}"] = f"{text}\n"
     files[f"{node}/diskseq"] = f"{kernel.sequences[disk.name]}\n"
     files[f"{DATA}/b{disk.dev[0]}:{disk.dev[1]}"] = _udev_disk(disk, kernel)
@@ -140,7 +140,7 @@ def _disk(files: dict[str, str], links: dict[str, str], disk: SimDisk, kernel: S
         files[f"{DATA}/b{dev}"] = _udev_partition(disk, name, kernel)
 
 
-def _of_disk(disk: SimDisk, knobs: Mapping[str, str]) -> dict[str, str]:
+def _disk_files(disk: SimDisk, knobs: Mapping[str, str]) -> dict[str, str]:
     scheduler = knobs.get(f"{disk.name}/queue/scheduler", "none" if disk.is_nvme else "mq-deadline")
     words = {
         "dev": f"{disk.dev[0]}:{disk.dev[1]}",
@@ -236,16 +236,16 @@ def _array(files: dict[str, str], links: dict[str, str], array: SimArray, kernel
     files[f"{DATA}/b{major}:{minor}"] = _udev_array(array)
     for member in array.members:
         files[f"{node}/slaves/{member.device}"] = ""
-        for attribute, text in _of_member(array, member).items():
+        for attribute, text in _member_files(array, member).items():
             files[f"{node}/md/dev-{member.device}/{attribute}"] = f"{text}\n"
         links[f"{node}/md/dev-{member.device}/block"] = f"../../../{member.device}"
         if member.slot is not None and not member.replacement:
             links[f"{node}/md/rd{member.slot}"] = f"dev-{member.device}"
-    for attribute, text in _of_array(array, kernel).items():
+    for attribute, text in _array_files(array, kernel).items():
         files[f"{node}/md/{attribute}"] = f"{text}\n"
 
 
-def _of_member(array: SimArray, member: SimMember) -> dict[str, str]:
+def _member_files(array: SimArray, member: SimMember) -> dict[str, str]:
     return {
         "state": member.state,
         "slot": "none" if member.slot is None else str(member.slot),
@@ -263,7 +263,7 @@ def _changing(new: int, old: int | None) -> str:
     return str(new) if old is None or old == new else f"{new} ({old})"
 
 
-def _of_array(array: SimArray, kernel: SimKernel) -> dict[str, str]:
+def _array_files(array: SimArray, kernel: SimKernel) -> dict[str, str]:
     old = array.reshape
     words = {
         "uuid": _dashed(array.uuid),

@@ -69,12 +69,12 @@ def lost(array: Array, gone: Collection[int] = ()) -> Lost:
         and not (member.has("faulty") or member.detached)
         and not member.has("replacement")
     }
-    found = _of_mirrors(array, spans) or _of_parity(array, spans) or (0, True)
+    found = _lost_of_mirrors(array, spans) or _lost_of_parity(array, spans) or (0, True)
     names = tuple(each.name for each in array.members if each.slot in spans and each.bad_blocks)
     return Lost(sectors=found[0], exact=found[1], names=names) if found[0] else Lost()
 
 
-def _of_mirrors(array: Array, spans: dict[int, Spans]) -> tuple[int, bool] | None:
+def _lost_of_mirrors(array: Array, spans: dict[int, Spans]) -> tuple[int, bool] | None:
     groups = copy_groups(array.level, array.layout, array.raid_disks or 0)
     if not groups:
         return None
@@ -93,7 +93,7 @@ def _is_aligned(array: Array) -> bool:
     return decoded is not None and decoded.far == 1 and (array.raid_disks or 0) % decoded.near == 0
 
 
-def _of_parity(array: Array, spans: dict[int, Spans]) -> tuple[int, bool] | None:
+def _lost_of_parity(array: Array, spans: dict[int, Spans]) -> tuple[int, bool] | None:
     if array.level in NO_REDUNDANCY:
         return _covered(list(spans.values()), 1), True
     if array.level not in PARITY_LEVELS:

@@ -213,7 +213,7 @@ def make_plan(root: HostReader, arguments: argparse.Namespace) -> Plan | Refusal
         return Refusal(code=RefusalCode.NOT_FOUND, why="no array is named")
     if of_feature is not None and of_feature.of_array is not None:
         return of_feature.of_array(root, arguments, array, survey, names)
-    return _of_array(arguments, array, survey, names)
+    return _plan_for_array(arguments, array, survey, names)
 
 
 def plan_of_words(root: HostReader, words: Sequence[str]) -> Plan | Refusal:
@@ -272,7 +272,7 @@ def _puts_on_top(arguments: argparse.Namespace) -> bool:
     return bool(arguments.lvm or arguments.filesystem or arguments.mount or arguments.trim_weekly)
 
 
-def _of_array(
+def _plan_for_array(
     arguments: argparse.Namespace, array: Array, survey: Survey, names: dict[str, str]
 ) -> Plan | Refusal:
     verb = arguments.verb

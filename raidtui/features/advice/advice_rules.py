@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from raidtui.features.advice.advice import Advice, AdviceCode, HostFacts
-from raidtui.features.advice.boot_rules import of_boot
-from raidtui.features.advice.conf_rules import of_conf
-from raidtui.features.advice.member_rules import LARGE_BYTES, of_members
-from raidtui.features.advice.watch_rules import of_controllers, of_watchers
+from raidtui.features.advice.boot_rules import advise_on_boot
+from raidtui.features.advice.conf_rules import advise_on_conf
+from raidtui.features.advice.member_rules import LARGE_BYTES, advise_on_members
+from raidtui.features.advice.watch_rules import advise_on_controllers, advise_on_watchers
 from raidtui.model.array import Array
 from raidtui.model.finding import Severity
 from raidtui.model.stack import Stack, StackKind, StackNode
@@ -38,20 +38,22 @@ def advise(facts: HostFacts) -> tuple[Advice, ...]:
         if each.active and not each.is_container and not facts.snapshot.is_trial(each)
     ]
     for array in run:
-        found += _of_array(facts, array)
-    found += of_members(facts, run)
-    found += of_conf(facts)
+        found += _advise_on_array(facts, array)
+    found += advise_on_members(facts, run)
+    found += advise_on_conf(facts)
     for node in facts.stack.nodes.values():
-        found += _of_file_system(facts, node)
-    found += _of_trim(facts)
-    found += of_watchers(facts)
-    found += of_controllers(facts)
-    found += of_boot(facts.boot)
+        found += _advise_on_file_system(facts, node)
+    found += _advise_on_trim(facts)
+    found += advise_on_watchers(facts)
+    found += advise_on_controllers(facts)
+    found += advise_on_boot(facts.boot)
     found += [
-        _of_stack(each) for each in facts.stack_findings if each.role in _ROLES and each.code in _STACK_WHY
+        _advise_on_stack(each)
+        for each in facts.stack_findings
+        if each.role in _ROLES and each.code in _STACK_WHY
     ]
     found += [
-        _of_tuning(each)
+        _advise_on_tuning(each)
         for each in facts.tune_findings
         if each.severity >= Severity.ATTENTION and each.code in _TUNE_WHY
     ]
@@ -74,7 +76,7 @@ def _identity(facts: HostFacts, subject: str) -> str:
     return node.title if node is not None else subject
 
 
-def _of_array(facts: HostFacts, array: Array) -> Iterator[Advice]:
+def _advise_on_array(facts: HostFacts, array: Array) -> Iterator[Advice]:
     size = (array.component_kib or 0) * KIB
     if array.redundant and array.consistency_policy == "resync" and size >= LARGE_BYTES:
         parity = array.level in {"raid4", "raid5", "raid6"}
@@ -100,7 +102,7 @@ def _of_array(facts: HostFacts, array: Array) -> Iterator[Advice]:
         )
 
 
-def _of_file_system(facts: HostFacts, node: StackNode) -> Iterator[Advice]:
+def _advise_on_file_system(facts: HostFacts, node: StackNode) -> Iterator[Advice]:
     system, below = node.file_system, facts.stack.below(node.name)
     levels = [facts.stack.nodes[name].level for name in (node.name, *below) if name in facts.stack.nodes]
     if system.swap and any(level in {"raid0", "linear"} for level in levels):
@@ -130,7 +132,7 @@ def _of_file_system(facts: HostFacts, node: StackNode) -> Iterator[Advice]:
         )
 
 
-def _of_trim(facts: HostFacts) -> Iterator[Advice]:
+def _advise_on_trim(facts: HostFacts) -> Iterator[Advice]:
     if facts.trim_timer != "disabled":
         return
     places = [
@@ -165,7 +167,7 @@ def _words(options: str | None) -> frozenset[str]:
     return frozenset(word.partition("=")[0] for word in options.split(","))
 
 
-def _of_stack(finding: StackFinding) -> Advice:
+def _advise_on_stack(finding: StackFinding) -> Advice:
     return Advice(
         code=finding.code,
         severity=_ROLES[finding.role],
@@ -176,7 +178,7 @@ def _of_stack(finding: StackFinding) -> Advice:
     )
 
 
-def _of_tuning(finding: TuneFinding) -> Advice:
+def _advise_on_tuning(finding: TuneFinding) -> Advice:
     return Advice(
         code=finding.code,
         severity=finding.severity,

@@ -10,7 +10,7 @@ from raidtui.monitor.boot.boot_reasons import BootCode, DiskVerdict, Reason
 from raidtui.monitor.boot.boot_remedies import remedy_of
 
 
-def of_boot(verdicts: Sequence[DiskVerdict]) -> Iterator[Advice]:
+def advise_on_boot(verdicts: Sequence[DiskVerdict]) -> Iterator[Advice]:
     """Yield a card for each fact that keeps the machine from booting without some disk.
 
     A disk without which nothing is left to boot is no matter of the boot: it is left out.

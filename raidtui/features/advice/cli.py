@@ -152,9 +152,9 @@ def advice_lines(look: AdviceLook, *, everything: bool = False) -> Iterator[str]
     if not look.reported and not look.unread:
         yield f"No {'other ' if look.ignored else ''}advice for this host."
     for each in look.reported:
-        yield from _of_one(each)
+        yield from _advice_lines(each)
     for each, row in look.ignored if everything else ():
-        yield from _of_one(each)
+        yield from _advice_lines(each)
         end = "for good" if row.until_s is None else f"until {_day(row.until_s)}"
         reason = f": {row.why}" if row.why else ""
         yield from _wrapped(f"    Ignored by {row.who} on {_day(row.at_s)}, {end}{reason}", "    ")
@@ -165,7 +165,7 @@ def advice_lines(look: AdviceLook, *, everything: bool = False) -> Iterator[str]
         yield f"{count} more {'is' if count == 1 else 'are'} ignored: raidtui advice --all"
 
 
-def _of_one(each: Advice) -> Iterator[str]:
+def _advice_lines(each: Advice) -> Iterator[str]:
     yield from _wrapped(f"{each.severity.word}: {each.text}", "  ")
     yield from _wrapped(f"    {each.why}", "    ")
     if each.remedy:

@@ -17,7 +17,7 @@ _LEVELS = {"stripe": "raid0", "mirror": "raid1"}
 """Names of levels in mdadm.conf beside the kernel's, and numbers (maps.c, pers)."""
 
 
-def of_conf(facts: HostFacts) -> Iterator[Advice]:
+def advise_on_conf(facts: HostFacts) -> Iterator[Advice]:
     """Compare mdadm.conf with the arrays that run; without ARRAY lines, all are started."""
     lines = [each for each in facts.configured if each.file not in _TABLES]
     named = [each for each in lines if not each.ignored]
@@ -48,7 +48,7 @@ def of_conf(facts: HostFacts) -> Iterator[Advice]:
             for line in stale.get(array.key, ()):
                 yield _stale(array, line.where, "remove it")
     yield from (_unknown(place, word) for place, word in facts.unknown_words.items())
-    yield from _of_device_lines(facts)
+    yield from _advise_on_device_lines(facts)
 
 
 def _where(line: ConfiguredArray) -> str:
@@ -208,7 +208,7 @@ def _same_version(one: str, other: str) -> bool:
     return one == other or (one[:3] == other[:3] == "0.9")
 
 
-def _of_device_lines(facts: HostFacts) -> Iterator[Advice]:
+def _advise_on_device_lines(facts: HostFacts) -> Iterator[Advice]:
     held = {
         member.name
         for array in facts.snapshot.arrays

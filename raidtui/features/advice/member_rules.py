@@ -21,24 +21,24 @@ _PAIR = 2
 _BARRIERS_OFF = frozenset({"nobarrier", "barrier=0"})
 
 
-def of_members(facts: HostFacts, arrays: Sequence[Array]) -> Iterator[Advice]:
+def advise_on_members(facts: HostFacts, arrays: Sequence[Array]) -> Iterator[Advice]:
     """Yield what is to be said of the members of arrays that run.
 
     Args:
         facts: the host.
         arrays: those of its arrays that are judged.
     """
-    yield from _of_twins(facts, arrays)
+    yield from _advise_on_twins(facts, arrays)
     spare = any(member.role == "spare" for array in facts.snapshot.arrays for member in array.members)
     for array in arrays:
         if not spare:
-            yield from _of_spares(array)
-        yield from _of_fine_bitmap(facts, array)
-    yield from _of_schedulers(facts)
-    yield from _of_caches(facts)
+            yield from _advise_on_spares(array)
+        yield from _advise_on_fine_bitmap(facts, array)
+    yield from _advise_on_schedulers(facts)
+    yield from _advise_on_caches(facts)
 
 
-def _of_twins(facts: HostFacts, arrays: Sequence[Array]) -> Iterator[Advice]:
+def _advise_on_twins(facts: HostFacts, arrays: Sequence[Array]) -> Iterator[Advice]:
     """Yield pairs that hold the same data and have aged alike; each pair of disks once."""
     said = set()
     for array in sorted(arrays, key=lambda each: each.title):
@@ -93,7 +93,7 @@ def _name_of(facts: HostFacts, entry: LedgerEntry) -> str:
     return next(found, entry.name or entry.disk)
 
 
-def _of_spares(array: Array) -> Iterator[Advice]:
+def _advise_on_spares(array: Array) -> Iterator[Advice]:
     size = (array.component_kib or 0) * KIB
     if array.level in {"raid4", "raid5"} and size > LONG_REBUILD_BYTES and array.losses_left == 1:
         yield Advice(
@@ -107,7 +107,7 @@ def _of_spares(array: Array) -> Iterator[Advice]:
         )
 
 
-def _of_fine_bitmap(facts: HostFacts, array: Array) -> Iterator[Advice]:
+def _advise_on_fine_bitmap(facts: HostFacts, array: Array) -> Iterator[Advice]:
     bitmap = array.bitmap
     ours = array.level in {"raid1", "raid10"} and not array.container
     if bitmap is None or not ours or (array.component_kib or 0) * KIB < LARGE_BYTES:
@@ -126,7 +126,7 @@ def _of_fine_bitmap(facts: HostFacts, array: Array) -> Iterator[Advice]:
         )
 
 
-def _of_schedulers(facts: HostFacts) -> Iterator[Advice]:
+def _advise_on_schedulers(facts: HostFacts) -> Iterator[Advice]:
     for disk in facts.tuning.of(KnobScope.DISK) if facts.tuning is not None else ():
         value = disk.values.get("scheduler")
         if disk.kind == "nvme" and disk.arrays and value is not None and value.text == "bfq":
@@ -142,7 +142,7 @@ def _of_schedulers(facts: HostFacts) -> Iterator[Advice]:
             )
 
 
-def _of_caches(facts: HostFacts) -> Iterator[Advice]:
+def _advise_on_caches(facts: HostFacts) -> Iterator[Advice]:
     for cache in facts.drive_caches:
         if cache.loses_writes:
             yield Advice(

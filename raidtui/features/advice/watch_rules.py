@@ -11,13 +11,13 @@ from raidtui.model.finding import Severity
 from raidtui.model.watchers import Smartd, Watchers
 
 
-def of_watchers(facts: HostFacts) -> Iterator[Advice]:
+def advise_on_watchers(facts: HostFacts) -> Iterator[Advice]:
     """Yield what is missing where arrays run that can lose a member."""
     watchers = facts.watchers
     if watchers is None or not any(_may_fail(each, facts) for each in facts.snapshot.arrays):
         return
-    yield from _of_alerts(watchers)
-    yield from _of_checks(watchers)
+    yield from _advise_on_alerts(watchers)
+    yield from _advise_on_checks(watchers)
     if not watchers.kept:
         yield Advice(
             code=AdviceCode.NO_HISTORY,
@@ -29,7 +29,7 @@ def of_watchers(facts: HostFacts) -> Iterator[Advice]:
             order=(*_PLAN, "--only", "journal"),
         )
     if watchers.smartd is not None:
-        yield from _of_smartd(watchers, watchers.smartd)
+        yield from _advise_on_smartd(watchers, watchers.smartd)
 
 
 _PLAN = ("plan", "alerts")
@@ -40,7 +40,7 @@ def _may_fail(array: Array, facts: HostFacts) -> bool:
     return array.active and array.redundant and not array.is_container and not facts.snapshot.is_trial(array)
 
 
-def _of_alerts(watchers: Watchers) -> Iterator[Advice]:
+def _advise_on_alerts(watchers: Watchers) -> Iterator[Advice]:
     conf = watchers.conf or "/etc/mdadm/mdadm.conf"
     named = watchers.mail_to or watchers.program
     add = "" if named else f"put MAILADDR or PROGRAM in {conf}, then "
@@ -90,7 +90,7 @@ def _of_alerts(watchers: Watchers) -> Iterator[Advice]:
         )
 
 
-def _of_smartd(watchers: Watchers, smartd: Smartd) -> Iterator[Advice]:
+def _advise_on_smartd(watchers: Watchers, smartd: Smartd) -> Iterator[Advice]:
     """Disks often report what they count long before md has a read error."""
     order = (*_PLAN, "--only", "smartd")
     if not smartd.runs and not smartd.virtual:
@@ -117,7 +117,7 @@ def _of_smartd(watchers: Watchers, smartd: Smartd) -> Iterator[Advice]:
         )
 
 
-def _of_checks(watchers: Watchers) -> Iterator[Advice]:
+def _advise_on_checks(watchers: Watchers) -> Iterator[Advice]:
     if not watchers.checks and watchers.all_seen:
         yield Advice(
             code=AdviceCode.NOT_CHECKED,
@@ -138,7 +138,7 @@ def _of_checks(watchers: Watchers) -> Iterator[Advice]:
         )
 
 
-def of_controllers(facts: HostFacts) -> Iterator[Advice]:
+def advise_on_controllers(facts: HostFacts) -> Iterator[Advice]:
     """Yield what the firmware's setting of a SATA controller costs."""
     for address, count in facts.hidden_nvme.items():
         disks = "an NVMe SSD" if count == 1 else f"{count} NVMe SSDs"

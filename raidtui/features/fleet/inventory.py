@@ -34,16 +34,16 @@ def hosts_of(words: Sequence[str], ssh_config: str = "") -> tuple[FleetHost, ...
     """
     found: dict[str, FleetHost] = {}
     for word in words or ("*",):
-        for host in _of_word(word, ssh_config):
+        for host in _hosts_of_word(word, ssh_config):
             found.setdefault(host.name, host)
     return tuple(found.values())
 
 
-def _of_word(word: str, ssh_config: str) -> list[FleetHost]:
+def _hosts_of_word(word: str, ssh_config: str) -> list[FleetHost]:
     if word == "-":
-        return _of_json(sys.stdin.buffer.read(_LARGEST), "standard input")
+        return _parse_json(sys.stdin.buffer.read(_LARGEST), "standard input")
     if os.sep in word and not word.startswith("ssh://"):
-        return _of_file(Path(word))
+        return _read_file(Path(word))
     hosts = []
     for part in filter(None, word.split(",")):
         if not set(part) & set("*?"):
@@ -58,12 +58,12 @@ def _of_word(word: str, ssh_config: str) -> list[FleetHost]:
     return hosts
 
 
-def _of_file(path: Path) -> list[FleetHost]:
+def _read_file(path: Path) -> list[FleetHost]:
     name = visible(str(path))
     if not path.exists():
         raise FleetError(f"{name}: there is no such inventory")
     if shutil.which(_TOOL) is not None:
-        return _of_json(_asked(path), name)
+        return _parse_json(_asked(path), name)
     raise FleetError(
         f"{name}: {_TOOL} reads inventories, and it is not installed: install ansible-core, or, where it is,"
         f" {_TOOL} --list | raidtui fleet -"
@@ -83,7 +83,7 @@ def _asked(path: Path) -> bytes:
     return done.stdout
 
 
-def _of_json(data: bytes, what: str) -> list[FleetHost]:
+def _parse_json(data: bytes, what: str) -> list[FleetHost]:
     """Return the hosts of ``ansible-inventory --list``."""
     try:
         whole: Any = json.loads(data)

@@ -21,9 +21,9 @@ from raidtui.features.history.incident_signs import (
     link_errors,
     link_signs,
     number,
-    of_codes,
     own_errors,
     refused,
+    select_codes,
     then_failed,
     timeouts,
     unread,
@@ -98,7 +98,7 @@ def hint_of(entries: Sequence[Entry], wiring: Wiring) -> Hint | None:
 
 def _common(codes: Codes, wiring: Wiring) -> Hint | None:
     """Several disks at once."""
-    signs = [*link_signs(codes), *of_codes(codes, _GONE), *codes.get("ata-down", ())]
+    signs = [*link_signs(codes), *select_codes(codes, _GONE), *codes.get("ata-down", ())]
     first: dict[str, float] = {}
     for entry in sorted(signs, key=lambda entry: entry.at_s):
         first.setdefault(disk_at(entry, wiring), entry.at_s)
@@ -154,7 +154,7 @@ def _pcie(codes: Codes, wiring: Wiring) -> Hint | None:
 
 
 def _bad_sectors(codes: Codes, wiring: Wiring) -> Hint | None:
-    signs = [*of_codes(codes, _READS), *unread(codes)]
+    signs = [*select_codes(codes, _READS), *unread(codes)]
     if not signs:
         return None
     found = sorted({disk_at(entry, wiring) for entry in signs} - {""})
@@ -175,7 +175,7 @@ def _bad_sectors(codes: Codes, wiring: Wiring) -> Hint | None:
 
 def _nvme(codes: Codes, wiring: Wiring) -> Hint | None:
     """NVMe has no SCT ERC and no link that is reset: what remains is the controller."""
-    signs = of_codes(codes, _NVME)
+    signs = select_codes(codes, _NVME)
     if not signs:
         return None
     gone = " and did not come back after a reset" if "nvme-gone" in codes else ""
@@ -190,7 +190,7 @@ def _nvme(codes: Codes, wiring: Wiring) -> Hint | None:
 
 def _no_answer(codes: Codes, wiring: Wiring) -> Hint | None:
     signs = timeouts(codes)
-    unready = of_codes(codes, NOT_READY)
+    unready = select_codes(codes, NOT_READY)
     if not signs and not unready:
         return None
     then = then_failed(codes, [*signs, *unready], wiring)
@@ -207,13 +207,13 @@ def _no_answer(codes: Codes, wiring: Wiring) -> Hint | None:
 
 def _left_bus(codes: Codes, wiring: Wiring) -> Hint | None:
     """A disk that is no longer attached: requests that fail then say nothing about its sectors."""
-    usb = of_codes(codes, frozenset({"usb-gone", "usb-changed", "usb-reset"}))
-    signs = [e for e in of_codes(codes, _RESULTS) if group_of(e, "n") in {"DID_NO_CONNECT", "0x01"}]
+    usb = select_codes(codes, frozenset({"usb-gone", "usb-changed", "usb-reset"}))
+    signs = [e for e in select_codes(codes, _RESULTS) if group_of(e, "n") in {"DID_NO_CONNECT", "0x01"}]
     if {"usb-gone", "ata-detached"} & codes.keys():
-        signs += of_codes(codes, frozenset({"disk-leaving", "ata-detached"}))
+        signs += select_codes(codes, frozenset({"disk-leaving", "ata-detached"}))
     verb = "left" if signs else "was reset on"
     if not signs and "usb-reset" in codes:
-        signs = of_codes(codes, frozenset({"io-error", "scsi-result"}))
+        signs = select_codes(codes, frozenset({"io-error", "scsi-result"}))
     if not signs or NOT_READY & codes.keys() or unread(codes):
         return None
     disks = joined(sorted({disk_at(entry, wiring) for entry in signs} - {""}))
@@ -233,7 +233,9 @@ def _controller(codes: Codes, wiring: Wiring) -> Hint | None:
     signs = codes.get("hba-reset", [])
     if not signs:
         return None
-    then = then_failed(codes, of_codes(codes, frozenset({"scsi-reset", "scsi-abort", "scsi-result"})), wiring)
+    then = then_failed(
+        codes, select_codes(codes, frozenset({"scsi-reset", "scsi-abort", "scsi-result"})), wiring
+    )
     return Hint(
         cause=IncidentCause.CONTROLLER,
         sentence=f"the SAS controller {signs[0].port} was reset{then}: what its disks report then"
@@ -258,7 +260,7 @@ def _raid0_layout(codes: Codes, wiring: Wiring) -> Hint | None:
 
 def _pulled(codes: Codes, wiring: Wiring) -> Hint | None:
     leaving = {disk_at(entry, wiring) for entry in codes.get("disk-leaving", ())}
-    failed = {disk_of(entry.device) for entry in of_codes(codes, FAILED)}
+    failed = {disk_of(entry.device) for entry in select_codes(codes, FAILED)}
     if not leaving & failed or "ata-exception" in codes or "io-error" in codes:
         return None
     return Hint(
@@ -331,7 +333,7 @@ def _at_start(codes: Codes, wiring: Wiring) -> Hint | None:
 def _by_hand(codes: Codes, wiring: Wiring) -> Hint | None:
     """A member that raidtui failed or removed: this very one."""
     del wiring
-    ours = of_codes(codes, frozenset({"job-started", "change"}))
+    ours = select_codes(codes, frozenset({"job-started", "change"}))
     failed = codes.get("member-failed", ())
     first_s = {entry.device: entry.at_s for entry in reversed(failed) if entry.device}
     before = [entry for entry in ours if entry.at_s <= first_s.get(entry.device, 0.0)]

@@ -43,7 +43,7 @@ _OPTIONAL = frozenset({
 """ATA commands that a disk may not support, and answers with ABRT (ACS): they read or write no data."""
 
 
-def of_codes(codes: Codes, wanted: frozenset[str]) -> list[Entry]:
+def select_codes(codes: Codes, wanted: frozenset[str]) -> list[Entry]:
     """Return the entries of these codes."""
     return [entry for code in sorted(wanted & codes.keys()) for entry in codes[code]]
 
@@ -59,7 +59,7 @@ def then_failed(codes: Codes, signs: Sequence[Entry], wiring: Wiring) -> str:
     disks |= {controller for disk in disks if (controller := controller_of(disk))}
     failed = dict.fromkeys(
         entry.device
-        for entry in of_codes(codes, FAILED)
+        for entry in select_codes(codes, FAILED)
         if disks & {disk_of(entry.device), controller_of(disk_of(entry.device))} - {""}
     )
     return f", then md failed {joined(list(failed))}" if failed else ""
@@ -67,7 +67,7 @@ def then_failed(codes: Codes, signs: Sequence[Entry], wiring: Wiring) -> str:
 
 def link_errors(codes: Codes) -> list[Entry]:
     """Return what the link itself, or the controller at its end, reported."""
-    signs = of_codes(codes, frozenset({"ata-serror"}))
+    signs = select_codes(codes, frozenset({"ata-serror"}))
     signs += [e for e in codes.get("ata-exception", ()) if number(group_of(e, "s")) & _SERR_LINK]
     signs += [e for e in codes.get("ata-error", ()) if "ICRC" in group_of(e, "f")]
     signs += [e for e in codes.get("ata-result", ()) if group_of(e, "n") == "ATA bus error"]
@@ -82,7 +82,7 @@ def link_signs(codes: Codes) -> list[Entry]:
     """
     signs = link_errors(codes)
     if not (NOT_READY | {"ata-detached"}) & codes.keys():
-        signs += of_codes(codes, frozenset({"ata-limited", "ata-reset-failed"}))
+        signs += select_codes(codes, frozenset({"ata-limited", "ata-reset-failed"}))
     return signs
 
 
@@ -96,7 +96,7 @@ def number(text: str) -> int:
 
 def unread(codes: Codes) -> list[Entry]:
     """Return what disks themselves say of sectors that they cannot read."""
-    signs = of_codes(codes, frozenset({"medium-error", "smart-pending"}))
+    signs = select_codes(codes, frozenset({"medium-error", "smart-pending"}))
     signs += [e for e in codes.get("ata-error", ()) if "UNC" in group_of(e, "f")]
     return signs + [e for e in codes.get("scsi-sense", ()) if group_of(e, "n") == "Medium Error"]
 
@@ -131,5 +131,5 @@ def own_errors(codes: Codes) -> list[Entry]:
         key = group_of(entry, "n")
         if key == REFUSED or (key == ATTENTION and entry.port not in failing):
             no_faults.append(entry)
-    signs = of_codes(codes, frozenset({"ata-error", "scsi-sense"}))
+    signs = select_codes(codes, frozenset({"ata-error", "scsi-sense"}))
     return [entry for entry in signs if entry not in no_faults]

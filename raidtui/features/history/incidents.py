@@ -146,11 +146,11 @@ def incidents_of(
     found: list[Incident] = []
     boots = [(boot, list(rows)) for boot, rows in groupby(entries, key=lambda entry: entry.boot)]
     for boot, rows in boots:
-        found += _of_boot(boot, rows, ports if boot and boot == current_boot else None)
+        found += _find_in_boot(boot, rows, ports if boot and boot == current_boot else None)
     return tuple(sorted(found, key=lambda each: each.first_s))
 
 
-def _of_boot(boot: str, entries: list[Entry], ports: Mapping[str, str] | None) -> list[Incident]:
+def _find_in_boot(boot: str, entries: list[Entry], ports: Mapping[str, str] | None) -> list[Incident]:
     wiring = Wiring(ports)
     done: list[_Open] = []
     by_subject: dict[str, _Open] = {}
@@ -235,7 +235,7 @@ def _closed(each: _Open, wiring: Wiring) -> Incident:
     disks, arrays = names("disk"), names("array")
     own = wiring.within(each.entries)
     members = {array: tuple(sorted(wiring.members.get(array, ()))) for array in arrays}
-    of_members = (disk_of(device) for devices in members.values() for device in devices)
+    advise_on_members = (disk_of(device) for devices in members.values() for device in devices)
     resumed = {entry.array: entry.at_s for entry in each.entries if entry.code in _GOES_ON}
 
     def rank(entry: Entry) -> tuple[int, int, float]:
@@ -256,6 +256,8 @@ def _closed(each: _Open, wiring: Wiring) -> Incident:
         disks=disks,
         ports=tuple(port for port in names("port") if own.disk(port) not in disks),
         hint=hint_of(each.entries, own),
-        serials={disk: wiring.serials[disk] for disk in (*disks, *of_members) if disk in wiring.serials},
+        serials={
+            disk: wiring.serials[disk] for disk in (*disks, *advise_on_members) if disk in wiring.serials
+        },
         members=members,
     )

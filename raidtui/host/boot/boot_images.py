@@ -101,14 +101,14 @@ def _walked(stream: IO[bytes], path: str, modified_s: float | None) -> Initramfs
                 texts[name] = data
     except InitramfsError as error:
         return Initramfs(path=path, modified_s=modified_s, unread=str(error))
-    return _of_names(path, names, texts, modified_s)
+    return _judge_names(path, names, texts, modified_s)
 
 
 def _is_wanted(name: str) -> bool:
     return name in {*_CONFS, *_TABLES} or _WORDS.fullmatch(name) is not None
 
 
-def _of_names(path: str, names: set[str], texts: dict[str, bytes], modified_s: float | None) -> Initramfs:
+def _judge_names(path: str, names: set[str], texts: dict[str, bytes], modified_s: float | None) -> Initramfs:
     """Return what an initramfs with these files can do; ``texts`` has those of ``_is_wanted``."""
     maker = next((maker for maker, sign in _MAKERS if any(map(sign.match, names))), "")
     bins = {name.rpartition("/")[2] for name in names if "bin/" in name or "systemd/" in name}

@@ -50,7 +50,7 @@ def read_start(root: HostReader) -> BootEntry:
         if text is not None:
             environment = _environment(root.text(f"{folder}/grubenv") or "")
             if re.search(r"^\s*blscfg\b", text, re.MULTILINE):
-                return _of_specification(root, environment)
+                return _read_specification(root, environment)
             return start_of(text, environment)
     raise MenuError("there is no grub.cfg that can be read")
 
@@ -143,7 +143,7 @@ def _of(items: list[_Item], word: str) -> _Item | None:
     return next((each for each in items if word and word in {each.ident, each.title}), None)
 
 
-def _of_specification(root: HostReader, environment: dict[str, str]) -> BootEntry:
+def _read_specification(root: HostReader, environment: dict[str, str]) -> BootEntry:
     """Of entries in /boot/loader/entries: the saved one, else the newest."""
     names = [name.removesuffix(".conf") for name in root.names(_ENTRIES) if name.endswith(".conf")]
     if not names:

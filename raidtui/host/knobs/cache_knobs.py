@@ -70,7 +70,7 @@ def read_cache(
     folder = f"{BLOCK}/{node.name}/dm"
     name, uuid = ((root.text(f"{folder}/{file}") or "").strip() for file in ("name", "uuid"))
     is_cache = node.kind is StackKind.CACHE
-    values = _of_lvm(name, state, changed) if is_cache else {}
+    values = _read_lvm(name, state, changed) if is_cache else {}
     why = "the kernel does not say" if is_cache else NO_WRITECACHE
     return Subject(
         scope=KnobScope.CACHE,
@@ -95,7 +95,7 @@ def _why_absent(knob: Knob, why: str) -> str:
     return why if knob.name in _OF_LVM else f"only bcache has {knob.name}"
 
 
-def _of_lvm(name: str, state: CacheState, changed: Mapping[str, ChangedValue]) -> dict[str, Value]:
+def _read_lvm(name: str, state: CacheState, changed: Mapping[str, ChangedValue]) -> dict[str, Value]:
     least = _FEWEST_BLOCKS * (state.block_bytes or 0) // SECTOR_BYTES
     default = str(max(_LEAST_SECTORS, least))
     threshold = state.migration_threshold
@@ -145,7 +145,7 @@ def _bcache(
         properties={"DEVTYPE": "disk", "DEVNAME": f"/dev/{name}", **entry.properties},
         action="change",  # its files come after the "add"
     )
-    assigned = setters.of_rules(device)
+    assigned = setters.settings_of_rules(device)
     values: dict[str, Value] = {}
     for key in _OF_BCACHE:
         knob = KNOBS[key]

@@ -77,7 +77,7 @@ class DiskKnobs:
         name = disk.name
         kind = kind_of(name, self._root.link(_node(name)) or "")
         tags = self._number(name, "mq/0/nr_tags")
-        assigned = self._setters.of_rules(self._device(name, kind))
+        assigned = self._setters.settings_of_rules(self._device(name, kind))
         values: dict[str, Value] = {}
         absent: dict[str, str] = {}
         for knob in knobs_of(KnobScope.DISK):

@@ -124,12 +124,12 @@ def _array(root: HostReader, array: Array, setters: Setters, changed: dict[str, 
         properties={"DEVTYPE": "disk", "DEVNAME": f"/dev/{array.name}", **entry.properties},
         action="change",  # md sends "add" before a new array runs, and "change" when it does
     )
-    assigned = setters.of_rules(device)
+    assigned = setters.settings_of_rules(device)
     values: dict[str, Value] = {}
     absent: dict[str, str] = {}
     for knob in knobs_of(KnobScope.ARRAY):
         path = f"{folder}/{knob.file}" if knob.file else ""
-        value = _bitmap(array) if knob.name == "bitmap" else _of_array(root, folder, knob, array)
+        value = _bitmap(array) if knob.name == "bitmap" else _read_array(root, folder, knob, array)
         if value is None:
             absent[knob.name] = _why_absent(array, knob)
         elif path:
@@ -155,7 +155,7 @@ def _array(root: HostReader, array: Array, setters: Setters, changed: dict[str, 
     )
 
 
-def _of_array(root: HostReader, folder: str, knob: Knob, array: Array) -> Value | None:
+def _read_array(root: HostReader, folder: str, knob: Knob, array: Array) -> Value | None:
     text = root.text(f"{folder}/{knob.file}")
     if text is None or not text.strip():
         return None

@@ -57,7 +57,7 @@ class Setters:
             if each.only in {"", kind} and any(path_fits(each.path, alias) for alias in aliases)
         )
 
-    def of_rules(self, device: UdevDevice) -> tuple[Setting, ...]:
+    def settings_of_rules(self, device: UdevDevice) -> tuple[Setting, ...]:
         """Return everything that udev's rules write to a device."""
         found = []
         for each in assignments(self._rules, device):

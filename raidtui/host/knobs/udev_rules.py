@@ -202,7 +202,7 @@ def _attribute(token: Token, device: UdevDevice) -> str | bool | None:
     return False if found is None else found.strip()
 
 
-def _of_parents(token: Token, device: UdevDevice) -> str | bool | None:
+def _match_parents(token: Token, device: UdevDevice) -> str | bool | None:
     """The device itself counts as a parent; above it only the disk's own device is looked at."""
     for folder in (device.folder, f"{device.folder}/device"):
         found = device.root.text(f"{folder}/{token.attribute}")
@@ -231,7 +231,7 @@ _READERS: Mapping[str, Callable[[Token, UdevDevice], str | bool | None]] = {
     "KERNEL": lambda _, device: device.name,
     "ENV": _environment,
     "ATTR": _attribute,
-    "ATTRS": _of_parents,
+    "ATTRS": _match_parents,
     "SUBSYSTEMS": _subsystems,
     "TEST": _test,
 }

@@ -32,7 +32,7 @@ def _cached(root: HostReader, name: str, value: str) -> str:
         return f"{name} is not cached"
     key, _, wanted = value.partition(" ")
     if found.target == "writecache":
-        return _of_writecache(root, name, found.args, key, wanted)
+        return _check_writecache(root, name, found.args, key, wanted)
     state = cache_said(found.args)
     blocks = None
     if state.dirty_bytes is not None and state.block_bytes:
@@ -59,7 +59,7 @@ def _line(root: HostReader, what: str, name: str) -> tuple[MapLine | None, str]:
     return next(iter(parse_maps(f"{name}: {output.stdout}").get(name, ())), None), ""
 
 
-def _of_writecache(root: HostReader, name: str, status: list[str], key: str, wanted: str) -> str:
+def _check_writecache(root: HostReader, name: str, status: list[str], key: str, wanted: str) -> str:
     """All that a dm-writecache holds has still to be written back."""
     if key == "mode":
         return "" if wanted == "writeback" else f"{name} has a dm-writecache, which is never {wanted}"

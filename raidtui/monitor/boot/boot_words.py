@@ -19,8 +19,8 @@ def boot_sentences(verdicts: Sequence[DiskVerdict]) -> tuple[str, ...]:
     good = [each.name for each in others if each.boots_without]
     return (
         *((f"The machine boots without {_any_of(good)}.",) if good else ()),
-        *_of_bad(others),
-        *_of_unknown(others),
+        *_describe_bad(others),
+        *_describe_unknown(others),
         *(f"Without {each.name} it does not boot: the root file system lies on it alone." for each in alone),
     )
 
@@ -54,12 +54,12 @@ def _by_reason(verdicts: Sequence[DiskVerdict], *, boots: bool | None) -> dict[R
     return found
 
 
-def _of_bad(verdicts: Sequence[DiskVerdict]) -> Iterator[str]:
+def _describe_bad(verdicts: Sequence[DiskVerdict]) -> Iterator[str]:
     for reason, names in _by_reason(verdicts, boots=False).items():
         yield f"Without {joined(names)} the machine does not boot: {reason.text}.{_plan(reason)}"
 
 
-def _of_unknown(verdicts: Sequence[DiskVerdict]) -> Iterator[str]:
+def _describe_unknown(verdicts: Sequence[DiskVerdict]) -> Iterator[str]:
     for reason, names in _by_reason(verdicts, boots=None).items():
         words = f"Whether the machine boots without {joined(names)} cannot be told: {reason.text}."
         yield f"{words}{_plan(reason)}"

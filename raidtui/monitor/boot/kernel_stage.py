@@ -70,11 +70,11 @@ def kernel_reasons(host: BootHost, lost: str) -> Iterator[Reason]:
         text = f"the kernel that boots next, {facts.start.kernel}, is not in /boot"
         yield Reason(code=BootCode.NEXT_UNKNOWN, text=text, boots=None)
     elif any(map(host.in_initramfs, host.early)):
-        yield from _of_entry(facts.start, next_up)
+        yield from _check_entry(facts.start, next_up)
     for array in host.early_arrays:
         yield from state_reasons(host, array, lost)
     for kernel in facts.kernels:
-        for reason in (*_of_kernel(host, kernel, lost), *_of_words(host, kernel, lost)):
+        for reason in (*_check_kernel(host, kernel, lost), *_check_command_line(host, kernel, lost)):
             if kernel is next_up:
                 yield reason
             elif reason.boots is False:
@@ -115,7 +115,7 @@ def state_reasons(host: BootHost, array: Array, lost: str) -> Iterator[Reason]:
         yield Reason(code=BootCode.JOURNAL_LOST, text=text, boots=None)
 
 
-def _of_entry(start: BootEntry, kernel: BootKernel) -> Iterator[Reason]:
+def _check_entry(start: BootEntry, kernel: BootKernel) -> Iterator[Reason]:
     """Yield what is wrong with the initramfs that a menu entry names."""
     image = kernel.initramfs.path.rpartition("/")[2] if kernel.initramfs is not None else ""
     if not start.initrd:
@@ -126,7 +126,7 @@ def _of_entry(start: BootEntry, kernel: BootKernel) -> Iterator[Reason]:
         yield Reason(code=BootCode.NEXT_UNKNOWN, text=text, boots=None)
 
 
-def _of_kernel(host: BootHost, kernel: BootKernel, lost: str) -> Iterator[Reason]:
+def _check_kernel(host: BootHost, kernel: BootKernel, lost: str) -> Iterator[Reason]:
     image, version = kernel.initramfs, kernel.version
     if not any(map(host.in_initramfs, host.early)):
         return
@@ -140,12 +140,12 @@ def _of_kernel(host: BootHost, kernel: BootKernel, lost: str) -> Iterator[Reason
         text = f"the initramfs of {version} is not known: {image.unread}{age}"
         yield Reason(code=BootCode.INITRAMFS_NOT_READ, text=text, boots=None)
         return
-    yield from _of_contents(host, kernel, image)
+    yield from _check_contents(host, kernel, image)
     for array in host.early_arrays:
-        yield from _of_conf(array, image, version)
+        yield from _check_conf(array, image, version)
         out = [member.name for member in array.members if member.name in image.left_out]
         if out:
-            yield _of_device(host, array, out, lost, version)
+            yield _explain_device_line(host, array, out, lost, version)
         if (out or host.degraded_by(array, lost)) and not image.starts_degraded:
             known = image.maker == "initramfs-tools"
             words = "has nothing that starts" if known else "may have nothing that starts"
@@ -155,10 +155,10 @@ def _of_kernel(host: BootHost, kernel: BootKernel, lost: str) -> Iterator[Reason
                 boots=False if known else None,
                 about=version,
             )
-    yield from _of_delay(host, image, lost)
+    yield from _check_delay(host, image, lost)
 
 
-def _of_delay(host: BootHost, image: Initramfs, lost: str) -> Iterator[Reason]:
+def _check_delay(host: BootHost, image: Initramfs, lost: str) -> Iterator[Reason]:
     """Yield that what stands on a degraded array comes too late, because of rootdelay=.
 
     initramfs-tools waits in rounds of at least two seconds, until 30 s have passed since it began. In each it
@@ -181,7 +181,7 @@ def _of_delay(host: BootHost, image: Initramfs, lost: str) -> Iterator[Reason]:
         yield Reason(code=BootCode.ROOT_DELAY, text=text)
 
 
-def _of_contents(host: BootHost, kernel: BootKernel, image: Initramfs) -> Iterator[Reason]:
+def _check_contents(host: BootHost, kernel: BootKernel, image: Initramfs) -> Iterator[Reason]:
     root, version = host.facts.root, kernel.version
     kinds, arrays = host.early_kinds, host.early_arrays
     for name in sorted(_modules(host) - {*image.modules, *kernel.built_in}):
@@ -209,7 +209,7 @@ def _modules(host: BootHost) -> set[str]:
     return found - {""}
 
 
-def _of_device(host: BootHost, array: Array, out: list[str], lost: str, version: str) -> Reason:
+def _explain_device_line(host: BootHost, array: Array, out: list[str], lost: str, version: str) -> Reason:
     """Of DEVICE in mdadm.conf: mdadm --incremental does not take what it leaves out (conf_test_dev)."""
     serving = [member for member in array.members if member.has("in_sync") and member.name not in out]
     there = {member.slot for member in serving if lost not in host.disks(member.name)}
@@ -224,7 +224,7 @@ def _of_device(host: BootHost, array: Array, out: list[str], lost: str, version:
     )
 
 
-def _of_conf(array: Array, image: Initramfs, version: str) -> Iterator[Reason]:
+def _check_conf(array: Array, image: Initramfs, version: str) -> Iterator[Reason]:
     """Yield what mdadm.conf in an initramfs says against an array that the root file system lies on."""
     lines = configured_in(image.path, image.conf or "")
     own = next((line for line in lines if line.uuid is not None and line.uuid == array.uuid), None)
@@ -250,13 +250,13 @@ def _refuses_others(conf: str) -> bool:
     return decided.startswith("-")
 
 
-def _of_words(host: BootHost, kernel: BootKernel, lost: str) -> Iterator[Reason]:
+def _check_command_line(host: BootHost, kernel: BootKernel, lost: str) -> Iterator[Reason]:
     """Yield what is wrong with the kernel's command line."""
     facts = host.facts
     words = facts.start.words if facts.start is not None else ()
     arrays = host.arrays_below(facts.root.device)
     value = next((word.partition("=")[2] for word in reversed(words) if word.startswith("root=")), "")
-    yield from _of_root_word(host, kernel, value)
+    yield from _check_root_word(host, kernel, value)
     banned = {name.replace("-", "_") for word in words if word.startswith("module_blacklist=")
               for name in word.partition("=")[2].split(",")}  # fmt: skip
     for name in sorted(banned & (_modules(host) - {*kernel.built_in})):
@@ -264,7 +264,7 @@ def _of_words(host: BootHost, kernel: BootKernel, lost: str) -> Iterator[Reason]
         yield Reason(code=BootCode.MODULE_BLACKLIST, text=text)
     image = kernel.initramfs
     if image is not None and image.maker == "dracut" and arrays:
-        yield from _of_dracut(arrays, (*words, *image.words))
+        yield from _check_dracut(arrays, (*words, *image.words))
     resume = next((word for word in words if word.startswith("resume=")), "")
     devices = dict(facts.named).get(resume, ())
     if devices and not any(host.alive(each, lost) for each in devices):
@@ -272,7 +272,7 @@ def _of_words(host: BootHost, kernel: BootKernel, lost: str) -> Iterator[Reason]
         yield Reason(code=BootCode.RESUME_LOST, text=text, boots=True)
 
 
-def _of_root_word(host: BootHost, kernel: BootKernel, value: str) -> Iterator[Reason]:
+def _check_root_word(host: BootHost, kernel: BootKernel, value: str) -> Iterator[Reason]:
     root, version = host.facts.root, kernel.version
     if value.upper().startswith("UUID="):
         if not root.uuid:
@@ -296,10 +296,10 @@ def _of_root_word(host: BootHost, kernel: BootKernel, value: str) -> Iterator[Re
         text = "the kernel's command line does not say where the root file system is"
         yield Reason(code=BootCode.ROOT_UNKNOWN, text=text, boots=None)
     else:
-        yield from _of_other_name(host, value)
+        yield from _check_other_name(host, value)
 
 
-def _of_other_name(host: BootHost, value: str) -> Iterator[Reason]:
+def _check_other_name(host: BootHost, value: str) -> Iterator[Reason]:
     """Of a label, or a path of LVM, dm-crypt or udev: what has it now."""
     devices = dict(host.facts.named).get(f"root={value}", ())
     if devices == (host.facts.root.device,):
@@ -321,7 +321,7 @@ def is_path(line: ConfiguredArray, value: str, array: Array | None) -> bool:
     return value in names or (array is not None and value == f"/dev/md/{array.title}")
 
 
-def _of_dracut(arrays: tuple[Array, ...], words: tuple[str, ...]) -> Iterator[Reason]:
+def _check_dracut(arrays: tuple[Array, ...], words: tuple[str, ...]) -> Iterator[Reason]:
     """Of dracut.cmdline(7): rd.md=0 starts nothing, rd.md.uuid= nothing else; that or rd.auto is needed."""
     if any(word in words for word in ("rd.md=0", "rd.md=no", "rd.md=off")):
         yield Reason(code=BootCode.RD_MD, text="the kernel's command line has rd.md=0: no array is started")

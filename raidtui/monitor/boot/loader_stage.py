@@ -48,10 +48,10 @@ def loader_reasons(host: BootHost, lost: str) -> Iterator[Reason]:
         yield Reason(code=BootCode.NOT_READ, text="the firmware's kind cannot be told", boots=None)
         return
     places = _esps(host, lost) if facts.firmware == "uefi" else _sectors(host, lost)
-    yield from _of_places(host, places)
+    yield from _check_places(host, places)
 
 
-def _of_places(host: BootHost, places: dict[str, Reason | None]) -> Iterator[Reason]:
+def _check_places(host: BootHost, places: dict[str, Reason | None]) -> Iterator[Reason]:
     """Yield reasons; ``places`` has what is wrong with the loader of each disk that is left."""
     own = host.disks(host.facts.boot.device, host.facts.root.device)
     good = [disk for disk, reason in places.items() if reason is None]
@@ -82,10 +82,10 @@ def _of_places(host: BootHost, places: dict[str, Reason | None]) -> Iterator[Rea
 
 
 def _sectors(host: BootHost, lost: str) -> dict[str, Reason | None]:
-    return {each.disk: _of_sector(host, each) for each in host.facts.sectors if each.disk != lost}
+    return {each.disk: _check_sector(host, each) for each in host.facts.sectors if each.disk != lost}
 
 
-def _of_sector(host: BootHost, sector: BootSector) -> Reason | None:
+def _check_sector(host: BootHost, sector: BootSector) -> Reason | None:
     if sector.unread:
         return Reason(code=BootCode.NOT_READ, text=sector.unread, boots=None)
     if sector.core is None:
@@ -96,10 +96,10 @@ def _of_sector(host: BootHost, sector: BootSector) -> Reason | None:
             boots=False if known else None,
             about=sector.disk,
         )
-    return _of_core(host, sector.core, sector.disk)
+    return _check_core(host, sector.core, sector.disk)
 
 
-def _of_core(host: BootHost, core: GrubCore, disk: str) -> Reason | None:
+def _check_core(host: BootHost, core: GrubCore, disk: str) -> Reason | None:
     """Return what keeps GRUB's core image from reading /boot; None where nothing does."""
     missing = _missing(host, core) if core.modules else ()
     if missing:
@@ -109,9 +109,9 @@ def _of_core(host: BootHost, core: GrubCore, disk: str) -> Reason | None:
             about=disk,
         )
     if (found := _SEARCH.search(core.config)) is not None:
-        return _of_search(host, found[1], disk)
+        return _check_search(host, found[1], disk)
     device = _DEVICE.match(core.prefix)
-    return _of_prefix(host, device[1] if device else "", disk)
+    return _check_prefix(host, device[1] if device else "", disk)
 
 
 def _missing(host: BootHost, core: GrubCore) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ def _missing(host: BootHost, core: GrubCore) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(needed) if name not in core.modules)
 
 
-def _of_search(host: BootHost, uuid: str, disk: str) -> Reason | None:
+def _check_search(host: BootHost, uuid: str, disk: str) -> Reason | None:
     own = host.facts.boot.uuid
     if not own:
         return Reason(code=BootCode.NOT_READ, text="the UUID of /boot cannot be told", boots=None)
@@ -147,7 +147,7 @@ def _of_search(host: BootHost, uuid: str, disk: str) -> Reason | None:
     return Reason(code=BootCode.LOADER_STALE, text=text, about=disk)
 
 
-def _of_prefix(host: BootHost, device: str, disk: str) -> Reason | None:
+def _check_prefix(host: BootHost, device: str, disk: str) -> Reason | None:
     facts = host.facts
     boot = facts.boot.device
     if device.startswith("mduuid/"):
@@ -180,14 +180,14 @@ def _of_prefix(host: BootHost, device: str, disk: str) -> Reason | None:
 
 def good_esps(host: BootHost) -> tuple[Esp, ...]:
     """Return the EFI system partitions that boot the machine, each on its own."""
-    return tuple(esp for esp in host.facts.esps if not esp.array and _of_esp(host, esp) is None)
+    return tuple(esp for esp in host.facts.esps if not esp.array and _check_esp(host, esp) is None)
 
 
 def _esps(host: BootHost, lost: str) -> dict[str, Reason | None]:
     found: dict[str, Reason | None] = {}
     for esp in host.facts.esps:
         if esp.disk != lost and found.get(esp.disk, esp) is not None:
-            found[esp.disk] = _of_esp(host, esp)
+            found[esp.disk] = _check_esp(host, esp)
     for disk in host.disks(host.facts.boot.device, host.facts.root.device):
         if disk != lost and disk not in found:
             text = f"{disk} has no EFI system partition"
@@ -195,7 +195,7 @@ def _esps(host: BootHost, lost: str) -> dict[str, Reason | None]:
     return found
 
 
-def _of_esp(host: BootHost, esp: Esp) -> Reason | None:
+def _check_esp(host: BootHost, esp: Esp) -> Reason | None:
     if esp.unread:
         return Reason(code=BootCode.NOT_READ, text=esp.unread, boots=None)
     if esp.array and esp.metadata not in {"", "1.0", "0.90"}:
@@ -214,7 +214,7 @@ def _of_esp(host: BootHost, esp: Esp) -> Reason | None:
         return Reason(
             code=BootCode.LOADER_NOT_TRIED, text=text, boots=None if unknown else False, about=esp.disk
         )
-    return _of_loader(host, esp, _behind_shim(chosen, by_path))
+    return _check_loader(host, esp, _behind_shim(chosen, by_path))
 
 
 def _behind_shim(loader: EspLoader, by_path: dict[str, EspLoader]) -> EspLoader:
@@ -223,14 +223,14 @@ def _behind_shim(loader: EspLoader, by_path: dict[str, EspLoader]) -> EspLoader:
     return by_path.get(f"{loader.path.rpartition('/')[0]}/GRUBX64.EFI", loader)
 
 
-def _of_loader(host: BootHost, esp: Esp, loader: EspLoader) -> Reason | None:
+def _check_loader(host: BootHost, esp: Esp, loader: EspLoader) -> Reason | None:
     where = f"{esp.device} ({loader.path})"
     if loader.core is None:
         kind = loader.kind or "an unknown loader"
         text = f"what {where} starts is not understood: {kind}"
         return Reason(code=BootCode.LOADER_UNKNOWN, text=text, boots=None, about=esp.disk)
     if _DEVICE.match(loader.core.prefix) or _SEARCH.search(loader.core.config):
-        return _of_core(host, loader.core, esp.disk)
+        return _check_core(host, loader.core, esp.disk)
     if loader.config is None:
         text = f"GRUB in {where} has no grub.cfg there: it stops at its prompt"
         return Reason(code=BootCode.LOADER_NO_CONFIG, text=text, about=esp.disk)
@@ -238,7 +238,7 @@ def _of_loader(host: BootHost, esp: Esp, loader: EspLoader) -> Reason | None:
     if found is None:
         text = f"the grub.cfg in {esp.device} is not understood"
         return Reason(code=BootCode.LOADER_UNKNOWN, text=text, boots=None, about=esp.disk)
-    return _of_search(host, found[1], esp.disk)
+    return _check_search(host, found[1], esp.disk)
 
 
 def _title(host: BootHost, device: str) -> str:

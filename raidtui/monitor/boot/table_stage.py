@@ -36,10 +36,10 @@ def table_reasons(host: BootHost, lost: str, configured: tuple[ConfiguredArray, 
     """
     for line in host.facts.lines:
         if waits(line):
-            yield from _of_line(host, line, lost, configured)
+            yield from _check_line(host, line, lost, configured)
 
 
-def _of_line(
+def _check_line(
     host: BootHost, line: TableLine, lost: str, configured: tuple[ConfiguredArray, ...]
 ) -> Iterator[Reason]:
     where, what = f"{line.file}, line {line.line}", line.spec
@@ -83,9 +83,9 @@ def _of_line(
         text = f"{where}: {what} is a name that moves when a disk is missing"
         yield Reason(code=BootCode.FSTAB_MOVES, text=text, boots=None, about=about)
     else:
-        yield from _of_md_name(host, line, lost, configured)
+        yield from _check_md_name(host, line, lost, configured)
         for array in host.arrays_below(line.devices[0]):
-            yield from _of_array(host, array, line, lost, configured)
+            yield from _check_array(host, array, line, lost, configured)
 
 
 def _next_image(host: BootHost) -> Initramfs | None:
@@ -103,7 +103,7 @@ def _wait(line: TableLine) -> str:
     return "forever" if value in {"0", "infinity"} else f"{value} s" if value.isdigit() else value
 
 
-def _of_md_name(
+def _check_md_name(
     host: BootHost, line: TableLine, lost: str, configured: tuple[ConfiguredArray, ...]
 ) -> Iterator[Reason]:
     """Of /dev/md0 and the like: without an ARRAY line, md numbers arrays as they come."""
@@ -121,7 +121,7 @@ def _of_md_name(
             return
 
 
-def _of_array(
+def _check_array(
     host: BootHost, array: Array, line: TableLine, lost: str, configured: tuple[ConfiguredArray, ...]
 ) -> Iterator[Reason]:
     """Of an array that is degraded then: udev starts it after 30 s, where it is not foreign.

@@ -68,15 +68,15 @@ def stack_findings(meter: StackMeter, arrays: Mapping[str, Array]) -> tuple[Stac
         StackFinding(code=StackCode.NOT_KNOWN, role="warn", node="", text=text) for text in stack.unknown
     ]
     for node in stack.nodes.values():
-        found += _of_node(node)
-        found += _of_cache(node, survival)
+        found += _judge_node(node)
+        found += _judge_cache(node, survival)
         if not node.hidden:
-            found += _of_balance(meter, node, arrays)
+            found += _judge_balance(meter, node, arrays)
     ranks = {"bad": 0, "warn": 1}
     return tuple(sorted(found, key=lambda each: ranks.get(each.role, 2)))
 
 
-def _of_node(node: StackNode) -> Iterator[StackFinding]:
+def _judge_node(node: StackNode) -> Iterator[StackFinding]:
     name = node.title
     if node.suspended:
         yield StackFinding(
@@ -105,7 +105,7 @@ def _of_node(node: StackNode) -> Iterator[StackFinding]:
             text=f"LVM says of {name}: {node.health}",
         )
     if node.pool is not None:
-        yield from _of_pool(node)
+        yield from _judge_pool(node)
 
 
 def _map_name(node: StackNode) -> str:
@@ -115,7 +115,7 @@ def _map_name(node: StackNode) -> str:
     return f"{group.replace('-', '--')}-{volume.replace('-', '--')}"
 
 
-def _of_pool(node: StackNode) -> Iterator[StackFinding]:
+def _judge_pool(node: StackNode) -> Iterator[StackFinding]:
     pool = node.pool
     assert pool is not None  # noqa: S101  (the caller has looked)
     if pool.full not in {"rw", ""}:
@@ -148,7 +148,7 @@ def _of_pool(node: StackNode) -> Iterator[StackFinding]:
             return
 
 
-def _of_cache(node: StackNode, survival: Survival) -> Iterator[StackFinding]:
+def _judge_cache(node: StackNode, survival: Survival) -> Iterator[StackFinding]:
     cache = node.cache
     if cache is None:
         return
@@ -223,7 +223,7 @@ def _safer(node: StackNode) -> str:
     return f"a mirror under the cache; or without it: lvconvert --splitcache {node.title}"
 
 
-def _of_balance(meter: StackMeter, node: StackNode, arrays: Mapping[str, Array]) -> Iterator[StackFinding]:
+def _judge_balance(meter: StackMeter, node: StackNode, arrays: Mapping[str, Array]) -> Iterator[StackFinding]:
     stack = meter.now
     parts = spread_over(stack, node.name)
     if node.kind not in VOLUMES and node.kind is not StackKind.MD:

@@ -155,7 +155,7 @@ def same_fate(readings: Sequence[SmartReading]) -> Iterator[str]:
         if reading.model and reading.firmware and reading.power_on_hours is not None and not reading.rotates:
             groups.setdefault((reading.model, reading.firmware), []).append(reading)
     for (model, firmware), group in groups.items():
-        for together in _of_one_age(group):
+        for together in _split_by_age(group):
             names = [each.name for each in together]
             ages = [each.power_on_hours or 0 for each in together]
             span = f"{min(ages)}" if min(ages) == max(ages) else f"{min(ages)} to {max(ages)}"
@@ -165,7 +165,7 @@ def same_fate(readings: Sequence[SmartReading]) -> Iterator[str]:
             )
 
 
-def _of_one_age(group: Sequence[SmartReading]) -> Iterator[list[SmartReading]]:
+def _split_by_age(group: Sequence[SmartReading]) -> Iterator[list[SmartReading]]:
     ordered = sorted(group, key=lambda each: each.power_on_hours or 0)
     together: list[SmartReading] = []
     for reading in ordered:

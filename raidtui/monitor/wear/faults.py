@@ -172,10 +172,10 @@ def fault_finding(reading: SmartReading, fault: Fault) -> Finding:
         text = f"was above its critical temperature for {counted(fault.count, 'minute')} in its life"
         finding = disk_finding(reading, Severity.INFO, DiskCode.OVERHEATED, text)
         return _until_still(fault, 1, finding, "check its airflow")
-    return _of_places(reading, fault)
+    return _judge_places(reading, fault)
 
 
-def _of_places(reading: SmartReading, fault: Fault) -> Finding:
+def _judge_places(reading: SmartReading, fault: Fault) -> Finding:
     source, guessed = _source(reading, fault)
     moved = fault.field in {"reallocated", "reallocation_events"}
     few = moved and not _turns(reading) and fault.count < HANDFUL

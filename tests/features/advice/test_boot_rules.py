@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.features.advice.boot_rules import of_boot
+from raidtui.features.advice.boot_rules import advise_on_boot
 from raidtui.features.advice.session import read_advice
 from raidtui.monitor.boot.boot_reasons import BootCode, DiskVerdict, Reason
 from tests.monitor.boot.images import ENDS, image_root
@@ -20,11 +20,11 @@ def reason(code: BootCode, *, boots: bool | None = False, about: str = "") -> Re
 
 def test_a_machine_that_boots_gets_none() -> None:
     notes = (reason(BootCode.SWAP_WAITS, boots=True), reason(BootCode.NOT_READ, boots=None))
-    assert list(of_boot([of(), of(*notes, name="sdb")])) == []
+    assert list(advise_on_boot([of(), of(*notes, name="sdb")])) == []
 
 
 def test_a_disk_that_carries_all_is_no_matter_of_the_boot() -> None:
-    assert list(of_boot([of(reason(BootCode.ROOT_LOST), reason(BootCode.BOOT_LOST))])) == []
+    assert list(advise_on_boot([of(reason(BootCode.ROOT_LOST), reason(BootCode.BOOT_LOST))])) == []
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_a_disk_that_carries_all_is_no_matter_of_the_boot() -> None:
     ],
 )
 def test_a_card_and_its_plan(code: BootCode, about: str, order: tuple[str, ...]) -> None:
-    (found,) = of_boot([of(reason(code, about=about))])
+    (found,) = advise_on_boot([of(reason(code, about=about))])
     assert found.text == "without sda the machine does not boot: it is so"
     assert (found.code, found.subject, found.order) == (code, "sda", order)
     assert found.remedy
@@ -52,10 +52,10 @@ WITHOUT_ROOT = {BootCode.ROOT_LOST}  # a disk that carries all: no matter of the
 def test_each_rule_both_ways(code: BootCode) -> None:
     """A fact in the way is one card; what cannot be told, and a note, is none."""
     about = "/etc/fstab:3" if code.startswith(("fstab", "array")) else "sdb"
-    (found,) = of_boot([of(reason(code, about=about))])
+    (found,) = advise_on_boot([of(reason(code, about=about))])
     assert found.code == code
-    assert list(of_boot([of(reason(code, boots=None, about=about))])) == []
-    assert list(of_boot([of(reason(code, boots=True, about=about))])) == []
+    assert list(advise_on_boot([of(reason(code, boots=None, about=about))])) == []
+    assert list(advise_on_boot([of(reason(code, boots=True, about=about))])) == []
 
 
 def cards(name: str) -> set[str]:
@@ -72,6 +72,6 @@ def test_cards_of_the_images_that_were_booted(name: str) -> None:
 
 def test_a_fact_that_is_in_the_way_of_each_disk_is_one_card() -> None:
     same = reason(BootCode.INITRAMFS_NO_MODULE, about="6.1.0-50")
-    (found,) = of_boot([of(same), of(same, name="sdb")])
+    (found,) = advise_on_boot([of(same), of(same, name="sdb")])
     assert found.text == "without sda, sdb the machine does not boot: it is so"
     assert found.detail == "6.1.0-50 S-sdb"
