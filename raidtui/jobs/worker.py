@@ -51,24 +51,55 @@ class CostMeasure(Protocol):
 Measuring = Callable[[Plan], CostMeasure]
 
 
-class Worker:
+class JobWorker:
+    """What works on a job of any kind: how it hears that it is to end, and how it ends.
+
+    Args:
+        root: the host.
+        job: the job.
+        listens: whether it handles signals. A worker within another one does not.
+    """
+
+    def __init__(self, root: HostReader, job: Job, *, listens: bool = True) -> None:
+        self._root = root
+        self._job = job
+        self._listens = listens
+        self._cancelled = False
+
+    def _end(self, state: JobState, *, reason: str = "") -> JobState:
+        self._job.note(event=state, **({"reason": reason} if reason else {}))
+        if state in {JobState.DONE, JobState.ROLLED_BACK}:
+            self._job.give_room_up()
+        return state
+
+    def _listen(self) -> None:
+        """Ignore a dropped connection; end after what is under way when asked to (SIGTERM)."""
+        if not self._listens:
+            return
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, self._cancel)
+
+    def _cancel(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        self._cancelled = True
+
+
+class Worker(JobWorker):
     """Works on one job: does its steps, or undoes them.
 
     Args:
         root: the host.
         job: the job.
         measuring: makes the measure of what a plan that writes to disks costs them.
-        listens: whether it handles signals. A worker within another one does not.
+        listens: see ``JobWorker``.
     """
 
     def __init__(
         self, root: HostReader, job: Job, measuring: Measuring | None = None, *, listens: bool = True
     ) -> None:
-        self._root = root
-        self._job = job
+        super().__init__(root, job, listens=listens)
         self._measuring = measuring
-        self._listens = listens
-        self._cancelled = False
         self._missed = False
         self._mine = 0
         """How many workers had been noted in the journal when this one began."""
@@ -292,9 +323,8 @@ class Worker:
 
     def _end(self, state: JobState, *, reason: str = "") -> JobState:
         reason = reason or (self._job.plan.after if state is JobState.DONE else "")
-        self._job.note(event=state, **({"reason": reason} if reason else {}))
+        super()._end(state, reason=reason)
         if state in {JobState.DONE, JobState.ROLLED_BACK}:
-            self._job.give_room_up()
             self._remember(undone=state != JobState.DONE)
         return state
 
@@ -311,18 +341,6 @@ class Worker:
             record.add(done)
         if record.trouble:
             self._job.note(event="output", text=f"{record.trouble}; raidtui tune undo will not know of it\n")
-
-    def _listen(self) -> None:
-        """Ignore a dropped connection; end after the current step when asked to (SIGTERM)."""
-        if not self._listens:
-            return
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, self._cancel)
-
-    def _cancel(self, number: int, frame: FrameType | None) -> None:
-        del number, frame
-        self._cancelled = True
 
 
 def _not_ended(step: Step, reason: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual import events
 
-from raidtui.features.bench.forms.form_draft import BenchDraft, FormKind
+from raidtui.features.bench.forms.form_draft import BenchDraft
 from raidtui.features.bench.offer import Offer
 from raidtui.features.bench.request import Request
 from raidtui.features.bench.screen.form_page import BenchForm
@@ -30,7 +30,7 @@ async def refuse(request: Request) -> Offer | Refusal:
 
 async def test_what_is_typed_behind_an_arrow_comes_into_the_next_field() -> None:
     async with running(Kernel(raid10())) as pilot:
-        form = BenchForm(FormKind.RUN, BenchDraft(what="own"), refuse, KNOWN)
+        form = BenchForm(BenchDraft(what="own"), refuse, KNOWN)
         await pilot.app.push_screen(form)
         await pilot.pause()
         await pilot.press("down", "down")

@@ -37,7 +37,7 @@ def test_governors_and_what_surrounds_the_runs(qemu: QemuGuest) -> None:
     low, high = min(FREQUENCIES_MHZ), max(FREQUENCIES_MHZ)
     assert [run["during"]["mhz"] for run in runs] == [[low, low], [high, high]]
     assert [run["during"]["celsius"] for run in runs] == [{nvme: QEMU_CELSIUS}] * 2
-    assert [run.get("told") for run in runs] == [None, None], "nothing came over the array"
+    assert [run.get("remarks") for run in runs] == [None, None], "nothing came over the array"
     for governor, mhz in (("powersave", low), ("performance", high)):
         line = rf"^ {{12}}{mhz} MHz {governor}  {nvme} 50 °C  data (clean|active)$"
         assert re.search(line, reported, re.MULTILINE), reported

@@ -38,7 +38,7 @@ def test_levels_that_sync_before_they_are_measured(guest: Guest) -> None:
         assert (array["level"], "sync" in array, "missing" in array) == (run["point"]["level"], False, False)
         assert (run["write"]["ios"], sorted(run["written"])) == (512, sorted(disks[:4]))
         assert min(run["written"].values()) > 0
-        assert "told" not in run
+        assert "remarks" not in run
     assert [title.partition(",")[0] for title in titles(guest)] == [
         "scratch array: raid5",
         "scratch array: raid6",

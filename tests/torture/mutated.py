@@ -32,9 +32,9 @@ from raidtui.features.arrays.cli_json import report_dict
 from raidtui.features.arrays.cli_prometheus import metric_lines
 from raidtui.features.bench.jobfile import judge_job_file
 from raidtui.features.bench.results.run_store import Results, ResultsError
+from raidtui.features.bench.run.bench_progress import NAME as LIVE
+from raidtui.features.bench.run.bench_progress import last_run, read_live
 from raidtui.features.bench.run.fio_stream import StreamParser
-from raidtui.features.bench.run.live_file import NAME as LIVE
-from raidtui.features.bench.run.live_file import last_run, read_live
 from raidtui.features.bench.schedule import decode_schedule
 from raidtui.features.tune.cli_output import detail_lines, table_lines
 from raidtui.features.tune.session import Tuner, read_profiles
@@ -480,7 +480,7 @@ PARSERS = {
     ),
     "theme": Parser(texts=lambda: (_THEME(),), take=_themes),
     "schedule": Parser(
-        texts=lambda: (b'{"raidtui_course": 1, "title": "x", "place": {}}',),
+        texts=lambda: (b'{"format_version": 2, "title": "x", "place": {}}',),
         take=decode_schedule,
         errors=(JobError,),
     ),

@@ -10,10 +10,9 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from raidtui.command.streams import print_json, write_bytes
-from raidtui.features.bench.report.export import KINDS, export_bytes, json_bytes, write_export
-from raidtui.features.bench.results.cache_remarks import cache_remarks
+from raidtui.features.bench.export import KINDS, export_bytes, json_bytes, write_export
 from raidtui.features.bench.results.compare import METRICS, curves, family_of, series_of, table, table_lines
-from raidtui.features.bench.results.heat import heat_lines, heat_maps
+from raidtui.features.bench.results.published import cache_remarks, heat_lines, heat_maps
 from raidtui.features.bench.results.run_record import NOT_STEADY, WHOLE, RunRecord
 from raidtui.features.bench.results.run_store import Results, ResultsError, run_number
 from raidtui.features.bench.surroundings import merged

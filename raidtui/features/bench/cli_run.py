@@ -13,14 +13,12 @@ import msgspec
 
 from raidtui.command.device_names import kernel_name
 from raidtui.command.streams import print_json, write_bytes
-from raidtui.features.bench.cache_figures import CacheReading, hit_points, percent_words
-from raidtui.features.bench.cli_demo import play
+from raidtui.features.bench.caches import CacheReading, hit_points, percent_words
 from raidtui.features.bench.cli_history import print_comparison
+from raidtui.features.bench.demo import play
+from raidtui.features.bench.export import json_bytes
 from raidtui.features.bench.offer import Offer, make_offer
-from raidtui.features.bench.place import is_simulated
-from raidtui.features.bench.report.export import json_bytes
-from raidtui.features.bench.request import (
-    Request,
+from raidtui.features.bench.option_texts import (
     RequestError,
     read_chunk,
     read_number,
@@ -28,10 +26,12 @@ from raidtui.features.bench.request import (
     read_values,
     sweep_values,
 )
+from raidtui.features.bench.place import is_simulated
+from raidtui.features.bench.request import Request
 from raidtui.features.bench.results.run_record import WHOLE, RunSample, sample_words
 from raidtui.features.bench.results.run_store import Results
 from raidtui.features.bench.run.bench_jobs import begin, entry_words, find_bench, news, restore, settle
-from raidtui.features.bench.run.live_file import Line
+from raidtui.features.bench.run.bench_progress import Line
 from raidtui.features.bench.schedule import Conditions
 from raidtui.features.bench.surroundings import ArrayNow, Surroundings, surroundings_words
 from raidtui.features.bench.workload import PRESETS

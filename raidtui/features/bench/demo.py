@@ -6,25 +6,31 @@ somebody looks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
 from msgspec.structs import replace
 
 from raidtui.demo.demo_host import DemoReader
-from raidtui.features.bench.estimate import expected_runs
-from raidtui.features.bench.offer import Offer
-from raidtui.features.bench.results.demo_runs import demo_runs
-from raidtui.features.bench.results.run_record import PARTIAL, SIMULATED, RunRecord, RunSample
-from raidtui.features.bench.run.bench_progress import BenchProgress
-from raidtui.features.bench.run.simulated_fio import (
+from raidtui.features.bench.demo_fio import (
     SimulatedRate,
     begun,
+    demo_runs,
     rate_of,
     samples_of,
     seconds_of,
     with_figures,
 )
+from raidtui.features.bench.estimate import expected_runs
+from raidtui.features.bench.offer import Offer
+from raidtui.features.bench.results.run_record import PARTIAL, SIMULATED, RunRecord, RunSample, sample_words
+from raidtui.features.bench.results.run_store import BenchHistory
+from raidtui.features.bench.run.bench_jobs import Restored
+from raidtui.features.bench.run.bench_progress import BenchProgress
 from raidtui.features.bench.schedule import Run, Schedule
+from raidtui.host.readers.host_reader import HostReader
+from raidtui.jobs.lock import JobError
 from raidtui.jobs.runner import do_step
 from raidtui.model.plan import Step
 
@@ -39,6 +45,8 @@ class PlayedBench:
         root: the host.
     """
 
+    PREFIX, ENDS = f"{SIMULATED}: ", "it is simulated, and ends with the demo"
+
     def __init__(self, root: DemoReader) -> None:
         self._root = root
         self._runs = {record.id: (record, tuple(samples)) for record, samples in demo_runs(root.now_s())}
@@ -49,33 +57,41 @@ class PlayedBench:
         self._count = 0
         self._undo: list[Step] = []
 
-    def history(self) -> tuple[RunRecord, ...]:
-        """Return the runs that are kept, the oldest first."""
-        return tuple(record for record, _ in self._runs.values())
+    def history(self) -> BenchHistory:
+        """See ``LiveBench`` for this and the others."""
+        return BenchHistory(records=tuple(record for record, _ in self._runs.values()))
 
     def samples(self, runs: Sequence[int]) -> Mapping[int, Sequence[RunSample]]:
         """Return the samples of runs, by their numbers."""
         return {number: self._runs[number][1] for number in runs if number in self._runs}
 
-    def change(self, runs: Sequence[int], note: str | None) -> None:
+    def interrupted(self) -> tuple[str, ...]:
+        """Return none: what is played is never interrupted."""
+        return ()
+
+    def restore(self) -> tuple[Sequence[Restored], str]:
+        """Put nothing back."""
+        return (), ""
+
+    def change(self, runs: Sequence[int], note: str | None) -> str:
         """Set the note of runs, or without a note forget them."""
         for number in [number for number in runs if number in self._runs]:
             record, samples = self._runs.pop(number)
             if note is not None:
                 self._runs[number] = (replace(record, note=note), samples)
         self._runs = dict(sorted(self._runs.items()))
+        return ""
 
-    def begin(self, offer: Offer) -> str:
+    def begin(self, schedule: Schedule) -> str:
         """Begin a benchmark; return why it could not be begun, or ""."""
         self.look()
         if self._progress is not None and self._progress.works:
             return "a benchmark is running"
         self._count += 1
-        schedule = offer.schedule
         self._schedule, self._left = schedule, list(schedule.runs())
         self._progress = BenchProgress(
             job=f"{JOB}{self._count}",
-            title=f"{SIMULATED}: {schedule.title}",
+            title=f"{self.PREFIX}{schedule.title}",
             place=schedule.place.words,
             of=len(self._left),
             state="running",
@@ -85,17 +101,19 @@ class PlayedBench:
         self._next()
         return ""
 
-    def stop(self) -> None:
+    def stop(self, job: str = "") -> str:
         """End the benchmark that runs; what was simulated so far is kept as partial."""
+        del job  # there is one at a time
         progress = self.look()
         if progress is None or not progress.works or progress.record is None:
-            return
+            return ""
         record = with_figures(progress.record, self._rate, progress.samples)
         if progress.samples:
             record = replace(record, state=PARTIAL, reason="stopped")
         self._keep(record, progress.samples)
         self._put_back()
         self._progress = replace(self._ended(progress), state="cancelled")
+        return ""
 
     def look(self) -> BenchProgress | None:
         """Advance to the present time, and return the newest benchmark; None if there is none."""
@@ -162,3 +180,40 @@ class PlayedBench:
 
 def _key(record: RunRecord) -> str:
     return f"{record.job} {record.number}"
+
+
+_PACE_S = 0.25
+_EACH_S = 1.0
+
+
+def play(root: HostReader, offer: Offer, tell: Callable[[str], None]) -> Sequence[RunRecord]:
+    """Play a benchmark to its end, or until it is interrupted; return its runs.
+
+    Args:
+        root: the demo host.
+        offer: what is played.
+        tell: called with each line that is shown meanwhile.
+
+    Raises:
+        JobError: it cannot be begun, or it failed.
+    """
+    played = PlayedBench(cast("DemoReader", root))
+    kept = {record.id for record in played.history().records}
+    if why := played.begin(offer.schedule):
+        raise JobError(f"not possible: {why}")
+    told = (-1, 0.0)
+    try:
+        while (progress := played.look()) is not None and progress.works and progress.record is not None:
+            number = progress.record.number
+            if number != told[0]:
+                tell(f"{number + 1:>4} of {progress.of}   {progress.record.words}")
+                told = (number, 0.0)
+            if progress.samples and progress.samples[-1].t_s >= told[1] + _EACH_S:
+                tell(f"            {sample_words(progress.samples[-1])}")
+                told = (number, progress.samples[-1].t_s)
+            time.sleep(_PACE_S)
+    except KeyboardInterrupt:
+        played.stop()
+    if progress is not None and progress.reason:
+        raise JobError(progress.reason)
+    return tuple(record for record in played.history().records if record.id not in kept)

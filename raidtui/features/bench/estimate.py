@@ -178,22 +178,6 @@ class ExpectedRuns(Struct, frozen=True, kw_only=True):
     at_most: bool = False
 
 
-class RunsDone(Struct, frozen=True, kw_only=True):
-    """How far a schedule has got.
-
-    Args:
-        ended: the numbers of the runs that have ended.
-        spent_s: how long these took, with all that was done between them.
-        at: the number of the present or the last run; those before it are over.
-        at_s: how long it has been measured.
-    """
-
-    ended: frozenset[int] = frozenset()
-    spent_s: float = 0.0
-    at: int = 0
-    at_s: float = 0.0
-
-
 def expected_runs(schedule: Schedule) -> ExpectedRuns:
     """Return about how long each run of a schedule takes."""
     each_s: list[float] = []
@@ -222,20 +206,34 @@ def expected_runs(schedule: Schedule) -> ExpectedRuns:
     )
 
 
-def time_left(expected: ExpectedRuns, done: RunsDone | None = None) -> RunTime:
-    """Return how long a schedule takes; with ``done`` how long it still takes, by how long its runs took."""
-    done = done or RunsDone()
+def time_left(
+    expected: ExpectedRuns,
+    *,
+    ended: frozenset[int] = frozenset(),
+    spent_s: float = 0.0,
+    at: int = 0,
+    at_s: float = 0.0,
+) -> RunTime:
+    """Return how long a schedule still takes, by how long its runs took so far.
+
+    Args:
+        expected: of the schedule.
+        ended: the numbers of the runs that have ended.
+        spent_s: how long these took, with all that was done between them.
+        at: the number of the present or the last run; those before it are over.
+        at_s: how long it has been measured.
+    """
     each_s = expected.each_s
-    coming = [number for number in range(done.at, len(each_s)) if number not in done.ended]
+    coming = [number for number in range(at, len(each_s)) if number not in ended]
     seconds, guessed, known = sum(each_s[number] for number in coming), expected.guessed, expected.known
-    if done.ended:
-        planned_s = sum(each_s[number] for number in done.ended if number < len(each_s))
+    if ended:
+        planned_s = sum(each_s[number] for number in ended if number < len(each_s))
         if not known:
-            seconds, known = done.spent_s / len(done.ended) * len(coming), True
+            seconds, known = spent_s / len(ended) * len(coming), True
         elif planned_s > 0:
-            seconds *= done.spent_s / planned_s
+            seconds *= spent_s / planned_s
         guessed = False
-    running_s = done.at_s if done.at not in done.ended else 0.0
+    running_s = at_s if at not in ended else 0.0
     return RunTime(
         seconds=max(0.0, seconds - running_s), guessed=guessed, known=known, at_most=expected.at_most
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from raidtui.frame.feature import CommandModule, Feature, Subcommand
@@ -25,10 +26,29 @@ def _bench() -> CommandModule:
     return cli
 
 
-def _past() -> Sequence[PastRun]:
-    from raidtui.features.bench.past_benchmarks import past_benchmarks
+def past_benchmarks() -> Sequence[PastRun]:
+    """Return one for each benchmark of this machine; reading them does not create the file.
 
-    return past_benchmarks()
+    Raises:
+        PastError: the results cannot be read.
+    """
+    from raidtui.features.bench.results.run_store import Results, ResultsError, results_path
+    from raidtui.watch.past import PastError, PastRun
+
+    if not results_path().exists():
+        return []
+    try:
+        with Results() as results:
+            records = results.runs()
+    except ResultsError as error:
+        raise PastError(str(error)) from error
+    found = []
+    for _, runs in groupby(records, key=lambda record: record.job):
+        first, *further = runs
+        more = f", {1 + len(further)} runs" if further else ""
+        text = f"benchmark of {first.place}: {first.title}{more}"
+        found.append(PastRun(at_s=first.at_s, code="bench", text=text))
+    return found
 
 
 FEATURE = Feature(
@@ -36,5 +56,5 @@ FEATURE = Feature(
     tab="bench",
     pane=_pane,
     commands=(Subcommand(name="bench", help="run, compare and report benchmarks with fio", module=_bench),),
-    past=_past,
+    past=past_benchmarks,
 )

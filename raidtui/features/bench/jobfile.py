@@ -14,6 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from raidtui.features.bench.fio_options import ALIASES, FORMS, seconds_in, sizes_in, why_refused
+from raidtui.features.bench.option_texts import refuse
 from raidtui.features.bench.workload import GUESSED_BYTES_S, Workload
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.view.units import binary_size
@@ -157,14 +158,14 @@ def judge_job_file(name: str, text: str) -> JobFile | Refusal:
         return jobs
     for job in jobs:
         if not job.size_bytes:
-            return _invalid(f"{name}, [{job.title}]: no size is given", "give one, such as size=500m")
+            return refuse(f"{name}, [{job.title}]: no size is given", "give one, such as size=500m")
     if not 0 < len(jobs) <= _MOST_JOBS:
         why = f"{name} has {len(jobs) or 'no'} job{'s' if jobs else ''}"
         remedy = f"{_MOST_JOBS} are the maximum" if jobs else "a job starts with its name in [brackets]"
-        return _invalid(why, remedy)
+        return refuse(why, remedy)
     if (memory := sum(job.memory_bytes for job in jobs)) > _MOST_MEMORY:
         why = f"{name}: block size, iodepth and numjobs together take {binary_size(memory)} of memory"
-        return _invalid(why, f"choose smaller ones: {binary_size(_MOST_MEMORY)} are the maximum")
+        return refuse(why, f"choose smaller ones: {binary_size(_MOST_MEMORY)} are the maximum")
     written = [job.written() for job in jobs]
     laid_out = _together(job.files for job in jobs if job.lays_out)
     return JobFile(
@@ -176,10 +177,6 @@ def judge_job_file(name: str, text: str) -> JobFile | Refusal:
         by_time=any(guessed for _, guessed in written),
         jobs=tuple(job.sentence for job in jobs),
     )
-
-
-def _invalid(why: str, remedy: str) -> Refusal:
-    return Refusal(code=RefusalCode.INVALID, why=why, remedy=remedy)
 
 
 def _of_writes(sizes: Sequence[int]) -> int:
@@ -205,16 +202,16 @@ def _parse(name: str, text: str) -> list[_Job] | Refusal:
     for number, raw in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
         where = f"{name}, line {number}"
         if _CONTROL.search(raw):
-            return _invalid(f"{where} contains control characters", "write it as plain text")
+            return refuse(f"{where} contains control characters", "write it as plain text")
         if len(raw) > _MOST_LINE:
-            return _invalid(f"{where} is longer than {_MOST_LINE} characters", "shorten it")
+            return refuse(f"{where} is longer than {_MOST_LINE} characters", "shorten it")
         line = re.split("[;#]", raw, maxsplit=1)[0].strip(" \t")  # parse.c strip_blank_end cuts it there, too
         if not line:
             continue
         if line.startswith("["):
             found = _TITLE.fullmatch(line)
             if found is None:
-                return _invalid(
+                return refuse(
                     f"{where}: this is not the name of a job",
                     "write it in [brackets], of letters, digits, spaces, dots and dashes",
                 )
@@ -226,7 +223,7 @@ def _parse(name: str, text: str) -> list[_Job] | Refusal:
                 jobs.append(_Job(section, options))
             continue
         if options is None:
-            return _invalid(f"{where} stands before the first [job]", "begin with [global]")
+            return refuse(f"{where} stands before the first [job]", "begin with [global]")
         if refusal := _take(f"{where}, [{section}]", line, options, given):
             return refusal
     return jobs
@@ -235,27 +232,27 @@ def _parse(name: str, text: str) -> list[_Job] | Refusal:
 def _take(where: str, line: str, options: dict[str, str], given: set[str]) -> Refusal | None:
     """Add the option of a line; return why it is refused, or None."""
     if line.startswith("include"):  # whatever follows: fio opens what stands after the next character
-        return _invalid(f"{where} includes another file", "copy its contents into this file")
+        return refuse(f"{where} includes another file", "copy its contents into this file")
     key, _, value = (part.strip(" \t") for part in line.partition("="))
     shown, option = key[:60], ALIASES.get(key, key)
     form = FORMS.get(option)
     if form is None:
         why, remedy = why_refused(option)
-        return _invalid(f"{where}: {shown} {why}", remedy)
+        return refuse(f"{where}: {shown} {why}", remedy)
     if option in given:
-        return _invalid(f"{where}: {shown} is given a second time", "leave one of them out")
+        return refuse(f"{where}: {shown} is given a second time", "leave one of them out")
     given.add(option)
     if "$" in value:
-        return _invalid(f"{where}: {shown} contains a variable", "write its value")
+        return refuse(f"{where}: {shown} contains a variable", "write its value")
     if option == "rw" and "trim" in value:
-        return Refusal(
+        return refuse(
+            f"{where} discards what is there (rw={value[:60]})",
+            "leave that job out",
             code=RefusalCode.UNSUPPORTED,
-            why=f"{where} discards what is there (rw={value[:60]})",
-            remedy="leave that job out",
         )
     read = form.read(value)
     if read is None:
-        return _invalid(f"{where}: {shown} is {value[:60] or 'empty'}", f"write {form.wants}")
+        return refuse(f"{where}: {shown} is {value[:60] or 'empty'}", f"write {form.wants}")
     options[option] = read
     return None
 
@@ -275,15 +272,11 @@ def read_job_file(path: str) -> JobFile | Refusal:
     remedy = "give the path of a fio job file"
     try:
         if file.is_dir():
-            return Refusal(code=RefusalCode.INVALID, why=f"{path} is a folder", remedy=remedy)
+            return refuse(f"{path} is a folder", remedy)
         if file.exists() and (not file.is_file() or file.stat().st_size > _MOST_BYTES):
-            return Refusal(
-                code=RefusalCode.INVALID,
-                why=f"{path} is not a job file: it is not a small text file",
-                remedy=remedy,
-            )
+            return refuse(f"{path} is not a job file: it is not a small text file", remedy)
         return judge_job_file(file.name, file.read_bytes().decode("utf-8"))
     except OSError as error:
-        return Refusal(code=RefusalCode.NOT_FOUND, why=f"{path}: {error.strerror or error}", remedy=remedy)
+        return refuse(f"{path}: {error.strerror or error}", remedy, code=RefusalCode.NOT_FOUND)
     except ValueError:  # what is no UTF-8; a NUL in the path
-        return Refusal(code=RefusalCode.INVALID, why=f"{path} is not a text file", remedy=remedy)
+        return refuse(f"{path} is not a text file", remedy)

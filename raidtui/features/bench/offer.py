@@ -10,17 +10,27 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.features.bench.estimate import WriteEstimate, estimate_writes
-from raidtui.features.bench.host_refusals import refuse_engine, refuse_host, refuse_noise
 from raidtui.features.bench.jobfile import read_job_file
-from raidtui.features.bench.offer_notes import offer_notes
+from raidtui.features.bench.offer_checks import (
+    fitted,
+    offer_notes,
+    refuse_engine,
+    refuse_host,
+    refuse_most,
+    refuse_noise,
+)
+from raidtui.features.bench.option_texts import MOST_RUNS, ONE, FieldRefusal, refuse, refuse_number
 from raidtui.features.bench.overwrite import Site, offer_device, offer_scratch
 from raidtui.features.bench.place import Place, find_directory, free_at, is_simulated
-from raidtui.features.bench.request import FieldRefusal, Request, refuse_number
-from raidtui.features.bench.results.steady import MOST_ROUNDS
-from raidtui.features.bench.room import fitted, refuse_most
-from raidtui.features.bench.schedule import MOST_RUNS, ONE, Axis, AxisKind, Schedule, Scratch
+from raidtui.features.bench.request import Request
+from raidtui.features.bench.results.run_statistics import MOST_ROUNDS
+from raidtui.features.bench.schedule import Axis, AxisKind, Schedule, Scratch
 from raidtui.features.bench.sweep_knobs import find_knob, is_bitmap, knob_axis, of_arrays, scratch_axis
-from raidtui.features.bench.workload import PRESETS, find_preset, refuse_workload
+from raidtui.features.bench.workload import (
+    PRESETS,
+    find_preset,
+    refuse_workload,
+)
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.plan import Loss, Plan, Refusal, RefusalCode
 from raidtui.monitor.sampler import Sampler
@@ -135,7 +145,7 @@ def _numbers(request: Request) -> tuple[tuple[str, int], ...]:
 def _about(part: str, refusal: Refusal) -> FieldRefusal:
     if isinstance(refusal, FieldRefusal):
         return replace(refusal, part=part)
-    return FieldRefusal(code=refusal.code, why=refusal.why, remedy=refusal.remedy, part=part)
+    return refuse(refusal.why, refusal.remedy, code=refusal.code, part=part)
 
 
 def _measured(request: Request) -> Schedule | Refusal:
@@ -143,10 +153,9 @@ def _measured(request: Request) -> Schedule | Refusal:
     given = [bool(request.rw), bool(request.preset), bool(request.job_file)]
     names = ", ".join(preset.name for preset in PRESETS)
     if sum(given) != 1:
-        return Refusal(
-            code=RefusalCode.INVALID,
-            why="more than one thing to measure is given" if any(given) else "nothing to measure is given",
-            remedy=f"name a preset ({names}), a job file, or a kind of I/O with its size",
+        return refuse(
+            "more than one thing to measure is given" if any(given) else "nothing to measure is given",
+            f"name a preset ({names}), a job file, or a kind of I/O with its size",
         )
     if request.job_file:
         file = read_job_file(request.job_file)
@@ -154,51 +163,41 @@ def _measured(request: Request) -> Schedule | Refusal:
             return _about("job_file", file)
         if request.changes_workload:
             why = "a job file says itself what is run"
-            return Refusal(code=RefusalCode.INVALID, why=why, remedy="change the file itself")
+            return refuse(why, "change the file itself")
         return Schedule(title=file.name, place=Place(), job_file=file)
     preset = find_preset(request.preset)
     if request.preset and preset is None:
-        return FieldRefusal(
+        return refuse(
+            f"there is no preset {request.preset!r}",
+            f"there are: {names}",
             code=RefusalCode.NOT_FOUND,
             part="preset",
-            why=f"there is no preset {request.preset!r}",
-            remedy=f"there are: {names}",
         )
     if preset is None and not request.size_bytes:
-        return FieldRefusal(
-            code=RefusalCode.INVALID,
-            part="size_bytes",
-            why="no size is given",
-            remedy="give one: --size=500m",
-            form_remedy="give one: 500m, 4g",
+        return refuse(
+            "no size is given", "give one: --size=500m", part="size_bytes", form_remedy="give one: 500m, 4g"
         )
     return Schedule(title="", place=Place(), preset=request.preset, work=request.workload(preset))
 
 
 def _where(root: HostReader, request: Request) -> Site | Refusal:
     if not request.scratch and (request.levels or request.layouts or request.chunks):
-        return Refusal(
-            code=RefusalCode.INVALID,
-            why="levels, layouts and chunks apply only to arrays that the benchmark creates",
-            remedy="give devices with --scratch",
+        return refuse(
+            "levels, layouts and chunks apply only to arrays that the benchmark creates",
+            "give devices with --scratch",
         )
     if sum((bool(request.directory), bool(request.device), bool(request.scratch))) != 1:
-        return Refusal(
-            code=RefusalCode.INVALID,
-            why="where to measure is not given, or given more than once",
-            remedy="name a folder (--directory), a device (--device), or devices for arrays (--scratch)",
+        return refuse(
+            "where to measure is not given, or given more than once",
+            "name a folder (--directory), a device (--device), or devices for arrays (--scratch)",
         )
     if request.directory:
         place = find_directory(root, request.directory)
         return _about("directory", place) if isinstance(place, Refusal) else Site(place=place)
     if request.job_file:
         why = "a job file runs only in a folder"
-        return FieldRefusal(
-            code=RefusalCode.INVALID,
-            part="directory",
-            why=why,
-            remedy="name one with --directory",
-            form_remedy="choose a folder at where",
+        return refuse(
+            why, "name one with --directory", part="directory", form_remedy="choose a folder at where"
         )
     array = request.scratch_array
     if array is not None:
@@ -206,7 +205,7 @@ def _where(root: HostReader, request: Request) -> Site | Refusal:
         return _about("scratch", site) if isinstance(site, Refusal) else site
     if not is_simulated(root) and not os.access(f"/dev/{request.device}", os.R_OK):
         why = f"/dev/{request.device} is not readable by this user"
-        return FieldRefusal(code=RefusalCode.INVALID, part="device", why=why, remedy="run it with sudo")
+        return refuse(why, "run it with sudo", part="device")
     site = offer_device(root, request.device, write=request.write, confirmed=request.confirmed)
     return _about("device", site) if isinstance(site, Refusal) else site
 
@@ -238,12 +237,7 @@ def _axes(root: HostReader, request: Request, place: Place, base: Schedule) -> t
     for axis in axes:
         if len(set(axis.values)) < len(axis.values) or not axis.values:
             why = f"{axis.label} has no value, or the same value twice"
-            return FieldRefusal(
-                code=RefusalCode.INVALID,
-                part=_PARTS.get(axis.kind, axis.name),
-                why=why,
-                remedy="give each value once",
-            )
+            return refuse(why, "give each value once", part=_PARTS.get(axis.kind, axis.name))
     return tuple(axes)
 
 
@@ -270,9 +264,7 @@ def _refuse_schedule(root: HostReader, schedule: Schedule) -> Refusal | None:
     if len(schedule.points) * schedule.repeats > MOST_RUNS:
         count = len(schedule.points) * schedule.repeats
         remedy = f"{MOST_RUNS} are the maximum: leave values out"
-        return FieldRefusal(
-            code=RefusalCode.INVALID, part="repeats", why=f"that would be {count} runs", remedy=remedy
-        )
+        return refuse(f"that would be {count} runs", remedy, part="repeats")
     most = 0
     for point in schedule.points:
         work = schedule.work_at(point)
@@ -282,11 +274,11 @@ def _refuse_schedule(root: HostReader, schedule: Schedule) -> Refusal | None:
             return _about("work", refusal)
         most = max(most, schedule.region_bytes(work))
         if schedule.place.device and work.writes and not schedule.place.writes:
-            return FieldRefusal(
+            return refuse(
+                f"{schedule.place.words} is only read: {work.words} would overwrite its contents",
+                "if that is what you want, give --write, and its serial number with --confirm",
                 code=RefusalCode.UNSUPPORTED,
                 part="write",
-                why=f"{schedule.place.words} is only read: {work.words} would overwrite its contents",
-                remedy="if that is what you want, give --write, and its serial number with --confirm",
                 form_remedy="choose yes at overwrite it",
             )
     if schedule.job_file is not None:

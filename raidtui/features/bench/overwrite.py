@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from raidtui.features.bench.option_texts import refuse
 from raidtui.features.bench.place import Place, below, find_device
-from raidtui.features.bench.request import FieldRefusal
 from raidtui.features.bench.schedule import Scratch
 from raidtui.host.block import BLOCK, candidate_names
 from raidtui.host.md.array_names import canonical_uuid
@@ -58,7 +58,7 @@ def offer_device(
     survey = survey_of(root, (name,))
     device = survey.devices.get(name)
     if device is None:
-        return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no block device {name}")
+        return refuse(f"there is no block device {name}", code=RefusalCode.NOT_FOUND)
     refusal = (
         needs_root(survey.snapshot)
         or _refuse((device,), survey)
@@ -88,7 +88,7 @@ def offer_scratch(
     for name in scratch.devices:
         device = survey.devices.get(name)
         if device is None:
-            return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no block device {name}")
+            return refuse(f"there is no block device {name}", code=RefusalCode.NOT_FOUND)
         devices.append(device)
     refusal = _refuse(devices, survey)
     arrays = []
@@ -138,11 +138,11 @@ def _unconfirmed(
         return None
     lost = [f"{device.disk.name}: {contents_of(device, survey) or 'nothing known'}" for device in devices]
     words = " ".join(f"--confirm={confirm_word(device)}" for device in missing)
-    return FieldRefusal(
+    return refuse(
+        f"it destroys what is on the devices ({'; '.join(lost)})",
+        f"if that is what you want, give their serial numbers: {words}",
         code=RefusalCode.NEEDS_CONFIRMATION,
         part="device",
-        why=f"it destroys what is on the devices ({'; '.join(lost)})",
-        remedy=f"if that is what you want, give their serial numbers: {words}",
         form_remedy="the devices are not those of when the form was opened: leave it and open it again",
     )
 

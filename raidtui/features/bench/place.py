@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
+from raidtui.features.bench.option_texts import refuse
 from raidtui.host.block import BLOCK, DiskReader
 from raidtui.host.mounts import Mount, read_mounts
 from raidtui.host.readers.host_reader import HostReader, whole_number
@@ -70,22 +71,16 @@ def find_directory(root: HostReader, directory: str) -> Place | Refusal:
     path = os.path.realpath(os.path.expanduser(directory))  # noqa: PTH111
     if not os.path.isdir(path):  # noqa: PTH112
         what = "is not a folder" if os.path.exists(path) else "does not exist"  # noqa: PTH110
-        return Refusal(
-            code=RefusalCode.NOT_FOUND,
-            why=f"{directory} {what}",
-            remedy="name a folder on the file system to measure",
+        return refuse(
+            f"{directory} {what}", "name a folder on the file system to measure", code=RefusalCode.NOT_FOUND
         )
     if os.statvfs(path).f_flag & os.ST_RDONLY:
-        return Refusal(
-            code=RefusalCode.WRONG_STATE,
-            why=f"the file system at {path} is read-only",
-            remedy="choose another folder",
+        return refuse(
+            f"the file system at {path} is read-only", "choose another folder", code=RefusalCode.WRONG_STATE
         )
     if not os.access(path, os.W_OK | os.X_OK):
-        return Refusal(
-            code=RefusalCode.WRONG_STATE,
-            why=f"{path} is not writable by this user",
-            remedy="choose another folder",
+        return refuse(
+            f"{path} is not writable by this user", "choose another folder", code=RefusalCode.WRONG_STATE
         )
     mount = _mount_of(root, path)
     device = os.stat(path).st_dev  # noqa: PTH116
@@ -99,10 +94,8 @@ def _mounted(root: HostReader, directory: str) -> Place | Refusal:
     link = root.link(mount.source) if mount is not None else None
     name = posixpath.basename(link or mount.source) if mount is not None else ""
     if mount is None or root.text(f"{BLOCK}/{name}/size") is None:
-        return Refusal(
-            code=RefusalCode.NOT_FOUND,
-            why=f"nothing is mounted at {directory}",
-            remedy="name a mount point of the host",
+        return refuse(
+            f"nothing is mounted at {directory}", "name a mount point of the host", code=RefusalCode.NOT_FOUND
         )
     free = (whole_number(root.text(f"{BLOCK}/{name}/size")) or 0) * _HALF_BYTES
     return replace(_place(root, directory, mount, name), free_bytes=free)
@@ -125,7 +118,7 @@ def _place(root: HostReader, directory: str, mount: Mount, name: str | None) -> 
 def find_device(root: HostReader, name: str) -> Place | Refusal:
     """Return a block device as a place that is only read, or a refusal."""
     if root.text(f"{BLOCK}/{name.replace('/', '!')}/size") is None:
-        return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no block device {name}")
+        return refuse(f"there is no block device {name}", code=RefusalCode.NOT_FOUND)
     disks, members, arrays = below(root, name)
     return Place(device=name, disks=disks, members=members, arrays=arrays, layers=layers_below(root, name))
 
@@ -136,11 +129,11 @@ def refuse_room(place: Place, total_bytes: int) -> Refusal | None:
     most = most_of(free)
     if total_bytes <= most:
         return None
-    return Refusal(
-        code=RefusalCode.TOO_SMALL,
-        why=f"the files would take {binary_size(total_bytes)}, and at {place.directory} they may take"
+    return refuse(
+        f"the files would take {binary_size(total_bytes)}, and at {place.directory} they may take"
         f" {binary_size(most)}: a quarter of the {binary_size(free)} that are free stays free",
-        remedy="choose a smaller size, or fewer jobs",
+        "choose a smaller size, or fewer jobs",
+        code=RefusalCode.TOO_SMALL,
     )
 
 
@@ -149,10 +142,10 @@ def refuse_size(root: HostReader, place: Place, size_bytes: int) -> Refusal | No
     has = device_bytes(root, place)
     if size_bytes <= has:
         return None
-    return Refusal(
+    return refuse(
+        f"/dev/{place.device} has {binary_size(has)}, but {binary_size(size_bytes)} are needed",
+        "choose a smaller size",
         code=RefusalCode.TOO_SMALL,
-        why=f"/dev/{place.device} has {binary_size(has)}, but {binary_size(size_bytes)} are needed",
-        remedy="choose a smaller size",
     )
 
 

@@ -2,7 +2,7 @@
 
 Points are what differs between runs. Their order is drawn at random, in blocks that hold each point twice:
 what drifts meanwhile (heat, garbage collection, other load) then favours none of them, and
-``raidtui.features.bench.results.block_test`` can say how likely a difference is chance alone.
+``raidtui.features.bench.results.run_statistics`` can say how likely a difference is chance alone.
 """
 
 from __future__ import annotations
@@ -11,23 +11,21 @@ import itertools
 import random
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.features.bench.jobfile import JobFile
+from raidtui.features.bench.option_texts import ONE
 from raidtui.features.bench.place import Place
 from raidtui.features.bench.workload import Workload
 from raidtui.jobs.lock import JobError
 from raidtui.model.plan import Fact, Plan
 from raidtui.view.units import short_binary
 
-FORM = 1
-MOST_RUNS = 5000
-"""The maximum for one benchmark."""
-ONE = "one"
-"""Instead of a chunk: the first of the devices by itself, for comparison."""
+FORMAT = 2
 
 
 class AxisKind(StrEnum):
@@ -57,7 +55,7 @@ class Axis(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
             are none where the knob is one of arrays that are yet to be made.
     """
 
-    kind: AxisKind = msgspec.field(name="way")
+    kind: AxisKind
     values: tuple[str, ...]
     name: str = ""
     plans: tuple[Plan, ...] = ()
@@ -127,7 +125,6 @@ class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
 
     title: str
     place: Place
-    raidtui_course: int = FORM
     preset: str = ""
     work: Workload | None = None
     job_file: JobFile | None = None
@@ -175,7 +172,7 @@ class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
             return tuple(self._drawn(random.Random(self.seed)))  # noqa: S311  (an order, no secret)
         pairs = self._pairs()
         return tuple(
-            Run(number=number, repeat=repeat, point=self.points[place], place=place)
+            Run(number=number, repeat=repeat, point=self.points[place], point_place=place)
             for number, (repeat, place) in enumerate(pairs)
         )
 
@@ -209,7 +206,7 @@ class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
                         number=number,
                         repeat=done[place],
                         point=points[place],
-                        place=place,
+                        point_place=place,
                         block=block,
                         visit=visit,
                     )
@@ -264,22 +261,22 @@ class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
         )
 
 
-class Run(Struct, frozen=True, kw_only=True):
+class Run(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One run of a schedule.
 
     Args:
         number: its place in the order, from 0.
         repeat: which time its point is run, from 0.
-        point: label -> value.
-        place: which of the schedule's points it is, from 0.
-        block: within which the order was drawn, from 0; -1: it was not drawn.
+        point: label -> value: what differs from the benchmark's other runs.
+        point_place: which of the schedule's points it is, from 0.
+        block: within which the order was drawn at random, from 0; -1: it was not drawn.
         visit: the stretch of runs on one array, all of them a part of one block, from 0.
     """
 
     number: int
-    repeat: int
-    point: dict[str, str]
-    place: int = 0
+    repeat: int = 0
+    point: dict[str, str] = {}
+    point_place: int = 0
     block: int = -1
     visit: int = -1
 
@@ -312,21 +309,27 @@ def value_words(label: str, value: str) -> str:
 
 def encode_schedule(schedule: Schedule) -> bytes:
     """Return a schedule as JSON."""
-    return msgspec.json.format(msgspec.json.encode(schedule), indent=1) + b"\n"
+    data = {"format_version": FORMAT, **msgspec.to_builtins(schedule)}
+    return msgspec.json.format(msgspec.json.encode(data), indent=1) + b"\n"
 
 
 def decode_schedule(data: bytes) -> Schedule:
-    """Return a saved schedule.
+    """Return a saved schedule. In format 1, the kind of an axis was its ``way``.
 
     Raises:
         JobError: it is not a schedule, or of another version.
     """
     try:
-        schedule = msgspec.json.decode(data, type=Schedule)
+        found = msgspec.json.decode(data, type=dict[str, Any])
+        version = found.pop("format_version", found.pop("raidtui_course", 1))
+        if version == 1:
+            data = data.replace(b'"way":', b'"kind":')  # nothing else in it is called so
+            found["axes"] = msgspec.json.decode(data, type=dict[str, Any]).get("axes", [])
+        schedule = msgspec.convert(found, Schedule)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise JobError(f"this is not a benchmark schedule: {error}") from error
-    if schedule.raidtui_course != FORM:
-        raise JobError(f"this schedule is of form {schedule.raidtui_course}, and {FORM} is known here")
+    if version not in {1, FORMAT}:
+        raise JobError(f"this schedule is of form {version}, and {FORMAT} is known here")
     return schedule
 
 

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from msgspec import Struct
-
 from raidtui.host.readers.host_reader import READONLY
 from raidtui.model.finding import Event, EventKind, Tone
 from raidtui.model.plan import Refusal
@@ -26,18 +24,12 @@ if TYPE_CHECKING:
     from raidtui.features.bench.forms.known import HostChoices
     from raidtui.features.bench.offer import Offer
     from raidtui.features.bench.request import Request
-    from raidtui.features.bench.results.run_record import RunRecord, RunSample
-    from raidtui.features.bench.run.bench_jobs import Restored
-    from raidtui.features.bench.run.bench_progress import BenchProgress, ProgressWatcher
+    from raidtui.features.bench.results.run_record import RunSample
+    from raidtui.features.bench.results.run_store import BenchHistory
+    from raidtui.features.bench.run.bench_jobs import LiveBench, Restored
+    from raidtui.features.bench.run.bench_progress import BenchProgress
 
 T = TypeVar("T")
-
-
-class BenchHistory(Struct, frozen=True, kw_only=True):
-    """All runs that are kept, the oldest first, or why they cannot be read."""
-
-    records: tuple[RunRecord, ...] = ()
-    trouble: str = ""
 
 
 class BenchSession:
@@ -52,59 +44,49 @@ class BenchSession:
         self.loop = session.loop
         self.root = session.root.thread_safe_copy() or session.root
         self._thread = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
-        self._watcher: ProgressWatcher | None = None
 
     @property
     def refusal(self) -> str:
         """Why nothing can be measured here; "" where it can."""
         if self.root.readonly:
             return READONLY
-        can = self.root.live or self.is_demo
-        return "" if can else "a capture is read-only: nothing can be measured there"
+        return "" if self._can else "a capture is read-only: nothing can be measured there"
 
     @property
-    def is_demo(self) -> bool:
-        """Whether benchmarks are played: nothing is measured, and nothing is kept."""
+    def _is_demo(self) -> bool:
         return self.root.source == "demo"
 
-    @cached_property
-    def _played(self) -> PlayedBench:
-        from raidtui.demo.demo_host import DemoReader  # noqa: PLC0415
-        from raidtui.features.bench.demo import PlayedBench  # noqa: PLC0415
+    @property
+    def _can(self) -> bool:
+        """Whether there are benchmarks of this host: of a captured one there are none."""
+        return self.root.live or self._is_demo
 
-        return PlayedBench(cast("DemoReader", self.root))
+    @cached_property
+    def _bench(self) -> LiveBench | PlayedBench:
+        """What carries them out: the demo host's are played, and kept in memory."""
+        if self._is_demo:
+            from raidtui.demo.demo_host import DemoReader  # noqa: PLC0415
+            from raidtui.features.bench.demo import PlayedBench  # noqa: PLC0415
+
+            return PlayedBench(cast("DemoReader", self.root))
+        from raidtui.features.bench.run.bench_jobs import LiveBench  # noqa: PLC0415
+
+        return LiveBench(self.root)
+
+    @property
+    def ends(self) -> str:
+        """When a benchmark that was started ends, in words."""
+        return self._bench.ENDS
 
     async def look(self) -> BenchProgress | None:
         """Return the newest benchmark, from here or elsewhere."""
-
-        def work() -> BenchProgress | None:
-            from raidtui.features.bench.run.bench_progress import ProgressWatcher  # noqa: PLC0415
-
-            if self._watcher is None:
-                self._watcher = ProgressWatcher()
-            return self._watcher.look()
-
-        if self.is_demo:
-            return await self._work(self._played.look)
-        return await self._work(work) if self.root.live else None
+        return await self._work(lambda bench: bench.look()) if self._can else None
 
     async def history(self) -> BenchHistory:
-        """Return the history. Reading it does not create the file. The demo host has its own, in memory."""
+        """Return the history. Reading it does not create the file."""
+        from raidtui.features.bench.results.run_store import BenchHistory  # noqa: PLC0415
 
-        def work() -> BenchHistory:
-            from raidtui.features.bench.results.run_store import Results, ResultsError, results_path  # noqa: PLC0415
-
-            if not results_path().exists():
-                return BenchHistory()
-            try:
-                with Results() as results:
-                    return BenchHistory(records=results.runs())
-            except ResultsError as error:
-                return BenchHistory(trouble=str(error))
-
-        if self.is_demo:
-            return BenchHistory(records=await self._work(self._played.history))
-        return await self._work(work) if self.root.live else BenchHistory()
+        return await self._work(lambda bench: bench.history()) if self._can else BenchHistory()
 
     async def samples(self, runs: Sequence[int]) -> Mapping[int, Sequence[RunSample]]:
         """Return the samples of runs, by their numbers.
@@ -112,104 +94,39 @@ class BenchSession:
         Raises:
             ResultsError: the history cannot be read.
         """
-
-        def work() -> Mapping[int, Sequence[RunSample]]:
-            from raidtui.features.bench.results.run_store import Results  # noqa: PLC0415
-
-            with Results() as results:
-                return {run: results.samples(run) for run in runs}
-
-        if self.is_demo:
-            return await self._work(lambda: self._played.samples(runs))
-        return await self._work(work)
+        return await self._work(lambda bench: bench.samples(runs))
 
     async def known(self, snapshot: Snapshot) -> HostChoices:
         """Return what the forms can offer: folders, devices, knobs."""
+        from raidtui.features.bench.forms.known import read_choices  # noqa: PLC0415
 
-        def work() -> HostChoices:
-            from raidtui.features.bench.forms.known import read_choices  # noqa: PLC0415
-
-            return read_choices(self.root, snapshot)
-
-        return await self._work(work)
+        return await self._work(lambda _: read_choices(self.root, snapshot))
 
     async def ask(self, request: Request) -> Offer | Refusal:
         """Return the plan of a request, or why it cannot be run."""
+        from raidtui.features.bench.offer import make_offer  # noqa: PLC0415
 
-        def work() -> Offer | Refusal:
-            from raidtui.features.bench.offer import make_offer  # noqa: PLC0415
-
-            return make_offer(self.root, request)
-
-        return await self._work(work)
+        return await self._work(lambda _: make_offer(self.root, request))
 
     async def begin(self, offer: Offer) -> str:
         """Start a benchmark; return why it could not be started, or ""."""
-
-        def work() -> str:
-            if self.is_demo:
-                return self._played.begin(offer)
-            from raidtui.features.bench.run.bench_jobs import begin, interrupted  # noqa: PLC0415
-            from raidtui.jobs.lock import JobError  # noqa: PLC0415
-
-            if interrupted():
-                return "a benchmark was interrupted in the meantime: R puts back what it changed"
-            try:
-                begin(self.root, offer.schedule)
-            except JobError as error:
-                return str(error)
-            return ""
-
-        from raidtui.features.bench.results.run_record import SIMULATED  # noqa: PLC0415
-
-        trouble = await self._work(work)
+        schedule = offer.schedule
+        trouble = await self._work(lambda bench: bench.begin(schedule))
         if not trouble:
-            simulated = f"{SIMULATED}: " if self.is_demo else ""
-            self.note(f"{simulated}{offer.schedule.title}: started on {offer.schedule.place.words}")
+            self.note(f"{self._bench.PREFIX}{schedule.title}: started on {schedule.place.words}")
         return trouble
 
     async def stop(self, job: str) -> str:
         """Stop a benchmark; return why that failed, or ""."""
-
-        def work() -> str:
-            if self.is_demo:
-                self._played.stop()
-                return ""
-            from raidtui.features.bench.run.bench_jobs import find_bench  # noqa: PLC0415
-            from raidtui.jobs.lock import JobError  # noqa: PLC0415
-            from raidtui.jobs.spawn import cancel  # noqa: PLC0415
-
-            try:
-                cancel(find_bench(job))
-            except JobError as error:
-                return str(error)
-            return ""
-
-        return await self._work(work)
+        return await self._work(lambda bench: bench.stop(job))
 
     async def interrupted(self) -> tuple[str, ...]:
         """Return the titles of the interrupted benchmarks that left changes."""
-
-        def work() -> tuple[str, ...]:
-            from raidtui.features.bench.run.bench_jobs import bench_title, interrupted  # noqa: PLC0415
-
-            return tuple(f"{bench_title(job)} ({job.id})" for job in interrupted())
-
-        return await self._work(work) if self.root.live else ()
+        return await self._work(lambda bench: bench.interrupted()) if self._can else ()
 
     async def restore(self) -> tuple[Sequence[Restored], str]:
         """Put back what interrupted benchmarks left; return the outcomes, and why it failed, or ""."""
-
-        def work() -> tuple[Sequence[Restored], str]:
-            from raidtui.features.bench.run.bench_jobs import settle_apart  # noqa: PLC0415
-            from raidtui.jobs.lock import JobError  # noqa: PLC0415
-
-            try:
-                return settle_apart(), ""
-            except JobError as error:
-                return (), str(error)
-
-        found, trouble = await self._work(work)
+        found, trouble = await self._work(lambda bench: bench.restore())
         for each in found:
             for text in each.left:
                 self.note(f"{each.job}: not put back: {text}", Tone.BAD)
@@ -219,24 +136,7 @@ class BenchSession:
 
     async def change(self, runs: Sequence[int], *, note: str | None = None) -> str:
         """Set the note of runs, or without a note delete them; return what went wrong, or ""."""
-
-        def work() -> str:
-            if self.is_demo:
-                self._played.change(runs, note)
-                return ""
-            from raidtui.features.bench.results.run_store import Results, ResultsError  # noqa: PLC0415
-
-            try:
-                with Results() as results:
-                    if note is None:
-                        results.delete(runs)
-                    else:
-                        results.set_note(runs, note)
-            except ResultsError as error:
-                return str(error)
-            return ""
-
-        return await self._work(work)
+        return await self._work(lambda bench: bench.change(runs, note))
 
     def note(self, text: str, tone: Tone = Tone.PLAIN) -> None:
         """Note something in the log."""
@@ -244,6 +144,7 @@ class BenchSession:
         event = Event(at_s=at_s, kind=EventKind.ACTION, subject="bench", text=text, tone=tone)
         self.shell.note_events((event,))
 
-    async def _work(self, work: Callable[[], T]) -> T:
+    async def _work(self, work: Callable[[LiveBench | PlayedBench], T]) -> T:
         """Work in a thread of its own; with the demo host in the one that alone reads and writes it."""
-        return await (self.loop.on_host_thread(work) if self.is_demo else self._thread.run(work))
+        run = self.loop.on_host_thread if self._is_demo else self._thread.run
+        return await run(lambda: work(self._bench))

@@ -1,16 +1,16 @@
 """Knobs: settings of the host that a sweep changes, each value as a plan with its undo.
 
-A knob is anything with a name and ``set``; those of ``raidtui tune`` are here by their names there.
+Those of ``raidtui tune`` are here by their names there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from raidtui.features.bench.option_texts import refuse
 from raidtui.features.bench.place import Place
 from raidtui.features.bench.schedule import Axis, AxisKind, Scratch
 from raidtui.host.knobs.knob_reader import KnobReader
@@ -30,70 +30,62 @@ from raidtui.plans.tune.now import AskedValue, changes_of, plan_set
 _SHORT = {"read_ahead": "read_ahead_kb", **ALIASES}
 
 
-class SweepKnob(Protocol):
-    """A setting that a sweep can change."""
-
-    @property
-    def name(self) -> str:
-        """What it is called: queue_depth."""
-
-    def set(self, value: str) -> Plan | Refusal:
-        """Return the plan that sets it, with its undo; one without steps where already set."""
-
-
-class TuneKnob(Struct, frozen=True, kw_only=True):
-    """A knob of ``raidtui tune``: the same value for all disks, policies or arrays that are meant.
+class SweepKnob(Struct, frozen=True, kw_only=True):
+    """A setting that a sweep can change.
 
     Args:
         name: as in ``raidtui.model.knob_table``.
+        set: returns the plan that gives it a value, with its undo; one without steps where already set.
+    """
+
+    name: str
+    set: Callable[[str], Plan | Refusal]
+
+
+def _tune(name: str, subjects: tuple[str, ...], snapshot: Snapshot, tuning: Tuning) -> SweepKnob:
+    """Return a knob of ``raidtui tune``: the same value for all disks, policies or arrays that are meant.
+
+    Args:
+        name: of the knob.
         subjects: whose.
         snapshot: the present state.
         tuning: the present values, which are restored.
     """
 
-    name: str
-    subjects: tuple[str, ...]
-    snapshot: Snapshot
-    tuning: Tuning
-
-    def set(self, value: str) -> Plan | Refusal:
-        """See ``SweepKnob.set``."""
-        if not self.subjects:
-            return Refusal(code=RefusalCode.NOT_FOUND, why=f"no device below has the knob {self.name}")
-        asked = [AskedValue(subject=each, knob=self.name, value=value) for each in self.subjects]
-        changes = changes_of(self.tuning, asked)
+    def plan(value: str) -> Plan | Refusal:
+        if not subjects:
+            return refuse(f"no device below has the knob {name}", code=RefusalCode.NOT_FOUND)
+        asked = [AskedValue(subject=each, knob=name, value=value) for each in subjects]
+        changes = changes_of(tuning, asked)
         if isinstance(changes, Refusal):
             return changes
         if not changes:
-            return Plan(title=f"{self.name} {value}", subject=", ".join(self.subjects), steps=())
-        return plan_set(self.snapshot, self.tuning, asked)
+            return Plan(title=f"{name} {value}", subject=", ".join(subjects), steps=())
+        return plan_set(snapshot, tuning, asked)
+
+    return SweepKnob(name=name, set=plan)
 
 
-class BitmapKnob(Struct, frozen=True, kw_only=True):
-    """The write-intent bitmap of an array, none or internal: mdadm changes it, by a plan of its own."""
+def bitmap_knob(survey: Survey, name: str) -> SweepKnob:
+    """Return the write-intent bitmap of an array, none or internal: mdadm changes it."""
 
-    survey: Survey
-    array: str
-    name: str = "bitmap"
-
-    def set(self, value: str) -> Plan | Refusal:
-        """See ``SweepKnob.set``."""
-        array = next((each for each in self.survey.snapshot.arrays if each.name == self.array), None)
+    def plan(value: str) -> Plan | Refusal:
+        array = next((each for each in survey.snapshot.arrays if each.name == name), None)
         if array is None:
-            return Refusal(
-                code=RefusalCode.NOT_FOUND, why="there is no array below, so there is no bitmap to set"
-            )
+            return refuse("there is no array below, so there is no bitmap to set", code=RefusalCode.NOT_FOUND)
         if value == ("none" if array.bitmap is None else "internal"):
             return Plan(title=f"bitmap {value}", subject=array.title, steps=())
-        return plan_bitmap(self.survey, array, value)
+        return plan_bitmap(survey, array, value)
+
+    return SweepKnob(name="bitmap", set=plan)
 
 
 def knob_named(name: str) -> Knob | Refusal:
     """Return the knob with this name, or a refusal."""
     word = name.replace("-", "_")
     knob = KNOBS.get(_SHORT.get(word, word))
-    return knob or Refusal(
-        code=RefusalCode.NOT_FOUND, why=f"there is no knob {name!r}", remedy=f"there are: {', '.join(KNOBS)}"
+    return knob or refuse(
+        f"there is no knob {name!r}", f"there are: {', '.join(KNOBS)}", code=RefusalCode.NOT_FOUND
     )
 
 
@@ -110,15 +102,15 @@ def find_knob(name: str, root: HostReader, place: Place) -> SweepKnob | Refusal:
         return knob
     word = knob.name
     if KnobScope.CACHE in knob.scopes:
-        return Refusal(
+        return refuse(
+            f"{word} belongs to a cache, and a sweep does not change caches",
+            f"raidtui tune set CACHE {word}=VALUE between two runs",
             code=RefusalCode.UNSUPPORTED,
-            why=f"{word} belongs to a cache, and a sweep does not change caches",
-            remedy=f"raidtui tune set CACHE {word}=VALUE between two runs",
         )
     snapshot = Sampler(root).sample()
     if word == "bitmap":
         survey = read_survey(root, snapshot, ())
-        return BitmapKnob(survey=survey, array=place.arrays[0] if place.arrays else "")
+        return bitmap_knob(survey, place.arrays[0] if place.arrays else "")
     tuning = KnobReader(root).read(snapshot)
     subjects: tuple[str, ...] = ()
     if KnobScope.ARRAY in knob.scopes:
@@ -130,7 +122,7 @@ def find_knob(name: str, root: HostReader, place: Place) -> SweepKnob | Refusal:
         subjects = tuple(
             each.name for scope in knob.scopes for each in tuning.of(scope) if scope not in _BELOW
         )
-    return TuneKnob(name=word, subjects=subjects, snapshot=snapshot, tuning=tuning)
+    return _tune(word, subjects, snapshot, tuning)
 
 
 _BELOW = frozenset({KnobScope.DISK, KnobScope.ARRAY})
@@ -154,10 +146,10 @@ def plan_value(knob: SweepKnob, value: str) -> Plan | Refusal:
         return plan
     plan = with_undo(plan)
     if not _comes_back(plan):
-        return Refusal(
+        return refuse(
+            f"{knob.name} {value} cannot be undone, but a sweep must restore what it sets",
+            "leave it out",
             code=RefusalCode.UNSUPPORTED,
-            why=f"{knob.name} {value} cannot be undone, but a sweep must restore what it sets",
-            remedy="leave it out",
         )
     return plan
 
@@ -228,20 +220,20 @@ def _refuse_shape(shape: Scratch, knob: Knob) -> Refusal | None:
     if not shape.level:
         if KnobScope.DISK in knob.scopes:
             return None
-        return Refusal(
+        return refuse(
+            f"{shape.devices[0]} by itself is not an array and has no {knob.name}",
+            "leave the chunk one out",
             code=RefusalCode.UNSUPPORTED,
-            why=f"{shape.devices[0]} by itself is not an array and has no {knob.name}",
-            remedy="leave the chunk one out",
         )
     if knob.name in _OF_STRIPES and shape.level not in PARITY_LEVELS:
-        return Refusal(
+        return refuse(
+            f"{shape.level} has no {knob.name}: only RAID-4, -5 and -6 have it",
+            "choose one of these levels",
             code=RefusalCode.UNSUPPORTED,
-            why=f"{shape.level} has no {knob.name}: only RAID-4, -5 and -6 have it",
-            remedy="choose one of these levels",
         )
     if knob.name in _OF_SYNC and shape.level in NO_REDUNDANCY:
-        return Refusal(
+        return refuse(
+            f"{shape.level} has no redundancy and is never synced, so it has no {knob.name}",
             code=RefusalCode.UNSUPPORTED,
-            why=f"{shape.level} has no redundancy and is never synced, so it has no {knob.name}",
         )
     return None

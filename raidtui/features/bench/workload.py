@@ -10,7 +10,8 @@ import re
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.features.bench.option_texts import refuse
+from raidtui.model.plan import Refusal
 from raidtui.view.units import KIB, binary_size, counted, short_binary
 
 KINDS_OF_IO = {
@@ -28,8 +29,6 @@ GUESSED_BYTES_S = 500_000_000
 NAME = "bench"
 """fio's name of the job, and with it of its files: the next run finds those of the last one."""
 _ONE_AT_A_TIME = frozenset({"sync", "psync"})
-_SIZE = re.compile(r"([0-9]{1,15})([kmgt]?)(?:i?b)?", re.IGNORECASE)
-_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _DISTRIBUTION = re.compile(r"(zipf|pareto|normal|random)(:[0-9]{1,3}(\.[0-9]{1,6})?)?")
 _MOST = 1 << 16
 _MOST_RAMP_S = 5
@@ -117,30 +116,14 @@ def with_usual_ramp(work: Workload) -> Workload:
 def refuse_workload(work: Workload) -> Refusal | None:
     """Return why fio cannot run this, or None."""
     if work.rw not in KINDS_OF_IO:
-        return Refusal(
-            code=RefusalCode.INVALID,
-            why=f"{work.rw!r} is not a kind of I/O",
-            remedy=f"choose {', '.join(KINDS_OF_IO)}",
-        )
+        return refuse(f"{work.rw!r} is not a kind of I/O", f"choose {', '.join(KINDS_OF_IO)}")
     if work.engine not in ENGINES:
-        return Refusal(
-            code=RefusalCode.INVALID,
-            why=f"{work.engine!r} is not a supported engine",
-            remedy=f"choose {', '.join(ENGINES)}",
-        )
+        return refuse(f"{work.engine!r} is not a supported engine", f"choose {', '.join(ENGINES)}")
     if work.block_bytes < 512 or work.block_bytes % 512:
-        return Refusal(
-            code=RefusalCode.INVALID,
-            why=f"blocks of {work.block_bytes} bytes are not whole sectors",
-            remedy="choose a multiple of 512",
-        )
+        return refuse(f"blocks of {work.block_bytes} bytes are not whole sectors", "choose a multiple of 512")
     if work.size_bytes < work.block_bytes:
         size, block = binary_size(work.size_bytes), binary_size(work.block_bytes)
-        return Refusal(
-            code=RefusalCode.INVALID,
-            why=f"a size of {size} is smaller than a block of {block}",
-            remedy="choose a larger size",
-        )
+        return refuse(f"a size of {size} is smaller than a block of {block}", "choose a larger size")
     for word, value, least, most in (
         ("the depth", work.depth, 1, _MOST),
         ("the number of jobs", work.jobs, 1, 1024),
@@ -149,27 +132,18 @@ def refuse_workload(work: Workload) -> Refusal | None:
         ("the percentage of reads", work.read_percent, 0, 100),
     ):
         if not least <= value <= most:
-            return Refusal(
-                code=RefusalCode.INVALID, why=f"{word} must be between {least} and {most}, not {value}"
-            )
+            return refuse(f"{word} must be between {least} and {most}, not {value}")
     if work.depth > 1 and work.engine in _ONE_AT_A_TIME:
-        return Refusal(
-            code=RefusalCode.INVALID,
-            why=f"the engine {work.engine} has one request in flight, so depth {work.depth} has no effect",
-            remedy="choose libaio or io_uring",
+        return refuse(
+            f"the engine {work.engine} has one request in flight, so depth {work.depth} has no effect",
+            "choose libaio or io_uring",
         )
     if work.distribution and not _DISTRIBUTION.fullmatch(work.distribution):
-        return Refusal(
-            code=RefusalCode.INVALID,
-            why=f"{work.distribution!r} is not a distribution",
-            remedy="choose zipf:1.2, pareto:0.9 or normal:20",
+        return refuse(
+            f"{work.distribution!r} is not a distribution", "choose zipf:1.2, pareto:0.9 or normal:20"
         )
     if work.ramp_s and not work.runtime_s:
-        return Refusal(
-            code=RefusalCode.INVALID,
-            why="a ramp time needs a runtime",
-            remedy="give one",
-        )
+        return refuse("a ramp time needs a runtime", "give one")
     return None
 
 
@@ -204,14 +178,6 @@ def workload_options(work: Workload, *, device: str = "") -> tuple[str, ...]:
         "--group_reporting=1",
         *more,
     )
-
-
-def parse_size(text: str) -> int | None:
-    """Return the bytes of "4k", "500M", "2g" or "4096" (K is 1024), or None where it is no size above 0."""
-    found = _SIZE.fullmatch(text.strip())
-    if found is None:
-        return None
-    return int(found[1]) * KIB ** _POWERS[found[2].lower()] or None
 
 
 _CHUNKS = (

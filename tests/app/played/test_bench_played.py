@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.features.bench.screen.compare_page import Comparison
-from raidtui.features.bench.screen.export_page import Export
+from raidtui.features.bench.screen.compare_page import Comparison, Export
 from raidtui.features.bench.screen.form_page import BenchForm
 from raidtui.features.bench.session import BenchSession
 from raidtui.frame.dialog import Question
@@ -88,8 +87,8 @@ async def test_what_is_stopped_is_kept_as_partial_and_can_be_noted_and_deleted()
 
 
 async def test_json_and_csv_say_that_they_are_simulated() -> None:
-    from raidtui.features.bench.report.export import csv_text, json_bytes  # noqa: PLC0415
-    from raidtui.features.bench.results.demo_runs import demo_runs  # noqa: PLC0415
+    from raidtui.features.bench.demo_fio import demo_runs  # noqa: PLC0415
+    from raidtui.features.bench.export import csv_text, json_bytes  # noqa: PLC0415
 
     records = [record for record, _ in demo_runs(1e9)]
     assert csv_text(records).count("simulated: hot-spots") == csv_text(records).count(",simulated,") == 2

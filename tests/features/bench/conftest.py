@@ -18,7 +18,7 @@ _NUMBERS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether the machine is quiet is seen at once."""
-    monkeypatch.setattr("raidtui.features.bench.run.quiet.LOOK_S", 0.0)
+    monkeypatch.setattr("raidtui.features.bench.environment.LOOK_S", 0.0)
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def fio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeFio:
 def kept_here(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """Restore the signals; wait for no proofs, read no surroundings; keep everything in the test's folder."""
     monkeypatch.setattr(runner, "_PROOF_S", 0.0)
-    monkeypatch.setattr("raidtui.features.bench.run.lookout.FIRST_S", 3600.0)
+    monkeypatch.setattr("raidtui.features.bench.run.measure.FIRST_S", 3600.0)
     monkeypatch.setattr("raidtui.jobs.store.journal_path", lambda: tmp_path / "lib" / "journal.jsonl")
     monkeypatch.setattr(
         "raidtui.features.bench.results.run_store.journal_path", lambda: tmp_path / "lib" / "journal.jsonl"

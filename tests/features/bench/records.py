@@ -8,11 +8,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from raidtui.features.bench.cache_figures import CacheCount, CacheReading, CacheRun
+from raidtui.features.bench.caches import CacheCount, CacheReading, CacheRun
 from raidtui.features.bench.environment import ArrayShape, Cpu, DiskSettings, Environment
-from raidtui.features.bench.results.heat import published_mb_s
+from raidtui.features.bench.option_texts import ONE
+from raidtui.features.bench.results.published import published_mb_s
 from raidtui.features.bench.results.run_record import Figures, Flow, RunRecord, RunSample
-from raidtui.features.bench.schedule import ONE
 from raidtui.features.bench.workload import Workload
 from raidtui.model.stack import CacheState
 

@@ -19,8 +19,8 @@ from raidtui.features.bench.request import Request
 from raidtui.features.bench.results.run_record import PARTIAL
 from raidtui.features.bench.results.run_store import Results
 from raidtui.features.bench.run.bench_jobs import entry_words, make_job
+from raidtui.features.bench.run.bench_progress import Line
 from raidtui.features.bench.run.bench_worker import BenchWorker
-from raidtui.features.bench.run.live_file import Line
 from raidtui.features.bench.schedule import Conditions, Schedule
 from raidtui.features.bench.surroundings import ArrayNow, Surroundings, SurroundingsSpan
 from raidtui.features.bench.workload import PRESETS
@@ -42,7 +42,7 @@ def kept_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All is kept in a folder of the test's."""
     for module in ("jobs.store", "features.bench.results.run_store"):
         monkeypatch.setattr(f"raidtui.{module}.journal_path", lambda: tmp_path / "lib" / "journal.jsonl")
-    monkeypatch.setattr("raidtui.features.bench.run.quiet.LOOK_S", 0.0)
+    monkeypatch.setattr("raidtui.features.bench.environment.LOOK_S", 0.0)
 
 
 @pytest.fixture
@@ -247,7 +247,7 @@ def test_on_a_terminal_it_asks_whether_to_go_on_without(
 ) -> None:
     """In a container, say. Elsewhere than on a terminal, it is refused."""
     words = ["bench", "run", "--rw=read", "--size=1m", f"--directory={tmp_path}", "--no-quiet-check"]
-    for module in ("features.bench.host_refusals", "features.bench.cli_run"):
+    for module in ("features.bench.offer_checks", "features.bench.cli_run"):
         monkeypatch.setattr(f"raidtui.{module}.missing_parts", lambda: {"net": "Operation not permitted"})
     assert run(words) == 2
     assert capsys.readouterr().err == (
@@ -316,7 +316,7 @@ def test_what_is_not_quiet_is_not_begun(
 ) -> None:
     fio.does(MIXED)
     monkeypatch.setattr(
-        "raidtui.features.bench.host_refusals.noise", lambda *_: ("data runs a check", "sda does 45 MB/s")
+        "raidtui.features.bench.offer_checks.noise", lambda *_: ("data runs a check", "sda does 45 MB/s")
     )
     words = ["bench", "run", "--preset=mixed", "--size=1m", f"--directory={tmp_path}"]
     assert run(words) == 2

@@ -10,7 +10,7 @@ import pytest
 from raidtui.app.cli import run
 from raidtui.features.bench.cli_run import _Printer
 from raidtui.features.bench.results.run_store import Results
-from raidtui.features.bench.run.live_file import Line
+from raidtui.features.bench.run.bench_progress import Line
 from tests.features.bench.host import Host
 from tests.features.bench.records import cache_samples, over_cache
 

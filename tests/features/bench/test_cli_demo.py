@@ -15,7 +15,7 @@ def scene(monkeypatch: pytest.MonkeyPatch) -> Scene:
     """A demo host whose clock moves as fast as is waited for."""
     scene = Scene()
     monkeypatch.setattr("raidtui.app.cli._root", lambda _: scene.root)
-    monkeypatch.setattr("raidtui.features.bench.cli_demo.time.sleep", scene.go)
+    monkeypatch.setattr("raidtui.features.bench.demo.time.sleep", scene.go)
     return scene
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from raidtui.features.bench.results.cache_remarks import cache_remarks
+import msgspec
+
+from raidtui.features.bench.demo_fio import demo_runs
 from raidtui.features.bench.results.compare import hits_over_time, series_of
-from raidtui.features.bench.results.demo_runs import demo_runs
-from raidtui.features.bench.results.run_record import decode, encode
+from raidtui.features.bench.results.published import cache_remarks
+from raidtui.features.bench.results.run_record import decode
 
 
 def test_two_runs_over_a_cache() -> None:
@@ -17,7 +19,7 @@ def test_two_runs_over_a_cache() -> None:
     steady = [ratio for _, ratio in hits_over_time(filled, second)]
     assert (rising[0] < 0.3, rising[-1] > 0.9, min(steady) > 0.9) == (True, True, True)
     assert first[0].read.iops < first[-1].read.iops
-    assert [decode(encode(each)) for each in (cold, filled)] == [cold, filled]
+    assert [decode(msgspec.json.encode(each)) for each in (cold, filled)] == [cold, filled]
     remarks = cache_remarks(series_of([cold, filled]))
     assert remarks[0].startswith("#1 cold cache began with a cold cache, #2 again did not")
     for run, samples in ((cold, first), (filled, second)):

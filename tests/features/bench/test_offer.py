@@ -9,9 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.features.bench.offer import Offer, make_offer
-from raidtui.features.bench.offer_notes import cache_notes
+from raidtui.features.bench.offer_checks import cache_notes
+from raidtui.features.bench.option_texts import FieldRefusal, sweep_values
 from raidtui.features.bench.place import Place, find_device
-from raidtui.features.bench.request import FieldRefusal, Request, sweep_values
+from raidtui.features.bench.request import Request
 from raidtui.features.bench.schedule import Conditions, Schedule
 from raidtui.features.bench.workload import Workload, find_preset
 from raidtui.host.tools import output_path
@@ -393,7 +394,7 @@ def test_caches_below_are_named() -> None:
 def test_what_does_not_keep_fio_apart(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A container may not allow all parts of the sandbox; without them somebody has to say so."""
     lost = {"mount": "Operation not permitted", "net": "Operation not permitted"}
-    monkeypatch.setattr("raidtui.features.bench.host_refusals.missing_parts", lambda: lost)
+    monkeypatch.setattr("raidtui.features.bench.offer_checks.missing_parts", lambda: lost)
     why = (
         "fio cannot be kept apart from the rest of this host (mount: Operation not permitted;"
         " net: Operation not permitted); to run it with more of root's powers: --fio-without=mount,net"
@@ -407,7 +408,7 @@ def test_what_does_not_keep_fio_apart(host: Host, tmp_path: Path, monkeypatch: p
     offer = offered(host, work=READ, directory=str(tmp_path), conditions=without)
     assert offer.schedule.conditions.without == ("net", "mount")
     monkeypatch.setattr(
-        "raidtui.features.bench.host_refusals.missing_parts", lambda: {NOT_KNOWN: "nothing was said"}
+        "raidtui.features.bench.offer_checks.missing_parts", lambda: {NOT_KNOWN: "nothing was said"}
     )
     why = "it is not known whether fio can be kept apart from the rest of this host: nothing was said"
     assert (

@@ -6,10 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.features.bench.demo import PlayedBench
+from raidtui.features.bench.demo_fio import rate_of, samples_of
 from raidtui.features.bench.offer import Offer, make_offer
 from raidtui.features.bench.place import Place, find_directory
 from raidtui.features.bench.request import Request
-from raidtui.features.bench.run.simulated_fio import rate_of, samples_of
 from raidtui.features.bench.workload import Workload
 from raidtui.model.plan import Refusal
 from tests.demo.scene import Scene
@@ -74,13 +74,13 @@ def test_two_values_of_a_knob_are_set_and_put_back(scene: Scene) -> None:
     offer = make_offer(scene.root, request)
     assert isinstance(offer, Offer), offer
     bench = PlayedBench(scene.root)
-    assert bench.begin(offer) == ""
-    assert bench.begin(offer) == "a benchmark is running"
+    assert bench.begin(offer.schedule) == ""
+    assert bench.begin(offer.schedule) == "a benchmark is running"
     scene.go(30)
     progress = bench.look()
     assert progress is not None
     assert (progress.state, progress.done) == ("done", 10)
-    runs = bench.history()[2:]
+    runs = bench.history().records[2:]
     fast = [run.iops for run in runs if run.point["queue_depth"] == "32"]
     slow = [run.iops for run in runs if run.point["queue_depth"] == "1"]
     assert len(fast) == len(slow) == 5

@@ -7,10 +7,10 @@ import threading
 
 import pytest
 
-from raidtui.features.bench.environment import ArrayShape
+from raidtui.features.bench.environment import ArrayShape, LoadCounters, between, noise
 from raidtui.features.bench.place import Place
 from raidtui.features.bench.results.run_record import RunSample
-from raidtui.features.bench.run.lookout import Lookout
+from raidtui.features.bench.run.measure import Lookout
 from raidtui.features.bench.surroundings import (
     NOTHING_SEEN,
     ArrayNow,
@@ -23,6 +23,7 @@ from raidtui.features.bench.surroundings import (
     span_words,
     surroundings_words,
 )
+from raidtui.model.disk import DiskIo
 from tests.features.bench.host import BLOCK, DISKS, Host
 
 PLACE = Place(device="md127", disks=DISKS, members=DISKS, arrays=("md127",))
@@ -184,8 +185,8 @@ def test_what_came_over_an_array(
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """A lookout that pauses for as long as other threads want to run."""
-    monkeypatch.setattr("raidtui.features.bench.run.lookout.FIRST_S", 0.0)
-    monkeypatch.setattr("raidtui.features.bench.run.lookout.EACH_S", 0.0)
+    monkeypatch.setattr("raidtui.features.bench.run.measure.FIRST_S", 0.0)
+    monkeypatch.setattr("raidtui.features.bench.run.measure.EACH_S", 0.0)
 
 
 @pytest.mark.usefixtures("hasty")
@@ -228,7 +229,7 @@ def test_what_was_before_fio_counted_anew_is_forgotten() -> None:
 @pytest.mark.usefixtures("hasty")
 def test_a_disk_that_does_not_answer_keeps_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     """What it says when all is over is thrown away: the file it would go to is another's by then."""
-    monkeypatch.setattr("raidtui.features.bench.run.lookout._JOIN_S", 0.0)
+    monkeypatch.setattr("raidtui.features.bench.run.measure._JOIN_S", 0.0)
     asked, answers = threading.Event(), threading.Event()
     reported: list[Surroundings] = []
 
@@ -258,3 +259,68 @@ def test_signals_are_left_to_others() -> None:
     with Lookout(read, lambda _: None):
         assert looked.wait(PATIENCE_S)
     assert {signal.SIGTERM, signal.SIGINT, signal.SIGHUP} <= masks[0]
+
+
+def io(sectors: int = 0, requests: int = 0) -> DiskIo:
+    return DiskIo(
+        reads=requests, read_sectors=sectors, read_ms=0, writes=0, written_sectors=0, write_ms=0, busy_ms=0
+    )
+
+
+@pytest.mark.parametrize(
+    ("busy", "sectors", "requests", "found"),
+    [
+        (0, 0, 0, ()),
+        (50, 3900, 38, ()),  # 25 % of 200 ticks; a log and a journal
+        (51, 0, 0, ("the processors are 26 % busy",)),
+        (0, 3908, 1, ("sda does 1.0 MB/s, 0 requests/s",)),
+        (0, 100, 50, ("sda does 0.026 MB/s, 25 requests/s",)),
+        (200, 200_000, 800, ("the processors are 100 % busy", "sda does 51.2 MB/s, 400 requests/s")),
+    ],
+)
+def test_between_two_looks(busy: int, sectors: int, requests: int, found: tuple[str, ...]) -> None:
+    """Over two seconds, on one processor."""
+    before = LoadCounters(at_s=10.0, busy=1000, total=9000, io={"sda": io(7, 7)})
+    after = LoadCounters(
+        at_s=12.0,
+        busy=1000 + busy,
+        total=9200,
+        io={"sda": io(7 + sectors, 7 + requests), "sdz": io(1 << 40, 0)},
+    )
+    assert between(before, after) == found
+
+
+def test_what_the_kernel_does_not_say_is_no_noise() -> None:
+    assert between(LoadCounters(at_s=0.0), LoadCounters(at_s=1.0)) == ()
+    assert (
+        between(LoadCounters(at_s=1.0, io={"sda": io()}), LoadCounters(at_s=1.0, io={"sda": io(9999, 99)}))
+        == ()
+    )
+
+
+class Busy(Host):
+    """A host whose processors and disk are busy for so many looks."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__()
+        self.looks, self.count = looks * 2, 0
+
+    def text(self, path: str, *, keep: bool = False) -> str | None:
+        if path == "/proc/stat":
+            self.count += 1
+            busy = min(self.count, self.looks) * 100
+            return f"cpu  {busy} 0 0 {self.count * 100 - busy} 0 0 0 0 0 0\n"
+        return super().text(path, keep=keep)
+
+
+def test_a_burst_is_no_noise() -> None:
+    """It looks again, four times at most; before each run once."""
+    burst = Busy(looks=2)
+    assert (noise(burst, PLACE), burst.count) == ((), 6)
+    lasting = Busy(looks=99)
+    assert (noise(lasting, PLACE), lasting.count) == (("the processors are 100 % busy",), 8)
+    assert noise(Busy(looks=1), PLACE, looks=1) == ("the processors are 100 % busy",)
+
+
+def test_a_quiet_host(host: Host) -> None:
+    assert noise(host, PLACE) == ()

@@ -7,15 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from raidtui.features.bench.option_texts import parse_size
 from raidtui.features.bench.run.fio_process import fio_argv
-from raidtui.features.bench.workload import (
-    PRESETS,
-    Workload,
-    find_preset,
-    parse_size,
-    refuse_workload,
-    workload_options,
-)
+from raidtui.features.bench.workload import PRESETS, Workload, find_preset, refuse_workload, workload_options
 from raidtui.view.units import short_binary
 
 READ = Workload(rw="randread", block_bytes=4096, size_bytes=8 << 20)

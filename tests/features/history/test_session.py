@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.demo.demo_host import demo_root
-from raidtui.features.bench.past_benchmarks import past_benchmarks
+from raidtui.features.bench.feature import past_benchmarks
 from raidtui.features.bench.results.run_store import Results
 from raidtui.features.history import own_entries
 from raidtui.features.history import session as timeline
@@ -221,9 +221,6 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     book = SyncBook(tmp_path / "syncs", writes=False)
     monkeypatch.setattr("raidtui.features.history.own_entries.open_book", lambda **_: book)
     monkeypatch.setattr("raidtui.watch.past._readers", {"bench": past_benchmarks})
-    monkeypatch.setattr(
-        "raidtui.features.bench.past_benchmarks.results_path", lambda: tmp_path / "bench.sqlite"
-    )
     monkeypatch.setattr(
         "raidtui.features.bench.results.run_store.results_path", lambda: tmp_path / "bench.sqlite"
     )

@@ -1,13 +1,15 @@
-"""The fields of a benchmark's form for the workload, the changes between runs, and the runs. Pure."""
+"""The fields of a benchmark's form: workload, changes between runs, place, runs. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from msgspec.structs import replace
 
 from raidtui.features.bench.forms.form_draft import (
     DEVICE,
+    FOLDER,
     JOB,
     KNOB,
     LEVELS,
@@ -15,43 +17,40 @@ from raidtui.features.bench.forms.form_draft import (
     NOTHING,
     OF_ARRAY,
     OF_WORK,
+    OTHER,
     OWN,
     PRESET,
     REPEATS,
     SCRATCH,
     YES,
     BenchDraft,
-    FieldMaker,
     FormChoice,
     FormField,
     FormKind,
     FormPart,
-    axes_of,
     choices_of,
-    directory_of,
-    preset_of,
-    text_of,
-    values_of,
-    work_of,
 )
-from raidtui.features.bench.forms.known import HostChoices, KnobChoice
-from raidtui.features.bench.request import sweep_values
-from raidtui.features.bench.room import fitting_bytes
+from raidtui.features.bench.forms.known import Candidate, Folder, HostChoices, KnobChoice
+from raidtui.features.bench.offer_checks import fitting_bytes
+from raidtui.features.bench.option_texts import sweep_values
 from raidtui.features.bench.workload import ENGINES, KINDS_OF_IO, PRESETS, Preset, Workload, with_usual_ramp
 from raidtui.model.knob import KnobScope
 from raidtui.model.knob_table import KNOBS
-from raidtui.view.units import binary_size, short_binary
+from raidtui.model.levels import PARITY_LEVELS
+from raidtui.view.text import tail
+from raidtui.view.units import binary_size, counted, short_binary
 
+_Maker = Callable[..., FormField]
 _MIXED = frozenset({"rw", "randrw"})
 _YES_NO = choices_of((NO, "no"), (YES, "yes"))
 
 
-def what_fields(draft: BenchDraft, kind: FormKind, known: HostChoices) -> Iterator[FormField]:
+def what_fields(draft: BenchDraft, known: HostChoices) -> Iterator[FormField]:
     """Yield the fields of the workload."""
-    field = FieldMaker(kind, FormPart.WHAT)
+    field = partial(FormField, part=FormPart.WHAT)
     whats = choices_of((PRESET, "a preset"), (JOB, "a job file of your own"), (OWN, "a workload of your own"))
     yield field("what", "measure", "A workload with published figures, or one of your own.", whats)
-    preset, work = preset_of(draft, kind), work_of(draft, kind)
+    preset, work = draft.chosen_preset, draft.work
     if work is None:
         hint = (
             "The path of a fio job file. It is checked first; its files are created in a folder of their own."
@@ -59,20 +58,20 @@ def what_fields(draft: BenchDraft, kind: FormKind, known: HostChoices) -> Iterat
         yield field("job", "job file", hint)
         return
     if preset is not None:
-        picks = (
+        picks = tuple(
             FormChoice(key=each.name, words=each.name, note=f"{each.words}; from {each.origin}")
             for each in PRESETS
         )
         yield field("preset", "preset", f"{_sentence(preset.words)} From {preset.origin}.", picks)
     else:
         yield field("rw", "kind", "Sequential or random, reads or writes.", choices_of(*KINDS_OF_IO.items()))
-    yield from _work_fields(draft, field, work, preset, _usual_size(draft, kind, known))
+    yield from _work_fields(draft, field, work, preset, _usual_size(draft, known))
 
 
 def _work_fields(
-    draft: BenchDraft, field: FieldMaker, work: Workload, preset: Preset | None, size: str
+    draft: BenchDraft, field: _Maker, work: Workload, preset: Preset | None, size: str
 ) -> Iterator[FormField]:
-    axes = axes_of(draft, field.of)
+    axes = draft.axes
     several = "" if axes else " Several are run one after another: 4k,16k,64k."
     if "block" not in axes:
         blocks = [short_binary(size) for size in preset.blocks] if preset is not None else []
@@ -96,16 +95,16 @@ def _work_fields(
         yield field("read_percent", "reads", hint, usual=str(work.read_percent), unit="%")
 
 
-def _usual_size(draft: BenchDraft, kind: FormKind, known: HostChoices) -> str:
+def _usual_size(draft: BenchDraft, known: HostChoices) -> str:
     """Return a preset's size, or what fits where it is measured; "" without a preset."""
-    preset = preset_of(draft, kind)
+    preset = draft.chosen_preset
     if preset is None:
         return ""
     size = binary_size(preset.work.size_bytes)
-    room = known.room(directory_of(draft), draft.device if draft.where == DEVICE else "")
+    room = known.room(draft.directory, draft.device if draft.where == DEVICE else "")
     if draft.where == SCRATCH or room is None:
         return f"{size}, or what fits"
-    jobs = values_of(draft, kind, "jobs") if "jobs" in axes_of(draft, kind) else draft.jobs
+    jobs = draft.values_of("jobs")
     counts = [int(word) for word in sweep_values(jobs) if word.isdecimal() and len(word) < 5]
     shares = 1 if draft.where == DEVICE else max(1, *counts, 0 if counts else preset.work.jobs)
     fits = fitting_bytes(preset.work.size_bytes, room, shares)
@@ -114,13 +113,13 @@ def _usual_size(draft: BenchDraft, kind: FormKind, known: HostChoices) -> str:
     return f"{binary_size(fits)}, as {size} do not fit" if fits else f"{size}, which does not fit"
 
 
-def how_fields(draft: BenchDraft, kind: FormKind) -> Iterator[FormField]:
+def how_fields(draft: BenchDraft) -> Iterator[FormField]:
     """Yield the fields of the runs and their preparation."""
-    field = FieldMaker(kind, FormPart.HOW)
+    field = partial(FormField, part=FormPart.HOW)
     if draft.steady != YES:
         hint = "How often each point is run. Two points need at least 5 each to decide, 10 to find 10 %."
-        yield field("repeats", "repeats", hint, usual=REPEATS[kind])
-        if kind is FormKind.SWEEP:
+        yield field("repeats", "repeats", hint, usual=REPEATS[draft.kind])
+        if draft.kind is FormKind.SWEEP:
             orders = choices_of((NO, "random, in blocks"), (YES, "grouped: A A B B"))
             hint = "At random, heat and garbage collection favour no value. Grouped runs have no verdict."
             yield field("grouped", "order", hint, orders)
@@ -140,11 +139,11 @@ def how_fields(draft: BenchDraft, kind: FormKind) -> Iterator[FormField]:
     yield field("steady", "until steady", hint, _YES_NO)
     hint = "Does not start beside other I/O on the disks, a sync or busy CPUs: they distort the figures."
     yield field("quiet", "only if quiet", hint, _YES_NO)
-    yield from _details(draft, field, work_of(draft, kind))
+    yield from _details(draft, field, draft.work)
     yield field("note", "note", "Kept with the results; the filter of the history finds it.", usual="none")
 
 
-def _details(draft: BenchDraft, field: FieldMaker, work: Workload | None) -> Iterator[FormField]:
+def _details(draft: BenchDraft, field: _Maker, work: Workload | None) -> Iterator[FormField]:
     if work is None:
         return
     picks = choices_of((NO, "as usual"), (YES, "show all"))
@@ -170,7 +169,7 @@ def _details(draft: BenchDraft, field: FieldMaker, work: Workload | None) -> Ite
 
 def _is_shown(draft: BenchDraft, name: str) -> bool:
     """Whether a detail is shown: where all are wanted, and where it is not as usual."""
-    return draft.details == YES or text_of(draft, name) not in {"", NO}
+    return draft.details == YES or draft.text(name) not in {"", NO}
 
 
 def _sentence(phrase: str) -> str:
@@ -204,19 +203,19 @@ _HINTS = {
 }
 
 
-def change_fields(draft: BenchDraft, kind: FormKind, known: HostChoices) -> Iterator[FormField]:
+def change_fields(draft: BenchDraft, known: HostChoices) -> Iterator[FormField]:
     """Yield the fields of what differs between the runs."""
-    if kind is FormKind.RUN:
+    if draft.kind is FormKind.RUN:
         return
-    field = FieldMaker(kind, FormPart.CHANGES)
-    axes = axes_of(draft, kind)
+    field = partial(FormField, part=FormPart.CHANGES)
+    axes = draft.axes
     hint = "What differs between the runs; everything else stays the same."
-    yield field("first", "changes", hint, _axis_choices(draft, kind))
+    yield field("first", "changes", hint, _axis_choices(draft))
     yield from _axis(draft, known, field, "knob" if draft.first == KNOB else "", axes[0])
-    if kind is FormKind.AB:
+    if draft.kind is FormKind.AB:
         return
     hint = "What else differs: each value of the one is combined with each of the other."
-    others = (each for each in _axis_choices(draft, kind) if each.key == KNOB or each.key != draft.first)
+    others = (each for each in _axis_choices(draft) if each.key == KNOB or each.key != draft.first)
     yield field("second", "and", hint, (*choices_of((NOTHING, "nothing else")), *others))
     if len(axes) > 1:
         again = axes[1] in {"", axes[0]}
@@ -225,29 +224,29 @@ def change_fields(draft: BenchDraft, kind: FormKind, known: HostChoices) -> Iter
         )
 
 
-def _axis_choices(draft: BenchDraft, kind: FormKind) -> tuple[FormChoice, ...]:
+def _axis_choices(draft: BenchDraft) -> tuple[FormChoice, ...]:
     axes = [KNOB]
     axes += () if draft.what == JOB else OF_WORK
-    axes += OF_ARRAY if draft.where == SCRATCH and kind is FormKind.SWEEP else ()
+    axes += OF_ARRAY if draft.where == SCRATCH and draft.kind is FormKind.SWEEP else ()
     return choices_of(*((each, _WORDS[each]) for each in axes))
 
 
 def _axis(
-    draft: BenchDraft, known: HostChoices, field: FieldMaker, knob_name: str, axis: str
+    draft: BenchDraft, known: HostChoices, field: _Maker, knob_name: str, axis: str
 ) -> Iterator[FormField]:
     """Yield which knob it is, if it is one, and its values."""
     knobs = knobs_for(draft, known)
     if knob_name:
-        found = next((each for each in knobs if each.name == text_of(draft, knob_name)), None)
+        found = next((each for each in knobs if each.name == draft.text(knob_name)), None)
         hint = f"{found.what}{_now(found)}" if found is not None else "A setting of the pane Tune."
-        picks = (
+        picks = tuple(
             FormChoice(key=each.name, words=each.name, note=f"{each.what}{_now(each)}")
             for each in knobs
             if knob_name == "knob" or each.name != draft.knob or draft.first != KNOB
         )
         yield field(knob_name, "knob", hint, picks)
     if axis:
-        yield from _values(field, axis, next((each for each in knobs if each.name == axis), None))
+        yield from _values(draft, field, axis, next((each for each in knobs if each.name == axis), None))
 
 
 def knobs_for(draft: BenchDraft, known: HostChoices) -> tuple[KnobChoice, ...]:
@@ -270,13 +269,13 @@ def _now(knob: KnobChoice) -> str:
     return f" Now {', '.join(knob.now)}{unit}." if knob.now else ""
 
 
-def _values(field: FieldMaker, axis: str, knob: KnobChoice | None) -> Iterator[FormField]:
+def _values(draft: BenchDraft, field: _Maker, axis: str, knob: KnobChoice | None) -> Iterator[FormField]:
     words = knob.choices if knob is not None else LEVELS if axis == "level" else ()
     now = knob.now if knob is not None else ()
     picks = tuple(FormChoice(key=word, words=f"{word}, as now" if now == (word,) else word) for word in words)
     unit = knob.unit if knob is not None else "KiB" if axis == "chunk" else ""
     numbers = _range(knob)
-    if field.of is FormKind.AB:
+    if draft.kind is FormKind.AB:
         yield field(f"A {axis}", "A", f"One setting.{numbers}", picks, unit=unit, axis=axis, side="A")
         hint = f"The other setting. The verdict says whether it is faster.{numbers}"
         yield field(f"B {axis}", "B", hint, picks, unit=unit, axis=axis, side="B")
@@ -295,3 +294,104 @@ def _range(knob: KnobChoice | None) -> str:
     low = "" if knob.low is None else f" from {knob.low}"
     high = "" if knob.high is None else f" up to {knob.high}"
     return f" Numbers{low}{high}."
+
+
+_SERIAL = 8
+_STRIPED = frozenset({"raid10", "raid0", *PARITY_LEVELS})
+_PLACE_HINTS = {
+    FOLDER: "Existing files are not touched; the benchmark's own files are removed afterwards.",
+    DEVICE: "It is only read, by an fio that is started read-only, unless you let it be overwritten below.",
+    SCRATCH: "Each array is created, measured and removed. Everything on the devices is lost.",
+}
+
+
+def where_fields(draft: BenchDraft, known: HostChoices) -> Iterator[FormField]:
+    """Yield the fields of the place."""
+    field = partial(FormField, part=FormPart.WHERE)
+    choices = [(FOLDER, "files in a folder")]
+    if draft.what != JOB:
+        choices += [(DEVICE, "a device")]
+        choices += [(SCRATCH, "arrays made for it")] if draft.kind is FormKind.SWEEP else []
+    yield field("where", "where", _PLACE_HINTS.get(draft.where, ""), choices_of(*choices))
+    if draft.where == DEVICE:
+        yield from _device(draft, field, known)
+    elif draft.where == SCRATCH:
+        yield from _scratch(field, known, draft.axes, sweep_values(draft.values_of("level")))
+    else:
+        yield from _folder(draft, field, known)
+
+
+def _folder(draft: BenchDraft, field: _Maker, known: HostChoices) -> Iterator[FormField]:
+    hint = (
+        "Files are created in a folder of their own in it and use at most three quarters of the free space."
+    )
+    if known.folders:
+        asked = draft.folder not in {"", OTHER} and known.folder(draft.folder) is None
+        own = choices_of((draft.folder, draft.folder)) if asked else ()
+        picks = (*map(_folder_pick, known.folders), *own, *choices_of((OTHER, OTHER)))
+        yield field("folder", "folder", hint, picks)
+    if not known.folders or draft.folder == OTHER:
+        yield field("path", "path" if known.folders else "folder", f"An existing folder: /srv/bench. {hint}")
+
+
+def _folder_pick(folder: Folder) -> FormChoice:
+    on = f"on {', '.join(folder.arrays)}" if folder.arrays else folder.file_system
+    return FormChoice(key=folder.path, words=f"{folder.path}  {on}, {binary_size(folder.free_bytes)} free")
+
+
+def _device(draft: BenchDraft, field: _Maker, known: HostChoices) -> Iterator[FormField]:
+    found = known.device(draft.device)
+    on = f"On it: {found.on}." if found is not None and found.on else "A disk, partition, array or volume."
+    picks = tuple(
+        FormChoice(key=each.name, words=device_words(each), note=f"On it: {each.on}." if each.on else "")
+        for each in known.devices
+    )
+    yield field("device", "device", on, picks)
+    refusal = found.refusal if found is not None else ""
+    yes = FormChoice(key=YES, words="yes, everything on it is lost", refusal=refusal)
+    hint = f"Not possible: {refusal}." if refusal else "You type its serial number before anything starts."
+    yield field("write", "overwrite it", hint, (FormChoice(key=NO, words="no, it is only read"), yes))
+
+
+def device_words(device: Candidate) -> str:
+    """Return a device in a line: its name, what it is, and the end of its serial number."""
+    about = [device.title] if device.title else []
+    about += [] if device.kind == "disk" else [device.kind]
+    about += [binary_size(device.size_bytes)]
+    about += [tail(device.serial, _SERIAL)] if device.serial else []
+    about += [device.model] if device.model else []
+    return f"{device.name}  {'  '.join(about)}"
+
+
+def _scratch(
+    field: _Maker, known: HostChoices, axes: tuple[str, ...], levels: tuple[str, ...]
+) -> Iterator[FormField]:
+    free = known.scratch
+    others = len(known.devices) - len(free)
+    hint = "You type their serial numbers before anything starts."
+    if not free:
+        hint = "No disk or partition is free."
+    if others:
+        hint += f" {counted(others, 'other device')} cannot be taken: ? says why."
+    picks = tuple(
+        FormChoice(
+            key=each.name,
+            words=device_words(each),
+            note=f"On it: {each.on}." if each.on else "Nothing is known to be on it.",
+        )
+        for each in free
+    )
+    yield field("scratch", "devices", hint, picks, several=True)
+    if "level" not in axes:
+        yield field(
+            "level", "level", "The level of the arrays.", choices_of(*((each, each) for each in LEVELS))
+        )
+    if "layout" not in axes and levels == ("raid10",):
+        hint = "n2 is near with two copies of each block, f2 far, o2 offset."
+        yield field("layout", "layout", hint, usual="n2")
+    if "chunk" not in axes and _STRIPED & set(levels):
+        yield field(
+            "chunk", "chunk", "The chunk of the arrays; mdadm's default is 512.", usual="512", unit="KiB"
+        )
+    hint = "How much of each device is used: 10g. The first sync of a parity level covers all of it."
+    yield field("member_size", "of each", hint, usual="all of it")

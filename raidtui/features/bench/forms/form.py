@@ -7,7 +7,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from raidtui.features.bench.forms.fields import change_fields, how_fields, knobs_for, what_fields
+from raidtui.features.bench.forms.fields import (
+    change_fields,
+    how_fields,
+    knobs_for,
+    what_fields,
+    where_fields,
+)
 from raidtui.features.bench.forms.form_check import refuse_field
 from raidtui.features.bench.forms.form_draft import (
     DEVICE,
@@ -21,29 +27,22 @@ from raidtui.features.bench.forms.form_draft import (
     BenchDraft,
     FormField,
     FormKind,
-    axes_of,
-    directory_of,
-    preset_of,
-    text_of,
-    values_of,
-    with_text,
 )
 from raidtui.features.bench.forms.known import Candidate, HostChoices, KnobChoice
-from raidtui.features.bench.forms.where_fields import where_fields
-from raidtui.features.bench.request import (
-    FieldRefusal,
-    Request,
+from raidtui.features.bench.option_texts import (
     RequestError,
     read_chunk,
     read_number,
     read_size,
     read_values,
+    refuse,
     sweep_values,
 )
+from raidtui.features.bench.request import Request
 from raidtui.features.bench.schedule import Conditions
 from raidtui.features.bench.workload import PRESETS
 from raidtui.model.knob_table import KNOBS
-from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.model.plan import Refusal
 from raidtui.view.prose import read_prose
 from raidtui.view.text import visible
 from raidtui.view.units import KIB
@@ -70,19 +69,18 @@ _NAMES = {
 _FEW = 64
 
 
-def fields(draft: BenchDraft, kind: FormKind, known: HostChoices = NONE_KNOWN) -> tuple[FormField, ...]:
+def fields(draft: BenchDraft, known: HostChoices = NONE_KNOWN) -> tuple[FormField, ...]:
     """Return the fields that apply now, from the top.
 
     Args:
         draft: the contents; fields that do not apply to it are left out.
-        kind: which form it is.
         known: what the host has to choose from.
     """
     return (
-        *what_fields(draft, kind, known),
-        *change_fields(draft, kind, known),
-        *where_fields(draft, kind, known),
-        *how_fields(draft, kind),
+        *what_fields(draft, known),
+        *change_fields(draft, known),
+        *where_fields(draft, known),
+        *how_fields(draft),
     )
 
 
@@ -92,9 +90,9 @@ def problem(draft: BenchDraft, field: FormField) -> str:
     return refusal.sentence if refusal is not None else ""
 
 
-def filled(draft: BenchDraft, kind: FormKind, known: HostChoices) -> BenchDraft:
+def filled(draft: BenchDraft, known: HostChoices) -> BenchDraft:
     """Return the draft with defaults of this host where nothing is chosen yet."""
-    preset = preset_of(draft, kind)
+    preset = draft.chosen_preset
     if preset is not None and not draft.preset:
         draft = replace(draft, preset=preset.name)
     if not draft.folder and known.folders:
@@ -109,13 +107,13 @@ def filled(draft: BenchDraft, kind: FormKind, known: HostChoices) -> BenchDraft:
         draft = replace(draft, knob=names[0])
     if not draft.knob2 and len(names) > 1:
         draft = replace(draft, knob2=next(name for name in names if name != draft.knob))
-    for axis in axes_of(draft, kind):
+    for axis in draft.axes:
         usual = _usual(axis, next((each for each in knobs if each.name == axis), None))
-        sides = (f"A {axis}", f"B {axis}") if kind is FormKind.AB else (f"values {axis}",)
-        texts = _two(usual) if kind is FormKind.AB else (",".join(usual),)
+        sides = (f"A {axis}", f"B {axis}") if draft.kind is FormKind.AB else (f"values {axis}",)
+        texts = _two(usual) if draft.kind is FormKind.AB else (",".join(usual),)
         for name, text in zip(sides, texts, strict=True):
             if axis and name not in draft.values:
-                draft = with_text(draft, name, text)
+                draft = draft.with_text(name, text)
     return draft
 
 
@@ -143,50 +141,50 @@ def _two(values: tuple[str, ...]) -> tuple[str, str]:
     return values[0], values[-1] if values[-1][:1].isdecimal() else values[1]
 
 
-def overwritten(draft: BenchDraft, kind: FormKind, known: HostChoices) -> tuple[Candidate, ...]:
+def overwritten(draft: BenchDraft, known: HostChoices) -> tuple[Candidate, ...]:
     """Return the devices that must be confirmed before it starts."""
     names: tuple[str, ...] = ()
-    if kind is FormKind.SWEEP and draft.where == SCRATCH:
+    if draft.kind is FormKind.SWEEP and draft.where == SCRATCH:
         names = sweep_values(draft.scratch)
     elif draft.where == DEVICE and draft.write == YES:
         names = (draft.device,)
     return tuple(found for name in names if (found := known.device(name)) is not None)
 
 
-def request_of_draft(draft: BenchDraft, kind: FormKind, known: HostChoices = NONE_KNOWN) -> Request | Refusal:
+def request_of_draft(draft: BenchDraft, known: HostChoices = NONE_KNOWN) -> Request | Refusal:
     """Return the request, or the first thing that is wrong in the form.
 
     Confirmations are not in it: they are typed later.
     """
-    asked = fields(draft, kind, known)
+    asked = fields(draft, known)
     for field in asked:
         refusal = refuse_field(draft, field)
         if refusal is not None:
             why = f"{field.label}: {refusal.why}"
-            return FieldRefusal(code=refusal.code, part=field.name, why=why, remedy=refusal.remedy)
+            return refuse(why, refusal.remedy, code=refusal.code, part=field.name)
     try:
-        return _request(draft, kind, frozenset(field.name for field in asked))
+        return _request(draft, frozenset(field.name for field in asked))
     except RequestError as error:
-        return Refusal(code=RefusalCode.INVALID, why=error.why, remedy=error.remedy)
+        return refuse(error.why, error.remedy)
 
 
-def _request(draft: BenchDraft, kind: FormKind, asked: frozenset[str]) -> Request:
+def _request(draft: BenchDraft, asked: frozenset[str]) -> Request:
     """Return the request of the form; hidden fields are left out."""
-    axes = axes_of(draft, kind)
+    axes = draft.axes
 
     def given(name: str) -> str:
-        return text_of(draft, name).strip() if name in asked else ""
+        return draft.text(name).strip() if name in asked else ""
 
     def through(name: str) -> str:
-        return values_of(draft, kind, name) if name in axes else given(name)
+        return draft.values_of(name) if name in axes else given(name)
 
     def number(name: str) -> int | None:
         return read_number(name, given(name)) if given(name) else None
 
-    preset = preset_of(draft, kind)
+    preset = draft.chosen_preset
     where: dict[str, Any] = {}
     if draft.where == FOLDER:
-        where = {"directory": directory_of(draft)}
+        where = {"directory": draft.directory}
     elif draft.where == DEVICE:
         where = {"device": draft.device, "write": draft.write == YES}
     elif draft.where == SCRATCH:
@@ -213,9 +211,7 @@ def _request(draft: BenchDraft, kind: FormKind, asked: frozenset[str]) -> Reques
         distribution=given("places"),
         direct=given("cache") != YES,
         knobs=tuple(
-            (axis, sweep_values(values_of(draft, kind, axis)))
-            for axis in axes
-            if axis not in {*OF_WORK, *OF_ARRAY}
+            (axis, sweep_values(draft.values_of(axis))) for axis in axes if axis not in {*OF_WORK, *OF_ARRAY}
         ),
         conditions=Conditions(
             trim=given("trim") == YES,
@@ -224,27 +220,26 @@ def _request(draft: BenchDraft, kind: FormKind, asked: frozenset[str]) -> Reques
             steady=draft.steady == YES,
             quiet_check=draft.quiet == YES,
         ),
-        repeats=int(given("repeats") or REPEATS[kind]),
+        repeats=int(given("repeats") or REPEATS[draft.kind]),
         grouped=given("grouped") == YES,
         note=given("note"),
         **where,
     )
 
 
-def name_about(part: str, draft: BenchDraft, kind: FormKind, known: HostChoices) -> str:
+def name_about(part: str, draft: BenchDraft, known: HostChoices) -> str:
     """Return the name of the field that a refusal is about; "" where it is about none.
 
     Args:
         part: as ``raidtui.features.bench.offer.Misfit`` has it.
         draft: its contents.
-        kind: which form it is.
         known: what the host has to choose from.
     """
     name = _NAMES.get(part, part)
     names = [f"values {name}", f"B {name}", name]
     if part == "directory":
         names = ["path", "folder", "where"]
-    there = {field.name for field in fields(draft, kind, known)}
+    there = {field.name for field in fields(draft, known)}
     return next((each for each in names if each in there), "")
 
 
@@ -260,7 +255,7 @@ def meaning(draft: BenchDraft, field: FormField, known: HostChoices) -> tuple[st
     if field.name == "preset":
         return _about_presets(texts)
     if field.name in {"knob", "knob2"}:
-        knob = KNOBS.get(text_of(draft, field.name))
+        knob = KNOBS.get(draft.text(field.name))
         return (knob.risk, "", *texts["knob"]) if knob is not None else texts["first"]
     if field.name == "scratch":
         return _about_scratch(texts, known)

@@ -11,28 +11,24 @@ from raidtui.features.bench.forms.form_draft import (
     NO,
     BenchDraft,
     FormField,
-    FormKind,
-    axes_of,
-    directory_of,
-    preset_of,
-    text_of,
-    values_of,
-    work_of,
 )
-from raidtui.features.bench.request import (
+from raidtui.features.bench.option_texts import (
+    ONE,
     RequestError,
+    parse_size,
     read_chunk,
     read_number,
     read_size,
     read_values,
+    refuse,
     refuse_number,
     sweep_values,
 )
-from raidtui.features.bench.schedule import ONE
-from raidtui.features.bench.workload import KINDS_OF_IO, Workload, parse_size, refuse_workload
+from raidtui.features.bench.workload import KINDS_OF_IO, Workload, refuse_workload
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.view.units import KIB
 
+_Check = Callable[[BenchDraft, str], Refusal | None]
 _SHORT = 72
 _LISTED = frozenset({"folder", "device"})
 """Their choices have a line each: too much for a sentence."""
@@ -40,7 +36,7 @@ _LISTED = frozenset({"folder", "device"})
 
 def refuse_field(draft: BenchDraft, field: FormField) -> Refusal | None:
     """Return why the text of a field cannot be used, or None."""
-    text = text_of(draft, field.name).strip()
+    text = draft.text(field.name).strip()
     try:
         if field.several or (field.axis and not field.side):
             return _refuse_values(draft, field, text)
@@ -49,9 +45,9 @@ def refuse_field(draft: BenchDraft, field: FormField) -> Refusal | None:
         if field.side:
             return _refuse_side(draft, field, text)
         check = _CHECKS.get(field.name)
-        return check(draft, field.of, text) if check is not None else None
+        return check(draft, text) if check is not None else None
     except RequestError as error:
-        return Refusal(code=RefusalCode.INVALID, why=error.why, remedy=error.remedy)
+        return refuse(error.why, error.remedy)
 
 
 def _refuse_pick(draft: BenchDraft, field: FormField, text: str) -> Refusal | None:
@@ -62,16 +58,16 @@ def _refuse_pick(draft: BenchDraft, field: FormField, text: str) -> Refusal | No
         few = ", ".join(each.words for each in field.picks)
         few = few if len(few) <= _SHORT and field.name not in _LISTED else "one with the arrow keys"
         why = f"{text} cannot be chosen here" if text else "nothing is chosen"
-        return Refusal(code=RefusalCode.INVALID, why=why, remedy=f"choose {few}")
+        return refuse(why, f"choose {few}")
     if pick.refusal:
-        return Refusal(code=RefusalCode.INVALID, why=pick.refusal, remedy="choose no, or another device")
+        return refuse(pick.refusal, "choose no, or another device")
     if field.name == "write" and pick.key == NO:
-        work = work_of(draft, field.of)
+        work = draft.work
         if work is not None and work.writes and draft.where == DEVICE:
-            return Refusal(
+            return refuse(
+                f"{KINDS_OF_IO.get(work.rw, work.rw)} overwrites what is on the device",
+                "choose yes, or a workload that reads",
                 code=RefusalCode.NEEDS_CONFIRMATION,
-                why=f"{KINDS_OF_IO.get(work.rw, work.rw)} overwrites what is on the device",
-                remedy="choose yes, or a workload that reads",
             )
     return _refuse_side(draft, field, text) if field.side else None
 
@@ -81,18 +77,12 @@ def _refuse_side(draft: BenchDraft, field: FormField, text: str) -> Refusal | No
     words = sweep_values(text)
     if len(words) != 1:
         why = "there is no value" if not words else "there are several values"
-        return Refusal(
-            code=RefusalCode.INVALID,
-            why=why,
-            remedy="give one" if not words else "give one, or choose a sweep",
+        return refuse(why, "give one" if not words else "give one, or choose a sweep")
+    if field.side == "B" and words == sweep_values(draft.text(f"A {field.axis}")):
+        return refuse(
+            f"{words[0]} is already the value of A", "give another value", code=RefusalCode.NOTHING_TO_DO
         )
-    if field.side == "B" and words == sweep_values(text_of(draft, f"A {field.axis}")):
-        return Refusal(
-            code=RefusalCode.NOTHING_TO_DO,
-            why=f"{words[0]} is already the value of A",
-            remedy="give another value",
-        )
-    return _refuse_axis(draft, field.of, field.axis, words)
+    return _refuse_axis(draft, field.axis, words)
 
 
 def _refuse_values(draft: BenchDraft, field: FormField, text: str) -> Refusal | None:
@@ -100,75 +90,67 @@ def _refuse_values(draft: BenchDraft, field: FormField, text: str) -> Refusal | 
     if field.picks or field.name == "scratch":
         gone = next((word for word in words if field.pick(word) is None), "")
         if gone and field.picks:
-            return Refusal(code=RefusalCode.INVALID, why=f"{gone} cannot be used here", remedy="leave it out")
+            return refuse(f"{gone} cannot be used here", "leave it out")
     if field.name == "scratch":
-        chunks = sweep_values(
-            values_of(draft, field.of, "chunk") if "chunk" in axes_of(draft, field.of) else ""
-        )
+        chunks = sweep_values(draft.values_of("chunk") if "chunk" in draft.axes else "")
         if len(words) < (1 if chunks == (ONE,) else 2):
-            return Refusal(
-                code=RefusalCode.TOO_SMALL,
-                why="an array needs at least two devices",
-                remedy="select them with Space",
+            return refuse(
+                "an array needs at least two devices", "select them with Space", code=RefusalCode.TOO_SMALL
             )
         return None
     if len(words) < 2:
         why = "one value is not a sweep" if words else "there is no value"
-        return Refusal(code=RefusalCode.INVALID, why=why, remedy="give two or more")
+        return refuse(why, "give two or more")
     again = next((word for word in words if words.count(word) > 1), "")
     if again:
-        return Refusal(code=RefusalCode.INVALID, why=f"{again} is given twice", remedy="give each value once")
-    return _refuse_axis(draft, field.of, field.axis, words)
+        return refuse(f"{again} is given twice", "give each value once")
+    return _refuse_axis(draft, field.axis, words)
 
 
-def _refuse_axis(draft: BenchDraft, kind: FormKind, axis: str, words: tuple[str, ...]) -> Refusal | None:
+def _refuse_axis(draft: BenchDraft, axis: str, words: tuple[str, ...]) -> Refusal | None:
     if axis == "chunk":
         read_values("chunk", ",".join(words), read_chunk)
     check = _CHECKS.get(axis) if axis in {"block", "depth", "jobs"} else None
-    return check(draft, kind, ",".join(words)) if check is not None else None
+    return check(draft, ",".join(words)) if check is not None else None
 
 
 # -- texts
 
 
-def _ideal(draft: BenchDraft, kind: FormKind) -> Workload:
+def _ideal(draft: BenchDraft) -> Workload:
     """Return a valid workload, to check one value of a field in."""
-    work = work_of(draft, kind)
+    work = draft.work
     rw = work.rw if work is not None and work.rw in KINDS_OF_IO else "randread"
     return Workload(rw=rw, block_bytes=4 * KIB, size_bytes=1 << 60)
 
 
-def _refuse_block(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
+def _refuse_block(draft: BenchDraft, text: str) -> Refusal | None:
     sizes = [read_size("bs", word) for word in sweep_values(text)]
-    tried = (refuse_workload(replace(_ideal(draft, kind), block_bytes=size)) for size in sizes)
+    tried = (refuse_workload(replace(_ideal(draft), block_bytes=size)) for size in sizes)
     return next((each for each in tried if each is not None), None)
 
 
-def _refuse_size(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
-    preset = preset_of(draft, kind)
+def _refuse_size(draft: BenchDraft, text: str) -> Refusal | None:
+    preset = draft.chosen_preset
     if not text:
-        return (
-            None
-            if preset is not None
-            else Refusal(code=RefusalCode.INVALID, why="no size is given", remedy="give one: 500m, 4g")
-        )
-    words = sweep_values(values_of(draft, kind, "block") if "block" in axes_of(draft, kind) else draft.block)
+        return None if preset is not None else refuse("no size is given", "give one: 500m, 4g")
+    words = sweep_values(draft.values_of("block"))
     blocks = [found for word in words if (found := parse_size(word))]
     if not words and preset is not None:
         blocks = list(preset.blocks)
     block = max((each for each in blocks if each % 512 == 0), default=4 * KIB)
     return refuse_workload(
-        replace(_ideal(draft, kind), size_bytes=read_size("size", text), block_bytes=max(512, block))
+        replace(_ideal(draft), size_bytes=read_size("size", text), block_bytes=max(512, block))
     )
 
 
-def _refuse_number(option: str, attribute: str) -> Callable[[BenchDraft, FormKind, str], Refusal | None]:
+def _refuse_number(option: str, attribute: str) -> _Check:
     """Return a check of one or several numbers of a workload."""
 
-    def check(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
+    def check(draft: BenchDraft, text: str) -> Refusal | None:
         for word in sweep_values(text):
             number = read_number(option, word)
-            work = replace(_ideal(draft, kind), **{attribute: number}).with_engine_for_depth()
+            work = replace(_ideal(draft), **{attribute: number}).with_engine_for_depth()
             if refusal := refuse_workload(work):
                 return refusal
         return None
@@ -176,69 +158,67 @@ def _refuse_number(option: str, attribute: str) -> Callable[[BenchDraft, FormKin
     return check
 
 
-def _refuse_one(option: str, attribute: str) -> Callable[[BenchDraft, FormKind, str], Refusal | None]:
+def _refuse_one(option: str, attribute: str) -> _Check:
     """Return a check of one number of a workload."""
 
-    def check(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
+    def check(draft: BenchDraft, text: str) -> Refusal | None:
         if not text:
             return None
         runtime = {"runtime_s": 1} if attribute == "ramp_s" else {}
         number = read_number(option, text)
-        return refuse_workload(replace(_ideal(draft, kind), **runtime, **{attribute: number}))
+        return refuse_workload(replace(_ideal(draft), **runtime, **{attribute: number}))
 
     return check
 
 
-def _refuse_limit(name: str) -> Callable[[BenchDraft, FormKind, str], Refusal | None]:
+def _refuse_limit(name: str) -> _Check:
     """Return a check of a number that ``Request`` itself knows the limits of."""
 
-    def check(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
-        del draft, kind
+    def check(draft: BenchDraft, text: str) -> Refusal | None:
+        del draft
         return refuse_number(name, read_number(name, text)) if text else None
 
     return check
 
 
-def _refuse_places(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
-    return refuse_workload(replace(_ideal(draft, kind), distribution=text))
+def _refuse_places(draft: BenchDraft, text: str) -> Refusal | None:
+    return refuse_workload(replace(_ideal(draft), distribution=text))
 
 
-def _refuse_chunk(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
-    del draft, kind
+def _refuse_chunk(draft: BenchDraft, text: str) -> Refusal | None:
+    del draft
     if len(read_values("chunk", text, read_chunk)) > 1:
-        return Refusal(
+        return refuse(
+            "there are several chunks",
+            "give one, or choose the chunk under changes",
             code=RefusalCode.AMBIGUOUS,
-            why="there are several chunks",
-            remedy="give one, or choose the chunk under changes",
         )
     return None
 
 
-def _refuse_member(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
-    del draft, kind
+def _refuse_member(draft: BenchDraft, text: str) -> Refusal | None:
+    del draft
     if text and read_size("member_size", text) < KIB:
-        return Refusal(code=RefusalCode.TOO_SMALL, why=f"{text} is too small", remedy="give more: 10g")
+        return refuse(f"{text} is too small", "give more: 10g", code=RefusalCode.TOO_SMALL)
     return None
 
 
-def _wanted(why: str, remedy: str) -> Callable[[BenchDraft, FormKind, str], Refusal | None]:
-    def check(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
-        del draft, kind
-        return None if text else Refusal(code=RefusalCode.INVALID, why=why, remedy=remedy)
+def _wanted(why: str, remedy: str) -> _Check:
+    def check(draft: BenchDraft, text: str) -> Refusal | None:
+        del draft
+        return None if text else refuse(why, remedy)
 
     return check
 
 
-def _refuse_path(draft: BenchDraft, kind: FormKind, text: str) -> Refusal | None:
-    del kind, text
-    if directory_of(draft):
+def _refuse_path(draft: BenchDraft, text: str) -> Refusal | None:
+    del text
+    if draft.directory:
         return None
-    return Refusal(
-        code=RefusalCode.NOT_FOUND, why="no folder is given", remedy="give an existing one: /srv/bench"
-    )
+    return refuse("no folder is given", "give an existing one: /srv/bench", code=RefusalCode.NOT_FOUND)
 
 
-_CHECKS: dict[str, Callable[[BenchDraft, FormKind, str], Refusal | None]] = {
+_CHECKS: dict[str, _Check] = {
     "job": _wanted("no job file is given", "give its path"),
     "block": _refuse_block,
     "size": _refuse_size,

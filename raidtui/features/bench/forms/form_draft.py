@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import StrEnum
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.features.bench.request import sweep_values
-from raidtui.features.bench.workload import Preset, Workload, find_preset, parse_size
+from raidtui.features.bench.option_texts import parse_size
+from raidtui.features.bench.workload import Preset, Workload, find_preset
 from raidtui.view.units import KIB
 
 PRESET, JOB, OWN = "preset", "job", "own"
@@ -42,6 +41,7 @@ class BenchDraft(Struct, frozen=True, kw_only=True):
     """A form, filled in or not. "" is what is usual; what matters in one kind of form alone waits in others.
 
     Args:
+        kind: which form it is.
         what: PRESET, JOB or OWN.
         job: a job file's path.
         block, depth, jobs: one value, or several with commas.
@@ -59,6 +59,7 @@ class BenchDraft(Struct, frozen=True, kw_only=True):
         details: whether all fields are shown.
     """
 
+    kind: FormKind = FormKind.RUN
     what: str = PRESET
     preset: str = ""
     job: str = ""
@@ -98,61 +99,55 @@ class BenchDraft(Struct, frozen=True, kw_only=True):
     details: str = NO
     note: str = ""
 
+    def text(self, name: str) -> str:
+        """Return the text of a field."""
+        return self.values.get(name, "") if " " in name else str(getattr(self, name))
 
-def text_of(draft: BenchDraft, name: str) -> str:
-    """Return the text of a field."""
-    return draft.values.get(name, "") if " " in name else str(getattr(draft, name))
+    def with_text(self, name: str, text: str) -> BenchDraft:
+        """Return the draft with another text in a field."""
+        if " " in name:
+            return replace(self, values={**self.values, name: text})
+        return replace(self, **{name: text})
 
+    @property
+    def chosen_preset(self) -> Preset | None:
+        """The preset that is chosen; None where none is."""
+        if self.what in {JOB, OWN}:
+            return None
+        return find_preset(self.preset) or find_preset(_PRESETS[self.kind])
 
-def with_text(draft: BenchDraft, name: str, text: str) -> BenchDraft:
-    """Return the draft with another text in a field."""
-    if " " in name:
-        return replace(draft, values={**draft.values, name: text})
-    return replace(draft, **{name: text})
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """What differs between runs: block, chunk and so on, or a knob's name, "" for none yet."""
+        if self.kind is FormKind.RUN:
+            return ()
+        first = self.knob if self.first == KNOB else self.first
+        if self.kind is FormKind.AB or self.second == NOTHING:
+            return (first,)
+        return (first, self.knob2 if self.second == KNOB else self.second)
 
+    def values_of(self, name: str) -> str:
+        """Return the values of an axis or, where it is none, the text of that field, separated by commas."""
+        if name not in self.axes:
+            return self.text(name)
+        if self.kind is FormKind.AB:
+            return ",".join(self.text(f"{side} {name}").strip() for side in "AB")
+        return self.text(f"values {name}")
 
-def preset_of(draft: BenchDraft, kind: FormKind) -> Preset | None:
-    """Return the preset that is chosen; None where none is."""
-    if draft.what in {JOB, OWN}:
-        return None
-    return find_preset(draft.preset) or find_preset(_PRESETS[kind])
+    @property
+    def work(self) -> Workload | None:
+        """The workload that the other fields change; None of a job file."""
+        if self.what == JOB:
+            return None
+        if (preset := self.chosen_preset) is not None:
+            return preset.work
+        size = parse_size(self.size) or 1 << 50
+        return Workload(rw=self.rw, block_bytes=4 * KIB, size_bytes=size)
 
-
-def axes_of(draft: BenchDraft, kind: FormKind) -> tuple[str, ...]:
-    """Return what differs between runs: block, chunk and so on, or a knob's name, "" for none yet."""
-    if kind is FormKind.RUN:
-        return ()
-    first = draft.knob if draft.first == KNOB else draft.first
-    if kind is FormKind.AB or draft.second == NOTHING:
-        return (first,)
-    return (first, draft.knob2 if draft.second == KNOB else draft.second)
-
-
-def values_of(draft: BenchDraft, kind: FormKind, axis: str) -> str:
-    """Return the values of an axis, separated by commas."""
-    if kind is FormKind.AB:
-        return ",".join(text_of(draft, f"{side} {axis}").strip() for side in "AB")
-    return text_of(draft, f"values {axis}")
-
-
-def levels_of(draft: BenchDraft, kind: FormKind) -> tuple[str, ...]:
-    """Return the levels of the scratch arrays."""
-    return sweep_values(values_of(draft, kind, "level") if "level" in axes_of(draft, kind) else draft.level)
-
-
-def work_of(draft: BenchDraft, kind: FormKind) -> Workload | None:
-    """Return the workload that the other fields change; None of a job file."""
-    if draft.what == JOB:
-        return None
-    if (preset := preset_of(draft, kind)) is not None:
-        return preset.work
-    size = parse_size(draft.size) or 1 << 50
-    return Workload(rw=draft.rw, block_bytes=4 * KIB, size_bytes=size)
-
-
-def directory_of(draft: BenchDraft) -> str:
-    """Return the folder that is meant; "" where none is."""
-    return draft.folder if draft.folder not in {"", OTHER} else draft.path.strip()
+    @property
+    def directory(self) -> str:
+        """The folder that is meant; "" where none is."""
+        return self.folder if self.folder not in {"", OTHER} else self.path.strip()
 
 
 class FormPart(StrEnum):
@@ -179,33 +174,32 @@ class FormChoice(Struct, frozen=True, kw_only=True):
     refusal: str = ""
 
 
-class FormField(Struct, frozen=True, kw_only=True):
+class FormField(Struct, frozen=True):
     """A field of a form.
 
     Args:
-        name: as ``text_of`` takes it.
-        axis: what differs between runs, where this holds its values: depth, queue_depth; else "".
-        side: A or B, where it is one of two values of ``axis``; else "".
-        of: the form.
+        name: as ``BenchDraft.text`` takes it.
         label: a word or two.
         hint: an explanation, one or two sentences.
         picks: the choices; empty for a text field.
+        part: where in the form it is.
         several: whether more than one pick can be taken; the draft has them separated by commas.
         usual: what holds where nothing is typed, in words; "" where something must be.
         unit: of the number.
+        axis: what differs between runs, where this holds its values: depth, queue_depth; else "".
+        side: A or B, where it is one of two values of ``axis``; else "".
     """
 
     name: str
-    of: FormKind
-    part: FormPart
     label: str
     hint: str
-    axis: str = ""
-    side: str = ""
     picks: tuple[FormChoice, ...] = ()
+    part: FormPart = FormPart.WHAT
     several: bool = False
     usual: str = ""
     unit: str = ""
+    axis: str = ""
+    side: str = ""
 
     @property
     def typed(self) -> bool:
@@ -215,42 +209,6 @@ class FormField(Struct, frozen=True, kw_only=True):
     def pick(self, key: str) -> FormChoice | None:
         """Return the pick with this key."""
         return next((each for each in self.picks if each.key == key), None)
-
-
-class FieldMaker:
-    """Makes the fields of one part of a form."""
-
-    def __init__(self, of: FormKind, part: FormPart) -> None:
-        self.of = of
-        self._part = part
-
-    def __call__(
-        self,
-        name: str,
-        label: str,
-        hint: str,
-        picks: Iterable[FormChoice] = (),
-        *,
-        usual: str = "",
-        unit: str = "",
-        several: bool = False,
-        axis: str = "",
-        side: str = "",
-    ) -> FormField:
-        """Return a field, see ``FormField``."""
-        return FormField(
-            name=name,
-            axis=axis,
-            side=side,
-            of=self.of,
-            part=self._part,
-            label=label,
-            hint=hint,
-            picks=tuple(picks),
-            usual=usual,
-            unit=unit,
-            several=several,
-        )
 
 
 def choices_of(*pairs: tuple[str, str]) -> tuple[FormChoice, ...]:

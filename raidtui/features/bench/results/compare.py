@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from raidtui.features.bench.cache_figures import hit_points, percent_words
+from raidtui.features.bench.caches import hit_points, percent_words
 from raidtui.features.bench.results.comparison_verdict import (
     NoVerdict,
     Pairing,
@@ -28,7 +28,7 @@ from raidtui.features.bench.results.run_record import (
     milliseconds,
     readings_of,
 )
-from raidtui.features.bench.results.steady import WINDOW
+from raidtui.features.bench.results.run_statistics import WINDOW
 from raidtui.features.bench.schedule import array_of, labels_of, point_words
 from raidtui.view.units import joined, three_digits
 

@@ -20,7 +20,7 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.features.bench.results.block_test import (
+from raidtui.features.bench.results.run_statistics import (
     Block,
     as_part,
     effect,

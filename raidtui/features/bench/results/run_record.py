@@ -8,9 +8,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.features.bench.cache_figures import CacheReading, CacheRun, hits_of
+from raidtui.features.bench.caches import CacheReading, CacheRun, hits_of
 from raidtui.features.bench.environment import Environment
-from raidtui.features.bench.schedule import point_words
+from raidtui.features.bench.schedule import Run, point_words
 from raidtui.features.bench.surroundings import NOTHING_SEEN, SurroundingsSpan
 from raidtui.features.bench.workload import Workload
 from raidtui.view.units import three_digits
@@ -79,21 +79,17 @@ class Figures(Struct, frozen=True, kw_only=True, omit_defaults=True):
     p999_ns: int | None = None
 
 
-class RunRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One run.
+class RunRecord(Run, frozen=True, kw_only=True, omit_defaults=True):
+    """One run as it was measured.
 
     Args:
         id: its number in the history; 0 before it is kept.
         job: the benchmark's id; runs of one benchmark have the same.
-        number, repeat: its place in that benchmark, from 0.
-        point_place: which of that benchmark's points it is, from 0.
-        block, visit: where the order was drawn at random: within what (``schedule.Run``).
         at_s: epoch seconds of its start.
         title, preset, note: of the benchmark; the note can be changed.
         state: whole, partial (it has figures but did not finish) or failed (it has none).
         reason: why it is not whole.
         place: the folder, or the device's path.
-        point: what differs from the benchmark's other runs.
         work: the workload; None for a job file, whose text is ``job_file``.
         seconds: how long it was measured.
         read, write: the figures.
@@ -108,33 +104,27 @@ class RunRecord(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
 
     job: str
-    number: int
     at_s: float
     title: str
     place: str
     id: int = 0
-    repeat: int = 0
-    point_place: int = 0
-    block: int = -1
-    visit: int = -1
     preset: str = ""
     note: str = ""
     state: str = WHOLE
     reason: str = ""
-    point: dict[str, str] = {}
     work: Workload | None = None
     job_file: str = ""
     seconds: float = 0.0
     read: Figures = Figures()
     write: Figures = Figures()
     cpu_s: float | None = None
-    written: dict[str, int] = {}
+    written: dict[str, int] = msgspec.field(default_factory=dict)
     environment: Environment = Environment()
     during: SurroundingsSpan = NOTHING_SEEN
     caches: tuple[CacheRun, ...] = ()
     steady: str = ""
     unsteady: bool = False
-    remarks: tuple[str, ...] = msgspec.field(default=(), name="told")
+    remarks: tuple[str, ...] = ()
 
     @property
     def simulated(self) -> bool:
@@ -250,15 +240,18 @@ def with_hits(caches: Sequence[CacheRun], samples: Sequence[RunSample]) -> tuple
     return tuple(found)
 
 
-def encode(record: RunRecord) -> bytes:
-    """Return a record as JSON."""
-    return msgspec.json.encode(record)
+def with_new_names(data: bytes) -> bytes:
+    """Return JSON of a record, or of a line of live samples, with the names of today.
+
+    In an earlier version ``remarks`` were ``told``, and ``surroundings`` were ``around``.
+    """
+    return data.replace(b'"told":', b'"remarks":').replace(b'{"around":', b'{"surroundings":')
 
 
 def decode(data: bytes) -> RunRecord:
-    """Return a record.
+    """Return a record, also of an earlier version.
 
     Raises:
         msgspec.DecodeError: it is not a run.
     """
-    return msgspec.json.decode(data, type=RunRecord)
+    return msgspec.json.decode(with_new_names(data), type=RunRecord)

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.features.bench.results.run_record import RunRecord, RunSample, decode, encode
+from raidtui.features.bench.results.run_record import RunRecord, RunSample, decode
 from raidtui.jobs.journal import journal_path
 from raidtui.jobs.state_files import Database
 
@@ -30,6 +31,13 @@ _MAKE = (
 
 class ResultsError(Exception):
     """The history cannot be read or written; the message says why, and what to do."""
+
+
+class BenchHistory(Struct, frozen=True, kw_only=True):
+    """All runs that are kept, the oldest first, or why they cannot be read."""
+
+    records: tuple[RunRecord, ...] = ()
+    trouble: str = ""
 
 
 def results_path() -> Path:
@@ -69,7 +77,7 @@ class Results(Database):
             record.number,
             record.at_s,
             record.note,
-            encode(record),
+            msgspec.json.encode(record),
             packed,
             zlib.compress(raw),
         )
@@ -88,7 +96,7 @@ class Results(Database):
             ResultsError: the file cannot be written.
         """
         with self.writing() as file:
-            file.execute("UPDATE run SET record = ? WHERE id = ?", (encode(record), record.id))
+            file.execute("UPDATE run SET record = ? WHERE id = ?", (msgspec.json.encode(record), record.id))
 
     def runs(self, *words: str) -> tuple[RunRecord, ...]:
         """Return the runs that match all words, oldest first; without words, all.

@@ -1,42 +1,31 @@
-"""Benchmarks as jobs: start one, follow it, and undo the changes of an interrupted one."""
+"""Benchmarks as jobs: start one, follow it whoever started it, undo the changes of an interrupted one."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from raidtui.features.bench.results.run_record import NOT_STEADY
+from raidtui.features.bench.estimate import expected_runs
+from raidtui.features.bench.results.run_record import NOT_STEADY, RunSample
+from raidtui.features.bench.results.run_store import BenchHistory, Results, ResultsError, results_path
+from raidtui.features.bench.run.bench_progress import BenchProgress, News, read_live, with_news
 from raidtui.features.bench.run.bench_worker import BenchWorker, schedule_of
 from raidtui.features.bench.run.changes import left_behind, title_of
-from raidtui.features.bench.run.live_file import Line, read_live
 from raidtui.features.bench.schedule import Schedule, encode_schedule
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.job_kinds import SCHEDULE_FILE
 from raidtui.jobs.lock import JobError
-from raidtui.jobs.spawn import follow, refuse_busy, start_new, start_worker
+from raidtui.jobs.spawn import cancel, follow, refuse_busy, start_new, start_worker
 from raidtui.jobs.states import entry_text
 from raidtui.jobs.store import Job, all_jobs, find_job, jobs_folder
 from raidtui.model.plan import Plan
 
+_BEGIN_S = 20.0
 _OVER = frozenset({"done", "failed", "cancelled", "rolled back"})
-
-
-class News(Struct, frozen=True, kw_only=True):
-    """What a benchmark has noted since it was last read.
-
-    Args:
-        entries: of its journal.
-        lines: of its live samples.
-        offset: where to read the live samples from next time.
-        state: as ``Job.state``.
-    """
-
-    entries: tuple[Mapping[str, Any], ...]
-    lines: tuple[Line, ...]
-    offset: int
-    state: str
 
 
 def begin(root: HostReader, schedule: Schedule) -> Job:
@@ -244,3 +233,130 @@ def entry_words(entry: Mapping[str, Any]) -> str:
 def _place(entry: Mapping[str, Any]) -> str:
     run, of = entry.get("run"), entry.get("of")
     return f"{run + 1:>4} of {of:<3}" if isinstance(run, int) and isinstance(of, int) else ""
+
+
+class ProgressWatcher:
+    """Follows the newest benchmark. Not thread-safe."""
+
+    def __init__(self) -> None:
+        self._job: Job | None = None
+        self._seen = 0
+        self._offset = 0
+        self._found_s = self._heard_s = 0.0
+        self._progress: BenchProgress | None = None
+
+    def look(self) -> BenchProgress | None:
+        """Return the newest benchmark as it is now; None if there is no benchmark."""
+        if self._progress is None or self._progress.state != "running":
+            self._find()
+        if self._job is None or self._progress is None:
+            return None
+        found = news(self._job, self._seen, self._offset)
+        self._seen += len(found.entries)
+        self._offset = found.offset
+        now_s = time.monotonic()
+        if found.entries or found.lines or found.state != "running":
+            self._heard_s = now_s
+        self._progress = replace(with_news(self._progress, found), unheard_s=now_s - self._heard_s)
+        if found.state == "made" and now_s - self._found_s > _BEGIN_S:
+            self._progress = replace(self._progress, state="not begun", reason="its worker never started")
+        return self._progress
+
+    def _find(self) -> None:
+        jobs = bench_jobs()
+        if not jobs:
+            self._job = self._progress = None
+        elif self._job is None or self._job.id != jobs[-1].id:
+            self._job, self._seen, self._offset = jobs[-1], 0, 0
+            self._progress, self._found_s = _unseen(jobs[-1]), time.monotonic()
+            self._heard_s = self._found_s
+
+
+def _unseen(job: Job) -> BenchProgress:
+    """Return the state of a benchmark before anything of it was read."""
+    try:
+        schedule = schedule_of(job)
+    except JobError as error:  # of another version, or damaged
+        return BenchProgress(job=job.id, title="", place="", of=0, reason=str(error))
+    return BenchProgress(
+        job=job.id,
+        title=schedule.title,
+        place=schedule.place.words,
+        of=len(schedule.runs()),
+        open_end=schedule.conditions.steady,
+        expected=expected_runs(schedule),
+    )
+
+
+class LiveBench:
+    """The benchmarks of this machine, as the screen uses them. Not thread-safe.
+
+    Args:
+        root: the host.
+    """
+
+    PREFIX, ENDS = "", "it continues when you leave raidtui"
+
+    def __init__(self, root: HostReader) -> None:
+        self._root = root
+        self.look = ProgressWatcher().look
+
+    def history(self) -> BenchHistory:
+        """Return the runs that are kept. Reading them does not create the file."""
+        if not results_path().exists():
+            return BenchHistory()
+        try:
+            with Results() as results:
+                return BenchHistory(records=results.runs())
+        except ResultsError as error:
+            return BenchHistory(trouble=str(error))
+
+    def samples(self, runs: Sequence[int]) -> Mapping[int, Sequence[RunSample]]:
+        """Return the samples of runs, by their numbers.
+
+        Raises:
+            ResultsError: the history cannot be read.
+        """
+        with Results() as results:
+            return {run: results.samples(run) for run in runs}
+
+    def begin(self, schedule: Schedule) -> str:
+        """Start a benchmark; return why it could not be started, or ""."""
+        if interrupted():
+            return "a benchmark was interrupted in the meantime: R puts back what it changed"
+        try:
+            begin(self._root, schedule)
+        except JobError as error:
+            return str(error)
+        return ""
+
+    def stop(self, job: str) -> str:
+        """Stop a benchmark; return why that failed, or ""."""
+        try:
+            cancel(find_bench(job))
+        except JobError as error:
+            return str(error)
+        return ""
+
+    def interrupted(self) -> tuple[str, ...]:
+        """Return the titles of the interrupted benchmarks that left changes."""
+        return tuple(f"{bench_title(job)} ({job.id})" for job in interrupted())
+
+    def restore(self) -> tuple[Sequence[Restored], str]:
+        """Put back what interrupted benchmarks left; return the outcomes, and why it failed, or ""."""
+        try:
+            return settle_apart(), ""
+        except JobError as error:
+            return (), str(error)
+
+    def change(self, runs: Sequence[int], note: str | None) -> str:
+        """Set the note of runs, or without a note delete them; return what went wrong, or ""."""
+        try:
+            with Results() as results:
+                if note is None:
+                    results.delete(runs)
+                else:
+                    results.set_note(runs, note)
+        except ResultsError as error:
+            return str(error)
+        return ""

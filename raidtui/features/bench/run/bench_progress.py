@@ -1,28 +1,112 @@
-"""Follow the newest benchmark, whoever started it: its state, its last figures, and how it ended."""
+"""How a benchmark goes on: the live samples in its folder, and the progress that they and its journal tell.
+
+The live samples are JSON lines, written by the worker and read by those that follow it: the record of a run
+as it starts, then its samples, and between them its surroundings. They are not synced: they survive when the
+worker is killed, and do not disturb the measurement.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.features.bench.estimate import ExpectedRuns, RunsDone, RunTime, expected_runs, time_left
-from raidtui.features.bench.results.run_record import RunRecord, RunSample
-from raidtui.features.bench.run.bench_jobs import News, bench_jobs, news
-from raidtui.features.bench.run.bench_worker import schedule_of
-from raidtui.features.bench.run.live_file import Line
+from raidtui.features.bench.estimate import ExpectedRuns, RunTime, time_left
+from raidtui.features.bench.results.run_record import RunRecord, RunSample, with_new_names
 from raidtui.features.bench.surroundings import Surroundings
-from raidtui.jobs.lock import JobError
+from raidtui.jobs.state_files import append_to
 from raidtui.jobs.states import FINAL
-from raidtui.jobs.store import Job
 
 _WORKS = frozenset({"made", "running"})
-_BEGIN_S = 20.0
 _SILENT_S = 5.0
 """How long fio may report nothing, which it does four times a second, before that is mentioned."""
+
+
+NAME = "live.jsonl"
+
+
+class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One line: a run that starts, or a sample or the surroundings of the run before it."""
+
+    begins: RunRecord | None = None
+    sample: RunSample | None = None
+    surroundings: Surroundings | None = None
+
+
+class LiveFile:
+    """Appends to the file; errors are ignored.
+
+    Args:
+        folder: the benchmark's.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / NAME
+        self._file = append_to(self._path)
+
+    def write(self, line: Line) -> None:
+        """Write a line; threads may do so at the same time."""
+        with contextlib.suppress(OSError):
+            self._file.write(msgspec.json.encode(line) + b"\n")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def read_live(folder: Path, offset: int = 0) -> tuple[list[Line], int]:
+    """Return the lines from an offset on, and the offset for the next call.
+
+    A last line without a newline is left for the next call; a damaged line is skipped.
+    """
+    try:
+        with (folder / NAME).open("rb") as file:
+            file.seek(offset)
+            data = file.read()
+    except OSError:
+        return [], offset
+    whole = data[: data.rfind(b"\n") + 1]
+    found = []
+    for text in whole.split(b"\n"):
+        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
+            found.append(msgspec.json.decode(with_new_names(text), type=Line))
+    return found, offset + len(whole)
+
+
+def last_run(lines: Sequence[Line]) -> tuple[RunRecord | None, list[RunSample], list[Surroundings]]:
+    """Return the last run that was started, and its samples and surroundings since fio reset its counters."""
+    record: RunRecord | None = None
+    samples: list[RunSample] = []
+    seen: list[Surroundings] = []
+    for line in lines:
+        if line.begins is not None or (line.sample is not None and line.sample.anew):
+            record, samples, seen = line.begins or record, [], []
+        if line.sample is not None:
+            samples.append(line.sample)
+        if line.surroundings is not None:
+            seen.append(line.surroundings)
+    return record, samples, seen
+
+
+class News(Struct, frozen=True, kw_only=True):
+    """What a benchmark has noted since it was last read.
+
+    Args:
+        entries: of its journal.
+        lines: of its live samples.
+        offset: where to read the live samples from next time.
+        state: as ``Job.state``.
+    """
+
+    entries: tuple[Mapping[str, Any], ...]
+    lines: tuple[Line, ...]
+    offset: int
+    state: str
 
 
 class BenchProgress(Struct, frozen=True, kw_only=True):
@@ -95,11 +179,11 @@ class BenchProgress(Struct, frozen=True, kw_only=True):
             return None
         spent_s = (self.last_s or 0.0) - (self.first_s or 0.0) if self.ended else 0.0
         at_s = self.ramp_s + (self.samples[-1].t_s if self.samples else 0.0)
-        done = RunsDone(ended=self.ended, spent_s=max(0.0, spent_s), at=self.run or 0, at_s=at_s)
-        return time_left(self.expected, done)
+        spent_s = max(0.0, spent_s)
+        return time_left(self.expected, ended=self.ended, spent_s=spent_s, at=self.run or 0, at_s=at_s)
 
 
-def follow(before: BenchProgress, found: News) -> BenchProgress:
+def with_news(before: BenchProgress, found: News) -> BenchProgress:
     """Return the state after further entries. Pure."""
     after = before
     for entry in found.entries:
@@ -156,56 +240,3 @@ def _with_line(progress: BenchProgress, line: Line) -> BenchProgress:
             )
         progress = replace(progress, samples=(*progress.samples, line.sample), behind_s=0.0)
     return progress
-
-
-class ProgressWatcher:
-    """Follows the newest benchmark. Not thread-safe."""
-
-    def __init__(self) -> None:
-        self._job: Job | None = None
-        self._seen = 0
-        self._offset = 0
-        self._found_s = self._heard_s = 0.0
-        self._progress: BenchProgress | None = None
-
-    def look(self) -> BenchProgress | None:
-        """Return the newest benchmark as it is now; None if there is no benchmark."""
-        if self._progress is None or self._progress.state != "running":
-            self._find()
-        if self._job is None or self._progress is None:
-            return None
-        found = news(self._job, self._seen, self._offset)
-        self._seen += len(found.entries)
-        self._offset = found.offset
-        now_s = time.monotonic()
-        if found.entries or found.lines or found.state != "running":
-            self._heard_s = now_s
-        self._progress = replace(follow(self._progress, found), unheard_s=now_s - self._heard_s)
-        if found.state == "made" and now_s - self._found_s > _BEGIN_S:
-            self._progress = replace(self._progress, state="not begun", reason="its worker never started")
-        return self._progress
-
-    def _find(self) -> None:
-        jobs = bench_jobs()
-        if not jobs:
-            self._job = self._progress = None
-        elif self._job is None or self._job.id != jobs[-1].id:
-            self._job, self._seen, self._offset = jobs[-1], 0, 0
-            self._progress, self._found_s = _unseen(jobs[-1]), time.monotonic()
-            self._heard_s = self._found_s
-
-
-def _unseen(job: Job) -> BenchProgress:
-    """Return the state of a benchmark before anything of it was read."""
-    try:
-        schedule = schedule_of(job)
-    except JobError as error:  # of another version, or damaged
-        return BenchProgress(job=job.id, title="", place="", of=0, reason=str(error))
-    return BenchProgress(
-        job=job.id,
-        title=schedule.title,
-        place=schedule.place.words,
-        of=len(schedule.runs()),
-        open_end=schedule.conditions.steady,
-        expected=expected_runs(schedule),
-    )

@@ -7,40 +7,38 @@ made. A benchmark that is killed leaves figures up to its last sample; the next 
 from __future__ import annotations
 
 import contextlib
-import signal
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from types import FrameType
 
 from msgspec.structs import replace
 
-from raidtui.features.bench.environment import Wear, read_wear, with_wear
+from raidtui.features.bench.caches import CacheWatch
+from raidtui.features.bench.environment import Wear, noise, read_wear, with_wear
 from raidtui.features.bench.jobfile import judge_job_file
 from raidtui.features.bench.place import Place
 from raidtui.features.bench.results.run_record import NOT_STEADY, WHOLE, RunRecord, RunSample
+from raidtui.features.bench.results.run_statistics import steadiness
 from raidtui.features.bench.results.run_store import Results, ResultsError
-from raidtui.features.bench.results.steady import steadiness
-from raidtui.features.bench.run.cache_watch import CacheWatch
+from raidtui.features.bench.run.bench_progress import Line, LiveFile, last_run, read_live
 from raidtui.features.bench.run.changes import ChangeError, Changes, StuckError
 from raidtui.features.bench.run.fio_process import read_fio_version
-from raidtui.features.bench.run.live_file import LiveFile, last_run, read_live, surroundings_of_last
 from raidtui.features.bench.run.measure import begun_record, measure, partial_record
-from raidtui.features.bench.run.quiet import noise
 from raidtui.features.bench.run.stage import Stage, StageError
 from raidtui.features.bench.schedule import Run, Schedule, decode_schedule, point_words
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.job_kinds import SCHEDULE_FILE
 from raidtui.jobs.lock import JobError, only_worker
+from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job
-from raidtui.jobs.worker import CostMeasure, status_of
+from raidtui.jobs.worker import CostMeasure, JobWorker, status_of
 from raidtui.model.plan import Refusal
 from raidtui.view.units import counted
 
 Measuring = Callable[[Schedule], CostMeasure]
 
 
-class BenchWorker:
+class BenchWorker(JobWorker):
     """Works on one benchmark.
 
     Args:
@@ -50,13 +48,11 @@ class BenchWorker:
     """
 
     def __init__(self, root: HostReader, job: Job, measuring: Measuring | None = None) -> None:
-        self._root = root
-        self._job = job
+        super().__init__(root, job)
         self._measuring = measuring
-        self._asked = False
         self._fio = ""
 
-    def work(self) -> str:
+    def work(self) -> JobState:
         """Do the remaining runs; return the final state: done, failed, cancelled or stuck.
 
         Raises:
@@ -66,20 +62,20 @@ class BenchWorker:
             self._listen()
             schedule = schedule_of(self._job)
             self._job.keep_room()
-            self._asked |= self._job.note_work()
+            self._cancelled |= self._job.note_work()
             stage = Stage(self._root, self._job, schedule, self._stopped)
             cost = self._measuring(schedule) if self._measuring is not None and schedule.place.disks else None
             if cost is not None:
                 cost.before()
             state, reason = self._guarded(lambda: self._go_through(schedule, stage))
-            ended, trouble = self._guarded(lambda: self._close(stage))
+            ended, trouble = self._guarded(stage.close)
             if cost is not None and (words := cost.after()):
                 self._job.note(event="cost", text=words)
-            if ended != "done":
+            if ended != JobState.DONE:
                 state, reason = ended, "; ".join(text for text in (reason, trouble) if text)
-            return self._end(state, reason)
+            return self._end(state, reason=reason)
 
-    def put_back(self, *, settle: bool = False) -> str:
+    def put_back(self, *, settle: bool = False) -> JobState:
         """Put back what an earlier worker left, keep its results so far, and return the final state.
 
         Args:
@@ -97,19 +93,19 @@ class BenchWorker:
             self._job.note_work(back=True)
             stage = Stage(self._root, self._job, schedule, self._stopped)
             state, reason = self._guarded(self._keep_rest)
-            ended, trouble = self._guarded(lambda: self._take_back(stage))
-            if ended == "stuck" or state == "done":
+            ended, trouble = self._guarded(stage.leave)
+            if ended == JobState.STUCK or state == JobState.DONE:
                 state, reason = ended, trouble
-            return self._end("rolled back" if state == "done" else state, reason)
+            return self._end(JobState.ROLLED_BACK if state == JobState.DONE else state, reason=reason)
 
-    def _settle(self) -> str:
+    def _settle(self) -> JobState:
         """Undo what is possible, note the rest, and end in any case."""
         with contextlib.suppress(JobError):  # a journal that takes one line more is all that this needs
             self._job.keep_room()
         self._job.note_work(back=True)
         left: list[str] = []
 
-        def rest() -> tuple[str, str]:
+        def rest() -> None:
             try:
                 stage = Stage(self._root, self._job, schedule_of(self._job), self._stopped)
             except JobError as error:
@@ -120,39 +116,29 @@ class BenchWorker:
             else:
                 left.extend(stage.take_back_rest(settle=True))
                 left.extend(why for why in (stage.remove_folder(),) if why)
-            return "done", ""
 
         kept, why = self._guarded(self._keep_rest)
         ended, trouble = self._guarded(rest)
-        left += [f"its results so far are not kept: {why}"] if kept != "done" else []
-        left += [trouble] if ended != "done" else []
+        left += [f"its results so far are not kept: {why}"] if kept != JobState.DONE else []
+        left += [trouble] if ended != JobState.DONE else []
         for text in left:
             self._job.note(event="left", text=text)
         if left:
-            return self._end("failed", f"not put back: {'; '.join(left)}")
-        return self._end("rolled back", "")
+            return self._end(JobState.FAILED, reason=f"not put back: {'; '.join(left)}")
+        return self._end(JobState.ROLLED_BACK, reason="")
 
-    def _take_back(self, stage: Stage) -> tuple[str, str]:
-        stage.take_back_rest()
-        stage.remove_folder()
-        return "done", ""
-
-    def _close(self, stage: Stage) -> tuple[str, str]:
-        stage.close()
-        return "done", ""
-
-    def _guarded(self, part: Callable[[], tuple[str, str]]) -> tuple[str, str]:
-        """Carry out a part; return (state, reason), also where it raises."""
+    def _guarded(self, part: Callable[[], tuple[JobState, str] | None]) -> tuple[JobState, str]:
+        """Carry out a part; return (state, reason), also where it raises; of one that returns None done."""
         try:
-            return part()
+            return part() or (JobState.DONE, "")
         except StuckError as error:
-            return "stuck", str(error)
+            return JobState.STUCK, str(error)
         except (StageError, ChangeError, ResultsError, JobError) as error:
-            return "failed", str(error)
+            return JobState.FAILED, str(error)
         except OSError as error:
-            return "failed", f"{error.filename or 'fio'}: {error.strerror}"
+            return JobState.FAILED, f"{error.filename or 'fio'}: {error.strerror}"
 
-    def _go_through(self, schedule: Schedule, stage: Stage) -> tuple[str, str]:
+    def _go_through(self, schedule: Schedule, stage: Stage) -> tuple[JobState, str]:
         self._keep_rest()
         schedule = _judged(schedule)
         stage.open()
@@ -165,7 +151,9 @@ class BenchWorker:
                 self._add_wear(results, before, read_wear(self._root, schedule.place.disks))
         return state, reason
 
-    def _runs(self, schedule: Schedule, stage: Stage, results: Results, live: LiveFile) -> tuple[str, str]:
+    def _runs(
+        self, schedule: Schedule, stage: Stage, results: Results, live: LiveFile
+    ) -> tuple[JobState, str]:
         kept = {record.number: record for record in results.of_job(self._job.id) if record.state == WHOLE}
         runs = schedule.runs()
         rounds: dict[str, list[float]] = {}
@@ -177,11 +165,11 @@ class BenchWorker:
             if run.number in kept:
                 series.append(kept[run.number].iops)
                 continue
-            if self._asked:
-                return "cancelled", f"stopped before run {run.number + 1} of {len(runs)}"
+            if self._cancelled:
+                return JobState.CANCELLED, f"stopped before run {run.number + 1} of {len(runs)}"
             place = stage.set_for(run)
-            if self._asked:
-                return "cancelled", f"stopped before run {run.number + 1} of {len(runs)}"
+            if self._cancelled:
+                return JobState.CANCELLED, f"stopped before run {run.number + 1} of {len(runs)}"
             record = self._measure(schedule, stage, run, place, live)
             series.append(record[0].iops)
             steady = steadiness(series)
@@ -193,9 +181,9 @@ class BenchWorker:
                 self._mark_steady(results, run.point)
             self._note_run(made)
             if made.state != WHOLE:
-                asked = "cancelled" if self._asked else "failed"
+                asked = JobState.CANCELLED if self._cancelled else JobState.FAILED
                 return asked, f"run {run.number + 1} of {len(runs)}: {made.reason}"
-        return _ended(rounds) if schedule.conditions.steady else ("done", "")
+        return _ended(rounds) if schedule.conditions.steady else (JobState.DONE, "")
 
     def _mark_steady(self, results: Results, point: dict[str, str]) -> None:
         """Mark all rounds of a point as steady once the last five are."""
@@ -216,7 +204,7 @@ class BenchWorker:
             self._job.note(event="output", text=remarks)
             record = replace(record, remarks=(*record.remarks, remarks))
         self._job.note(event="run", run=run.number, of=len(schedule.runs()), words=record.words)
-        live.begin(record)
+        live.write(Line(begins=record))
         work, file = record.work, schedule.job_file
         files = (
             work.size_bytes if work is not None else 0,
@@ -231,8 +219,7 @@ class BenchWorker:
             stage.folder,
             sandbox=sandbox,
             watch=watch,
-            add=live.add,
-            add_surroundings=live.add_surroundings,
+            live=live.write,
             stopped=self._stopped,
         )
 
@@ -249,42 +236,25 @@ class BenchWorker:
             **({"reason": record.reason} if record.reason else {}),
         )
 
-    def _keep_rest(self) -> tuple[str, str]:
+    def _keep_rest(self) -> None:
         """Keep the run during which an earlier worker was killed, from its samples."""
         lines, _ = read_live(self._job.folder)
-        record, samples = last_run(lines)
+        record, samples, seen = last_run(lines)
         if record is None or not samples:
-            return "done", ""
+            return
         with Results() as results:
             if any(each.number == record.number for each in results.of_job(self._job.id)):
-                return "done", ""
-            made = partial_record(record, samples, surroundings_of_last(lines))
+                return
+            made = partial_record(record, samples, seen)
             results.add(made, samples)
         self._note_run(made)
-        return "done", ""
 
     def _add_wear(self, results: Results, before: dict[str, Wear], after: dict[str, Wear]) -> None:
         for record in results.of_job(self._job.id):
             results.update(replace(record, environment=with_wear(record.environment, before, after)))
 
-    def _end(self, state: str, reason: str) -> str:
-        self._job.note(event=state, **({"reason": reason} if reason else {}))
-        if state in {"done", "rolled back"}:
-            self._job.give_room_up()
-        return state
-
     def _stopped(self) -> bool:
-        return self._asked
-
-    def _listen(self) -> None:
-        """Ignore a lost terminal; at SIGTERM, end and keep the results so far."""
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, self._ask)
-
-    def _ask(self, number: int, frame: FrameType | None) -> None:
-        del number, frame
-        self._asked = True
+        return self._cancelled
 
 
 def _judged(schedule: Schedule) -> Schedule:
@@ -301,14 +271,14 @@ def _judged(schedule: Schedule) -> Schedule:
     return replace(schedule, job_file=file)
 
 
-def _ended(rounds: dict[str, list[float]]) -> tuple[str, str]:
+def _ended(rounds: dict[str, list[float]]) -> tuple[JobState, str]:
     """Return the final state of rounds that run until they are steady: failed where some never are."""
     never = [
         f"{point + ': ' if point else ''}after {counted(len(values), 'round')}, {found.numbers}"
         for point, values in rounds.items()
         if not (found := steadiness(values)).steady
     ]
-    return ("failed", f"{NOT_STEADY}: {'; '.join(never)}") if never else ("done", "")
+    return (JobState.FAILED, f"{NOT_STEADY}: {'; '.join(never)}") if never else (JobState.DONE, "")
 
 
 def schedule_of(job: Job) -> Schedule:
@@ -335,4 +305,4 @@ def bench_on(
     job = Job(folder)
     worker = BenchWorker(root, job, measuring)
     work = partial(worker.put_back, settle=settle) if back else worker.work
-    return status_of(job, work, "rolled back" if back else "done")
+    return status_of(job, work, JobState.ROLLED_BACK if back else JobState.DONE)

@@ -17,6 +17,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from raidtui.features.bench.option_texts import refuse
 from raidtui.features.bench.results.run_record import RunSample
 from raidtui.features.bench.run.fio_stream import Dump, Meter, StreamParser
 from raidtui.host.readers.host_reader import HostReader
@@ -242,10 +243,10 @@ def refuse_fio(answer: Answer[tuple[int, ...]]) -> Refusal | None:
     version = answer.value or ()
     if version < LEAST:
         have, want = (".".join(map(str, each)) for each in (version, LEAST))
-        return Refusal(
+        return refuse(
+            f"fio {have} is too old: its status output has no latencies in nanoseconds",
+            f"install fio {want} or newer",
             code=RefusalCode.NO_TOOL,
-            why=f"fio {have} is too old: its status output has no latencies in nanoseconds",
-            remedy=f"install fio {want} or newer",
         )
     return None
 

@@ -1,17 +1,21 @@
-"""One run: its record at the start, fio, and its record at the end."""
+"""One run: its record at the start, fio, what is read meanwhile, and its record at the end."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import signal
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Generic, Self, TypeVar
 
+from msgspec import structs
 from msgspec.structs import replace
 
-from raidtui.features.bench.cache_figures import CacheReading
+from raidtui.features.bench.caches import CacheReading, CacheWatch
 from raidtui.features.bench.environment import read_environment
 from raidtui.features.bench.estimate import measured_bytes
 from raidtui.features.bench.place import Place
@@ -24,10 +28,9 @@ from raidtui.features.bench.results.run_record import (
     from_samples,
     with_hits,
 )
-from raidtui.features.bench.run.cache_watch import CacheWatch
+from raidtui.features.bench.run.bench_progress import Line
 from raidtui.features.bench.run.fio_process import FioEnd, fio_argv, fio_trouble, run_fio
 from raidtui.features.bench.run.fio_stream import figures
-from raidtui.features.bench.run.lookout import Lookout
 from raidtui.features.bench.schedule import Run, Schedule
 from raidtui.features.bench.surroundings import Surroundings, SurroundingsReader, array_changes, span_of
 from raidtui.features.bench.workload import workload_options
@@ -40,28 +43,30 @@ _RAMP = ", during its ramp time: nothing was measured"
 
 
 def begun_record(
-    root: HostReader, job: str, schedule: Schedule, run: Run, *, place: Place, fio: str, watch: CacheWatch
+    root: HostReader,
+    job: str,
+    schedule: Schedule,
+    run: Run,
+    *,
+    place: Place,
+    fio: str,
+    watch: CacheWatch | None = None,
 ) -> RunRecord:
     """Return the record of a run that starts now, with its environment and the caches below."""
     work = schedule.work_at(run.point)
     return RunRecord(
+        **structs.asdict(run),
         job=job,
-        number=run.number,
-        repeat=run.repeat,
-        point_place=run.place,
-        block=run.block,
-        visit=run.visit,
-        at_s=time.time(),
+        at_s=root.now_s(),
         title=schedule.title,
         preset=schedule.preset,
         note=schedule.note,
         place=place.words,
-        point=run.point,
         work=work,
         job_file=schedule.job_file.text if schedule.job_file is not None else "",
         unsteady=schedule.conditions.steady,  # until five rounds are steady
         environment=read_environment(root, place, fio),
-        caches=watch.begin(work.total_bytes if work is not None else 0),
+        caches=watch.begin(work.total_bytes if work is not None else 0) if watch is not None else (),
     )
 
 
@@ -73,8 +78,7 @@ def measure(
     *,
     sandbox: Sandbox,
     watch: CacheWatch,
-    add: Callable[[RunSample], None],
-    add_surroundings: Callable[[Surroundings], None],
+    live: Callable[[Line], None],
     stopped: Callable[[], bool],
 ) -> tuple[RunRecord, list[RunSample], bytes]:
     """Run fio once; return the finished record, the samples, and fio's own JSON.
@@ -86,8 +90,7 @@ def measure(
         folder: where its files are.
         sandbox: what fio may do.
         watch: of the caches below, which the record has.
-        add: called with new samples.
-        add_surroundings: likewise what surrounds the run; called in another thread.
+        live: called with new samples, and in another thread with what surrounds the run.
         stopped: whether it shall end.
 
     Raises:
@@ -96,7 +99,7 @@ def measure(
     samples: list[RunSample] = []
     arrays = record.environment.arrays
     reader = SurroundingsReader(root, place, {array.name: array.label for array in arrays})
-    lookout = Lookout(reader.read, add_surroundings)
+    lookout = Lookout(reader.read, lambda found: live(Line(surroundings=found)))
     caches = _CacheLook(watch, place)
 
     def take(sample: RunSample) -> None:
@@ -105,7 +108,7 @@ def measure(
         sample = caches.sampled(sample)
         samples.append(sample)
         lookout.sampled(sample)
-        add(sample)
+        live(Line(sample=sample))
 
     before = _written_sectors(root, place)
     with contextlib.ExitStack() as looking:
@@ -260,3 +263,80 @@ def _argv(record: RunRecord, place: Place) -> tuple[str, ...]:
 def _written_sectors(root: HostReader, place: Place) -> dict[str, int]:
     names = (*place.members, *(name for name in place.disks if name not in place.members))
     return {name: io.written_sectors for name, io in read_io(root, names).items()}
+
+
+T = TypeVar("T")
+FIRST_S = 0.3  # before that processors and disks are as they were at rest
+EACH_S = 1.0
+_JOIN_S = 1.0
+
+
+class Lookout(Generic[T]):
+    """Reads something again and again within a ``with``, in a thread; after its end nothing is passed on.
+
+    Args:
+        read: returns what it is at so many seconds of the run.
+        notify: called with each reading.
+        clock: monotonic seconds.
+        eager: whether it reads at once, too, where fio has reset its counters.
+
+    Attributes:
+        seen: the readings since fio last reset its counters.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[float], T],
+        notify: Callable[[T], None],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        eager: bool = False,
+    ) -> None:
+        self._read = read
+        self._notify = notify
+        self._clock = clock
+        self._began_s = 0.0
+        self._eager = eager
+        self._over = threading.Event()
+        self._woken = threading.Event()
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._look, name="lookout", daemon=True)
+        self.seen: list[T] = []
+
+    def __enter__(self) -> Self:
+        self._began_s = self._clock()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._over.set()
+        self._woken.set()
+        # A disk that does not answer keeps nobody: what it says then is thrown away.
+        self._thread.join(_JOIN_S)
+
+    def sampled(self, sample: RunSample) -> None:
+        """Follow the clock of fio's samples; readings from before a reset are not part of the run."""
+        with self._lock:
+            self._began_s = self._clock() - sample.t_s
+            if sample.anew:
+                self.seen.clear()
+        if sample.anew and self._eager:
+            self._woken.set()
+
+    def _look(self) -> None:
+        # Signals are for the main thread, which holds them back while something is changed.
+        signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+        pause = FIRST_S
+        while True:
+            self._woken.wait(pause)
+            self._woken.clear()
+            if self._over.is_set():
+                return
+            found = self._read(round(max(0.0, self._clock() - self._began_s), 3))
+            with self._lock:
+                if self._over.is_set():
+                    return
+                self.seen.append(found)
+                self._notify(found)
+            pause = EACH_S

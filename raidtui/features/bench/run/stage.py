@@ -171,6 +171,15 @@ class Stage:
         finally:
             self.remove_folder()
 
+    def leave(self) -> None:
+        """Undo what an earlier worker left, and remove the folder.
+
+        Raises:
+            ChangeError: a change cannot be undone.
+        """
+        self.take_back_rest()
+        self.remove_folder()
+
     def remove_folder(self) -> str:
         """Remove the folder if this job created it; return why it still exists, or ""."""
         ours = str(self.folder) in self._made_folders() and not self.folder.is_symlink()

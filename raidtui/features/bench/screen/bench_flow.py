@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from raidtui.features.bench.forms.form_draft import BenchDraft, FormKind
+from raidtui.features.bench.forms.form_draft import BenchDraft
 from raidtui.features.bench.results.compare import series_of
 from raidtui.features.bench.results.run_record import RunRecord
 from raidtui.features.bench.results.run_store import ResultsError
@@ -43,11 +43,10 @@ class BenchFlow:
         self._shell = shell
         self._snapshot = snapshot
 
-    async def begin(self, kind: FormKind, draft: BenchDraft, array: str = "") -> tuple[BenchDraft, bool]:
+    async def begin(self, draft: BenchDraft, array: str = "") -> tuple[BenchDraft, bool]:
         """Fill in a form, review the benchmark, and start it.
 
         Args:
-            kind: which form.
             draft: its contents at first.
             array: the title of an array; a folder on it is the default.
 
@@ -59,14 +58,14 @@ class BenchFlow:
         if not await self.restore(first=True):
             return draft, False
         read = self._session.known(self._snapshot)
-        known = await awaited(self._shell, TITLES[kind], "reading what can be measured …", read)
+        known = await awaited(self._shell, TITLES[draft.kind], "reading what can be measured …", read)
         if known is None:
             self._shell.say("nothing was started", "plain")
             return draft, False
         from raidtui.features.bench.screen.form_page import BenchForm  # noqa: PLC0415
 
         upon = next((each.path for each in known.folders if array in each.arrays), "")
-        form = BenchForm(kind, replace(draft, folder=draft.folder or upon), self._session.ask, known)
+        form = BenchForm(replace(draft, folder=draft.folder or upon), self._session.ask, known)
         offer = await self._shell.ask(form)
         if offer is None:
             self._shell.say("nothing was started", "plain")
@@ -153,7 +152,7 @@ class BenchFlow:
 
     async def export(self, records: tuple[RunRecord, ...]) -> None:
         """Write runs to a file."""
-        from raidtui.features.bench.screen.export_page import Export  # noqa: PLC0415
+        from raidtui.features.bench.screen.compare_page import Export  # noqa: PLC0415
 
         try:
             read = self._session.samples([record.id for record in records])

@@ -15,11 +15,10 @@ from raidtui.frame.pane import KnobPair
 from raidtui.view.units import counted
 
 if TYPE_CHECKING:
-    from raidtui.features.bench.forms.form_draft import BenchDraft, FormKind
+    from raidtui.features.bench.forms.form_draft import BenchDraft
     from raidtui.features.bench.screen.bench_flow import BenchFlow
 
 _BUSY = "another dialog is being opened: press the key again"
-_CONTINUES = "it continues when you leave raidtui"
 _BEGINS = frozenset({"bench.new", "bench.sweep", "bench.ab"})
 _WRITES = frozenset({"bench.stop", "bench.restore", "bench.note", "bench.delete"})
 _OF_ENTRY = frozenset(f"bench.{verb}" for verb in ("compare", "heat", "export", "mark", "note", "delete"))
@@ -83,27 +82,26 @@ class BenchPane(BenchView):
         """Fill in a form: one measurement, a sweep, or two settings against each other."""
         from raidtui.features.bench.forms.form_draft import BenchDraft, FormKind  # noqa: PLC0415
 
-        self._open_form(FormKind(kind), self._drafts.get(kind) or BenchDraft())
+        self._open_form(self._drafts.get(kind) or BenchDraft(kind=FormKind(kind)))
 
     def measure(self, pair: KnobPair) -> None:
         """See ``Pane.measure``."""
-        from raidtui.features.bench.forms.form_draft import KNOB, BenchDraft, FormKind, with_text  # noqa: PLC0415
+        from raidtui.features.bench.forms.form_draft import KNOB, BenchDraft, FormKind  # noqa: PLC0415
 
-        draft = BenchDraft(first=KNOB, knob=pair.knob)
+        draft = BenchDraft(kind=FormKind.AB, first=KNOB, knob=pair.knob)
         for side, value in zip("AB", pair.values, strict=True):
-            draft = with_text(draft, f"{side} {pair.knob}", value)
-        self._open_form(FormKind.AB, draft, pair.array)
+            draft = draft.with_text(f"{side} {pair.knob}", value)
+        self._open_form(draft, pair.array)
 
-    def _open_form(self, kind: FormKind, draft: BenchDraft, array: str = "") -> None:
-        flow = self._flow(f"bench.{'new' if kind == 'run' else kind}")
+    def _open_form(self, draft: BenchDraft, array: str = "") -> None:
+        flow = self._flow(f"bench.{'new' if draft.kind == 'run' else draft.kind}")
         if flow is not None:
-            self._run(lambda: self._begin(flow, kind, draft, array))
+            self._run(lambda: self._begin(flow, draft, array))
 
-    async def _begin(self, flow: BenchFlow, kind: FormKind, draft: BenchDraft, array: str) -> None:
-        self._drafts[kind], started = await flow.begin(kind, draft, array)
+    async def _begin(self, flow: BenchFlow, draft: BenchDraft, array: str) -> None:
+        self._drafts[draft.kind], started = await flow.begin(draft, array)
         if started:
-            ends = "it is simulated, and ends with the demo" if self.session().is_demo else _CONTINUES
-            self.say(f"started; {ends}", "ok")
+            self.say(f"started; {self.session().ends}", "ok")
         await self.look(afresh=True)
         if self.progress is not None and self.progress.works:
             self.chosen = self.progress.job

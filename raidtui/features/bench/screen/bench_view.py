@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.timer import Timer
 
-from raidtui.features.bench.results.run_store import fits
+from raidtui.features.bench.results.run_store import BenchHistory, fits
 from raidtui.features.bench.screen.history_lines import (
     HistoryEntry,
     details_lines,
@@ -21,7 +21,7 @@ from raidtui.features.bench.screen.history_lines import (
 )
 from raidtui.features.bench.screen.keys import STOP_BENCH
 from raidtui.features.bench.screen.live_lines import live_lines
-from raidtui.features.bench.session import BenchHistory, BenchSession
+from raidtui.features.bench.session import BenchSession
 from raidtui.first_frame import SMALLEST
 from raidtui.frame.commands import DOWN, UP
 from raidtui.frame.lines import Lines, ScrollLines

@@ -1,20 +1,20 @@
-"""Runs side by side: a table with verdicts, curves over time, and the heat map beside the published one."""
+"""Runs side by side: a table with verdicts, curves over time, the heat map; and their export."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from raidtui.features.bench.results.cache_remarks import cache_remarks
+from raidtui.features.bench.export import write_export
 from raidtui.features.bench.results.compare import HITS, METRICS, measures_of, series_of, table
-from raidtui.features.bench.results.heat import heat_maps
+from raidtui.features.bench.results.published import cache_remarks, heat_maps
 from raidtui.features.bench.results.run_record import RunRecord, RunSample
 from raidtui.features.bench.screen.curves import MOST, curve_lines, drawn_of, two_charts
-from raidtui.features.bench.screen.export_page import Export
 from raidtui.features.bench.screen.heat_map import (
     NO_MAP,
     Layer,
@@ -24,6 +24,7 @@ from raidtui.features.bench.screen.heat_map import (
     window_of,
 )
 from raidtui.features.bench.screen.run_table import comparison_lines, head_of, paragraph
+from raidtui.frame.export_form import ExportForm
 from raidtui.frame.pages import PageScreen, rule
 from raidtui.frame.screen_shell import later
 from raidtui.view.line import Line
@@ -214,3 +215,35 @@ class Comparison(PageScreen[None]):
             self._foot.show(
                 [self._foot.lines[0], *paragraph(words, self.inner_width, "ok"), self._foot.lines[-1]]
             )
+
+
+STEM = "raidtui-bench"
+_WORDS = {
+    "html": "tables, pictures and what explains them, in one page",
+    "csv": "a line a run, for a spreadsheet",
+    "json": "everything, the samples too, for programs",
+}
+
+
+class Export(ExportForm):
+    """Gives the path of the file that was written, or None.
+
+    Args:
+        records: the runs.
+        samples: by the runs' numbers.
+        by: the figure that the report compares by.
+    """
+
+    def __init__(
+        self,
+        records: Sequence[RunRecord],
+        samples: Mapping[int, Sequence[RunSample]],
+        *,
+        by: str = "iops",
+    ) -> None:
+        runs = tuple(records)
+
+        def write(path: Path, kind: str) -> Path:
+            return write_export(path, kind, runs, samples, by)
+
+        super().__init__(f"Export {counted(len(runs), 'run')}", STEM, _WORDS, write)

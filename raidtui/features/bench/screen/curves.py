@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from raidtui.features.bench.cache_figures import percent_words
+from raidtui.features.bench.caches import percent_words
 from raidtui.features.bench.results.compare import HITS, Series, hits_over_time, middle_run
 from raidtui.features.bench.results.run_record import NOT_STEADY, RunSample, milliseconds
 from raidtui.features.bench.screen.run_table import count_words, cut_line, head_of, letter_of

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from raidtui.features.bench.forms.form_draft import BenchDraft, FormField, FormKind, text_of
-from raidtui.features.bench.request import FieldRefusal
+from raidtui.features.bench.forms.form_draft import BenchDraft, FormField, FormKind
+from raidtui.features.bench.option_texts import FieldRefusal
 from raidtui.frame.pages import note_lines
 from raidtui.model.plan import Refusal
 from raidtui.view.line import Line
@@ -111,7 +111,7 @@ class Form(Struct, frozen=True, kw_only=True):
         head: Line = [(f"{'▸' if here else ' '} {fit(label, _LABEL)}", role)]
         head += [("▲ " if wrong and row.first else "  ", "warn")]
         room = self.width - sum(cell_width(text) for text, _ in head)
-        text = text_of(self.draft, row.field.name)
+        text = self.draft.text(row.field.name)
         if row.pick is not None:
             return [*head, *_taken(row.field, row.pick, text, room, role)]
         if row.field.typed:

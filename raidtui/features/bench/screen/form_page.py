@@ -23,14 +23,16 @@ from raidtui.features.bench.forms.form import (
     problem,
     request_of_draft,
 )
-from raidtui.features.bench.forms.form_draft import BenchDraft, FormField, FormKind, text_of, with_text
+from raidtui.features.bench.forms.form_draft import BenchDraft, FormField
 from raidtui.features.bench.forms.known import HostChoices
 from raidtui.features.bench.offer import Offer
-from raidtui.features.bench.request import FieldRefusal, Request
+from raidtui.features.bench.option_texts import FieldRefusal
+from raidtui.features.bench.request import Request
 from raidtui.features.bench.screen.form_lines import NAMES, TITLES, Form, FormRow, in_form, rows_of
 from raidtui.frame.choose import Choice, Option
 from raidtui.frame.pages import PageScreen
 from raidtui.frame.screen_shell import later
+from raidtui.frame.text_field import TextField
 from raidtui.model.plan import Loss, Refusal
 
 Asks = Callable[[Request], Awaitable[Offer | Refusal]]
@@ -45,7 +47,6 @@ class BenchForm(PageScreen[Offer]):
     """Gives the offer that was confirmed, or None.
 
     Args:
-        kind: which form it is.
         draft: its contents at first.
         ask: makes an offer of a request, or says why it cannot be.
         known: what there is to choose from.
@@ -67,10 +68,10 @@ class BenchForm(PageScreen[Offer]):
         Binding("question_mark,f1", "why", show=False),
     ]
 
-    def __init__(self, kind: FormKind, draft: BenchDraft, ask: Asks, known: HostChoices) -> None:
-        super().__init__(TITLES[kind])
-        self._kind, self._ask, self._known = kind, ask, known
-        self.draft = filled(draft, kind, known)
+    def __init__(self, draft: BenchDraft, ask: Asks, known: HostChoices) -> None:
+        super().__init__(TITLES[draft.kind])
+        self._ask, self._known = ask, known
+        self.draft = filled(draft, known)
         self._own = set(draft.values)
         """What was typed, or is being changed: of all else a first letter takes the place."""
         self._at = 0
@@ -91,7 +92,7 @@ class BenchForm(PageScreen[Offer]):
 
     @property
     def _rows(self) -> tuple[FormRow, ...]:
-        return rows_of(fields(self.draft, self._kind, self._known))
+        return rows_of(fields(self.draft, self._known))
 
     @property
     def _row(self) -> FormRow:
@@ -126,7 +127,7 @@ class BenchForm(PageScreen[Offer]):
         """Return what is wrong, by the field's name; empty fields count once Enter was pressed."""
         found = {}
         for field in dict.fromkeys(row.field for row in rows):
-            text = text_of(self.draft, field.name)
+            text = self.draft.text(field.name)
             sentence = problem(self.draft, field) if text or self._tried else ""
             if sentence:
                 found[field.name] = sentence
@@ -152,24 +153,19 @@ class BenchForm(PageScreen[Offer]):
             return
         self._at = max(0, min(len(self._rows) - 1, self._at + delta))
         self._said = ""
-        self._cursor = len(text_of(self.draft, self._field.name))
+        self._cursor = len(self.draft.text(self._field.name))
         self.draw()
 
     def action_change(self, delta: int) -> None:
-        """Change a choice, take a device or leave it; in a text, move the cursor."""
+        """Change a choice, take a device or leave it."""
         field = self._field
         if self._asking:
             return
-        if field.typed:
-            self._own.add(field.name)
-            length = len(text_of(self.draft, field.name))
-            self._cursor = max(0, min(length, self._cursor + delta))
-            self.draw()
-        elif field.several:
+        if field.several:
             self._take_or_leave()
         elif field.picks:
             keys = [pick.key for pick in field.picks]
-            text = text_of(self.draft, field.name)
+            text = self.draft.text(field.name)
             number = keys.index(text) if text in keys else -delta
             self._put(keys[(number + delta) % len(keys)])
 
@@ -186,7 +182,7 @@ class BenchForm(PageScreen[Offer]):
         if row.pick is None:
             return
         key = row.field.picks[row.pick].key
-        taken = [word for word in text_of(self.draft, row.field.name).split(",") if word]
+        taken = [word for word in self.draft.text(row.field.name).split(",") if word]
         taken = [word for word in taken if word != key] if key in taken else [*taken, key]
         self._put(",".join(taken))
 
@@ -204,22 +200,12 @@ class BenchForm(PageScreen[Offer]):
     def _put(self, text: str) -> None:
         """Change the text of the chosen field; the cursor stays in it."""
         name, pick = self._field.name, self._row.pick
-        draft = with_text(self.draft, name, text)
-        self.draft = filled(draft, self._kind, self._known)
+        draft = self.draft.with_text(name, text)
+        self.draft = filled(draft, self._known)
         self._said = self._about = ""
         places = [place for place, row in enumerate(self._rows) if (row.field.name, row.pick) == (name, pick)]
         self._at = places[0] if places else self._at
         self.draw()
-
-    def _type(self, text: str) -> None:
-        name = self._field.name
-        before = text_of(self.draft, name)
-        if name in self.draft.values and name not in self._own:
-            before, self._cursor = "", 0
-        self._own.add(name)
-        text = "".join(char for char in text if char.isprintable())[: max(0, _MOST_TYPED - len(before))]
-        cursor, self._cursor = self._cursor, self._cursor + len(text)
-        self._put(before[:cursor] + text + before[cursor:])
 
     def on_key(self, event: events.Key) -> None:
         """Edit a text; letters move where there is none."""
@@ -232,27 +218,27 @@ class BenchForm(PageScreen[Offer]):
         event.stop()
         event.prevent_default()
 
-    def _edit(self, event: events.Key) -> bool:
+    def _line(self, *, types: bool) -> TextField:
+        """Return the text and the cursor; what was filled in for the user is replaced where one types."""
         name = self._field.name
-        text, cursor = text_of(self.draft, name), self._cursor
-        if event.key == "backspace" and cursor:
-            self._cursor -= 1
-            self._put(text[: cursor - 1] + text[cursor:])
-        elif event.key == "delete":
-            self._put(text[:cursor] + text[cursor + 1 :])
-        elif event.key == "ctrl+u":
-            self._cursor = 0
-            self._put(text[cursor:])
-        elif event.key in {"home", "end"}:
-            self._cursor = 0 if event.key == "home" else len(text)
-            self.draw()
-        elif event.character == "?" and name not in _PROSE:
+        if types and name in self.draft.values and name not in self._own:
+            return TextField(most=_MOST_TYPED)
+        return TextField(text=self.draft.text(name), at=self._cursor, most=_MOST_TYPED)
+
+    def _edit(self, event: events.Key) -> bool:
+        if event.character == "?" and self._field.name not in _PROSE:
             return False
-        elif event.is_printable and event.character:
-            self._type(event.character)
+        return self._edited(self._line(types=event.is_printable).pressed(event.key, event.character))
+
+    def _edited(self, line: TextField | None) -> bool:
+        if line is None:
+            return False
+        self._own.add(self._field.name)
+        self._cursor = line.at
+        if line.text == self.draft.text(self._field.name):
+            self.draw()
         else:
-            return event.key == "backspace"
-        self._own.add(name)
+            self._put(line.text)
         return True
 
     def _move_by_letter(self, key: str) -> bool:
@@ -269,14 +255,14 @@ class BenchForm(PageScreen[Offer]):
         """Put a text in at the cursor; what comes after its first line is left out."""
         event.stop()
         if self._field.typed and not self._asking:
-            self._type(event.text.strip().partition("\n")[0])
+            self._edited(self._line(types=True).pasted(event.text.strip()))
 
     def action_why(self) -> None:
         """Show what the field means, and where presets come from."""
         from raidtui.frame.pages import WhyScreen  # noqa: PLC0415
 
         page = (self._field.hint, "", *meaning(self.draft, self._field, self._known))
-        self.app.push_screen(WhyScreen(f"{NAMES[self._kind]}: {self._field.label}", page))
+        self.app.push_screen(WhyScreen(f"{NAMES[self.draft.kind]}: {self._field.label}", page))
 
     def action_back(self) -> None:
         """Leave; while an offer is being made, only cancel that."""
@@ -300,19 +286,19 @@ class BenchForm(PageScreen[Offer]):
         if first is not None and not self._about:
             self._go_to(first)
             return
-        request = request_of_draft(self.draft, self._kind, self._known)
+        request = request_of_draft(self.draft, self._known)
         if isinstance(request, Refusal):
             self._refused(request)
             return
         # The host is asked as if they were typed; the review gives nothing back before they are.
-        words = tuple(each.word for each in overwritten(self.draft, self._kind, self._known))
+        words = tuple(each.word for each in overwritten(self.draft, self._known))
         self._asking, self._said, self._about = True, "", ""
         self.draw()
         later(self, partial(self._review, replace(request, confirmed=words)), alone_in="ask")
 
     def _go_to(self, place: int) -> None:
         self._at = place
-        self._cursor = len(text_of(self.draft, self._field.name))
+        self._cursor = len(self.draft.text(self._field.name))
         self.draw()
 
     async def _review(self, request: Request) -> None:
@@ -326,7 +312,7 @@ class BenchForm(PageScreen[Offer]):
 
         if answer.losses != self._losses:  # what was typed was typed for another loss
             self._confirmed, self._losses = (), answer.losses
-        devices = overwritten(self.draft, self._kind, self._known)
+        devices = overwritten(self.draft, self._known)
         self.draw()
         review = BenchReview(answer, devices, confirmed=self._confirmed)
         offer = await self.app.push_screen_wait(review)
@@ -336,7 +322,7 @@ class BenchForm(PageScreen[Offer]):
 
     def _refused(self, refusal: Refusal) -> None:
         if isinstance(refusal, FieldRefusal):
-            self._about = name_about(refusal.part, self.draft, self._kind, self._known)
+            self._about = name_about(refusal.part, self.draft, self._known)
         self._said = in_form(refusal)
         place = next((n for n, row in enumerate(self._rows) if row.field.name == self._about), None)
         self._go_to(self._at if place is None else place)

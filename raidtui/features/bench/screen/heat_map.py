@@ -10,8 +10,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from raidtui.features.bench.results.heat import HeatMap, best_of, best_words, left_out_words
-from raidtui.features.bench.schedule import ONE
+from raidtui.features.bench.option_texts import ONE
+from raidtui.features.bench.results.published import HeatMap, best_of, best_words, left_out_words
 from raidtui.features.bench.screen.run_table import cut_line, paragraph
 from raidtui.view.line import Line, Span
 from raidtui.view.text import fit, visible

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from raidtui.features.bench.results.compare import METRICS, Metric, Series, series_of, table
 from raidtui.features.bench.results.comparison_verdict import Spread, Verdict, VerdictOutcome, spread
-from raidtui.features.bench.results.heat import heat_maps
+from raidtui.features.bench.results.published import heat_maps
 from raidtui.features.bench.results.run_record import (
     FAILED,
     NOT_STEADY,
@@ -20,11 +20,11 @@ from raidtui.features.bench.results.run_record import (
 )
 from raidtui.features.bench.schedule import labels_of, point_words, value_words
 from raidtui.features.bench.screen.heat_map import heat_map_lines
-from raidtui.features.bench.screen.run_detail import explained_lines
 from raidtui.features.bench.screen.run_table import (
     WIDE,
     count_words,
     cut_line,
+    explained_lines,
     head_of,
     letter_of,
     paragraph,

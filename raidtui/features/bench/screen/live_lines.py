@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from raidtui.features.bench.cache_figures import CacheRun, hit_points, percent_number
-from raidtui.features.bench.report.svg import short_number
+from raidtui.features.bench.caches import CacheRun, hit_points, percent_number
+from raidtui.features.bench.html_report import short_number
 from raidtui.features.bench.results.comparison_verdict import spread
 from raidtui.features.bench.results.run_record import (
     NOT_STEADY,

@@ -10,7 +10,7 @@ from textual import events
 from raidtui.features.bench.estimate import estimate_duration
 from raidtui.features.bench.forms.known import Candidate
 from raidtui.features.bench.offer import Offer
-from raidtui.features.bench.offer_notes import SIMULATED_NOTE
+from raidtui.features.bench.offer_checks import SIMULATED_NOTE
 from raidtui.features.bench.schedule import Axis, AxisKind, Schedule, point_words, value_words
 from raidtui.frame.pages import PageScreen
 from raidtui.frame.plan_view import step_lines

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 
-from raidtui.features.bench.forms.form_draft import BenchDraft
+from raidtui.features.bench.forms.form_draft import BenchDraft, FormKind
 from raidtui.features.bench.forms.known import Candidate, Folder, HostChoices, KnobChoice
 from raidtui.features.bench.offer import Offer, make_offer
 from raidtui.features.bench.place import Place, find_directory
@@ -66,6 +66,7 @@ KNOWN = HostChoices(
 
 
 ARRAYS = BenchDraft(
+    kind=FormKind.SWEEP,
     preset="random-read",
     where="scratch",
     scratch="sde,sdf,sdg,sdh",

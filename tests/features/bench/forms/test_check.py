@@ -8,18 +8,20 @@ from msgspec.structs import replace
 from raidtui.features.bench.forms.form import fields, filled, name_about, problem, request_of_draft
 from raidtui.features.bench.forms.form_draft import OTHER, BenchDraft, FormKind
 from raidtui.features.bench.forms.known import HostChoices
-from raidtui.features.bench.request import FieldRefusal
+from raidtui.features.bench.option_texts import FieldRefusal
 from raidtui.model.plan import Refusal, RefusalCode
 from tests.features.bench.forms.choices import KNOWN
 
 OWN = BenchDraft(what="own", size="1g", path="/srv")
 HERE = BenchDraft(path="/srv")
-ARRAYS = BenchDraft(preset="random-read", where="scratch", scratch="sde,sdf", first="chunk")
+ARRAYS = BenchDraft(
+    kind=FormKind.SWEEP, preset="random-read", where="scratch", scratch="sde,sdf", first="chunk"
+)
 
 
 def wrong(draft: BenchDraft, kind: FormKind = FormKind.RUN, known: HostChoices = KNOWN) -> dict[str, str]:
     """Return what is wrong, by the field's name."""
-    said = {field.name: problem(draft, field) for field in fields(draft, kind, known)}
+    said = {field.name: problem(draft, field) for field in fields(replace(draft, kind=kind), known)}
     return {name: sentence for name, sentence in said.items() if sentence}
 
 
@@ -190,7 +192,7 @@ def test_what_is_wrong_in_a_sweep(draft: BenchDraft, kind: str, name: str, sente
     assert wrong(draft, FormKind(kind)) == {name: sentence} | {
         each: text for each, text in wrong(draft, FormKind(kind)).items() if each != name
     }
-    refusal = request_of_draft(filled(draft, FormKind(kind), KNOWN), FormKind(kind), KNOWN)
+    refusal = request_of_draft(filled(replace(draft, kind=FormKind(kind)), KNOWN), KNOWN)
     assert isinstance(refusal, Refusal)
 
 
@@ -209,7 +211,7 @@ def test_nothing_to_choose_from() -> None:
 
 
 def test_the_first_thing_that_is_wrong_is_reported() -> None:
-    assert request_of_draft(replace(OWN, size="x", depth="y"), FormKind.RUN) == FieldRefusal(
+    assert request_of_draft(replace(OWN, size="x", depth="y")) == FieldRefusal(
         code=RefusalCode.INVALID, part="size", why="size: x is not a size", remedy="give it as 4k, 500m or 2g"
     )
 
@@ -231,4 +233,4 @@ def test_the_first_thing_that_is_wrong_is_reported() -> None:
     ],
 )
 def test_where_a_refusal_belongs(part: str, draft: BenchDraft, kind: FormKind, name: str) -> None:
-    assert name_about(part, draft, kind, KNOWN) == name
+    assert name_about(part, replace(draft, kind=kind), KNOWN) == name

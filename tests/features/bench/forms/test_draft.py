@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from raidtui.app.cli import build_parser
 from raidtui.features.bench.cli_run import request_of
 from raidtui.features.bench.forms.form import fields, filled, meaning, overwritten, problem, request_of_draft
-from raidtui.features.bench.forms.form_draft import OTHER, BenchDraft, FormKind, text_of, with_text
+from raidtui.features.bench.forms.form_draft import OTHER, BenchDraft, FormKind
 from raidtui.features.bench.forms.known import HostChoices
 from raidtui.features.bench.request import Request
 from raidtui.features.bench.schedule import Conditions
@@ -26,15 +26,17 @@ from tests.features.bench.forms.choices import KNOWN
 MIB = 1 << 20
 OWN = BenchDraft(what="own", size="1g", path="/srv")
 HERE = BenchDraft(path="/srv")
-ARRAYS = BenchDraft(preset="random-read", where="scratch", scratch="sde,sdf", first="chunk")
+ARRAYS = BenchDraft(
+    kind=FormKind.SWEEP, preset="random-read", where="scratch", scratch="sde,sdf", first="chunk"
+)
 
 
 def names(draft: BenchDraft, kind: FormKind, known: HostChoices = KNOWN) -> list[str]:
-    return [field.name for field in fields(filled(draft, kind, known), kind, known)]
+    return [field.name for field in fields(filled(replace(draft, kind=kind), known), known)]
 
 
 def asked(draft: BenchDraft, kind: FormKind = FormKind.RUN, known: HostChoices = KNOWN) -> Request:
-    found = request_of_draft(filled(draft, kind, known), kind, known)
+    found = request_of_draft(filled(replace(draft, kind=kind), known), known)
     assert isinstance(found, Request), found
     return found
 
@@ -130,7 +132,7 @@ def test_what_does_not_matter_is_not_asked_for(
 
 def test_what_can_change() -> None:
     def axis_choices(draft: BenchDraft, kind: FormKind, name: str = "first") -> list[str]:
-        field = next(field for field in fields(draft, kind, KNOWN) if field.name == name)
+        field = next(field for field in fields(replace(draft, kind=kind), KNOWN) if field.name == name)
         return [pick.key for pick in field.picks]
 
     assert axis_choices(BenchDraft(), FormKind.AB) == ["knob", "block", "depth", "jobs"]
@@ -154,9 +156,7 @@ def test_what_can_change() -> None:
 
 
 def test_where_a_preset_comes_from() -> None:
-    field = next(
-        field for field in fields(BenchDraft(preset="hot-spots"), FormKind.RUN) if field.name == "preset"
-    )
+    field = next(field for field in fields(BenchDraft(preset="hot-spots")) if field.name == "preset")
     assert field.hint == (
         "Reads that come back to a few places (zipf 1.2), as caches like them. From a study of lvmcache and"
         " bcache (2017): two jobs, engine libaio, depth 8, 2 GB each, by time."
@@ -166,7 +166,7 @@ def test_where_a_preset_comes_from() -> None:
 
 
 def test_why_a_device_is_not_offered() -> None:
-    field = next(field for field in fields(ARRAYS, FormKind.SWEEP, KNOWN) if field.name == "scratch")
+    field = next(field for field in fields(ARRAYS, KNOWN) if field.name == "scratch")
     assert [pick.key for pick in field.picks] == ["sde", "sdf", "sdg", "sdh"]
     assert field.hint.endswith("5 other devices cannot be taken: ? says why.")
     assert "  sda: sda is a member of data" in meaning(ARRAYS, field, KNOWN)
@@ -186,8 +186,8 @@ def test_why_a_device_is_not_offered() -> None:
     ],
 )
 def test_every_field_says_what_it_is(kind: FormKind, draft: BenchDraft) -> None:
-    made = filled(draft, kind, KNOWN)
-    for field in fields(made, kind, KNOWN):
+    made = filled(replace(draft, kind=kind), KNOWN)
+    for field in fields(replace(made, kind=kind), KNOWN):
         assert field.hint.endswith("."), field
         assert "".join(meaning(made, field, KNOWN)), field
 
@@ -196,14 +196,14 @@ def test_every_field_says_what_it_is(kind: FormKind, draft: BenchDraft) -> None:
 
 
 def test_what_is_usual_here() -> None:
-    draft = filled(BenchDraft(), FormKind.SWEEP, KNOWN)
+    draft = filled(BenchDraft(kind=FormKind.SWEEP), KNOWN)
     assert (draft.preset, draft.folder, draft.knob, draft.knob2) == (
         *("mixed", "/srv/data", "queue_depth", "scheduler"),
     )
     assert draft.values == {"values queue_depth": "1,2,4,8,16,32"}
-    assert filled(BenchDraft(), FormKind.RUN, KNOWN).preset == "random-read"
-    assert filled(BenchDraft(where="device"), FormKind.RUN, KNOWN).device == "md127"
-    assert filled(BenchDraft(knob="read_ahead_kb"), FormKind.SWEEP, KNOWN).values == {
+    assert filled(BenchDraft(), KNOWN).preset == "random-read"
+    assert filled(BenchDraft(where="device"), KNOWN).device == "md127"
+    assert filled(BenchDraft(knob="read_ahead_kb", kind=FormKind.SWEEP), KNOWN).values == {
         "values read_ahead_kb": "32,128,512"
     }
 
@@ -219,16 +219,18 @@ def test_what_is_usual_here() -> None:
     ],
 )
 def test_two_settings_that_are_usual(draft: BenchDraft, two: tuple[str, str]) -> None:
-    made = filled(draft, FormKind.AB, KNOWN)
+    made = filled(replace(draft, kind=FormKind.AB), KNOWN)
     axis = draft.first if draft.first != "knob" else made.knob
-    assert (text_of(made, f"A {axis}"), text_of(made, f"B {axis}")) == two
+    assert (made.text(f"A {axis}"), made.text(f"B {axis}")) == two
     assert asked(draft, FormKind.AB).repeats == 6
 
 
 def test_what_was_typed_stays() -> None:
-    made = filled(BenchDraft(first="depth", values={"values depth": ""}, folder="/"), FormKind.SWEEP, KNOWN)
+    made = filled(
+        BenchDraft(first="depth", values={"values depth": ""}, folder="/", kind=FormKind.SWEEP), KNOWN
+    )
     assert (made.values, made.folder) == ({"values depth": ""}, "/")
-    there = with_text(filled(replace(made, first="jobs"), FormKind.SWEEP, KNOWN), "values jobs", "1,7")
+    there = filled(replace(made, first="jobs", kind=FormKind.SWEEP), KNOWN).with_text("values jobs", "1,7")
     assert replace(there, first="depth").values == {"values depth": "", "values jobs": "1,7"}
 
 
@@ -236,11 +238,11 @@ def test_what_was_typed_stays() -> None:
 
 
 def test_what_is_overwritten() -> None:
-    assert overwritten(BenchDraft(where="device", device="sde"), FormKind.RUN, KNOWN) == ()
-    (device,) = overwritten(BenchDraft(where="device", device="sde", write="yes"), FormKind.RUN, KNOWN)
+    assert overwritten(BenchDraft(where="device", device="sde"), KNOWN) == ()
+    (device,) = overwritten(BenchDraft(where="device", device="sde", write="yes"), KNOWN)
     assert (device.name, device.word) == ("sde", "S21PNX0H404040")
-    assert [each.name for each in overwritten(ARRAYS, FormKind.SWEEP, KNOWN)] == ["sde", "sdf"]
-    assert overwritten(ARRAYS, FormKind.RUN, KNOWN) == ()
+    assert [each.name for each in overwritten(ARRAYS, KNOWN)] == ["sde", "sdf"]
+    assert overwritten(replace(ARRAYS, kind=FormKind.RUN), KNOWN) == ()
 
 
 def test_what_is_asked_for() -> None:
@@ -315,7 +317,7 @@ DRAFTS: st.SearchStrategy[BenchDraft] = st.builds(
     **{
         each.name: st.one_of(st.sampled_from(_CHOICES[each.name]), TEXTS) if each.name in _CHOICES else TEXTS
         for each in struct_fields(BenchDraft)
-        if each.name != "values"
+        if each.name not in {"values", "kind"}
     },
 )
 
@@ -323,20 +325,20 @@ DRAFTS: st.SearchStrategy[BenchDraft] = st.builds(
 @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 @given(draft=DRAFTS, kind=st.sampled_from(FormKind), known=st.sampled_from([KNOWN, HostChoices()]))
 def test_no_draft_ever_raises(draft: BenchDraft, kind: FormKind, known: HostChoices) -> None:
-    made = filled(draft, kind, known)
+    made = filled(replace(draft, kind=kind), known)
     for each in (draft, made):
-        shown = fields(each, kind, known)
+        shown = fields(replace(each, kind=kind), known)
         assert len({field.name for field in shown}) == len(shown)
         sound = all(not problem(each, field) for field in shown)
-        request = request_of_draft(each, kind, known)
+        request = request_of_draft(replace(each, kind=kind), known)
         assert isinstance(request, Request) == sound
         for field in shown:
             assert isinstance(meaning(each, field, known), tuple)
-            assert text_of(with_text(each, field.name, "x"), field.name) == "x"
+            assert each.with_text(field.name, "x").text(field.name) == "x"
     kept = {
         name: getattr(draft, name)
         for name in draft.__struct_fields__
-        if name != "values" and getattr(draft, name)
+        if name not in {"values", "kind"} and getattr(draft, name)
     }
     assert kept == {name: getattr(made, name) for name in kept}
     assert made.values.items() >= draft.values.items()
@@ -397,9 +399,9 @@ def test_a_form_asks_as_the_command_line_does(data: Any) -> None:
         )
         option = {"block": "--bs=", "queue_depth": "--knob=queue_depth="}.get(axis, f"--{axis}=")
         argv += [f"{option}{values}"]
-    assert request_of_draft(draft, kind, KNOWN) == typed(*argv)
+    assert request_of_draft(replace(draft, kind=kind), KNOWN) == typed(*argv)
 
 
 def test_all_of_a_draft_is_text() -> None:
     hints = typing.get_type_hints(BenchDraft)
-    assert {name for name, kind in hints.items() if kind is not str} == {"values"}
+    assert {name for name, kind in hints.items() if kind is not str} == {"values", "kind"}

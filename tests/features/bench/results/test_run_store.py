@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 import stat
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,13 +19,12 @@ from raidtui.features.bench.results.run_record import (
     RunRecord,
     RunSample,
     decode,
-    encode,
     from_samples,
     milliseconds,
     sample_words,
 )
 from raidtui.features.bench.results.run_store import Results, ResultsError, results_path
-from raidtui.features.bench.run.live_file import Line, LiveFile, last_run, read_live, surroundings_of_last
+from raidtui.features.bench.run.bench_progress import Line, LiveFile, last_run, read_live
 from raidtui.features.bench.surroundings import Surroundings, SurroundingsSpan
 from tests.features.bench.records import JOB, record, samples
 
@@ -100,23 +99,6 @@ def test_a_file_that_is_none(path: Path) -> None:
     )
 
 
-def test_a_newer_form(path: Path) -> None:
-    Results(path).close()
-    file = sqlite3.connect(path)
-    file.execute("PRAGMA user_version = 9")
-    file.close()
-    with pytest.raises(ResultsError) as caught:
-        Results(path)
-    assert str(caught.value) == f"the history {path} was written by a newer raidtui (form 9)"
-
-
-def test_no_place_for_it(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(ResultsError) as caught:
-        Results(tmp_path / "file" / "bench.sqlite")
-    assert str(caught.value) == (f"the history {tmp_path}/file/bench.sqlite cannot be opened: File exists")
-
-
 def test_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     assert results_path() == tmp_path / "state" / "raidtui" / "bench.sqlite"
@@ -131,9 +113,17 @@ def test_a_record_of_another_form_is_passed_over(path: Path) -> None:
         assert results.runs() == ()
 
 
-def test_records_as_json() -> None:
-    run = record(1, 5.0, point={"block": "8192"})
-    assert decode(encode(run)) == run
+def test_what_an_earlier_version_kept(path: Path) -> None:
+    """Remarks were called told, and surroundings around."""
+    run = record(remarks=("It was warm.",))
+    old = msgspec.json.encode(run).replace(b'"remarks":', b'"told":')
+    with Results(path) as results:
+        results.add(run)
+        with results.writing() as file:
+            file.execute("UPDATE run SET record = ?", (old,))
+        assert [each.remarks for each in results.runs()] == [run.remarks]
+    (path.parent / "live.jsonl").write_bytes(b'{"begins":' + old + b'}\n{"around":{"t_s":0.4}}\n')
+    assert last_run(read_live(path.parent)[0]) == (run, [], [Surroundings(t_s=0.4)])
 
 
 @pytest.mark.parametrize(
@@ -188,48 +178,48 @@ def test_what_surrounded_a_run_is_kept(path: Path) -> None:
     with Results(path) as results:
         results.add(run)
         assert results.runs()[0].during == run.during
-    assert b'"during"' not in encode(record()), "as of runs that were kept before it was known"
-    assert decode(encode(record())).during == SurroundingsSpan()
+    assert b'"during"' not in msgspec.json.encode(record()), "as of runs that were kept before it was known"
+    assert decode(msgspec.json.encode(record())).during == SurroundingsSpan()
 
 
 def test_what_surrounds_the_last_run(tmp_path: Path) -> None:
     early, late, other = (Surroundings(t_s=t_s, mhz=(800, 900)) for t_s in (0.3, 1.3, 0.4))
     live = LiveFile(tmp_path)
-    live.begin(record(0))
-    live.add_surroundings(early)
-    live.add(samples(1.0)[0])
-    live.add_surroundings(late)
+    live.write(Line(begins=record(0)))
+    live.write(Line(surroundings=early))
+    live.write(Line(sample=samples(1.0)[0]))
+    live.write(Line(surroundings=late))
     lines, _ = read_live(tmp_path)
-    assert surroundings_of_last(lines) == [early, late]
-    assert last_run(lines) == (record(0), list(samples(1.0)))
-    live.add(replace(samples(6.0)[0], anew=True))
+    assert last_run(lines)[2] == [early, late]
+    assert last_run(lines)[:2] == (record(0), list(samples(1.0)))
+    live.write(Line(sample=replace(samples(6.0)[0], anew=True)))
     lines, _ = read_live(tmp_path)
-    assert surroundings_of_last(lines) == []
-    live.begin(record(1))
+    assert last_run(lines)[2] == []
+    live.write(Line(begins=record(1)))
     lines, _ = read_live(tmp_path)
-    assert surroundings_of_last(lines) == []
-    live.add_surroundings(other)
+    assert last_run(lines)[2] == []
+    live.write(Line(surroundings=other))
     live.close()
     lines, _ = read_live(tmp_path)
-    assert (lines[-1], surroundings_of_last(lines)) == (Line(surroundings=other), [other])
-    assert b'{"around":{"t_s":0.4' in (tmp_path / "live.jsonl").read_bytes(), "the key of the file"
+    assert (lines[-1], last_run(lines)[2]) == (Line(surroundings=other), [other])
+    assert b'{"surroundings":{"t_s":0.4' in (tmp_path / "live.jsonl").read_bytes(), "the key of the file"
 
 
 def test_the_live_file(tmp_path: Path) -> None:
     live = LiveFile(tmp_path)
-    live.begin(record(0))
+    live.write(Line(begins=record(0)))
     for sample in samples(1.0, 2.0):
-        live.add(sample)
+        live.write(Line(sample=sample))
     lines, place = read_live(tmp_path)
     assert [line.begins is None for line in lines] == [False, True, True]
-    assert last_run(lines) == (record(0), list(samples(1.0, 2.0)))
-    live.begin(record(1))
-    live.add(samples(5.0)[0])
-    live.add(replace(samples(6.0)[0], anew=True))
+    assert last_run(lines)[:2] == (record(0), list(samples(1.0, 2.0)))
+    live.write(Line(begins=record(1)))
+    live.write(Line(sample=samples(5.0)[0]))
+    live.write(Line(sample=replace(samples(6.0)[0], anew=True)))
     live.close()
     later, end = read_live(tmp_path, place)
     assert (len(later), end) == (3, (tmp_path / "live.jsonl").stat().st_size)
-    assert last_run(later) == (record(1), [replace(samples(6.0)[0], anew=True)])
+    assert last_run(later)[:2] == (record(1), [replace(samples(6.0)[0], anew=True)])
     assert read_live(tmp_path, end) == ([], end)
     assert read_live(tmp_path / "nosuch", 7) == ([], 7)
 
@@ -238,11 +228,11 @@ def test_the_live_file(tmp_path: Path) -> None:
 def test_a_live_file_that_is_broken(tmp_path_factory: pytest.TempPathFactory, data: bytes, cut: int) -> None:
     folder = tmp_path_factory.mktemp("live")
     live = LiveFile(folder)
-    live.begin(record(0))
-    live.add(samples(1.0)[0])
+    live.write(Line(begins=record(0)))
+    live.write(Line(sample=samples(1.0)[0]))
     live.close()
     whole = (folder / "live.jsonl").read_bytes()
     (folder / "live.jsonl").write_bytes(whole[:cut] + data + b"\n" + whole)
     lines, _ = read_live(folder)
-    found, taken = last_run(lines)
+    found, taken, _ = last_run(lines)
     assert (found, taken) == (record(0), list(samples(1.0)))

@@ -8,9 +8,8 @@ from msgspec.structs import replace
 
 from raidtui.features.bench.estimate import RunTime, estimate_duration, expected_runs
 from raidtui.features.bench.place import Place
-from raidtui.features.bench.run.bench_jobs import News
-from raidtui.features.bench.run.bench_progress import BenchProgress, ProgressWatcher, follow
-from raidtui.features.bench.run.live_file import Line
+from raidtui.features.bench.run.bench_jobs import ProgressWatcher
+from raidtui.features.bench.run.bench_progress import BenchProgress, Line, News, with_news
 from raidtui.features.bench.schedule import Axis, AxisKind, Conditions, Schedule, encode_schedule
 from raidtui.features.bench.surroundings import Surroundings
 from raidtui.jobs.job_kinds import SCHEDULE_FILE
@@ -38,7 +37,7 @@ def lines(*given: Any) -> tuple[Line, ...]:
 
 def test_a_run_is_what_began_last_with_its_samples() -> None:
     first, second = samples(100.0, 200.0)
-    way = follow(
+    way = with_news(
         RUNNING,
         news(
             entry("work"),
@@ -55,15 +54,16 @@ def test_a_run_is_what_began_last_with_its_samples() -> None:
 def test_what_fio_counted_before_it_began_anew_is_no_part_of_the_run() -> None:
     first, second = samples(100.0, 200.0)
     anew = replace(second, anew=True)
-    assert follow(RUNNING, news(lines=lines(record(), first, anew, HOT))).samples == (anew,)
+    assert with_news(RUNNING, news(lines=lines(record(), first, anew, HOT))).samples == (anew,)
 
 
 def test_what_is_done_before_a_run_is_shown_until_it_begins() -> None:
-    way = follow(RUNNING, news(entry("doing", title="fstrim --verbose /srv")))
+    way = with_news(RUNNING, news(entry("doing", title="fstrim --verbose /srv")))
     assert way.doing == "fstrim --verbose /srv"
-    assert follow(way, news(entry("run", run=2, of=6))).doing == ""
+    assert with_news(way, news(entry("run", run=2, of=6))).doing == ""
     assert (
-        follow(way, news(entry("put back", title="scheduler none"))).doing == "putting back: scheduler none"
+        with_news(way, news(entry("put back", title="scheduler none"))).doing
+        == "putting back: scheduler none"
     )
 
 
@@ -73,9 +73,9 @@ def test_the_time_left_is_the_estimate_of_the_review_and_then_that_of_the_runs()
     schedule = Schedule(title="x", place=Place(device="sda"), work=work, repeats=6)
     way = replace(RUNNING, expected=expected_runs(schedule))
     assert way.left == estimate_duration(schedule)
-    way = follow(way, news(entry("work", 98.0), entry("run", 100.0, run=0, of=6), lines=lines(record(0))))
+    way = with_news(way, news(entry("work", 98.0), entry("run", 100.0, run=0, of=6), lines=lines(record(0))))
     assert way.left == estimate_duration(schedule)
-    way = follow(
+    way = with_news(
         way,
         news(
             entry("run done", 109.0, run=0),
@@ -92,7 +92,7 @@ def test_the_ramp_is_a_part_of_the_time_that_has_passed() -> None:
     schedule = Schedule(title="x", place=Place(device="sda"), work=replace(READ, runtime_s=60, ramp_s=5))
     way = replace(RUNNING, expected=expected_runs(schedule), run=0)
     assert estimate_duration(schedule).seconds == 66.0
-    way = follow(way, news(lines=lines(record(), replace(first, t_s=5.0), replace(second, anew=True))))
+    way = with_news(way, news(lines=lines(record(), replace(first, t_s=5.0), replace(second, anew=True))))
     assert way.left is not None
     assert way.left.seconds == 66.0 - 5.0 - second.t_s
 
@@ -100,8 +100,8 @@ def test_the_ramp_is_a_part_of_the_time_that_has_passed() -> None:
 def test_one_that_was_interrupted_counts_from_where_it_was_resumed() -> None:
     schedule = Schedule(title="x", place=Place(device="sda"), work=replace(READ, runtime_s=60), repeats=3)
     way = replace(RUNNING, expected=expected_runs(schedule), of=3)
-    way = follow(way, news(entry("work", 0.0), entry("run", 0.0, run=0), entry("run done", 61.0, run=0)))
-    way = follow(way, news(entry("work", 80_000.0), entry("run", 80_001.0, run=1, of=3)))
+    way = with_news(way, news(entry("work", 0.0), entry("run", 0.0, run=0), entry("run done", 61.0, run=0)))
+    way = with_news(way, news(entry("work", 80_000.0), entry("run", 80_001.0, run=1, of=3)))
     assert way.left is not None
     assert way.left.seconds == 122.0
 
@@ -117,7 +117,7 @@ def test_one_that_was_interrupted_counts_from_where_it_was_resumed() -> None:
     ],
 )
 def test_how_it_ended(entries: list[dict[str, Any]], state: str, wanted: tuple[str, str, bool]) -> None:
-    way = follow(RUNNING, news(*entries, state=state))
+    way = with_news(RUNNING, news(*entries, state=state))
     assert (way.state, way.reason, way.works) == wanted
 
 
@@ -168,7 +168,7 @@ def test_a_schedule_that_cannot_be_read_is_said() -> None:
 
 def test_a_worker_that_never_begins_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = 100.0
-    monkeypatch.setattr("raidtui.features.bench.run.bench_progress.time.monotonic", lambda: now_s)
+    monkeypatch.setattr("raidtui.features.bench.run.bench_jobs.time.monotonic", lambda: now_s)
     watcher = ProgressWatcher()
     made("random-read")
     assert getattr(watcher.look(), "works", None) is True
@@ -183,25 +183,25 @@ def test_a_run_in_which_fio_reports_nothing_promises_no_time() -> None:
     schedule = Schedule(title="x", place=Place(device="sda"), work=replace(READ, runtime_s=60))
     progress = replace(RUNNING, expected=expected_runs(schedule))
     [first, *_] = samples(100.0)
-    progress = follow(
+    progress = with_news(
         progress, news(entry("work"), entry("run", run=0, of=1), lines=lines(record(), first, HOT))
     )
     assert progress.silent_s is None
     assert progress.left is not None
-    hung = follow(progress, news(lines=lines(replace(HOT, t_s=first.t_s + 7.0))))
+    hung = with_news(progress, news(lines=lines(replace(HOT, t_s=first.t_s + 7.0))))
     assert (hung.silent_s, hung.left) == (7.0, None)
     assert replace(progress, unheard_s=9.0).silent_s == 9.0 + progress.behind_s
     assert replace(hung, doing="fstrim /srv").silent_s is None
-    again = follow(hung, news(lines=lines(replace(first, t_s=9.0))))
+    again = with_news(hung, news(lines=lines(replace(first, t_s=9.0))))
     assert again.silent_s is None
-    ended = follow(hung, news(entry("failed", reason="stopped"), state="failed"))
+    ended = with_news(hung, news(entry("failed", reason="stopped"), state="failed"))
     assert ended.silent_s is None
 
 
 def test_a_ramp_that_ends_is_no_silence() -> None:
     first, second = samples(100.0, 200.0)
     ramp = (record(), replace(first, t_s=30.0), replace(HOT, t_s=30.1))
-    progress = follow(
+    progress = with_news(
         RUNNING, news(entry("run", run=0, of=1), lines=lines(*ramp, replace(second, anew=True)))
     )
     assert progress.silent_s is None
@@ -209,7 +209,7 @@ def test_a_ramp_that_ends_is_no_silence() -> None:
 
 def test_for_how_long_nothing_has_come(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = 100.0
-    monkeypatch.setattr("raidtui.features.bench.run.bench_progress.time.monotonic", lambda: now_s)
+    monkeypatch.setattr("raidtui.features.bench.run.bench_jobs.time.monotonic", lambda: now_s)
     job = made("random-read")
     job.note(event="work")
     monkeypatch.setattr(Job, "state", "running")

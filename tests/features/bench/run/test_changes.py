@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from msgspec import Struct
 
+from raidtui.features.bench.option_texts import FieldRefusal
 from raidtui.features.bench.place import Place
 from raidtui.features.bench.run.changes import ChangeError, Changes, Rest, StuckError, left_behind
 from raidtui.features.bench.schedule import Axis
-from raidtui.features.bench.sweep_knobs import BitmapKnob, find_knob, knob_axis, with_undo
+from raidtui.features.bench.sweep_knobs import SweepKnob, find_knob, knob_axis, with_undo
 from raidtui.jobs import runner
 from raidtui.jobs.store import Job
 from raidtui.model.plan import Plan, Refusal, RefusalCode, Step
@@ -80,7 +80,8 @@ def test_what_cannot_be_set(host: Host) -> None:
 
 def test_a_bitmap(host: Host) -> None:
     knob = find_knob("bitmap", host, PLACE)
-    assert isinstance(knob, BitmapKnob)
+    assert not isinstance(knob, Refusal)
+    assert knob.name == "bitmap"
     plan = knob.set("internal")
     assert isinstance(plan, Plan)
     assert [step.argv for step in plan.steps] == [("mdadm", "--grow", "/dev/md127", "--bitmap=internal")]
@@ -88,17 +89,10 @@ def test_a_bitmap(host: Host) -> None:
     assert knob.set("none") == Plan(title="bitmap none", subject="data", steps=())
 
 
-class Stubborn(Struct, frozen=True):
-    """A knob that knows no way back."""
-
-    name: str = "stubborn"
-
-    def set(self, value: str) -> Plan:
-        return Plan(title="x", subject="y", steps=(Step(path="/sys/a", text=value, why="x"),))
-
-
 def test_a_knob_without_undo_is_not_swept() -> None:
-    assert knob_axis(Stubborn(), ["1"]) == Refusal(
+    step = Step(path="/sys/a", text="1", why="x")
+    stubborn = SweepKnob(name="stubborn", set=lambda _: Plan(title="x", subject="y", steps=(step,)))
+    assert knob_axis(stubborn, ["1"]) == FieldRefusal(
         code=RefusalCode.UNSUPPORTED,
         why="stubborn 1 cannot be undone, but a sweep must restore what it sets",
         remedy="leave it out",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from raidtui.features.bench.place import Place
 from raidtui.features.bench.run import measure
 from raidtui.features.bench.run.bench_jobs import make_job
 from raidtui.features.bench.run.bench_worker import BenchWorker
-from raidtui.features.bench.run.stage import Stage
+from raidtui.features.bench.run.stage import Holder, Stage
 from raidtui.features.bench.schedule import Axis, AxisKind, Schedule, Scratch
 from raidtui.model.plan import Plan
 from tests.features.bench.host import DISKS, Host
@@ -71,3 +72,46 @@ def test_a_knob_that_the_array_does_not_take(made_before: Host, srv: Path) -> No
     job = make_job(made_before, on_scratch(srv, "read_ahead_kb", "64"))
     assert BenchWorker(made_before, job).work() == "failed"
     assert last(job) == ("failed", "read_ahead_kb 512 → 64 (data): the kernel refuses this value")
+
+
+def is_open(number: int) -> bool:
+    try:
+        os.fstat(number)
+    except OSError:
+        return False
+    return True
+
+
+def test_held_and_let_go() -> None:
+    holder = Holder()
+    assert (holder.take("null"), holder.name) == ("", "null")
+    first = holder._number
+    assert Path(f"/proc/self/fd/{first}").readlink() == Path("/dev/null")
+    assert not os.get_inheritable(first)
+    assert (holder.take("null"), holder._number) == ("", first)
+    assert (holder.take("zero"), holder.name) == ("", "zero")
+    assert Path(f"/proc/self/fd/{holder._number}").readlink() == Path("/dev/zero")
+    holder.let_go()
+    assert (holder.name, is_open(first)) == ("", False)
+    holder.let_go()
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        (errno.EBUSY, "sda is in use now; nothing more is written to it"),
+        (errno.ENOENT, "sda cannot be opened exclusively: No such file or directory"),
+    ],
+)
+def test_what_cannot_be_held(monkeypatch: pytest.MonkeyPatch, code: int, why: str) -> None:
+    holder = Holder()
+    assert holder.take("null") == ""
+
+    def fails(path: str, flags: int) -> int:
+        assert (path, bool(flags & os.O_EXCL)) == ("/dev/sda", True)
+        raise OSError(code, os.strerror(code), path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", fails)
+        assert holder.take("sda") == why
+    assert holder.name == ""

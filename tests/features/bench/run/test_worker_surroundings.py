@@ -11,9 +11,9 @@ import pytest
 from raidtui.features.bench.results.run_record import PARTIAL, WHOLE, RunSample
 from raidtui.features.bench.run import measure
 from raidtui.features.bench.run.bench_jobs import make_job, news, restore
+from raidtui.features.bench.run.bench_progress import last_run
 from raidtui.features.bench.run.bench_worker import BenchWorker
 from raidtui.features.bench.run.fio_process import FioEnd
-from raidtui.features.bench.run.live_file import surroundings_of_last
 from raidtui.features.bench.surroundings import SurroundingsSpan
 from tests.features.bench.host import Host
 from tests.features.bench.recorded import MIXED, dumps_of
@@ -29,7 +29,9 @@ def slow(live: Path, died: Callable[[], None] = lambda: None) -> Callable[..., F
     def fake(argv: Any, folder: Path, take: Callable[[RunSample], None], stopped: Any, **_: Any) -> FioEnd:
         del argv, folder, stopped
         take(RunSample(t_s=0.5, ios=(100, 0), size_bytes=(819200, 0)))
-        wait_until(lambda: live.read_text().count('"around"') >= 2, 30, "two readings of the surroundings")
+        wait_until(
+            lambda: live.read_text().count('"surroundings"') >= 2, 30, "two readings of the surroundings"
+        )
         died()
         return FioEnd(status=0, dump=dumps_of(MIXED)[-1], raw=b"{}", said=())
 
@@ -39,8 +41,8 @@ def slow(live: Path, died: Callable[[], None] = lambda: None) -> Callable[..., F
 @pytest.fixture
 def warm(host: Host, monkeypatch: pytest.MonkeyPatch) -> Host:
     """A host that is looked at all the time, while its array is checked."""
-    monkeypatch.setattr("raidtui.features.bench.run.lookout.FIRST_S", 0.0)
-    monkeypatch.setattr("raidtui.features.bench.run.lookout.EACH_S", 0.0)
+    monkeypatch.setattr("raidtui.features.bench.run.measure.FIRST_S", 0.0)
+    monkeypatch.setattr("raidtui.features.bench.run.measure.EACH_S", 0.0)
     host.put("/sys/devices/system/cpu/cpufreq/policy0/scaling_cur_freq", "2600000\n")
     host.put("/sys/class/hwmon/hwmon3/name", "drivetemp\n")
     host.put("/sys/class/hwmon/hwmon3/device/block/sdb/dev", "8:16\n")
@@ -59,7 +61,7 @@ def test_what_surrounds_a_run_is_noted(warm: Host, srv: Path, monkeypatch: pytes
     assert BenchWorker(warm, job).work() == "done"
     (run,) = kept()
     assert (run.state, run.during, run.remarks) == (WHOLE, SURROUNDED, CHECKED)
-    last = surroundings_of_last(news(job).lines)[-1]
+    last = last_run(news(job).lines)[2][-1]
     assert (last.celsius, [array.sync for array in last.arrays]) == ({"sdb": 43.5}, ["check"])
 
 

@@ -4,22 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from raidtui.features.bench.forms.known import HostChoices
 from raidtui.features.bench.offer import Offer
 from raidtui.features.bench.request import Request
-from raidtui.features.bench.results.run_record import RunRecord, RunSample
+from raidtui.features.bench.results.run_record import Flow, RunRecord, RunSample
+from raidtui.features.bench.results.run_store import BenchHistory
 from raidtui.features.bench.run.bench_jobs import Restored
 from raidtui.features.bench.run.bench_progress import BenchProgress
 from raidtui.features.bench.screen.bench_pane import BenchPane
-from raidtui.features.bench.session import BenchHistory, BenchSession
+from raidtui.features.bench.session import BenchSession
+from raidtui.features.bench.surroundings import ArrayNow, Surroundings
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
+from tests.features.bench.records import READ, record
 from tests.frame.staging import Paces, StagedApp, app_of, main_of, staged, until
 from tests.hosts.specs import raid1, raid10
 from tests.hosts.trees import Tree, host_tree
 
 DATA = raid10("md127", "data", members=("sda2", "sdb2", "sdc2", "sdd2"), component_kib=219_726_562)
 """What is measured."""
+
+
+WORK = replace(READ, block_bytes=4096, size_bytes=1 << 30, depth=32, jobs=2, runtime_s=60, engine="libaio")
+CLEAN = ArrayNow(name="md127", label="data", state="clean")
+SURROUNDINGS = Surroundings(
+    t_s=11.0, mhz=(4200, 4200), governor="performance", celsius={"sda": 41.2, "sdb": 39.0}, arrays=(CLEAN,)
+)
+JOB = "20261122-090000-mixed"
+RUNNING = BenchProgress(
+    job=JOB,
+    title="random read 4K, depth 32",
+    place="/srv/bench",
+    of=3,
+    state="running",
+    run=1,
+    record=record(work=WORK, place="/srv/bench", title="random read 4K, depth 32", job=JOB),
+    surroundings=SURROUNDINGS,
+)
+
+
+def sample(t_s: float, iops: float, written: float = 0.0) -> RunSample:
+    flow = Flow(iops=iops, bytes_s=iops * 4096, p50_ns=210_000, p99_ns=740_000, p999_ns=2_900_000)
+    write = Flow(iops=written, bytes_s=written * 4096)
+    done = (int(iops * t_s), int(written * t_s))
+    return RunSample(t_s=t_s, read=flow, write=write, ios=done, size_bytes=(done[0] * 4096, done[1] * 4096))
 
 
 class StagedBench(BenchSession):

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from raidtui.features.bench.results.compare import METRICS, series_of, table
-from raidtui.features.bench.results.heat import heat_maps
+from raidtui.features.bench.results.published import heat_maps
 from raidtui.features.bench.results.run_record import RunRecord
 from raidtui.features.bench.screen.curves import curve_lines, drawn_of
 from raidtui.features.bench.screen.heat_map import Layer, heat_map_lines, window_of
@@ -24,7 +24,6 @@ from tests.features.bench.records import (
 )
 from tests.frame.drawn import text
 
-SCHEDULED = sweep("scheduler", SCHEDULERS)
 PAIR = sweep("scheduler", {name: SCHEDULERS[name] for name in ("none", "bfq")})
 HEAT = chunk_sweep()
 
@@ -35,25 +34,6 @@ HEAT = chunk_sweep()
 def compared(records: Sequence[RunRecord], by: str = "iops", width: int = 78) -> str:
     measure = METRICS[by]
     return text(comparison_lines(table(series_of(records), measure), measure, width))
-
-
-def test_a_table() -> None:
-    assert (
-        compared(SCHEDULED, width=110)
-        == """\
-                             IOPS     from       to  runs        difference  69,800      104,400
- a scheduler none         102,100  101,300  102,700     6                                    ├●
- b scheduler mq-deadline  101,700  101,100  102,400     6    -1.3 to +0.6 %                  ├●
- c scheduler bfq           70,400   69,800   71,900     6  -31.8 to -29.4 %  ●┤
- d scheduler kyber        101,500   88,400  104,400     6   -13.7 to +3.1 %            ├─────●─┤
-
- b no difference: scheduler mq-deadline against scheduler none is -1.3 % to +0.6 %, 98.5 % interval
- c scheduler bfq is slower than scheduler none by 30.9 % (-31.8 % to -29.4 %, 99.0 % interval)
- d not decided: scheduler kyber against scheduler none is -13.7 % to +3.1 %, 98.5 % interval; these runs find
-   differences above about 5 %: for smaller ones start a new benchmark with more repeats
-   3 comparisons, corrected together (Holm): the chance of a wrong verdict among them is at most 3 %. At
-   least 6 runs of each are needed to decide."""
-    )
 
 
 def test_too_few_runs_are_reported_once() -> None:
@@ -115,24 +95,6 @@ def test_a_map() -> None:
     ]
 
 
-def test_only_yours() -> None:
-    lines = mapped(78, 14, layer=Layer.YOURS).split("\n")
-    assert lines[0] == " chunk x block size, random read, MB/s   yours"
-    assert lines[3] == " one     58    120    200    289     353     486     535"
-    assert "published" not in "".join(lines)
-
-
-def test_in_percent() -> None:
-    lines = mapped(78, 14, layer=Layer.RATIO).split("\n")
-    assert lines[:4] == [
-        " chunk x block size, random read, yours in % of the published",
-        "         8K    16K    32K    64K    128K    512K     1M",
-        "         ▃▃    ▃▃▃    ▃▃▃    ▃▃▃     ▄▄▄     ▄▄▄    ▄▄▄",
-        " one     87     91     95     99     103     107    111",
-    ]
-    assert lines[-3] == " half a bar: as fast as published"
-
-
 def test_the_fastest_of_a_block_size_is_bold() -> None:
     """Where that is decided: ten runs of each can do so among 21 comparisons, three cannot."""
     (heat,) = heat_maps(chunk_sweep(repeats=10))
@@ -186,26 +148,6 @@ def drawn(
         curve_lines(
             drawn_of(series_of(records), curve_samples(records), measure), measure, width, height, **more
         )
-    )
-
-
-def test_curves() -> None:
-    assert (
-        drawn(PAIR)
-        == """\
- IOPS
- 110k ┤ ⡠⡠⠢a⠤⠢⠔⠤⠢⡠⢄⠤⡠⢢⠔⡤⠢⠔⡄     ⢀⠔⡤⠢⠔⠤⠢⡰⢄⠦⡠a⠤⡠⠢⠔⠤
-      │⢀⠇                 ⡇     ⡸
-      │⠜⡤⠔⠤⠢⠔⠤⠔⠤⠢⠔⠤b⠔⠤⠢⠔⠤⠔⠼a⠔⠦⠲⠔⠥⠢⠔b⠤⠤⠢⠔⠤⠢⠔⠤⠢⠔⠤⠢⠤
-  55k ┤⢰⠁
-      │⠁
-      │
-    0 ┤
-      └──────────────────────────────────────────
-       0 s                30 s               60 s
- a schedule…  #9   median   101k   67.2k … 105k
- b schedule…  #10  median  70.1k   45.0k … 72.5k
- #: the run drawn, the median by IOPS"""
     )
 
 

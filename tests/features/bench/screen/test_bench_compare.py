@@ -11,8 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.features.bench.results.run_record import FAILED, PARTIAL, RunRecord
-from raidtui.features.bench.screen.compare_page import Comparison
-from raidtui.features.bench.screen.export_page import Export
+from raidtui.features.bench.screen.compare_page import Comparison, Export
 from raidtui.features.bench.screen.history_lines import details_lines, entries_of, history_head, history_line
 from raidtui.frame.pages import PageScreen, rule
 from raidtui.view.line import Line
@@ -183,20 +182,6 @@ async def test_runs_over_caches_have_one_measure_more() -> None:
 async def test_a_small_window_has_iops_alone() -> None:
     shown = await shown_after(over_caches, "tab", size=(60, 15))
     assert "hits" not in shown.replace("m measure", "")
-
-
-@pytest.mark.parametrize(
-    ("keys", "words"),
-    [
-        ((), "chunk x block size, random read, MB/s   yours (published)"),
-        (("l",), "chunk x block size, random read, MB/s   yours"),
-        (("l", "l"), "chunk x block size, random read, yours in % of the published"),
-        (("l", "l", "l", "m"), "chunk x block size, random read, MB/s   yours (published)"),
-    ],
-)
-async def test_layers(keys: tuple[str, ...], words: str) -> None:
-    shown = await shown_after(lambda: comparison(HEAT, start="heat"), *keys)
-    assert shown.split("\n")[2].strip() == words
 
 
 async def test_a_map_that_is_too_large_is_moved() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from textual import events
 
-from raidtui.features.bench.screen.export_page import Export
+from raidtui.features.bench.screen.compare_page import Export
 from tests.features.bench.records import SCHEDULERS, curve_samples, sweep
 from tests.frame.staging import Paces, running, screen_text, staged, until
 from tests.hosts.kernel import Kernel

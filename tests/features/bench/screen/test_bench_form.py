@@ -28,7 +28,7 @@ def shown(
     """Show a form after some keys, or its review."""
 
     async def prepare(pilot: Paces) -> None:
-        await pilot.app.push_screen(BenchForm(kind, draft, ask, known))
+        await pilot.app.push_screen(BenchForm(replace(draft, kind=kind), ask, known))
         await pilot.pause()
         await pilot.press(*keys)
         if review:

@@ -14,7 +14,8 @@ from textual import events
 from raidtui.features.bench.forms.form_draft import BenchDraft, FormKind
 from raidtui.features.bench.forms.known import HostChoices
 from raidtui.features.bench.offer import Offer
-from raidtui.features.bench.request import FieldRefusal, Request
+from raidtui.features.bench.option_texts import FieldRefusal
+from raidtui.features.bench.request import Request
 from raidtui.features.bench.schedule import Conditions
 from raidtui.features.bench.screen.form_page import BenchForm
 from raidtui.features.bench.screen.review_page import BenchReview
@@ -76,7 +77,7 @@ async def opened(
 ) -> AsyncIterator[Opened]:
     """Open a form."""
     async with running(Kernel(raid10())) as pilot:
-        form = BenchForm(kind, draft, ask, known)  # type: ignore[arg-type]
+        form = BenchForm(replace(draft, kind=kind), ask, known)  # type: ignore[arg-type]
         found = Opened(pilot, form)
         pilot.app.push_screen(form, found.results.append)
         await pilot.pause()
@@ -321,7 +322,7 @@ async def test_esc_while_the_host_is_asked() -> None:
         await there.press("enter")
         await until(there.pilot, lambda: "reading the host" in there.text)
         await there.press("down", "right", "enter", "x")
-        assert there.form.draft == BenchForm(FormKind.RUN, BenchDraft(), ask, KNOWN).draft
+        assert there.form.draft == BenchForm(BenchDraft(), ask, KNOWN).draft
         await there.press("escape")
         assert "reading the host" not in there.text
         answered.set()

@@ -13,8 +13,8 @@ from raidtui.features.bench.forms.form_draft import BenchDraft, FormField, FormK
 from raidtui.features.bench.forms.known import Candidate
 from raidtui.features.bench.jobfile import JobFile
 from raidtui.features.bench.offer import Offer
+from raidtui.features.bench.option_texts import FieldRefusal
 from raidtui.features.bench.place import Place
-from raidtui.features.bench.request import FieldRefusal
 from raidtui.features.bench.schedule import Axis, AxisKind, Conditions, Schedule, Scratch
 from raidtui.features.bench.screen.form_lines import Form, FormRow, in_form, rows_of
 from raidtui.features.bench.screen.review_page import offer_lines
@@ -26,7 +26,7 @@ from tests.frame.drawn import texts
 
 WORK = Workload(rw="randread", block_bytes=4096, size_bytes=1 << 30, runtime_s=60)
 SCHEDULE = Schedule(title="x", place=PLACE, work=WORK)
-NOTE = FormField(name="note", of=FormKind.RUN, part=FormPart.HOW, label="note", hint="Kept.", usual="none")
+NOTE = FormField(name="note", part=FormPart.HOW, label="note", hint="Kept.", usual="none")
 
 
 def review(schedule: Schedule, devices: tuple[Candidate, ...] = (), **more: Any) -> list[str]:
@@ -117,8 +117,8 @@ def test_what_is_lost_comes_first() -> None:
 @pytest.mark.parametrize("height", [6, 11, 20, 60])
 @pytest.mark.parametrize("kind", FormKind)
 def test_a_form_fits_and_the_chosen_row_is_in_view(kind: FormKind, width: int, height: int) -> None:
-    draft = filled(BenchDraft(where="scratch", knob="scheduler", second="knob"), kind, KNOWN)
-    rows = rows_of(fields(draft, kind, KNOWN))
+    draft = filled(BenchDraft(where="scratch", knob="scheduler", second="knob", kind=kind), KNOWN)
+    rows = rows_of(fields(replace(draft, kind=kind), KNOWN))
     for at, row in enumerate(rows):
         form = Form(
             draft=draft, rows=rows, at=at, width=width, height=height, meaning=("More.", "", "And more.")

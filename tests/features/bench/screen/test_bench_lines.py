@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from raidtui.features.bench.environment import Environment
 from raidtui.features.bench.results.compare import METRICS, series_of, table
-from raidtui.features.bench.results.heat import heat_maps
+from raidtui.features.bench.results.published import heat_maps
 from raidtui.features.bench.results.run_record import FAILED, PARTIAL, WHOLE, Figures, RunRecord
 from raidtui.features.bench.screen.curves import curve_lines, drawn_of
 from raidtui.features.bench.screen.heat_map import Layer, heat_map_lines
@@ -57,16 +57,6 @@ def row(records: Sequence[RunRecord], width: int = 80, *, marked: bool = False, 
 
 
 # -- the history
-
-
-def test_columns() -> None:
-    assert text([history_head(80)]) == (
-        "   started       what                 on      runs        best  spread, verdict"
-    )
-    assert text([history_head(120)]) == (
-        "   started       what                                  on              runs        best   p99 ms"
-        "  spread, verdict"
-    )
 
 
 def test_newest_first() -> None:
@@ -290,24 +280,6 @@ def test_rounds_under_five_seconds_are_called_short() -> None:
     lines = details([record(0, id=1, seconds=4.99), record(1, id=2, seconds=5.0)], 90).split("\n")
     assert " noted        #1: short: 5.0 s: runs under 5 s measure caches rather than disks" in lines
     assert [line.endswith("  short: 5.0 s") for line in lines[-2:]] == [True, False]
-
-
-def test_a_map_in_short() -> None:
-    lines = details(HEAT).split("\n")
-    assert lines[3:13] == [
-        " chunk x block size, random read, MB/s   yours (published)",
-        "           8K       16K       32K       64K      128K      512K         1M",
-        " one  58 (67) 120 (132) 200 (210) 289 (292) 353 (343) 486 (454)  535 (482)",
-        " 16K  62 (69) 147 (156) 241 (246) 479 (470) 671 (633) 869 (790)  994 (872)",
-        " 32K  64 (69) 130 (134) 227 (225) 429 (409) 823 (755) 937 (829) 1065 (910)",
-        " 512K 64 (67) 134 (134) 228 (219) 313 (290) 373 (333) 530 (457) 1070 (892)",
-        " no chunk is decidedly the fastest: 3 runs of each, but 21 comparisons need at",
-        " least 9",
-        " published: RAID-10 of four SATA SSDs, kernel 4.1, fio 2.2.10, one job, direct,",
-        " 2016; published in MiB/s, converted",
-    ]
-    assert any(line.startswith("   21 comparisons, corrected together (Holm): the chance") for line in lines)
-    assert " data         raid10 n2, chunk 16K / 32K / 512K, bitmap none, 2 members" in lines
 
 
 def test_one_run_alone() -> None:

@@ -11,33 +11,10 @@ from raidtui.features.bench.results.run_record import Flow, RunSample
 from raidtui.features.bench.run.bench_progress import BenchProgress
 from raidtui.features.bench.schedule import Schedule
 from raidtui.features.bench.screen.live_lines import live_lines
-from raidtui.features.bench.surroundings import ArrayNow, Surroundings
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width
-from tests.features.bench.records import READ, cache_samples, over_cache, record
-
-WORK = replace(READ, block_bytes=4096, size_bytes=1 << 30, depth=32, jobs=2, runtime_s=60, engine="libaio")
-DATA = ArrayNow(name="md127", label="data", state="clean")
-SURROUNDINGS = Surroundings(
-    t_s=11.0, mhz=(4200, 4200), governor="performance", celsius={"sda": 41.2, "sdb": 39.0}, arrays=(DATA,)
-)
-RUNNING = BenchProgress(
-    job="j",
-    title="random read",
-    place="/srv/bench",
-    of=3,
-    state="running",
-    run=1,
-    record=record(work=WORK, place="/srv/bench"),
-    surroundings=SURROUNDINGS,
-)
-
-
-def sample(t_s: float, iops: float, written: float = 0.0) -> RunSample:
-    flow = Flow(iops=iops, bytes_s=iops * 4096, p50_ns=210_000, p99_ns=740_000, p999_ns=2_900_000)
-    write = Flow(iops=written, bytes_s=written * 4096)
-    done = (int(iops * t_s), int(written * t_s))
-    return RunSample(t_s=t_s, read=flow, write=write, ios=done, size_bytes=(done[0] * 4096, done[1] * 4096))
+from tests.features.bench.records import cache_samples, over_cache, record
+from tests.features.bench.screen.bench_pane_stage import RUNNING, SURROUNDINGS, WORK, sample
 
 
 def text(way: BenchProgress, width: int = 80, height: int = 24) -> list[str]:
@@ -51,17 +28,6 @@ def roles(line: Line) -> list[str]:
 
 def samples(*iops: float) -> tuple[RunSample, ...]:
     return tuple(sample(0.25 * (number + 1), each) for number, each in enumerate(iops))
-
-
-def test_a_run_under_way() -> None:
-    way = replace(RUNNING, samples=samples(95_100, 101_900, 104_400, 102_325))
-    assert text(way) == [
-        " random read 4K, depth 32, 2 jobs on data: /srv/bench     1 s of 60  run 2 of 3",
-        " IOPS     102,325  ▆▇▇▇                               median 102k  95.1k … 104k",
-        " MB/s         419",
-        " p99 ms      0.74  ▇▇▇▇                                     p50 0.21  p99.9 2.9",
-        " CPU    4.2 GHz performance   sda 41 °C   sdb 39 °C   data clean, no sync",
-    ]
 
 
 def test_hits_of_a_cache() -> None:
@@ -149,24 +115,6 @@ def test_the_time_left_of_a_sweep() -> None:
 )  # fmt: skip
 def test_how_far_it_is(changes: dict[str, object], wanted: str) -> None:
     assert text(replace(RUNNING, **changes), width=120)[0].endswith(f"  {wanted}")
-
-
-def test_nothing_was_seen_yet() -> None:
-    assert text(replace(RUNNING, surroundings=None))[1:] == [
-        " IOPS           –",
-        " MB/s           –",
-        " p99 ms         –",
-        " CPU    –",
-    ]
-
-
-def test_what_is_not_as_it_should_be_is_marked() -> None:
-    syncing = replace(DATA, sync="recover", percent=34.25, missing=1)
-    lines = live_lines(
-        replace(RUNNING, surroundings=replace(SURROUNDINGS, mhz=None, arrays=(syncing,))), 100, 24
-    )
-    assert lines[-1][-1] == ("   data clean, 1 member missing, recover 34.2 %", "warn")
-    assert lines[-1][1] == ("no cpufreq", "dim")
 
 
 def test_of_many_disks_the_warmest_is_reported() -> None:

@@ -13,26 +13,29 @@ from raidtui.features.bench.estimate import ExpectedRuns, WriteEstimate
 from raidtui.features.bench.forms.known import HostChoices
 from raidtui.features.bench.offer import Offer
 from raidtui.features.bench.place import Place
-from raidtui.features.bench.results.run_record import PARTIAL, Flow, RunRecord, RunSample
-from raidtui.features.bench.run.bench_progress import BenchProgress
+from raidtui.features.bench.results.run_record import PARTIAL, RunRecord
 from raidtui.features.bench.schedule import Schedule
-from raidtui.features.bench.screen.compare_page import Comparison
-from raidtui.features.bench.screen.export_page import Export
+from raidtui.features.bench.screen.compare_page import Comparison, Export
 from raidtui.features.bench.screen.form_page import BenchForm
 from raidtui.features.bench.session import BenchSession
-from raidtui.features.bench.surroundings import ArrayNow, Surroundings
 from raidtui.frame.choose import Ask
 from raidtui.frame.dialog import Question
 from raidtui.frame.surveying import Waiting
 from raidtui.model.snapshot import Snapshot
 from tests.features.bench.records import READ, cache_samples, over_cache, record
 from tests.features.bench.screen.bench_pane_stage import (
+    CLEAN,
+    JOB,
+    RUNNING,
+    SURROUNDINGS,
+    WORK,
     StagedBench,
     log_of,
     looked,
     measured,
     opened,
     pane_of,
+    sample,
     tree,
 )
 from tests.features.tune.screen import tune_stage
@@ -54,36 +57,15 @@ from tests.frame.staging import (
     until,
 )
 
-WORK = replace(READ, block_bytes=4096, size_bytes=1 << 30, depth=32, jobs=2, runtime_s=60, engine="libaio")
-DATA = ArrayNow(name="md127", label="data", state="clean")
-SURROUNDINGS = Surroundings(
-    t_s=11.0, mhz=(4200, 4200), governor="performance", celsius={"sda": 41.2, "sdb": 39.0}, arrays=(DATA,)
-)
 IOPS = (61_000, 95_100, 98_200, 101_900, 104_400, 103_000, 102_100, 95_900, 101_000, 102_325)
-JOB = "20261122-090000-mixed"
-
-
-def sample(t_s: float, iops: float) -> RunSample:
-    flow = Flow(iops=iops, bytes_s=iops * 4096, p50_ns=210_000, p99_ns=740_000, p999_ns=2_900_000)
-    done = int(iops * t_s)
-    return RunSample(t_s=t_s, read=flow, ios=(done, 0), size_bytes=(done * 4096, 0))
-
-
-RUNNING = BenchProgress(
-    job=JOB,
-    title="random read 4K, depth 32",
-    place="/srv/bench",
-    of=3,
-    state="running",
-    run=1,
+UNDER_WAY = replace(
+    RUNNING,
     done=1,
     ended=frozenset({0}),
     expected=ExpectedRuns(each_s=(61.0, 61.0, 61.0)),
     first_s=0.0,
     last_s=62.0,
-    record=record(work=WORK, place="/srv/bench", title="random read 4K, depth 32", job=JOB),
     samples=tuple(sample(1.2 * (number + 1), each) for number, each in enumerate(IOPS)),
-    surroundings=SURROUNDINGS,
 )
 
 
@@ -146,14 +128,14 @@ def test_nothing_was_measured(shows: Shows, size: tuple[int, int]) -> None:
 @SIZES
 def test_live(shows: Shows, size: tuple[int, int]) -> None:
     runs = series(JOB, "random read 4K, depth 32", 101_700, id_=60, work=WORK)
-    shows(measured(*OLD, *runs, progress=RUNNING)[0], size=size, prepare=pressing())
+    shows(measured(*OLD, *runs, progress=UNDER_WAY)[0], size=size, prepare=pressing())
 
 
 @SIZES
 def test_live_over_a_cache(shows: Shows, size: tuple[int, int]) -> None:
     cold, filled = over_cache(61, 31_000, 0.62, cold=True), over_cache(62, 88_000, 0.97, cold=False)
     progress = replace(
-        RUNNING, title="hot-spots", record=cold, samples=cache_samples(cold, 0.05, 0.8, seconds=40)
+        UNDER_WAY, title="hot-spots", record=cold, samples=cache_samples(cold, 0.05, 0.8, seconds=40)
     )
     shows(measured(*OLD, filled, progress=progress)[0], size=size, prepare=pressing())
 
@@ -161,15 +143,15 @@ def test_live_over_a_cache(shows: Shows, size: tuple[int, int]) -> None:
 @SIZES
 def test_live_before_a_run(shows: Shows, size: tuple[int, int]) -> None:
     progress = replace(
-        RUNNING, doing="writing 1 GiB once, before measuring", samples=(), surroundings=None, run=None
+        UNDER_WAY, doing="writing 1 GiB once, before measuring", samples=(), surroundings=None, run=None
     )
     shows(measured(*OLD, progress=progress)[0], size=size, prepare=pressing())
 
 
 @SIZES
 def test_live_while_an_array_syncs(shows: Shows, size: tuple[int, int]) -> None:
-    syncing = replace(DATA, sync="resync", percent=34.2)
-    progress = replace(RUNNING, surroundings=replace(SURROUNDINGS, arrays=(syncing,), mhz=None))
+    syncing = replace(CLEAN, sync="resync", percent=34.2)
+    progress = replace(UNDER_WAY, surroundings=replace(SURROUNDINGS, arrays=(syncing,), mhz=None))
     shows(measured(*OLD, progress=progress)[0], size=size, prepare=pressing())
 
 
@@ -192,11 +174,11 @@ def test_interrupted(shows: Shows, size: tuple[int, int]) -> None:
 
 @SIZES
 def test_stop_is_asked(shows: Shows, size: tuple[int, int]) -> None:
-    shows(measured(*OLD, progress=RUNNING)[0], size=size, prepare=pressing("x"))
+    shows(measured(*OLD, progress=UNDER_WAY)[0], size=size, prepare=pressing("x"))
 
 
 def test_least_size(shows: Shows) -> None:
-    shows(measured(*OLD, progress=RUNNING)[0], size=(60, 15), prepare=pressing())
+    shows(measured(*OLD, progress=UNDER_WAY)[0], size=(60, 15), prepare=pressing())
 
 
 def test_on_a_simulated_host(shows: Shows) -> None:
@@ -211,7 +193,7 @@ async def test_a_benchmark_is_begun() -> None:
     async with app.run_test(size=SMALL) as pilot:
         pane = await opened(pilot, "n")
         await until(pilot, lambda: isinstance(app.screen, BenchForm), "the form")
-        benching.progress = replace(RUNNING, state="made", run=None)
+        benching.progress = replace(UNDER_WAY, state="made", run=None)
         app.screen.dismiss(OFFER)
         await until(pilot, lambda: ("begin", OFFER) in benching.done)
         await until(pilot, lambda: pane.progress is not None and pane.chosen == JOB)
@@ -301,7 +283,7 @@ async def test_what_cannot_be_put_back_is_listed_and_blocks_nothing() -> None:
 
 
 async def test_while_one_runs_none_is_begun_and_it_can_be_stopped() -> None:
-    app, benching = measured(progress=RUNNING)
+    app, benching = measured(progress=UNDER_WAY)
     async with app.run_test(size=SMALL) as pilot:
         await opened(pilot, "n")
         await says(pilot, "a benchmark is running: x stops it")
@@ -311,7 +293,7 @@ async def test_while_one_runs_none_is_begun_and_it_can_be_stopped() -> None:
         await pilot.press("y")
         await until(pilot, lambda: ("stop", JOB) in benching.done)
         benching.progress = replace(
-            RUNNING, state="cancelled", reason="run 2 of 3: stopped before it finished"
+            UNDER_WAY, state="cancelled", reason="run 2 of 3: stopped before it finished"
         )
         await looked(pilot)
         words = "random read 4K, depth 32: stopped; what was measured is kept"
@@ -401,12 +383,12 @@ async def test_a_knob_of_pane_4_is_measured_against_the_value_beside_it() -> Non
 
 
 async def test_the_picture_is_held_while_fio_goes_on() -> None:
-    app, benching = measured(progress=RUNNING)
+    app, benching = measured(progress=UNDER_WAY)
     async with app.run_test(size=SMALL) as pilot:
         pane = await opened(pilot, "space")
         before = pane.live.text
         assert "held" in header_of(pilot)
-        benching.progress = replace(RUNNING, samples=(*RUNNING.samples, sample(13.0, 50_000)))
+        benching.progress = replace(UNDER_WAY, samples=(*UNDER_WAY.samples, sample(13.0, 50_000)))
         await looked(pilot)
         assert pane.live.text == before
         await pilot.press("space")
@@ -414,33 +396,33 @@ async def test_the_picture_is_held_while_fio_goes_on() -> None:
 
 
 async def test_a_run_that_ends_is_in_the_history_at_once() -> None:
-    app, benching = measured(progress=RUNNING)
+    app, benching = measured(progress=UNDER_WAY)
     async with app.run_test(size=SMALL) as pilot:
         pane = await opened(pilot)
         benching.records = series(JOB, "random read 4K, depth 32", 101_700, id_=60, work=WORK)
         await looked(pilot)
         assert pane.entry is None
-        benching.progress = replace(RUNNING, done=2)
+        benching.progress = replace(UNDER_WAY, done=2)
         await looked(pilot)
         assert pane.entry is not None
         assert pane.entry.key == JOB
 
 
 async def test_its_end_is_reported_though_another_pane_is_in_view() -> None:
-    app, benching = measured(progress=RUNNING)
+    app, benching = measured(progress=UNDER_WAY)
     async with app.run_test(size=SMALL) as pilot:
         await opened(pilot)
         await pilot.press("1")
-        benching.progress = replace(RUNNING, state="done", done=3)
+        benching.progress = replace(UNDER_WAY, state="done", done=3)
         await looked(pilot)
         assert log_of(pilot) == ["random read 4K, depth 32: done"]
 
 
 async def test_one_that_failed_is_logged_once() -> None:
-    app, benching = measured(progress=RUNNING)
+    app, benching = measured(progress=UNDER_WAY)
     async with app.run_test(size=SMALL) as pilot:
         await opened(pilot)
-        benching.progress = replace(RUNNING, state="failed", reason="fio was killed by SIGSEGV")
+        benching.progress = replace(UNDER_WAY, state="failed", reason="fio was killed by SIGSEGV")
         await looked(pilot)
         words = "random read 4K, depth 32: failed: fio was killed by SIGSEGV; what was measured is kept"
         await says(pilot, words)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from raidtui.features.bench.report.html_report import html_report
+from raidtui.features.bench.html_report import html_report
 from raidtui.features.bench.results.run_record import NOT_STEADY, RunRecord, RunSample
 from raidtui.jobs.new_files import write_new_file
 

@@ -4,22 +4,37 @@ A disk works on so many requests at once as its kind allows (AHCI: 32 at most, N
 here), each takes its time and the time of its bytes; an array multiplies writes, by its copies or its parity.
 A sync takes its part of the disks. It depends on the simulated kernel alone, so that the same run gives the
 same figures, but for 1.5 % that are as random as the disks of a real host.
+
+Two runs of hot-spots are remembered: on a cold cache, and on the same one filled.
 """
 
 from __future__ import annotations
 
+import math
 import zlib
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from raidtui.demo.demo_host import DemoReader
 from raidtui.demo.disks import SimDisk
 from raidtui.demo.sim_array import SimArray
+from raidtui.features.bench.caches import CacheCount, CacheReading, CacheRun
+from raidtui.features.bench.environment import ArrayShape, DiskSettings, Environment
 from raidtui.features.bench.place import Place
-from raidtui.features.bench.results.run_record import SIMULATED, Figures, Flow, RunRecord, RunSample
+from raidtui.features.bench.results.run_record import (
+    SIMULATED,
+    Flow,
+    RunRecord,
+    RunSample,
+    from_samples,
+    with_hits,
+)
+from raidtui.features.bench.run.measure import begun_record
 from raidtui.features.bench.schedule import Run, Schedule
-from raidtui.features.bench.workload import Workload
+from raidtui.features.bench.workload import HOT_SPOTS, Workload, find_preset
 from raidtui.model.levels import PARITY_LEVELS
+from raidtui.model.stack import CacheState, StackKind
 
 EACH_S = 0.25
 REMARK = "Simulated by a model of the demo host's disks: nothing was measured."
@@ -134,51 +149,147 @@ def _flow(work: Workload, iops: float, mean_s: float) -> Flow:
 
 def with_figures(record: RunRecord, rate: SimulatedRate, samples: tuple[RunSample, ...]) -> RunRecord:
     """Return a record with the figures of its samples."""
-    from msgspec.structs import replace  # noqa: PLC0415  (only as a run ends)
-
     if not samples:
         return replace(record, state="failed", reason="it was stopped before its first figures")
-    last, tails = samples[-1], {name: int(rate.mean_s * 1e9 * tail) for name, tail in _TAILS.items()}
-
-    def of(side: int) -> Figures:
-        ios, size = last.ios[side], last.size_bytes[side]
-        if not ios:
-            return Figures()
-        return Figures(
-            ios=ios,
-            size_bytes=size,
-            iops=ios / last.t_s,
-            bytes_s=size / last.t_s,
-            mean_ns=rate.mean_s * 1e9,
-            p50_ns=tails["p50"],
-            p99_ns=tails["p99"],
-            p999_ns=tails["p999"],
-        )
-
-    return replace(record, seconds=last.t_s, read=of(0), write=of(1))
+    means = {f"{name}_ns": int(rate.mean_s * 1e9 * tail) for name, tail in _TAILS.items()}
+    read, write = (
+        replace(each, mean_ns=rate.mean_s * 1e9, **means) if each.ios else each
+        for each in from_samples(samples)
+    )
+    return replace(record, seconds=samples[-1].t_s, read=read, write=write)
 
 
 def begun(root: DemoReader, schedule: Schedule, run: Run, job: str) -> RunRecord:
     """Return the record of a run as it begins."""
-    from msgspec.structs import replace  # noqa: PLC0415  (only as a run begins)
-
-    from raidtui.features.bench.environment import read_environment  # noqa: PLC0415
-
-    environment = read_environment(root, schedule.place, SIMULATED)
-    return RunRecord(
-        job=job,
-        number=run.number,
-        repeat=run.repeat,
-        point_place=run.place,
-        block=run.block,
-        visit=run.visit,
-        at_s=root.now_s(),
+    record = begun_record(root, job, schedule, run, place=schedule.place, fio=SIMULATED)
+    return replace(
+        record,
         title=f"{SIMULATED}: {schedule.title}",
-        preset=schedule.preset,
-        note=schedule.note,
-        place=schedule.place.words,
-        point=run.point,
-        work=schedule.work_at(run.point),
-        environment=replace(environment, host="demo"),
+        environment=replace(record.environment, host="demo"),
         remarks=(REMARK,),
     )
+
+
+_CACHE, _LABEL = "dm-1", "vg0/data"
+_HIT_MS, _MISS_MS = 0.16, 1.1
+_SECONDS = 60
+_DAY_S = 86_400.0
+_GIB = 1 << 30
+_EMPTY = CacheState(
+    mode="writeback",
+    policy="smq",
+    devices=("dm-4", "dm-3"),
+    backing="dm-5",
+    block_bytes=65536,
+    total_bytes=100 * _GIB,
+    used_bytes=0,
+    dirty_bytes=0,
+    hits=0,
+    misses=0,
+    promotions=0,
+    demotions=0,
+)
+_DISKS = tuple(
+    DiskSettings(name=name, model="Samsung SSD 850 EVO 500GB", scheduler="mq-deadline", queue_depth=32)
+    for name in ("sda", "sdb", "sdc", "sdd")
+)
+_DATA = ArrayShape(
+    name="md127",
+    label="data",
+    level="raid10",
+    layout="n2",
+    chunk_kib=32,
+    members=tuple(f"{disk.name}2" for disk in _DISKS),
+)
+
+
+def demo_runs(now_s: float) -> tuple[tuple[RunRecord, tuple[RunSample, ...]], ...]:
+    """Return the runs with their samples, the older one first.
+
+    Args:
+        now_s: epoch seconds; they were made the day before.
+    """
+    preset = find_preset(HOT_SPOTS)
+    if preset is None:
+        return ()
+    begun = now_s - _DAY_S
+    cold = _run(preset.work, 1, begun, _EMPTY, warms=True)
+    state = cold[0].caches[0].after or _EMPTY
+    filled = _run(preset.work, 2, begun + 300, state, warms=False)
+    return cold, filled
+
+
+def _run(
+    work: Workload, number: int, at_s: float, before: CacheState, *, warms: bool
+) -> tuple[RunRecord, tuple[RunSample, ...]]:
+    samples = _samples(work, warms=warms)
+    last = samples[-1]
+    (cache,) = with_hits(
+        (CacheRun(name=_CACHE, kind=StackKind.CACHE, label=_LABEL, before=before, cold=warms),), samples
+    )
+    promoted = 44_600 if warms else 1_180
+    after = replace(
+        before,
+        used_bytes=(before.used_bytes or 0) + promoted * 65536,
+        hits=(before.hits or 0) + (cache.hits or 0),
+        misses=(before.misses or 0) + (cache.misses or 0),
+        promotions=(before.promotions or 0) + promoted,
+    )
+    flow = last.read
+    read = replace(from_samples(samples)[0], p50_ns=flow.p50_ns, p99_ns=flow.p99_ns, p999_ns=flow.p999_ns)
+    record = RunRecord(
+        id=number,
+        job=f"demo-hot-spots-{number}",
+        number=0,
+        at_s=at_s,
+        title=f"{SIMULATED}: {HOT_SPOTS}",
+        preset=HOT_SPOTS,
+        note="cold cache" if warms else "again",
+        place="/srv/data",
+        work=work,
+        seconds=last.t_s,
+        read=read,
+        environment=Environment(
+            host="demo",
+            kernel="6.12.3",
+            fio=SIMULATED,
+            disks=_DISKS,
+            arrays=(_DATA,),
+            file_system="ext4",
+        ),
+        caches=(replace(cache, after=after),),
+    )
+    return record, samples
+
+
+def _samples(work: Workload, *, warms: bool) -> tuple[RunSample, ...]:
+    found: list[RunSample] = []
+    ios, hits, readings = 0, 0, [CacheReading(t_s=0.0, counts=(CacheCount(name=_CACHE, hits=0, misses=0),))]
+    for place in range(1, int(_SECONDS / EACH_S) + 1):
+        t_s = place * EACH_S
+        ratio = 0.97 - (0.85 * math.exp(-t_s / 14) if warms else 0.0) + 0.012 * math.sin(place * 0.9)
+        wait_ms = ratio * _HIT_MS + (1 - ratio) * _MISS_MS
+        iops = work.depth * work.jobs * 1000 / wait_ms
+        done = int(iops * EACH_S)
+        ios, hits = ios + done, hits + int(done * ratio)
+        flow = Flow(
+            iops=iops,
+            bytes_s=iops * work.block_bytes,
+            p50_ns=int(wait_ms * 0.8e6),
+            p99_ns=int(_MISS_MS * 1.4e6),
+            p999_ns=int(_MISS_MS * 3.1e6),
+        )
+        if place % 4 == 0:
+            count = CacheCount(name=_CACHE, hits=hits, misses=ios - hits)
+            readings.append(CacheReading(t_s=t_s, counts=(count,)))
+        found.append(
+            RunSample(
+                t_s=t_s,
+                read=flow,
+                ios=(ios, 0),
+                size_bytes=(ios * work.block_bytes, 0),
+                caches=tuple(readings),
+            )
+        )
+        readings = []
+    return tuple(found)

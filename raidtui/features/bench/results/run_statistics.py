@@ -1,12 +1,17 @@
-"""Is B faster than A? An exact permutation test within blocks whose order was drawn at random. Pure.
+"""Is B faster than A, and are rounds steady? An exact permutation test, and a rule. Pure.
 
-What drifts during a benchmark (heat, garbage collection, a cache that fills, neighbours) lasts longer than a
-run, so runs one after another are not independent. Where chance alone decides which run of a block is A's and
-which is B's, each order that could have been drawn is as likely as the one that was, whatever the noise does:
-the test counts in how many of them the runs of B would add up to as much as they did. It is exact as long as
-a run leaves nothing behind for the next one. (R. A. Fisher, The Design of Experiments, 1935, chapter 3.)
+The test asks within blocks whose order was drawn at random. What drifts during a benchmark (heat, garbage
+collection, a cache that fills, neighbours) lasts longer than a run, so runs one after another are not
+independent. Where chance alone decides which run of a block is A's and which is B's, each order that could
+have been drawn is as likely as the one that was, whatever the noise does: the test counts in how many of them
+the runs of B would add up to as much as they did. It is exact as long as a run leaves nothing behind for the
+next one. (R. A. Fisher, The Design of Experiments, 1935, chapter 3.)
 
 Values are compared as ratios, by their logarithms, which are rounded to 0.1 % so that sums can be counted.
+
+Steady state is by the rule of SNIA's Solid State Storage Performance Test Specification: over the last five
+rounds no value may be further from another than 20 % of their mean, and the line that fits them best may not
+rise or fall by more than 10 % of it from the first to the last.
 """
 
 from __future__ import annotations
@@ -15,6 +20,8 @@ import itertools
 import math
 import statistics
 from collections.abc import Sequence
+
+from msgspec import Struct
 
 Block = tuple[tuple[float, ...], tuple[float, ...]]
 """The values of A and of B in one block, all above 0."""
@@ -137,3 +144,54 @@ def _end(blocks: Sequence[Block], level: float, middle: float, side: int) -> flo
 def as_part(logarithm: float) -> float:
     """Return a logarithm of a ratio as a relative difference, limited to what a float can hold."""
     return math.expm1(min(logarithm, _FARTHEST))
+
+
+WINDOW = 5
+MOST_ROUNDS = 25
+RANGE = 0.20
+SLOPE = 0.10
+
+
+class Steadiness(Struct, frozen=True, kw_only=True):
+    """How steady the last rounds are.
+
+    Args:
+        steady: whether the rule is kept.
+        range, slope: parts of the mean; None with fewer than five rounds.
+    """
+
+    steady: bool
+    range: float | None = None
+    slope: float | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The same in words."""
+        if self.range is None or self.slope is None:
+            return f"not steady yet: {self.numbers}"
+        return f"{'steady' if self.steady else 'not steady'}: {self.numbers}"
+
+    @property
+    def numbers(self) -> str:
+        """What the rule goes by."""
+        if self.range is None or self.slope is None:
+            return f"fewer than {WINDOW} rounds"
+        return (
+            f"over the last {WINDOW} rounds values lie within {self.range * 100:.1f} % of their mean"
+            f" (limit {RANGE * 100:.0f} %), and drift by {self.slope * 100:.1f} %"
+            f" (limit {SLOPE * 100:.0f} %)"
+        )
+
+
+def steadiness(values: Sequence[float]) -> Steadiness:
+    """Return how steady the last five of these rounds are."""
+    last = values[-WINDOW:]
+    if len(last) < WINDOW:
+        return Steadiness(steady=False)
+    mean = statistics.fmean(last)
+    if mean <= 0:
+        return Steadiness(steady=False)
+    width = (max(last) - min(last)) / mean
+    line = statistics.linear_regression(range(WINDOW), last)
+    slope = abs(line.slope) * (WINDOW - 1) / mean
+    return Steadiness(steady=width <= RANGE and slope <= SLOPE, range=width, slope=slope)

@@ -6,19 +6,32 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from raidtui.features.bench.cache_figures import CacheCount, CacheReading
+from raidtui.features.bench.caches import (
+    CacheCount,
+    CacheReading,
+    CacheRun,
+    CacheWatch,
+    HitPoint,
+    hit_points,
+    hits_of,
+    is_cold,
+    percent_words,
+)
 from raidtui.features.bench.place import Place, find_device
-from raidtui.features.bench.results.run_record import RunSample
+from raidtui.features.bench.results.run_record import RunSample, decode, readings_of
 from raidtui.features.bench.run import measure
-from raidtui.features.bench.run.cache_watch import CacheWatch
 from raidtui.features.bench.run.fio_process import FioEnd
-from raidtui.features.bench.surroundings import Surroundings
 from raidtui.host.stack.device_mapper import STATUS
 from raidtui.host.tools import output_path
 from raidtui.jobs.sandbox import Sandbox
-from tests.features.bench.records import READ, record
+from raidtui.model.stack import CacheState
+from tests.features.bench.records import READ, cache_samples, over_cache, record
 from tests.hosts.stack_host import STATUS_FILE, StackHost
 from tests.lab.guests.deadline import wait_until
 
@@ -151,18 +164,16 @@ def fio(host: StackHost, added: list[RunSample] | None = None) -> Callable[..., 
 
 def test_a_run_over_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each request from the start of fio until its end is counted, and the readings are in the samples."""
-    monkeypatch.setattr("raidtui.features.bench.run.lookout.FIRST_S", 3600.0)
+    monkeypatch.setattr("raidtui.features.bench.run.measure.FIRST_S", 3600.0)
     host = StackHost()
     monkeypatch.setattr(measure, "run_fio", fio(host))
     place = place_on(host, "dm-0")
     watch = CacheWatch(host, place)
     begun = record(caches=watch.begin(READ.total_bytes))
-    surrounded: list[Surroundings] = []
     added: list[RunSample] = []
     run, samples, _ = measure.measure(
         host, begun, place, tmp_path, sandbox=Sandbox(), watch=watch,
-        add=added.append, add_surroundings=surrounded.append,
-        stopped=lambda: False,
+        live=lambda line: added.append(line.sample) if line.sample else None, stopped=lambda: False,
     )  # fmt: skip
     (cache,) = run.caches
     assert (cache.hits, cache.misses, run.cache) == (100, 20, cache)
@@ -174,7 +185,7 @@ def test_a_run_over_a_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_run_that_is_over_before_its_first_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its hits are known all the same."""
-    monkeypatch.setattr("raidtui.features.bench.run.lookout.FIRST_S", 3600.0)
+    monkeypatch.setattr("raidtui.features.bench.run.measure.FIRST_S", 3600.0)
     host = StackHost()
 
     def short(argv: Any, folder: Path, take: Any, stopped: Any, **_: Any) -> FioEnd:
@@ -188,14 +199,13 @@ def test_a_run_that_is_over_before_its_first_sample(tmp_path: Path, monkeypatch:
     begun = record(caches=watch.begin(READ.total_bytes))
     run, samples, _ = measure.measure(
         host, begun, place, tmp_path, sandbox=Sandbox(), watch=watch,
-        add=lambda _: None, add_surroundings=lambda _: None,
-        stopped=lambda: False,
+        live=lambda _: None, stopped=lambda: False,
     )  # fmt: skip
     assert (samples, run.caches[0].hits, run.caches[0].misses) == ([], 100, 20)
 
 
 def test_a_warm_up_is_no_part_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("raidtui.features.bench.run.lookout.FIRST_S", 3600.0)
+    monkeypatch.setattr("raidtui.features.bench.run.measure.FIRST_S", 3600.0)
     host = StackHost()
     added: list[RunSample] = []
     monkeypatch.setattr(measure, "run_fio", fio(host, added))
@@ -204,8 +214,95 @@ def test_a_warm_up_is_no_part_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     begun = record(caches=watch.begin(READ.total_bytes))
     run, samples, _ = measure.measure(
         host, begun, place, tmp_path, sandbox=Sandbox(), watch=watch,
-        add=added.append, add_surroundings=lambda _: None,
-        stopped=lambda: False,
+        live=lambda line: added.append(line.sample) if line.sample else None, stopped=lambda: False,
     )  # fmt: skip
     assert (run.caches[0].hits, run.caches[0].misses) == (90, 10)
     assert samples[0].anew
+
+
+def reading(t_s: float, hits: int, misses: int, name: str = "dm-0") -> CacheReading:
+    return CacheReading(t_s=t_s, counts=(CacheCount(name=name, hits=hits, misses=misses),))
+
+
+def test_hits_over_time() -> None:
+    """Between readings; nothing is said of a second without requests, nor of another cache."""
+    readings = [
+        reading(0.0, 100, 50),
+        reading(1.0, 190, 60),
+        reading(2.0, 190, 60),
+        CacheReading(t_s=2.5),
+        reading(3.0, 190, 100),
+        reading(3.0, 5, 5, "bcache0"),
+    ]
+    assert hit_points(readings, "dm-0") == (
+        HitPoint(t_s=1.0, ratio=0.9, requests=100),
+        HitPoint(t_s=3.0, ratio=0.0, requests=40),
+    )
+    assert hits_of(readings, "dm-0") == (90, 50)
+    assert hits_of(readings, "bcache0") is None
+    assert hits_of([], "dm-0") is None
+
+
+def test_counters_that_begin_anew() -> None:
+    """LVM loads the table again: what was between these two readings is not known."""
+    readings = [reading(0.0, 100, 50), reading(1.0, 3, 0), reading(2.0, 13, 10)]
+    assert hit_points(readings, "dm-0") == (HitPoint(t_s=2.0, ratio=0.5, requests=20),)
+    assert hits_of(readings, "dm-0") == (10, 10)
+
+
+@given(st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 1000)), max_size=20))
+def test_hits_are_shares(counts: list[tuple[int, int]]) -> None:
+    readings = [reading(float(at), hits, misses) for at, (hits, misses) in enumerate(counts)]
+    points = hit_points(readings, "dm-0")
+    assert all(0 <= point.ratio <= 1 and point.requests > 0 for point in points)
+    found = hits_of(readings, "dm-0")
+    assert sum(point.requests for point in points) == (sum(found) if found else 0)
+
+
+@pytest.mark.parametrize(
+    ("used", "total", "work", "cold"),
+    [
+        (0, 4 << 30, 4 << 30, True),
+        (409 << 20, 4 << 30, 4 << 30, True),
+        (410 << 20, 4 << 30, 4 << 30, False),
+        (2 << 30, 100 << 30, 4 << 30, False),
+        (1 << 20, 4 << 30, 8 << 20, False),
+        (1 << 30, 100 << 30, 0, True),
+        (None, 4 << 30, 4 << 30, None),
+        (0, None, 4 << 30, None),
+        (0, 0, 4 << 30, None),
+    ],
+)
+def test_cold(used: int | None, total: int | None, work: int, cold: bool | None) -> None:  # noqa: FBT001
+    assert is_cold(used, total, work) is cold
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"), [(0.0, "0.0 %"), (0.8734, "87.3 %"), (0.99996, "99.9 %"), (1.0, "100.0 %")]
+)
+def test_percent(ratio: float, words: str) -> None:
+    assert percent_words(ratio) == words
+
+
+def test_a_cache_in_a_line() -> None:
+    (cache,) = over_cache(1, 10_000, 0.873, cold=True).caches
+    assert cache.line == (
+        "vc/slow: lvm-cache, writeback, used 0.0 → 75.0 % of 4 GiB, not written back 0 B,"
+        " 49,000 promotions, hits 87.3 % of 600,000 requests, began cold"
+    )
+    bcache = CacheRun(name="bcache0", kind="bcache", hits=9, misses=1, by_requests=True)
+    words = (
+        "bcache0: bcache, mode not known, hits 90.0 % of 10 reads, by those that did not reach the backing"
+    )
+    assert bcache.line == f"{words} device"
+    assert replace(bcache, hits=0, misses=0).hits_words == "no requests"
+    broken = CacheRun(name="dm-0", kind="lvm-cache", before=CacheState(trouble="Fail"))
+    assert broken.line == "dm-0: lvm-cache, mode not known, Fail, hits not known"
+
+
+def test_a_record_keeps_its_caches() -> None:
+    run = over_cache(1, 10_000, 0.873, cold=True)
+    assert decode(msgspec.json.encode(run)) == replace(run, id=run.id)
+    assert (run.cold, run.cache) == (True, run.caches[0])
+    assert replace(run, caches=()).cold is None
+    assert len(readings_of(cache_samples(run, 0.1, 0.9, seconds=10))) == 10

@@ -1,1 +1,0 @@
-"""Results as files: HTML with SVG pictures, CSV and JSON."""
