@@ -84,6 +84,11 @@ def with_note(rows: Sequence[Line], at: int, note: Sequence[Line], height: int, 
         longest: lines of the longest note, so that rows stay in place when another one is chosen.
     """
     room = max(min(len(rows), 3), height - 1 - max(longest, len(note)))
+    return [*rows_in_view(rows, at, room), [], *note][:height]
+
+
+def rows_in_view(rows: Sequence[Line], at: int, room: int) -> list[Line]:
+    """Return the rows near one, as many as there is room for."""
     shown = list(rows)
     if len(rows) > room:
         start = max(0, min(at - room // 2, len(rows) - room))
@@ -92,7 +97,7 @@ def with_note(rows: Sequence[Line], at: int, note: Sequence[Line], height: int, 
             shown[0] = [(f"  ↑ {start + 1} more", "dim")]
         if (below := len(rows) - start - room) > 0:
             shown[-1] = [(f"  ↓ {below + 1} more", "dim")]
-    return [*shown, [], *note][:height]
+    return shown
 
 
 def row_note(row: WizardChoice | WizardRow, width: int) -> list[Line]:

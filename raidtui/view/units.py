@@ -24,6 +24,14 @@ def three_digits(value: float) -> str:
     return f"{value:.1f}" if value >= 0.95 else f"{value:.2g}"
 
 
+def short_number(value: float) -> str:
+    """Return a number in three digits: 102k, 4.2M."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{three_digits(value / size)}{letter}"
+    return three_digits(value)
+
+
 def binary_size(size_bytes: int) -> str:
     """Return a size in the binary unit that leaves at most three digits before the point: ``1.4 TiB``."""
     value = float(size_bytes)

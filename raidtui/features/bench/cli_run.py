@@ -14,7 +14,6 @@ import msgspec
 from raidtui.command.device_names import kernel_name
 from raidtui.command.streams import print_json, write_bytes
 from raidtui.features.bench.caches import CacheReading, hit_points, percent_words
-from raidtui.features.bench.cli_history import print_comparison
 from raidtui.features.bench.demo import play
 from raidtui.features.bench.export import json_bytes
 from raidtui.features.bench.offer import Offer, make_offer
@@ -28,18 +27,19 @@ from raidtui.features.bench.option_texts import (
 )
 from raidtui.features.bench.place import is_simulated
 from raidtui.features.bench.request import Request
+from raidtui.features.bench.results.published import comparison_text
 from raidtui.features.bench.results.run_record import WHOLE, RunSample, sample_words
 from raidtui.features.bench.results.run_store import Results
 from raidtui.features.bench.run.bench_jobs import begin, entry_words, find_bench, news, restore, settle
 from raidtui.features.bench.run.bench_progress import Line
 from raidtui.features.bench.schedule import Conditions
-from raidtui.features.bench.surroundings import ArrayNow, Surroundings, surroundings_words
+from raidtui.features.bench.telemetry import ArrayNow, Telemetry, telemetry_words
 from raidtui.features.bench.workload import PRESETS
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.sandbox import NOT_KNOWN, PARTS, missing_parts
 from raidtui.jobs.spawn import cancel
-from raidtui.jobs.states import FINAL
+from raidtui.jobs.states import FINAL, JobState
 from raidtui.jobs.store import Job
 from raidtui.model.plan import Refusal
 from raidtui.view.text import visible
@@ -47,7 +47,7 @@ from raidtui.view.text import visible
 FAILED, BUSY = 1, 75
 _PACE_S = 0.25
 _EACH_S = 1.0
-_SURROUNDINGS_EVERY_S = 10.0
+_TELEMETRY_EVERY_S = 10.0
 _FINE = frozenset({"clean", "active", "active-idle", "write-pending"})  # which one goes with each write
 _BEGIN_S = 20.0
 
@@ -106,8 +106,8 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
     elif len(offer.schedule.runs()) > 1:
         with Results() as results:
             records = results.of_job(job.id)
-        if state == "done" or any(record.unsteady and record.state == WHOLE for record in records):
-            print_comparison(records, "iops")
+        if state == JobState.DONE or any(record.unsteady and record.state == WHOLE for record in records):
+            print("\n".join(visible(line) for line in comparison_text(records, "iops")))
     return _status(state)
 
 
@@ -119,7 +119,7 @@ def _play(root: HostReader, offer: Offer, *, quiet: bool, by_itself: bool) -> in
     if quiet:
         write_bytes(json_bytes(records))
     elif len(records) > 1:
-        print_comparison(records, "iops")
+        print("\n".join(visible(line) for line in comparison_text(records, "iops")))
     else:
         print("\n".join(visible(record.figures) for record in records))
     return 0 if len(records) == len(offer.schedule.runs()) else FAILED
@@ -170,7 +170,7 @@ def follow(job: Job, *, since: int = 0, quiet: bool = False) -> str:
     """
     begun_s = time.monotonic()
     # Of what was measured before this moment the figures are enough.
-    offset = news(job).offset if since or job.state not in {"made", "running"} else 0
+    offset = news(job).offset if since or job.state not in {JobState.MADE, JobState.RUNNING} else 0
     printer = _Printer(quiet=quiet)
     try:
         while True:
@@ -179,12 +179,12 @@ def follow(job: Job, *, since: int = 0, quiet: bool = False) -> str:
             printer.take(found.lines)
             for entry in found.entries:
                 printer.entry(entry_words(entry))
-                if entry.get("event") == "not begun":
+                if entry.get("event") == JobState.NOT_BEGUN:
                     return "busy" if entry.get("busy") else "failed"
-            over = found.state in FINAL or found.state == "interrupted"
+            over = found.state in FINAL or found.state == JobState.INTERRUPTED
             if over and not found.entries:
                 break
-            if found.state == "made" and time.monotonic() - begun_s > _BEGIN_S:
+            if found.state == JobState.MADE and time.monotonic() - begun_s > _BEGIN_S:
                 break
             time.sleep(_PACE_S)
     except KeyboardInterrupt:
@@ -210,7 +210,7 @@ class _Printer:
     def __init__(self, *, quiet: bool) -> None:
         self._quiet = quiet
         self._last_s = 0.0
-        self._surroundings: Surroundings | None = None
+        self._telemetry: Telemetry | None = None
         self._cache = ""
         self._readings: tuple[CacheReading, ...] = ()
 
@@ -222,12 +222,12 @@ class _Printer:
     def take(self, lines: tuple[Line, ...]) -> None:
         for line in lines:
             if line.begins is not None:
-                self._last_s, self._surroundings = 0.0, None
+                self._last_s, self._telemetry = 0.0, None
                 self._cache = line.begins.caches[0].name if line.begins.caches else ""
                 self._readings = ()
-            elif line.surroundings is not None and self._says_more(line.surroundings) and not self._quiet:
-                self._surroundings = line.surroundings
-                if words := surroundings_words(line.surroundings):
+            elif line.telemetry is not None and self._says_more(line.telemetry) and not self._quiet:
+                self._telemetry = line.telemetry
+                if words := telemetry_words(line.telemetry):
                     print(visible(f"            {words}"), flush=True)
             elif line.sample is not None:
                 self._sample(line.sample)
@@ -242,15 +242,15 @@ class _Printer:
         hits = f"  hits {percent_words(points[-1].ratio)}" if points else ""
         print(f"            {sample_words(sample)}{hits}", flush=True)
 
-    def _says_more(self, surroundings: Surroundings) -> bool:
-        last = self._surroundings
+    def _says_more(self, telemetry: Telemetry) -> bool:
+        last = self._telemetry
         if (
             last is None
-            or abs(surroundings.t_s - last.t_s) >= _SURROUNDINGS_EVERY_S
-            or surroundings.governor != last.governor
+            or abs(telemetry.t_s - last.t_s) >= _TELEMETRY_EVERY_S
+            or telemetry.governor != last.governor
         ):
             return True
-        now, then = ([_gist(array) for array in each.arrays] for each in (surroundings, last))
+        now, then = ([_gist(array) for array in each.arrays] for each in (telemetry, last))
         return now != then
 
 

@@ -32,6 +32,7 @@ from raidtui.features.bench.schedule import Run, Schedule
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.runner import do_step
+from raidtui.jobs.states import JobState
 from raidtui.model.plan import Step
 
 JOB = "demo-bench-"
@@ -94,7 +95,7 @@ class PlayedBench:
             title=f"{self.PREFIX}{schedule.title}",
             place=schedule.place.words,
             of=len(self._left),
-            state="running",
+            state=JobState.RUNNING,
             expected=expected_runs(schedule),
             first_s=self._root.now_s(),
         )
@@ -112,7 +113,7 @@ class PlayedBench:
             record = replace(record, state=PARTIAL, reason="stopped")
         self._keep(record, progress.samples)
         self._put_back()
-        self._progress = replace(self._ended(progress), state="cancelled")
+        self._progress = replace(self._ended(progress), state=JobState.CANCELLED)
         return ""
 
     def look(self) -> BenchProgress | None:
@@ -148,12 +149,12 @@ class PlayedBench:
             return
         if not self._left:
             self._put_back()
-            self._progress = replace(progress, state="done")
+            self._progress = replace(progress, state=JobState.DONE)
             return
         run = self._left.pop(0)
         if reason := self._set(schedule, run):
             self._put_back()
-            self._progress = replace(progress, state="failed", reason=reason)
+            self._progress = replace(progress, state=JobState.FAILED, reason=reason)
             return
         record = begun(self._root, schedule, run, progress.job)
         record = record if at_s is None else replace(record, at_s=at_s)

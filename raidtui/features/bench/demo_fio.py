@@ -23,6 +23,7 @@ from raidtui.features.bench.caches import CacheCount, CacheReading, CacheRun
 from raidtui.features.bench.environment import ArrayShape, DiskSettings, Environment
 from raidtui.features.bench.place import Place
 from raidtui.features.bench.results.run_record import (
+    FAILED,
     SIMULATED,
     Flow,
     RunRecord,
@@ -150,7 +151,7 @@ def _flow(work: Workload, iops: float, mean_s: float) -> Flow:
 def with_figures(record: RunRecord, rate: SimulatedRate, samples: tuple[RunSample, ...]) -> RunRecord:
     """Return a record with the figures of its samples."""
     if not samples:
-        return replace(record, state="failed", reason="it was stopped before its first figures")
+        return replace(record, state=FAILED, reason="it was stopped before its first figures")
     means = {f"{name}_ns": int(rate.mean_s * 1e9 * tail) for name, tail in _TAILS.items()}
     read, write = (
         replace(each, mean_ns=rate.mean_s * 1e9, **means) if each.ios else each

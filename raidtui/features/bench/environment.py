@@ -21,7 +21,7 @@ from raidtui.model.disk import DiskIo
 from raidtui.model.levels import Raid10Layout
 from raidtui.monitor.sampler import Sampler
 from raidtui.monitor.wear.disk_wear import judge_disk
-from raidtui.view.units import SECTOR_BYTES, three_digits
+from raidtui.view.units import SECTOR_BYTES, binary_size, three_digits
 
 _SMART_S = 10.0
 
@@ -301,3 +301,64 @@ def between(before: LoadCounters, after: LoadCounters) -> tuple[str, ...]:
         if bytes_s > BUSY_BYTES_S or requests_s > BUSY_REQUESTS_S:
             found.append(f"{name} does {three_digits(bytes_s / 1e6)} MB/s, {requests_s:.0f} requests/s")
     return tuple(found)
+
+
+Part = tuple[str, str]
+"""What a value is called, "" where that is clear, and the value."""
+
+
+def environment_lines(environment: Environment) -> list[tuple[str, tuple[Part, ...]]]:
+    """Return an environment as (what, parts); unknown values are left out."""
+    cpu = environment.cpu
+    governed = ", ".join(text for text in (cpu.driver, cpu.governor, cpu.preference) if text)
+    model = f"{cpu.count} x {cpu.model}" if cpu.count else ""
+    lines: list[tuple[str, tuple[Part, ...]]] = [
+        ("kernel", (("", environment.kernel),)),
+        ("fio", (("", environment.fio),)),
+        ("CPU", (("", f"{model} ({governed})" if model and governed else model),)),
+        ("file system", (("", _file_system(environment)),)),
+    ]
+    if environment.fill_percent is not None:
+        lines.append(("filled", (("", f"{environment.fill_percent} %"),)))
+    lines += [(array.label or array.name, _array_parts(array)) for array in environment.arrays]
+    lines += [(disk.name, _disk_parts(disk)) for disk in environment.disks]
+    known = ((what, tuple(part for part in parts if part[1])) for what, parts in lines)
+    return [(what, parts) for what, parts in known if parts]
+
+
+def _file_system(environment: Environment) -> str:
+    kind, options = environment.file_system, environment.mount_options
+    return f"{kind} ({options})" if kind and options else kind
+
+
+def part_words(part: Part) -> str:
+    """Return a part of an ``environment_lines`` line in words: scheduler none."""
+    return " ".join(word for word in part if word)
+
+
+def _array_parts(array: ArrayShape) -> tuple[Part, ...]:
+    return (
+        ("", f"{array.level} {array.layout}".strip()),
+        ("chunk", f"{array.chunk_kib}K" if array.chunk_kib else ""),
+        ("bitmap", array.bitmap),
+        ("", f"{len(array.members)} members"),
+        ("", f"{array.missing} missing" if array.missing else ""),
+        ("", f"a {array.sync} ran" if array.sync else ""),
+    )
+
+
+def _disk_parts(disk: DiskSettings) -> tuple[Part, ...]:
+    worn = [f"{value:g} %" for value in disk.worn_percent if value is not None]
+    written = [binary_size(value) for value in disk.written_bytes if value is not None]
+    return (
+        ("", disk.model),
+        ("", disk.serial),
+        ("", binary_size(disk.size_bytes) if disk.size_bytes else ""),
+        ("scheduler", disk.scheduler),
+        ("queue depth", str(disk.queue_depth) if disk.queue_depth is not None else ""),
+        ("", f"{disk.requests} requests" if disk.requests is not None else ""),
+        ("read-ahead", f"{disk.read_ahead_kib} KiB" if disk.read_ahead_kib is not None else ""),
+        ("", disk.write_cache),
+        ("worn", " → ".join(dict.fromkeys(worn))),
+        ("written", " → ".join(dict.fromkeys(written))),
+    )

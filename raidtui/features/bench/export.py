@@ -35,9 +35,9 @@ def csv_text(records: Sequence[RunRecord]) -> str:
 
 
 def _row(record: RunRecord) -> dict[str, object]:
-    work, surroundings = record.work, record.environment
-    array = surroundings.arrays[-1] if surroundings.arrays else None
-    disks = surroundings.disks
+    work, environment = record.work, record.environment
+    array = environment.arrays[-1] if environment.arrays else None
+    disks = environment.disks
     row: dict[str, object] = {
         name: getattr(record, name)
         for name in (
@@ -58,9 +58,9 @@ def _row(record: RunRecord) -> dict[str, object]:
         "point": " ".join(f"{label}={value}" for label, value in record.point.items()),
         "seconds": record.seconds,
         "written_bytes": " ".join(f"{name}={size}" for name, size in record.written.items()),
-        "kernel": surroundings.kernel,
-        "fio": surroundings.fio,
-        "governor": surroundings.cpu.governor,
+        "kernel": environment.kernel,
+        "fio": environment.fio,
+        "governor": environment.cpu.governor,
         "scheduler": " ".join(dict.fromkeys(disk.scheduler for disk in disks)),
         "queue_depth": " ".join(
             dict.fromkeys(str(d.queue_depth) for d in disks if d.queue_depth is not None)

@@ -12,7 +12,7 @@ from html import escape
 
 from msgspec.structs import replace
 
-from raidtui.features.bench.environment import ArrayShape, DiskSettings, Environment
+from raidtui.features.bench.environment import Part, environment_lines, part_words
 from raidtui.features.bench.results.compare import (
     METRICS,
     Curve,
@@ -33,9 +33,9 @@ from raidtui.features.bench.results.published import (
 )
 from raidtui.features.bench.results.run_record import NOT_STEADY, RunRecord, RunSample
 from raidtui.features.bench.schedule import point_words
-from raidtui.features.bench.surroundings import span_words
+from raidtui.features.bench.telemetry import span_words
 from raidtui.view.text import cell_width, visible
-from raidtui.view.units import binary_size, short_binary, three_digits
+from raidtui.view.units import binary_size, short_binary, short_number, three_digits
 
 _MOST_CURVES = 8
 _STYLE = """
@@ -123,12 +123,10 @@ def _drawn(shown: int, of: int) -> str:
 
 def _heat_notes(heat: HeatMap) -> str:
     best = best_words(heat)
-    marked = any(place is not None for place in heat.best.places)
-    published = any(value is not None for row in heat.published for value in row)
     texts = (
-        f"A thick frame: {best}." if marked else f"{best[:1].upper()}{best[1:]}." if best else "",
+        f"A thick frame: {best}." if heat.decided else f"{best[:1].upper()}{best[1:]}." if best else "",
         left_out_words(heat),
-        f"In brackets: {heat.source}." if published else "",
+        f"In brackets: {heat.source}." if heat.has_published else "",
     )
     return "".join(map(_note, texts))
 
@@ -180,69 +178,8 @@ def _surroundings(records: Sequence[RunRecord]) -> list[str]:
         rows = "".join(
             _cells("td", what, ", ".join(map(part_words, parts)), numbers=False) for what, parts in lines
         )
-        found.append(f"<h2>{text_of(f'Surroundings from run #{record.id} on')}</h2><table>{rows}</table>")
+        found.append(f"<h2>{text_of(f'Telemetry from run #{record.id} on')}</h2><table>{rows}</table>")
     return found
-
-
-Part = tuple[str, str]
-"""What a value is called, "" where that is clear, and the value."""
-
-
-def environment_lines(environment: Environment) -> list[tuple[str, tuple[Part, ...]]]:
-    """Return an environment as (what, parts); unknown values are left out."""
-    cpu = environment.cpu
-    governed = ", ".join(text for text in (cpu.driver, cpu.governor, cpu.preference) if text)
-    model = f"{cpu.count} x {cpu.model}" if cpu.count else ""
-    lines: list[tuple[str, tuple[Part, ...]]] = [
-        ("kernel", (("", environment.kernel),)),
-        ("fio", (("", environment.fio),)),
-        ("CPU", (("", f"{model} ({governed})" if model and governed else model),)),
-        ("file system", (("", _file_system(environment)),)),
-    ]
-    if environment.fill_percent is not None:
-        lines.append(("filled", (("", f"{environment.fill_percent} %"),)))
-    lines += [(array.label or array.name, _array_parts(array)) for array in environment.arrays]
-    lines += [(disk.name, _disk_parts(disk)) for disk in environment.disks]
-    known = ((what, tuple(part for part in parts if part[1])) for what, parts in lines)
-    return [(what, parts) for what, parts in known if parts]
-
-
-def _file_system(environment: Environment) -> str:
-    kind, options = environment.file_system, environment.mount_options
-    return f"{kind} ({options})" if kind and options else kind
-
-
-def part_words(part: Part) -> str:
-    """Return a part of an ``environment_lines`` line in words: scheduler none."""
-    return " ".join(word for word in part if word)
-
-
-def _array_parts(array: ArrayShape) -> tuple[Part, ...]:
-    return (
-        ("", f"{array.level} {array.layout}".strip()),
-        ("chunk", f"{array.chunk_kib}K" if array.chunk_kib else ""),
-        ("bitmap", array.bitmap),
-        ("", f"{len(array.members)} members"),
-        ("", f"{array.missing} missing" if array.missing else ""),
-        ("", f"a {array.sync} ran" if array.sync else ""),
-    )
-
-
-def _disk_parts(disk: DiskSettings) -> tuple[Part, ...]:
-    worn = [f"{value:g} %" for value in disk.worn_percent if value is not None]
-    written = [binary_size(value) for value in disk.written_bytes if value is not None]
-    return (
-        ("", disk.model),
-        ("", disk.serial),
-        ("", binary_size(disk.size_bytes) if disk.size_bytes else ""),
-        ("scheduler", disk.scheduler),
-        ("queue depth", str(disk.queue_depth) if disk.queue_depth is not None else ""),
-        ("", f"{disk.requests} requests" if disk.requests is not None else ""),
-        ("read-ahead", f"{disk.read_ahead_kib} KiB" if disk.read_ahead_kib is not None else ""),
-        ("", disk.write_cache),
-        ("worn", " → ".join(dict.fromkeys(worn))),
-        ("written", " → ".join(dict.fromkeys(written))),
-    )
 
 
 def _cells(tag: str, *texts: str, numbers: bool = True) -> str:
@@ -384,14 +321,6 @@ def heat_svg(heat: HeatMap) -> str:
             if other is not None:
                 parts.append(_text(x + cell / 2 - 1, y + 32, f"({other:.0f})", anchor="middle", small=True))
     return _svg(left + cell * len(heat.columns) + 8, top + row_high * len(heat.rows) + 8, parts, heat.title)
-
-
-def short_number(value: float) -> str:
-    """Return a number in three digits: 102k, 4.2M."""
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if value >= size:
-            return f"{three_digits(value / size)}{letter}"
-    return three_digits(value)
 
 
 def _text(x: float, y: float, text: str, *, anchor: str = "start", small: bool = False) -> str:

@@ -241,10 +241,10 @@ def _axes(root: HostReader, request: Request, place: Place, base: Schedule) -> t
     return tuple(axes)
 
 
-def _shapes(request: Request) -> list[Scratch]:
+def _shapes(request: Request) -> tuple[Scratch, ...]:
     """Return all scratch arrays that the request creates."""
-    wanted = Schedule(title="", place=Place(), scratch=request.scratch_array, axes=_array_axes(request))
-    return [shape for point in wanted.points if (shape := wanted.scratch_at(point)) is not None]
+    axes = _array_axes(request)
+    return Schedule(title="", place=Place(), scratch=request.scratch_array, axes=axes).shapes
 
 
 def _array_axes(request: Request) -> tuple[Axis, ...]:
@@ -265,14 +265,9 @@ def _refuse_schedule(root: HostReader, schedule: Schedule) -> Refusal | None:
         count = len(schedule.points) * schedule.repeats
         remedy = f"{MOST_RUNS} are the maximum: leave values out"
         return refuse(f"that would be {count} runs", remedy, part="repeats")
-    most = 0
-    for point in schedule.points:
-        work = schedule.work_at(point)
-        if work is None:
-            continue
+    for work in schedule.works:
         if refusal := refuse_workload(work):
             return _about("work", refusal)
-        most = max(most, schedule.region_bytes(work))
         if schedule.place.device and work.writes and not schedule.place.writes:
             return refuse(
                 f"{schedule.place.words} is only read: {work.words} would overwrite its contents",
@@ -281,9 +276,7 @@ def _refuse_schedule(root: HostReader, schedule: Schedule) -> Refusal | None:
                 part="write",
                 form_remedy="choose yes at overwrite it",
             )
-    if schedule.job_file is not None:
-        most = schedule.job_file.size_bytes or 0
-    if refusal := refuse_most(root, schedule, most):
+    if refusal := refuse_most(root, schedule):
         return _about("size_bytes", refusal)
     return refuse_engine(root, schedule)
 
@@ -292,11 +285,7 @@ def _room(schedule: Schedule) -> str:
     """Return the space that files need, in a sentence; "" where there are none."""
     if not schedule.place.directory:
         return ""
-    works = [work for point in schedule.points if (work := schedule.work_at(point)) is not None]
-    most = max((schedule.region_bytes(work) for work in works), default=0)
-    if schedule.job_file is not None:
-        most = schedule.job_file.size_bytes or 0
-    takes, free = binary_size(most), binary_size(free_at(schedule.place))
+    takes, free = binary_size(schedule.most_bytes), binary_size(free_at(schedule.place))
     where = schedule.place.directory
     return f"Its files take {takes}; {free} are free at {where}, and the files are removed afterwards."
 

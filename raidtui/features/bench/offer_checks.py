@@ -83,8 +83,7 @@ def _refuse_sandbox(without: tuple[str, ...]) -> Refusal | None:
 
 def refuse_engine(root: HostReader, schedule: Schedule) -> Refusal | None:
     """Return why io_uring cannot be used by the user that fio is, or None."""
-    works = [schedule.work_at(point) for point in schedule.points]
-    wanted = any(work is not None and work.engine == "io_uring" for work in works)
+    wanted = any(work.engine == "io_uring" for work in schedule.works)
     if not wanted and "ioengine=io_uring\n" not in (schedule.job_file.text if schedule.job_file else ""):
         return None
     if root.text("/proc/sys/kernel/io_uring_disabled") in {None, "0"}:
@@ -130,11 +129,10 @@ def fitted(root: HostReader, schedule: Schedule, *, blocks: bool) -> tuple[Sched
     work = schedule.work
     if work is None:
         return schedule, ""
-    works = [each for point in schedule.points if (each := schedule.work_at(point)) is not None]
-    shares = max(schedule.region_bytes(each) // each.size_bytes for each in works)
+    shares = max(schedule.region_bytes(each) // each.size_bytes for each in schedule.works)
     room = _room(root, schedule)
     size = fitting_bytes(work.size_bytes, room, shares)
-    if size == work.size_bytes or size < min(each.block_bytes for each in works):
+    if size == work.size_bytes or size < min(each.block_bytes for each in schedule.works):
         return schedule, ""
     axes = schedule.axes
     if blocks:
@@ -152,8 +150,9 @@ def fitted(root: HostReader, schedule: Schedule, *, blocks: bool) -> tuple[Sched
     return replace(schedule, work=replace(work, size_bytes=size), axes=axes), note
 
 
-def refuse_most(root: HostReader, schedule: Schedule, most: int) -> Refusal | None:
-    """Return why so many bytes do not fit, or None."""
+def refuse_most(root: HostReader, schedule: Schedule) -> Refusal | None:
+    """Return why what a schedule works on does not fit, or None."""
+    most = schedule.most_bytes
     if schedule.place.directory:
         return refuse_room(schedule.place, most)
     if schedule.scratch is not None and most > schedule.scratch.least_bytes:

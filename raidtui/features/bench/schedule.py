@@ -166,22 +166,37 @@ class Schedule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, om
         labels = [axis.label for axis in ordered]
         return tuple(dict(zip(labels, each, strict=True)) for each in itertools.product(*values))
 
+    @property
+    def works(self) -> tuple[Workload, ...]:
+        """The workload of each point; none of a job file."""
+        return tuple(work for point in self.points if (work := self.work_at(point)) is not None)
+
+    @property
+    def shapes(self) -> tuple[Scratch, ...]:
+        """The array of each point; none where no arrays are made."""
+        return tuple(shape for point in self.points if (shape := self.scratch_at(point)) is not None)
+
+    @property
+    def most_bytes(self) -> int:
+        """What the largest of its runs works on."""
+        if self.job_file is not None:
+            return self.job_file.size_bytes or 0
+        return max((self.region_bytes(work) for work in self.works), default=0)
+
     def runs(self) -> tuple[Run, ...]:
         """Return all runs in their order."""
         if self.seed and not self.grouped:
             return tuple(self._drawn(random.Random(self.seed)))  # noqa: S311  (an order, no secret)
-        pairs = self._pairs()
+        repeats, places = range(self.repeats), range(len(self.points))
+        pairs = (
+            [(repeat, place) for place in places for repeat in repeats]
+            if self.grouped
+            else [(repeat, place) for repeat in repeats for place in places]
+        )
         return tuple(
             Run(number=number, repeat=repeat, point=self.points[place], point_place=place)
             for number, (repeat, place) in enumerate(pairs)
         )
-
-    def _pairs(self) -> Iterator[tuple[int, int]]:
-        places = range(len(self.points))
-        if self.grouped:
-            yield from ((repeat, place) for place in places for repeat in range(self.repeats))
-        else:
-            yield from ((repeat, place) for repeat in range(self.repeats) for place in places)
 
     def _drawn(self, draw: random.Random) -> Iterator[Run]:
         """Yield the runs block by block.

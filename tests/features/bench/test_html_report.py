@@ -17,12 +17,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from raidtui.features.bench.export import COLUMNS, csv_text, json_bytes, write_export
-from raidtui.features.bench.html_report import bars_svg, curves_svg, heat_svg, html_report, short_number
+from raidtui.features.bench.html_report import bars_svg, curves_svg, heat_svg, html_report
 from raidtui.features.bench.results.compare import METRICS, curves, series_of, table
 from raidtui.features.bench.results.published import heat_maps
-from raidtui.features.bench.surroundings import SurroundingsSpan
+from raidtui.features.bench.telemetry import TelemetryRange
 from raidtui.jobs.new_files import ExportError, new_path, typed_path
 from raidtui.view.text import cell_width
+from raidtui.view.units import short_number
 from tests.features.bench.records import EPOCH_S, READ, record, samples
 
 RUNS = [
@@ -95,15 +96,6 @@ def test_all_of_it_in_one_file() -> None:
     assert "8 of 12 series are drawn." in Tags(html_report(many, shown)).text
 
 
-def test_every_verdict_names_its_pair() -> None:
-    """Of one run of each nothing is decided, and it says of which, and how many runs would do."""
-    text = Tags(html_report(RUNS, SAMPLES)).text
-    assert (
-        "not decided: chunk 512K, block 8K against chunk 16K, block 8K: 1 and 1 runs cannot decide among 2"
-        " comparisons; at least 6 of each are needed"
-    ) in text
-
-
 def test_what_was_not_steady_has_no_figure() -> None:
     why = "not steady: over the last 5 rounds values lie within 80.0 % of their mean"
     rounds = [record(n, 1000 + 100 * n, id=n + 1, repeat=n, steady=why, unsteady=True) for n in range(25)]
@@ -154,7 +146,7 @@ def test_texts_are_harmless(text: str) -> None:
 
 
 def test_what_surrounded_each_run() -> None:
-    during = SurroundingsSpan(mhz=(1200, 3400), celsius={"sda": 41.0})
+    during = TelemetryRange(mhz=(1200, 3400), celsius={"sda": 41.0})
     remarks = ("A check of data started during the run.",)
     found = Tags(html_report([replace(RUNS[0], during=during, remarks=remarks)], SAMPLES))
     assert (

@@ -346,12 +346,12 @@ def curves(series: Sequence[Series], samples: Mapping[int, Sequence[RunSample]])
         samples: by the runs' numbers.
     """
     found = []
-    for each in series:
-        run = middle_run(each.runs)
+    for one in series:
+        run = middle_run(one.runs)
         seen = samples.get(run.id, ())
-        points = tuple(_point(sample) for sample in seen)
+        points = tuple((each.t_s, each.iops, each.bytes_s, each.main.p99_ns) for each in seen)
         if points:
-            label = f"{each.label or run.words}: {which_run(each, run)}"
+            label = f"{one.label or run.words}: {which_run(one, run)}"
             found.append(Curve(label=label, points=points, run=run.id, hits=hits_over_time(run, seen)))
     return tuple(found)
 
@@ -384,13 +384,3 @@ def which_run(series: Series, run: RunRecord) -> str:
 def middle_run(runs: Sequence[RunRecord]) -> RunRecord:
     """Return the median run by IOPS of at least one."""
     return sorted(runs, key=lambda run: run.iops)[(len(runs) - 1) // 2]
-
-
-def _point(sample: RunSample) -> tuple[float, float, float, int | None]:
-    main = sample.main
-    return (
-        sample.t_s,
-        sample.read.iops + sample.write.iops,
-        sample.read.bytes_s + sample.write.bytes_s,
-        main.p99_ns,
-    )

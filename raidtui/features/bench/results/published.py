@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from raidtui.features.bench.environment import DiskSettings
 from raidtui.features.bench.option_texts import ONE
-from raidtui.features.bench.results.compare import METRICS, Series, pairing, series_of
+from raidtui.features.bench.results.compare import METRICS, Series, pairing, series_of, table, table_lines
 from raidtui.features.bench.results.comparison_verdict import Best, decided_best, spread
 from raidtui.features.bench.results.run_record import NOT_STEADY, RunRecord
 from raidtui.features.bench.schedule import AxisKind, point_words
@@ -60,6 +60,16 @@ class HeatMap(Struct, frozen=True, kw_only=True):
     source: str = SOURCE
     best: Best = Best(places=())
     left_out: tuple[str, ...] = ()
+
+    @property
+    def decided(self) -> bool:
+        """Whether a row is decidedly the fastest of some column."""
+        return any(place is not None for place in self.best.places)
+
+    @property
+    def has_published(self) -> bool:
+        """Whether there is any published figure."""
+        return any(value is not None for row in self.published for value in row)
 
 
 def heat_maps(records: Sequence[RunRecord]) -> tuple[HeatMap, ...]:
@@ -168,7 +178,7 @@ def best_words(heat: HeatMap) -> str:
     best = heat.best
     if not best.of:
         return ""
-    if any(place is not None for place in best.places):
+    if heat.decided:
         return "the fastest chunk of a block size, where that is decided"
     runs = f"{best.runs} run{'s'[: best.runs != 1]} of each"
     if best.runs < best.fewest:
@@ -218,10 +228,10 @@ def heat_lines(heat: HeatMap) -> list[str]:
             f"{name:<6}" + "".join(f"  {text:>{width}}" for text, width in zip(texts, widths, strict=True))
         )
     if words := best_words(heat):
-        lines.append(f"*: {words}" if any(place is not None for place in heat.best.places) else words)
+        lines.append(f"*: {words}" if heat.decided else words)
     if words := left_out_words(heat):
         lines.append(words)
-    if any(value is not None for row in heat.published for value in row):
+    if heat.has_published:
         lines.append(f"published: {heat.source}")
     return lines
 
@@ -314,3 +324,18 @@ def _as_published(record: RunRecord) -> bool:
         return False
     names = ("rw", "block_bytes", "size_bytes", "depth", "jobs", "engine", "direct", "distribution")
     return all(getattr(work, name) == getattr(preset.work, name) for name in names)
+
+
+def comparison_text(records: Sequence[RunRecord], by: str) -> list[str]:
+    """Return runs side by side as lines of text: a table, the verdicts, remarks and heat maps.
+
+    Args:
+        records: the runs.
+        by: one of ``METRICS``.
+    """
+    series = series_of(records)
+    lines = table_lines(table(series, METRICS[by]), METRICS[by])
+    lines += cache_remarks(series)
+    for heat in heat_maps(records):
+        lines += ["", *heat_lines(heat)]
+    return lines

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from raidtui.features.bench.caches import CacheReading, CacheRun, hits_of
 from raidtui.features.bench.environment import Environment
 from raidtui.features.bench.schedule import Run, point_words
-from raidtui.features.bench.surroundings import NOTHING_SEEN, SurroundingsSpan
+from raidtui.features.bench.telemetry import NOTHING_SEEN, TelemetryRange
 from raidtui.features.bench.workload import Workload
 from raidtui.view.units import three_digits
 
@@ -55,28 +55,32 @@ class RunSample(Struct, frozen=True, kw_only=True, omit_defaults=True):
     caches: tuple[CacheReading, ...] = ()
 
     @property
+    def iops(self) -> float:
+        """Reads and writes together."""
+        return self.read.iops + self.write.iops
+
+    @property
+    def bytes_s(self) -> float:
+        """Reads and writes together, bytes/s."""
+        return self.read.bytes_s + self.write.bytes_s
+
+    @property
     def main(self) -> Flow:
         """The direction that did more: its latencies are the interval's."""
         return self.write if self.write.iops > self.read.iops else self.read
 
 
-class Figures(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One direction over a whole run, all jobs added up.
+class Figures(Flow, frozen=True, kw_only=True, omit_defaults=True):
+    """One direction over a whole run, all jobs added up, by fio's own means.
 
     Args:
         ios, size_bytes: how much was done.
-        iops, bytes_s: fio's own means.
-        mean_ns, p50_ns, p99_ns, p999_ns: latency; None where fio did not measure it.
+        mean_ns: the mean latency; it and the percentiles are None where fio did not measure them.
     """
 
     ios: int = 0
     size_bytes: int = 0
-    iops: float = 0.0
-    bytes_s: float = 0.0
     mean_ns: float | None = None
-    p50_ns: int | None = None
-    p99_ns: int | None = None
-    p999_ns: int | None = None
 
 
 class RunRecord(Run, frozen=True, kw_only=True, omit_defaults=True):
@@ -120,7 +124,7 @@ class RunRecord(Run, frozen=True, kw_only=True, omit_defaults=True):
     cpu_s: float | None = None
     written: dict[str, int] = msgspec.field(default_factory=dict)
     environment: Environment = Environment()
-    during: SurroundingsSpan = NOTHING_SEEN
+    during: TelemetryRange = NOTHING_SEEN
     caches: tuple[CacheRun, ...] = ()
     steady: str = ""
     unsteady: bool = False
@@ -179,15 +183,13 @@ class RunRecord(Run, frozen=True, kw_only=True, omit_defaults=True):
         """The figures in words; "" without figures."""
         if not self.iops:
             return ""
-        return figure_words(self.iops, self.bytes_s, self.main.p50_ns, self.main.p99_ns, self.main.p999_ns)
+        return figure_words(self.iops, self.bytes_s, self.main)
 
 
-def figure_words(
-    iops: float, bytes_s: float, p50_ns: int | None, p99_ns: int | None, p999_ns: int | None
-) -> str:
+def figure_words(iops: float, bytes_s: float, main: Flow) -> str:
     """Return figures in a line: 102,325 IOPS  419 MB/s  p50 0.21  p99 0.74  p99.9 2.9 ms."""
     text = f"{iops:,.0f} IOPS  {three_digits(bytes_s / 1e6)} MB/s"
-    known = [("p50", p50_ns), ("p99", p99_ns), ("p99.9", p999_ns)]
+    known = [("p50", main.p50_ns), ("p99", main.p99_ns), ("p99.9", main.p999_ns)]
     parts = [f"{word} {milliseconds(value)}" for word, value in known if value is not None]
     return f"{text}  {'  '.join(parts)} ms" if parts else text
 
@@ -199,15 +201,7 @@ def milliseconds(value_ns: float) -> str:
 
 def sample_words(sample: RunSample) -> str:
     """Return a sample in a line, as ``figure_words``, with its time before it."""
-    main = sample.main
-    words = figure_words(
-        sample.read.iops + sample.write.iops,
-        sample.read.bytes_s + sample.write.bytes_s,
-        main.p50_ns,
-        main.p99_ns,
-        main.p999_ns,
-    )
-    return f"{sample.t_s:>5.1f} s  {words}"
+    return f"{sample.t_s:>5.1f} s  {figure_words(sample.iops, sample.bytes_s, sample.main)}"
 
 
 def from_samples(samples: Sequence[RunSample]) -> tuple[Figures, Figures]:
@@ -243,9 +237,9 @@ def with_hits(caches: Sequence[CacheRun], samples: Sequence[RunSample]) -> tuple
 def with_new_names(data: bytes) -> bytes:
     """Return JSON of a record, or of a line of live samples, with the names of today.
 
-    In an earlier version ``remarks`` were ``told``, and ``surroundings`` were ``around``.
+    In an earlier version ``remarks`` were ``told``, and ``telemetry`` was ``around``.
     """
-    return data.replace(b'"told":', b'"remarks":').replace(b'{"around":', b'{"surroundings":')
+    return data.replace(b'"told":', b'"remarks":').replace(b'{"around":', b'{"telemetry":')
 
 
 def decode(data: bytes) -> RunRecord:

@@ -14,18 +14,19 @@ from raidtui.features.bench.results.run_record import NOT_STEADY, RunSample
 from raidtui.features.bench.results.run_store import BenchHistory, Results, ResultsError, results_path
 from raidtui.features.bench.run.bench_progress import BenchProgress, News, read_live, with_news
 from raidtui.features.bench.run.bench_worker import BenchWorker, schedule_of
-from raidtui.features.bench.run.changes import left_behind, title_of
+from raidtui.features.bench.run.changes import last_reason, left_behind, title_of
 from raidtui.features.bench.schedule import Schedule, encode_schedule
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.job_kinds import SCHEDULE_FILE
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import cancel, follow, refuse_busy, start_new, start_worker
-from raidtui.jobs.states import entry_text
+from raidtui.jobs.states import ENDED, JobState, entry_text
 from raidtui.jobs.store import Job, all_jobs, find_job, jobs_folder
 from raidtui.model.plan import Plan
 
 _BEGIN_S = 20.0
-_OVER = frozenset({"done", "failed", "cancelled", "rolled back"})
+_OVER = ENDED - {JobState.STUCK}
+_LEFT = frozenset({JobState.INTERRUPTED, JobState.STUCK})
 
 
 def begin(root: HostReader, schedule: Schedule) -> Job:
@@ -100,7 +101,7 @@ def interrupted() -> list[Job]:
     return [
         job
         for job in bench_jobs()
-        if (state := job.state) in {"interrupted", "stuck"} or (state in _OVER and left_behind(job.folder))
+        if (state := job.state) in _LEFT or (state in _OVER and left_behind(job.folder))
     ]
 
 
@@ -112,7 +113,11 @@ def restore(root: HostReader) -> list[str]:
     """
     found = []
     for job in interrupted():
-        _must_be_back(job, BenchWorker(root, job).put_back())
+        if BenchWorker(root, job).put_back() is not JobState.ROLLED_BACK:
+            raise JobError(
+                f"what benchmark {job.id} changed cannot be put back: {last_reason(job)}; raidtui bench"
+                " restore puts back what it can, lists the rest, and lets later benchmarks run"
+            )
         found.append(job.id)
     return found
 
@@ -162,7 +167,7 @@ def settle_apart() -> list[Restored]:
         for _ in follow(job, since=before):
             pass
         if job.state not in _OVER:
-            raise JobError(f"benchmark {job.id} is not put back: {_last_reason(job)}")
+            raise JobError(f"benchmark {job.id} is not put back: {last_reason(job)}")
         found.append(_restored(job, before))
     return found
 
@@ -174,23 +179,6 @@ def _restored(job: Job, since: int) -> Restored:
         back=tuple(str(each.get("title", "")) for each in entries if each.get("event") == "put back"),
         left=tuple(str(each.get("text", "")) for each in entries if each.get("event") == "left"),
     )
-
-
-def _last_reason(job: Job) -> str:
-    return next((str(each["reason"]) for each in reversed(job.entries()) if each.get("reason")), "")
-
-
-def _must_be_back(job: Job, state: str) -> None:
-    """Raise where a benchmark could not be put back.
-
-    Raises:
-        JobError: that is so.
-    """
-    if state != "rolled back":
-        raise JobError(
-            f"what benchmark {job.id} changed cannot be put back: {_last_reason(job)}; raidtui bench restore"
-            " puts back what it can, lists the rest, and lets later benchmarks run"
-        )
 
 
 def news(job: Job, since: int = 0, offset: int = 0) -> News:
@@ -247,7 +235,7 @@ class ProgressWatcher:
 
     def look(self) -> BenchProgress | None:
         """Return the newest benchmark as it is now; None if there is no benchmark."""
-        if self._progress is None or self._progress.state != "running":
+        if self._progress is None or self._progress.state != JobState.RUNNING:
             self._find()
         if self._job is None or self._progress is None:
             return None
@@ -255,11 +243,13 @@ class ProgressWatcher:
         self._seen += len(found.entries)
         self._offset = found.offset
         now_s = time.monotonic()
-        if found.entries or found.lines or found.state != "running":
+        if found.entries or found.lines or found.state != JobState.RUNNING:
             self._heard_s = now_s
         self._progress = replace(with_news(self._progress, found), unheard_s=now_s - self._heard_s)
-        if found.state == "made" and now_s - self._found_s > _BEGIN_S:
-            self._progress = replace(self._progress, state="not begun", reason="its worker never started")
+        if found.state == JobState.MADE and now_s - self._found_s > _BEGIN_S:
+            self._progress = replace(
+                self._progress, state=JobState.NOT_BEGUN, reason="its worker never started"
+            )
         return self._progress
 
     def _find(self) -> None:

@@ -18,11 +18,11 @@ from msgspec.structs import replace
 
 from raidtui.features.bench.estimate import ExpectedRuns, RunTime, time_left
 from raidtui.features.bench.results.run_record import RunRecord, RunSample, with_new_names
-from raidtui.features.bench.surroundings import Surroundings
+from raidtui.features.bench.telemetry import Telemetry
 from raidtui.jobs.state_files import append_to
-from raidtui.jobs.states import FINAL
+from raidtui.jobs.states import FINAL, JobState
 
-_WORKS = frozenset({"made", "running"})
+_WORKS = frozenset({JobState.MADE, JobState.RUNNING})
 _SILENT_S = 5.0
 """How long fio may report nothing, which it does four times a second, before that is mentioned."""
 
@@ -35,7 +35,7 @@ class Line(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     begins: RunRecord | None = None
     sample: RunSample | None = None
-    surroundings: Surroundings | None = None
+    telemetry: Telemetry | None = None
 
 
 class LiveFile:
@@ -78,18 +78,18 @@ def read_live(folder: Path, offset: int = 0) -> tuple[list[Line], int]:
     return found, offset + len(whole)
 
 
-def last_run(lines: Sequence[Line]) -> tuple[RunRecord | None, list[RunSample], list[Surroundings]]:
+def last_run(lines: Sequence[Line]) -> tuple[RunRecord | None, list[RunSample], list[Telemetry]]:
     """Return the last run that was started, and its samples and surroundings since fio reset its counters."""
     record: RunRecord | None = None
     samples: list[RunSample] = []
-    seen: list[Surroundings] = []
+    seen: list[Telemetry] = []
     for line in lines:
         if line.begins is not None or (line.sample is not None and line.sample.anew):
             record, samples, seen = line.begins or record, [], []
         if line.sample is not None:
             samples.append(line.sample)
-        if line.surroundings is not None:
-            seen.append(line.surroundings)
+        if line.telemetry is not None:
+            seen.append(line.telemetry)
     return record, samples, seen
 
 
@@ -123,7 +123,7 @@ class BenchProgress(Struct, frozen=True, kw_only=True):
         run: the run under way, from 0; None before the first one.
         record: that run as it began.
         samples: of that run, since fio last reset its counters.
-        surroundings: its last reading; None before the first.
+        telemetry: its last reading; None before the first.
         done: how many runs have ended.
         steady: the steady state after the last round; None if it is not requested.
         ended: the numbers of those that have ended since its worker began.
@@ -140,13 +140,13 @@ class BenchProgress(Struct, frozen=True, kw_only=True):
     place: str
     of: int
     open_end: bool = False
-    state: str = "made"
+    state: str = JobState.MADE
     reason: str = ""
     doing: str = ""
     run: int | None = None
     record: RunRecord | None = None
     samples: tuple[RunSample, ...] = ()
-    surroundings: Surroundings | None = None
+    telemetry: Telemetry | None = None
     done: int = 0
     steady: bool | None = None
     ended: frozenset[int] = frozenset()
@@ -166,7 +166,7 @@ class BenchProgress(Struct, frozen=True, kw_only=True):
     def silent_s(self) -> float | None:
         """For how long fio has reported nothing in a run, where that is unusually long; None otherwise."""
         silent_s = self.behind_s + self.unheard_s
-        in_run = self.state == "running" and self.record is not None and not self.doing
+        in_run = self.state == JobState.RUNNING and self.record is not None and not self.doing
         return silent_s if in_run and silent_s >= _SILENT_S else None
 
     @property
@@ -190,7 +190,7 @@ def with_news(before: BenchProgress, found: News) -> BenchProgress:
         after = _with_entry(after, entry)
     for line in found.lines:
         after = _with_line(after, line)
-    state = after.state if after.state == "not begun" else found.state
+    state = after.state if after.state == JobState.NOT_BEGUN else found.state
     return replace(after, state=state)
 
 
@@ -198,7 +198,7 @@ def _with_entry(progress: BenchProgress, entry: Mapping[str, Any]) -> BenchProgr
     event, at_s = entry.get("event"), entry.get("at_s")
     at_s = float(at_s) if isinstance(at_s, int | float) else None
     if event == "work":
-        return replace(progress, state="running", reason="", doing="", first_s=at_s, ended=frozenset())
+        return replace(progress, state=JobState.RUNNING, reason="", doing="", first_s=at_s, ended=frozenset())
     if event == "run":
         number, of = entry.get("run"), entry.get("of")
         return replace(
@@ -219,20 +219,18 @@ def _with_entry(progress: BenchProgress, entry: Mapping[str, Any]) -> BenchProgr
     if event in {"change", "put back", "doing"}:
         word = "putting back: " if event == "put back" else ""
         return replace(progress, doing=f"{word}{entry.get('title', '')}")
-    if event in FINAL or event == "not begun":
+    if event in FINAL:
         return replace(progress, state=str(event), reason=str(entry.get("reason", "")), doing="")
     return progress
 
 
 def _with_line(progress: BenchProgress, line: Line) -> BenchProgress:
     if line.begins is not None:
-        progress = replace(
-            progress, record=line.begins, samples=(), surroundings=None, ramp_s=0.0, behind_s=0.0
-        )
-    if line.surroundings is not None:
+        progress = replace(progress, record=line.begins, samples=(), telemetry=None, ramp_s=0.0, behind_s=0.0)
+    if line.telemetry is not None:
         last_s = progress.samples[-1].t_s if progress.samples else 0.0
-        behind_s = max(0.0, line.surroundings.t_s - last_s)
-        progress = replace(progress, surroundings=line.surroundings, behind_s=behind_s)
+        behind_s = max(0.0, line.telemetry.t_s - last_s)
+        progress = replace(progress, telemetry=line.telemetry, behind_s=behind_s)
     if line.sample is not None:
         if line.sample.anew:
             progress = replace(

@@ -15,6 +15,7 @@ from msgspec import Struct
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.runner import do_step
+from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job, all_jobs
 from raidtui.jobs.worker import Worker
 from raidtui.model.plan import Plan
@@ -64,11 +65,11 @@ class Changes:
             state = Worker(self._root, job, listens=False).work()
         except JobError as error:
             raise ChangeError(str(error)) from error
-        if state == "done":
+        if state == JobState.DONE:
             self._made.append((key, job))
             return
         why = last_reason(job)
-        if state != "rolled back":
+        if state != JobState.ROLLED_BACK:
             self._undo(job)
         raise ChangeError(f"{plan.title}: {why}")
 
@@ -85,13 +86,13 @@ class Changes:
             self._made.pop()
 
     def _undo(self, job: Job) -> None:
-        state = "rolled back"
+        state = JobState.ROLLED_BACK
         try:
             state = Worker(self._root, job, listens=False).roll_back()
         except JobError as error:
             if job.done_steps() != (set(), set()):
                 raise StuckError(str(error)) from error
-        if state != "rolled back":
+        if state != JobState.ROLLED_BACK:
             raise StuckError(f"{title_of(job)} could not be taken back: {last_reason(job)}")
 
     def take_back_rest(self, *, settle: bool = False) -> Rest:
@@ -162,7 +163,7 @@ def left_behind(folder: Path) -> bool:
 
 
 def _is_open(job: Job) -> bool:
-    if job.state in {"made", "rolled back"} or job.done_steps() == (set(), set()):
+    if job.state in {JobState.MADE, JobState.ROLLED_BACK} or job.done_steps() == (set(), set()):
         return False
     return not any(entry.get("event") == SETTLED for entry in job.entries())
 

@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Generic, Self, TypeVar
 
@@ -32,7 +32,7 @@ from raidtui.features.bench.run.bench_progress import Line
 from raidtui.features.bench.run.fio_process import FioEnd, fio_argv, fio_trouble, run_fio
 from raidtui.features.bench.run.fio_stream import figures
 from raidtui.features.bench.schedule import Run, Schedule
-from raidtui.features.bench.surroundings import Surroundings, SurroundingsReader, array_changes, span_of
+from raidtui.features.bench.telemetry import Telemetry, TelemetryReader, array_changes, span_of
 from raidtui.features.bench.workload import workload_options
 from raidtui.host.diskstats import read_io
 from raidtui.host.readers.host_reader import HostReader
@@ -98,8 +98,8 @@ def measure(
     """
     samples: list[RunSample] = []
     arrays = record.environment.arrays
-    reader = SurroundingsReader(root, place, {array.name: array.label for array in arrays})
-    lookout = Lookout(reader.read, lambda found: live(Line(surroundings=found)))
+    reader = TelemetryReader(root, place, {array.name: array.label for array in arrays})
+    reading = PeriodicReader(reader.read, lambda found: live(Line(telemetry=found)))
     caches = _CacheLook(watch, place)
 
     def take(sample: RunSample) -> None:
@@ -107,15 +107,15 @@ def measure(
             samples.clear()
         sample = caches.sampled(sample)
         samples.append(sample)
-        lookout.sampled(sample)
+        reading.sampled(sample)
         live(Line(sample=sample))
 
     before = _written_sectors(root, place)
     with contextlib.ExitStack() as looking:
-        looking.enter_context(lookout)
+        looking.enter_context(reading)
         if record.caches:
             caches.begin()
-            looking.enter_context(caches.lookout)
+            looking.enter_context(caches.reading)
         end = run_fio(_argv(record, place), sandbox, take, stopped, job_file=record.job_file)
     if record.caches:
         rest = caches.rest(samples[-1].t_s if samples else 0.0)
@@ -124,7 +124,7 @@ def measure(
         counted = samples or [RunSample(t_s=0.0, caches=rest)]
         record = replace(record, caches=with_hits(watch.end(record.caches), counted))
     written = measured_bytes(before, _written_sectors(root, place))
-    surrounded = _surrounded(record, lookout.seen)
+    surrounded = _surrounded(record, reading.seen)
     writes = record.work is None or record.work.writes
     trouble = _turned_read_only(place, folder) if writes and place.directory else ""
     return _finished(surrounded, end, samples, written, trouble), samples, end.raw
@@ -143,7 +143,7 @@ class _CacheLook:
         self._lays_out = bool(place.directory)
         self._pending: deque[CacheReading] = deque()
         self._first = True
-        self.lookout = Lookout(watch.read, self._pending.append, eager=True)
+        self.reading = PeriodicReader(watch.read, self._pending.append, eager=True)
 
     def begin(self) -> None:
         """Read them before fio is started."""
@@ -157,7 +157,7 @@ class _CacheLook:
         """
         anew = sample.anew or (self._first and self._lays_out)
         self._first = False
-        self.lookout.sampled(replace(sample, anew=anew))
+        self.reading.sampled(replace(sample, anew=anew))
         if anew:
             self._pending.clear()
         found: list[CacheReading] = []
@@ -185,14 +185,14 @@ def _turned_read_only(place: Place, folder: Path) -> str:
     return ""  # fio itself has reported all other troubles
 
 
-def _surrounded(record: RunRecord, seen: Sequence[Surroundings]) -> RunRecord:
+def _surrounded(record: RunRecord, seen: Sequence[Telemetry]) -> RunRecord:
     """Return a record with the surroundings of its run."""
     remarks = array_changes(record.environment.arrays, seen)
     return replace(record, during=span_of(seen), remarks=(*record.remarks, *remarks))
 
 
 def partial_record(
-    record: RunRecord, samples: Sequence[RunSample], seen: Sequence[Surroundings] = ()
+    record: RunRecord, samples: Sequence[RunSample], seen: Sequence[Telemetry] = ()
 ) -> RunRecord:
     """Return the record of a run whose worker was killed, from its samples."""
     read, write = from_samples(samples)
@@ -236,19 +236,17 @@ def _finished(
         write=write,
         cpu_s=end.cpu_s,
         written=written,
-        remarks=(*record.remarks, *_unread(end), *_without(end)),
+        remarks=(*record.remarks, *_remarks(end)),
     )
 
 
-def _unread(end: FioEnd) -> tuple[str, ...]:
-    return (f"{end.broken} pieces of fio's output could not be read.",) if end.broken else ()
-
-
-def _without(end: FioEnd) -> tuple[str, ...]:
+def _remarks(end: FioEnd) -> Iterator[str]:
+    """Yield what there is to say of fio's output and sandbox, a sentence each."""
+    if end.broken:
+        yield f"{end.broken} pieces of fio's output could not be read."
     lost = sorted(end.kept.missing.keys() & {*PARTS})
-    if os.geteuid() or not lost:
-        return ()
-    return (f"fio ran without these parts of its sandbox: {', '.join(lost)}.",)
+    if lost and not os.geteuid():
+        yield f"fio ran without these parts of its sandbox: {', '.join(lost)}."
 
 
 def _argv(record: RunRecord, place: Place) -> tuple[str, ...]:
@@ -271,7 +269,7 @@ EACH_S = 1.0
 _JOIN_S = 1.0
 
 
-class Lookout(Generic[T]):
+class PeriodicReader(Generic[T]):
     """Reads something again and again within a ``with``, in a thread; after its end nothing is passed on.
 
     Args:
@@ -300,7 +298,7 @@ class Lookout(Generic[T]):
         self._over = threading.Event()
         self._woken = threading.Event()
         self._lock = threading.Lock()
-        self._thread = threading.Thread(target=self._look, name="lookout", daemon=True)
+        self._thread = threading.Thread(target=self._look, name="bench-reading", daemon=True)
         self.seen: list[T] = []
 
     def __enter__(self) -> Self:

@@ -28,6 +28,7 @@ from raidtui.frame.lines import Lines, ScrollLines
 from raidtui.frame.pages import wrapped
 from raidtui.frame.pane import Pane
 from raidtui.frame.screen_shell import later
+from raidtui.jobs.states import JobState
 from raidtui.model.finding import Tone
 from raidtui.view.line import Line
 from raidtui.view.text import visible
@@ -39,7 +40,11 @@ if TYPE_CHECKING:
 _LIVE_S = 0.4
 """At least two updates a second: fio reports four times."""
 _REST_S = 2.0
-_TONES = {"done": Tone.GOOD, "cancelled": Tone.WARN, "rolled back": Tone.WARN}
+_TONES: dict[str, Tone] = {
+    JobState.DONE: Tone.GOOD,
+    JobState.CANCELLED: Tone.WARN,
+    JobState.ROLLED_BACK: Tone.WARN,
+}
 _ROLES = {Tone.GOOD: "ok", Tone.WARN: "warn", Tone.BAD: "bad"}
 _NOTHING = (
     "No benchmark yet. n measures one thing: a preset, an fio job file, or a block size and depth of your"
@@ -131,7 +136,7 @@ class BenchView(Pane):
     async def look(self, *, afresh: bool = False) -> None:
         """Look at what runs; read the history where a run has ended meanwhile, or ``afresh``."""
         session = self.session()
-        if session is None or self._looking:
+        if self._looking:
             return
         self._looking = True
         try:
@@ -165,14 +170,14 @@ class BenchView(Pane):
         tone = _TONES.get(progress.state, Tone.BAD)
         words = {"cancelled": "stopped"}.get(progress.state, progress.state)
         kept = (
-            "; what was measured is kept" if progress.state in {"cancelled", "failed", "interrupted"} else ""
+            "; what was measured is kept"
+            if progress.state in {JobState.CANCELLED, JobState.FAILED, JobState.INTERRUPTED}
+            else ""
         )
-        why = f": {progress.reason}" if progress.reason and progress.state != "cancelled" else ""
+        why = f": {progress.reason}" if progress.reason and progress.state != JobState.CANCELLED else ""
         text = f"{progress.title}: {words}{why}{kept}"
-        session = self.session()
-        self.shell.say(text, _ROLES[tone], logged=session is None)
-        if session is not None:
-            session.note(text, tone)
+        self.shell.say(text, _ROLES[tone], logged=False)
+        self.session().note(text, tone)
 
     def _look_again(self) -> None:
         """Soon while something runs and is seen, seldom otherwise; not at all where nobody would see it."""
@@ -206,8 +211,7 @@ class BenchView(Pane):
         self._entries = self._shown()
         self._settle_choice()
         self.head.show([history_head(width)])
-        session = self.session()
-        now_s = session.root.now_s() if session is not None else 0.0
+        now_s = self.session().root.now_s()
         lines = [history_line(each, width, each.key in self.marked, now_s=now_s) for each in self._entries]
         at = next((n for n, each in enumerate(self._entries) if each.key == self.chosen), None)
         self.rows.show(lines or self._nothing(width), selected=at)
@@ -230,7 +234,6 @@ class BenchView(Pane):
         return [*lines, *([[(" None of its runs has finished yet.", "dim")]] if self._awaited else [])]
 
     def _nothing(self, width: int) -> list[Line]:
-        session = self.session()
         if self.history is None:
             return [[(" Reading …", "plain")]]
         if self.history.trouble:
@@ -239,7 +242,7 @@ class BenchView(Pane):
             return [[(" No benchmark matches. Esc shows all.", "plain")]]
         if self.progress is not None and self.progress.works:
             return [[(" This is the first one.", "dim")]]
-        refusal = session.refusal if session is not None else ""
+        refusal = self.session().refusal
         return wrapped(" " + (f"{refusal}." if refusal else _NOTHING), width - 1, "plain", indent=1)
 
     def _shown(self) -> tuple[HistoryEntry, ...]:

@@ -38,8 +38,8 @@ def _ns(value: int | None) -> float | None:
 
 
 _VALUES: Mapping[str, Callable[[RunSample], float | None]] = {
-    "iops": lambda sample: sample.read.iops + sample.write.iops,
-    "mb/s": lambda sample: sample.read.bytes_s + sample.write.bytes_s,
+    "iops": lambda sample: sample.iops,
+    "mb/s": lambda sample: sample.bytes_s,
     "p50": lambda sample: _ns(sample.main.p50_ns),
     "p99": lambda sample: _ns(sample.main.p99_ns),
     "p99.9": lambda sample: _ns(sample.main.p999_ns),

@@ -10,6 +10,7 @@ from msgspec import Struct
 from raidtui.features.bench.forms.form_draft import BenchDraft, FormField, FormKind
 from raidtui.features.bench.option_texts import FieldRefusal
 from raidtui.frame.pages import note_lines
+from raidtui.frame.wizard_lines import rows_in_view
 from raidtui.model.plan import Refusal
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, tail, visible
@@ -100,7 +101,7 @@ class Form(Struct, frozen=True, kw_only=True):
                 place = len(lines)
             lines.append(self._row(number))
         room = max(_LEAST_ROWS, self.height - 1 - len(note))
-        shown = [*_in_view(lines, place, room), [], *note]
+        shown = [*rows_in_view(lines, place, room), [], *note]
         return [*shown, *self._more(self.height - len(shown))][: self.height]
 
     def _row(self, number: int) -> Line:
@@ -138,19 +139,6 @@ class Form(Struct, frozen=True, kw_only=True):
                 break
             lines += [[(part, "dim")] for part in parts]
         return [[], *lines] if lines else []
-
-
-def _in_view(lines: list[Line], place: int, room: int) -> list[Line]:
-    """Return the lines near a place, as many as there is room for."""
-    if len(lines) <= room:
-        return lines
-    start = max(0, min(place - room // 2, len(lines) - room))
-    shown = lines[start : start + room]
-    if start:
-        shown[0] = [(f"  ↑ {start + 1} more", "dim")]
-    if below := len(lines) - start - room:
-        shown[-1] = [(f"  ↓ {below + 1} more", "dim")]
-    return shown
 
 
 def _chosen(field: FormField, text: str, *, here: bool) -> str:

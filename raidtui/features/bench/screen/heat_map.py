@@ -165,7 +165,7 @@ def _title(heat: HeatMap, layer: Layer, width: int) -> Line:
         Layer.YOURS: f"{unit}   yours",
         Layer.RATIO: "yours in % of the published",
     }
-    if layer is Layer.BOTH and not _has_published(heat):
+    if layer is Layer.BOTH and not heat.has_published:
         layer = Layer.YOURS
     return [(fit(f" chunk x block size, {visible(heat.what)}, {words[layer]}", width - 1), "strong")]
 
@@ -186,21 +186,17 @@ def _feet(heat: HeatMap, layer: Layer, seen: Window, width: int, *, bars: bool) 
 def _notes(heat: HeatMap, layer: Layer, width: int, *, bars: bool = True) -> list[Line]:
     notes = []
     if layer is not Layer.RATIO and (words := best_words(heat)):
-        decided = any(place is not None for place in heat.best.places)
-        notes.append(f"bold: {words}" if decided else words)
+        notes.append(f"bold: {words}" if heat.decided else words)
     if words := left_out_words(heat):
         notes.append(words)
     if layer is Layer.RATIO:
         notes.append("half a bar: as fast as published")
     if layer is not Layer.YOURS:
-        known = _has_published(heat)
-        notes.append(f"published: {heat.source}" if known else "nothing is published for these sizes")
+        notes.append(
+            f"published: {heat.source}" if heat.has_published else "nothing is published for these sizes"
+        )
     lines = [line for text in notes for line in paragraph(text, width, "dim")]
     return [[], *lines] if lines and bars else lines
-
-
-def _has_published(heat: HeatMap) -> bool:
-    return any(value is not None for row in heat.published for value in row)
 
 
 def _row_name(row: str) -> str:
@@ -219,8 +215,7 @@ def _cells(heat: HeatMap, layer: Layer) -> list[list[HeatCell]]:
     rows = zip(heat.yours, heat.published, strict=True)
     pairs = [list(zip(row, other, strict=True)) for row, other in rows]
     if layer is Layer.RATIO:
-        ratios = [[_ratio(mine, theirs) for mine, theirs in row] for row in pairs]
-        return [[HeatCell(mine=_percent(value), part=_above_half(value)) for value in row] for row in ratios]
+        return [[_ratio_cell(mine, theirs) for mine, theirs in row] for row in pairs]
     if layer is Layer.YOURS:
         pairs = [[(mine, None) for mine, _ in row] for row in pairs]
     return [
@@ -244,17 +239,12 @@ def _number(value: float | None) -> str:
     return f"{value:.0f}" if value >= 9.95 else three_digits(value)
 
 
-def _percent(value: float | None) -> str:
-    return _NONE if value is None else f"{value * 100:.0f}"
-
-
-def _ratio(mine: float | None, theirs: float | None) -> float | None:
-    return None if mine is None or not theirs else mine / theirs
-
-
-def _above_half(ratio: float | None) -> float | None:
+def _ratio_cell(mine: float | None, theirs: float | None) -> HeatCell:
     """As fast as published is half a bar; half as fast is none, and half as fast again is a whole one."""
-    return None if ratio is None else max(0.0, min(1.0, ratio - 0.5))
+    if mine is None or not theirs:
+        return HeatCell(mine=_NONE)
+    ratio = mine / theirs
+    return HeatCell(mine=f"{ratio * 100:.0f}", part=max(0.0, min(1.0, ratio - 0.5)))
 
 
 def _part(value: float | None, most: float) -> float | None:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 from raidtui.features.bench.caches import CacheRun, hit_points, percent_number
-from raidtui.features.bench.html_report import short_number
 from raidtui.features.bench.results.comparison_verdict import spread
 from raidtui.features.bench.results.run_record import (
     NOT_STEADY,
@@ -17,17 +16,19 @@ from raidtui.features.bench.results.run_record import (
     readings_of,
 )
 from raidtui.features.bench.run.bench_progress import BenchProgress
-from raidtui.features.bench.surroundings import ArrayNow, Surroundings
+from raidtui.features.bench.screen.run_table import cut_line
+from raidtui.features.bench.telemetry import ArrayNow, Telemetry
 from raidtui.frame.chart import chart_rows, slices
+from raidtui.jobs.states import JobState
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, fit_words, visible
-from raidtui.view.units import binary_size, counted, duration, three_digits
+from raidtui.view.units import binary_size, counted, duration, short_number, three_digits
 
 _SAMPLE_S = 0.25
 _LABEL, _NUMBER, _TAIL = 8, 9, 33
 _TALL = 36
 _COLD = ", began cold"
-_RUN_STATES = {"made": "begins", "running": ""}
+_RUN_STATES: dict[str, str] = {JobState.MADE: "begins", JobState.RUNNING: ""}
 
 
 def live_lines(progress: BenchProgress, width: int, height: int, *, stop_key: str = "x") -> list[Line]:
@@ -47,10 +48,10 @@ def live_lines(progress: BenchProgress, width: int, height: int, *, stop_key: st
         lines.append(_hits(progress.record.caches[0], progress.samples, width, is_silent=is_silent))
     lines.append(_bandwidth(progress, width))
     lines.append(_latency(progress.samples, width, is_silent=is_silent))
-    lines.append(_surroundings(progress.surroundings))
+    lines.append(_telemetry(progress.telemetry))
     if progress.silent_s is not None:
         lines.append([(f" {_silence(progress, progress.silent_s, stop_key)}", "warn")])
-    return [_cut(line, width) for line in lines]
+    return [cut_line(line, width) for line in lines]
 
 
 def _silence(progress: BenchProgress, silent_s: float, stop_key: str) -> str:
@@ -105,7 +106,7 @@ def _how_far(progress: BenchProgress) -> str:
 
 
 def _iops(samples: Sequence[RunSample], width: int, rows: int, *, is_silent: bool) -> list[Line]:
-    values = [(each.t_s, each.read.iops + each.write.iops) for each in samples]
+    values = [(each.t_s, each.iops) for each in samples]
     numbers = [value for _, value in values]
     tail = ""
     if numbers:
@@ -143,7 +144,7 @@ def _bandwidth(progress: BenchProgress, width: int) -> Line:
     rate, mixed = "–", ""
     if progress.samples and progress.silent_s is None:
         last = progress.samples[-1]
-        rate = three_digits((last.read.bytes_s + last.write.bytes_s) / 1e6)
+        rate = three_digits(last.bytes_s / 1e6)
         if last.ios[0] and last.ios[1]:
             mixed = f"read {short_number(last.read.iops)}, write {short_number(last.write.iops)}"
     return _row("MB/s", rate, fit_words(mixed, _chart_width(width)), end, chart_role="plain")
@@ -200,25 +201,25 @@ def _chart(
     return chart_rows(slices(points, cells, slice_s), cells, rows, top)
 
 
-def _surroundings(surroundings: Surroundings | None) -> Line:
+def _telemetry(telemetry: Telemetry | None) -> Line:
     spans: Line = [(f" {'CPU':<{_LABEL - 1}}", "dim")]
-    if surroundings is None:
+    if telemetry is None:
         return [*spans, ("–", "dim")]
-    if surroundings.mhz is None:
+    if telemetry.mhz is None:
         spans.append(("no cpufreq", "dim"))
     else:
-        low, high = (three_digits(each / 1000) for each in surroundings.mhz)
+        low, high = (three_digits(each / 1000) for each in telemetry.mhz)
         spans.append(
-            (f"{low if low == high else f'{low} … {high}'} GHz {visible(surroundings.governor)}", "plain")
+            (f"{low if low == high else f'{low} … {high}'} GHz {visible(telemetry.governor)}", "plain")
         )
-    for word, role in (*_temperatures(surroundings), *(_array(each) for each in surroundings.arrays)):
+    for word, role in (*_temperatures(telemetry), *(_array(each) for each in telemetry.arrays)):
         spans.append((f"   {word}", role))
     return spans
 
 
-def _temperatures(surroundings: Surroundings) -> list[tuple[str, str]]:
+def _temperatures(telemetry: Telemetry) -> list[tuple[str, str]]:
     """Return each disk with its temperature; of many the warmest."""
-    found = sorted(surroundings.celsius.items(), key=lambda each: -each[1])
+    found = sorted(telemetry.celsius.items(), key=lambda each: -each[1])
     if len(found) > 4:
         name, most = found[0]
         return [(f"{counted(len(found), 'disk')} {found[-1][1]:.0f} … {most:.0f} °C ({name})", "plain")]
@@ -235,12 +236,3 @@ def _array(array: ArrayNow) -> tuple[str, str]:
     else:
         words.append("no sync")
     return ", ".join(words), "warn" if array.missing or array.sync else "plain"
-
-
-def _cut(spans: Line, width: int) -> Line:
-    kept: Line = []
-    room = width
-    for text, role in spans:
-        kept.append((text if cell_width(text) <= room else fit_words(text, room), role))
-        room -= cell_width(kept[-1][0])
-    return kept

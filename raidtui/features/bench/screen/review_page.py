@@ -11,8 +11,8 @@ from raidtui.features.bench.estimate import estimate_duration
 from raidtui.features.bench.forms.known import Candidate
 from raidtui.features.bench.offer import Offer
 from raidtui.features.bench.offer_checks import SIMULATED_NOTE
-from raidtui.features.bench.schedule import Axis, AxisKind, Schedule, point_words, value_words
-from raidtui.frame.pages import PageScreen
+from raidtui.features.bench.schedule import AxisKind, Schedule, point_words, value_words
+from raidtui.frame.pages import PageScreen, wrapped
 from raidtui.frame.plan_view import step_lines
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Plan
@@ -139,11 +139,11 @@ def offer_lines(offer: Offer, devices: Sequence[Candidate], width: int) -> list[
     for title, plan in _plans(offer):
         lines += [[], *_plan(title, plan, width)]
     if _changes_host(offer):
-        lines += [[], *_wrapped(_TAKEN_BACK, width, "plain")]
+        lines += [[], *wrapped(_TAKEN_BACK, width, "plain")]
     for text in _array_notes(offer):
-        lines += [[], *_wrapped(text, width, "plain")]
+        lines += [[], *wrapped(visible(text), width, "plain")]
     for text in offer.notes:
-        lines += [[], *_wrapped(text, width, "warn")]
+        lines += [[], *wrapped(visible(text), width, "warn")]
     return lines
 
 
@@ -225,7 +225,7 @@ def _order(schedule: Schedule, width: int) -> list[Line]:
     lines: list[Line] = [[("The points:" if schedule.seed else "The order:", "strong")]]
     shown = points if len(points) <= _MOST_POINTS else points[: _MOST_POINTS - 1]
     for number, point in enumerate(shown, 1):
-        lines += _wrapped(f"{number:>4}  {point_words(point)}", width, "plain", indent=6)
+        lines += wrapped(visible(f"{number:>4}  {point_words(point)}"), width, "plain", indent=6)
     if len(shown) < len(points):
         lines.append([(f"      … and {len(points) - len(shown)} more", "dim")])
     if schedule.seed:
@@ -239,17 +239,16 @@ def _plans(offer: Offer) -> Iterator[tuple[str, Plan | None]]:
         yield plan.title, plan
     for axis in offer.schedule.axes:
         for number, value in enumerate(axis.values if axis.kind is AxisKind.KNOB else ()):
-            yield f"{axis.label} {value_words(axis.label, value)}", _plan_at(axis, number)
-
-
-def _plan_at(axis: Axis, number: int) -> Plan | None:
-    return axis.plans[number] if axis.plans else None
+            yield (
+                f"{axis.label} {value_words(axis.label, value)}",
+                (axis.plans[number] if axis.plans else None),
+            )
 
 
 def _plan(title: str, plan: Plan | None, width: int) -> list[Line]:
     lines: list[Line] = [[(fit(visible(title), width).rstrip(), "accent")]]
     if plan is None:
-        return [*lines, *_wrapped("    set on each array once it exists", width, "plain", indent=4)]
+        return [*lines, *wrapped("    set on each array once it exists", width, "plain", indent=4)]
     if not plan.steps:
         return [*lines, [("    already set", "dim")]]
     for number, step in enumerate(plan.steps, 1):
@@ -262,14 +261,10 @@ def _changes_host(offer: Offer) -> bool:
 
 
 def _array_notes(offer: Offer) -> list[str]:
-    scratch = offer.schedule.scratch
-    if scratch is None:
+    if offer.schedule.scratch is None:
         return []
     notes = ["Each array gets its own UUID. What is wiped for the first one stays wiped."]
-    shapes = [
-        shape for point in offer.schedule.points if (shape := offer.schedule.scratch_at(point)) is not None
-    ]
-    if any(shape.level in PARITY_LEVELS for shape in shapes):
+    if any(shape.level in PARITY_LEVELS for shape in offer.schedule.shapes):
         notes.append("The first sync of RAID-4, -5 and -6 comes first and is not included in the time above.")
     return notes
 
@@ -278,10 +273,3 @@ def _labelled(label: str, text: str, width: int) -> list[Line]:
     parts = textwrap.wrap(visible(text), max(20, width - _LABEL), break_on_hyphens=False) or [""]
     lines: list[Line] = [[(fit(label, _LABEL), "dim"), (parts[0], "plain")]]
     return [*lines, *([(" " * _LABEL, "plain"), (part, "plain")] for part in parts[1:])]
-
-
-def _wrapped(text: str, width: int, role: str, *, indent: int = 0) -> list[Line]:
-    parts = textwrap.wrap(
-        visible(text), width, subsequent_indent=" " * indent, drop_whitespace=True, break_on_hyphens=False
-    )
-    return [[(part, role)] for part in parts or [""]]

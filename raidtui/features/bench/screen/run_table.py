@@ -7,15 +7,15 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from string import ascii_letters
 
-from raidtui.features.bench.html_report import Part, environment_lines, part_words, short_number
+from raidtui.features.bench.environment import Part, environment_lines, part_words
 from raidtui.features.bench.results.compare import Metric, SeriesRow, family_of, statements_of
 from raidtui.features.bench.results.comparison_verdict import Spread, Verdict
 from raidtui.features.bench.results.run_record import FAILED, NOT_STEADY, PARTIAL, SHORT_S, RunRecord
-from raidtui.features.bench.surroundings import merged, span_words
+from raidtui.features.bench.telemetry import merged, span_words
 from raidtui.features.bench.workload import Workload
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, fit_words, visible
-from raidtui.view.units import binary_size
+from raidtui.view.units import binary_size, short_number
 
 WIDE = 100
 _MARK, _GAP, _RUNS, _LEAST_LABEL = 3, 2, 6, 12

@@ -25,7 +25,7 @@ from raidtui.features.bench.results.run_record import (
 )
 from raidtui.features.bench.results.run_store import Results, ResultsError, results_path
 from raidtui.features.bench.run.bench_progress import Line, LiveFile, last_run, read_live
-from raidtui.features.bench.surroundings import Surroundings, SurroundingsSpan
+from raidtui.features.bench.telemetry import Telemetry, TelemetryRange
 from tests.features.bench.records import JOB, record, samples
 
 
@@ -123,7 +123,7 @@ def test_what_an_earlier_version_kept(path: Path) -> None:
             file.execute("UPDATE run SET record = ?", (old,))
         assert [each.remarks for each in results.runs()] == [run.remarks]
     (path.parent / "live.jsonl").write_bytes(b'{"begins":' + old + b'}\n{"around":{"t_s":0.4}}\n')
-    assert last_run(read_live(path.parent)[0]) == (run, [], [Surroundings(t_s=0.4)])
+    assert last_run(read_live(path.parent)[0]) == (run, [], [Telemetry(t_s=0.4)])
 
 
 @pytest.mark.parametrize(
@@ -174,21 +174,21 @@ def test_what_samples_alone_show() -> None:
 
 
 def test_what_surrounded_a_run_is_kept(path: Path) -> None:
-    run = record(during=SurroundingsSpan(mhz=(1200, 3400), celsius={"sda": 41.0}))
+    run = record(during=TelemetryRange(mhz=(1200, 3400), celsius={"sda": 41.0}))
     with Results(path) as results:
         results.add(run)
         assert results.runs()[0].during == run.during
     assert b'"during"' not in msgspec.json.encode(record()), "as of runs that were kept before it was known"
-    assert decode(msgspec.json.encode(record())).during == SurroundingsSpan()
+    assert decode(msgspec.json.encode(record())).during == TelemetryRange()
 
 
 def test_what_surrounds_the_last_run(tmp_path: Path) -> None:
-    early, late, other = (Surroundings(t_s=t_s, mhz=(800, 900)) for t_s in (0.3, 1.3, 0.4))
+    early, late, other = (Telemetry(t_s=t_s, mhz=(800, 900)) for t_s in (0.3, 1.3, 0.4))
     live = LiveFile(tmp_path)
     live.write(Line(begins=record(0)))
-    live.write(Line(surroundings=early))
+    live.write(Line(telemetry=early))
     live.write(Line(sample=samples(1.0)[0]))
-    live.write(Line(surroundings=late))
+    live.write(Line(telemetry=late))
     lines, _ = read_live(tmp_path)
     assert last_run(lines)[2] == [early, late]
     assert last_run(lines)[:2] == (record(0), list(samples(1.0)))
@@ -198,11 +198,11 @@ def test_what_surrounds_the_last_run(tmp_path: Path) -> None:
     live.write(Line(begins=record(1)))
     lines, _ = read_live(tmp_path)
     assert last_run(lines)[2] == []
-    live.write(Line(surroundings=other))
+    live.write(Line(telemetry=other))
     live.close()
     lines, _ = read_live(tmp_path)
-    assert (lines[-1], last_run(lines)[2]) == (Line(surroundings=other), [other])
-    assert b'{"surroundings":{"t_s":0.4' in (tmp_path / "live.jsonl").read_bytes(), "the key of the file"
+    assert (lines[-1], last_run(lines)[2]) == (Line(telemetry=other), [other])
+    assert b'{"telemetry":{"t_s":0.4' in (tmp_path / "live.jsonl").read_bytes(), "the key of the file"
 
 
 def test_the_live_file(tmp_path: Path) -> None:

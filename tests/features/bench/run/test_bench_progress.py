@@ -11,14 +11,14 @@ from raidtui.features.bench.place import Place
 from raidtui.features.bench.run.bench_jobs import ProgressWatcher
 from raidtui.features.bench.run.bench_progress import BenchProgress, Line, News, with_news
 from raidtui.features.bench.schedule import Axis, AxisKind, Conditions, Schedule, encode_schedule
-from raidtui.features.bench.surroundings import Surroundings
+from raidtui.features.bench.telemetry import Telemetry
 from raidtui.jobs.job_kinds import SCHEDULE_FILE
 from raidtui.jobs.store import Job
 from raidtui.model.plan import Plan
 from tests.features.bench.records import READ, record, samples
 
 RUNNING = BenchProgress(job="j", title="random-read", place="/srv", of=6)
-HOT = Surroundings(t_s=1.0, celsius={"sda": 41.0})
+HOT = Telemetry(t_s=1.0, celsius={"sda": 41.0})
 
 
 def entry(event: str, at_s: float = 0.0, **more: Any) -> dict[str, Any]:
@@ -31,7 +31,7 @@ def news(*entries: dict[str, Any], lines: tuple[Line, ...] = (), state: str = "r
 
 def lines(*given: Any) -> tuple[Line, ...]:
     """A record begins a run, what surrounds it is so, and the rest are samples."""
-    kinds = {"RunRecord": "begins", "Surroundings": "surroundings", "RunSample": "sample"}
+    kinds = {"RunRecord": "begins", "Telemetry": "telemetry", "RunSample": "sample"}
     return tuple(Line(**{kinds[type(each).__name__]: each}) for each in given)
 
 
@@ -48,7 +48,7 @@ def test_a_run_is_what_began_last_with_its_samples() -> None:
     assert (way.run, way.of, way.state) == (0, 6, "running")
     assert way.record == record(1)
     assert way.samples == (first, second)
-    assert way.surroundings is None  # that was the first run's
+    assert way.telemetry is None  # that was the first run's
 
 
 def test_what_fio_counted_before_it_began_anew_is_no_part_of_the_run() -> None:

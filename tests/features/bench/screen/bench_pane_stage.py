@@ -15,7 +15,7 @@ from raidtui.features.bench.run.bench_jobs import Restored
 from raidtui.features.bench.run.bench_progress import BenchProgress
 from raidtui.features.bench.screen.bench_pane import BenchPane
 from raidtui.features.bench.session import BenchSession
-from raidtui.features.bench.surroundings import ArrayNow, Surroundings
+from raidtui.features.bench.telemetry import ArrayNow, Telemetry
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.snapshot import Snapshot
 from tests.features.bench.records import READ, record
@@ -29,7 +29,7 @@ DATA = raid10("md127", "data", members=("sda2", "sdb2", "sdc2", "sdd2"), compone
 
 WORK = replace(READ, block_bytes=4096, size_bytes=1 << 30, depth=32, jobs=2, runtime_s=60, engine="libaio")
 CLEAN = ArrayNow(name="md127", label="data", state="clean")
-SURROUNDINGS = Surroundings(
+TELEMETRY = Telemetry(
     t_s=11.0, mhz=(4200, 4200), governor="performance", celsius={"sda": 41.2, "sdb": 39.0}, arrays=(CLEAN,)
 )
 JOB = "20261122-090000-mixed"
@@ -41,7 +41,7 @@ RUNNING = BenchProgress(
     state="running",
     run=1,
     record=record(work=WORK, place="/srv/bench", title="random read 4K, depth 32", job=JOB),
-    surroundings=SURROUNDINGS,
+    telemetry=TELEMETRY,
 )
 
 

@@ -104,15 +104,6 @@ async def test_nothing_is_overwritten(here: Path) -> None:
     assert mine.read_text() == "mine"
 
 
-async def test_the_second_one_has_a_name_of_its_own(here: Path) -> None:
-    (here / "raidtui-bench-20261120-2125.html").write_text("the first")
-    async with running(Kernel(raid10())) as pilot:
-        dialog = await Opened(pilot).open()
-        await dialog.press("enter")
-        await until(pilot, lambda: dialog.given)
-    assert dialog.given == [here / "raidtui-bench-20261120-2125-2.html"]
-
-
 async def test_a_name_that_was_typed_ends_as_the_form_does(here: Path) -> None:
     async with running(Kernel(raid10())) as pilot:
         dialog = await Opened(pilot).open()

@@ -13,13 +13,12 @@ from raidtui.features.bench.forms.form_draft import BenchDraft, FormField, FormK
 from raidtui.features.bench.forms.known import Candidate
 from raidtui.features.bench.jobfile import JobFile
 from raidtui.features.bench.offer import Offer
-from raidtui.features.bench.option_texts import FieldRefusal
 from raidtui.features.bench.place import Place
 from raidtui.features.bench.schedule import Axis, AxisKind, Conditions, Schedule, Scratch
-from raidtui.features.bench.screen.form_lines import Form, FormRow, in_form, rows_of
+from raidtui.features.bench.screen.form_lines import Form, FormRow, rows_of
 from raidtui.features.bench.screen.review_page import offer_lines
 from raidtui.features.bench.workload import Workload
-from raidtui.model.plan import Loss, Refusal, RefusalCode
+from raidtui.model.plan import Loss
 from raidtui.view.text import cell_width
 from tests.features.bench.forms.choices import KNOWN, PLACE
 from tests.frame.drawn import texts
@@ -32,19 +31,6 @@ NOTE = FormField(name="note", part=FormPart.HOW, label="note", hint="Kept.", usu
 def review(schedule: Schedule, devices: tuple[Candidate, ...] = (), **more: Any) -> list[str]:
     offer = Offer(schedule=schedule, cost=estimate_writes(schedule, disks=4), **more)
     return texts(offer_lines(offer, devices, 78))
-
-
-def test_one_run_by_time() -> None:
-    assert review(SCHEDULE, room="There is room.") == [
-        "measures  random read 4K, 1 GiB (each job's file), 60 s, psync.",
-        "where     /srv/data",
-        "writes    It writes 1 GiB, 256 MiB to each of 4 disks.",
-        "room      There is room.",
-        "runs      1 run.",
-        "time      About 1 min, assuming the speed of usual SATA SSDs.",
-        "before    The data is written before it is measured.",
-        "",
-    ]
 
 
 def test_a_job_file() -> None:
@@ -147,20 +133,3 @@ def test_a_text_with_a_cursor(text: str, cursor: int, width: int, shown: str) ->
         draft=BenchDraft(note=text), rows=(FormRow(field=NOTE),), at=0, cursor=cursor, width=width, height=9
     )
     assert texts(form.lines)[0] == f"▸ note             {shown}"
-
-
-def test_what_options_are_called_in_a_form() -> None:
-    assert in_form(Refusal(code=RefusalCode.INVALID, why="no")) == "no"
-    assert in_form(Refusal(code=RefusalCode.INVALID, why="no", remedy="leave it out")) == "no; leave it out"
-    assert (
-        in_form(
-            FieldRefusal(
-                code=RefusalCode.INVALID,
-                part="directory",
-                why="no",
-                remedy="name one with --directory",
-                form_remedy="choose a folder at where",
-            )
-        )
-        == "no; choose a folder at where"
-    )

@@ -14,7 +14,7 @@ from raidtui.features.bench.screen.live_lines import live_lines
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width
 from tests.features.bench.records import cache_samples, over_cache, record
-from tests.features.bench.screen.bench_pane_stage import RUNNING, SURROUNDINGS, WORK, sample
+from tests.features.bench.screen.bench_pane_stage import RUNNING, TELEMETRY, WORK, sample
 
 
 def text(way: BenchProgress, width: int = 80, height: int = 24) -> list[str]:
@@ -119,7 +119,7 @@ def test_how_far_it_is(changes: dict[str, object], wanted: str) -> None:
 
 def test_of_many_disks_the_warmest_is_reported() -> None:
     many = {f"sd{letter}": 30.0 + number for number, letter in enumerate("abcdefgh")}
-    way = replace(RUNNING, surroundings=replace(SURROUNDINGS, celsius=many))
+    way = replace(RUNNING, telemetry=replace(TELEMETRY, celsius=many))
     assert "   8 disks 30 … 37 °C (sdh)" in text(way, width=120)[-1]
 
 

@@ -27,7 +27,7 @@ from tests.features.bench.screen.bench_pane_stage import (
     CLEAN,
     JOB,
     RUNNING,
-    SURROUNDINGS,
+    TELEMETRY,
     WORK,
     StagedBench,
     log_of,
@@ -143,7 +143,7 @@ def test_live_over_a_cache(shows: Shows, size: tuple[int, int]) -> None:
 @SIZES
 def test_live_before_a_run(shows: Shows, size: tuple[int, int]) -> None:
     progress = replace(
-        UNDER_WAY, doing="writing 1 GiB once, before measuring", samples=(), surroundings=None, run=None
+        UNDER_WAY, doing="writing 1 GiB once, before measuring", samples=(), telemetry=None, run=None
     )
     shows(measured(*OLD, progress=progress)[0], size=size, prepare=pressing())
 
@@ -151,7 +151,7 @@ def test_live_before_a_run(shows: Shows, size: tuple[int, int]) -> None:
 @SIZES
 def test_live_while_an_array_syncs(shows: Shows, size: tuple[int, int]) -> None:
     syncing = replace(CLEAN, sync="resync", percent=34.2)
-    progress = replace(UNDER_WAY, surroundings=replace(SURROUNDINGS, arrays=(syncing,), mhz=None))
+    progress = replace(UNDER_WAY, telemetry=replace(TELEMETRY, arrays=(syncing,), mhz=None))
     shows(measured(*OLD, progress=progress)[0], size=size, prepare=pressing())
 
 

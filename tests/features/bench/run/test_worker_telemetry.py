@@ -14,7 +14,7 @@ from raidtui.features.bench.run.bench_jobs import make_job, news, restore
 from raidtui.features.bench.run.bench_progress import last_run
 from raidtui.features.bench.run.bench_worker import BenchWorker
 from raidtui.features.bench.run.fio_process import FioEnd
-from raidtui.features.bench.surroundings import SurroundingsSpan
+from raidtui.features.bench.telemetry import TelemetryRange
 from tests.features.bench.host import Host
 from tests.features.bench.recorded import MIXED, dumps_of
 from tests.features.bench.working import Killed, kept, schedule
@@ -29,9 +29,7 @@ def slow(live: Path, died: Callable[[], None] = lambda: None) -> Callable[..., F
     def fake(argv: Any, folder: Path, take: Callable[[RunSample], None], stopped: Any, **_: Any) -> FioEnd:
         del argv, folder, stopped
         take(RunSample(t_s=0.5, ios=(100, 0), size_bytes=(819200, 0)))
-        wait_until(
-            lambda: live.read_text().count('"surroundings"') >= 2, 30, "two readings of the surroundings"
-        )
+        wait_until(lambda: live.read_text().count('"telemetry"') >= 2, 30, "two readings of the surroundings")
         died()
         return FioEnd(status=0, dump=dumps_of(MIXED)[-1], raw=b"{}", said=())
 
@@ -51,7 +49,7 @@ def warm(host: Host, monkeypatch: pytest.MonkeyPatch) -> Host:
     return host
 
 
-SURROUNDED = SurroundingsSpan(mhz=(2600, 2600), celsius={"sdb": 43.5})
+SURROUNDED = TelemetryRange(mhz=(2600, 2600), celsius={"sdb": 43.5})
 CHECKED = ("A check of data started during the run.",)
 
 

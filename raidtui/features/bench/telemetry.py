@@ -1,4 +1,4 @@
-"""The surroundings of a run while it is running: CPUs, temperatures, arrays.
+"""Telemetry of a run: CPUs, temperatures and arrays while it is running.
 
 They are read only from sysfs: tools that query disks (smartctl) would disturb the run.
 """
@@ -43,7 +43,7 @@ class ArrayNow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     missing: int = 0
 
 
-class Surroundings(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Telemetry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """All of it at one moment.
 
     Args:
@@ -61,7 +61,7 @@ class Surroundings(Struct, frozen=True, kw_only=True, omit_defaults=True):
     arrays: tuple[ArrayNow, ...] = ()
 
 
-class SurroundingsSpan(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TelemetryRange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The same over a whole run.
 
     Args:
@@ -73,12 +73,12 @@ class SurroundingsSpan(Struct, frozen=True, kw_only=True, omit_defaults=True):
     celsius: dict[str, float] = {}
 
 
-NOTHING_SEEN = SurroundingsSpan()
+NOTHING_SEEN = TelemetryRange()
 """Of a run that was too short."""
 
 
-class SurroundingsReader:
-    """Reads the surroundings; temperatures only every ``CELSIUS_S``.
+class TelemetryReader:
+    """Reads telemetry; temperatures only every ``CELSIUS_S``.
 
     Args:
         root: the host.
@@ -103,13 +103,13 @@ class SurroundingsReader:
         self._celsius: dict[str, float] = {}
         self._asked_s: float | None = None
 
-    def read(self, t_s: float) -> Surroundings:
+    def read(self, t_s: float) -> Telemetry:
         """Return how it is now."""
         now_s = self._clock()
         if self._asked_s is None or now_s - self._asked_s >= CELSIUS_S:
             self._asked_s = now_s
             self._celsius = read_celsius(self._root, self._thermometers)
-        return Surroundings(
+        return Telemetry(
             t_s=t_s,
             mhz=read_mhz(self._root),
             governor=", ".join(dict.fromkeys(policy_words(self._root, "scaling_governor"))),
@@ -133,7 +133,7 @@ class SurroundingsReader:
         )
 
 
-def span_of(seen: Sequence[Surroundings]) -> SurroundingsSpan:
+def span_of(seen: Sequence[Telemetry]) -> TelemetryRange:
     """Return the range of several readings."""
     mhz = [each.mhz for each in seen if each.mhz is not None]
     celsius: dict[str, float] = {}
@@ -142,17 +142,17 @@ def span_of(seen: Sequence[Surroundings]) -> SurroundingsSpan:
             celsius[disk] = max(value, celsius.get(disk, value))
     if not mhz and not celsius:
         return NOTHING_SEEN
-    return SurroundingsSpan(
+    return TelemetryRange(
         mhz=(min(low for low, _ in mhz), max(high for _, high in mhz)) if mhz else None, celsius=celsius
     )
 
 
-def merged(parts: Sequence[SurroundingsSpan]) -> SurroundingsSpan:
+def merged(parts: Sequence[TelemetryRange]) -> TelemetryRange:
     """Return the range over several runs."""
-    return span_of([Surroundings(t_s=0.0, mhz=part.mhz, celsius=part.celsius) for part in parts])
+    return span_of([Telemetry(t_s=0.0, mhz=part.mhz, celsius=part.celsius) for part in parts])
 
 
-def array_changes(before: Sequence[ArrayShape], seen: Sequence[Surroundings]) -> tuple[str, ...]:
+def array_changes(before: Sequence[ArrayShape], seen: Sequence[Telemetry]) -> tuple[str, ...]:
     """Return what happened to arrays during a run, a sentence each.
 
     Args:
@@ -173,18 +173,18 @@ def array_changes(before: Sequence[ArrayShape], seen: Sequence[Surroundings]) ->
     return tuple(remarks)
 
 
-def surroundings_words(surroundings: Surroundings) -> str:
+def telemetry_words(telemetry: Telemetry) -> str:
     """Return it in a line: 1200 to 3400 MHz performance  sda 41 °C  data active, recover 34.2 %."""
-    cpu = " ".join(text for text in (_mhz_words(surroundings.mhz), surroundings.governor) if text)
+    cpu = " ".join(text for text in (_mhz_words(telemetry.mhz), telemetry.governor) if text)
     parts = [
         cpu,
-        _celsius_words(surroundings.celsius),
-        *(_array_words(array) for array in surroundings.arrays),
+        _celsius_words(telemetry.celsius),
+        *(_array_words(array) for array in telemetry.arrays),
     ]
     return "  ".join(part for part in parts if part)
 
 
-def span_words(during: SurroundingsSpan) -> str:
+def span_words(during: TelemetryRange) -> str:
     """Return the same of a whole run: 1200 to 3400 MHz, at most sda 41 °C, sdb 43 °C; "" of nothing."""
     warm = _celsius_words(during.celsius)
     return ", ".join(part for part in (_mhz_words(during.mhz), f"at most {warm}" if warm else "") if part)

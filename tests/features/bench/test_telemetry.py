@@ -10,18 +10,18 @@ import pytest
 from raidtui.features.bench.environment import ArrayShape, LoadCounters, between, noise
 from raidtui.features.bench.place import Place
 from raidtui.features.bench.results.run_record import RunSample
-from raidtui.features.bench.run.measure import Lookout
-from raidtui.features.bench.surroundings import (
+from raidtui.features.bench.run.measure import PeriodicReader
+from raidtui.features.bench.telemetry import (
     NOTHING_SEEN,
     ArrayNow,
-    Surroundings,
-    SurroundingsReader,
-    SurroundingsSpan,
+    Telemetry,
+    TelemetryRange,
+    TelemetryReader,
     array_changes,
     merged,
     span_of,
     span_words,
-    surroundings_words,
+    telemetry_words,
 )
 from raidtui.model.disk import DiskIo
 from tests.features.bench.host import BLOCK, DISKS, Host
@@ -54,8 +54,8 @@ def test_what_is_read(host: Host) -> None:
         ("degraded", "1"),
     ):
         host.put(f"{MD}/{file}", f"{text}\n")
-    found = SurroundingsReader(host, PLACE, {"md127": "data"}).read(2.5)
-    assert found == Surroundings(
+    found = TelemetryReader(host, PLACE, {"md127": "data"}).read(2.5)
+    assert found == Telemetry(
         t_s=2.5,
         mhz=(1200, 3400),
         governor="powersave, performance",
@@ -64,7 +64,7 @@ def test_what_is_read(host: Host) -> None:
             ArrayNow(name="md127", label="data", state="active", sync="recover", percent=34.2, missing=1),
         ),
     )
-    assert surroundings_words(found) == (
+    assert telemetry_words(found) == (
         "1200 to 3400 MHz powersave, performance  sda 41 °C  data active, recover 34.2 %, 1 member missing"
     )
 
@@ -91,18 +91,18 @@ def test_arrays(host: Host, files: dict[str, str], array: ArrayNow) -> None:
     host.drop(MD)
     for file, text in files.items():
         host.put(f"{MD}/{file}", f"{text}\n")
-    assert SurroundingsReader(host, PLACE).read(0.0).arrays == (array,)
+    assert TelemetryReader(host, PLACE).read(0.0).arrays == (array,)
 
 
 def test_nothing_of_it_is_there() -> None:
-    found = SurroundingsReader(Host(), Place(directory="/srv")).read(1.0)
-    assert found == Surroundings(t_s=1.0)
-    assert surroundings_words(found) == ""
+    found = TelemetryReader(Host(), Place(directory="/srv")).read(1.0)
+    assert found == Telemetry(t_s=1.0)
+    assert telemetry_words(found) == ""
 
 
 def test_a_disk_is_asked_seldom(host: Host) -> None:
     now_s = 0.0
-    reader = SurroundingsReader(host, PLACE, clock=lambda: now_s)
+    reader = TelemetryReader(host, PLACE, clock=lambda: now_s)
     assert reader.read(0.0).celsius == {"sda": 41.0}
     host.put(f"{HWMON}/hwmon0/temp1_input", "43000\n")
     now_s = 1.9
@@ -112,23 +112,23 @@ def test_a_disk_is_asked_seldom(host: Host) -> None:
 
 
 SEEN = (
-    Surroundings(t_s=0.3, mhz=(1200, 3400), celsius={"sda": 40.0, "sdb": 45.5}),
-    Surroundings(t_s=1.3, celsius={"sda": 41.0}),
-    Surroundings(t_s=2.3, mhz=(800, 2000), celsius={"sdb": 44.0}),
+    Telemetry(t_s=0.3, mhz=(1200, 3400), celsius={"sda": 40.0, "sdb": 45.5}),
+    Telemetry(t_s=1.3, celsius={"sda": 41.0}),
+    Telemetry(t_s=2.3, mhz=(800, 2000), celsius={"sdb": 44.0}),
 )
 
 
 def test_over_a_run() -> None:
     found = span_of(SEEN)
-    assert found == SurroundingsSpan(mhz=(800, 3400), celsius={"sda": 41.0, "sdb": 45.5})
+    assert found == TelemetryRange(mhz=(800, 3400), celsius={"sda": 41.0, "sdb": 45.5})
     assert span_words(found) == "800 to 3400 MHz, at most sda 41 °C, sdb 46 °C"
-    assert span_of(()) is span_of((Surroundings(t_s=1.0),)) is NOTHING_SEEN
+    assert span_of(()) is span_of((Telemetry(t_s=1.0),)) is NOTHING_SEEN
     assert span_words(NOTHING_SEEN) == ""
 
 
 def test_over_several_runs() -> None:
     parts = [span_of(SEEN[:1]), span_of(SEEN[2:]), NOTHING_SEEN]
-    assert merged(parts) == SurroundingsSpan(mhz=(800, 3400), celsius={"sda": 40.0, "sdb": 45.5})
+    assert merged(parts) == TelemetryRange(mhz=(800, 3400), celsius={"sda": 40.0, "sdb": 45.5})
 
 
 @pytest.mark.parametrize(
@@ -142,16 +142,16 @@ def test_over_several_runs() -> None:
     ],
 )
 def test_temperatures_in_words(celsius: dict[str, float], words: str) -> None:
-    assert span_words(SurroundingsSpan(celsius=celsius)) == words
-    assert surroundings_words(Surroundings(t_s=1.0, mhz=(800, 800), celsius=celsius)) == "  ".join(
+    assert span_words(TelemetryRange(celsius=celsius)) == words
+    assert telemetry_words(Telemetry(t_s=1.0, mhz=(800, 800), celsius=celsius)) == "  ".join(
         ("800 MHz", words.removeprefix("at most "))
     )
 
 
-def arrays(*states: tuple[str, int]) -> list[Surroundings]:
+def arrays(*states: tuple[str, int]) -> list[Telemetry]:
     """What was seen of an array: what synced, and how many members were missing."""
     return [
-        Surroundings(
+        Telemetry(
             t_s=float(t_s), arrays=(ArrayNow(name="md127", state="active", sync=sync, missing=missing),)
         )
         for t_s, (sync, missing) in enumerate(states)
@@ -171,12 +171,12 @@ def arrays(*states: tuple[str, int]) -> list[Surroundings]:
             arrays(("", 0), ("", 1), ("recover", 1)),
             ("A recover of data started during the run.", "data lost 1 member during the run."),
         ),
-        ({}, [Surroundings(t_s=1.0, arrays=(ArrayNow(name="md127"),))], ()),  # nothing could be read
-        ({}, [Surroundings(t_s=1.0, arrays=(ArrayNow(name="md3", state="active", sync="check"),))], ()),
+        ({}, [Telemetry(t_s=1.0, arrays=(ArrayNow(name="md127"),))], ()),  # nothing could be read
+        ({}, [Telemetry(t_s=1.0, arrays=(ArrayNow(name="md3", state="active", sync="check"),))], ()),
     ],
 )
 def test_what_came_over_an_array(
-    shape: dict[str, object], seen: list[Surroundings], reported: tuple[str, ...]
+    shape: dict[str, object], seen: list[Telemetry], reported: tuple[str, ...]
 ) -> None:
     known = ArrayShape(name="md127", label="data", **shape)  # type: ignore[arg-type]
     assert array_changes((known,), seen) == reported
@@ -184,46 +184,46 @@ def test_what_came_over_an_array(
 
 @pytest.fixture
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A lookout that pauses for as long as other threads want to run."""
+    """A reading that pauses for as long as other threads want to run."""
     monkeypatch.setattr("raidtui.features.bench.run.measure.FIRST_S", 0.0)
     monkeypatch.setattr("raidtui.features.bench.run.measure.EACH_S", 0.0)
 
 
 @pytest.mark.usefixtures("hasty")
 def test_a_lookout_goes_by_the_samples_clock() -> None:
-    reported: list[Surroundings] = []
+    reported: list[Telemetry] = []
     enough, now_s = threading.Event(), 100.0
 
-    def report(surroundings: Surroundings) -> None:
-        reported.append(surroundings)
-        if surroundings.t_s == 20.0:
+    def report(telemetry: Telemetry) -> None:
+        reported.append(telemetry)
+        if telemetry.t_s == 20.0:
             enough.set()
 
-    with Lookout(lambda t_s: Surroundings(t_s=t_s), report, clock=lambda: now_s) as lookout:
+    with PeriodicReader(lambda t_s: Telemetry(t_s=t_s), report, clock=lambda: now_s) as reading:
         now_s = 112.0
-        lookout.sampled(RunSample(t_s=10.0))  # fio began 2 s after it was started
+        reading.sampled(RunSample(t_s=10.0))  # fio began 2 s after it was started
         now_s = 122.0
         assert enough.wait(PATIENCE_S)
-    assert {surroundings.t_s for surroundings in reported} <= {0.0, 12.0, 10.0, 20.0}
-    assert lookout.seen == reported
+    assert {telemetry.t_s for telemetry in reported} <= {0.0, 12.0, 10.0, 20.0}
+    assert reading.seen == reported
 
 
 @pytest.mark.usefixtures("hasty")
 def test_what_was_before_fio_counted_anew_is_forgotten() -> None:
     number, before, after = 0.0, threading.Event(), threading.Event()
 
-    def read(_: float) -> Surroundings:
-        return Surroundings(t_s=number)
+    def read(_: float) -> Telemetry:
+        return Telemetry(t_s=number)
 
-    def report(surroundings: Surroundings) -> None:
-        (before if surroundings.t_s == 0.0 else after).set()
+    def report(telemetry: Telemetry) -> None:
+        (before if telemetry.t_s == 0.0 else after).set()
 
-    with Lookout(read, report) as lookout:
+    with PeriodicReader(read, report) as reading:
         assert before.wait(PATIENCE_S)
         number = 1.0
         assert after.wait(PATIENCE_S)
-        lookout.sampled(RunSample(t_s=0.1, anew=True))
-    assert {surroundings.t_s for surroundings in lookout.seen} <= {1.0}
+        reading.sampled(RunSample(t_s=0.1, anew=True))
+    assert {telemetry.t_s for telemetry in reading.seen} <= {1.0}
 
 
 @pytest.mark.usefixtures("hasty")
@@ -231,19 +231,19 @@ def test_a_disk_that_does_not_answer_keeps_nobody(monkeypatch: pytest.MonkeyPatc
     """What it says when all is over is thrown away: the file it would go to is another's by then."""
     monkeypatch.setattr("raidtui.features.bench.run.measure._JOIN_S", 0.0)
     asked, answers = threading.Event(), threading.Event()
-    reported: list[Surroundings] = []
+    reported: list[Telemetry] = []
 
-    def read(t_s: float) -> Surroundings:
+    def read(t_s: float) -> Telemetry:
         asked.set()
         assert answers.wait(PATIENCE_S)
-        return Surroundings(t_s=t_s)
+        return Telemetry(t_s=t_s)
 
-    with Lookout(read, reported.append) as lookout:
+    with PeriodicReader(read, reported.append) as reading:
         assert asked.wait(PATIENCE_S)
-    assert lookout._thread.is_alive()
+    assert reading._thread.is_alive()
     answers.set()
-    lookout._thread.join(PATIENCE_S)
-    assert (lookout._thread.is_alive(), reported, lookout.seen) == (False, [], [])
+    reading._thread.join(PATIENCE_S)
+    assert (reading._thread.is_alive(), reported, reading.seen) == (False, [], [])
 
 
 @pytest.mark.usefixtures("hasty")
@@ -251,12 +251,12 @@ def test_signals_are_left_to_others() -> None:
     masks: list[set[int]] = []
     looked = threading.Event()
 
-    def read(t_s: float) -> Surroundings:
+    def read(t_s: float) -> Telemetry:
         masks.append({int(each) for each in signal.pthread_sigmask(signal.SIG_BLOCK, ())})
         looked.set()
-        return Surroundings(t_s=t_s)
+        return Telemetry(t_s=t_s)
 
-    with Lookout(read, lambda _: None):
+    with PeriodicReader(read, lambda _: None):
         assert looked.wait(PATIENCE_S)
     assert {signal.SIGTERM, signal.SIGINT, signal.SIGHUP} <= masks[0]
 
