@@ -163,28 +163,14 @@ def is_cold(used_bytes: int | None, total_bytes: int | None, work_bytes: int) ->
     return used_bytes < COLD_SHARE * (min(total_bytes, work_bytes) if work_bytes else total_bytes)
 
 
-class HitPoint(Struct, frozen=True, kw_only=True):
-    """The share of hits between two readings.
+def hit_points(readings: Sequence[CacheReading], name: str) -> tuple[tuple[float, float], ...]:
+    """Return the hits of a cache over time, oldest first; spans without requests are left out.
 
-    Args:
-        t_s: when the later one was made.
-        ratio: 0 to 1.
-        requests: how many there were.
+    Returns:
+        (second at which it was read, share of hits since the reading before, 0 to 1).
     """
-
-    t_s: float
-    ratio: float
-    requests: int
-
-
-def hit_points(readings: Sequence[CacheReading], name: str) -> tuple[HitPoint, ...]:
-    """Return the hits of a cache over time, oldest first; spans without requests are left out."""
-    found = []
-    for t_s, hits, misses in _steps(readings, name):
-        ratio = hit_ratio(hits, misses)
-        if ratio is not None:
-            found.append(HitPoint(t_s=t_s, ratio=ratio, requests=hits + misses))
-    return tuple(found)
+    steps = ((t_s, hit_ratio(hits, misses)) for t_s, hits, misses in _steps(readings, name))
+    return tuple((t_s, ratio) for t_s, ratio in steps if ratio is not None)
 
 
 def hits_of(readings: Sequence[CacheReading], name: str) -> tuple[int, int] | None:

@@ -239,7 +239,7 @@ class _Printer:
             return
         self._last_s = sample.t_s
         points = hit_points(self._readings, self._cache)
-        hits = f"  hits {percent_words(points[-1].ratio)}" if points else ""
+        hits = f"  hits {percent_words(points[-1][1])}" if points else ""
         print(f"            {sample_words(sample)}{hits}", flush=True)
 
     def _says_more(self, telemetry: Telemetry) -> bool:

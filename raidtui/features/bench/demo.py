@@ -26,8 +26,8 @@ from raidtui.features.bench.estimate import expected_runs
 from raidtui.features.bench.offer import Offer
 from raidtui.features.bench.results.run_record import PARTIAL, SIMULATED, RunRecord, RunSample, sample_words
 from raidtui.features.bench.results.run_store import BenchHistory
-from raidtui.features.bench.run.bench_jobs import Restored
 from raidtui.features.bench.run.bench_progress import BenchProgress
+from raidtui.features.bench.run.changes import Restored
 from raidtui.features.bench.schedule import Run, Schedule
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from raidtui.features.bench.request import Request
     from raidtui.features.bench.results.run_record import RunSample
     from raidtui.features.bench.results.run_store import BenchHistory
-    from raidtui.features.bench.run.bench_jobs import LiveBench, Restored
+    from raidtui.features.bench.run.bench_jobs import LiveBench
     from raidtui.features.bench.run.bench_progress import BenchProgress
+    from raidtui.features.bench.run.changes import Restored
 
 T = TypeVar("T")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from raidtui.features.bench.caches import (
     CacheReading,
     CacheRun,
     CacheWatch,
-    HitPoint,
     hit_points,
     hits_of,
     is_cold,
@@ -235,8 +235,8 @@ def test_hits_over_time() -> None:
         reading(3.0, 5, 5, "bcache0"),
     ]
     assert hit_points(readings, "dm-0") == (
-        HitPoint(t_s=1.0, ratio=0.9, requests=100),
-        HitPoint(t_s=3.0, ratio=0.0, requests=40),
+        (1.0, 0.9),
+        (3.0, 0.0),
     )
     assert hits_of(readings, "dm-0") == (90, 50)
     assert hits_of(readings, "bcache0") is None
@@ -246,17 +246,22 @@ def test_hits_over_time() -> None:
 def test_counters_that_begin_anew() -> None:
     """LVM loads the table again: what was between these two readings is not known."""
     readings = [reading(0.0, 100, 50), reading(1.0, 3, 0), reading(2.0, 13, 10)]
-    assert hit_points(readings, "dm-0") == (HitPoint(t_s=2.0, ratio=0.5, requests=20),)
+    assert hit_points(readings, "dm-0") == ((2.0, 0.5),)
     assert hits_of(readings, "dm-0") == (10, 10)
 
 
 @given(st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 1000)), max_size=20))
 def test_hits_are_shares(counts: list[tuple[int, int]]) -> None:
     readings = [reading(float(at), hits, misses) for at, (hits, misses) in enumerate(counts)]
-    points = hit_points(readings, "dm-0")
-    assert all(0 <= point.ratio <= 1 and point.requests > 0 for point in points)
-    found = hits_of(readings, "dm-0")
-    assert sum(point.requests for point in points) == (sum(found) if found else 0)
+    steps = [
+        (hits - hits_before, misses - misses_before)
+        for (hits_before, misses_before), (hits, misses) in itertools.pairwise(counts)
+        if hits >= hits_before and misses >= misses_before
+    ]
+    shares = [hits / (hits + misses) for hits, misses in steps if hits + misses]
+    assert [ratio for _, ratio in hit_points(readings, "dm-0")] == shares
+    sums = (sum(hits for hits, _ in steps), sum(misses for _, misses in steps))
+    assert hits_of(readings, "dm-0") == (sums if steps else None)
 
 
 @pytest.mark.parametrize(

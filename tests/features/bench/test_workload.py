@@ -1,4 +1,4 @@
-"""What fio is asked to do: whole commands, refusals, presets, sizes."""
+"""What fio is asked to do: whole commands, refusals, presets, sizes; and knobs of arrays to be made."""
 
 from __future__ import annotations
 
@@ -8,11 +8,18 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from raidtui.features.bench.option_texts import parse_size
+from raidtui.features.bench.overwrite import scratch_words, wait_for_sync
+from raidtui.features.bench.place import Place
 from raidtui.features.bench.run.fio_process import fio_argv
+from raidtui.features.bench.schedule import Axis, AxisKind, Schedule, Scratch, point_words
+from raidtui.features.bench.sweep_knobs import is_bitmap, of_arrays, scratch_axis
 from raidtui.features.bench.workload import PRESETS, Workload, find_preset, refuse_workload, workload_options
+from raidtui.model.plan import Refusal
 from raidtui.view.units import short_binary
+from tests.features.bench.host import BLOCK, Host
+from tests.features.bench.records import READ
 
-READ = Workload(rw="randread", block_bytes=4096, size_bytes=8 << 20)
+SMALL = Workload(rw="randread", block_bytes=4096, size_bytes=8 << 20)
 MIX = Workload(
     rw="randrw",
     block_bytes=8192,
@@ -29,7 +36,7 @@ MIX = Workload(
 
 
 def test_reading_files() -> None:
-    assert fio_argv(workload_options(READ), read_only=False) == (
+    assert fio_argv(workload_options(SMALL), read_only=False) == (
         "fio",
         "--output-format=json+",
         "--status-interval=250ms",
@@ -69,18 +76,18 @@ def test_a_mix_by_time() -> None:
 
 
 def test_a_device_is_read_by_a_fio_that_cannot_write() -> None:
-    argv = fio_argv(workload_options(READ, device="/dev/md127"), read_only=True)
+    argv = fio_argv(workload_options(SMALL, device="/dev/md127"), read_only=True)
     assert argv[5] == "--readonly"
     assert argv[-1] == "--filename=/dev/md127"
-    assert workload_options(READ, device="/dev/a:b")[-1] == r"--filename=/dev/a\:b"
+    assert workload_options(SMALL, device="/dev/a:b")[-1] == r"--filename=/dev/a\:b"
 
 
 @pytest.mark.parametrize(
     ("work", "words"),
     [
-        (READ, "random read 4K"),
+        (SMALL, "random read 4K"),
         (MIX, "random read and write 70/30 8K, depth 16, 2 jobs, zipf:1.2, through the page cache"),
-        (replace(READ, rw="write", block_bytes=20480000), "sequential write 20000K"),
+        (replace(SMALL, rw="write", block_bytes=20480000), "sequential write 20000K"),
     ],
 )
 def test_words(work: Workload, words: str) -> None:
@@ -113,7 +120,7 @@ def test_words(work: Workload, words: str) -> None:
     ],
 )
 def test_refusals(changes: dict[str, object], sentence: str) -> None:
-    refusal = refuse_workload(replace(READ, **changes))
+    refusal = refuse_workload(replace(SMALL, **changes))
     assert refusal is not None
     assert refusal.sentence == sentence
 
@@ -133,9 +140,9 @@ def test_presets_can_be_run() -> None:
 
 
 def test_a_depth_wants_another_engine() -> None:
-    assert replace(READ, depth=8).with_engine_for_depth().engine == "libaio"
-    assert replace(READ, depth=8, engine="io_uring").with_engine_for_depth().engine == "io_uring"
-    assert READ.with_engine_for_depth() == READ
+    assert replace(SMALL, depth=8).with_engine_for_depth().engine == "libaio"
+    assert replace(SMALL, depth=8, engine="io_uring").with_engine_for_depth().engine == "io_uring"
+    assert SMALL.with_engine_for_depth() == SMALL
 
 
 @pytest.mark.parametrize(
@@ -150,3 +157,155 @@ def test_sizes(text: str, size: int) -> None:
 def test_no_sizes(text: str) -> None:
     size = parse_size(text)
     assert size is None or (size > 0 and text.strip()[:1].isdigit())
+
+
+RAID5 = Scratch(devices=("sda", "sdb", "sdc"), level="raid5")
+RAID10 = Scratch(devices=("sda", "sdb"), level="raid10")
+ALONE = Scratch(devices=("sda",), level="")
+MD = f"{BLOCK}/md127/md"
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("stripe-cache-size", True),
+        ("read_ahead", True),
+        ("bitmap", True),
+        ("queue_depth", False),
+        ("governor", False),
+        ("turbo", False),
+    ],
+)
+def test_whose_knob(name: str, wanted: bool) -> None:  # noqa: FBT001
+    assert (of_arrays(name), is_bitmap(name)) == (wanted, name == "bitmap")
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "shapes"),
+    [
+        ("stripe-cache-size", ("256", "1024"), (RAID5,)),
+        ("sync_speed_max", ("system", "1000"), (RAID5, RAID10)),
+        ("read-ahead", ("128", "4096"), (RAID5, RAID10, ALONE)),
+    ],
+)
+def test_an_axis_without_plans(name: str, values: tuple[str, ...], shapes: tuple[Scratch, ...]) -> None:
+    found = scratch_axis(name, values, shapes)
+    assert isinstance(found, Axis)
+    assert (found.kind, found.values, found.plans) == (AxisKind.KNOB, values, ())
+    schedule = Schedule(title="x", place=Place(), work=READ, scratch=RAID5, axes=(found,))
+    assert schedule.knobs_at(schedule.points[1]) == ((found.name, values[1], None),)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "shape", "sentence"),
+    [
+        ("turbo", ("1",), RAID5, "there is no knob 'turbo'; there are: scheduler, "),
+        (
+            "stripe-cache-size",
+            ("256",),
+            RAID10,
+            "raid10 has no stripe_cache_size: only RAID-4, -5 and -6 have it; choose",
+        ),
+        (
+            "stripe-cache-size",
+            ("256",),
+            ALONE,
+            "sda by itself is not an array and has no stripe_cache_size; leave the chunk one out",
+        ),
+        (
+            "stripe-cache-size",
+            ("256", "16"),
+            RAID5,
+            "stripe_cache_size of the scratch arrays must be from 17 to 32768 pages per member, not 16",
+        ),
+        (
+            "read-ahead",
+            ("130",),
+            RAID5,
+            "read_ahead_kb of the scratch arrays must be a multiple of 4, not 130; give 128 or 132",
+        ),
+        (
+            "sync_speed_min",
+            ("1000",),
+            Scratch(devices=("sda", "sdb"), level="raid0"),
+            "raid0 has no redundancy and is never synced, so it has no sync_speed_min",
+        ),
+    ],
+)
+def test_what_no_array_would_take(name: str, values: tuple[str, ...], shape: Scratch, sentence: str) -> None:
+    found = scratch_axis(name, values, (RAID5, shape))
+    assert isinstance(found, Refusal)
+    assert found.sentence.startswith(sentence)
+
+
+def test_arrays_are_made_with_their_bitmap() -> None:
+    axes = (
+        Axis(kind=AxisKind.BITMAP, values=("none", "internal")),
+        Axis(kind=AxisKind.CHUNK, values=("one", "64")),
+    )
+    schedule = Schedule(title="x", place=Place(), work=READ, scratch=RAID10, axes=axes)
+    assert [point_words(point) for point in schedule.points] == [
+        "chunk one, bitmap none",
+        "chunk one, bitmap internal",
+        "chunk 64K, bitmap none",
+        "chunk 64K, bitmap internal",
+    ]
+    shapes = [schedule.scratch_at(point) for point in schedule.points]
+    assert [scratch_words(shape) for shape in shapes if shape is not None] == [
+        "sda",
+        "sda",
+        "raid10, chunk 64K, bitmap none, 2 devices",
+        "raid10, chunk 64K, bitmap internal, 2 devices",
+    ]
+
+
+def synced(host: Host, states: list[dict[str, str]], most: int = 20) -> tuple[str, int]:
+    """Wait for a sync whose files read so, one state after another; return why, and how many were seen."""
+    seen = 0
+
+    def stopped() -> bool:
+        nonlocal seen
+        for file, text in states[min(seen, len(states) - 1)].items():
+            host.put(f"{MD}/{file}", f"{text}\n")
+        seen += 1
+        return seen > most
+
+    return wait_for_sync(host, "md127", stopped), seen
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> Host:
+    monkeypatch.setattr("raidtui.features.bench.overwrite._LOOK_S", 0.0)
+    return Host()
+
+
+def test_a_first_sync_begins_a_moment_after_the_array(host: Host) -> None:
+    before = {"sync_action": "idle", "degraded": "1", "resync_start": "none"}
+    during = {**before, "sync_action": "recover"}
+    after = {**before, "degraded": "0"}
+    assert synced(host, [before, before, during, before, after]) == ("", 5)
+
+
+def test_a_first_sync_without_a_spare(host: Host) -> None:
+    """As RAID-6 begins: all members are there, and not in sync."""
+    before = {"sync_action": "idle", "degraded": "0", "resync_start": "0"}
+    during = {**before, "sync_action": "resync", "resync_start": "2048"}
+    after = {**before, "resync_start": "none"}
+    assert synced(host, [before, during, after]) == ("", 3)
+
+
+def test_a_level_that_never_syncs(host: Host) -> None:
+    host.drop(MD)
+    assert synced(host, [{"level": "raid0"}]) == ("", 1)
+
+
+def test_a_sync_that_stops_in_the_middle(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A member has failed: it is not waited for for ever."""
+    monkeypatch.setattr("raidtui.features.bench.overwrite._IDLE_S", 0.0)
+    half = {"sync_action": "idle", "degraded": "1", "resync_start": "none"}
+    why, _ = synced(host, [{**half, "sync_action": "recover"}, half])
+    assert why == "the first sync of md127 stopped early: a partly synced array is not measured"
+
+
+def test_nobody_waits_any_more(host: Host) -> None:
+    assert synced(host, [{"sync_action": "resync"}], most=3) == ("", 4)

@@ -360,7 +360,7 @@ def hits_over_time(run: RunRecord, samples: Sequence[RunSample]) -> tuple[tuple[
     """Return (seconds, hit ratio 0 to 1) of the cache below a run; () without one."""
     if run.cache is None:
         return ()
-    return tuple((point.t_s, point.ratio) for point in hit_points(readings_of(samples), run.cache.name))
+    return hit_points(readings_of(samples), run.cache.name)
 
 
 def measures_of(series: Sequence[Series]) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.features.bench.estimate import expected_runs
@@ -14,7 +13,7 @@ from raidtui.features.bench.results.run_record import NOT_STEADY, RunSample
 from raidtui.features.bench.results.run_store import BenchHistory, Results, ResultsError, results_path
 from raidtui.features.bench.run.bench_progress import BenchProgress, News, read_live, with_news
 from raidtui.features.bench.run.bench_worker import BenchWorker, schedule_of
-from raidtui.features.bench.run.changes import last_reason, left_behind, title_of
+from raidtui.features.bench.run.changes import Restored, last_reason, left_behind, title_of
 from raidtui.features.bench.schedule import Schedule, encode_schedule
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.job_kinds import SCHEDULE_FILE
@@ -120,20 +119,6 @@ def restore(root: HostReader) -> list[str]:
             )
         found.append(job.id)
     return found
-
-
-class Restored(Struct, frozen=True, kw_only=True):
-    """The outcome for an interrupted benchmark; it no longer blocks later ones.
-
-    Args:
-        job: its id.
-        back: titles of what was put back.
-        left: what could not be, each with the reason; it stays as it is.
-    """
-
-    job: str
-    back: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
 
 
 def settle(root: HostReader) -> list[Restored]:

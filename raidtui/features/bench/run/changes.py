@@ -32,6 +32,20 @@ class StuckError(ChangeError):
     """A change could not be undone. The message says which one, and what to do."""
 
 
+class Restored(Struct, frozen=True, kw_only=True):
+    """The outcome for what an earlier worker of a benchmark left.
+
+    Args:
+        job: the benchmark's id; "" of its changes alone.
+        back: titles of what was put back.
+        left: what could not be, each with the reason; it stays as it is.
+    """
+
+    job: str = ""
+    back: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+
+
 class Changes:
     """The changes of one benchmark, as a stack.
 
@@ -95,7 +109,7 @@ class Changes:
         if state != JobState.ROLLED_BACK:
             raise StuckError(f"{title_of(job)} could not be taken back: {last_reason(job)}")
 
-    def take_back_rest(self, *, settle: bool = False) -> Rest:
+    def take_back_rest(self, *, settle: bool = False) -> Restored:
         """Undo what an earlier worker left when it was killed.
 
         Args:
@@ -118,7 +132,7 @@ class Changes:
                     raise
                 left += _not_undone(job, since) or [str(error)]
                 job.note(event=SETTLED, reason=str(error))
-        return Rest(back=tuple(back), left=tuple(left))
+        return Restored(back=tuple(back), left=tuple(left))
 
     def try_out(self, plans: Sequence[Plan]) -> str:
         """Check that the kernel accepts the values of these plans; return why not, or "".
@@ -143,18 +157,6 @@ class Changes:
                 return str(error)
             self.take_back(down_to=len(self._made) - 1)
         return ""
-
-
-class Rest(Struct, frozen=True, kw_only=True):
-    """The outcome for the changes that an earlier worker left.
-
-    Args:
-        back: titles of the changes that were undone.
-        left: the changes that were not, each with the reason.
-    """
-
-    back: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
 
 
 def left_behind(folder: Path) -> bool:

@@ -123,7 +123,7 @@ def _iops(samples: Sequence[RunSample], width: int, rows: int, *, is_silent: boo
 
 def _hits(cache: CacheRun, samples: Sequence[RunSample], width: int, *, is_silent: bool) -> Line:
     """Return the hits of the cache below, and what it is."""
-    points = [(each.t_s, each.ratio) for each in hit_points(readings_of(samples), cache.name)]
+    points = [*hit_points(readings_of(samples), cache.name)]
     last_s = 0.0
     if points:  # the first point is of all the time until then, as the chart above it
         points.insert(0, (min(samples[0].t_s, points[0][0]), points[0][1]))

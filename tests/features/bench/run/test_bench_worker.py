@@ -15,7 +15,6 @@ from raidtui.features.bench.results.run_record import PARTIAL, WHOLE
 from raidtui.features.bench.results.run_store import Results
 from raidtui.features.bench.run import measure
 from raidtui.features.bench.run.bench_jobs import (
-    Restored,
     begin,
     find_bench,
     interrupted,
@@ -25,6 +24,7 @@ from raidtui.features.bench.run.bench_jobs import (
     settle,
 )
 from raidtui.features.bench.run.bench_worker import BenchWorker, bench_on
+from raidtui.features.bench.run.changes import Restored
 from raidtui.features.bench.run.fio_process import FioEnd
 from raidtui.features.bench.schedule import Axis, Conditions, Schedule
 from raidtui.features.bench.sweep_knobs import find_knob, knob_axis

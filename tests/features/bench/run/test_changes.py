@@ -12,7 +12,7 @@ import pytest
 
 from raidtui.features.bench.option_texts import FieldRefusal
 from raidtui.features.bench.place import Place
-from raidtui.features.bench.run.changes import ChangeError, Changes, Rest, StuckError, left_behind
+from raidtui.features.bench.run.changes import ChangeError, Changes, Restored, StuckError, left_behind
 from raidtui.features.bench.schedule import Axis
 from raidtui.features.bench.sweep_knobs import SweepKnob, find_knob, knob_axis, with_undo
 from raidtui.jobs import runner
@@ -152,7 +152,7 @@ def test_what_cannot_be_put_back_is_reported(host: Host, tmp_path: Path) -> None
         changes.take_back()
     assert (changes.keys, left_behind(tmp_path)) == (("queue_depth 8",), True)
     host.fails.clear()
-    assert Changes(host, tmp_path).take_back_rest() == Rest(back=(plan.title,))
+    assert Changes(host, tmp_path).take_back_rest() == Restored(back=(plan.title,))
     assert host.knobs() == AS_BEFORE
 
 
@@ -183,10 +183,10 @@ def test_what_cannot_be_put_back_is_settled(host: Host, tmp_path: Path) -> None:
     with pytest.raises(StuckError):
         Changes(host, tmp_path).take_back_rest()
     rest = Changes(host, tmp_path).take_back_rest(settle=True)
-    assert rest == Rest(left=("echo 32 > /sys/class/block/sdb/device/queue_depth: Input/output error",))
+    assert rest == Restored(left=("echo 32 > /sys/class/block/sdb/device/queue_depth: Input/output error",))
     assert [host.knobs(disk)["device/queue_depth"] for disk in DISKS] == ["32", "8", "32", "32"]
     assert not left_behind(tmp_path)
-    assert Changes(host, tmp_path).take_back_rest() == Rest()
+    assert Changes(host, tmp_path).take_back_rest() == Restored()
 
 
 def test_a_trial_changes_nothing(host: Host, tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ def test_killed_anywhere(host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyP
     later.take_back_rest()
     assert [host.knobs(disk) for disk in DISKS] == [AS_BEFORE] * 4
     assert not left_behind(tmp_path)
-    assert later.take_back_rest() == Rest()
+    assert later.take_back_rest() == Restored()
 
 
 def test_a_wish_to_stop_waits_for_the_change(host: Host, tmp_path: Path) -> None:

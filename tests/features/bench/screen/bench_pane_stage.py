@@ -11,8 +11,8 @@ from raidtui.features.bench.offer import Offer
 from raidtui.features.bench.request import Request
 from raidtui.features.bench.results.run_record import Flow, RunRecord, RunSample
 from raidtui.features.bench.results.run_store import BenchHistory
-from raidtui.features.bench.run.bench_jobs import Restored
 from raidtui.features.bench.run.bench_progress import BenchProgress
+from raidtui.features.bench.run.changes import Restored
 from raidtui.features.bench.screen.bench_pane import BenchPane
 from raidtui.features.bench.session import BenchSession
 from raidtui.features.bench.telemetry import ArrayNow, Telemetry
