@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from raidtui.host.readers.host_reader import HostReader
-from raidtui.plans.create.create_request import MISSING
+from raidtui.model.geometry import MISSING
 
 _MANY = ("devices", "larger", "spare", "write_mostly", "pv")
 _ONE = ("device", "other", "write_journal")

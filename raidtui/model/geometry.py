@@ -12,6 +12,8 @@ TYPE_CHECKING = False  # as in raidtui/__main__.py: the first frame imports this
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+MISSING = "missing"
+"""Stands for a slot without a device (mdadm(8), --create)."""
 _MOST_NAMED = 4
 _MOST_COPIES = 200
 _MIB_SECTORS = 2048

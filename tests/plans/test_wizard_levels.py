@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.model.geometry import raid10_layout
-from raidtui.plans.create.create_request import MISSING, CreateRequest
+from raidtui.model.geometry import MISSING, raid10_layout
+from raidtui.plans.create.create_request import CreateRequest
 from raidtui.plans.create.shape import Shape, shape_of
 from raidtui.plans.wizard.choices import first_sync_words, may_fail, rebuild_words
 from raidtui.plans.wizard.wizard_draft import WizardDraft

@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.disk import Use
+from raidtui.model.geometry import MISSING
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Superblock, Survey
-from raidtui.plans.create.create_request import MISSING
 from raidtui.plans.wizard.choices import EMPTY
 from raidtui.plans.wizard.wizard_draft import (
     JOURNAL,

@@ -16,12 +16,12 @@ import msgspec
 from raidtui.command.device_names import kernel_name
 from raidtui.command.streams import ProgressLine, print_json
 from raidtui.features.rescue.hints import read_hints
-from raidtui.features.rescue.proof import CheckResult
-from raidtui.features.rescue.search.find_geometry import SearchRequest, search_geometry
-from raidtui.features.rescue.search.limits import SearchWatch
-from raidtui.features.rescue.search.outcome import SearchOutcome
-from raidtui.features.rescue.search.shapes import Wanted
+from raidtui.features.rescue.search.find_geometry import SearchRequest
+from raidtui.features.rescue.search.geometries import Wanted
+from raidtui.features.rescue.search.members import SearchWatch
+from raidtui.features.rescue.search.results import CheckResult, SearchOutcome
 from raidtui.features.rescue.session import read_captured_hints
+from raidtui.features.rescue.session_search import search_geometry
 from raidtui.features.rescue.trial.trials import prove
 from raidtui.host.block import DiskReader
 from raidtui.host.md.mdadm import MdadmSilentError
@@ -34,10 +34,13 @@ from raidtui.view.text import visible
 from raidtui.view.units import amount
 
 if TYPE_CHECKING:
-    from raidtui.features.rescue.hints import ArrayHint
-    from raidtui.features.rescue.proof import RescueGeometry
-    from raidtui.features.rescue.search.limits import SearchStage
-    from raidtui.features.rescue.search.outcome import SearchCandidate, SearchResult
+    from raidtui.features.rescue.search.members import SearchStage
+    from raidtui.features.rescue.search.results import (
+        ArrayHint,
+        RescueGeometry,
+        SearchCandidate,
+        SearchResult,
+    )
     from raidtui.model.survey import Superblock
 
 PROVEN, NOT_PROVEN, NOTHING, NOT_READ = 0, 1, 2, 3

@@ -13,14 +13,13 @@ from msgspec import to_builtins
 from raidtui.command.device_names import kernel_name
 from raidtui.command.following import attach, refused
 from raidtui.command.streams import UsageError, print_json, print_refusal
-from raidtui.features.rescue.candidate_evidence import CandidateEvidence
 from raidtui.features.rescue.container_back import container_of
 from raidtui.features.rescue.geometry_words import read_geometry
 from raidtui.features.rescue.mdadm_words import Assembly, Recreation, starts_dirty, updated
-from raidtui.features.rescue.proof import CheckResult
 from raidtui.features.rescue.reshape_backup import backup_of, new_backup
-from raidtui.features.rescue.search.measured import measured
+from raidtui.features.rescue.search.results import CandidateEvidence, CheckResult
 from raidtui.features.rescue.session import planned_backups
+from raidtui.features.rescue.session_search import compare_members
 from raidtui.features.rescue.trial.trial_members import least_method
 from raidtui.features.rescue.trial.trial_record import TrialLooks, outcome_of, record_of
 from raidtui.features.rescue.trial.trial_request import TrialMethod, TrialRequest
@@ -212,7 +211,7 @@ def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey:
             method = least_method(survey, made.devices)
     blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
     try:
-        seen = measured(made.geometry) if isinstance(made, Recreation) else CandidateEvidence()
+        seen = compare_members(made.geometry) if isinstance(made, Recreation) else CandidateEvidence()
     except OSError as error:
         raise ValueError(f"a member cannot be read: {error}") from error
     return TrialRequest(

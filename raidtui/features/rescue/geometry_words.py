@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from raidtui.features.rescue.proof import RescueGeometry
+from raidtui.features.rescue.search.results import RescueGeometry
 
 _LEVELS = frozenset({0, 1, 4, 5, 6, 10})
 _METADATA = frozenset({"0.90", "1.0", "1.1", "1.2"})

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from raidtui.features.rescue.search.results import ArrayHint
 from raidtui.host.facts import kernel_name
 from raidtui.host.md.array_names import canonical_uuid
 from raidtui.host.md.configured import configured_in
@@ -23,62 +24,10 @@ from raidtui.jobs.store import Job, all_jobs
 from raidtui.model.disk import Disk
 from raidtui.model.plan import FactKind
 from raidtui.model.survey import Device, Superblock
-from raidtui.plans.create.create_request import MISSING
 
 _CONFS = ("/etc/mdadm", "/etc")
 _CONF = "mdadm.conf"
 _MOST_BYTES = 1 << 20
-
-
-class ArrayHint(Struct, frozen=True, kw_only=True):
-    """What is written down of an array. What is None, "" or () is not.
-
-    Args:
-        source: where, for people: black box of 2026-11-22 13:05 (job 20261122-130501-stop).
-        uuid: the array's.
-        name: the array's, without the host.
-        slots: by kernel name, as disks are called now, the slot that each had.
-        raid_disks: the number of slots.
-        chunk_bytes: 0 for none.
-        data_offset_sectors: as the newest superblock had it.
-    """
-
-    source: str
-    uuid: str = ""
-    name: str = ""
-    slots: Mapping[str, int] = {}
-    raid_disks: int | None = None
-    level: str = ""
-    layout: str = ""
-    chunk_bytes: int | None = None
-    data_offset_sectors: int | None = None
-    metadata: str = ""
-
-    @property
-    def order(self) -> tuple[str, ...]:
-        """Kernel names by slot, or "missing"; () where no slot is known."""
-        if not self.slots:
-            return ()
-        count = max(self.raid_disks or 0, max(self.slots.values()) + 1)
-        by_slot = {slot: name for name, slot in self.slots.items()}
-        return tuple(by_slot.get(slot, MISSING) for slot in range(count))
-
-    @property
-    def words(self) -> str:
-        """All of it, a sentence."""
-        known = [
-            self.level,
-            f"{self.raid_disks} slots" if self.raid_disks else "",
-            self.layout,
-            f"chunk {self.chunk_bytes >> 10} KiB" if self.chunk_bytes else "",
-            f"data offset {self.data_offset_sectors} sectors" if self.data_offset_sectors is not None else "",
-            *(
-                f"{name} was slot {slot}"
-                for name, slot in sorted(self.slots.items(), key=lambda each: each[1])
-            ),
-        ]
-        what = f"the array {self.name}" if self.name else f"the array {self.uuid}"
-        return f"{self.source}: {what}: {', '.join(filter(None, known)) or 'nothing more'}."
 
 
 class _Seen(Struct, frozen=True, kw_only=True):

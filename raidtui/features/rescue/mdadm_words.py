@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
-from raidtui.features.rescue.proof import RescueGeometry
 from raidtui.features.rescue.records import WayCode
+from raidtui.features.rescue.search.results import RescueGeometry
+from raidtui.model.geometry import MISSING
 from raidtui.model.plan import Step
 from raidtui.model.survey import Superblock
-from raidtui.plans.create.create_request import MISSING
 from raidtui.plans.whole import standing
 
 _STRIPED = frozenset({0, 4, 5, 6, 10})

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from raidtui.features.rescue.mdadm_words import Assembly, Recreation, dirty_steps, mdadm_words
-from raidtui.features.rescue.proof import CheckResult
 from raidtui.features.rescue.saved_ends import SavingRoom, saved_ends, still_unwritten
+from raidtui.features.rescue.search.results import CheckResult
 from raidtui.features.rescue.trial.trial_members import replaying, waiting_arrays
 from raidtui.features.rescue.trial.trial_plan import METHOD_WORDS
 from raidtui.features.rescue.trial.trial_record import TrialOutcome, TrialRecord

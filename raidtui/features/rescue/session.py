@@ -12,8 +12,9 @@ from msgspec import Struct
 
 from raidtui.features.rescue.copying.copies import known_copies
 from raidtui.features.rescue.diagnosis import diagnose
-from raidtui.features.rescue.hints import ArrayHint, captured_hints
+from raidtui.features.rescue.hints import captured_hints
 from raidtui.features.rescue.records import MediumState, RescueArray, RescueFacts
+from raidtui.features.rescue.search.results import ArrayHint
 from raidtui.host.backup_files import read_backups
 from raidtui.host.block import BLOCK
 from raidtui.host.readers.host_reader import HostReader

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from raidtui.features.rescue.candidate_evidence import CandidateEvidence
 from raidtui.features.rescue.mdadm_words import Assembly, Recreation
 from raidtui.features.rescue.real_plan import plan_real, writes_members
 from raidtui.features.rescue.saving import saving_room
+from raidtui.features.rescue.search.results import CandidateEvidence
 from raidtui.features.rescue.trial.trial_record import (
     TrialLooks,
     TrialOutcome,

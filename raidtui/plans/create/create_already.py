@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from raidtui.model.array import Array
+from raidtui.model.geometry import MISSING
 from raidtui.model.plan import NothingToDo, Refusal, RefusalCode
 from raidtui.model.survey import Survey
-from raidtui.plans.create.create_request import MISSING, CreateRequest
+from raidtui.plans.create.create_request import CreateRequest
 from raidtui.plans.create.shape import Shape, shape_of
 from raidtui.plans.member_partition import partition_name
 from raidtui.plans.persist import own_lines

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from raidtui.model.geometry import capacity_kib, loss_sentence, separate_groups, slots_words
+from raidtui.model.geometry import MISSING, capacity_kib, loss_sentence, separate_groups, slots_words
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.create.create_request import MISSING, CreateRequest
+from raidtui.plans.create.create_request import CreateRequest
 from raidtui.plans.create.shape import Shape
 from raidtui.plans.sync import at_least
 from raidtui.plans.target import long_name_note

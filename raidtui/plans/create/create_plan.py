@@ -6,14 +6,14 @@ reported here; and its defaults differ from version to version, so every option 
 
 from __future__ import annotations
 
-from raidtui.model.geometry import usable_kib
+from raidtui.model.geometry import MISSING, usable_kib
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.refuse_silence import refuse_silence
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device, refuse_old_arrays
 from raidtui.plans.contents import cleared_facts, device_facts, losses_of, wipe_steps
 from raidtui.plans.create.create_notes import array_kib, create_notes
-from raidtui.plans.create.create_request import MISSING, Below, CreateRequest
+from raidtui.plans.create.create_request import Below, CreateRequest
 from raidtui.plans.create.file_system import geometry, on_top_notes, on_top_steps, refuse_on_top
 from raidtui.plans.create.shape import Shape, shape_of
 from raidtui.plans.persist import conf_steps

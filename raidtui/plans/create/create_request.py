@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-MISSING = "missing"
+from raidtui.model.geometry import MISSING
+
 LEVELS = ("raid0", "raid1", "raid4", "raid5", "raid6", "raid10")
 BLOCK_KIB = 4
 """The blocks of the file systems that are made."""

@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from raidtui.host.md.array_names import canonical_uuid
-from raidtui.model.geometry import losses_left, raid10_layout
+from raidtui.model.geometry import MISSING, losses_left, raid10_layout
 from raidtui.model.levels import PARITY_LAYOUTS, PARITY_LEVELS, Raid10Layout
 from raidtui.model.plan import Refusal, RefusalCode
-from raidtui.plans.create.create_request import LEVELS, MISSING, CreateRequest, canonical_level
+from raidtui.plans.create.create_request import LEVELS, CreateRequest, canonical_level
 from raidtui.plans.target import refuse_name
 from raidtui.view.units import counted
 

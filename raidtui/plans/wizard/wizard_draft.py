@@ -5,11 +5,12 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
+from raidtui.model.geometry import MISSING
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Device, Superblock, Survey
 from raidtui.plans.candidates import is_given_up, old_arrays
 from raidtui.plans.create.create_plan import component_sizes, plan_create
-from raidtui.plans.create.create_request import MISSING, CreateRequest, OnTop
+from raidtui.plans.create.create_request import CreateRequest, OnTop
 from raidtui.plans.create.partition import plan_on_disks
 from raidtui.plans.create.shape import shape_of
 from raidtui.plans.member_partition import partition_of

@@ -6,9 +6,10 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from raidtui.features.rescue.search.find_geometry import SearchRequest, search_geometry
-from raidtui.features.rescue.search.outcome import SearchResult
-from raidtui.features.rescue.search.shapes import Wanted
+from raidtui.features.rescue.search.find_geometry import SearchRequest
+from raidtui.features.rescue.search.geometries import Wanted
+from raidtui.features.rescue.search.results import SearchResult
+from raidtui.features.rescue.session_search import search_geometry
 from tests.features.rescue.striping import MIB
 
 

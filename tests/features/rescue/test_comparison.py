@@ -22,7 +22,7 @@ from raidtui.features.rescue.mismatch.comparison_job import (
 )
 from raidtui.features.rescue.mismatch.member_windows import DirectMember, MemberWindows
 from raidtui.features.rescue.mismatch.reading_pace import OthersAtWork, Pace
-from raidtui.features.rescue.search.mapping import StripeShape
+from raidtui.features.rescue.search.striping import StripeShape
 from raidtui.host.block import BLOCK
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.jobs.lock import boot_id, started_s

@@ -10,11 +10,16 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.features.rescue import cli_try
-from raidtui.features.rescue.candidate_evidence import CandidateEvidence
 from raidtui.features.rescue.cli_search import result_dict, result_lines, status_of
 from raidtui.features.rescue.cli_try import _followed
-from raidtui.features.rescue.proof import CheckResult, Proof
-from raidtui.features.rescue.search.outcome import SearchCandidate, SearchOutcome, SearchResult
+from raidtui.features.rescue.search.results import (
+    CandidateEvidence,
+    CheckResult,
+    Proof,
+    SearchCandidate,
+    SearchOutcome,
+    SearchResult,
+)
 from raidtui.plans.shell_script import plan_sentences
 from tests.features.rescue.test_real_plan import OUTCOME, members, planned, trial
 from tests.features.rescue.test_tie import GEOMETRY, OTHER

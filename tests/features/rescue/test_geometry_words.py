@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidtui.features.rescue.geometry_words import read_geometry
-from raidtui.features.rescue.proof import RescueGeometry
+from raidtui.features.rescue.search.results import RescueGeometry
 
 
 def test_all_of_it() -> None:

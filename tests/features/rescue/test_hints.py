@@ -9,10 +9,17 @@ from typing import Any
 import pytest
 
 from raidtui.app.cli import run
-from raidtui.features.rescue.hints import ArrayHint, read_hints, superblock_of
-from raidtui.features.rescue.proof import CheckResult, Proof, RescueGeometry
-from raidtui.features.rescue.search.hinted import with_hints
-from raidtui.features.rescue.search.outcome import SearchCandidate, SearchOutcome, SearchResult
+from raidtui.features.rescue.hints import read_hints, superblock_of
+from raidtui.features.rescue.search.results import (
+    ArrayHint,
+    CheckResult,
+    Proof,
+    RescueGeometry,
+    SearchCandidate,
+    SearchOutcome,
+    SearchResult,
+    with_hints,
+)
 from raidtui.features.rescue.session import read_captured_hints, read_facts
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.readers.opening import open_root

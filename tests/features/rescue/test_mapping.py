@@ -6,10 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from raidtui.features.rescue.search.galois import syndrome, xor
-from raidtui.features.rescue.search.logical import LogicalArray
-from raidtui.features.rescue.search.mapping import RAID5_LAYOUTS, RAID10_LAYOUTS, StripeShape, far_stride
+from raidtui.features.rescue.search.logical_array import LogicalArray
 from raidtui.features.rescue.search.members import Source
+from raidtui.features.rescue.search.striping import (
+    RAID5_LAYOUTS,
+    RAID10_LAYOUTS,
+    StripeShape,
+    far_stride,
+    syndrome,
+    xor,
+)
 from tests.features.rescue.striping import RAID6_LAYOUTS, gmul, parity_row, power, q_exponents, raid10_cells
 
 CHUNK = 4096
@@ -21,6 +27,7 @@ class Held:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.name = "held"
+        self.size_bytes = len(data)
 
     def read(self, offset: int, length: int) -> bytes:
         data = self.data[offset : offset + length]

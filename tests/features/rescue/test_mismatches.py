@@ -17,7 +17,7 @@ from raidtui.features.rescue.mismatch.mismatch_records import (
 )
 from raidtui.features.rescue.mismatch.mismatch_words import summary_text
 from raidtui.features.rescue.mismatch.reading_pace import Pace
-from raidtui.features.rescue.search.mapping import RAID5_LAYOUTS, StripeShape, far_stride
+from raidtui.features.rescue.search.striping import RAID5_LAYOUTS, StripeShape, far_stride
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import output_path
 from raidtui.model.answer import AnswerKind

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.features.rescue.search.limits import SearchWatch
-from raidtui.features.rescue.search.members import OpenMember
-from raidtui.features.rescue.search.moved import Moved, find_moved, forms_of
+from raidtui.features.rescue.search.members import SearchWatch
+from raidtui.features.rescue.search.reshape_progress import Moved, find_moved, forms_of
+from raidtui.features.rescue.session_search import OpenMember
 from raidtui.model.survey import PendingReshape, Superblock
 from tests.features.rescue.images import ext4
 from tests.features.rescue.striping import MIB, write_members

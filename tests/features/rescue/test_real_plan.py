@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.features.rescue.candidate_evidence import CandidateEvidence
 from raidtui.features.rescue.mdadm_words import DIRTY, Assembly, Recreation
-from raidtui.features.rescue.proof import CheckResult, Proof, RescueGeometry
 from raidtui.features.rescue.real_plan import plan_real
 from raidtui.features.rescue.saved_ends import SavingRoom
+from raidtui.features.rescue.search.results import CandidateEvidence, CheckResult, Proof, RescueGeometry
 from raidtui.features.rescue.trial.trial_record import TrialLooks, TrialOutcome, TrialRecord
 from raidtui.features.rescue.trial.trial_request import TrialMethod, TrialNames, TrialRequest
 from raidtui.model.plan import FactKind, Harm, Plan, Refusal

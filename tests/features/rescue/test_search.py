@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.features.rescue.proof import CheckResult
-from raidtui.features.rescue.search.outcome import SearchOutcome, SearchResult
+from raidtui.features.rescue.search.results import CheckResult, SearchOutcome, SearchResult
 from tests.features.rescue.images import blank, ext4, search
 from tests.features.rescue.striping import MIB, write_members
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from raidtui.features.rescue.cli_search import status_of
-from raidtui.features.rescue.proof import CheckResult
-from raidtui.features.rescue.search.outcome import SearchOutcome
+from raidtui.features.rescue.search.results import CheckResult, SearchOutcome
 from tests.features.rescue.images import ext4, ext4_of, search
 from tests.features.rescue.striping import MIB, write_members
 

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.features.rescue.proof import CheckResult
-from raidtui.features.rescue.search.outcome import SearchCandidate, SearchOutcome
-from raidtui.plans.create.create_request import MISSING
+from raidtui.features.rescue.search.results import CheckResult, SearchCandidate, SearchOutcome
+from raidtui.model.geometry import MISSING
 from tests.features.rescue.images import disk, ext4, partition, search
 from tests.features.rescue.striping import MIB, write_members
 

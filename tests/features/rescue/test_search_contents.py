@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.features.rescue.proof import CheckResult
 from raidtui.features.rescue.search.crc32c import SEED, crc32c
-from raidtui.features.rescue.search.find_geometry import SearchRequest, search_geometry
-from raidtui.features.rescue.search.limits import SearchCancelledError, SearchStage, SearchWatch
-from raidtui.features.rescue.search.outcome import SearchCandidate, SearchOutcome
+from raidtui.features.rescue.search.find_geometry import SearchRequest
+from raidtui.features.rescue.search.members import SearchCancelledError, SearchStage, SearchWatch
+from raidtui.features.rescue.search.results import CheckResult, SearchCandidate, SearchOutcome
+from raidtui.features.rescue.session_search import search_geometry
+from raidtui.model.geometry import MISSING
 from raidtui.model.survey import Superblock
-from raidtui.plans.create.create_request import MISSING
 from tests.features.rescue.images import disk, ext4, search, xfs
 from tests.features.rescue.striping import MIB, write_members
 

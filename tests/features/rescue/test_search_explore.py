@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from raidtui.features.rescue.search.block_facts import BlockFact, on
-from raidtui.features.rescue.search.explore import Exploration
+from raidtui.features.rescue.search.exploration import Exploration
 from raidtui.features.rescue.search.hypothesis import Hypothesis, Recogniser
-from raidtui.features.rescue.search.limits import SearchWatch
-from raidtui.features.rescue.search.mapping import StripeShape
-from raidtui.features.rescue.search.members import OpenMember
+from raidtui.features.rescue.search.members import SearchWatch
+from raidtui.features.rescue.search.striping import StripeShape
+from raidtui.features.rescue.session_search import OpenMember
 from tests.features.rescue.striping import MIB
 
 BLOCK = 4096

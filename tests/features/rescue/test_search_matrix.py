@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.features.rescue.proof import CheckResult, RescueGeometry
-from raidtui.features.rescue.search.outcome import SearchOutcome
-from raidtui.plans.create.create_request import MISSING
+from raidtui.features.rescue.search.results import CheckResult, RescueGeometry, SearchOutcome
+from raidtui.model.geometry import MISSING
 from tests.features.rescue.images import ext4, search
 from tests.features.rescue.striping import MIB, write_members
 

@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from raidtui.features.rescue.proof import CheckResult
-from raidtui.features.rescue.search.find_geometry import SearchRequest, search_geometry
-from raidtui.features.rescue.search.outcome import SearchOutcome, SearchResult
-from raidtui.features.rescue.search.recorded import recorded_geometry
-from raidtui.features.rescue.search.shapes import Wanted
+from raidtui.features.rescue.search.find_geometry import SearchRequest
+from raidtui.features.rescue.search.geometries import Wanted, recorded_geometry
+from raidtui.features.rescue.search.results import CheckResult, SearchOutcome, SearchResult
+from raidtui.features.rescue.session_search import search_geometry
 from raidtui.model.survey import MemberRole, Superblock
 from tests.features.rescue.images import ext4
 from tests.features.rescue.striping import MIB, write_members

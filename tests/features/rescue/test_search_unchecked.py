@@ -7,10 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from raidtui.features.rescue.proof import CheckResult
-from raidtui.features.rescue.search.block_evidence import Evidence
 from raidtui.features.rescue.search.block_facts import BlockFact
-from raidtui.features.rescue.search.outcome import SearchOutcome
+from raidtui.features.rescue.search.hypothesis import Evidence
+from raidtui.features.rescue.search.results import CheckResult, SearchOutcome
 from tests.features.rescue.images import ext4, search
 from tests.features.rescue.striping import MIB, write_members
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from raidtui.features.rescue.mdadm_words import Assembly
-from raidtui.features.rescue.proof import CheckResult, Proof
+from raidtui.features.rescue.search.results import CheckResult, Proof
 from raidtui.features.rescue.session_trials import KnownTrial, last_trial, open_trial
 from raidtui.features.rescue.trial.trial_record import (
     TrialLooks,

@@ -5,10 +5,9 @@ from typing import cast
 
 import pytest
 
-from raidtui.features.rescue.search.agreement import Agreement
+from raidtui.features.rescue.search.logical_array import Agreement, Walk
 from raidtui.features.rescue.search.ranking import Ranked
-from raidtui.features.rescue.search.sifting import Weighed, sifted
-from raidtui.features.rescue.search.walk import Walk
+from raidtui.features.rescue.search.weighing import Weighed, sifted
 
 
 def candidate(unused: int, apart: tuple[int, int] | None) -> Weighed:

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from raidtui.features.rescue.proof import CheckResult, Proof, RescueGeometry
-from raidtui.features.rescue.search.outcome import SearchCandidate, SearchOutcome, SearchResult
+from raidtui.features.rescue.search.results import (
+    CheckResult,
+    Proof,
+    RescueGeometry,
+    SearchCandidate,
+    SearchOutcome,
+    SearchResult,
+)
 
 GEOMETRY = RescueGeometry(
     level=5,

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from raidtui.features.rescue.container_back import container_of
 from raidtui.features.rescue.mdadm_words import DIRTY, Assembly, Recreation, mdadm_words, starts_dirty
-from raidtui.features.rescue.proof import RescueGeometry
+from raidtui.features.rescue.search.results import RescueGeometry
 from raidtui.features.rescue.trial.maps_table import MapsRefusal, array_table, data_sectors
 from raidtui.features.rescue.trial.trial_members import least_method
 from raidtui.features.rescue.trial.trial_plan import TrialPlan, plan_trial

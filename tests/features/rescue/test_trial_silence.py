@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.features.rescue.proof import CheckResult
+from raidtui.features.rescue.search.results import CheckResult
 from raidtui.features.rescue.trial import trial_checks
 from raidtui.features.rescue.trial.trial_checks import Checker, read_store_use
 from raidtui.features.rescue.trial.trial_request import TrialNames

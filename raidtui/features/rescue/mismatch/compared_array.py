@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from raidtui.features.rescue.search.mapping import PARITY_OF, Row, StripeShape, far_stride
+from raidtui.features.rescue.search.striping import PARITY_OF, Row, StripeShape, far_stride
 from raidtui.model.array import Array
 from raidtui.model.array_sync import Phase
 from raidtui.model.levels import PARITY_LAYOUTS, Raid10Layout

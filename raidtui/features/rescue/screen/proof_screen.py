@@ -8,8 +8,8 @@ from typing import ClassVar
 from msgspec.structs import replace
 from textual.binding import Binding, BindingType
 
-from raidtui.features.rescue.proof import CheckResult
 from raidtui.features.rescue.screen.guide_lines import text_lines
+from raidtui.features.rescue.search.results import CheckResult
 from raidtui.features.rescue.session_trials import KnownTrial
 from raidtui.frame.pages import PageScreen
 from raidtui.frame.plan_view import review_lines

@@ -6,7 +6,6 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from raidtui.features.rescue.candidate_evidence import CandidateEvidence
 from raidtui.features.rescue.mdadm_words import Recreation
 from raidtui.features.rescue.records import RescueArray, WayCode
 from raidtui.features.rescue.screen.copy_flow import CopyFlow
@@ -18,6 +17,7 @@ from raidtui.features.rescue.screen.guide_screen import AGAIN, LAST, TITLE, Guid
 from raidtui.features.rescue.screen.proof_screen import PLAN, TRY_AGAIN
 from raidtui.features.rescue.screen.search_screen import SearchScreen
 from raidtui.features.rescue.screen.trial_flow import Fresh, TrialFlow
+from raidtui.features.rescue.search.results import CandidateEvidence
 from raidtui.features.rescue.session_search import SearchRun
 from raidtui.features.rescue.session_trials import KnownTrial, TrialWish, last_trial, open_trial
 from raidtui.features.rescue.trial.trial_request import TrialMethod

@@ -7,11 +7,10 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
-from raidtui.features.rescue.proof import CheckResult, RescueGeometry
 from raidtui.features.rescue.screen.following_page import FollowingPage
 from raidtui.features.rescue.screen.guide_lines import text_lines
-from raidtui.features.rescue.search.limits import SearchStage
-from raidtui.features.rescue.search.outcome import SearchCandidate, SearchResult
+from raidtui.features.rescue.search.members import SearchStage
+from raidtui.features.rescue.search.results import CheckResult, RescueGeometry, SearchCandidate, SearchResult
 from raidtui.features.rescue.session_search import SearchRun
 from raidtui.frame.pages import rule
 from raidtui.view.line import Line

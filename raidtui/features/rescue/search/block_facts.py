@@ -125,6 +125,46 @@ class Stretch(Struct, frozen=True, kw_only=True):
                 return start + byte - first
         return None
 
+    def expect(
+        self,
+        byte: int,
+        length: int,
+        kind: str,
+        verify: Callable[[bytes], bool],
+        learn: Callable[[bytes], Iterable[BlockFact]] | None = None,
+        *,
+        must: bool = True,
+        checked: bool = True,
+        loose: bool = False,
+        age: Callable[[bytes], int] | None = None,
+    ) -> Iterator[BlockFact]:
+        """Yield the fact that a block is at a byte; nothing where its bytes are not in one piece.
+
+        Args:
+            byte: of the volume.
+            length: bytes.
+            kind: what it is, in words.
+            verify: whether bytes are this block.
+            learn: what the block says about others.
+            must: whether it has to be there.
+            checked: whether a checksum says it.
+            loose: whether such a block may stand elsewhere, too.
+            age: of a loose one, a number that is larger in what was written later.
+        """
+        address = self.at(byte, length)
+        if address is not None:
+            yield BlockFact(
+                address=address,
+                length=length,
+                kind=kind,
+                verify=verify,
+                learn=learn,
+                must=must,
+                checked=checked,
+                loose=loose,
+                age=age,
+            )
+
     def part(self, first: int, length: int) -> Stretch:
         """Return a part of it as a volume."""
         pieces = []

@@ -61,13 +61,9 @@ class Btrfs:
     def facts(self, where: Stretch) -> Iterator[BlockFact]:
         """Yield what must be where: the superblocks and the blocks of the trees."""
         for byte in _COPIES:
-            address = where.at(byte, SUPERBLOCK_BYTES)
-            if address is not None and byte + SUPERBLOCK_BYTES <= self.size_bytes:
-                yield BlockFact(
-                    address=address,
-                    length=SUPERBLOCK_BYTES,
-                    kind="btrfs superblock",
-                    verify=on(self._is_superblock, byte),
+            if byte + SUPERBLOCK_BYTES <= self.size_bytes:
+                yield from where.expect(
+                    byte, SUPERBLOCK_BYTES, "btrfs superblock", on(self._is_superblock, byte)
                 )
         yield from self._tree(self._chunks, self._levels[1], _CHUNK_TREE, where)
 
@@ -94,15 +90,13 @@ class Btrfs:
 
     def _tree(self, logical: int, level: int, owner: int, where: Stretch) -> Iterator[BlockFact]:
         for byte in self._places(logical):
-            address = where.at(byte, self.node_bytes)
-            if address is not None:
-                yield BlockFact(
-                    address=address,
-                    length=self.node_bytes,
-                    kind=f"btrfs {_KINDS.get(owner, 'tree')} block",
-                    verify=on(self._is_node, logical, level),
-                    learn=on(self._below, level, owner, where),
-                )
+            yield from where.expect(
+                byte,
+                self.node_bytes,
+                f"btrfs {_KINDS.get(owner, 'tree')} block",
+                on(self._is_node, logical, level),
+                on(self._below, level, owner, where),
+            )
 
     def _places(self, logical: int) -> list[int]:
         """Return where a logical address lies on the device: twice for DUP."""
@@ -118,14 +112,12 @@ class Btrfs:
         count = len(sums) // 4
         for index in range(0, count, max(1, count // _DATA_OF_AN_ITEM)):
             for byte in self._places(logical + index * self._sector_bytes):
-                address = where.at(byte, self._sector_bytes)
-                if address is not None:
-                    yield BlockFact(
-                        address=address,
-                        length=self._sector_bytes,
-                        kind="btrfs data",
-                        verify=on(_is_data, self._sector_bytes, struct.unpack_from("<I", sums, 4 * index)[0]),
-                    )
+                yield from where.expect(
+                    byte,
+                    self._sector_bytes,
+                    "btrfs data",
+                    on(_is_data, self._sector_bytes, struct.unpack_from("<I", sums, 4 * index)[0]),
+                )
 
     def _is_node(self, data: bytes, logical: int, level: int) -> bool:
         return (

@@ -1,6 +1,7 @@
-"""ext2, ext3 and ext4: superblocks with their copies, group descriptors, bitmaps.
+"""ext2, ext3 and ext4: superblocks with their copies, group descriptors, bitmaps, and the journal.
 
-Source: fs/ext4/ext4.h, fs/ext4/super.c (ext4_group_desc_csum), fs/ext4/bitmap.c.
+Sources: fs/ext4/ext4.h, fs/ext4/super.c (ext4_group_desc_csum), fs/ext4/bitmap.c; include/linux/jbd2.h,
+fs/jbd2/commit.c (jbd2_block_tag_csum_set), fs/jbd2/journal.c.
 """
 
 from __future__ import annotations
@@ -11,8 +12,13 @@ from collections.abc import Iterator
 from raidtui.features.rescue.search.block_facts import BlockFact, Stretch, on
 from raidtui.features.rescue.search.crc32c import SEED, crc16, crc32c
 from raidtui.features.rescue.search.ext4_inodes import Ext4Inodes
-from raidtui.features.rescue.search.ext4_journal import Ext4Journal
 
+_JOURNAL_MAGIC = 0xC03B3998
+_DESCRIPTOR, _COMMIT, _REVOKE = 1, 2, 5
+_SUPERBLOCKS = (3, 4)
+_CHECKSUMS_V3, _CHECKSUMS_V2, _BITS_64 = 0x10, 0x8, 0x2
+_SAME_UUID, _LAST = 2, 8
+_EXTENT_MAGIC = 0xF30A
 MAGIC_AT = 56
 SUPERBLOCK_BYTES = 1024
 _MAGIC = 0xEF53
@@ -25,6 +31,129 @@ _MOST_DESCRIPTORS = 512
 _GROUPS_OF_A_BLOCK = 16
 _TABLES_OF_A_GROUP = 64
 _OLD_TABLES = 8
+
+
+class Ext4Journal:
+    """A journal within the file system.
+
+    Args:
+        tree: the 60 bytes of the journal inode's extents, as the superblock keeps a copy of them.
+        block_bytes: the block size.
+        where: the file system.
+    """
+
+    def __init__(self, tree: bytes, block_bytes: int, where: Stretch) -> None:
+        self._block_bytes = block_bytes
+        self._where = where
+        self._extents: list[tuple[int, int, int]] = []
+        magic, entries, most, depth = struct.unpack_from("<HHHH", tree, 0)
+        if magic == _EXTENT_MAGIC and depth == 0 and entries <= most <= 4:
+            for index in range(entries):
+                first, count, high, low = struct.unpack_from("<IHHI", tree, 12 + 12 * index)
+                self._extents.append((first, count, low | high << 32))
+        self._seed = SEED
+        self._features = 0
+        self._blocks = 0
+
+    def facts(self) -> Iterator[BlockFact]:
+        """Yield the journal's superblock, which says how the rest is read."""
+        for byte in self._places(0):
+            yield from self._where.expect(
+                byte,
+                self._block_bytes,
+                "ext4 journal superblock",
+                self._is_superblock,
+                self._begin,
+                loose=True,
+                checked=False,
+            )
+
+    def _places(self, block: int) -> Iterator[int]:
+        """Yield the byte in the file system of a block of the journal; nothing where there is none."""
+        for first, count, start in self._extents:
+            if first <= block < first + count:
+                yield (start + block - first) * self._block_bytes
+                return
+
+    def _is_superblock(self, data: bytes) -> bool:
+        if len(data) != self._block_bytes:
+            return False
+        magic, kind, _, size = struct.unpack_from(">IIII", data, 0)
+        return bool(magic == _JOURNAL_MAGIC and kind in _SUPERBLOCKS and size == self._block_bytes)
+
+    def _begin(self, data: bytes) -> Iterator[BlockFact]:
+        self._blocks, first = struct.unpack_from(">II", data, 16)
+        self._features = struct.unpack_from(">I", data, 40)[0]
+        self._seed = crc32c(SEED, data[48:64])
+        yield from self._header(first, None, frozenset())
+
+    def _header(self, block: int, sequence: int | None, before: frozenset[bytes]) -> Iterator[BlockFact]:
+        """Yield the next header; it is none of those before it, which may have the same sequence."""
+        for byte in self._places(block) if block < self._blocks else ():
+            yield from self._where.expect(
+                byte,
+                self._block_bytes,
+                "ext4 journal",
+                on(self._is_header, sequence, before),
+                on(self._next, block, before),
+                loose=True,
+                must=False,  # the journal goes round: what is next may be of an older turn
+                checked=False,
+                age=_sequence,
+            )
+
+    def _is_header(self, data: bytes, sequence: int | None, before: frozenset[bytes]) -> bool:
+        if len(data) != self._block_bytes or data in before:
+            return False
+        magic, kind, number = struct.unpack_from(">III", data, 0)
+        return bool(
+            magic == _JOURNAL_MAGIC and kind in {_DESCRIPTOR, _COMMIT, _REVOKE} and sequence in {None, number}
+        )
+
+    def _next(self, data: bytes, block: int, before: frozenset[bytes]) -> Iterator[BlockFact]:
+        kind, sequence = struct.unpack_from(">II", data, 4)
+        if kind == _COMMIT:
+            yield from self._header(block + 1, sequence + 1, frozenset())
+        elif kind == _REVOKE:
+            yield from self._header(block + 1, sequence, before | {data})
+        else:
+            count = 0
+            for count, crc in enumerate(self._tags(data), 1):
+                if crc is None:
+                    continue
+                for byte in self._places(block + count):
+                    check = on(self._is_logged, sequence, crc)
+                    yield from self._where.expect(
+                        byte, self._block_bytes, "ext4 journal block", check, must=False
+                    )
+            yield from self._header(block + count + 1, sequence, before | {data})
+
+    def _tags(self, data: bytes) -> Iterator[int | None]:
+        """Yield the checksum of each block that follows a descriptor; None where the journal has none."""
+        at = 12
+        third = bool(self._features & _CHECKSUMS_V3)
+        size = 16 if third else 8 + 2 * bool(self._features & _CHECKSUMS_V2)
+        if not third and self._features & _BITS_64:
+            size += 4
+        while at + size <= len(data):
+            if third:
+                flags, _, crc = struct.unpack_from(">III", data, at + 4)
+                yield crc
+            else:
+                flags = struct.unpack_from(">H", data, at + 6)[0]
+                yield None
+            at += size + (0 if flags & _SAME_UUID else 16)
+            if flags & _LAST:
+                return
+
+    def _is_logged(self, data: bytes, sequence: int, crc: int) -> bool:
+        if len(data) != self._block_bytes:
+            return False
+        return crc32c(crc32c(self._seed, struct.pack(">I", sequence)), data) == crc
+
+
+def _sequence(data: bytes) -> int:
+    return int.from_bytes(data[8:12], "big")
 
 
 def _valid(block: bytes) -> bool:
@@ -141,14 +270,12 @@ class Ext4:
 
     def _superblocks(self, where: Stretch, groups: list[int]) -> Iterator[BlockFact]:
         for group in groups:
-            address = where.at(self._superblock_byte(group), SUPERBLOCK_BYTES)
-            if address is not None:
-                yield BlockFact(
-                    address=address,
-                    length=SUPERBLOCK_BYTES,
-                    kind="ext4 superblock",
-                    verify=on(self._is_superblock, group),
-                )
+            yield from where.expect(
+                self._superblock_byte(group),
+                SUPERBLOCK_BYTES,
+                "ext4 superblock",
+                on(self._is_superblock, group),
+            )
 
     def _is_superblock(self, data: bytes, group: int) -> bool:
         return (
@@ -171,15 +298,12 @@ class Ext4:
                 first = index * per_block
                 starts = [first * self._per_group + self._first + (first in self._with_superblock())]
             for copy, start in enumerate(starts):
-                address = where.at(start * self.block_bytes, self.block_bytes)
-                if address is None:
-                    continue
-                yield BlockFact(
-                    address=address,
-                    length=self.block_bytes,
-                    kind="ext4 group descriptors",
-                    verify=on(self._are_descriptors, index * per_block),
-                    learn=on(self._groups_of, index * per_block, where, copy=copy > 0),
+                yield from where.expect(
+                    start * self.block_bytes,
+                    self.block_bytes,
+                    "ext4 group descriptors",
+                    on(self._are_descriptors, index * per_block),
+                    on(self._groups_of, index * per_block, where, copy=copy > 0),
                     checked=self._checksums or self._old_checksums,
                     loose=not (self._checksums or self._old_checksums),
                     must=not copy or index < plain,
@@ -241,36 +365,30 @@ class Ext4:
     def _bitmaps(self, group: int, one: bytes, where: Stretch, *, must: bool) -> Iterator[BlockFact]:
         blocks, inodes, table = self._tables(one)
         flags = struct.unpack_from("<H", one, 0x12)[0] if self._checksums or self._old_checksums else 0
-        address = where.at(blocks * self.block_bytes, self.block_bytes)
-        if not flags & _BLOCK_UNINIT and address is not None:
-            # What the last group lacks is marked as used, and not counted.
-            free = self._field(one, 0x0C, 0x2C) if group < self._groups - 1 else None
-            if not self._checksums and free == self._clusters:
-                address = None  # it is all zero, as many blocks are
-        if not flags & _BLOCK_UNINIT and address is not None:
-            yield BlockFact(
-                address=address,
-                length=self.block_bytes,
-                kind="ext4 block bitmap" if must else "ext4 old block bitmap",
-                verify=on(self._is_bitmap, self._clusters // 8, self._field(one, 0x18, 0x38), free),
+        # What the last group lacks is marked as used, and not counted.
+        free = self._field(one, 0x0C, 0x2C) if group < self._groups - 1 else None
+        empty = not self._checksums and free == self._clusters  # it is all zero, as many blocks are
+        if not flags & _BLOCK_UNINIT and not empty:
+            yield from where.expect(
+                blocks * self.block_bytes,
+                self.block_bytes,
+                "ext4 block bitmap" if must else "ext4 old block bitmap",
+                on(self._is_bitmap, self._clusters // 8, self._field(one, 0x18, 0x38), free),
                 must=must,
                 checked=self._checksums,
             )
-        address = where.at(inodes * self.block_bytes, self.block_bytes)
-        if flags & _INODE_UNINIT or address is None:
-            return
         length, free = self._inodes_per_group // 8, self._field(one, 0x0E, 0x2E)
-        if not self._checksums and free == self._inodes_per_group:
-            return
-        yield BlockFact(
-            address=address,
-            length=self.block_bytes,
-            kind="ext4 inode bitmap" if must else "ext4 old inode bitmap",
-            verify=on(self._is_bitmap, length, self._field(one, 0x1A, 0x3A), free),
-            learn=on(self._inode_blocks, group, table, self._field(one, 0x1C, 0x32), where),
-            must=must,
-            checked=self._checksums,
-        )
+        empty = not self._checksums and free == self._inodes_per_group
+        if not flags & _INODE_UNINIT and not empty:
+            yield from where.expect(
+                inodes * self.block_bytes,
+                self.block_bytes,
+                "ext4 inode bitmap" if must else "ext4 old inode bitmap",
+                on(self._is_bitmap, length, self._field(one, 0x1A, 0x3A), free),
+                on(self._inode_blocks, group, table, self._field(one, 0x1C, 0x32), where),
+                must=must,
+                checked=self._checksums,
+            )
 
     def _is_bitmap(self, data: bytes, length: int, stored: int, free: int | None) -> bool:
         if len(data) != self.block_bytes:

@@ -209,13 +209,12 @@ class Ext4Inodes:
 
     def _attributes(self, inode: bytes, where: Stretch) -> Iterator[BlockFact]:
         block = struct.unpack_from("<I", inode, 104)[0] | struct.unpack_from("<H", inode, 118)[0] << 32
-        address = where.at(block * self._block_bytes, self._block_bytes)
-        if block and self._seed is not None and address is not None:
-            yield BlockFact(
-                address=address,
-                length=self._block_bytes,
-                kind="ext4 attributes",
-                verify=on(self._are_attributes, block),
+        if block and self._seed is not None:
+            yield from where.expect(
+                block * self._block_bytes,
+                self._block_bytes,
+                "ext4 attributes",
+                on(self._are_attributes, block),
             )
 
     def _are_attributes(self, data: bytes, block: int) -> bool:
@@ -238,14 +237,13 @@ class Ext4Inodes:
                     yield from self._directory((low | high << 32) + step, first + step, file, where)
 
     def _extent_block(self, block: int, file: _File, where: Stretch) -> Iterator[BlockFact]:
-        address = where.at(block * self._block_bytes, self._block_bytes)
-        if address is not None and block < self._blocks:
-            yield BlockFact(
-                address=address,
-                length=self._block_bytes,
-                kind="ext4 extent tree",
-                verify=on(self._is_extent_block, file.seed),
-                learn=on(self._extents, file, where),
+        if block < self._blocks:
+            yield from where.expect(
+                block * self._block_bytes,
+                self._block_bytes,
+                "ext4 extent tree",
+                on(self._is_extent_block, file.seed),
+                on(self._extents, file, where),
                 checked=self._seed is not None,
             )
 
@@ -259,13 +257,12 @@ class Ext4Inodes:
         return self._seed is None or crc32c(seed, data[:end]) == struct.unpack_from("<I", data, end)[0]
 
     def _directory(self, block: int, index: int, file: _File, where: Stretch) -> Iterator[BlockFact]:
-        address = where.at(block * self._block_bytes, self._block_bytes)
-        if address is not None and 0 < block < self._blocks and (self._seed is not None or index == 0):
-            yield BlockFact(
-                address=address,
-                length=self._block_bytes,
-                kind="ext4 directory",
-                verify=on(self._is_directory, index, file.number, file.seed),
+        if 0 < block < self._blocks and (self._seed is not None or index == 0):
+            yield from where.expect(
+                block * self._block_bytes,
+                self._block_bytes,
+                "ext4 directory",
+                on(self._is_directory, index, file.number, file.seed),
                 checked=self._seed is not None,
             )
 

@@ -12,33 +12,34 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import Struct, field
 
-from raidtui.features.rescue.hints import ArrayHint
-from raidtui.features.rescue.search.anchors import WINDOW_BYTES, AnchorScan, ArrayRoot
-from raidtui.features.rescue.search.attempt import Attempt, any_strong, at_the_start, best_attempt
-from raidtui.features.rescue.search.beginnings import Before, what_stands_before
-from raidtui.features.rescue.search.explore import Exploration, mark_q, rows_with_q
-from raidtui.features.rescue.search.hinted import with_hints
-from raidtui.features.rescue.search.hypothesis import Hypothesis, Recogniser
-from raidtui.features.rescue.search.limits import SearchWatch
-from raidtui.features.rescue.search.mapping import StripeShape
-from raidtui.features.rescue.search.members import OpenMember, Rebuilt, Source
-from raidtui.features.rescue.search.outcome import SearchOutcome, SearchResult
-from raidtui.features.rescue.search.ranking import rank
-from raidtui.features.rescue.search.recorded import RecordedGeometry, recorded_geometry
-from raidtui.features.rescue.search.report import MADE_LATER_S, SearchReport
-from raidtui.features.rescue.search.samples import Samples, samples_of, take_samples
-from raidtui.features.rescue.search.search_proof import doubted
-from raidtui.features.rescue.search.shapes import (
+from raidtui.features.rescue.search.anchors import (
+    WINDOW_BYTES,
+    AnchorScan,
+    ArrayRoot,
+    Before,
+    what_stands_before,
+)
+from raidtui.features.rescue.search.exploration import Exploration, mark_q, rows_with_q
+from raidtui.features.rescue.search.geometries import (
     ALL_LEVELS,
+    RecordedGeometry,
     Wanted,
     components,
     likely_levels,
+    recorded_geometry,
     shapes,
     slot_numbers,
     with_strides,
 )
+from raidtui.features.rescue.search.hypothesis import Hypothesis, Recogniser
+from raidtui.features.rescue.search.members import Member, Rebuilt, SearchWatch, Source
+from raidtui.features.rescue.search.ranking import rank
+from raidtui.features.rescue.search.report import MADE_LATER_S, SearchReport
+from raidtui.features.rescue.search.results import ArrayHint, SearchOutcome, SearchResult
+from raidtui.features.rescue.search.samples import Samples, samples_of, take_samples
+from raidtui.features.rescue.search.striping import StripeShape
+from raidtui.features.rescue.search.weighing import Attempt, any_strong, at_the_start, best_attempt, doubted
 from raidtui.model.survey import Superblock
-from raidtui.view.units import counted
 
 _MOST_ROOTS = 6
 _DEEP_BYTES = 2 << 30
@@ -89,7 +90,7 @@ class GeometrySearch:
         watch: receives how far it is; may end it.
     """
 
-    def __init__(self, members: Sequence[OpenMember], request: SearchRequest, watch: SearchWatch) -> None:
+    def __init__(self, members: Sequence[Member], request: SearchRequest, watch: SearchWatch) -> None:
         self._members = tuple(members)
         self._request = request
         self._watch = watch
@@ -340,31 +341,3 @@ def _unsure(before: Before) -> str:
         f"{kind} at sector {sector} of a member says that something begins where the file system does. It may"
         " be of the array, which begins there then, or what the member itself had before."
     )
-
-
-def search_geometry(
-    paths: Sequence[str], request: SearchRequest | None = None, watch: SearchWatch | None = None
-) -> SearchResult:
-    """Search for the geometry of an array on devices or images.
-
-    Args:
-        paths: of the devices; a spare or a blank disk may be among them.
-        request: what is searched for.
-        watch: receives how far it is; may end it.
-
-    Raises:
-        OSError: a device cannot be opened.
-        SearchCancelledError: the caller has ended it.
-        ValueError: no device is given.
-    """
-    if not paths:
-        raise ValueError(counted(0, "device"))
-    request = request or SearchRequest()
-    members: list[OpenMember] = []
-    try:
-        members += (OpenMember(path) for path in paths)
-        found = GeometrySearch(members, request, watch or SearchWatch()).run()
-        return with_hints(found, request.hints)
-    finally:
-        for member in members:
-            member.close()

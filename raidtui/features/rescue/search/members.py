@@ -1,16 +1,53 @@
-"""Members as they are read: devices and image files, opened for reading only, with what was read counted."""
+"""Members as a search reads them, the one that is missing, and what a caller holds of the search."""
 
 from __future__ import annotations
 
-import os
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from enum import StrEnum
 from typing import Protocol
 
-from raidtui.features.rescue.search.galois import xor
+from raidtui.features.rescue.search.striping import xor
 
-_KEPT_BLOCKS = 2048
-_LARGEST_KEPT = 16 << 10
+
+class SearchStage(StrEnum):
+    """What a search is doing, in its order."""
+
+    SAMPLES = "samples"
+    ANCHORS = "anchors"
+    CANDIDATES = "candidates"
+    PROOF = "proof"
+
+
+class SearchCancelledError(Exception):
+    """The caller has ended the search."""
+
+
+class SearchWatch:
+    """Reports to a caller how far a search is, and asks whether to go on.
+
+    Args:
+        progress: called with the stage, what is done and what there is to do; the last may grow.
+        cancelled: whether to end; asked at least once for each MiB or thousand blocks read.
+    """
+
+    def __init__(
+        self,
+        progress: Callable[[SearchStage, int, int], None] | None = None,
+        cancelled: Callable[[], bool] | None = None,
+    ) -> None:
+        self._progress = progress
+        self._cancelled = cancelled
+
+    def at(self, stage: SearchStage, done: int, total: int) -> None:
+        """Report how far it is.
+
+        Raises:
+            SearchCancelledError: the caller does not want to go on.
+        """
+        if self._cancelled is not None and self._cancelled():
+            raise SearchCancelledError
+        if self._progress is not None:
+            self._progress(stage, done, total)
 
 
 class Source(Protocol):
@@ -20,60 +57,24 @@ class Source(Protocol):
     def name(self) -> str:
         """What it is called in results."""
 
+    @property
+    def size_bytes(self) -> int:
+        """Its size; 0 where that is not known."""
+
     def read(self, offset: int, length: int) -> bytes:
         """Return bytes; b"" where they cannot be read or do not exist."""
 
 
-class OpenMember:
-    """A device or an image file.
-
-    Args:
-        path: where it is.
-        name: what it is called in results; the last part of the path otherwise.
-
-    Raises:
-        OSError: it cannot be opened.
-    """
-
-    def __init__(self, path: str, name: str = "") -> None:
-        self.path = path
-        self._name = name or path.rpartition("/")[2]
-        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        self.size_bytes = os.lseek(self._descriptor, 0, os.SEEK_END)
-        self.bytes_read = 0
-        self.unreadable: set[int] = set()
-        self._kept: OrderedDict[tuple[int, int], bytes] = OrderedDict()
+class Member(Source, Protocol):
+    """A device that is searched, or an image of one."""
 
     @property
-    def name(self) -> str:
-        """What it is called in results."""
-        return self._name
+    def bytes_read(self) -> int:
+        """How much has been read of it."""
 
-    def read(self, offset: int, length: int) -> bytes:
-        """Return bytes of the device; b"" where they cannot be read or lie outside of it."""
-        if offset < 0 or offset + length > self.size_bytes:
-            return b""
-        key = (offset, length)
-        kept = self._kept.get(key)
-        if kept is not None:
-            return kept
-        try:
-            data = os.pread(self._descriptor, length, offset)
-        except OSError:
-            self.unreadable.add(offset)
-            data = b""
-        self.bytes_read += len(data)
-        if len(data) != length:
-            data = b""
-        if length <= _LARGEST_KEPT:
-            self._kept[key] = data
-            if len(self._kept) > _KEPT_BLOCKS:
-                self._kept.popitem(last=False)
-        return data
-
-    def close(self) -> None:
-        """Close the device."""
-        os.close(self._descriptor)
+    @property
+    def unreadable(self) -> Collection[int]:
+        """The bytes at which reads have failed."""
 
 
 class Rebuilt:
@@ -87,6 +88,7 @@ class Rebuilt:
     def __init__(self, others: Sequence[Source], name: str) -> None:
         self._others = others
         self._name = name
+        self.size_bytes = 0
 
     @property
     def name(self) -> str:

@@ -8,16 +8,13 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from raidtui.features.rescue.search.agreement import SURE_ROWS, Agreement, parity_agreement
-from raidtui.features.rescue.search.assignment import MARGIN, MOST_ORDERS
-from raidtui.features.rescue.search.explore import Mirrors, best_orders
+from raidtui.features.rescue.search.exploration import MARGIN, MOST_ORDERS, Mirrors, best_orders
+from raidtui.features.rescue.search.geometries import COMMON_CHUNKS, RecordedGeometry
 from raidtui.features.rescue.search.hypothesis import Hypothesis
-from raidtui.features.rescue.search.logical import LogicalArray
-from raidtui.features.rescue.search.mapping import PARITY_OF, StripeShape
+from raidtui.features.rescue.search.logical_array import SURE_ROWS, Agreement, LogicalArray, parity_agreement
 from raidtui.features.rescue.search.members import Source
-from raidtui.features.rescue.search.recorded import RecordedGeometry
 from raidtui.features.rescue.search.samples import BLOCK, Samples
-from raidtui.features.rescue.search.shapes import COMMON_CHUNKS
+from raidtui.features.rescue.search.striping import PARITY_OF, StripeShape
 
 _COMPARED = 96
 _MOST_COMPARED = 400

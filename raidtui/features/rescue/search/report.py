@@ -6,22 +6,39 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from raidtui.features.rescue.candidate_evidence import CandidateEvidence, LeftOut
-from raidtui.features.rescue.proof import RescueGeometry
-from raidtui.features.rescue.search.agreement import Agreement, copy_agreement, parity_agreement
 from raidtui.features.rescue.search.anchors import ArrayRoot
-from raidtui.features.rescue.search.limits import SearchWatch
-from raidtui.features.rescue.search.mapping import StripeShape
-from raidtui.features.rescue.search.members import OpenMember
-from raidtui.features.rescue.search.outcome import SearchCandidate, SearchOutcome, SearchResult
+from raidtui.features.rescue.search.logical_array import (
+    MOST_BLOCKS,
+    Agreement,
+    Walk,
+    copy_agreement,
+    parity_agreement,
+    walk,
+)
+from raidtui.features.rescue.search.members import Member, SearchWatch
 from raidtui.features.rescue.search.ranking import IN_USE, Ranked, Ranking
+from raidtui.features.rescue.search.results import (
+    CandidateEvidence,
+    LeftOut,
+    RescueGeometry,
+    SearchCandidate,
+    SearchOutcome,
+    SearchResult,
+)
 from raidtui.features.rescue.search.samples import Samples
-from raidtui.features.rescue.search.search_proof import apart_words, doubt_of, proof_of
-from raidtui.features.rescue.search.sifting import Weighed, left_out, outdated, sifted, without_each
-from raidtui.features.rescue.search.walk import MOST_BLOCKS, Walk, walk
-from raidtui.model.geometry import raid10_layout
+from raidtui.features.rescue.search.striping import StripeShape
+from raidtui.features.rescue.search.weighing import (
+    Weighed,
+    apart_words,
+    doubt_of,
+    left_out,
+    outdated,
+    proof_of,
+    sifted,
+    without_each,
+)
+from raidtui.model.geometry import MISSING, raid10_layout
 from raidtui.model.survey import Superblock
-from raidtui.plans.create.create_request import MISSING
 from raidtui.view.units import counted, joined
 
 _SHOWN, _OTHERS_SHOWN = 12, 4
@@ -45,7 +62,7 @@ class SearchReport:
 
     def __init__(
         self,
-        members: Sequence[OpenMember],
+        members: Sequence[Member],
         superblocks: Mapping[str, Superblock],
         watch: SearchWatch,
         seed: int,

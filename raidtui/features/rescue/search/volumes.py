@@ -1,30 +1,130 @@
 """What may stand at the start of an array or of a part of it: partition tables, LVM, LUKS, file systems.
 
-Sources: UEFI 2.10 section 5.3 (GPT), LVM2 lib/format_text/layout.h, the LUKS1 and LUKS2 on-disk formats.
+Sources: UEFI 2.10 section 5.3 (GPT), LVM2 lib/format_text/layout.h and export.c, libdm/libdm-config.c, the
+LUKS1 and LUKS2 on-disk formats.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from raidtui.features.rescue.search.block_facts import BlockFact, Stretch, on
 from raidtui.features.rescue.search.btrfs import Btrfs
 from raidtui.features.rescue.search.ext4 import Ext4
-from raidtui.features.rescue.search.lvm_text import segments
 from raidtui.features.rescue.search.xfs import Xfs
 
-FileSystem = Ext4 | Xfs | Btrfs
+_TOKEN = re.compile(r'#[^\n]*|"((?:\\.|[^"\\])*)"|([\w.+/@-]+)|([{}=\[\],])')
 _SECTOR = 512
+_DEEPEST = 12
+_Value = str | Sequence[str] | Mapping[str, "_Value"]
+FileSystem = Ext4 | Xfs | Btrfs
 HEAD_BYTES = 4096
 _ENTRIES_BYTES = 4096  # the first 32 partitions, in one chunk however small it is
 _LUKS = b"LUKS\xba\xbe"
 _MOST_VOLUMES = 32
 _LEAST_SUPERBLOCK = 8192  # before the end of a member: metadata 1.0, and 0.90 leaves more
 _TABLE = "partition table"
+
+
+def lvm_volumes(text: str, own: str) -> Iterator[tuple[tuple[int, int, int], ...]]:
+    """Yield the pieces of each logical volume that lie on a physical volume in a row.
+
+    Args:
+        text: the metadata of a volume group.
+        own: the physical volume's identity, without dashes.
+
+    Yields:
+        For each volume: byte in the volume, length, byte in the physical volume.
+    """
+    for group in _sections(_parsed(text)):
+        extent = _number(group, "extent_size")
+        volumes, devices = group.get("logical_volumes"), group.get("physical_volumes")
+        if not extent or not isinstance(volumes, Mapping) or not isinstance(devices, Mapping):
+            continue
+        starts = {
+            name: start * _SECTOR
+            for name, device in devices.items()
+            if isinstance(device, Mapping)
+            and str(device.get("id", "")).replace("-", "") == own
+            and (start := _number(device, "pe_start")) is not None
+        }
+        for volume in _sections(volumes):
+            pieces = [
+                piece
+                for segment in _sections(volume)
+                if (piece := _piece(segment, starts, extent * _SECTOR)) is not None
+            ]
+            if pieces:
+                yield tuple(sorted(pieces))
+
+
+def _piece(
+    segment: Mapping[str, _Value], starts: Mapping[str, int], extent: int
+) -> tuple[int, int, int] | None:
+    stripes = segment.get("stripes")
+    if segment.get("type") != "striped" or not isinstance(stripes, list) or len(stripes) != 2:
+        return None
+    first, count = _number(segment, "start_extent"), _number(segment, "extent_count")
+    start, at = starts.get(stripes[0]), stripes[1]
+    if first is None or not count or start is None or not at.isdigit():
+        return None
+    return first * extent, count * extent, start + int(at) * extent
+
+
+def _number(section: Mapping[str, _Value], name: str) -> int | None:
+    value = section.get(name)
+    return int(value) if isinstance(value, str) and value.isdigit() else None
+
+
+def _sections(section: Mapping[str, _Value]) -> Iterator[Mapping[str, _Value]]:
+    return (value for value in section.values() if isinstance(value, Mapping))
+
+
+def _parsed(text: str) -> Mapping[str, _Value]:
+    """Return sections as mappings, lists as lists, numbers and words as text; {} where it is no such text."""
+    tokens = [
+        (match[3] or "", match[1] if match[1] is not None else match[2] or "")
+        for match in _TOKEN.finditer(text)
+        if not match[0].startswith("#")
+    ]
+    root: dict[str, _Value] = {}
+    open_sections = [root]
+    at = 0
+    while at + 1 < len(tokens) and 0 < len(open_sections) <= _DEEPEST:
+        sign, word = tokens[at]
+        if sign == "}":
+            open_sections.pop()
+            at += 1
+        elif tokens[at + 1][0] == "{":
+            section: dict[str, _Value] = {}
+            open_sections[-1][word] = section
+            open_sections.append(section)
+            at += 2
+        elif tokens[at + 1][0] == "=" and at + 2 < len(tokens):
+            at = _assigned(tokens, at + 2, word, open_sections[-1])
+        else:
+            return {}
+    return root
+
+
+def _assigned(tokens: Sequence[tuple[str, str]], at: int, word: str, section: dict[str, _Value]) -> int:
+    sign, value = tokens[at]
+    if sign != "[":
+        section[word] = value
+        return at + 1
+    values = []
+    at += 1
+    while at < len(tokens) and tokens[at][0] != "]":
+        if not tokens[at][0]:
+            values.append(tokens[at][1])
+        at += 1
+    section[word] = values
+    return at + 1
 
 
 def head_facts(where: Stretch, *, tables: bool = True) -> Iterator[BlockFact]:
@@ -43,14 +143,13 @@ def head_facts(where: Stretch, *, tables: bool = True) -> Iterator[BlockFact]:
         (0, _SECTOR, "file system"),
         (65536, HEAD_BYTES, "file system"),
     ):
-        address = where.at(byte, length)
-        if address is not None and (tables or kind != _TABLE):
-            yield BlockFact(
-                address=address,
-                length=length,
-                kind=f"{kind} at the start",
-                verify=on(_recognised, kind, byte),
-                learn=on(_inside, kind, byte, where),
+        if tables or kind != _TABLE:
+            yield from where.expect(
+                byte,
+                length,
+                f"{kind} at the start",
+                on(_recognised, kind, byte),
+                on(_inside, kind, byte, where),
                 must=False,
                 loose=True,
             )
@@ -149,25 +248,16 @@ def _entries(header: bytes, where: Stretch) -> Iterator[BlockFact]:
     backup = struct.unpack_from("<Q", header, 32)[0] * _SECTOR
     whole = count * size
     length = min(whole, _ENTRIES_BYTES)
-    address = where.at(first * _SECTOR, length)
-    if address is not None and size >= 128:
-        yield BlockFact(
-            address=address,
-            length=length,
-            kind="GPT entries",
-            verify=on(_are_entries, size, crc if length == whole else None, backup),
-            learn=on(_partitions, size, where),
+    if size >= 128:
+        yield from where.expect(
+            first * _SECTOR,
+            length,
+            "GPT entries",
+            on(_are_entries, size, crc if length == whole else None, backup),
+            on(_partitions, size, where),
             loose=length < whole,
         )
-    address = where.at(backup, _SECTOR)
-    if address is not None:
-        yield BlockFact(
-            address=address,
-            length=_SECTOR,
-            kind="GPT backup",
-            verify=on(_is_backup, header[56:72]),
-            must=False,
-        )
+    yield from where.expect(backup, _SECTOR, "GPT backup", on(_is_backup, header[56:72]), must=False)
 
 
 def _is_backup(data: bytes, disk: bytes) -> bool:
@@ -245,29 +335,26 @@ def _lvm(sector: bytes, where: Stretch) -> Iterator[BlockFact]:
     header = struct.unpack_from("<I", sector, 20)[0]
     own = sector[header : header + 32].decode("ascii", "replace")
     for offset, size in lvm_areas(sector, header):
-        address = where.at(offset, _SECTOR)
-        if address is not None:
-            yield BlockFact(
-                address=address,
-                length=_SECTOR,
-                kind="LVM metadata header",
-                verify=_is_area,
-                loose=True,
-                learn=on(_lvm_text, offset, size, own, where),
-            )
+        yield from where.expect(
+            offset,
+            _SECTOR,
+            "LVM metadata header",
+            _is_area,
+            on(_lvm_text, offset, size, own, where),
+            loose=True,
+        )
 
 
 def _lvm_text(data: bytes, area: int, size: int, own: str, where: Stretch) -> Iterator[BlockFact]:
     offset, length = struct.unpack_from("<QQ", data, 40)
     crc = struct.unpack_from("<I", data, 56)[0]
-    address = where.at(area + offset, length)
-    if address is not None and 0 < length < size and offset + length <= size and length <= 65536:
-        yield BlockFact(
-            address=address,
-            length=length,
-            kind="LVM metadata",
-            verify=on(_is_lvm_text, length, crc),
-            learn=on(_logical_volumes, own, where),
+    if 0 < length < size and offset + length <= size and length <= 65536:
+        yield from where.expect(
+            area + offset,
+            length,
+            "LVM metadata",
+            on(_is_lvm_text, length, crc),
+            on(_logical_volumes, own, where),
             loose=True,
         )
 
@@ -278,7 +365,7 @@ def _lvm_crc(data: bytes) -> int:
 
 
 def _logical_volumes(data: bytes, own: str, where: Stretch) -> Iterator[BlockFact]:
-    for pieces in islice(segments(data.decode("ascii", "replace"), own), _MOST_VOLUMES):
+    for pieces in islice(lvm_volumes(data.decode("ascii", "replace"), own), _MOST_VOLUMES):
         found = []
         for first, length, at in pieces:
             begin = where.at(at, length)
@@ -293,11 +380,7 @@ def _luks(data: bytes, where: Stretch) -> Iterator[BlockFact]:
     if version != 2 or not 4096 <= size <= 4 << 20:
         return
     for at in (0, size):
-        address = where.at(at, size)
-        if address is not None:
-            yield BlockFact(
-                address=address, length=size, kind="LUKS2 header", verify=on(_is_luks2, size), must=False
-            )
+        yield from where.expect(at, size, "LUKS2 header", on(_is_luks2, size), must=False)
 
 
 def _is_luks2(block: bytes, size: int) -> bool:

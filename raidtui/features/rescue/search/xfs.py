@@ -1,7 +1,7 @@
-"""XFS version 5: superblocks, headers of allocation groups, B-trees, inodes and directories.
+"""XFS version 5: superblocks, headers of allocation groups, B-trees, and the log.
 
-Each of them has a checksum, the file system's UUID and its own number. Source: fs/xfs/libxfs/xfs_format.h,
-xfs_btree.h, xfs_da_format.h.
+Each block has a checksum, the file system's UUID and its own number. Source: fs/xfs/libxfs/xfs_format.h,
+xfs_btree.h, xfs_da_format.h, xfs_log_format.h (xlog_rec_header).
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from raidtui.features.rescue.search.block_facts import BlockFact, Stretch, on
 from raidtui.features.rescue.search.crc32c import SEED, crc32c, inverted
 from raidtui.features.rescue.search.xfs_inodes import XfsInodes, sums
-from raidtui.features.rescue.search.xfs_log import XfsLog
 
+_LOG_MAGIC = 0xFEEDBABE
+_SECTOR = 512
+_HEADER_COVERS = 32 << 10
 MAGIC = b"XFSB"
 SUPERBLOCK_BYTES = 512
 _META_UUID, _SPARSE_INODES = 4, 2
@@ -21,6 +23,53 @@ _MOST_GROUPS = 64
 _MOST_LEVELS = 8
 _TREE_HEADER = 56
 _TREES = ((16, 28, b"AB3B"), (20, 32, b"AB3C"), (24, 36, b"RMB3"))  # root and levels in the AGF
+
+
+class XfsLog:
+    """A log within the file system.
+
+    Args:
+        uuid: the file system's.
+        start: the log's first byte in the file system.
+        size_bytes: its size.
+        where: the file system.
+    """
+
+    def __init__(self, uuid: bytes, start: int, size_bytes: int, where: Stretch) -> None:
+        self._uuid = uuid
+        self._start = start
+        self._size_bytes = size_bytes
+        self._where = where
+
+    def facts(self) -> Iterator[BlockFact]:
+        """Yield the first record; each says where the next one is."""
+        yield from self._record(0)
+
+    def _record(self, number: int) -> Iterator[BlockFact]:
+        if (number + 1) * _SECTOR <= self._size_bytes:
+            yield from self._where.expect(
+                self._start + number * _SECTOR,
+                _SECTOR,
+                "xfs log record",
+                on(self._is_record, number),
+                on(self._next, number),
+                must=False,  # the log goes round: what is next may be in the middle of an older record
+                checked=False,
+            )
+
+    def _is_record(self, data: bytes, number: int) -> bool:
+        return (
+            len(data) == _SECTOR
+            and struct.unpack_from(">I", data, 0)[0] == _LOG_MAGIC
+            and struct.unpack_from(">Q", data, 16)[0] & 0xFFFFFFFF == number
+            and data[304:320] == self._uuid
+        )
+
+    def _next(self, data: bytes, number: int) -> Iterator[BlockFact]:
+        version, length = struct.unpack_from(">II", data, 8)
+        size = struct.unpack_from(">I", data, 320)[0]
+        headers = -(-size // _HEADER_COVERS) if version & 2 and size > _HEADER_COVERS else 1
+        yield from self._record(number + headers + -(-length // _SECTOR))
 
 
 class Xfs:
@@ -120,16 +169,13 @@ class Xfs:
     def _header(
         self, where: Stretch, number: int, start: int, sector: int, magic: bytes
     ) -> Iterator[BlockFact]:
-        address = where.at(start + sector * self._sector, self._sector)
-        if address is None:
-            return
         learn = {b"XAGF": self._free_space, b"XAGI": self._inode_trees}.get(magic)
-        yield BlockFact(
-            address=address,
-            length=self._sector,
-            kind=f"xfs {magic.decode()}",
-            verify=on(self._is_header, number, magic),
-            learn=None if learn is None else on(learn, number, where),
+        yield from where.expect(
+            start + sector * self._sector,
+            self._sector,
+            f"xfs {magic.decode()}",
+            on(self._is_header, number, magic),
+            None if learn is None else on(learn, number, where),
         )
 
     def _is_header(self, data: bytes, number: int, magic: bytes) -> bool:
@@ -159,16 +205,10 @@ class Xfs:
 
     def _tree(self, where: Stretch, number: int, block: int, level: int, magic: bytes) -> Iterator[BlockFact]:
         byte = (number * self._group_blocks + block) * self.block_bytes
-        address = where.at(byte, self.block_bytes)
-        if address is None or block >= self._group_blocks:
-            return
-        yield BlockFact(
-            address=address,
-            length=self.block_bytes,
-            kind=f"xfs {magic.decode()}",
-            verify=on(self._is_node, byte, level, number, magic),
-            learn=on(self._below, number, level, magic, where),
-        )
+        if block < self._group_blocks:
+            verify = on(self._is_node, byte, level, number, magic)
+            learn = on(self._below, number, level, magic, where)
+            yield from where.expect(byte, self.block_bytes, f"xfs {magic.decode()}", verify, learn)
 
     def _is_node(self, data: bytes, byte: int, level: int, number: int, magic: bytes) -> bool:
         return (

@@ -92,18 +92,12 @@ class XfsInodes:
                 if not free >> index & 1 and not holes >> index // 4 & 1
             ]
             block = (first >> self._inode_bits) + start // per_block
-            address = where.at((group * self._group_blocks + block) * self._block_bytes, self._block_bytes)
-            if not there or address is None:
-                continue
+            byte = (group * self._group_blocks + block) * self._block_bytes
             base = (group << self._group_bits + self._inode_bits) + first + start
             numbers = tuple(base + index - start for index in there)
-            yield BlockFact(
-                address=address,
-                length=self._block_bytes,
-                kind="xfs inodes",
-                verify=on(self._are_inodes, base, numbers),
-                learn=on(self._learn, base, numbers, where),
-            )
+            if numbers:
+                verify, learn = on(self._are_inodes, base, numbers), on(self._learn, base, numbers, where)
+                yield from where.expect(byte, self._block_bytes, "xfs inodes", verify, learn)
 
     def _one(self, data: bytes, base: int, number: int) -> bytes:
         start = (number - base) * self._inode_bytes
@@ -156,14 +150,9 @@ class XfsInodes:
                 continue
             for add in range(0, min(length, _MOST_OF_A_DIRECTORY * step), step):
                 byte = self._byte(block + add)
-                address = where.at(byte, self._dir_bytes)
-                if address is not None:
-                    yield BlockFact(
-                        address=address,
-                        length=self._dir_bytes,
-                        kind="xfs directory",
-                        verify=on(self._is_directory, byte, number),
-                    )
+                yield from where.expect(
+                    byte, self._dir_bytes, "xfs directory", on(self._is_directory, byte, number)
+                )
 
     def _is_directory(self, data: bytes, byte: int, number: int) -> bool:
         """Whether a block is one of a directory."""
@@ -187,16 +176,10 @@ class XfsInodes:
         self, block: int, level: int, number: int, where: Stretch, *, directory: bool
     ) -> Iterator[BlockFact]:
         byte = self._byte(block)
-        address = where.at(byte, self._block_bytes)
-        if address is None or level < 0:
-            return
-        yield BlockFact(
-            address=address,
-            length=self._block_bytes,
-            kind="xfs extents",
-            verify=on(self._is_extent_block, byte, level, number),
-            learn=on(self._below, level, number, where, directory=directory),
-        )
+        if level >= 0:
+            verify = on(self._is_extent_block, byte, level, number)
+            learn = on(self._below, level, number, where, directory=directory)
+            yield from where.expect(byte, self._block_bytes, "xfs extents", verify, learn)
 
     def _is_extent_block(self, data: bytes, byte: int, level: int, number: int) -> bool:
         """Whether a block is one of the extents of a file."""

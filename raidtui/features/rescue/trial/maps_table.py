@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from raidtui.features.rescue.proof import RescueGeometry
-from raidtui.plans.create.create_request import MISSING
+from raidtui.features.rescue.search.results import RescueGeometry
+from raidtui.model.geometry import MISSING
 from raidtui.view.units import SECTOR_BYTES
 
 _PARITY = {

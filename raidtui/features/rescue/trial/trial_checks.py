@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from raidtui.features.rescue.proof import CheckResult, Proof
+from raidtui.features.rescue.search.results import CheckResult, Proof
 from raidtui.features.rescue.trial.headers import HeaderCheck, check_headers
 from raidtui.features.rescue.trial.parts import Part, lvm_parts, table_parts
 from raidtui.features.rescue.trial.trial_key import TrialKey, open_volume

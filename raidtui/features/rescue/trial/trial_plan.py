@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.features.rescue.mdadm_words import Assembly, Recreation, dirty_steps, mdadm_words
-from raidtui.features.rescue.search.moved import ReshapeForms, forms_of
+from raidtui.features.rescue.search.reshape_progress import ReshapeForms, forms_of
 from raidtui.features.rescue.trial.maps_table import MapsRefusal, array_table, data_sectors
 from raidtui.features.rescue.trial.trial_container import contained, volumes_of
 from raidtui.features.rescue.trial.trial_members import members_of, replaying, waiting_arrays

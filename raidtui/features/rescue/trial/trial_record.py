@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from raidtui.features.rescue.proof import Proof
-from raidtui.features.rescue.search.moved import ReshapeForms
+from raidtui.features.rescue.search.reshape_progress import ReshapeForms
+from raidtui.features.rescue.search.results import Proof
 from raidtui.features.rescue.trial.trial_request import TrialNames, TrialRequest
 from raidtui.jobs.job_kinds import TRIAL_FILE
 from raidtui.jobs.store import Job, all_jobs

@@ -6,8 +6,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from raidtui.features.rescue.candidate_evidence import CandidateEvidence
 from raidtui.features.rescue.mdadm_words import Assembly, Recreation
+from raidtui.features.rescue.search.results import CandidateEvidence
 from raidtui.host.trial_traces import PREFIX, rules_path
 
 ROOMS = ("/var/tmp", "/var/lib/raidtui", "/tmp")  # noqa: S108  (a private folder is made in one of them)

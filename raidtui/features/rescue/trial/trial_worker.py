@@ -12,10 +12,10 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from raidtui.features.rescue.mdadm_words import Assembly
-from raidtui.features.rescue.proof import CheckResult, Proof
-from raidtui.features.rescue.search.limits import SearchCancelledError, SearchWatch
-from raidtui.features.rescue.search.members import OpenMember
-from raidtui.features.rescue.search.moved import Moved, find_moved
+from raidtui.features.rescue.search.members import SearchCancelledError, SearchWatch
+from raidtui.features.rescue.search.reshape_progress import Moved, find_moved
+from raidtui.features.rescue.search.results import CheckResult, Proof
+from raidtui.features.rescue.session_search import OpenMember
 from raidtui.features.rescue.trial.attended import AnswerWatch, GivenUpError, attend, in_flight
 from raidtui.features.rescue.trial.reshape_hold import hold_reshape, pass_cut_stripe
 from raidtui.features.rescue.trial.trial_checks import Checker, read_store_use

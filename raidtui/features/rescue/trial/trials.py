@@ -8,9 +8,8 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from raidtui.features.rescue.candidate_evidence import CandidateEvidence
 from raidtui.features.rescue.mdadm_words import Assembly, Recreation
-from raidtui.features.rescue.proof import CheckResult, Proof, RescueGeometry
+from raidtui.features.rescue.search.results import CandidateEvidence, CheckResult, Proof, RescueGeometry
 from raidtui.features.rescue.trial.maps_table import MapsRefusal, array_table
 from raidtui.features.rescue.trial.trial_look import refuse_target
 from raidtui.features.rescue.trial.trial_plan import TrialPlan, plan_trial

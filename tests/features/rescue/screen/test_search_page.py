@@ -7,22 +7,28 @@ from collections.abc import Callable, Sequence
 import pytest
 from msgspec.structs import replace
 
-from raidtui.features.rescue.hints import ArrayHint
 from raidtui.features.rescue.mdadm_words import Recreation
-from raidtui.features.rescue.proof import CheckResult, Proof, RescueGeometry
 from raidtui.features.rescue.screen.guide_screen import GuideScreen
 from raidtui.features.rescue.screen.proof_screen import ProofScreen
 from raidtui.features.rescue.screen.search_screen import SearchScreen
 from raidtui.features.rescue.screen.trial_screen import TrialScreen
 from raidtui.features.rescue.search.find_geometry import SearchRequest
-from raidtui.features.rescue.search.limits import SearchStage
-from raidtui.features.rescue.search.outcome import SearchCandidate, SearchOutcome, SearchResult
+from raidtui.features.rescue.search.members import SearchStage
+from raidtui.features.rescue.search.results import (
+    ArrayHint,
+    CheckResult,
+    Proof,
+    RescueGeometry,
+    SearchCandidate,
+    SearchOutcome,
+    SearchResult,
+)
 from raidtui.features.rescue.session_search import SearchRun
 from raidtui.frame.plan_view import PlanView
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.readers.memory_reader import MemoryReader
+from raidtui.model.geometry import MISSING
 from raidtui.model.survey import Device, Survey
-from raidtui.plans.create.create_request import MISSING
 from tests.features.arrays.screen.test_key_to_job import Fake, console
 from tests.features.rescue.screen.test_guide import chosen, opened
 from tests.features.rescue.screen.test_trial_pages import FakeTrials, tried

@@ -13,8 +13,8 @@ from typing import Any
 
 from raidtui.app.cli import run
 from raidtui.features.rescue.mdadm_words import Assembly, Recreation
-from raidtui.features.rescue.proof import RescueGeometry
 from raidtui.features.rescue.saved_ends import FOLDER
+from raidtui.features.rescue.search.results import RescueGeometry
 from raidtui.features.rescue.trial import attended, trial_checks, trial_key
 from raidtui.features.rescue.trial.reshape_hold import read_place
 from raidtui.features.rescue.trial.trial_plan import plan_trial

@@ -11,10 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from raidtui.features.rescue.search.block_facts import FactPool, Stretch
-from raidtui.features.rescue.search.limits import SearchStage, SearchWatch
-from raidtui.features.rescue.search.logical import LogicalArray
-from raidtui.features.rescue.search.mapping import PARITY_OF, StripeShape
-from raidtui.features.rescue.search.members import Source
+from raidtui.features.rescue.search.logical_array import LogicalArray
+from raidtui.features.rescue.search.members import SearchStage, SearchWatch, Source
+from raidtui.features.rescue.search.striping import PARITY_OF, StripeShape
 from raidtui.features.rescue.search.volumes import head_facts
 from raidtui.model.survey import Superblock
 from raidtui.view.units import SECTOR_BYTES, binary_size
