@@ -9,7 +9,8 @@ import random
 import tempfile
 from pathlib import Path
 
-from raidtui.features.rescue.search.find_geometry import SearchRequest, search_geometry
+from raidtui.features.rescue.search.find_geometry import SearchRequest
+from raidtui.features.rescue.session_search import search_geometry
 from tests.features.rescue.images import ext4
 from tests.features.rescue.striping import MIB, write_members
 

@@ -16,7 +16,7 @@ import pytest
 
 import raidtui
 from raidtui.features.bench.run.fio_process import read_fio_version, refuse_fio
-from raidtui.features.rescue.mismatch.owners import unreadable
+from raidtui.features.rescue.mismatch.block_owners import unreadable
 from raidtui.host import openers, tools
 from raidtui.host.examine import read_mdadm_version
 from raidtui.host.logs.ring import read_ring

@@ -224,7 +224,7 @@ def test_others_at_work_are_seen(guest: Guest) -> None:
         f"""
 import subprocess
 from raidtui.host.readers.folder_reader import FolderReader
-from raidtui.features.rescue.mismatch.reading_pace import OthersAtWork
+from raidtui.features.rescue.mismatch.member_windows import OthersAtWork
 others = OthersAtWork(FolderReader(), {array.kernel!r}, {list(disks)!r})
 print(others(0))
 subprocess.run(["dd", "if={array.path}", "of=/dev/null", "bs=1M", "count=8", "iflag=direct"], check=True)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from raidtui.features.rescue.circumstances import states_of
-from raidtui.features.rescue.gap_words import behind_words
-from raidtui.features.rescue.groups import MemberGroup
+from raidtui.features.rescue.groups import MemberGroup, behind_words
 from raidtui.features.rescue.loose_devices import partitions_of, signature_of
 from raidtui.features.rescue.records import Cause, CauseCode
+from raidtui.features.rescue.state_causes import states_of
 from raidtui.model.geometry import slots_words
 from raidtui.plans.tune.findings import PATIENT_S
 from raidtui.plans.whole import MARGIN_EVENTS, StaleMember

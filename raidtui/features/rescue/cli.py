@@ -1,4 +1,4 @@
-"""``raidtui rescue``: its subcommands; each has a module of its own, which imports its needs when it runs.
+"""``raidtui rescue``: its subcommands. Those with much to say have a module of their own.
 
 Without the name of a subcommand it is ``diagnose``: ``raidtui rescue [--json] [DEVICE...]``.
 """
@@ -6,25 +6,40 @@ Without the name of a subcommand it is ``diagnose``: ``raidtui rescue [--json] [
 from __future__ import annotations
 
 import argparse
-import importlib
-from collections.abc import Sequence
-from types import ModuleType
+import os
+import shlex
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
+from raidtui.command.device_names import kernel_name
+from raidtui.command.following import REFUSED, attach, refused
+from raidtui.command.plan_output import add_forms, print_plan
+from raidtui.command.streams import print_refusal
+from raidtui.features.rescue import cli_diagnose, cli_mismatches, cli_search, cli_try
+from raidtui.features.rescue.copies import CopyWorker, begin_copy, copy_request
+from raidtui.features.rescue.copy_plan import plan_copy
+from raidtui.features.rescue.mismatch.comparison_job import ComparisonWorker
+from raidtui.features.rescue.real_plan import plan_real
+from raidtui.features.rescue.session_trials import saving_room
+from raidtui.features.rescue.trial.trial_record import outcome_of, record_of
+from raidtui.features.rescue.trial.trial_worker import TrialWorker
+from raidtui.features.rescue.trial.trials import clean, find_trial
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.reading import ReadingScope
+from raidtui.jobs.job_kinds import COPY_FILE
+from raidtui.jobs.lock import JobError
+from raidtui.jobs.states import JobState
+from raidtui.jobs.store import Job
+from raidtui.jobs.worker import Worker, status_of
+from raidtui.model.plan import Harm, Refusal
+from raidtui.monitor.sampler import Sampler
+from raidtui.plans.shell_script import plan_sentences
+from raidtui.view.text import visible
+from raidtui.watch.storage import reading_of
 
 _DIAGNOSE = "diagnose"
 _OF_HOST = ("--root", "--demo")
-_SUBCOMMANDS = {
-    _DIAGNOSE: "read all superblocks, and say what happened and which ways back there are (default)",
-    "search": "search for level, order, chunk, layout and data offset without superblocks; only reads",
-    "try": "try a way back with the members read-only, and judge it by what stands on the array",
-    "plan": "print the plan of what a trial has rehearsed; nothing is changed",
-    "mismatches": "compare all members: which sectors do not match, who disagrees, what lies there",
-    "copy": "copy a disk that gives read errors, with GNU ddrescue",
-    "clean": "take down all that trials have left",
-    "work": "used by raidtui itself: work on a trial, a copy or a comparison in this process",
-}
-"""``NAME`` is the module ``raidtui.features.rescue.cli_NAME`` with ``add_arguments`` and ``run``."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,8 +49,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " [DEVICE...], which writes nothing. A device that is called like a subcommand is written with /dev/."
     )
     subcommands = parser.add_subparsers(dest="subcommand", metavar="SUBCOMMAND", required=True)
-    for name, words in _SUBCOMMANDS.items():
-        _module(name).add_arguments(subcommands.add_parser(name, help=words))
+    for name, (words, add, _) in _SUBCOMMANDS.items():
+        add(subcommands.add_parser(name, help=words))
 
 
 def complete(words: Sequence[str]) -> list[str]:
@@ -56,9 +71,160 @@ def complete(words: Sequence[str]) -> list[str]:
 
 def run(root: HostReader, arguments: argparse.Namespace) -> int:
     """Carry out ``raidtui rescue ...``; return the exit status that the subcommand documents."""
-    status: int = _module(arguments.subcommand).run(root, arguments)
-    return status
+    return _SUBCOMMANDS[arguments.subcommand][2](root, arguments)
 
 
-def _module(name: str) -> ModuleType:
-    return importlib.import_module(f"raidtui.features.rescue.cli_{name}")
+def _add_plan(parser: argparse.ArgumentParser) -> None:
+    """Add what ``rescue plan`` takes."""
+    parser.add_argument("trial", metavar="TRIAL", help="job ID, or any unique prefix or suffix")
+    parser.add_argument(
+        "--save-to",
+        default="",
+        metavar="FOLDER",
+        help="save both ends of each member there; default: /var/lib/raidtui/rescue",
+    )
+    add_forms(parser)
+
+
+def _plan(root: HostReader, arguments: argparse.Namespace) -> int:
+    """Print the plan; return 0, or 2 where it is refused."""
+    try:
+        job = find_trial(arguments.trial)
+        trial = record_of(job)
+    except JobError as error:
+        return refused(error)
+    scope = ReadingScope(closely=trial.request.made.devices, everything=True)
+    survey = reading_of(root, Sampler(root).sample(), scope).start().wait()
+    room = saving_room(os.path.abspath(arguments.save_to) if arguments.save_to else "")  # noqa: PTH100
+    plan = plan_real(survey, trial, outcome_of(job), room, job=job.id)
+    to = f" --save-to={shlex.quote(visible(arguments.save_to))}" if arguments.save_to else ""
+    return print_plan(plan, arguments, root, f"raidtui rescue plan {job.id}{to}")
+
+
+def _add_copy(parser: argparse.ArgumentParser) -> None:
+    """Add what ``rescue copy`` takes."""
+    parser.description = (
+        "Copy a disk that gives read errors, with GNU ddrescue: first what can be read at once, then the"
+        " rest, sector by sector. The copy is a job; the same command continues one that was cut short."
+    )
+    parser.add_argument("source", metavar="SOURCE", help="the device; it is only read")
+    parser.add_argument(
+        "target", metavar="TARGET", help="a device, which is overwritten, or a file: /srv/sda.img"
+    )
+    parser.add_argument(
+        "--map",
+        default="",
+        metavar="FILE",
+        help="ddrescue's map file; default: FILE.map, or one by the serial numbers",
+    )
+    parser.add_argument(
+        "--confirm", default="", metavar="NAME", help="the target's serial number, or its name"
+    )
+    parser.add_argument("--detach", action="store_true", help="do not wait for the end")
+
+
+def _copy(root: HostReader, arguments: argparse.Namespace) -> int:
+    """Copy; return 0 done, 1 not, 2 refused, 75 another job is running."""
+    if not root.live:
+        print("raidtui: not done: a capture cannot be copied", file=sys.stderr)
+        return REFUSED
+    source, target = kernel_name(root, arguments.source), kernel_name(root, arguments.target)
+    request = copy_request(root, source, target, arguments.target, arguments.map)
+    names = (request.source, *((request.target,) if isinstance(request.target, str) else ()))
+    scope = ReadingScope(closely=names, everything=True, parts=True)
+    survey = reading_of(root, Sampler(root).sample(), scope).start().wait()
+    plan = plan_copy(survey, request)
+    if isinstance(plan, Refusal):
+        return print_refusal(plan, as_json=False)
+    print("\n".join(plan_sentences(plan)), flush=True)
+    if plan.harm is Harm.DESTROYS and arguments.confirm != plan.confirm:
+        confirm = shlex.quote(visible(plan.confirm))
+        print(f"raidtui: not done: it destroys data: to confirm, give --confirm={confirm}", file=sys.stderr)
+        return REFUSED
+    try:
+        job = begin_copy(root, plan)
+    except JobError as error:
+        return refused(error)
+    if arguments.detach:
+        print(f"job {job.id}: raidtui jobs attach {job.id}")
+        return 0
+    return attach(job)
+
+
+def _add_clean(parser: argparse.ArgumentParser) -> None:
+    """Add what ``rescue clean`` takes: nothing."""
+    parser.description = (
+        "Take down all that trials have left: mounts, arrays, overlays, stores, rules of udev. The members"
+        " are writable again. A trial that runs is cancelled first."
+    )
+
+
+def _clean(root: HostReader, arguments: argparse.Namespace) -> int:
+    """Clean; return 0 nothing is left, 1 something is, 2 refused, 75 another job is running."""
+    del arguments
+    if not root.live or os.geteuid() != 0:
+        print("raidtui: not done: needs root, on the live host: run it with sudo", file=sys.stderr)
+        return REFUSED
+    try:
+        left = clean(root, lambda text: print(visible(text), flush=True))
+    except JobError as error:
+        return refused(error)
+    for each in left:
+        print(visible(f"left: {each}"))
+    if not left:
+        print("Nothing is left of any trial.")
+    return 1 if left else 0
+
+
+def _add_work(parser: argparse.ArgumentParser) -> None:
+    """Add what ``rescue work`` takes."""
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--back", action="store_true", help="take down what the trial has left")
+
+
+def _work(root: HostReader, arguments: argparse.Namespace) -> int:
+    """Work on a job; return the exit status: 0 done, 1 not, 75 another job is running."""
+    job = Job(arguments.folder)
+    worker: Worker
+    if job.runs_beside:
+        worker = ComparisonWorker(root, job)
+    else:
+        worker = (CopyWorker if (job.folder / COPY_FILE).is_file() else TrialWorker)(root, job)
+    if arguments.back:
+        return status_of(job, worker.roll_back, JobState.ROLLED_BACK)
+    return status_of(job, worker.work, JobState.DONE)
+
+
+_Add = Callable[[argparse.ArgumentParser], None]
+_Run = Callable[[HostReader, argparse.Namespace], int]
+_SUBCOMMANDS: Mapping[str, tuple[str, _Add, _Run]] = {
+    _DIAGNOSE: (
+        "read all superblocks, and say what happened and which ways back there are (default)",
+        cli_diagnose.add_arguments,
+        cli_diagnose.run,
+    ),
+    "search": (
+        "search for level, order, chunk, layout and data offset without superblocks; only reads",
+        cli_search.add_arguments,
+        cli_search.run,
+    ),
+    "try": (
+        "try a way back with the members read-only, and judge it by what stands on the array",
+        cli_try.add_arguments,
+        cli_try.run,
+    ),
+    "plan": ("print the plan of what a trial has rehearsed; nothing is changed", _add_plan, _plan),
+    "mismatches": (
+        "compare all members: which sectors do not match, who disagrees, what lies there",
+        cli_mismatches.add_arguments,
+        cli_mismatches.run,
+    ),
+    "copy": ("copy a disk that gives read errors, with GNU ddrescue", _add_copy, _copy),
+    "clean": ("take down all that trials have left", _add_clean, _clean),
+    "work": (
+        "used by raidtui itself: work on a trial, a copy or a comparison in this process",
+        _add_work,
+        _work,
+    ),
+}
+"""What each does, what it takes, and what carries it out."""

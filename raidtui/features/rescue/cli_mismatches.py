@@ -14,10 +14,9 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from raidtui.command.streams import ProgressLine, print_json, print_refusal
-from raidtui.features.rescue.mismatch.comparison import ReadingLimits, compare, limits_of
-from raidtui.features.rescue.mismatch.logged import logged_spans
-from raidtui.features.rescue.mismatch.mismatch_words import mismatch_lines, repair_text, verdict_text
-from raidtui.features.rescue.session_mismatches import comparison_of
+from raidtui.features.rescue.mismatch.compared_array import logged_spans
+from raidtui.features.rescue.mismatch.comparison_job import ReadingLimits, compare, comparison_of, limits_of
+from raidtui.features.rescue.mismatch.mismatch_records import mismatch_lines, repair_text, verdict_text
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.refuse_silence import refuse_silence

@@ -5,40 +5,51 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from getpass import getpass
-from typing import TYPE_CHECKING
 
 from msgspec import to_builtins
 
 from raidtui.command.device_names import kernel_name
 from raidtui.command.following import attach, refused
 from raidtui.command.streams import UsageError, print_json, print_refusal
-from raidtui.features.rescue.container_back import container_of
-from raidtui.features.rescue.geometry_words import read_geometry
-from raidtui.features.rescue.mdadm_words import Assembly, Recreation, starts_dirty, updated
-from raidtui.features.rescue.reshape_backup import backup_of, new_backup
-from raidtui.features.rescue.search.results import CandidateEvidence, CheckResult
+from raidtui.features.rescue.mdadm_words import (
+    Assembly,
+    Recreation,
+    backup_of,
+    new_backup,
+    starts_dirty,
+    updated,
+)
+from raidtui.features.rescue.search.results import CandidateEvidence, CheckResult, RescueGeometry
 from raidtui.features.rescue.session import planned_backups
 from raidtui.features.rescue.session_search import compare_members
+from raidtui.features.rescue.special_ways import container_of
 from raidtui.features.rescue.trial.trial_members import least_method
-from raidtui.features.rescue.trial.trial_record import TrialLooks, outcome_of, record_of
-from raidtui.features.rescue.trial.trial_request import TrialMethod, TrialRequest
+from raidtui.features.rescue.trial.trial_record import (
+    TrialLooks,
+    TrialMethod,
+    TrialRequest,
+    outcome_of,
+    record_of,
+)
 from raidtui.features.rescue.trial.trials import await_trial, begin_trial, methods_of, new_ident
 from raidtui.host.backup_files import find_backups
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.reading import read_survey
 from raidtui.jobs.lock import JobError
+from raidtui.jobs.store import Job
 from raidtui.model.plan import Refusal
 from raidtui.model.reshape_place import needs_backup
+from raidtui.model.survey import Superblock, Survey
 from raidtui.monitor.sampler import Sampler
 from raidtui.view.text import visible
 from raidtui.view.units import SECTOR_BYTES, binary_size
 from raidtui.watch.storage import new_uuid
 
-if TYPE_CHECKING:
-    from raidtui.jobs.store import Job
-    from raidtui.model.survey import Superblock, Survey
-
+_LEVELS = frozenset({0, 1, 4, 5, 6, 10})
+_METADATA = frozenset({"0.90", "1.0", "1.1", "1.2"})
+_KEYS = ("level", "layout", "chunk", "offset", "metadata", "size")
 _REFUSED = 2
 _MOST_KEY = 512
 """The most bytes of a passphrase that cryptsetup takes from a terminal."""
@@ -62,6 +73,52 @@ _WAYS = {
     _REVERT: "with that reshape turned round (--update=revert-reshape)",
     _CREATE: "with new superblocks, as --geometry says",
 }
+
+
+def read_geometry(text: str, order: Sequence[str]) -> RescueGeometry:
+    """Return the geometry that words say.
+
+    Args:
+        text: the words: chunk in KiB, offset and size in sectors of 512 bytes.
+        order: kernel names by slot, or "missing".
+
+    Raises:
+        ValueError: they say none; the message says why.
+    """
+    words: dict[str, str] = {}
+    for part in filter(None, text.split(",")):
+        key, equals, value = part.partition("=")
+        if key not in _KEYS or not equals or key in words:
+            raise ValueError(f"--geometry: {part!r} is not one of {', '.join(_KEYS)}, each once")
+        words[key] = value
+    level = _number(words, "level")
+    if "level" not in words or level not in _LEVELS:
+        raise ValueError("--geometry needs level=0, 1, 4, 5, 6 or 10")
+    metadata = words.get("metadata", "1.2")
+    if metadata not in _METADATA:
+        raise ValueError(f"--geometry: metadata {metadata!r} is not one of {', '.join(sorted(_METADATA))}")
+    if level != 1 and not words.get("chunk"):
+        raise ValueError("--geometry needs chunk=KIB: a default is a guess")
+    if level in {5, 6, 10} and not words.get("layout"):
+        raise ValueError("--geometry needs layout=: a default is a guess")
+    if not metadata.startswith("0") and metadata != "1.0" and "offset" not in words:
+        raise ValueError("--geometry needs offset=SECTORS: a default is a guess")
+    return RescueGeometry(
+        level=level,
+        order=tuple(order),
+        layout=words.get("layout", ""),
+        chunk_bytes=_number(words, "chunk") << 10,
+        data_offset_sectors=_number(words, "offset"),
+        metadata=metadata,
+        size_sectors=_number(words, "size") or None,
+    )
+
+
+def _number(words: dict[str, str], key: str) -> int:
+    word = words.get(key, "0")
+    if not (word.isascii() and word.isdigit() and len(word) < 16):
+        raise ValueError(f"--geometry: {key}={word} is not a number")
+    return int(word)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

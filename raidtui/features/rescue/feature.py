@@ -28,14 +28,14 @@ async def _guide(shell: ScreenShell, array: Array | AbsentArray | None, snapshot
 
 
 async def _mismatches(shell: ScreenShell, array: Array | AbsentArray | None, snapshot: Snapshot) -> None:
-    from raidtui.features.rescue.screen.mismatch_screen import show_mismatches
+    from raidtui.features.rescue.screen.following_pages import show_mismatches
 
     del snapshot
     await show_mismatches(shell, array)
 
 
 def _capture(root: HostReader) -> CapturedPart:
-    from raidtui.features.rescue.captured_members import capture_members
+    from raidtui.features.rescue.session import capture_members
 
     return capture_members(root)
 

@@ -1,4 +1,4 @@
-"""Devices by the array that they belong to, and how these stand to each other. Pure."""
+"""Devices by the array that they belong to, how these stand to each other, and how far behind. Pure."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from raidtui.features.rescue.loose_devices import (
     loose_devices,
     signed_devices,
 )
+from raidtui.features.rescue.mdadm_words import backup_of
 from raidtui.features.rescue.records import MediumState, RescueFacts
-from raidtui.features.rescue.reshape_backup import backup_of
 from raidtui.host.backup_files import ReshapeBackup
 from raidtui.model.array import Array
 from raidtui.model.geometry import copy_groups, losses_left, slots_words
 from raidtui.model.survey import Device, MemberRole, Superblock
 from raidtui.plans.whole import StaleMember, Standing, standing
+from raidtui.view.units import binary_size, counted, duration
 
 _OLD_SUPERBLOCK_SECTORS = 128  # 0.90: 64 KiB at a multiple of 64 KiB (MD_RESERVED_SECTORS)
 
@@ -339,3 +340,30 @@ def needed_sectors(block: Superblock) -> int | None:
     if block.metadata == "1.0":
         return block.super_sectors
     return None if block.offset_sectors is None else block.offset_sectors + used
+
+
+def behind_words(group: MemberGroup, name: str) -> str:
+    """Return how far a member is behind the newest: ``3 events and 14 s behind, at most 64 MiB``."""
+    events, seconds = group.events_behind(name), group.seconds_behind(name)
+    words = [counted(events, "event")]
+    if seconds is not None and seconds >= 1:
+        words.append(duration(seconds))
+    ahead = ""
+    if seconds is not None and seconds <= -1:
+        ahead = f" (the clock said {duration(-seconds)} later then: events decide, not times)"
+    return f"{' and '.join(words)} behind the newest{ahead}; {_data_words(group, name)}"
+
+
+def _data_words(group: MemberGroup, name: str) -> str:
+    """Return how much was written since a member left, at most: by the bitmaps of the fresh members."""
+    events = group.blocks[name].events or 0
+    known = [
+        block.dirty_bytes
+        for other, block in group.blocks.items()
+        if other in group.standing.whole.values()
+        and block.dirty_bytes is not None
+        and (block.cleared_events is None or block.cleared_events <= events)
+    ]
+    if not known:
+        return "how much was written since then is not known: no bitmap says it, and events do not count data"
+    return f"at most {binary_size(max(known))} of each member were written since then (bitmap)"

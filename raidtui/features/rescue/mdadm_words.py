@@ -1,4 +1,6 @@
-"""The commands that a rescue gives to mdadm. The trial and the real step get the same words. Pure.
+"""The commands that a rescue gives to mdadm, with the backup files of reshapes. Pure.
+
+The trial and the real step get the same words.
 
 Nothing is left to a default, nothing is found by scanning: mdadm sees the devices that are named, and no
 configuration. An array is started read-only: md writes nothing to it, and no resync begins.
@@ -6,12 +8,13 @@ configuration. An array is started read-only: md writes nothing to it, and no re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
 from raidtui.features.rescue.records import WayCode
 from raidtui.features.rescue.search.results import RescueGeometry
+from raidtui.host.backup_files import ReshapeBackup
 from raidtui.model.geometry import MISSING
 from raidtui.model.plan import Step
 from raidtui.model.survey import Superblock
@@ -19,12 +22,12 @@ from raidtui.plans.whole import standing
 
 _STRIPED = frozenset({0, 4, 5, 6, 10})
 _WITH_LAYOUT = frozenset({5, 6, 10})
+FOLDER = "/var/lib/raidtui/rescue"
+"""Where a rescue keeps what it saves, and new backup files."""
 EXTERNAL: Mapping[str, str] = {"ddf": "DDF", "imsm": "Intel"}
 """External metadata as mdadm calls them, and for people."""
-
 DIRTY = "/sys/module/md_mod/parameters/start_dirty_degraded"
 """Whether the kernel starts an array of which parity may not fit and members are not whole (md.rst)."""
-
 Path = Callable[[str], str]
 """Returns the path of a member, by its kernel name: the device itself, or its overlay."""
 
@@ -177,3 +180,29 @@ def _create(array: str, made: Recreation, path: Path) -> tuple[str, ...]:
         *(("--bitmap=none",) if wanted.level else ()),
         *(MISSING if name == MISSING else path(name) for name in wanted.order),
     )
+
+
+def backup_of(backups: Sequence[ReshapeBackup], uuid: str) -> ReshapeBackup | None:
+    """Return the newest backup file of an array; None where there is none.
+
+    Args:
+        backups: those that were found.
+        uuid: the array's, in mdadm's form 8:8:8:8.
+    """
+    digits = uuid.replace(":", "")
+    words = [digits[at : at + 8] for at in range(0, len(digits), 8)]
+    swapped = "".join(
+        "".join(word[at : at + 2] for at in (6, 4, 2, 0)) for word in words
+    )  # 0.90: of the host
+    found = [each for each in backups if digits and each.uuid in {digits, swapped}]
+    return max(found, key=lambda each: each.written_s, default=None)
+
+
+def is_needed(backup: ReshapeBackup, position_kib: int) -> bool:
+    """Whether mdadm uses the file (Grow_restart): it holds what is not behind the recorded place."""
+    return any(end >= position_kib * 2 for _, end in backup.parts)
+
+
+def new_backup(uuid: str) -> str:
+    """Return the path of a new backup file for an array."""
+    return f"{FOLDER}/backup-{uuid[:8] or 'new'}"

@@ -15,8 +15,7 @@ from raidtui.features.rescue.saved_ends import SavingRoom, saved_ends, still_unw
 from raidtui.features.rescue.search.results import CheckResult
 from raidtui.features.rescue.trial.trial_members import replaying, waiting_arrays
 from raidtui.features.rescue.trial.trial_plan import METHOD_WORDS
-from raidtui.features.rescue.trial.trial_record import TrialOutcome, TrialRecord
-from raidtui.features.rescue.trial.trial_request import TrialMethod
+from raidtui.features.rescue.trial.trial_record import TrialMethod, TrialOutcome, TrialRecord
 from raidtui.features.rescue.trial.trial_rules import followed, lifted, no_assembly
 from raidtui.host.trial_traces import rules_path
 from raidtui.model.array import Array

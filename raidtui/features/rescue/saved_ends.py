@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from raidtui.features.rescue.mdadm_words import Assembly, Recreation
-from raidtui.features.rescue.trial.trial_request import flat
+from raidtui.features.rescue.trial.trial_record import flat
 from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
 from raidtui.model.survey import Device
 from raidtui.plans.contents import device_facts
@@ -22,7 +22,6 @@ EDGE_BYTES = 128 << 20
 """What is saved of each end of a member, where there is room."""
 LEAST_BYTES = 1 << 20
 """What is saved at least: md's superblocks lie in the first 8 KiB and in the last 128."""
-FOLDER = "/var/lib/raidtui/rescue"
 FIRST_EVENTS = 0
 """What mdadm --create leaves as the count of events, until the array is writable."""
 _SAVE_S = 3600.0

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from raidtui.features.rescue.copying.copies import known_copies
+from raidtui.command.captured_files import device_files, said_file
+from raidtui.features.rescue.copies import known_copies
 from raidtui.features.rescue.diagnosis import diagnose
 from raidtui.features.rescue.hints import captured_hints
 from raidtui.features.rescue.records import MediumState, RescueArray, RescueFacts
 from raidtui.features.rescue.search.results import ArrayHint
-from raidtui.host.backup_files import read_backups
+from raidtui.frame.feature import CapturedPart
+from raidtui.host.backup_files import BACKUPS, read_backups
 from raidtui.host.block import BLOCK
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.readers.noting_reader import NotingReader
 from raidtui.host.readers.opening import open_root
 from raidtui.host.reading import Reading, ReadingScope
 from raidtui.host.smart.smart_names import has_smart
@@ -233,3 +236,23 @@ def _medium(name: str, surface: Surface | None, wear: DiskWear | None) -> Medium
         hidden=seen.hidden,
         hidden_sectors=seen.hidden_sectors,
     )
+
+
+def capture_members(root: HostReader) -> CapturedPart:
+    """Return what ``raidtui rescue`` reads of the devices: superblocks, and whether they can be read."""
+    return CapturedPart(files=dict(_members(root)))
+
+
+def _members(root: HostReader) -> Iterator[tuple[str, bytes]]:
+    noting = NotingReader(root)
+    facts = read_facts(noting)
+    if facts is None:
+        return
+    for output in noting.outputs:
+        if output.argv[:1] == ("mdadm",) and any(word.startswith("--examine") for word in output.argv):
+            yield from said_file(output)
+    for name in facts.survey.devices:
+        if name.startswith(("loop", "ram")):
+            yield from device_files(root, name)
+    yield BACKUPS, msgspec.json.encode(facts.backups)
+    yield SURFACES, msgspec.json.encode(facts.surfaces)

@@ -9,19 +9,21 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from raidtui.features.rescue.mdadm_words import Assembly, Recreation
+from raidtui.features.rescue.mdadm_words import FOLDER, Assembly, Recreation
 from raidtui.features.rescue.real_plan import plan_real, writes_members
-from raidtui.features.rescue.saving import saving_room
+from raidtui.features.rescue.saved_ends import SavingRoom
 from raidtui.features.rescue.search.results import CandidateEvidence
 from raidtui.features.rescue.trial.trial_record import (
+    ROOM_BYTES,
     TrialLooks,
+    TrialMethod,
     TrialOutcome,
     TrialRecord,
+    TrialRequest,
     all_trials,
     outcome_of,
     record_of,
 )
-from raidtui.features.rescue.trial.trial_request import ROOM_BYTES, TrialMethod, TrialRequest
 from raidtui.features.rescue.trial.trials import (
     begin_trial,
     find_trial,
@@ -29,7 +31,9 @@ from raidtui.features.rescue.trial.trials import (
     new_ident,
     read_trial_host,
 )
+from raidtui.host.mounts import mount_of
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.host.readers.opening import open_root
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.states import UNDER_WAY, JobState
 from raidtui.jobs.store import Job
@@ -37,7 +41,29 @@ from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Survey
 from raidtui.view.units import binary_size
 
+_IN_MEMORY = frozenset({"tmpfs", "ramfs"})
 _WRONG = frozenset({JobState.FAILED, JobState.STUCK})
+
+
+def saving_room(folder: str = "") -> SavingRoom:
+    """Return the folder for the ends of members that are saved, and its room.
+
+    Args:
+        folder: an absolute path that was named; "" for the usual one.
+    """
+    wanted = folder or FOLDER
+    if folder and free_bytes(folder) is None:
+        return SavingRoom(folder=folder, free_bytes=0, why_not=f"there is no folder {folder}")
+    place = wanted
+    while (room := free_bytes(place)) is None and place != "/":
+        place = place.rpartition("/")[0] or "/"
+    return SavingRoom(folder=wanted, free_bytes=room or 0, in_memory=_kind_of(place) in _IN_MEMORY)
+
+
+def _kind_of(folder: str) -> str:
+    """Return the type of the file system that a folder is on."""
+    mount = mount_of(open_root("/"), os.path.realpath(folder))
+    return mount.kind if mount is not None else ""
 
 
 class TrialWish(Struct, frozen=True, kw_only=True):

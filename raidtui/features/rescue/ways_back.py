@@ -10,13 +10,19 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from raidtui.features.rescue.back_refusals import bitmap_refusal, blocked, journal_refusal, whole_members
-from raidtui.features.rescue.container_back import container_ways
-from raidtui.features.rescue.gap_words import behind_words
-from raidtui.features.rescue.groups import MemberGroup, is_too_small
-from raidtui.features.rescue.half_back import halves_refusal, look_at_halves, take_halves
+from raidtui.features.rescue.groups import MemberGroup, behind_words, is_too_small
 from raidtui.features.rescue.records import STARTS, Cause, CauseCode, WayBack, WayCode
-from raidtui.features.rescue.reshape_back import reshape_ways
+from raidtui.features.rescue.special_ways import (
+    bitmap_refusal,
+    blocked,
+    container_ways,
+    halves_refusal,
+    journal_refusal,
+    look_at_halves,
+    reshape_ways,
+    take_halves,
+    whole_members,
+)
 from raidtui.model.geometry import slots_words
 from raidtui.model.reshape_place import is_cut
 from raidtui.model.start_obstacle import lacks_raid0_layout

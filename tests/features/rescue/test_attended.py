@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from raidtui.features.rescue.trial.attended import AnswerWatch, GivenUpError, attend
+from raidtui.features.rescue.trial.kernel_waits import AnswerWatch, GivenUpError, attend
 from raidtui.host.block import BLOCK
 from raidtui.host.readers.memory_reader import MemoryReader
 

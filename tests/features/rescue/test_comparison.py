@@ -11,17 +11,17 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.features.rescue.mismatch.compared_array import ComparedArray, ComparedMember
-from raidtui.features.rescue.mismatch.comparison import ReadingLimits, why_changed
 from raidtui.features.rescue.mismatch.comparison_job import (
     ComparisonWorker,
+    ReadingLimits,
     begin_comparison,
     comparison_record,
     found_by,
     last_comparison,
     progress_by,
+    why_changed,
 )
-from raidtui.features.rescue.mismatch.member_windows import DirectMember, MemberWindows
-from raidtui.features.rescue.mismatch.reading_pace import OthersAtWork, Pace
+from raidtui.features.rescue.mismatch.member_windows import DirectMember, MemberWindows, OthersAtWork, Pace
 from raidtui.features.rescue.search.striping import StripeShape
 from raidtui.host.block import BLOCK
 from raidtui.host.readers.memory_reader import MemoryReader

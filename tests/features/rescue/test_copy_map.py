@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidtui.features.rescue.copying.copy_map import CopyProgress, read_map
+from raidtui.features.rescue.copies import CopyProgress, read_map
 
 MAP = """\
 # Mapfile. Created by GNU ddrescue version 1.27

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from raidtui.features.rescue.copying.copy_plan import CopyRequest, ImageFile, plan_copy
+from raidtui.features.rescue.copy_plan import CopyRequest, ImageFile, plan_copy
 from raidtui.model.disk import Use
 from raidtui.model.plan import Harm, Plan, Refusal
 from raidtui.model.survey import Superblock

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidtui.features.rescue.geometry_words import read_geometry
+from raidtui.features.rescue.cli_try import read_geometry
 from raidtui.features.rescue.search.results import RescueGeometry
 
 

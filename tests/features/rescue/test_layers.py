@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from raidtui.features.rescue.mismatch.ext_blocks import ext_owners
+from raidtui.features.rescue.mismatch.block_owners import ext_owners, xfs_owners
 from raidtui.features.rescue.mismatch.layers import LaidStretch, Layers
 from raidtui.features.rescue.mismatch.mismatch_records import (
     ContentKind,
@@ -14,7 +14,6 @@ from raidtui.features.rescue.mismatch.mismatch_records import (
     PartRole,
 )
 from raidtui.features.rescue.mismatch.what_lies_there import with_contents
-from raidtui.features.rescue.mismatch.xfs_blocks import xfs_owners
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import ToolOutput, output_path
 

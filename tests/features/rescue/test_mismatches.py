@@ -6,17 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.features.rescue.mismatch.compared_array import ComparedArray, ComparedMember
+from raidtui.features.rescue.mismatch.compared_array import (
+    ComparedArray,
+    ComparedMember,
+    logged_spans,
+    parse_logged,
+)
 from raidtui.features.rescue.mismatch.find_mismatches import MOST_STRETCHES, MismatchWatch, find_mismatches
-from raidtui.features.rescue.mismatch.logged import logged_spans, parse_logged
+from raidtui.features.rescue.mismatch.member_windows import Pace
 from raidtui.features.rescue.mismatch.mismatch_records import (
     Mismatch,
     MismatchResult,
     MismatchVerdict,
     PartRole,
+    summary_text,
 )
-from raidtui.features.rescue.mismatch.mismatch_words import summary_text
-from raidtui.features.rescue.mismatch.reading_pace import Pace
 from raidtui.features.rescue.search.striping import RAID5_LAYOUTS, StripeShape, far_stride
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import output_path

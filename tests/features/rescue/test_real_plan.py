@@ -11,8 +11,14 @@ from raidtui.features.rescue.mdadm_words import DIRTY, Assembly, Recreation
 from raidtui.features.rescue.real_plan import plan_real
 from raidtui.features.rescue.saved_ends import SavingRoom
 from raidtui.features.rescue.search.results import CandidateEvidence, CheckResult, Proof, RescueGeometry
-from raidtui.features.rescue.trial.trial_record import TrialLooks, TrialOutcome, TrialRecord
-from raidtui.features.rescue.trial.trial_request import TrialMethod, TrialNames, TrialRequest
+from raidtui.features.rescue.trial.trial_record import (
+    TrialLooks,
+    TrialMethod,
+    TrialNames,
+    TrialOutcome,
+    TrialRecord,
+    TrialRequest,
+)
 from raidtui.model.plan import FactKind, Harm, Plan, Refusal
 from raidtui.model.survey import Superblock, Survey
 from raidtui.plans.shell_script import plan_sentences

@@ -6,8 +6,14 @@ import re
 
 from raidtui.features.rescue.cli_diagnose import report_dict
 from raidtui.features.rescue.mismatch.mismatch_records import ContentKind, MismatchVerdict
-from raidtui.features.rescue.records import CauseCode, Presence, RescueArray, RescueMember, WayCode
-from raidtui.features.rescue.rescue_verdict import VerdictCode
+from raidtui.features.rescue.records import (
+    CauseCode,
+    Presence,
+    RescueArray,
+    RescueMember,
+    VerdictCode,
+    WayCode,
+)
 from raidtui.features.rescue.session import RescueReport
 from tests.places import HOUSE
 

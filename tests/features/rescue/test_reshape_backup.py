@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from raidtui.features.rescue.mdadm_words import Assembly
+from raidtui.features.rescue.mdadm_words import Assembly, backup_of, is_needed, new_backup
 from raidtui.features.rescue.records import Presence, RescueArray, RescueMember, WayBack, WayCode
-from raidtui.features.rescue.reshape_backup import backup_of, is_needed, new_backup
 from raidtui.features.rescue.screen.guide_rows import guide_rows
 from raidtui.features.rescue.session import planned_backups
 from raidtui.host.backup_files import ReshapeBackup, find_backups, read_backup

@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from raidtui.features.rescue.trial.reshape_hold import hold_reshape, pass_cut_stripe
+from raidtui.features.rescue.trial.kernel_waits import hold_reshape, pass_cut_stripe
 from raidtui.host.readers.simulated_reader import SimulatedReader
 from raidtui.jobs.write_apart import may_wait
 

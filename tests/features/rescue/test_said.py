@@ -11,11 +11,18 @@ from msgspec.structs import replace
 
 from raidtui.app.cli import run
 from raidtui.app.commands.capture import write_capture
-from raidtui.features.rescue.cli_diagnose import report_dict, status_of
+from raidtui.features.rescue.cli_diagnose import array_lines, report_dict, status_of
 from raidtui.features.rescue.diagnosis import diagnose
-from raidtui.features.rescue.records import CauseCode, MediumState, Need, RescueArray, RescueFacts, WayCode
-from raidtui.features.rescue.rescue_lines import array_lines
-from raidtui.features.rescue.rescue_verdict import VerdictCode, verdict_of
+from raidtui.features.rescue.records import (
+    CauseCode,
+    MediumState,
+    Need,
+    RescueArray,
+    RescueFacts,
+    VerdictCode,
+    WayCode,
+    verdict_of,
+)
 from raidtui.features.rescue.session import RescueReport, impatience, read_facts, read_rescue
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.readers.memory_reader import MemoryReader

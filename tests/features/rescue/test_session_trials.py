@@ -12,12 +12,14 @@ from raidtui.features.rescue.search.results import CheckResult, Proof
 from raidtui.features.rescue.session_trials import KnownTrial, last_trial, open_trial
 from raidtui.features.rescue.trial.trial_record import (
     TrialLooks,
+    TrialMethod,
+    TrialNames,
     TrialOutcome,
     TrialRecord,
+    TrialRequest,
     keep_outcome,
     make_trial,
 )
-from raidtui.features.rescue.trial.trial_request import TrialMethod, TrialNames, TrialRequest
 from raidtui.jobs.store import Job
 from raidtui.model.plan import Plan, Step
 

@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.features.rescue.container_back import container_of
 from raidtui.features.rescue.mdadm_words import DIRTY, Assembly, Recreation, mdadm_words, starts_dirty
 from raidtui.features.rescue.search.results import RescueGeometry
-from raidtui.features.rescue.trial.maps_table import MapsRefusal, array_table, data_sectors
-from raidtui.features.rescue.trial.trial_members import least_method
+from raidtui.features.rescue.special_ways import container_of
+from raidtui.features.rescue.trial.trial_members import MapsRefusal, array_table, data_sectors, least_method
 from raidtui.features.rescue.trial.trial_plan import TrialPlan, plan_trial
-from raidtui.features.rescue.trial.trial_request import TrialHost, TrialMethod, TrialRequest
+from raidtui.features.rescue.trial.trial_record import TrialHost, TrialMethod, TrialRequest
 from raidtui.model.disk import Use
 from raidtui.model.plan import FactKind, Harm, Refusal, Step
 from raidtui.model.survey import ContainerVolume, PendingReshape, Superblock, Survey

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from raidtui.features.rescue.mdadm_words import Assembly
 from raidtui.features.rescue.trial.trial_plan import TrialPlan, plan_trial
-from raidtui.features.rescue.trial.trial_request import TrialMethod, TrialNames
+from raidtui.features.rescue.trial.trial_record import TrialMethod, TrialNames
 from raidtui.features.rescue.trial.trial_sweep import taken_by_others
 from raidtui.host.facts import why_not
 from raidtui.host.readers.memory_reader import MemoryReader

@@ -9,7 +9,7 @@ import pytest
 from raidtui.features.rescue.search.results import CheckResult
 from raidtui.features.rescue.trial import trial_checks
 from raidtui.features.rescue.trial.trial_checks import Checker, read_store_use
-from raidtui.features.rescue.trial.trial_request import TrialNames
+from raidtui.features.rescue.trial.trial_record import TrialNames
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import output_path
 from raidtui.jobs.patient_tool import PatientEnd

@@ -1,26 +1,36 @@
-"""A comparison as a job: it may take hours, outlives the terminal, and leaves other jobs their turn."""
+"""A comparison of an array's members as a whole, and as a job: at what pace, how far it is, what was found.
+
+It may take hours, outlives the terminal, and leaves other jobs their turn.
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
-from raidtui.features.rescue.mismatch.compared_array import ComparedArray
-from raidtui.features.rescue.mismatch.comparison import ReadingLimits, compare
-from raidtui.features.rescue.mismatch.mismatch_records import MismatchResult
-from raidtui.features.rescue.mismatch.mismatch_words import summary_text
+from raidtui.features.rescue.mismatch.compared_array import ComparedArray, Span, compared_array
+from raidtui.features.rescue.mismatch.find_mismatches import MismatchWatch, find_mismatches
+from raidtui.features.rescue.mismatch.member_windows import OthersAtWork, Pace
+from raidtui.features.rescue.mismatch.mismatch_records import MismatchResult, summary_text
+from raidtui.features.rescue.mismatch.what_lies_there import with_contents
+from raidtui.host.block import BLOCK
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.job_kinds import COMPARISON_FILE
 from raidtui.jobs.lock import JobError
-from raidtui.jobs.spawn import begin_with
+from raidtui.jobs.spawn import begin_with, cancel
 from raidtui.jobs.states import UNDER_WAY, JobState
 from raidtui.jobs.store import Job, all_jobs
 from raidtui.jobs.worker import Worker
 from raidtui.model.array import Array
-from raidtui.model.plan import Plan
+from raidtui.model.plan import Plan, Refusal, RefusalCode
+from raidtui.watch.reading_thread import ReadingEndedError, ReadingThread
 
+_STILL = frozenset({"idle", "check", "frozen"})
+_APART = frozenset({"faulty", "replacement", "journal"})
 _FOUND_FILE = "mismatches.json"
 _COMPARED = "compared"
 _STEP = 1000
@@ -28,6 +38,81 @@ _STEP = 1000
 _LEAST_S = 1.0
 _KNOWN_S = 10.0
 """Before that, a speed says little."""
+_PACE_S = 0.3
+_BEGIN_S = 20.0
+
+
+class ReadingLimits(Struct, frozen=True, kw_only=True):
+    """How fast members are read, KiB/s of each; None for no limit.
+
+    Args:
+        max_kib_s: at most.
+        min_kib_s: at least, however much others use the disks.
+    """
+
+    max_kib_s: int | None = None
+    min_kib_s: int | None = None
+
+
+def limits_of(array: Array) -> ReadingLimits:
+    """Return the limits of a check of an array, as they are in force."""
+    limit = array.speed_limit
+    if limit is None:
+        return ReadingLimits()
+    return ReadingLimits(max_kib_s=limit.ceiling_kib_s, min_kib_s=limit.min_kib_s)
+
+
+def compare(
+    root: HostReader,
+    array: ComparedArray,
+    spans: Sequence[Span] | None,
+    limits: ReadingLimits,
+    *,
+    progress: Callable[[int, int], None] | None,
+    ended: Callable[[], bool],
+    pause: Callable[[float], None],
+) -> MismatchResult:
+    """Compare an array's members, and look up what lies where they do not match. Nothing is written.
+
+    Args:
+        root: the host.
+        array: what is compared.
+        spans: parts of its walk; None for all.
+        limits: how fast members are read.
+        progress: called with the bytes of the array that are done, and all of them.
+        ended: whether to end.
+        pause: waits for so many seconds.
+
+    Raises:
+        OSError: a member cannot be opened.
+    """
+    watch = MismatchWatch(progress, ended, pause, lambda: why_changed(root, array))
+    others = OthersAtWork(root, array.name, [member.device for member in array.members])
+    pace = Pace(max_kib_s=limits.max_kib_s, min_kib_s=limits.min_kib_s, others=others)
+    found = find_mismatches(array, spans, watch, pace=pace)
+    return replace(found, stretches=with_contents(root, array.name, found.stretches, ended))
+
+
+def why_changed(root: HostReader, array: ComparedArray) -> str:
+    """Return why members may not match although nothing is wrong, a clause; "" where all is as it was.
+
+    A member that was failed or replaced, or that md writes to, would differ everywhere.
+    """
+    folder = f"{BLOCK}/{array.name}/md"
+    action = (root.text(f"{folder}/sync_action") or "").strip()
+    if not action:
+        return f"{array.name} was stopped"
+    if action not in _STILL:
+        return f"a {action} of {array.name} has begun"
+    now = {}
+    for name in root.names(folder):
+        states = set((root.text(f"{folder}/{name}/state") or "").strip().split(","))
+        if name.startswith("dev-") and "in_sync" in states and not states & _APART:
+            slot = (root.text(f"{folder}/{name}/slot") or "").strip()
+            now[name.removeprefix("dev-").replace("!", "/")] = slot
+    if now != {member.device: str(member.slot) for member in array.members}:
+        return f"the members of {array.name} have changed"
+    return ""
 
 
 class ComparisonRecord(Struct, frozen=True, kw_only=True):
@@ -155,3 +240,74 @@ class ComparisonWorker(Worker):
         if done >= total or (share != last and now_s - noted_s >= _LEAST_S):
             self._noted = (share, now_s)
             self._job.note(event=_COMPARED, done=done, total=total)
+
+
+def comparison_of(root: HostReader, array: Array) -> ComparedArray | Refusal:
+    """Return what can be compared of an array, or why nothing can, here and now."""
+    if not root.live:
+        return Refusal(code=RefusalCode.NOT_HERE, why="a simulated or captured host has no content of disks")
+    return compared_array(array)
+
+
+class MismatchRun(ReadingThread[MismatchResult]):
+    """Follows the job that compares a whole array; who looks away does not end it.
+
+    Args:
+        job: it.
+    """
+
+    def __init__(self, job: Job) -> None:
+        super().__init__("raidtui-mismatches")
+        record = comparison_record(job)
+        self.title = record.title
+        self.members = tuple(member.device for member in record.array.members)
+        self.made_s = job.line.made_s
+        """When it was begun, epoch seconds; 0 where that is not known."""
+        self.done: ComparisonProgress | None = None
+        self._job = job
+
+    @property
+    def progress(self) -> object:
+        """How much was compared."""
+        return self.done
+
+    def end(self) -> str:
+        """Ask the job to end; return why it cannot be, or ""."""
+        try:
+            cancel(self._job)
+        except JobError as error:
+            return str(error)
+        return ""
+
+    def read(self) -> MismatchResult:
+        """Follow it to its end."""
+        waited = 0.0
+        while True:
+            state = self._job.state
+            self.done = progress_by(self._job)
+            if state not in UNDER_WAY and (state is not JobState.MADE or waited > _BEGIN_S):
+                break
+            if self.ends.wait(_PACE_S):
+                raise ReadingEndedError
+            waited += _PACE_S
+        found = found_by(self._job)
+        if found is None:
+            entries = reversed(self._job.entries())
+            why = next((str(each["reason"]) for each in entries if each.get("reason")), state.sentence)
+            raise ReadingEndedError(f"{why} (job {self._job.id})")
+        return found
+
+
+def known_comparison(array: Array) -> MismatchRun | None:
+    """Return the comparison of an array that runs, else the last one that came to its end; None for none."""
+    job = last_comparison(array)
+    return MismatchRun(job) if job is not None else None
+
+
+def new_comparison(root: HostReader, array: Array, compared: ComparedArray) -> MismatchRun:
+    """Begin a comparison of a whole array.
+
+    Raises:
+        JobError: it cannot be kept, or its worker cannot be started.
+    """
+    return MismatchRun(begin_comparison(root, array, compared, limits_of(array)))

@@ -16,7 +16,7 @@ from raidtui.features.rescue.mismatch.comparing import (
     joined_faults,
     parity_faults,
 )
-from raidtui.features.rescue.mismatch.member_windows import DirectMember, MemberWindows, Place
+from raidtui.features.rescue.mismatch.member_windows import DirectMember, MemberWindows, Pace, Place
 from raidtui.features.rescue.mismatch.mismatch_records import (
     Mismatch,
     MismatchPart,
@@ -25,7 +25,6 @@ from raidtui.features.rescue.mismatch.mismatch_records import (
     PartRole,
     Uncompared,
 )
-from raidtui.features.rescue.mismatch.reading_pace import Pace
 from raidtui.view.units import SECTOR_BYTES
 
 MOST_STRETCHES = 1000

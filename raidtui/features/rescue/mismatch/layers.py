@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.features.rescue.mismatch.mismatch_records import ContentKind
-from raidtui.features.rescue.trial.parts import Part, lvm_parts
+from raidtui.features.rescue.trial.container_parts import Part, lvm_parts
 from raidtui.host.block import BLOCK
 from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.host.udev import read_udev_entry

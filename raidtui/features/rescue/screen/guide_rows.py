@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.features.rescue.container_back import container_of
 from raidtui.features.rescue.mdadm_words import Assembly, starts_dirty, updated
 from raidtui.features.rescue.records import RescueArray, WayBack, WayCode
+from raidtui.features.rescue.special_ways import container_of
 from raidtui.features.rescue.trial.trial_members import needs_overlays
-from raidtui.features.rescue.trial.trial_request import TrialMethod
+from raidtui.features.rescue.trial.trial_record import TrialMethod
 from raidtui.model.plan import Plan, Refusal, RefusalCode
 from raidtui.model.survey import Superblock, Survey
 from raidtui.plans.assemble import start_methods, stopped_arrays

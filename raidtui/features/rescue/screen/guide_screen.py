@@ -7,8 +7,7 @@ from typing import ClassVar
 from msgspec.structs import replace
 from textual.binding import Binding, BindingType
 
-from raidtui.features.rescue.records import CauseCode, RescueArray
-from raidtui.features.rescue.rescue_verdict import verdict_of
+from raidtui.features.rescue.records import CauseCode, RescueArray, verdict_of
 from raidtui.features.rescue.screen.guide_lines import (
     cause_lines,
     facts_of,

@@ -1,42 +1,219 @@
-"""From an array that does not start to a plan: the guide."""
+"""From an array that does not start to a plan: the guide, with its diagnosis while it is made, and copies."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from functools import partial
 
 from msgspec.structs import replace
 
+from raidtui.features.rescue import copies
+from raidtui.features.rescue.copy_plan import plan_copy
+from raidtui.features.rescue.diagnosis import diagnose
 from raidtui.features.rescue.mdadm_words import Recreation
-from raidtui.features.rescue.records import RescueArray, WayCode
-from raidtui.features.rescue.screen.copy_flow import CopyFlow
-from raidtui.features.rescue.screen.diagnosing import LOOSE, Diagnosing
+from raidtui.features.rescue.records import RescueArray, RescueFacts, WayCode
+from raidtui.features.rescue.screen.following_pages import SearchScreen
 from raidtui.features.rescue.screen.guide_lines import title_of
-from raidtui.features.rescue.screen.guide_pages import here_only, left_words, trial_words, without_root
 from raidtui.features.rescue.screen.guide_rows import GuideRow, guide_rows
 from raidtui.features.rescue.screen.guide_screen import AGAIN, LAST, TITLE, GuideScreen
-from raidtui.features.rescue.screen.proof_screen import PLAN, TRY_AGAIN
-from raidtui.features.rescue.screen.search_screen import SearchScreen
 from raidtui.features.rescue.screen.trial_flow import Fresh, TrialFlow
+from raidtui.features.rescue.screen.trial_pages import PLAN, TRY_AGAIN
 from raidtui.features.rescue.search.results import CandidateEvidence
+from raidtui.features.rescue.session import look_closer
 from raidtui.features.rescue.session_search import SearchRun
 from raidtui.features.rescue.session_trials import KnownTrial, TrialWish, last_trial, open_trial
-from raidtui.features.rescue.trial.trial_request import TrialMethod
-from raidtui.frame.choose import Choice, Option
+from raidtui.features.rescue.trial.trial_record import TrialMethod
+from raidtui.frame.choose import Ask, Choice, Option
 from raidtui.frame.pages import WhyScreen
+from raidtui.frame.plan_flow import Judge, Offered, PlanFlow, offered_devices
 from raidtui.frame.surveying import Surveying, surveying
-from raidtui.host.readers.host_reader import READONLY
+from raidtui.host.readers.host_reader import READONLY, HostReader
 from raidtui.host.reading import ReadingProgress
+from raidtui.jobs.lock import JobError
+from raidtui.model.plan import Plan, Refusal
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
-from raidtui.view.text import fit
-from raidtui.view.units import counted
+from raidtui.view.text import fit, visible
+from raidtui.view.units import counted, joined
 from raidtui.watch import storage
+from raidtui.watch.session import Session
 
+LOOSE = "-"
+"""Stands for the devices without a superblock."""
+_CLOSER = "looking at the devices and their SMART …"
+_FILE = "/"
+"""Stands for an image file: no device is called so."""
+_NO_DEVICE = ""
 _WHICH = "Start or rescue which array?"
 _TRIAL = "trial"
 """Stands for the trial that runs, or of which something is left."""
 _NOTHING_MORE = ""
 _NONE_AT_REST = "no device has a superblock of an array that is not running"
+
+
+class Diagnosing:
+    """One diagnosis of the host, for one flow.
+
+    Args:
+        session: of the host.
+        found: the reading of its devices.
+    """
+
+    def __init__(self, session: Session, found: Surveying) -> None:
+        self._session = session
+        self._found = found
+        self._facts: RescueFacts | None = None
+        self._closer: asyncio.Future[None] | None = None
+
+    def close(self) -> None:
+        """End it; what is being read is no longer waited for."""
+        if self._closer is not None:
+            self._closer.cancel()
+
+    def words(self, progress: ReadingProgress) -> str:
+        """Return what is still being read, and look closer once all superblocks have been read."""
+        if not progress.enough:
+            return progress.words or "reading …"
+        if self._closer is None:
+            self._closer = asyncio.ensure_future(self._look_closer())
+        return "" if self._facts is not None else _CLOSER
+
+    async def _look_closer(self) -> None:
+        survey, root = self._found.survey(), self._session.root
+        apart = root.thread_safe_copy()
+        run = self._session.loop.on_host_thread if apart is None else self._session.loop.on_disk_thread
+        self._facts = await run(lambda: look_closer(apart or root, survey, self._found.snapshot))
+        self._found.draw_again()
+
+    def facts(self, survey: Survey) -> RescueFacts:
+        """Return what is known; of the devices themselves, what was seen when they were looked at."""
+        if self._facts is None:
+            return RescueFacts(survey=survey)
+        return replace(
+            self._facts, survey=replace(survey, silent={**self._facts.survey.silent, **survey.silent})
+        )
+
+    def arrays(self, survey: Survey) -> tuple[RescueArray, ...]:
+        """Return the arrays, and the devices without a superblock."""
+        return diagnose(self.facts(survey))
+
+    def array(self, survey: Survey, uuid: str) -> RescueArray | None:
+        """Return an array by its UUID; ``LOOSE`` for the devices without a superblock."""
+        return next((each for each in self.arrays(survey) if (each.uuid or LOOSE) == uuid), None)
+
+
+def here_only(root: HostReader) -> str:
+    """Return why no way back can be gone on a host, a sentence; "" where they can."""
+    if root.source == "demo":
+        return "This is the demo host, which is simulated: nothing can be tried on it."
+    return "" if root.writable else "This is a capture: it is done on the host itself."
+
+
+def trial_words(trial: KnownTrial) -> str:
+    """Return what a trial is called among the arrays."""
+    what = (
+        "a trial that runs"
+        if trial.runs
+        else "a trial that is held"
+        if trial.held
+        else "what is left of a trial"
+    )
+    return f"{what}: {trial.record.request.label}"
+
+
+def left_words(last: KnownTrial | None) -> str:
+    """Return what is said where the guide was left: a trial that is there stays."""
+    if last is None or not (last.runs or last.left):
+        return "nothing was changed"
+    return (
+        "the trial continues; a shows it"
+        if last.runs
+        else "the trial is there until it is taken down; a shows it"
+    )
+
+
+def without_root(snapshot: Snapshot) -> list[str]:
+    """Return what can be said without reading superblocks, a paragraph each."""
+    here = "Superblocks can be read by root alone: sudo raidtui."
+    if snapshot.host.readonly:
+        here = (
+            "A console that only looks (--readonly) reads no superblocks; raidtui rescue reads them,"
+            " and writes nothing."
+        )
+    page = [here, "Without them nothing can be said of what happened, and no way back can be tried.", ""]
+    for absent in snapshot.absent:
+        names = joined([member.name for member in absent.members if member.present])
+        words = f"{absent.title}: {absent.count_short}" + (f" ({names})" if names else "")
+        page.append(visible(words))
+    if not snapshot.absent:
+        page.append("udev knows of no array that does not run.")
+    if not snapshot.host.readonly:
+        page += ["", "raidtui rescue reads them, too, and writes nothing; it needs root as well."]
+    return page
+
+
+class CopyFlow(PlanFlow):
+    """From a disk that fails to its copy."""
+
+    async def copy(self, found: Surveying, names: tuple[str, ...]) -> bool:
+        """Ask for the target, review, and start the copy; return False where it was left.
+
+        Args:
+            found: the reading of the host.
+            names: kernel names of the disks that fail.
+        """
+        source: str | None = names[0]
+        if len(names) > 1:
+            options = tuple(Option(key=name, words=name) for name in names)
+            source = await self._shell.ask(Choice("Copy which disk first?", options))
+        if not source:
+            return False
+        target = await self.row(found, f"Copy {source} to what?", self._targets(source))
+        if target is None:
+            return False
+        path = ""
+        if target == _FILE:
+            hint = "The image file, with its whole path. Its folder has to have room for all of the disk."
+            path = await self._shell.ask(Ask(f"Copy {source} to which file?", hint, most=200)) or ""
+            if not path.startswith("/"):
+                self._shell.say("nothing was changed: a file is given by its whole path", "plain")
+                return False
+        named = (source,) if path else (source, target)
+        survey = await found.fresh(f"Copy {source}", named)
+        if survey is None:
+            return False
+        made = self._plan(survey, source, _NO_DEVICE if path else target, path)
+        if isinstance(made, Refusal):
+            self._shell.say(made.sentence)
+            return True
+        return await self.offer(made, survey.devices)
+
+    def _plan(self, survey: Survey, source: str, target: str, path: str = "") -> Plan | Refusal:
+        return plan_copy(survey, copies.copy_request(self._shell.session.root, source, target, path))
+
+    def _targets(self, source: str) -> Judge:
+        """Return what makes the rows: an image file, then the devices."""
+
+        def rows(survey: Survey) -> list[Offered]:
+            judge: Callable[[str, tuple[str, ...]], Plan | Refusal] = lambda name, _: self._plan(  # noqa: E731
+                survey, source, name
+            )
+            file = Option(key=_FILE, words="an image file", note="Room for all of the disk is needed.")
+            return [Offered(option=file, made=None), *offered_devices(survey, judge)]
+
+        return rows
+
+    async def carry_out(self, plan: Plan) -> None:
+        """Start a copy that was confirmed, and follow it."""
+        shell, session = self._shell, self._shell.session
+        try:
+            with shell.writing():
+                job_id = await session.loop.on_disk_thread(lambda: copies.start_copy(session.root, plan))
+        except JobError as error:
+            shell.say(str(error), "bad")
+            return
+        await self.follow(job_id, plan.title)
 
 
 class RescueFlow(TrialFlow):

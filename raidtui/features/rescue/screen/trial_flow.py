@@ -9,8 +9,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from raidtui.features.rescue import session_trials as trials
-from raidtui.features.rescue.screen.proof_screen import PLAN, SAVE_TO, TAKE_DOWN, TRY_AGAIN, ProofScreen
-from raidtui.features.rescue.screen.trial_screen import TrialScreen
+from raidtui.features.rescue.screen.trial_pages import (
+    PLAN,
+    SAVE_TO,
+    TAKE_DOWN,
+    TRY_AGAIN,
+    ProofScreen,
+    TrialScreen,
+)
 from raidtui.features.rescue.session_trials import KnownTrial, TrialWish
 from raidtui.frame.choose import Ask
 from raidtui.frame.plan_flow import GOING, PlanFlow

@@ -8,12 +8,22 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from raidtui.features.rescue.search.results import CheckResult, Proof
-from raidtui.features.rescue.trial.headers import HeaderCheck, check_headers
-from raidtui.features.rescue.trial.parts import Part, lvm_parts, table_parts
-from raidtui.features.rescue.trial.trial_key import TrialKey, open_volume
-from raidtui.features.rescue.trial.trial_record import TrialFinding
-from raidtui.features.rescue.trial.trial_replay import Replay, log_is_dirty, needs_replay, replayed
-from raidtui.features.rescue.trial.trial_request import TrialNames
+from raidtui.features.rescue.trial.container_parts import (
+    HeaderCheck,
+    Part,
+    check_headers,
+    lvm_parts,
+    table_parts,
+)
+from raidtui.features.rescue.trial.trial_opening import (
+    Replay,
+    TrialKey,
+    log_is_dirty,
+    needs_replay,
+    open_volume,
+    replayed,
+)
+from raidtui.features.rescue.trial.trial_record import TrialFinding, TrialNames
 from raidtui.host.block import BLOCK
 from raidtui.host.maps import read_maps
 from raidtui.host.readers.host_reader import HostReader

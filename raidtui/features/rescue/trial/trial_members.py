@@ -1,16 +1,39 @@
-"""The members of a trial: whether they can be had, and how little is enough to try them. Pure."""
+"""The members of a trial: whether they can be had, how they are tried, and what is made of them. Pure.
+
+An array without superblocks is a table of the device mapper (Linux, Documentation/admin-guide/device-mapper/
+dm-raid.rst; its RAID 6 layouts are not those of md). A container of external metadata (DDF, Intel) is
+assembled, then its volumes start. Measured (mdadm 4.2, Linux 6.1): on devices that are set read-only, md
+starts volumes read-only, and mdmon, which keeps the metadata, is refused every write. On overlays, mdmon
+writes to these alone; Intel's metadata know disks by their serial numbers, which overlays do not have.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from raidtui.features.rescue.mdadm_words import EXTERNAL, Recreation
-from raidtui.features.rescue.trial.trial_request import MOST_VOLUMES, TrialMethod, TrialRequest
+from msgspec import Struct
+from msgspec.structs import replace
+
+from raidtui.features.rescue.mdadm_words import EXTERNAL, Assembly, Recreation, volume_words
+from raidtui.features.rescue.search.results import RescueGeometry
+from raidtui.features.rescue.trial.trial_record import MOST_VOLUMES, TrialMethod, TrialNames, TrialRequest
 from raidtui.model.array import Array
-from raidtui.model.plan import Refusal, RefusalCode
+from raidtui.model.geometry import MISSING
+from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
 from raidtui.model.reshape_place import is_cut
 from raidtui.model.survey import Device, Superblock, Survey
 from raidtui.plans.target import needs_root
+from raidtui.view.units import SECTOR_BYTES
+
+_PARITY = {
+    "left-symmetric": "raid5_ls",
+    "left-asymmetric": "raid5_la",
+    "right-symmetric": "raid5_rs",
+    "right-asymmetric": "raid5_ra",
+    "parity-last": "raid5_n",
+    "parity-first": "raid5_0",
+}
+_START_S = 300.0
 
 
 def members_of(survey: Survey, request: TrialRequest) -> tuple[Device, ...] | Refusal:
@@ -137,3 +160,121 @@ def _refuse_running(survey: Survey, name: str) -> Refusal | None:
                 remedy=f"stop it first: raidtui plan stop {array.name}",
             )
     return None
+
+
+class MapsRefusal(Struct, frozen=True, kw_only=True):
+    """Why the device mapper cannot make an array."""
+
+    why: str
+
+
+def data_sectors(geometry: RescueGeometry, sizes: Mapping[str, int]) -> int:
+    """Return how many sectors of each member hold data: whole chunks.
+
+    Args:
+        geometry: the array.
+        sizes: the sectors of each device.
+    """
+    room = min(sizes[name] for name in geometry.present) - geometry.data_offset_sectors
+    found = min(geometry.size_sectors or room, room)
+    chunk = max(1, geometry.chunk_bytes // SECTOR_BYTES)
+    return max(0, found - found % chunk)
+
+
+def array_table(geometry: RescueGeometry, sectors: int, maps: Mapping[str, str]) -> str | MapsRefusal:
+    """Return the table of the array, or why there is none.
+
+    Args:
+        geometry: the array.
+        sectors: how many sectors of each member hold data.
+        maps: by member, the path of the map of its data.
+    """
+    level, slots = geometry.level, len(geometry.order)
+    chunk = geometry.chunk_bytes // SECTOR_BYTES
+    lost = slots - len(geometry.present)
+    if sectors <= 0 or (level != 1 and chunk <= 0):
+        return MapsRefusal(why="nothing is left of the members for data")
+    if level == 1:
+        return f"0 {sectors} linear {maps[geometry.present[0]]} 0"
+    if level == 0:
+        if lost:
+            return MapsRefusal(why="RAID 0 without a member holds no whole file system")
+        parts = " ".join(f"{maps[name]} 0" for name in geometry.order)
+        return f"0 {sectors * slots} striped {slots} {chunk} {parts}"
+    pairs = " ".join("- -" if name == MISSING else f"- {maps[name]}" for name in geometry.order)
+    if level in {4, 5}:
+        # dm's raid4 has its parity first, md's last.
+        kind = _PARITY.get("parity-last" if level == 4 else geometry.layout)
+        if kind is None:
+            return MapsRefusal(why=f"the device mapper has no layout {geometry.layout}")
+        if lost > 1:
+            return MapsRefusal(why=f"RAID {level} misses {lost} members")
+        return f"0 {sectors * (slots - 1)} raid {kind} 2 {chunk} nosync {slots} {pairs}"
+    if level == 10:
+        return _near(geometry, sectors, maps)
+    return MapsRefusal(why=f"the device mapper has no RAID {level} as md has it")
+
+
+def _near(geometry: RescueGeometry, sectors: int, maps: Mapping[str, str]) -> str | MapsRefusal:
+    """A stripe over one copy of each: dm-raid knows no layout of RAID 10 without superblocks of its own."""
+    word, slots = geometry.layout, len(geometry.order)
+    copies = int(word[1:]) if word[:1] == "n" and word[1:].isdigit() and int(word[1:]) > 0 else 0
+    if not copies or slots % copies:
+        return MapsRefusal(why=f"the device mapper cannot stripe over the layout {word} of {slots} members")
+    sets = [geometry.order[first : first + copies] for first in range(0, slots, copies)]
+    there = [next((name for name in each if name != MISSING), "") for each in sets]
+    if not all(there):
+        return MapsRefusal(why="all copies of a part are missing")
+    parts = " ".join(f"{maps[name]} 0" for name in there)
+    chunk = geometry.chunk_bytes // SECTOR_BYTES
+    return f"0 {sectors * len(sets)} striped {len(sets)} {chunk} {parts}"
+
+
+def volumes_of(made: Assembly | Recreation) -> tuple[str, ...]:
+    """Return the names of a container's volumes, each once: a second one has its number behind it."""
+    found: list[str] = []
+    for number, name in enumerate(made.volumes if isinstance(made, Assembly) else ()):
+        found.append(name if name and name not in found else f"{name or 'volume'} {number}")
+    return tuple(found)
+
+
+def contained(made: Assembly, names: TrialNames, assembling: Step, held: str) -> tuple[Step, ...]:
+    """Return the steps that assemble a container and start its volumes.
+
+    Args:
+        made: the container.
+        names: the trial's.
+        assembling: the step that would start an array; its proof is that it runs, which a container does not.
+        held: what it stands on, as the value of a fact.
+    """
+    lines = [
+        f"ARRAY /dev/{array} container={made.uuid} member={number}\n"
+        for number, array in enumerate(names.arrays[1:])
+    ]
+    stands = tuple(fact for fact in assembling.proves if fact.kind is FactKind.STANDS_ON)
+    stops = tuple(
+        Step(
+            argv=("mdadm", "--stop", f"/dev/{array}"),
+            why="stop a volume",
+            needs=(Fact(kind=FactKind.STANDS_ON, subject=array, value=held),),
+            proves=(Fact(kind=FactKind.STANDS_OFF, subject=array, value=held),),
+        )
+        for array in names.arrays[1:]
+    )
+    return (
+        Step(
+            path=names.conf,
+            content="".join(lines),
+            why="what the volumes are called",
+            undo=(Step(argv=("rm", "-f", names.conf), why="remove it"),),
+        ),
+        replace(assembling, why="assemble the container: nothing is started yet", proves=stands),
+        Step(
+            argv=volume_words(f"/dev/{names.array}", made, names.conf),
+            why="start its volumes" + (", also without all of their disks" if made.run else ""),
+            timeout_s=_START_S,
+            needs=tuple(Fact(kind=FactKind.GONE, subject=array) for array in names.arrays[1:]),
+            may_fail=True,
+            undo=stops,
+        ),
+    )

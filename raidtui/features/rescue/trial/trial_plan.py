@@ -9,10 +9,17 @@ from msgspec.structs import replace
 
 from raidtui.features.rescue.mdadm_words import Assembly, Recreation, dirty_steps, mdadm_words
 from raidtui.features.rescue.search.reshape_progress import ReshapeForms, forms_of
-from raidtui.features.rescue.trial.maps_table import MapsRefusal, array_table, data_sectors
-from raidtui.features.rescue.trial.trial_container import contained, volumes_of
-from raidtui.features.rescue.trial.trial_members import members_of, replaying, waiting_arrays
-from raidtui.features.rescue.trial.trial_request import (
+from raidtui.features.rescue.trial.trial_members import (
+    MapsRefusal,
+    array_table,
+    contained,
+    data_sectors,
+    members_of,
+    replaying,
+    volumes_of,
+    waiting_arrays,
+)
+from raidtui.features.rescue.trial.trial_record import (
     MOVED_BYTES,
     ROOM_BYTES,
     STORE_BYTES,

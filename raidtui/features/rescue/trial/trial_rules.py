@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidtui.features.rescue.trial.trial_request import TrialNames
+from raidtui.features.rescue.trial.trial_record import TrialNames
 from raidtui.host.trial_traces import SHADOW, SHADOW_MARK, rules_mark, rules_path
 from raidtui.model.plan import Fact, FactKind, Step
 

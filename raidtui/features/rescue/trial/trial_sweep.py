@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 
-from raidtui.features.rescue.trial.trial_request import CONF, ROOMS, TrialNames
+from raidtui.features.rescue.trial.trial_record import CONF, ROOMS, TrialNames
 from raidtui.features.rescue.trial.trial_rules import ASK, REREAD
 from raidtui.host.block import BLOCK
 from raidtui.host.maps import holders, read_loops, read_maps, stands_on

@@ -16,10 +16,15 @@ from raidtui.features.rescue.search.members import SearchCancelledError, SearchW
 from raidtui.features.rescue.search.reshape_progress import Moved, find_moved
 from raidtui.features.rescue.search.results import CheckResult, Proof
 from raidtui.features.rescue.session_search import OpenMember
-from raidtui.features.rescue.trial.attended import AnswerWatch, GivenUpError, attend, in_flight
-from raidtui.features.rescue.trial.reshape_hold import hold_reshape, pass_cut_stripe
+from raidtui.features.rescue.trial.kernel_waits import (
+    AnswerWatch,
+    GivenUpError,
+    attend,
+    hold_reshape,
+    in_flight,
+    pass_cut_stripe,
+)
 from raidtui.features.rescue.trial.trial_checks import Checker, read_store_use
-from raidtui.features.rescue.trial.trial_key import TrialKey
 from raidtui.features.rescue.trial.trial_look import (
     FilesFound,
     copy_out,
@@ -28,6 +33,7 @@ from raidtui.features.rescue.trial.trial_look import (
     mount_read_only,
     read_sums,
 )
+from raidtui.features.rescue.trial.trial_opening import TrialKey
 from raidtui.features.rescue.trial.trial_record import (
     TrialOutcome,
     before_of,

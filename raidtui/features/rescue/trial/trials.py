@@ -10,23 +10,21 @@ from msgspec.structs import replace
 
 from raidtui.features.rescue.mdadm_words import Assembly, Recreation
 from raidtui.features.rescue.search.results import CandidateEvidence, CheckResult, Proof, RescueGeometry
-from raidtui.features.rescue.trial.maps_table import MapsRefusal, array_table
 from raidtui.features.rescue.trial.trial_look import refuse_target
+from raidtui.features.rescue.trial.trial_members import MapsRefusal, array_table
 from raidtui.features.rescue.trial.trial_plan import TrialPlan, plan_trial
 from raidtui.features.rescue.trial.trial_record import (
-    TrialLooks,
-    TrialOutcome,
-    TrialRecord,
-    all_trials,
-    make_trial,
-    outcome_of,
-)
-from raidtui.features.rescue.trial.trial_request import (
     MOST_VOLUMES,
     ROOMS,
     TrialHost,
+    TrialLooks,
     TrialMethod,
+    TrialOutcome,
+    TrialRecord,
     TrialRequest,
+    all_trials,
+    make_trial,
+    outcome_of,
 )
 from raidtui.features.rescue.trial.trial_sweep import remains, sweep
 from raidtui.features.rescue.trial.trial_worker import TrialWorker

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from raidtui.features.rescue.copying.copy_plan import CopyRequest, ImageFile
+from raidtui.features.rescue.copy_plan import CopyRequest, ImageFile
 from raidtui.features.rescue.records import MediumState, RescueFacts
 from raidtui.features.rescue.screen.guide_screen import GuideScreen
 from raidtui.frame.choose import Ask, Choice
@@ -49,9 +49,9 @@ def copied(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> list[Plan]:
         begun.append(plan)
         return "job-1"
 
-    monkeypatch.setattr("raidtui.features.rescue.screen.diagnosing.look_closer", closer)
-    monkeypatch.setattr("raidtui.features.rescue.session_copies.copy_request", request)
-    monkeypatch.setattr("raidtui.features.rescue.session_copies.start_copy", start)
+    monkeypatch.setattr("raidtui.features.rescue.screen.rescue_flow.look_closer", closer)
+    monkeypatch.setattr("raidtui.features.rescue.copies.copy_request", request)
+    monkeypatch.setattr("raidtui.features.rescue.copies.start_copy", start)
     return begun
 
 

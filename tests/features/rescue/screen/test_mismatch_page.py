@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from raidtui.features.rescue.mismatch.compared_array import ComparedArray
-from raidtui.features.rescue.mismatch.comparison_job import ComparisonProgress
+from raidtui.features.rescue.mismatch.comparison_job import ComparisonProgress, MismatchRun
 from raidtui.features.rescue.mismatch.mismatch_records import (
     ContentKind,
     Contents,
@@ -18,8 +18,7 @@ from raidtui.features.rescue.mismatch.mismatch_records import (
     PartRole,
     Uncompared,
 )
-from raidtui.features.rescue.screen.mismatch_screen import MismatchScreen
-from raidtui.features.rescue.session_mismatches import MismatchRun
+from raidtui.features.rescue.screen.following_pages import MismatchScreen
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
 from raidtui.model.array import Array
@@ -201,7 +200,7 @@ class Comparisons:
 def host(monkeypatch: pytest.MonkeyPatch) -> Comparisons:
     made = Comparisons()
     for name in ("known_comparison", "new_comparison"):
-        monkeypatch.setattr(f"raidtui.features.rescue.screen.mismatch_screen.{name}", getattr(made, name))
+        monkeypatch.setattr(f"raidtui.features.rescue.screen.following_pages.{name}", getattr(made, name))
     monkeypatch.setattr(Kernel, "live", True)
     return made
 

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from raidtui.features.rescue.diagnosis import diagnose
 from raidtui.features.rescue.records import Cause, CauseCode, RescueFacts
+from raidtui.features.rescue.screen.following_pages import SearchScreen
 from raidtui.features.rescue.screen.guide_screen import GuideScreen
-from raidtui.features.rescue.screen.search_screen import SearchScreen
-from raidtui.features.rescue.screen.trial_screen import TrialScreen
+from raidtui.features.rescue.screen.trial_pages import TrialScreen
 from raidtui.frame.choose import Ask
 from raidtui.frame.plan_view import JobView, PlanView
 from raidtui.jobs.states import JobState

@@ -8,10 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.features.rescue.mdadm_words import Recreation
+from raidtui.features.rescue.screen.following_pages import SearchScreen
 from raidtui.features.rescue.screen.guide_screen import GuideScreen
-from raidtui.features.rescue.screen.proof_screen import ProofScreen
-from raidtui.features.rescue.screen.search_screen import SearchScreen
-from raidtui.features.rescue.screen.trial_screen import TrialScreen
+from raidtui.features.rescue.screen.trial_pages import ProofScreen, TrialScreen
 from raidtui.features.rescue.search.find_geometry import SearchRequest
 from raidtui.features.rescue.search.members import SearchStage
 from raidtui.features.rescue.search.results import (

@@ -11,13 +11,19 @@ from msgspec.structs import replace
 
 from raidtui.features.rescue.mdadm_words import Assembly
 from raidtui.features.rescue.screen.guide_screen import GuideScreen
-from raidtui.features.rescue.screen.proof_screen import ProofScreen
 from raidtui.features.rescue.screen.trial_flow import TrialView
-from raidtui.features.rescue.screen.trial_screen import TrialScreen
+from raidtui.features.rescue.screen.trial_pages import ProofScreen, TrialScreen
 from raidtui.features.rescue.search.results import CandidateEvidence, CheckResult, Proof
 from raidtui.features.rescue.session_trials import KnownTrial, TrialWish, store_room
-from raidtui.features.rescue.trial.trial_record import TrialFinding, TrialLooks, TrialOutcome, TrialRecord
-from raidtui.features.rescue.trial.trial_request import TrialMethod, TrialNames, TrialRequest
+from raidtui.features.rescue.trial.trial_record import (
+    TrialFinding,
+    TrialLooks,
+    TrialMethod,
+    TrialNames,
+    TrialOutcome,
+    TrialRecord,
+    TrialRequest,
+)
 from raidtui.frame.choose import Ask, Choice
 from raidtui.frame.plan_view import JobView, PlanView
 from raidtui.host.readers.host_reader import HostReader

@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from raidtui.features.rescue.trial import trial_replay
+from raidtui.features.rescue.trial import trial_opening
 from raidtui.features.rescue.trial.trial_checks import Checker
-from raidtui.features.rescue.trial.trial_key import TrialKey
 from raidtui.features.rescue.trial.trial_look import mount_read_only
-from raidtui.features.rescue.trial.trial_record import TrialFinding
-from raidtui.features.rescue.trial.trial_request import TrialNames
+from raidtui.features.rescue.trial.trial_opening import TrialKey
+from raidtui.features.rescue.trial.trial_record import TrialFinding, TrialNames
 from raidtui.features.rescue.trial.trial_rules import hiding_rules
 from raidtui.features.rescue.trial.trial_sweep import let_go, remains
 from raidtui.host.readers.opening import open_root
@@ -120,7 +119,7 @@ def judged(names: list[str]) -> dict[str, object]:
         before = hashlib.sha256(file.read_bytes()).hexdigest()
         target = sh(f"losetup --find --show --read-only {file}").strip()
         key = "key" if "its key" in name else "other" if "another key" in name else ""
-        vars(trial_replay)["_STORE"] = "16K" if "without room" in name else "1G"
+        vars(trial_opening)["_STORE"] = "16K" if "without room" in name else "1G"
         rows, mounts = looked_at(target, TrialKey(file=f"{PLACE}/{key}") if key else None)
         sh(f"losetup -d {target}")
         same = hashlib.sha256(file.read_bytes()).hexdigest() == before

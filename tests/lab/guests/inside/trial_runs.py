@@ -12,14 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from raidtui.app.cli import run
-from raidtui.features.rescue.mdadm_words import Assembly, Recreation
-from raidtui.features.rescue.saved_ends import FOLDER
+from raidtui.features.rescue.mdadm_words import FOLDER, Assembly, Recreation
 from raidtui.features.rescue.search.results import RescueGeometry
-from raidtui.features.rescue.trial import attended, trial_checks, trial_key
-from raidtui.features.rescue.trial.reshape_hold import read_place
+from raidtui.features.rescue.trial import kernel_waits, trial_checks, trial_opening
+from raidtui.features.rescue.trial.kernel_waits import read_place
 from raidtui.features.rescue.trial.trial_plan import plan_trial
-from raidtui.features.rescue.trial.trial_record import TrialLooks, TrialOutcome, outcome_of, record_of
-from raidtui.features.rescue.trial.trial_request import TrialMethod, TrialRequest
+from raidtui.features.rescue.trial.trial_record import (
+    TrialLooks,
+    TrialMethod,
+    TrialOutcome,
+    TrialRequest,
+    outcome_of,
+    record_of,
+)
 from raidtui.features.rescue.trial.trial_worker import TrialWorker
 from raidtui.features.rescue.trial.trials import clean, make_trial_job, new_ident, read_trial_host
 from raidtui.host.readers.opening import open_root
@@ -130,7 +135,7 @@ def _killed_in_patience(number: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
 
-    for module in (trial_key, trial_checks):
+    for module in (trial_opening, trial_checks):
         vars(module)["run_patiently"] = dying
 
 
@@ -256,7 +261,7 @@ def standing(names: list[str], *, freed: bool) -> Row:
     job = _trial(names, store_bytes=64 << 20, force=False)
     pid = os.fork()
     if pid == 0:
-        attended._IDLE_S, undoing._BACK_S = 2.0, 2.0
+        kernel_waits._IDLE_S, undoing._BACK_S = 2.0, 2.0
         try:
             (_Standing if freed else _Stuck)(open_root("/"), job).work()
         finally:

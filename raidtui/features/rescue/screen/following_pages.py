@@ -1,22 +1,39 @@
-"""A search for a geometry: how far it is, then the candidates, ties among them."""
+"""Pages that follow a long reading: the search for a geometry, and the comparison of members."""
 
 from __future__ import annotations
 
+import textwrap
+import time
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 from textual.binding import Binding, BindingType
 
-from raidtui.features.rescue.screen.following_page import FollowingPage
+from raidtui.features.rescue.mismatch.comparison_job import (
+    MismatchRun,
+    comparison_of,
+    known_comparison,
+    new_comparison,
+)
+from raidtui.features.rescue.mismatch.mismatch_records import mismatch_lines
 from raidtui.features.rescue.screen.guide_lines import text_lines
 from raidtui.features.rescue.search.members import SearchStage
 from raidtui.features.rescue.search.results import CheckResult, RescueGeometry, SearchCandidate, SearchResult
 from raidtui.features.rescue.session_search import SearchRun
-from raidtui.frame.pages import rule
+from raidtui.frame.pages import PageScreen, rule, stamp
+from raidtui.frame.screen_shell import ScreenShell
+from raidtui.jobs.lock import JobError
+from raidtui.model.absent import AbsentArray
+from raidtui.model.array import Array
+from raidtui.model.plan import Refusal
 from raidtui.view.line import Line
 from raidtui.view.text import fit, visible
-from raidtui.view.units import amount, joined
+from raidtui.view.units import amount, duration, joined
+from raidtui.watch.reading_thread import ReadingThread
 
+_PACE_S = 0.25
+Given = TypeVar("Given")
+Run = TypeVar("Run", bound=ReadingThread)  # type: ignore[type-arg]  # of any result
 _BAR = 30
 _LEAST = 14
 """Lines of the window beside what is said of a candidate."""
@@ -27,6 +44,45 @@ _STAGES: Mapping[SearchStage, str] = {
     SearchStage.PROOF: "proof",
 }
 _ROLES = {CheckResult.CLEAN: "ok", CheckResult.ERRORS: "warn"}
+_WIDE_BAR = 40
+_WIDEST = 110
+
+
+class FollowingPage(PageScreen[Given], Generic[Given, Run]):
+    """A page that follows a reading; who leaves it ends the reading, or leaves it to its job.
+
+    Args:
+        run: the reading.
+        label: what is read, as it is called.
+    """
+
+    def __init__(self, run: Run, label: str) -> None:
+        super().__init__("")
+        self._run = run
+        self._label = label
+        self._seen: object = None
+
+    def on_mount(self) -> None:
+        """Draw, and follow the reading."""
+        self.draw()
+        self._body.focus()
+        if not self._run.over:
+            self.set_interval(_PACE_S, self._look)
+
+    def _look(self) -> None:
+        now = (self._run.progress, self._run.over)
+        if now != self._seen:
+            self._seen = now
+            self.draw()
+
+    def draw(self) -> None:
+        """Draw everything."""
+        raise NotImplementedError
+
+    def action_back(self) -> None:
+        """End the reading, and leave."""
+        self._run.cancel()
+        self.dismiss(None)
 
 
 class SearchScreen(FollowingPage[RescueGeometry, SearchRun]):
@@ -184,3 +240,128 @@ def candidate_rows(candidates: tuple[SearchCandidate, ...], at: int, width: int)
         role = "key" if here else "plain" if each.best else "dim"
         lines.append([(fit(visible(text), width), role)])
     return lines
+
+
+class MismatchScreen(FollowingPage[bool, MismatchRun]):
+    """Gives whether to compare anew. The comparison is a job: it continues when this page is left.
+
+    Args:
+        run: the comparison.
+        label: what the array is called.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("k", "scroll(-1)", show=False),
+        Binding("j", "scroll(1)", show=False),
+        Binding("x", "end", show=False),
+        Binding("n", "anew", show=False),
+    ]
+
+    _trouble = ""
+
+    def draw(self) -> None:
+        """Draw everything."""
+        run, width = self._run, min(_WIDEST, self.inner_width - 1)
+        self.show_head(visible(f"Mismatches: {self._label}"), "members are only read")
+        if run.over:
+            self.show_keys(("↑↓", "scroll"), ("PgUp PgDn", "pages"), ("n", "compare anew"), ("Esc", "back"))
+        else:
+            self.show_keys(("x", "end it, show what was found"), ("Esc", "back, it continues"))
+        self.show_body(self._lines(width))
+
+    def _lines(self, width: int) -> list[Line]:
+        run = self._run
+        if run.error:
+            return text_lines(f"The members could not be compared: {run.error}.", width, "warn")
+        if run.result is None:
+            return self._progress_lines(width)
+        lines: list[Line] = []
+        if run.made_s:
+            lines = text_lines(f"Compared {stamp(run.made_s, time.time())}: n compares anew.", width, "dim")
+        for said in mismatch_lines(run.result):
+            parts = textwrap.wrap(
+                visible(said.text),
+                width,
+                initial_indent=" " * said.indent,
+                subsequent_indent=" " * (said.indent + 3),
+                break_on_hyphens=False,
+            )
+            lines += [[(part, said.role)] for part in parts or [""]]
+        return lines
+
+    def _progress_lines(self, width: int) -> list[Line]:
+        run = self._run
+        lines = text_lines(
+            f"{joined(run.members)} are read and compared, no faster than a check, and slower while others"
+            " use the disks. What does not match is read again, as it may be a write under way. Nothing is"
+            " written. It is a job: it continues when this page is left, and other jobs can run meanwhile.",
+            width,
+            "plain",
+        )
+        at = run.done
+        share = min(1.0, at.done / at.total) if at is not None and at.total else 0.0
+        full = int(share * _WIDE_BAR)
+        looks = f"  {amount(at.done)} of {amount(at.total)}" if at is not None else ""
+        if share >= 1.0:
+            looks = "  looking up what lies there"
+        elif at is not None and at.left_s is not None:
+            looks += f", {duration(at.left_s)} left"
+        bar: Line = [
+            ("█" * full, "accent"),
+            ("░" * (_WIDE_BAR - full), "dim"),
+            (f" {share:>4.0%}{looks}", "accent"),
+        ]
+        trouble = text_lines(self._trouble, width, "warn") if self._trouble else []
+        return [*lines, [], bar, *trouble]
+
+    def action_end(self) -> None:
+        """End the comparison, and show what it has found."""
+        if not self._run.over:
+            self._trouble = self._run.end()
+            self.draw()
+
+    def action_back(self) -> None:
+        """Leave; the job continues."""
+        self.dismiss(False)
+
+    def action_anew(self) -> None:
+        """Compare once more."""
+        if self._run.over:
+            self.dismiss(True)
+
+
+async def show_mismatches(shell: ScreenShell, array: Array | AbsentArray | None) -> None:
+    """Compare the members of an array, and show what is found.
+
+    Args:
+        shell: the app.
+        array: the chosen one.
+    """
+    if not isinstance(array, Array):
+        shell.say("no array is chosen")
+        return
+    root = shell.session.root
+    compared = comparison_of(root, array)
+    run = known_comparison(array) if root.live else None
+    anew = run is None
+    while True:
+        if anew:
+            if isinstance(compared, Refusal):
+                shell.say(compared.sentence)
+                return
+            try:
+                run = new_comparison(root, array, compared)
+            except JobError as error:
+                shell.say(str(error))
+                return
+        if run is None:
+            return
+        run.start()
+        try:
+            anew = bool(await shell.ask(MismatchScreen(run, array.title)))
+            over = run.over
+        finally:
+            run.cancel()
+        if not anew:
+            break
+    shell.say("nothing was changed" if over else f"{array.title} is being compared: m shows it", "plain")

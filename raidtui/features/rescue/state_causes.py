@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from raidtui.features.rescue.groups import MemberGroup, is_too_small, needed_sectors
 from raidtui.features.rescue.loose_devices import SECTOR_BYTES
-from raidtui.features.rescue.mdadm_words import EXTERNAL
+from raidtui.features.rescue.mdadm_words import EXTERNAL, is_needed
 from raidtui.features.rescue.records import Cause, CauseCode, RescueFacts
-from raidtui.features.rescue.reshape_backup import is_needed
 from raidtui.model.geometry import slots_words
 from raidtui.model.reshape_place import needs_backup, place_of, waiting_words
 from raidtui.model.start_obstacle import lacks_raid0_layout

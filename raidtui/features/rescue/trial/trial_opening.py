@@ -1,4 +1,8 @@
-"""A file system that was not unmounted: its journal is replayed on an overlay of the array, not on it."""
+"""What has to be opened before it can be checked: an encrypted volume, and a file system with a journal.
+
+How a key comes to a worker: raidtui.jobs.key_pipe. The journal of a file system that was not unmounted is
+replayed on an overlay of the array, not on it.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +12,77 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from raidtui.features.rescue.trial.trial_request import TrialNames, map_path
+from raidtui.features.rescue.trial.trial_record import TrialNames, map_path
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.tools import ToolOutput
-from raidtui.jobs.patient_tool import PatientEnd
+from raidtui.jobs.patient_tool import PatientEnd, run_patiently
 from raidtui.jobs.trial_writer import TrialWriter
 
+_NO_KEY = 2
+"""The exit status of cryptsetup where no keyslot opens (cryptsetup(8), RETURN CODES)."""
 _SUPER, _LENGTH = 1024, 1024
 _INCOMPATIBLE, _NEEDS_RECOVERY = 96, 0x4
 _STORE = "1G"
 _REPLAY_S = 900.0
+
+
+class TrialKey(Struct, frozen=True, kw_only=True):
+    """A key.
+
+    Args:
+        file: the file that holds it; "" where it was typed.
+        typed: the passphrase; "" where it is in a file, or has not come.
+    """
+
+    file: str = ""
+    typed: str = ""
+
+
+class Opening(Struct, frozen=True, kw_only=True):
+    """What came of opening an encrypted volume.
+
+    Args:
+        path: the map that shows what is in it; "" where it was not opened.
+        words: what that says, a clause.
+    """
+
+    path: str = ""
+    words: str = ""
+
+
+def open_volume(
+    target: str, name: str, key: TrialKey, output: Path, cancelled: Callable[[], bool]
+) -> Opening:
+    """Open an encrypted volume, read-only.
+
+    Args:
+        target: its path.
+        name: the map's name.
+        key: the key.
+        output: the file that gets what cryptsetup prints.
+        cancelled: whether to end.
+
+    Raises:
+        OSError: the output cannot be written.
+    """
+    if not key.file and not key.typed:
+        return Opening(words="the passphrase did not come, so what is encrypted was not looked at")
+    argv = ("cryptsetup", "open", "--readonly", "--type=luks", f"--key-file={key.file or '-'}", target, name)
+    end = run_patiently(argv, output, cancelled, stdin=key.typed)
+    if end.status == 0:
+        return Opening(
+            path=map_path(name), words="the key opens it, so its header and that keyslot are whole"
+        )
+    if end.status == _NO_KEY:
+        words = (
+            "the key opens no keyslot: it is another key, or the keyslots are damaged; nothing shows which"
+        )
+        return Opening(words=f"{words}; what is encrypted was not looked at")
+    if end.missing:
+        words = "cryptsetup is not installed (apt install cryptsetup-bin)"
+    else:
+        words = f"cryptsetup could not open it: {end.why or end.tail.rpartition(chr(10))[2]}"
+    return Opening(words=f"{words}; what is encrypted was not looked at")
 
 
 def needs_replay(target: str) -> bool:
