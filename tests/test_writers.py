@@ -38,7 +38,7 @@ ALLOWED = {
     ("host/tools.py", "open"): "what a tool prints, in memory",
     ("host/tools.py", "process.kill"): "a tool that does not answer",
     ("host/tools.py", "subprocess.Popen"): "tools that unpack, and those of run_tool",
-    ("features/rescue/mismatch/file_extents.py", "fcntl.ioctl"): "FIEMAP, which asks",
+    ("features/rescue/mismatch/what_lies_there.py", "fcntl.ioctl"): "FIEMAP, which asks",
     ("frame/driver.py", "open"): "the terminal",
     ("frame/driver.py", "os.write"): "the terminal, and the console's own pipe",
     ("view/slow_line.py", "fcntl.ioctl"): "TIOCOUTQ, which asks",

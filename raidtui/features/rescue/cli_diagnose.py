@@ -8,6 +8,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from msgspec import to_builtins
+
 from raidtui.command.device_names import kernel_name
 from raidtui.command.streams import print_json
 from raidtui.features.rescue.records import RescueArray, RescueMember, WayBack, verdict_of
@@ -167,7 +169,6 @@ def report_dict(report: RescueReport) -> dict[str, Any]:
 
 def _array_dict(array: RescueArray) -> dict[str, Any]:
 
-    verdict = verdict_of(array)
     return {
         "uuid": array.uuid,
         "name": array.name,
@@ -175,24 +176,10 @@ def _array_dict(array: RescueArray) -> dict[str, Any]:
         "raid_disks": array.raid_disks,
         "missing": list(array.missing),
         "running": array.running or None,
-        "verdict": {"code": verdict.code, "text": verdict.text},
+        "verdict": to_builtins(verdict_of(array)),
         "members": [_member_dict(member) for member in array.members],
-        "causes": [
-            {"code": cause.code, "text": cause.text, "devices": list(cause.devices)} for cause in array.causes
-        ],
-        "ways": [
-            {
-                "code": way.code,
-                "text": way.text,
-                "writes": way.writes,
-                "possible": way.possible,
-                "why_not": way.why_not,
-                "forgives": way.forgives,
-                "devices": list(way.devices),
-                "backup_file": way.backup,
-            }
-            for way in array.ways
-        ],
+        "causes": to_builtins(array.causes),
+        "ways": to_builtins(array.ways),
     }
 
 
@@ -227,13 +214,5 @@ def _member_dict(member: RescueMember) -> dict[str, Any]:
         "checksum_ok": block.checksum_ok,
         "reshape": None
         if reshape is None
-        else {
-            "position_kib": reshape.position_kib,
-            "delta_disks": reshape.delta_disks,
-            "new_level": reshape.new_level,
-            "new_layout": reshape.new_layout,
-            "new_chunk_bytes": reshape.new_chunk_bytes,
-            "new_offset_sectors": reshape.new_offset_sectors,
-            "backwards": reshape.backwards,
-        },
+        else {"position_kib": 0, "delta_disks": 0, **to_builtins(reshape)},  # in this order
     }

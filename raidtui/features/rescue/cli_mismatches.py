@@ -11,25 +11,28 @@ import signal
 import sys
 import textwrap
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import to_builtins
 
 from raidtui.command.streams import ProgressLine, print_json, print_refusal
-from raidtui.features.rescue.mismatch.compared_array import logged_spans
+from raidtui.features.rescue.mismatch.compared_array import ComparedArray, Span, logged_spans
 from raidtui.features.rescue.mismatch.comparison_job import ReadingLimits, compare, comparison_of, limits_of
-from raidtui.features.rescue.mismatch.mismatch_records import mismatch_lines, repair_text, verdict_text
+from raidtui.features.rescue.mismatch.mismatch_records import (
+    Mismatch,
+    MismatchResult,
+    mismatch_lines,
+    repair_text,
+    verdict_text,
+)
 from raidtui.host.readers.host_reader import HostReader
+from raidtui.model.array import Array
 from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.refuse_silence import refuse_silence
 from raidtui.monitor.sampler import Sampler
 from raidtui.plans.target import find_array, needs_root
 from raidtui.view.text import visible
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from raidtui.features.rescue.mismatch.compared_array import ComparedArray, Span
-    from raidtui.features.rescue.mismatch.mismatch_records import Mismatch, MismatchResult
-    from raidtui.model.array import Array
 
 MATCH, MISMATCH, PARTLY = 0, 1, 3
 _WIDTH = 80
@@ -93,7 +96,6 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
 def _chosen(
     root: HostReader, arguments: argparse.Namespace
 ) -> tuple[Array, ComparedArray, list[Span]] | Refusal:
-
     snapshot = Sampler(root).sample()
     array = find_array(snapshot, arguments.array)
     if isinstance(array, Refusal):
@@ -108,7 +110,6 @@ def _chosen(
 
 
 def _spans(root: HostReader, arguments: argparse.Namespace, array: ComparedArray) -> list[Span] | Refusal:
-
     end = None if arguments.last is None else arguments.last + 1
     first, last = array.walk_of(arguments.first, end)
     if first >= last:
@@ -188,15 +189,7 @@ def mismatches_dict(array: Array, found: MismatchResult) -> dict[str, Any]:
         "stretches": [_stretch_dict(each) for each in found.stretches],
         "sectors": found.sectors,
         "settled": found.settled,
-        "uncompared": [
-            {
-                "device": each.device,
-                "first_sector": each.first_sector,
-                "sectors": each.sectors,
-                "why": each.why,
-            }
-            for each in found.uncompared
-        ],
+        "uncompared": to_builtins(found.uncompared),
         "uncompared_bytes": found.uncompared_bytes,
         "compared_bytes": found.compared_bytes,
         "total_bytes": found.total_bytes,
@@ -208,36 +201,17 @@ def mismatches_dict(array: Array, found: MismatchResult) -> dict[str, Any]:
 
 
 def _stretch_dict(found: Mismatch) -> dict[str, Any]:
-
     return {
         "verdict": found.verdict,
         "text": verdict_text(found),
         "repair": repair_text(found),
         "sectors": found.sectors,
         "bytes_differ": found.bytes_differ,
-        "members": [
-            {
-                "device": part.device,
-                "slot": part.slot,
-                "role": part.role,
-                "first_sector": part.first_sector,
-                "array_sector": part.array_sector,
-                "agrees": part.agrees,
-                "version": part.version or None,
-            }
-            for part in found.parts
-        ],
+        "members": [{**to_builtins(part), "version": part.version or None} for part in found.parts],
         "contents": [
             {
-                "array_sector": lies.array_sector,
-                "sectors": lies.sectors,
-                "kind": lies.kind,
-                "text": lies.text,
-                "device": lies.device,
-                "volumes": list(lies.volumes),
+                **to_builtins(lies),
                 "file_system": lies.file_system or None,
-                "paths": list(lies.paths),
-                "inode": lies.inode,
                 "mounted": lies.mounted or None,
             }
             for lies in found.contents

@@ -9,7 +9,7 @@ import argparse
 import sys
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -18,8 +18,15 @@ from raidtui.command.streams import ProgressLine, print_json
 from raidtui.features.rescue.hints import read_hints
 from raidtui.features.rescue.search.find_geometry import SearchRequest
 from raidtui.features.rescue.search.geometries import Wanted
-from raidtui.features.rescue.search.members import SearchWatch
-from raidtui.features.rescue.search.results import CheckResult, SearchOutcome
+from raidtui.features.rescue.search.members import SearchStage, SearchWatch
+from raidtui.features.rescue.search.results import (
+    ArrayHint,
+    CheckResult,
+    RescueGeometry,
+    SearchCandidate,
+    SearchOutcome,
+    SearchResult,
+)
 from raidtui.features.rescue.session import read_captured_hints
 from raidtui.features.rescue.session_search import search_geometry
 from raidtui.features.rescue.trial.trials import prove
@@ -29,19 +36,10 @@ from raidtui.host.md.superblock import read_superblock
 from raidtui.host.readers.host_reader import HostReader, ReaderError
 from raidtui.host.reading import read_survey
 from raidtui.jobs.lock import JobError
+from raidtui.model.survey import Superblock
 from raidtui.monitor.sampler import Sampler
 from raidtui.view.text import visible
 from raidtui.view.units import amount
-
-if TYPE_CHECKING:
-    from raidtui.features.rescue.search.members import SearchStage
-    from raidtui.features.rescue.search.results import (
-        ArrayHint,
-        RescueGeometry,
-        SearchCandidate,
-        SearchResult,
-    )
-    from raidtui.model.survey import Superblock
 
 PROVEN, NOT_PROVEN, NOTHING, NOT_READ = 0, 1, 2, 3
 _WIDTH = 80
@@ -130,7 +128,6 @@ def _paths(root: HostReader, words: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _request(root: HostReader, arguments: argparse.Namespace, names: list[str]) -> SearchRequest:
-
     wanted = Wanted(
         slots=arguments.raid_devices,
         levels=tuple(arguments.level),
@@ -147,7 +144,6 @@ def _request(root: HostReader, arguments: argparse.Namespace, names: list[str]) 
 
 
 def _hints(root: HostReader, names: list[str], captures: list[str]) -> tuple[ArrayHint, ...]:
-
     disks = DiskReader(root).read(names).values() if names else ()
     written = read_hints(root, disks) if names else ()
     if not captures:
@@ -157,7 +153,6 @@ def _hints(root: HostReader, names: list[str], captures: list[str]) -> tuple[Arr
 
 
 def _superblocks(root: HostReader, names: list[str]) -> dict[str, Superblock]:
-
     found = {}
     for name in names:
         try:
@@ -221,9 +216,8 @@ def _candidate_dict(candidate: SearchCandidate) -> dict[str, Any]:
     return {
         **_geometry_dict(candidate.geometry),
         "proof": {
-            "check": candidate.proof.check,
+            **msgspec.to_builtins(candidate.proof),
             "contents": candidate.proof.contents or None,
-            "sure": candidate.proof.sure,
         },
         "best": candidate.best,
         "blocks_right": candidate.passed,

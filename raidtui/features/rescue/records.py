@@ -149,7 +149,7 @@ class WayBack(Struct, frozen=True, kw_only=True):
     why_not: str = ""
     forgives: str = ""
     devices: tuple[str, ...] = ()
-    backup: str = ""
+    backup: str = field(default="", name="backup_file")
 
 
 class RescueMember(Struct, frozen=True, kw_only=True):

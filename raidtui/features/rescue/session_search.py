@@ -14,12 +14,7 @@ from raidtui.features.rescue.search.find_geometry import GeometrySearch, SearchR
 from raidtui.features.rescue.search.logical_array import LogicalArray, copy_agreement, parity_agreement
 from raidtui.features.rescue.search.members import SearchCancelledError, SearchStage, SearchWatch
 from raidtui.features.rescue.search.ranking import IN_USE
-from raidtui.features.rescue.search.results import (
-    CandidateEvidence,
-    RescueGeometry,
-    SearchResult,
-    with_hints,
-)
+from raidtui.features.rescue.search.results import CandidateEvidence, RescueGeometry, SearchResult, with_hints
 from raidtui.features.rescue.search.samples import take_samples
 from raidtui.features.rescue.search.striping import StripeShape, far_stride
 from raidtui.host.block import DiskReader
