@@ -59,7 +59,7 @@ def commands(steps: tuple[Step, ...]) -> list[str]:
 
 def test_the_overlays_whole() -> None:
     made = planned(TrialMethod.OVERLAYS)
-    assert (made.start, made.target) == (len(made.plan.steps) - 1, "/dev/md300")
+    assert (made.record.start, made.record.target) == (len(made.plan.steps) - 1, "/dev/md300")
     assert (made.plan.harm, made.plan.devices, made.plan.arrays) == (Harm.HARMLESS, NAMES, ("md300",))
     stores = "/var/tmp/raidtui-rescue-abc"
     table = "0 209715200 snapshot /dev/sda /dev/loop7 P 8"
@@ -156,7 +156,7 @@ def test_the_sector_size_is_that_of_the_member() -> None:
 
 def test_superblocks_that_suffice_need_no_store() -> None:
     made = planned(TrialMethod.READ_ONLY, Assembly(devices=NAMES, uuid=UUID))
-    assert made.overlays == {}
+    assert made.record.overlays == {}
     assert made.plan.steps[-1].command == (
         f"mdadm --assemble /dev/md300 --config=/dev/null --uuid={UUID} --readonly /dev/sda /dev/sdb /dev/sdc"
     )
@@ -164,7 +164,7 @@ def test_superblocks_that_suffice_need_no_store() -> None:
 
 def test_a_geometry_by_the_device_mapper() -> None:
     made = planned(TrialMethod.MAPPED, AGAIN)
-    assert (made.target, made.plan.arrays) == ("/dev/mapper/raidtui-rescue-abc-array", ())
+    assert (made.record.target, made.plan.arrays) == ("/dev/mapper/raidtui-rescue-abc-array", ())
     first, own = "/dev/mapper/raidtui-rescue-abc-", "raidtui-rescue-abc-"
     assert commands(made.plan.steps)[-3:] == [
         f"dmsetup create {own}sdb --readonly --table '0 199936 linear /dev/sdb 2048'",
@@ -308,9 +308,9 @@ def test_a_container_is_assembled_and_its_volumes_are_started(kind: str, env: st
     assert commands(written.undo) == [f"rm -f {conf}"]
     assert commands(assembled.undo) == ["mdadm --stop /dev/md300"]
     assert commands(started.undo) == ["mdadm --stop /dev/md301", "mdadm --stop /dev/md302"]
-    assert found.volumes == {"vol": "md301", "vol 1": "md302"}
+    assert found.record.volumes == {"vol": "md301", "vol 1": "md302"}
     assert found.plan.arrays == ("md300", "md301", "md302")
-    assert found.start == len(found.plan.steps) - 2
+    assert found.record.start == len(found.plan.steps) - 2
     (rules,) = (step.content for step in found.plan.steps if (step.path or "").endswith(".rules"))
     assert 'KERNEL=="md300|md300p[0-9]*|md301|md301p[0-9]*|md302|md302p[0-9]*"' in (rules or "")
 
@@ -370,7 +370,7 @@ def test_a_dirty_array_in_the_middle_of_its_reshape() -> None:
     *_, on, start, off = found.plan.steps
     assert [on.command, off.command] == [f"echo {text} > {DIRTY}" for text in (1, 0)]
     assert on.undo == (off,)
-    assert found.plan.steps[found.start] == start
+    assert found.plan.steps[found.record.start] == start
     assert start == planned(TrialMethod.OVERLAYS, replace(made, dirty=False)).plan.steps[-1]
 
 

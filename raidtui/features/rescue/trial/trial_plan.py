@@ -26,6 +26,7 @@ from raidtui.features.rescue.trial.trial_record import (
     TrialHost,
     TrialMethod,
     TrialNames,
+    TrialRecord,
     TrialRequest,
     map_path,
 )
@@ -57,20 +58,11 @@ class TrialPlan(Struct, frozen=True, kw_only=True):
     """A trial before it begins.
 
     Args:
-        start: which of the plan's steps starts the array, from 0: its failure is an answer.
-        target: the path of what is made, and is then looked at.
-        overlays: names of the maps whose stores may fill, by member; empty where nothing is stored.
-        forms: both forms of an array whose reshape in place goes on without its backup file; None for others.
-        volumes: of a container: by the name of each volume the kernel's name of its array.
+        record: what is kept beside the plan.
     """
 
     plan: Plan
-    names: TrialNames
-    start: int
-    target: str
-    overlays: dict[str, str]
-    forms: ReshapeForms | None = None
-    volumes: dict[str, str] = {}
+    record: TrialRecord
 
 
 def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialPlan | Refusal:
@@ -98,7 +90,7 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
             " does not go on",
             remedy=_ON_OVERLAYS,
         )
-    stored = request.method is TrialMethod.OVERLAYS
+    stored, wanted = request.method is TrialMethod.OVERLAYS, request
     request = _roomy(request, devices)
     folder = _folder(host, request, len(devices)) if stored else ""
     if isinstance(folder, Refusal):
@@ -138,8 +130,8 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
         devices=tuple(device.disk.name for device in devices),
         arrays=names.arrays if request.method is not TrialMethod.MAPPED else (),
     )
-    return TrialPlan(
-        plan=plan,
+    record = TrialRecord(
+        request=wanted,
         names=names,
         start=start,
         target=target,
@@ -147,6 +139,7 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
         forms=_forms(request, devices),
         volumes=dict(zip(inside, names.arrays[1:], strict=True)),
     )
+    return TrialPlan(plan=plan, record=record)
 
 
 def _forms(request: TrialRequest, devices: Sequence[Device]) -> ReshapeForms | None:

@@ -182,7 +182,7 @@ class TrialRecord(Struct, frozen=True, kw_only=True):
     """What a trial does after the steps of its plan.
 
     Args:
-        start: which step starts the array, from 0.
+        start: which step starts the array, from 0: its failure is an answer.
         target: the path of what is looked at.
         overlays: names of the maps whose stores may fill, by member.
         forms: both forms of an array whose reshape in place goes on without its backup file; None for others.
@@ -194,7 +194,7 @@ class TrialRecord(Struct, frozen=True, kw_only=True):
     start: int
     target: str
     overlays: dict[str, str]
-    looks: TrialLooks
+    looks: TrialLooks = TrialLooks()
     forms: ReshapeForms | None = None
     volumes: dict[str, str] = {}
 

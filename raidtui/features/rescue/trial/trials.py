@@ -20,7 +20,6 @@ from raidtui.features.rescue.trial.trial_record import (
     TrialLooks,
     TrialMethod,
     TrialOutcome,
-    TrialRecord,
     TrialRequest,
     all_trials,
     make_trial,
@@ -97,25 +96,15 @@ def find_trial(name: str) -> Job:
     return job
 
 
-def make_trial_job(root: HostReader, made: TrialPlan, request: TrialRequest, looks: TrialLooks) -> Job:
+def make_trial_job(root: HostReader, made: TrialPlan, looks: TrialLooks) -> Job:
     """Write a trial to disk as a new job, which is not started.
 
     Raises:
         JobError: it cannot be written; nothing was started.
     """
     job = Job.create(made.plan, host=root.hostname or "")
-    trial = TrialRecord(
-        request=request,
-        names=made.names,
-        start=made.start,
-        target=made.target,
-        overlays=made.overlays,
-        looks=looks,
-        forms=made.forms,
-        volumes=made.volumes,
-    )
     try:
-        make_trial(job, trial)
+        make_trial(job, replace(made.record, looks=looks))
     except OSError as error:
         job.discard()
         raise JobError(f"the trial cannot be written: {error.strerror}; nothing was started") from error
@@ -147,7 +136,7 @@ def begin_trial(
     if isinstance(made, Refusal):
         return made
     refuse_busy(jobs_folder())
-    job = make_trial_job(root, made, request, replace(looks, typed=bool(passphrase)))
+    job = make_trial_job(root, made, replace(looks, typed=bool(passphrase)))
     try:
         if passphrase:
             make_pipe(job)

@@ -302,7 +302,7 @@ def _trial(
     planned = plan_trial(survey, read_trial_host(root), request)
     if isinstance(planned, Refusal):
         raise RuntimeError(planned.sentence)  # noqa: TRY004  (it was refused)
-    return make_trial_job(root, planned, request, looks or TrialLooks(files=True))
+    return make_trial_job(root, planned, looks or TrialLooks(files=True))
 
 
 def _work(job: Job, fault: Fault, number: int) -> int:
