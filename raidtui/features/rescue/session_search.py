@@ -11,12 +11,17 @@ import msgspec
 
 from raidtui.features.rescue.hints import read_hints
 from raidtui.features.rescue.search.find_geometry import GeometrySearch, SearchRequest
-from raidtui.features.rescue.search.logical_array import LogicalArray, copy_agreement, parity_agreement
+from raidtui.features.rescue.search.logical_array import LogicalArray, compare_copies, compare_parity
 from raidtui.features.rescue.search.members import SearchCancelledError, SearchStage, SearchWatch
 from raidtui.features.rescue.search.ranking import IN_USE
-from raidtui.features.rescue.search.results import CandidateEvidence, RescueGeometry, SearchResult, with_hints
+from raidtui.features.rescue.search.results import (
+    CandidateEvidence,
+    RescueGeometry,
+    SearchResult,
+    order_by_hints,
+)
 from raidtui.features.rescue.search.samples import take_samples
-from raidtui.features.rescue.search.striping import StripeShape, far_stride
+from raidtui.features.rescue.search.striping import StripeShape, compute_far_stride
 from raidtui.host.block import DiskReader
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.geometry import MISSING
@@ -104,7 +109,7 @@ def search_geometry(
     try:
         members += (OpenMember(path) for path in paths)
         found = GeometrySearch(members, request, watch or SearchWatch()).run()
-        return with_hints(found, request.hints)
+        return order_by_hints(found, request.hints)
     finally:
         for member in members:
             member.close()
@@ -129,12 +134,14 @@ def compare_members(geometry: RescueGeometry) -> CandidateEvidence:
             layout=geometry.layout,
             slots=slots,
             chunk_bytes=chunk,
-            stride_bytes=far_stride(geometry.layout, slots, chunk, size) if geometry.level == 10 else 0,
+            stride_bytes=compute_far_stride(geometry.layout, slots, chunk, size)
+            if geometry.level == 10
+            else 0,
         )
         order = [members[name] if name != MISSING else None for name in geometry.order]
         array = LogicalArray(shape, offset, order)
         samples = take_samples(list(members.values()), SearchWatch(), seed=_SEED, first=offset)
-        found = parity_agreement(array, samples, offset, 0) or copy_agreement(array, IN_USE, _SEED)
+        found = compare_parity(array, samples, offset, 0) or compare_copies(array, IN_USE, _SEED)
     if found is None:
         blind = MISSING in geometry.order and geometry.level != 0
         return CandidateEvidence(tie=_BLIND if blind else "")

@@ -18,7 +18,7 @@ from raidtui.features.rescue.search.results import (
     SearchCandidate,
     SearchOutcome,
     SearchResult,
-    with_hints,
+    order_by_hints,
 )
 from raidtui.features.rescue.session import read_captured_hints, read_facts
 from raidtui.host.readers.memory_reader import MemoryReader
@@ -152,7 +152,7 @@ def test_a_tie_is_ordered_and_stays_a_tie() -> None:
         candidate("sdb", "sda", "sdc", best=False),
     )
     found = SearchResult(outcome=SearchOutcome.TIED, candidates=(wrong, right, worse), alike=2)
-    result = with_hints(found, (HINT,))
+    result = order_by_hints(found, (HINT,))
     assert [each.geometry.order for each in result.candidates] == [
         *(("sdb", "sda", "sdc"), ("sda", "sdb", "sdc"), ("sdb", "sda", "sdc"))
     ]
@@ -165,8 +165,8 @@ def test_a_tie_is_ordered_and_stays_a_tie() -> None:
 def test_a_hint_does_not_stand_before_what_has_more_for_it() -> None:
     better, hinted = candidate("sda", "sdb", "sdc"), candidate("sdb", "sda", "sdc", best=False)
     found = SearchResult(outcome=SearchOutcome.UNIQUE, candidates=(better, hinted), alike=1)
-    assert with_hints(found, (HINT,)).candidates == (better, hinted)
-    assert with_hints(found, ()) is found
+    assert order_by_hints(found, (HINT,)).candidates == (better, hinted)
+    assert order_by_hints(found, ()) is found
 
 
 @pytest.fixture

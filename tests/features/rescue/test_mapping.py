@@ -12,7 +12,7 @@ from raidtui.features.rescue.search.striping import (
     RAID5_LAYOUTS,
     RAID10_LAYOUTS,
     StripeShape,
-    far_stride,
+    compute_far_stride,
     syndrome,
     xor,
 )
@@ -80,7 +80,7 @@ def test_raid10_copies_are_where_they_are_laid_down(layout: str, slots: int) -> 
         layout=layout,
         slots=slots,
         chunk_bytes=CHUNK,
-        stride_bytes=far_stride(layout, slots, CHUNK, rows * CHUNK),
+        stride_bytes=compute_far_stride(layout, slots, CHUNK, rows * CHUNK),
     )
     laid: dict[int, list[tuple[int, int]]] = {}
     for chunk, slot, row in raid10_cells(layout, slots, rows):

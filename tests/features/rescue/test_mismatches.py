@@ -21,7 +21,7 @@ from raidtui.features.rescue.mismatch.mismatch_records import (
     PartRole,
     summary_text,
 )
-from raidtui.features.rescue.search.striping import RAID5_LAYOUTS, StripeShape, far_stride
+from raidtui.features.rescue.search.striping import RAID5_LAYOUTS, StripeShape, compute_far_stride
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import output_path
 from raidtui.model.answer import AnswerKind
@@ -50,7 +50,7 @@ class Members:
             offset=OFFSET,
             size=SIZE,
         )
-        stride = far_stride(layout, slots, CHUNK, COMPONENT) if level == 10 else 0
+        stride = compute_far_stride(layout, slots, CHUNK, COMPONENT) if level == 10 else 0
         shape = StripeShape(level=level, layout=layout, slots=slots, chunk_bytes=CHUNK, stride_bytes=stride)
         self.array = ComparedArray(
             name="md1", shape=shape, component_bytes=COMPONENT, members=self.members(range(slots))

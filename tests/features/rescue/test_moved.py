@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from raidtui.features.rescue.search.members import SearchWatch
-from raidtui.features.rescue.search.reshape_progress import Moved, find_moved, forms_of
+from raidtui.features.rescue.search.reshape_progress import Moved, find_progress, find_reshape_forms
 from raidtui.features.rescue.session_search import OpenMember
 from raidtui.model.survey import PendingReshape, Superblock
 from tests.features.rescue.images import ext4
@@ -73,12 +73,12 @@ def looked(
         )
         for slot in range(SLOTS)
     }
-    forms = forms_of(blocks)
+    forms = find_reshape_forms(blocks)
     assert forms is not None
     assert forms.order == ("m0", "m1", "m2", "m3")
     members = [OpenMember(str(file)) for file in files]
     try:
-        return find_moved(forms, members, SearchWatch())
+        return find_progress(forms, members, SearchWatch())
     finally:
         for member in members:
             member.close()
@@ -145,4 +145,4 @@ def test_only_a_reshape_in_place_is_looked_at(changed: dict[str, int]) -> None:
         offset_sectors=2048,
         reshape=reshape,
     )
-    assert forms_of({"sda": block}) is None
+    assert find_reshape_forms({"sda": block}) is None

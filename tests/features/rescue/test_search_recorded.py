@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.features.rescue.search.find_geometry import SearchRequest
-from raidtui.features.rescue.search.geometries import Wanted, recorded_geometry
+from raidtui.features.rescue.search.geometries import Wanted, find_recorded_geometry
 from raidtui.features.rescue.search.results import CheckResult, SearchOutcome, SearchResult
 from raidtui.features.rescue.session_search import search_geometry
 from raidtui.model.survey import MemberRole, Superblock
@@ -80,12 +80,12 @@ def test_what_is_recorded_wrongly_does_not_outrank_what_fits(tmp_path: Path) -> 
     ids=lambda value: value.replace(" ", "-") if isinstance(value, str) else "",
 )
 def test_superblocks_that_record_nothing(superblocks: dict[str, Superblock], why: str) -> None:
-    assert recorded_geometry(NAMES, superblocks, Wanted()) is None, why
+    assert find_recorded_geometry(NAMES, superblocks, Wanted()) is None, why
 
 
 def test_a_person_outranks_a_superblock() -> None:
     left = blocks(TRUE, m2=2)
-    assert recorded_geometry(NAMES, left, Wanted(levels=(5,))) is None
-    found = recorded_geometry(NAMES, left, Wanted())
+    assert find_recorded_geometry(NAMES, left, Wanted(levels=(5,))) is None
+    found = find_recorded_geometry(NAMES, left, Wanted())
     assert found is not None
     assert (found.offset, found.slots, found.known([0, 2])) == (2048 * 512, {2: 2}, {2: 1})

@@ -7,7 +7,7 @@ import pytest
 
 from raidtui.features.rescue.search.logical_array import Agreement, Walk
 from raidtui.features.rescue.search.ranking import Ranked
-from raidtui.features.rescue.search.weighing import Weighed, sifted
+from raidtui.features.rescue.search.weighing import Weighed, sift_candidates
 
 
 def candidate(unused: int, apart: tuple[int, int] | None) -> Weighed:
@@ -36,6 +36,6 @@ def test_devices_that_belong_together_are_all_members(
 ) -> None:
     """Though one is outdated: a candidate without one of them has nothing to compare, and seems clean."""
     all_of_them, one_left_out = candidate(0, apart), candidate(1, None)
-    left, others = sifted([one_left_out, all_of_them])
+    left, others = sift_candidates([one_left_out, all_of_them])
     assert (one_left_out in others) is outdone
     assert (all_of_them in left) is (apart != (154, 154))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from raidtui.features.rescue.search.striping import PARITY_OF, Row, StripeShape, far_stride
+from raidtui.features.rescue.search.striping import PARITY_OF, Row, StripeShape, compute_far_stride
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.answer import Answer, known
 from raidtui.model.array import Array
@@ -223,7 +223,7 @@ def _shape(array: Array, level: int) -> StripeShape | Refusal:
             return unknown
         word = decoded.short
     try:
-        stride = far_stride(word, slots, chunk, component) if level == 10 else 0
+        stride = compute_far_stride(word, slots, chunk, component) if level == 10 else 0
         shape = StripeShape(level=level, layout=word, slots=slots, chunk_bytes=chunk, stride_bytes=stride)
         shape.places(0)
     except (ValueError, IndexError):

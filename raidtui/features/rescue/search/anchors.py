@@ -19,16 +19,16 @@ from raidtui.features.rescue.search.block_facts import BlockFact, Stretch
 from raidtui.features.rescue.search.logical_array import LogicalArray
 from raidtui.features.rescue.search.members import SearchStage, SearchWatch, Source
 from raidtui.features.rescue.search.ranking import Ranked
-from raidtui.features.rescue.search.striping import StripeShape, far_offsets, is_far
+from raidtui.features.rescue.search.striping import StripeShape, find_far_offsets, is_far
 from raidtui.features.rescue.search.volumes import (
     HEAD_BYTES,
     FileSystem,
-    container_kind,
+    expect_head,
     extent,
-    gpt_header,
-    head_facts,
+    is_gpt_header,
     is_label,
     is_of_the_member,
+    recognise_container,
 )
 
 WINDOW_BYTES = 136 << 20
@@ -82,7 +82,7 @@ class ArrayRoot:
         if self.file_system is not None:
             yield from self.file_system.facts(Stretch.whole(self.start, self.file_system.size_bytes))
         if not self.start or self._held:
-            yield from head_facts(Stretch.whole(), tables=self.file_system is None or self._held)
+            yield from expect_head(Stretch.whole(), tables=self.file_system is None or self._held)
 
     def moved(self, start: int) -> ArrayRoot:
         """Return the same file system at another place in the array."""
@@ -113,7 +113,7 @@ class ArrayRoot:
         for _, byte, address in self.anchors:
             for copy, (_, place) in enumerate(shape.places(address)):
                 far = copy and is_far(shape.layout)
-                found = far_offsets(shape, copy, byte - place, smallest) if far else (byte - place,)
+                found = find_far_offsets(shape, copy, byte - place, smallest) if far else (byte - place,)
                 votes.update(
                     offset for offset in found if 0 <= offset <= _LARGEST_OFFSET and offset % _SECTOR == 0
                 )
@@ -233,7 +233,7 @@ class AnchorScan:
         """Note a partition table of DOS that may be the array's first sector."""
         source = self._sources[number]
         size = source.size_bytes if byte == 0 else 0
-        if container_kind(head) == "dos" and not is_of_the_member(extent(head), size):
+        if recognise_container(head) == "dos" and not is_of_the_member(extent(head), size):
             self._add("dos", head[440:510], (number, byte, 0))
 
     def _other(self, number: int, byte: int, magic: bytes, data: bytes) -> None:
@@ -249,7 +249,7 @@ class AnchorScan:
             self._headers.append((number, byte, data))
         elif magic == b"LABELONE" and is_label(data[:_SECTOR]):
             self._add("LVM2_member", data[32:64], (number, byte, _SECTOR))
-        elif magic == b"EFI PART" and gpt_header(data):
+        elif magic == b"EFI PART" and is_gpt_header(data):
             own, backup = struct.unpack_from("<QQ", data, 24)
             source = self._sources[number]
             size = source.size_bytes if own * _SECTOR == byte else 0
@@ -273,7 +273,7 @@ class Before(Struct, frozen=True, kw_only=True):
     member_byte: int
 
 
-def what_stands_before(each: Ranked, sources: Sequence[Source], watch: SearchWatch) -> Before | None:
+def find_before(each: Ranked, sources: Sequence[Source], watch: SearchWatch) -> Before | None:
     """Look at all places where the array may begin instead; return the first container of them all.
 
     Args:
@@ -290,7 +290,7 @@ def what_stands_before(each: Ranked, sources: Sequence[Source], watch: SearchWat
         if not row % 1000:
             watch.at(SearchStage.PROOF, row, row)
         head = array.read(-distance, HEAD_BYTES)
-        kind = container_kind(head)
+        kind = recognise_container(head)
         if (
             kind
             and not (byte == 0 and _of_a_member(head, each, sources))
@@ -316,7 +316,7 @@ def _distances(shape: StripeShape) -> Iterator[int]:
 
 def _leads_to_start(array: LogicalArray, start: int) -> bool:
     """Whether a container at a byte says that something begins at byte 0."""
-    waiting: list[BlockFact] = list(head_facts(Stretch.whole(start)))
+    waiting: list[BlockFact] = list(expect_head(Stretch.whole(start)))
     for _ in range(_MOST_FACTS):
         if not waiting:
             break

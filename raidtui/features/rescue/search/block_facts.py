@@ -58,7 +58,7 @@ Premise = tuple[BlockFact, bytes]
 """A loose fact, and the block that was taken for it."""
 
 
-def learned(fact: BlockFact, data: bytes) -> Iterator[BlockFact]:
+def learn_facts(fact: BlockFact, data: bytes) -> Iterator[BlockFact]:
     """Yield what a block says about others, each with its premise.
 
     What a block says that need not be there, and that others may look like, need not hold either.

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Struct
 
-from raidtui.features.rescue.search.block_facts import SURE, BlockFact, FactPool, learned
+from raidtui.features.rescue.search.block_facts import SURE, BlockFact, FactPool, learn_facts
 from raidtui.features.rescue.search.hypothesis import Hypothesis
 from raidtui.features.rescue.search.members import SearchStage, SearchWatch
 from raidtui.features.rescue.search.samples import BLOCK, Samples
@@ -192,7 +192,7 @@ class Exploration:
                     known = self._learned.setdefault(fact, set())
                     if data not in known and len(known) < (_MOST_VARIANTS if fact.loose else 1):
                         known.add(data)
-                        new += learned(fact, data)
+                        new += learn_facts(fact, data)
             if number == 0 and new:
                 self._pool.add(new)
                 new = []
@@ -215,12 +215,12 @@ class Exploration:
         return [each for each in self._alive[:_CLOSE] if each.bound >= best * 0.95 - 2]
 
     def _decided(self) -> bool:
-        return len(self._close()) == 1 and not undecided(self._alive[0])
+        return len(self._close()) == 1 and not find_undecided(self._alive[0])
 
     def _separating(self) -> Callable[[BlockFact], bool]:
         """Return whether a fact may separate what is still alike."""
         best, others = self._alive[0], self._close()[1:]
-        open_slots = undecided(best)
+        open_slots = find_undecided(best)
 
         def separates(fact: BlockFact) -> bool:
             places = best.shape.places(fact.address)
@@ -231,7 +231,7 @@ class Exploration:
         return separates
 
 
-def undecided(hypothesis: Hypothesis) -> frozenset[int]:
+def find_undecided(hypothesis: Hypothesis) -> frozenset[int]:
     """Return the slots for which nothing says which device is in them."""
     slots = []
     for slot, tests in enumerate(hypothesis.found.tests):
@@ -243,7 +243,7 @@ def undecided(hypothesis: Hypothesis) -> frozenset[int]:
     return frozenset(slots)
 
 
-def rows_with_q(samples: Samples, group: Sequence[int]) -> tuple[tuple[int, int], ...]:
+def find_q_rows(samples: Samples, group: Sequence[int]) -> tuple[tuple[int, int], ...]:
     """Return where on each device, and the place in the group of the one whose XOR of the others is 0.
 
     Args:
@@ -321,7 +321,7 @@ class Mirrors:
         return source.read(self._hypothesis.offset + byte, BLOCK)
 
 
-def best_orders(
+def find_best_orders(
     hypothesis: Hypothesis, *, lost: bool, mirrors: Mirrors | None, known: dict[int, int] | None = None
 ) -> OrdersFound:
     """Return the orders that fit a geometry best.

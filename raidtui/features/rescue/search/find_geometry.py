@@ -17,28 +17,34 @@ from raidtui.features.rescue.search.anchors import (
     AnchorScan,
     ArrayRoot,
     Before,
-    what_stands_before,
+    find_before,
 )
-from raidtui.features.rescue.search.exploration import Exploration, mark_q, rows_with_q
+from raidtui.features.rescue.search.exploration import Exploration, find_q_rows, mark_q
 from raidtui.features.rescue.search.geometries import (
     ALL_LEVELS,
     RecordedGeometry,
     Wanted,
+    add_strides,
+    choose_slot_numbers,
     components,
-    likely_levels,
-    recorded_geometry,
+    find_recorded_geometry,
+    infer_levels,
     shapes,
-    slot_numbers,
-    with_strides,
 )
 from raidtui.features.rescue.search.hypothesis import Hypothesis, Recogniser
 from raidtui.features.rescue.search.members import Member, Rebuilt, SearchWatch, Source
 from raidtui.features.rescue.search.ranking import rank
 from raidtui.features.rescue.search.report import MADE_LATER_S, SearchReport
 from raidtui.features.rescue.search.results import ArrayHint, SearchOutcome, SearchResult
-from raidtui.features.rescue.search.samples import Samples, samples_of, take_samples
+from raidtui.features.rescue.search.samples import Samples, choose_samples, take_samples
 from raidtui.features.rescue.search.striping import StripeShape
-from raidtui.features.rescue.search.weighing import Attempt, any_strong, at_the_start, best_attempt, doubted
+from raidtui.features.rescue.search.weighing import (
+    Attempt,
+    any_strong,
+    best_attempt,
+    doubt_mirrors,
+    move_to_start,
+)
 from raidtui.model.survey import Superblock
 
 _MOST_ROOTS = 6
@@ -125,8 +131,8 @@ class GeometrySearch:
                 blank=blank,
                 text=("There is nothing here: all that was read of the devices is zero.",),
             )
-        of_data = samples_of(samples, data)
-        levels, why = likely_levels(of_data, len(data))
+        of_data = choose_samples(samples, data)
+        levels, why = infer_levels(of_data, len(data))
         recogniser, rebuilt = self._sources(data)
         ground = Ground(recogniser=recogniser, rebuilt=rebuilt, data=tuple(data), samples=samples)
         roots = scan.roots() or self._deeper(recogniser, data)
@@ -145,7 +151,7 @@ class GeometrySearch:
         )
         if said:
             result = msgspec.structs.replace(result, outcome=SearchOutcome.TIED, text=(*result.text, said))
-        return doubted(result, of_data)
+        return doubt_mirrors(result, of_data)
 
     def _from_its_beginning(
         self, attempt: Attempt, ground: Ground, levels: tuple[int, ...]
@@ -159,7 +165,7 @@ class GeometrySearch:
         for each in attempt.ranking.best[:_MOST_LOOKED_BEFORE]:
             if attempt.root.kind == "dos" and each.shape.level == 1 and not each.offset:
                 return attempt, _unsure(Before(kind="dos", distance=0, member_byte=0))
-            before = what_stands_before(each, self._members, self._watch)
+            before = find_before(each, self._members, self._watch)
             if before is None:
                 continue
             root = attempt.root.within(before.kind, before.distance)
@@ -192,7 +198,7 @@ class GeometrySearch:
     def _as_recorded(self, roots: Sequence[ArrayRoot], ground: Ground) -> list[Attempt]:
         """Ask about what the superblocks record that are left, where some are."""
         names = [member.name for member in self._members]
-        recorded = recorded_geometry(names, self._request.superblocks, self._request.wanted)
+        recorded = find_recorded_geometry(names, self._request.superblocks, self._request.wanted)
         attempts: list[Attempt] = []
         if recorded is None or recorded.wanted.slots is None:
             return attempts
@@ -225,7 +231,7 @@ class GeometrySearch:
             if root.file_system is not None and root.kind not in _CONTAINERS:
                 for start in _PARTITION_STARTS:
                     moved = root.moved(start)
-                    attempts += [at_the_start(each, root) for each in self._attempts(moved, ground, levels)]
+                    attempts += [move_to_start(each, root) for each in self._attempts(moved, ground, levels)]
                     if any_strong(attempts):
                         return attempts
         most = max((attempt.value for attempt in attempts), default=0.0)
@@ -246,12 +252,12 @@ class GeometrySearch:
         made = []
         if levels:
             likely = self._allowed(levels)
-            numbers = slot_numbers(len(ground.data), likely, wanted, whole=True)
+            numbers = choose_slot_numbers(len(ground.data), likely, wanted, whole=True)
             found = self._attempt(root, ground, likely, numbers)
             made.append(msgspec.structs.replace(found, likely=True))
         if not any_strong(made):
             every = self._allowed(ALL_LEVELS)
-            numbers = slot_numbers(len(ground.data), every, wanted, whole=False)
+            numbers = choose_slot_numbers(len(ground.data), every, wanted, whole=False)
             numbers = tuple(dict.fromkeys((*self._recorded(), *numbers)))
             made.append(self._attempt(root, ground, every, numbers))
         return made
@@ -292,7 +298,7 @@ class GeometrySearch:
         if recorded is not None:
             hypotheses = [each for each in hypotheses if each.offset == recorded.offset]
         self._tested += len(hypotheses)
-        rows = rows_with_q(ground.samples, ground.data)
+        rows = find_q_rows(ground.samples, ground.data)
         for hypothesis in hypotheses:
             if hypothesis.group == ground.data:
                 mark_q(hypothesis, rows)
@@ -316,7 +322,7 @@ class GeometrySearch:
         sizes = [self._members[number].size_bytes for number in group if number < len(self._members)]
         found = []
         for offset in root.offsets(shape, min(sizes, default=0)):
-            for each in with_strides(shape, sizes, offset, self._request.wanted):
+            for each in add_strides(shape, sizes, offset, self._request.wanted):
                 size = max(components(sizes, offset, shape.chunk_bytes, self._request.wanted))
                 capacity = sum(sizes) if shape.level == 0 else each.capacity(size)
                 if capacity >= root.size_bytes:

@@ -11,7 +11,7 @@ from raidtui.features.rescue.search.striping import (
     RAID5_LAYOUTS,
     RAID10_LAYOUTS,
     StripeShape,
-    far_stride,
+    compute_far_stride,
     is_far,
 )
 from raidtui.model.geometry import usable_kib
@@ -43,7 +43,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
     component_bytes: int | None = None
 
 
-def likely_levels(samples: Samples, count: int) -> tuple[tuple[int, ...], str]:
+def infer_levels(samples: Samples, count: int) -> tuple[tuple[int, ...], str]:
     """Return the levels that the samples speak for, and why; all of them where they say nothing.
 
     Args:
@@ -66,7 +66,7 @@ def likely_levels(samples: Samples, count: int) -> tuple[tuple[int, ...], str]:
     return (), ""
 
 
-def slot_numbers(count: int, levels: Sequence[int], wanted: Wanted, *, whole: bool) -> tuple[int, ...]:
+def choose_slot_numbers(count: int, levels: Sequence[int], wanted: Wanted, *, whole: bool) -> tuple[int, ...]:
     """Return the numbers of slots that are asked about.
 
     Args:
@@ -89,7 +89,7 @@ def slot_numbers(count: int, levels: Sequence[int], wanted: Wanted, *, whole: bo
     return tuple(dict.fromkeys(number for number in numbers if number <= 64))
 
 
-def layouts_of(level: int, slots: int, wanted: Wanted) -> tuple[str, ...]:
+def choose_layouts(level: int, slots: int, wanted: Wanted) -> tuple[str, ...]:
     """Return the layouts of a level that are asked about."""
     known: tuple[str, ...] = {5: RAID5_LAYOUTS, 6: RAID5_LAYOUTS, 10: RAID10_LAYOUTS}.get(level, ("",))
     if wanted.layout and level in {5, 6, 10}:
@@ -103,7 +103,7 @@ def shapes(levels: Iterable[int], slots: int, wanted: Wanted) -> Iterator[Stripe
     """Yield the geometries without a data offset; the strides of far layouts are set later."""
     chunks = CHUNKS if wanted.chunk_bytes is None else (wanted.chunk_bytes,)
     for level in levels:
-        for layout in layouts_of(level, slots, wanted):
+        for layout in choose_layouts(level, slots, wanted):
             for chunk in chunks if level != 1 else (4096,):
                 shape = StripeShape(level=level, layout=layout, slots=slots, chunk_bytes=chunk)
                 if slots >= shape.least_slots:
@@ -129,14 +129,14 @@ def components(sizes: Sequence[int], offset: int, chunk_bytes: int, wanted: Want
     return tuple(dict.fromkeys(found))
 
 
-def with_strides(
+def add_strides(
     shape: StripeShape, sizes: Sequence[int], offset: int, wanted: Wanted
 ) -> tuple[StripeShape, ...]:
     """Return a geometry with each distance between its far copies that the sizes allow."""
     if shape.level != 10 or not is_far(shape.layout):
         return (shape,)
     strides = {
-        far_stride(shape.layout, shape.slots, shape.chunk_bytes, size)
+        compute_far_stride(shape.layout, shape.slots, shape.chunk_bytes, size)
         for size in components(sizes, offset, shape.chunk_bytes, wanted)
     }
     return tuple(
@@ -176,7 +176,7 @@ class RecordedGeometry(Struct, frozen=True, kw_only=True):
         return {slot: group.index(number) for slot, number in self.slots.items() if number in group}
 
 
-def recorded_geometry(
+def find_recorded_geometry(
     names: Sequence[str], superblocks: Mapping[str, Superblock], wanted: Wanted
 ) -> RecordedGeometry | None:
     """Return what the superblocks record; None where they differ, or cannot be believed.

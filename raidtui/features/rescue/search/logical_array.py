@@ -174,7 +174,7 @@ class Agreement(Struct, frozen=True, kw_only=True):
         return 1 - self.unmatched / self.compared
 
 
-def parity_agreement(
+def compare_parity(
     array: LogicalArray, samples: Samples, offset: int, used_bytes: int, *, most: int = 0, blame: bool = False
 ) -> Agreement | None:
     """Compare the sampled rows; None where too few can be.
@@ -213,7 +213,7 @@ def parity_agreement(
     return Agreement(compared=compared, unmatched=unmatched, wrong=tuple(wrong.most_common()))
 
 
-def copy_agreement(array: LogicalArray, used_bytes: int, seed: int) -> Agreement | None:
+def compare_copies(array: LogicalArray, used_bytes: int, seed: int) -> Agreement | None:
     """Compare copies at random places; None where there are none.
 
     Args:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Struct
 
-from raidtui.features.rescue.search.exploration import MARGIN, MOST_ORDERS, Mirrors, best_orders
+from raidtui.features.rescue.search.exploration import MARGIN, MOST_ORDERS, Mirrors, find_best_orders
 from raidtui.features.rescue.search.geometries import COMMON_CHUNKS, RecordedGeometry
 from raidtui.features.rescue.search.hypothesis import Hypothesis
-from raidtui.features.rescue.search.logical_array import SURE_ROWS, Agreement, LogicalArray, parity_agreement
+from raidtui.features.rescue.search.logical_array import SURE_ROWS, Agreement, LogicalArray, compare_parity
 from raidtui.features.rescue.search.members import Source
 from raidtui.features.rescue.search.samples import BLOCK, Samples
 from raidtui.features.rescue.search.striping import PARITY_OF, StripeShape
@@ -250,7 +250,7 @@ def _orders(
     if shape.level == 1:
         return _mirror(hypothesis), False
     mirrors = Mirrors(hypothesis, used_bytes, seed) if shape.level == 10 else None
-    orders = best_orders(hypothesis, lost=lost, mirrors=mirrors, known=known)
+    orders = find_best_orders(hypothesis, lost=lost, mirrors=mirrors, known=known)
     groups = _swaps(shape)
     asked = sum(hypothesis.found.tests[slot] for slot in known)
     right = sum(hypothesis.found.hits[slot][place] for slot, place in known.items())
@@ -380,7 +380,7 @@ def _by_parity(
         found = [
             msgspec.structs.replace(
                 each,
-                parity=parity_agreement(each.array(sources), samples, each.offset, size_bytes, most=most),
+                parity=compare_parity(each.array(sources), samples, each.offset, size_bytes, most=most),
             )
             for each in some
         ]

@@ -11,8 +11,8 @@ from raidtui.features.rescue.search.logical_array import (
     MOST_BLOCKS,
     Agreement,
     Walk,
-    copy_agreement,
-    parity_agreement,
+    compare_copies,
+    compare_parity,
     walk,
 )
 from raidtui.features.rescue.search.members import Member, SearchWatch
@@ -29,13 +29,13 @@ from raidtui.features.rescue.search.samples import Samples
 from raidtui.features.rescue.search.striping import StripeShape
 from raidtui.features.rescue.search.weighing import (
     Weighed,
-    apart_words,
-    doubt_of,
-    left_out,
-    outdated,
-    proof_of,
-    sifted,
-    without_each,
+    find_doubt,
+    find_outdated,
+    judge_candidate,
+    list_left_out,
+    say_disagreement,
+    sift_candidates,
+    weigh_without_each,
 )
 from raidtui.model.geometry import MISSING, raid10_layout
 from raidtui.model.survey import Superblock
@@ -132,10 +132,10 @@ class SearchReport:
         unique = alike == 1 and not ranking.more
         top, without = weighed[0], dict[int, Weighed]()
         if unique and top.apart_in:
-            without = without_each(top.each, lambda each: self._weigh(each, root, samples))
-        spared = outdated(top, without)
+            without = weigh_without_each(top.each, lambda each: self._weigh(each, root, samples))
+        spared = find_outdated(top, without)
         judged = without[spared] if spared is not None else top
-        doubt = doubt_of(judged.found, judged.apart) if unique else ""
+        doubt = find_doubt(judged.found, judged.apart) if unique else ""
         text += [self._outdated_words(top.each, spared)] if without else []
         text += [said for said in (decided, doubt) if said]
         if not unique:
@@ -175,7 +175,7 @@ class SearchReport:
         if len(best) > _WEIGHED and (len(sure) > _WEIGHED or not any(each.confirmed for each in weighed)):
             return sorted(weighed, key=lambda each: not each.clean), others, len(best)
         others = [*best[_WEIGHED:], *others]
-        weighed, outdone = sifted(weighed)
+        weighed, outdone = sift_candidates(weighed)
         good = max((each.found.good for each in weighed if not each.found.bad), default=0) * _NEARLY_ALL
         read = [each for each in weighed if not each.found.bad and each.found.good >= good]
         left = read or weighed
@@ -193,7 +193,7 @@ class SearchReport:
         """Return the candidates; the first one also without each member, where these disagree."""
         first = weighed[0]
         names = self._names(first.each)
-        left = left_out(names, first, without)
+        left = list_left_out(names, first, without)
         made = [self._candidate(each, root, best=spared is None, without=left) for each in weighed]
         by_errors = sorted(without.items(), key=lambda item: (item[0] != spared, item[1].found.bad))
         rest = [
@@ -274,8 +274,8 @@ class SearchReport:
 
     def _agreement(self, each: Ranked, root: ArrayRoot, samples: Samples) -> Agreement | None:
         array = each.array(self._members)
-        found = parity_agreement(array, samples, each.offset, root.size_bytes, blame=True)
-        return found or copy_agreement(array, root.size_bytes or IN_USE, self._seed)
+        found = compare_parity(array, samples, each.offset, root.size_bytes, blame=True)
+        return found or compare_copies(array, root.size_bytes or IN_USE, self._seed)
 
     def _weigh(self, each: Ranked, root: ArrayRoot, samples: Samples) -> Weighed:
         found = self._walk(each, root, MOST_BLOCKS)
@@ -295,7 +295,7 @@ class SearchReport:
     ) -> SearchCandidate:
         each, found, apart = weighed.each, weighed.found, weighed.apart
         names = self._names(each)
-        said = apart_words(found, apart, names, each.shape.level)
+        said = say_disagreement(found, apart, names, each.shape.level)
         unmatched, compared = weighed.compared
         evidence = CandidateEvidence(
             good=found.good,
@@ -308,7 +308,7 @@ class SearchReport:
         )
         return msgspec.structs.replace(
             self._unread(each, root),
-            proof=proof_of(root.kind, each.shape.slots, found, said),
+            proof=judge_candidate(root.kind, each.shape.slots, found, said),
             best=best,
             evidence=evidence,
         )
@@ -317,7 +317,7 @@ class SearchReport:
         return SearchCandidate(
             geometry=self._geometry(each),
             same=tuple(self._geometry(one) for one in _kinds(each)),
-            proof=proof_of(root.kind, each.shape.slots, None, ""),
+            proof=judge_candidate(root.kind, each.shape.slots, None, ""),
             passed=each.passed,
             failed=each.failed,
             best=False,

@@ -14,7 +14,7 @@ from raidtui.features.rescue.search.block_facts import FactPool, Stretch
 from raidtui.features.rescue.search.logical_array import LogicalArray
 from raidtui.features.rescue.search.members import SearchStage, SearchWatch, Source
 from raidtui.features.rescue.search.striping import PARITY_OF, StripeShape
-from raidtui.features.rescue.search.volumes import head_facts
+from raidtui.features.rescue.search.volumes import expect_head
 from raidtui.model.survey import Superblock
 from raidtui.view.units import SECTOR_BYTES, binary_size
 
@@ -100,7 +100,7 @@ class Moved(Struct, frozen=True, kw_only=True):
         return binary_size(max(0, to - self.recorded))
 
 
-def forms_of(blocks: Mapping[str, Superblock]) -> ReshapeForms | None:
+def find_reshape_forms(blocks: Mapping[str, Superblock]) -> ReshapeForms | None:
     """Return both forms of an array; None where it is not reshaped in place, or too little is known.
 
     Args:
@@ -131,7 +131,7 @@ def forms_of(blocks: Mapping[str, Superblock]) -> ReshapeForms | None:
     )
 
 
-def find_moved(forms: ReshapeForms, members: Sequence[Source | None], watch: SearchWatch) -> Moved:
+def find_progress(forms: ReshapeForms, members: Sequence[Source | None], watch: SearchWatch) -> Moved:
     """Return how far a reshape has really gone.
 
     Args:
@@ -160,7 +160,7 @@ _Told = tuple[int, int, bool]
 def _by_blocks(old: LogicalArray, new: LogicalArray, recorded: int, watch: SearchWatch) -> Iterator[_Told]:
     """Yield what a checksum or the look tells in one form only: of what must be there."""
     pool = FactPool(_SEED)
-    pool.add(head_facts(Stretch.whole()))
+    pool.add(expect_head(Stretch.whole()))
     done = 0
     while len(pool) and done < _MOST_BLOCKS:
         for fact in pool.take(64, lambda each: abs(each.address - recorded) < _NEAR_BYTES):

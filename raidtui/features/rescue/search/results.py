@@ -271,7 +271,7 @@ class SearchResult(Struct, frozen=True, kw_only=True):
         )
 
 
-def with_hints(result: SearchResult, hints: tuple[ArrayHint, ...]) -> SearchResult:
+def order_by_hints(result: SearchResult, hints: tuple[ArrayHint, ...]) -> SearchResult:
     """Return a result with what is written down, and the candidates that fit alike in its order.
 
     Args:

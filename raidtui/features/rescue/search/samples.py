@@ -87,7 +87,7 @@ def take_samples(
     return _judge(rows, len(members), tried, written)
 
 
-def samples_of(samples: Samples, chosen: Sequence[int]) -> Samples:
+def choose_samples(samples: Samples, chosen: Sequence[int]) -> Samples:
     """Return the samples of some of the devices.
 
     Args:

@@ -158,7 +158,7 @@ class StripeShape(Struct, frozen=True, kw_only=True):
         return tuple(found)
 
 
-def far_stride(layout: str, slots: int, chunk_bytes: int, component_bytes: int) -> int:
+def compute_far_stride(layout: str, slots: int, chunk_bytes: int, component_bytes: int) -> int:
     """Return the distance between the copies of a far layout in bytes; 0 for others (calc_sectors)."""
     decoded = _decode(layout)
     if decoded.far == 1 or decoded.offset:
@@ -168,7 +168,7 @@ def far_stride(layout: str, slots: int, chunk_bytes: int, component_bytes: int) 
     return used // decoded.far * chunk_bytes
 
 
-def far_offsets(shape: StripeShape, copy: int, byte: int, size: int) -> Iterator[int]:
+def find_far_offsets(shape: StripeShape, copy: int, byte: int, size: int) -> Iterator[int]:
     """Yield the data offsets that a far copy may show: the distance of the copies depends on it.
 
     Args:
@@ -179,7 +179,7 @@ def far_offsets(shape: StripeShape, copy: int, byte: int, size: int) -> Iterator
     """
 
     def stride(offset: int) -> int:
-        return far_stride(shape.layout, shape.slots, shape.chunk_bytes, size - offset)
+        return compute_far_stride(shape.layout, shape.slots, shape.chunk_bytes, size - offset)
 
     offset = 0
     for _ in range(_MOST_TURNS):  # near it; what is rounded may leave several

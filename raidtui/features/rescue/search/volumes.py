@@ -31,7 +31,7 @@ _LEAST_SUPERBLOCK = 8192  # before the end of a member: metadata 1.0, and 0.90 l
 _TABLE = "partition table"
 
 
-def lvm_volumes(text: str, own: str) -> Iterator[tuple[tuple[int, int, int], ...]]:
+def parse_lvm_volumes(text: str, own: str) -> Iterator[tuple[tuple[int, int, int], ...]]:
     """Yield the pieces of each logical volume that lie on a physical volume in a row.
 
     Args:
@@ -127,7 +127,7 @@ def _assigned(tokens: Sequence[tuple[str, str]], at: int, word: str, section: di
     return at + 1
 
 
-def head_facts(where: Stretch, *, tables: bool = True) -> Iterator[BlockFact]:
+def expect_head(where: Stretch, *, tables: bool = True) -> Iterator[BlockFact]:
     """Yield what is recognised at the start of an array or of a volume, whatever it is.
 
     Args:
@@ -155,15 +155,15 @@ def head_facts(where: Stretch, *, tables: bool = True) -> Iterator[BlockFact]:
             )
 
 
-def container_kind(head: bytes) -> str:
+def recognise_container(head: bytes) -> str:
     """Return what begins with these bytes and holds others: gpt, dos, LVM2_member; "" for anything else.
 
     Args:
         head: HEAD_BYTES, or b"".
     """
-    if gpt_header(head[_SECTOR:]):
+    if is_gpt_header(head[_SECTOR:]):
         return "gpt"
-    if mbr_partitions(head[:_SECTOR]):
+    if parse_mbr(head[:_SECTOR]):
         return "dos"
     return "LVM2_member" if is_label(head[_SECTOR : 2 * _SECTOR]) else ""
 
@@ -174,12 +174,12 @@ def extent(head: bytes) -> int:
     Args:
         head: HEAD_BYTES, or b"".
     """
-    match container_kind(head):
+    match recognise_container(head):
         case "gpt":
             own, backup = struct.unpack_from("<QQ", head, _SECTOR + 24)
             return int(max(own, backup) + 1) * _SECTOR
         case "dos":
-            return max(first + count for first, count in mbr_partitions(head[:_SECTOR])) * _SECTOR
+            return max(first + count for first, count in parse_mbr(head[:_SECTOR])) * _SECTOR
         case "LVM2_member":
             label = head[_SECTOR : 2 * _SECTOR]
             return int(struct.unpack_from("<Q", label, struct.unpack_from("<I", label, 20)[0] + 32)[0])
@@ -203,7 +203,7 @@ def _recognised(data: bytes, kind: str, byte: int) -> bool:
 def _recognise(kind: str, byte: int, data: bytes) -> object:
     match kind:
         case "partition table":
-            return gpt_header(data[_SECTOR:]) or mbr_partitions(data[:_SECTOR])
+            return is_gpt_header(data[_SECTOR:]) or parse_mbr(data[:_SECTOR])
         case "LVM label":
             return is_label(data)
         case "LUKS header":
@@ -221,10 +221,10 @@ def _file_system(byte: int, data: bytes) -> FileSystem | None:
 def _inside(data: bytes, kind: str, byte: int, where: Stretch) -> Iterator[BlockFact]:
     match kind:
         case "partition table":
-            if gpt_header(data[_SECTOR:]):
+            if is_gpt_header(data[_SECTOR:]):
                 yield from _entries(data[_SECTOR:], where)
-            for first, count in mbr_partitions(data[:_SECTOR]):
-                yield from head_facts(where.part(first * _SECTOR, count * _SECTOR))
+            for first, count in parse_mbr(data[:_SECTOR]):
+                yield from expect_head(where.part(first * _SECTOR, count * _SECTOR))
         case "LVM label":
             yield from _lvm(data, where)
         case "LUKS header":
@@ -235,7 +235,7 @@ def _inside(data: bytes, kind: str, byte: int, where: Stretch) -> Iterator[Block
                 yield from found.facts(where)
 
 
-def gpt_header(data: bytes) -> bool:
+def is_gpt_header(data: bytes) -> bool:
     """Whether bytes start with a GPT header whose checksum is right."""
     if data[:8] != b"EFI PART" or len(data) < _SECTOR:
         return False
@@ -261,7 +261,7 @@ def _entries(header: bytes, where: Stretch) -> Iterator[BlockFact]:
 
 
 def _is_backup(data: bytes, disk: bytes) -> bool:
-    return gpt_header(data) and data[56:72] == disk
+    return is_gpt_header(data) and data[56:72] == disk
 
 
 def _is_area(data: bytes) -> bool:
@@ -290,10 +290,10 @@ def _spans(data: bytes, size: int) -> Iterator[tuple[int, int]]:
 
 def _partitions(data: bytes, size: int, where: Stretch) -> Iterator[BlockFact]:
     for first, length in _spans(data, size):
-        yield from head_facts(where.part(first, length))
+        yield from expect_head(where.part(first, length))
 
 
-def mbr_partitions(sector: bytes) -> tuple[tuple[int, int], ...]:
+def parse_mbr(sector: bytes) -> tuple[tuple[int, int], ...]:
     """Return first sector and length of the primary partitions of an MBR; () where it is none."""
     if len(sector) < _SECTOR or sector[510:512] != b"\x55\xaa":
         return ()
@@ -313,7 +313,7 @@ def is_label(sector: bytes) -> bool:
     return len(sector) == _SECTOR and sector[:8] == b"LABELONE" and sector[24:32] == b"LVM2 001"
 
 
-def lvm_areas(sector: bytes, header: int) -> list[tuple[int, int]]:
+def parse_lvm_areas(sector: bytes, header: int) -> list[tuple[int, int]]:
     """Return place and size of the metadata areas of a physical volume in bytes.
 
     Args:
@@ -334,7 +334,7 @@ def lvm_areas(sector: bytes, header: int) -> list[tuple[int, int]]:
 def _lvm(sector: bytes, where: Stretch) -> Iterator[BlockFact]:
     header = struct.unpack_from("<I", sector, 20)[0]
     own = sector[header : header + 32].decode("ascii", "replace")
-    for offset, size in lvm_areas(sector, header):
+    for offset, size in parse_lvm_areas(sector, header):
         yield from where.expect(
             offset,
             _SECTOR,
@@ -365,14 +365,14 @@ def _lvm_crc(data: bytes) -> int:
 
 
 def _logical_volumes(data: bytes, own: str, where: Stretch) -> Iterator[BlockFact]:
-    for pieces in islice(lvm_volumes(data.decode("ascii", "replace"), own), _MOST_VOLUMES):
+    for pieces in islice(parse_lvm_volumes(data.decode("ascii", "replace"), own), _MOST_VOLUMES):
         found = []
         for first, length, at in pieces:
             begin = where.at(at, length)
             if begin is not None:
                 found.append((first, length, begin))
         if found:
-            yield from head_facts(Stretch(pieces=tuple(found)))
+            yield from expect_head(Stretch(pieces=tuple(found)))
 
 
 def _luks(data: bytes, where: Stretch) -> Iterator[BlockFact]:

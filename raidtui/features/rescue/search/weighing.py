@@ -91,7 +91,7 @@ def any_strong(attempts: Sequence[Attempt]) -> bool:
     return any(attempt.strong for attempt in attempts)
 
 
-def at_the_start(attempt: Attempt, root: ArrayRoot) -> Attempt:
+def move_to_start(attempt: Attempt, root: ArrayRoot) -> Attempt:
     """Return the same with the file system at the start of the array, if a later data offset makes it so."""
     best = [each.without_start(attempt.root.start) for each in attempt.ranking.best]
     left = tuple(each for each in best if each is not None)
@@ -153,7 +153,7 @@ class Weighed(Struct, frozen=True, kw_only=True):
         return self.found.good > self.found.bad
 
 
-def sifted(weighed: Sequence[Weighed]) -> tuple[list[Weighed], list[Weighed]]:
+def sift_candidates(weighed: Sequence[Weighed]) -> tuple[list[Weighed], list[Weighed]]:
     """Return the candidates that are left, the clean ones first, and those that others outdo.
 
     Parity that matches nowhere is no candidate beside one of which it matches, or nothing can be compared.
@@ -170,7 +170,7 @@ def sifted(weighed: Sequence[Weighed]) -> tuple[list[Weighed], list[Weighed]]:
     return left, [each for each in weighed if each not in left]
 
 
-def without_each(one: Ranked, weigh: Callable[[Ranked], Weighed]) -> dict[int, Weighed]:
+def weigh_without_each(one: Ranked, weigh: Callable[[Ranked], Weighed]) -> dict[int, Weighed]:
     """Return by slot what is read where its member is left out; {} where none can be spared."""
     found = {}
     for slot, number in enumerate(one.order):
@@ -181,7 +181,7 @@ def without_each(one: Ranked, weigh: Callable[[Ranked], Weighed]) -> dict[int, W
     return found
 
 
-def outdated(whole: Weighed, without: dict[int, Weighed]) -> int | None:
+def find_outdated(whole: Weighed, without: dict[int, Weighed]) -> int | None:
     """Return the slot of the one member that everything is right without; None where that is not known."""
     clean = [slot for slot, each in without.items() if each.clean]
     sure = [slot for slot in clean if without[slot].confirmed]
@@ -191,7 +191,7 @@ def outdated(whole: Weighed, without: dict[int, Weighed]) -> int | None:
     return clean[0] if len(clean) == 1 and all(each.found.bad for each in wrong) else None
 
 
-def left_out(names: Sequence[str], whole: Weighed, without: dict[int, Weighed]) -> tuple[LeftOut, ...]:
+def list_left_out(names: Sequence[str], whole: Weighed, without: dict[int, Weighed]) -> tuple[LeftOut, ...]:
     """Return it as evidence.
 
     Args:
@@ -212,7 +212,7 @@ def left_out(names: Sequence[str], whole: Weighed, without: dict[int, Weighed]) 
     )
 
 
-def doubt_of(found: Walk, agreement: Agreement | None) -> str:
+def find_doubt(found: Walk, agreement: Agreement | None) -> str:
     """Return why one candidate is not enough, a sentence; "" where it is.
 
     Args:
@@ -231,7 +231,7 @@ def doubt_of(found: Walk, agreement: Agreement | None) -> str:
     return ""
 
 
-def doubted(result: SearchResult, samples: Samples) -> SearchResult:
+def doubt_mirrors(result: SearchResult, samples: Samples) -> SearchResult:
     """Take the proof from RAID 10 where members of different mirrors hold the same.
 
     Two mirrors hold different data. Where all members are equal, a resync in another geometry has copied one
@@ -260,7 +260,7 @@ def doubted(result: SearchResult, samples: Samples) -> SearchResult:
     )
 
 
-def proof_of(contents: str, slots: int, found: Walk | None, apart: str) -> Proof:
+def judge_candidate(contents: str, slots: int, found: Walk | None, apart: str) -> Proof:
     """Return what speaks for a candidate, and how sure that is.
 
     Args:
@@ -289,7 +289,7 @@ def proof_of(contents: str, slots: int, found: Walk | None, apart: str) -> Proof
     )
 
 
-def apart_words(found: Walk, agreement: Agreement | None, names: Sequence[str], level: int) -> str:
+def say_disagreement(found: Walk, agreement: Agreement | None, names: Sequence[str], level: int) -> str:
     """Return in what members disagree, a sentence; "" where they agree.
 
     Args:

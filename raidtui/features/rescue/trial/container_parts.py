@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from raidtui.features.rescue.search.volumes import lvm_areas
+from raidtui.features.rescue.search.volumes import parse_lvm_areas
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.answer import Answer, AnswerKind
 from raidtui.view.units import SECTOR_BYTES
@@ -205,7 +205,7 @@ def _lvm(read: _Read, _: int) -> HeaderCheck | None:
     place, crc, header = struct.unpack_from("<QII", sector, 8)
     if place != number or _lvm_crc(sector[20:]) != crc or header + 40 > _SECTOR:
         return HeaderCheck(right=False, words="the checksum of LVM's label is wrong")
-    areas = lvm_areas(sector, header)
+    areas = parse_lvm_areas(sector, header)
     texts = [_lvm_text(read, at, size) for at, size in areas]
     if not areas:
         return HeaderCheck(right=None, words="LVM's label has the right checksum, and no metadata are here")

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.features.rescue.mdadm_words import Assembly, Recreation, dirty_steps, mdadm_words
-from raidtui.features.rescue.search.reshape_progress import ReshapeForms, forms_of
+from raidtui.features.rescue.search.reshape_progress import ReshapeForms, find_reshape_forms
 from raidtui.features.rescue.trial.trial_members import (
     MapsRefusal,
     array_table,
@@ -146,7 +146,7 @@ def _forms(request: TrialRequest, devices: Sequence[Device]) -> ReshapeForms | N
     made = request.made
     if isinstance(made, Recreation) or not made.invalid_backup:
         return None
-    return forms_of(
+    return find_reshape_forms(
         {device.disk.name: block for device in devices if (block := device.superblock) is not None}
     )
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from raidtui.features.rescue.mdadm_words import Assembly
 from raidtui.features.rescue.search.members import SearchCancelledError, SearchWatch
-from raidtui.features.rescue.search.reshape_progress import Moved, find_moved
+from raidtui.features.rescue.search.reshape_progress import Moved, find_progress
 from raidtui.features.rescue.search.results import CheckResult, Proof
 from raidtui.features.rescue.session_search import OpenMember
 from raidtui.features.rescue.trial.kernel_waits import (
@@ -253,7 +253,7 @@ class TrialWorker(Worker):
                 member = OpenMember(f"/dev/{name}")
                 opened.callback(member.close)
                 members.append(member)
-            return find_moved(forms, members, SearchWatch(cancelled=lambda: self._cancelled))
+            return find_progress(forms, members, SearchWatch(cancelled=lambda: self._cancelled))
         return None
 
     def _refused(self, plan: Plan, reason: str) -> TrialOutcome:
