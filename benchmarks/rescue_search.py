@@ -37,7 +37,7 @@ def main() -> None:
         for name, level, layout, slots, dropped in CASES:
             order = list(range(slots))
             random.Random(seed).shuffle(order)
-            paths = write_members(base, content, level=level, layout=layout, slots=slots, order=order)
+            paths = write_members(base, content, level=level, layout=layout, order=order)
             kept = [str(path) for number, path in enumerate(paths) if number not in dropped]
             for words, size in SIZES.items():
                 for path in paths:

@@ -110,7 +110,7 @@ def write_members(
     content: bytes,
     *,
     level: int,
-    slots: int,
+    slots: int = 0,
     order: Sequence[int] = (),
     layout: str = "",
     chunk: int = 64 << 10,
@@ -125,6 +125,7 @@ def write_members(
     ``content`` is the array's from its first byte; ``noise`` seeds what stands before the data.
     """
     order = order or range(slots)
+    slots = len(order)
     rows = (size - offset) // chunk
     areas = [bytearray(rows * chunk) for _ in range(slots)]
 

@@ -43,7 +43,6 @@ class Members:
             folder,
             RANDOM[: slots * COMPONENT],
             level=level,
-            slots=slots,
             order=range(slots),
             layout=layout,
             chunk=CHUNK,

@@ -21,16 +21,9 @@ ORDER = [2, 0, 3, 1]
 NAMES = ("m2", "m0", "m3", "m1")
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("contents")
-
-
 def found(tmp_path: Path, content: bytes, size: int = 32 * MIB) -> SearchCandidate:
     """Search on a RAID 5 of four with this content; the truth is first and alone."""
-    paths = write_members(
-        tmp_path, content, level=5, layout="left-symmetric", slots=4, order=ORDER, size=size
-    )
+    paths = write_members(tmp_path, content, level=5, layout="left-symmetric", order=ORDER, size=size)
     result = search(paths)
     assert result.outcome is SearchOutcome.UNIQUE, result
     first = result.candidates[0]
@@ -87,15 +80,7 @@ def test_a_logical_volume_is_not_taken_for_the_array(base: Path, tmp_path: Path)
     """Its first extent is a whole number of rows behind the start: the array could begin there as well."""
     content = _physical_volume(ext4(base), [(0, 12, 0)], b"")
     paths = write_members(
-        tmp_path,
-        content,
-        level=4,
-        layout="",
-        slots=5,
-        order=[1, 3, 4, 0, 2],
-        chunk=32 << 10,
-        offset=0,
-        size=28 * MIB,
+        tmp_path, content, level=4, layout="", order=[1, 3, 4, 0, 2], chunk=32 << 10, offset=0, size=28 * MIB
     )
     result = search([path for number, path in enumerate(paths) if number != 2])
     assert result.outcome is SearchOutcome.UNIQUE, result.text
@@ -225,7 +210,7 @@ def _with_superblocks(tmp_path: Path, created_s: float) -> tuple[SearchOutcome, 
     content[:8] = b"LUKS\xba\xbe\0\1"
     content[4096:] = random.Random(7).randbytes(len(content) - 4096)
     paths = write_members(
-        tmp_path, bytes(content), level=5, layout="left-symmetric", slots=4, order=[0, 1, 2, 3], size=16 * MIB
+        tmp_path, bytes(content), level=5, layout="left-symmetric", order=[0, 1, 2, 3], size=16 * MIB
     )
     recorded = {"m0": _superblock(0, created_s), "m2": _superblock(2, created_s)}
     free = search_geometry([str(path) for path in paths], SearchRequest())
@@ -243,7 +228,7 @@ def test_superblocks_that_are_left_decide_a_tie_as_far_as_they_go(tmp_path: Path
 
 
 def test_a_search_can_be_ended(base: Path, tmp_path: Path) -> None:
-    paths = write_members(tmp_path, ext4(base), level=5, layout="left-symmetric", slots=4, order=ORDER)
+    paths = write_members(tmp_path, ext4(base), level=5, layout="left-symmetric", order=ORDER)
     seen: list[SearchStage] = []
     watch = SearchWatch(lambda stage, _done, _total: seen.append(stage))
     assert search_geometry([str(path) for path in paths], None, watch).outcome is SearchOutcome.UNIQUE
@@ -261,7 +246,7 @@ def test_a_search_can_be_ended(base: Path, tmp_path: Path) -> None:
 def test_a_bad_sector_is_told_and_does_not_end_the_search(
     base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    paths = write_members(tmp_path, ext4(base), level=5, layout="left-symmetric", slots=4, order=ORDER)
+    paths = write_members(tmp_path, ext4(base), level=5, layout="left-symmetric", order=ORDER)
     import os  # noqa: PLC0415
 
     real = os.pread

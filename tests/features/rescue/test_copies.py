@@ -1,4 +1,4 @@
-"""Copies as values: what is read and written, and what is refused."""
+"""Copies: ddrescue's map file, and the plan of a copy."""
 
 from __future__ import annotations
 
@@ -6,13 +6,40 @@ from typing import Any
 
 import pytest
 
+from raidtui.features.rescue.copies import CopyProgress, read_map
 from raidtui.features.rescue.copy_plan import CopyRequest, ImageFile, plan_copy
 from raidtui.model.disk import Use
 from raidtui.model.plan import Harm, Plan, Refusal
 from raidtui.model.survey import Superblock
 from tests.plans.new_array import GIB, MOUNT, UUID, device, survey
 
+MAP = """\
+# Mapfile. Created by GNU ddrescue version 1.27
+# Command line: ddrescue --no-scrape /dev/sda /srv/sda.img /srv/sda.img.map
+0x002F0000     ?               1
+#      pos        size  status
+0x00000000  0x00300000  +
+0x00300000  0x00001000  -
+0x00301000  0x00001000  *
+0x00302000  0x00000200  -
+0x00302200  0x000FDE00  ?
+"""
 IMAGE = ImageFile(path="/srv/sda.img", room_bytes=200 * GIB)
+
+
+def test_a_map() -> None:
+    found = read_map(MAP)
+    assert found == CopyProgress(
+        read_bytes=0x300000, bad_bytes=0x1200, bad_places=2, left_bytes=0x1000 + 0xFDE00
+    )
+    assert found.words == "75 % copied, 3 MiB; 4.5 KiB in 2 places could not be read"
+
+
+def test_what_is_none() -> None:
+    assert read_map("") is None
+    assert read_map("a b c\nd x f\n") is None
+    assert read_map("0 ? 1\n") == CopyProgress()
+    assert CopyProgress().percent == 0
 
 
 def request(target: str | ImageFile = IMAGE, **more: Any) -> CopyRequest:

@@ -1,23 +1,25 @@
-"""A search whose geometry is right says where the members disagree, and which of them, if that is known."""
+"""Candidates against each other: members that disagree, and one that is outdated."""
+
+from __future__ import annotations
 
 import random
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from raidtui.features.rescue.cli_search import status_of
+from raidtui.features.rescue.search.logical_array import Agreement, Walk
+from raidtui.features.rescue.search.ranking import Ranked
 from raidtui.features.rescue.search.results import CheckResult, SearchOutcome
+from raidtui.features.rescue.search.weighing import Weighed, sift_candidates
 from tests.features.rescue.images import ext4, ext4_of, search
 from tests.features.rescue.striping import MIB, write_members
 
 PARITY = "Parity does not match in "
 COPIES = "The copies of "
 NOT_KNOWN = "a member has missed writes, or something was written past the array"
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("agreement")
 
 
 def missed_writes(path: Path, *, every: int) -> None:
@@ -103,7 +105,7 @@ def test_copies_that_differ_where_nothing_was_sampled(base: Path, tmp_path: Path
 
 def test_parity_that_fits_nowhere_is_no_unique_geometry(base: Path, tmp_path: Path) -> None:
     """The content of a RAID 0 with a member of noise, called RAID 5 in which nothing else is asked about."""
-    paths = write_members(tmp_path, ext4(base), level=4, slots=4, order=[0, 1, 2, 3], size=32 * MIB)
+    paths = write_members(tmp_path, ext4(base), level=4, order=[0, 1, 2, 3], size=32 * MIB)
     with paths[3].open("r+b") as file:
         file.seek(MIB)
         file.write(random.Random(2).randbytes(24 * MIB))
@@ -114,7 +116,7 @@ def test_parity_that_fits_nowhere_is_no_unique_geometry(base: Path, tmp_path: Pa
 
 def test_a_copy_whose_signature_is_wiped_is_a_copy(base: Path, tmp_path: Path) -> None:
     """Metadata 0.90, the data begin with the first byte: wipefs took the magic number of ext4, too."""
-    paths = write_members(tmp_path, ext4(base), level=10, layout="f2", slots=3, order=[2, 0, 1], offset=0)
+    paths = write_members(tmp_path, ext4(base), level=10, layout="f2", order=[2, 0, 1], offset=0)
     with paths[2].open("r+b") as file:
         file.seek(1080)
         file.write(bytes(2))
@@ -150,13 +152,7 @@ def test_the_one_whose_parity_matches_is_alone(tmp_path: Path) -> None:
         (files / f"f{number}").write_bytes(random.Random(number).randbytes(3_000_000))
     content = ext4_of(files, tmp_path / "few.img", mib=120)
     paths = write_members(
-        tmp_path,
-        content,
-        level=6,
-        layout="left-symmetric",
-        slots=6,
-        order=list(range(6)),
-        size=32 * MIB,
+        tmp_path, content, level=6, layout="left-symmetric", order=list(range(6)), size=32 * MIB
     )
     result = search([path for number, path in enumerate(paths) if number != 4])
     assert result.outcome is SearchOutcome.UNIQUE, result.text
@@ -180,3 +176,34 @@ def test_members_that_match_decide_between_hundreds(tmp_path: Path) -> None:
     assert (first.geometry.layout, first.geometry.chunk_bytes) == ("left-symmetric", 65536)
     assert status_of(result) == 0
     assert all(each.proof.check is not CheckResult.ERRORS for each in result.candidates)
+
+
+def candidate(unused: int, apart: tuple[int, int] | None) -> Weighed:
+    """One that leaves devices out, with (compared, unmatched) places; nothing in it is wrong."""
+    return Weighed(
+        each=cast("Ranked", SimpleNamespace(unused=unused)),
+        found=Walk(passed={"inodes": 9}, failed={}, checked=9, slots=frozenset({0, 1})),
+        apart=Agreement(compared=apart[0], unmatched=apart[1]) if apart is not None else None,
+    )
+
+
+@pytest.mark.parametrize(
+    ("apart", "outdone"),
+    [
+        ((154, 29), True),
+        ((16, 8), True),
+        ((12, 5), False),
+        ((154, 80), False),
+        ((154, 154), False),
+        (None, False),
+    ],
+)
+def test_devices_that_belong_together_are_all_members(
+    apart: tuple[int, int] | None,
+    outdone: bool,  # noqa: FBT001
+) -> None:
+    """Though one is outdated: a candidate without one of them has nothing to compare, and seems clean."""
+    all_of_them, one_left_out = candidate(0, apart), candidate(1, None)
+    left, others = sift_candidates([one_left_out, all_of_them])
+    assert (one_left_out in others) is outdone
+    assert (all_of_them in left) is (apart != (154, 154))

@@ -1,4 +1,4 @@
-"""Hints: what is written down of former arrays orders what fits alike, and decides nothing."""
+"""What is written down of arrays, in a search; and ties, which no trial decides."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from raidtui.app.cli import run
 from raidtui.features.rescue.hints import read_hints, superblock_of
@@ -53,6 +54,29 @@ EXAMINE = """\
    Array State : AAA ('A' == active, '.' == missing, 'R' == replacing)
 """
 CONF = f"ARRAY /dev/md/data metadata=1.2 level=raid5 num-devices=3 UUID={UUID} name=nas:data\n"
+HINT = ArrayHint(
+    source="black box",
+    uuid=UUID,
+    slots={"sdb": 0, "sda": 1},
+    raid_disks=3,
+    level="raid5",
+    layout="left-symmetric",
+    chunk_bytes=65536,
+    data_offset_sectors=2048,
+)
+GEOMETRY = RescueGeometry(
+    level=5,
+    layout="left-symmetric",
+    chunk_bytes=64 << 10,
+    data_offset_sectors=2048,
+    order=("sda", "sdb", "sdc"),
+)
+OTHER = replace(GEOMETRY, order=("sdb", "sda", "sdc"))
+PROOF = Proof(check=CheckResult.CLEAN)
+WARNING = (
+    ": a check may find nothing wrong in any of them. Compare the contents of files before you choose:"
+    " raidtui rescue try rebuild-superblocks --hashes."
+)
 
 
 def job(folder: Path, name: str, slot: int, serial: str, *, listed: bool = False) -> Job:
@@ -133,18 +157,6 @@ def candidate(*order: str, **more: Any) -> SearchCandidate:
     )
 
 
-HINT = ArrayHint(
-    source="black box",
-    uuid=UUID,
-    slots={"sdb": 0, "sda": 1},
-    raid_disks=3,
-    level="raid5",
-    layout="left-symmetric",
-    chunk_bytes=65536,
-    data_offset_sectors=2048,
-)
-
-
 def test_a_tie_is_ordered_and_stays_a_tie() -> None:
     wrong, right, worse = (
         candidate("sda", "sdb", "sdc"),
@@ -209,3 +221,40 @@ def test_a_search_shows_what_a_capture_records(
     assert ":raid5,4slots,left-symmetric,chunk64KiB,dataoffset2048sectors." in said
     assert run(["rescue", "search", str(image), "--capture", str(tmp_path / "none")]) == 3
     assert "no such file or folder" in capsys.readouterr().err
+
+
+def found(*, alike: int, more: bool = False) -> SearchResult:
+    return SearchResult(
+        outcome=SearchOutcome.TIED if more or alike > 1 else SearchOutcome.UNIQUE,
+        candidates=(
+            SearchCandidate(geometry=GEOMETRY, proof=PROOF, passed=9, failed=0, best=True),
+            SearchCandidate(geometry=OTHER, proof=PROOF, passed=9, failed=0, best=False),
+        ),
+        alike=alike,
+        more=more,
+    )
+
+
+def test_a_tie() -> None:
+    first = "One of 720 geometries that fit alike, not the only one"
+    assert found(alike=720).tie_of(GEOMETRY) == first + WARNING
+    assert found(alike=720, more=True).tie_of(GEOMETRY).startswith("One of at least 720 geometries")
+
+
+def test_one_is_left_of_more_than_could_be_compared() -> None:
+    """It is not known to be the only one, which is a tie for whoever chooses it."""
+    assert found(alike=1, more=True).tie_of(GEOMETRY) == (
+        "More geometries fitted than could be compared" + WARNING
+    )
+
+
+def test_the_only_one_is_in_doubt() -> None:
+    """Where the array begins is not known, or parity does not fit: another geometry may."""
+    doubtful = replace(found(alike=1), outcome=SearchOutcome.TIED)
+    assert doubtful.tie_of(GEOMETRY) == "The only geometry that fits is in doubt" + WARNING
+    assert doubtful.tie_of(OTHER) == ""
+
+
+def test_nothing_fits_as_well() -> None:
+    assert found(alike=1).tie_of(GEOMETRY) == ""
+    assert found(alike=2).tie_of(OTHER) == ""

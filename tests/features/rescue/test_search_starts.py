@@ -1,18 +1,34 @@
-"""Where an array begins: not with the file system in its first partition, nor with a member's own table."""
+"""Where an array begins, and what superblocks record of it."""
+
+from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
-from raidtui.features.rescue.search.results import CheckResult, SearchCandidate, SearchOutcome
+from raidtui.features.rescue.search.find_geometry import SearchRequest
+from raidtui.features.rescue.search.geometries import Wanted, find_recorded_geometry
+from raidtui.features.rescue.search.results import CheckResult, SearchCandidate, SearchOutcome, SearchResult
+from raidtui.features.rescue.session_search import search_geometry
 from raidtui.model.geometry import MISSING
+from raidtui.model.survey import MemberRole, Superblock
 from tests.features.rescue.images import disk, ext4, partition, search
 from tests.features.rescue.striping import MIB, write_members
 
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("beginnings")
+NAMES = ("m0", "m1", "m2")
+TRUE = Superblock(
+    uuid="1:2:3:4",
+    level="raid0",
+    raid_disks=3,
+    metadata="1.2",
+    role=MemberRole.ACTIVE,
+    slot=0,
+    offset_sectors=2048,
+    chunk_bytes=65536,
+    checksum_ok=True,
+    created_s=1.0,
+)
 
 
 def found(
@@ -32,7 +48,6 @@ def found(
         content,
         level=level,
         layout=layout,
-        slots=slots,
         order=list(range(slots))[::-1],
         chunk=chunk << 10,
         offset=offset,
@@ -121,14 +136,7 @@ def test_what_members_had_before_is_not_of_the_array(  # noqa: PLR0917
 def test_tables_over_the_start_of_the_array_are_not_of_it(base: Path, tmp_path: Path, layout: str) -> None:
     """Metadata at the end, and each disk was partitioned anew: the copies say where the file system is."""
     paths = write_members(
-        tmp_path,
-        ext4(base, mib=180),
-        level=5,
-        layout=layout,
-        slots=4,
-        order=[2, 1, 3, 0],
-        offset=0,
-        size=64 * MIB,
+        tmp_path, ext4(base, mib=180), level=5, layout=layout, order=[2, 1, 3, 0], offset=0, size=64 * MIB
     )
     for path in paths:
         partition(path, "gpt")
@@ -141,9 +149,72 @@ def test_tables_over_the_start_of_the_array_are_not_of_it(base: Path, tmp_path: 
 
 def test_a_table_that_may_be_of_either_is_a_tie(base: Path, tmp_path: Path) -> None:
     """It ends before the member does: an array with metadata at its end, or what the disk had before."""
-    paths = write_members(tmp_path, ext4(base), level=1, slots=2, order=[0, 1], size=60 * MIB)
+    paths = write_members(tmp_path, ext4(base), level=1, order=[0, 1], size=60 * MIB)
     for path in paths:
         path.write_bytes(disk(tmp_path, "dos", ext4(base))[:MIB] + path.read_bytes()[MIB:])
     result = search(paths)
     assert result.outcome is SearchOutcome.TIED
     assert "or what the member itself had before" in result.text[-1]
+
+
+def blocks(block: Superblock, **slots: int) -> dict[str, Superblock]:
+    return {name: replace(block, slot=slot) for name, slot in slots.items()}
+
+
+def searched(paths: list[Path], superblocks: dict[str, Superblock]) -> SearchResult:
+    return search_geometry([str(path) for path in paths], SearchRequest(superblocks=superblocks))
+
+
+@pytest.fixture(scope="module", params=[(), ("-O", "metadata_csum_seed,orphan_file")], ids=["", "new"])
+def overwritten(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> list[Path]:
+    """A RAID 0 of three; on the second member somebody has made another file system."""
+    folder = tmp_path_factory.mktemp("recorded")
+    content = ext4(folder, *request.param, mib=72)
+    made = write_members(folder, content, level=0, layout="", order=[0, 1, 2])
+    other = ext4(folder, "-O", "^has_journal")
+    with made[1].open("r+b") as file:
+        file.write(other[: 4 * MIB])
+    return made
+
+
+def test_the_recorded_geometry_is_first_though_a_member_is_damaged(overwritten: list[Path]) -> None:
+    """A geometry that leaves the damaged member out has less against it, and is not what is recorded."""
+    kept = searched(overwritten, blocks(TRUE, m0=0, m2=2))
+    first = kept.candidates[0]
+    assert (first.geometry.level, first.geometry.order, first.proof.check) == (0, NAMES, CheckResult.ERRORS)
+    assert kept.outcome is not SearchOutcome.UNIQUE
+    assert searched(overwritten, {}).candidates[0].geometry.level != 0
+
+
+def test_what_is_recorded_wrongly_does_not_outrank_what_fits(tmp_path: Path) -> None:
+    """The array was created anew in another order, and one of the new superblocks was lost."""
+    paths = write_members(tmp_path, ext4(tmp_path), level=0, layout="", order=[0, 1, 2])
+    found = searched(paths, blocks(TRUE, m0=1, m2=0))
+    assert (found.outcome, found.candidates[0].geometry.order) == (SearchOutcome.UNIQUE, NAMES)
+
+
+@pytest.mark.parametrize(
+    ("superblocks", "why"),
+    [
+        ({}, "none is left"),
+        (blocks(TRUE, m0=0, m1=1, m2=2), "none is lost: they are what is in doubt"),
+        (blocks(TRUE, m0=0, m2=0), "two of one slot"),
+        (blocks(replace(TRUE, role=MemberRole.SPARE), m0=0), "a spare"),
+        (blocks(replace(TRUE, checksum_ok=False), m0=0), "a wrong checksum"),
+        (blocks(replace(TRUE, level="linear"), m0=0), "a level without stripes"),
+        (blocks(replace(TRUE, offset_sectors=None), m0=0), "no data offset"),
+        (blocks(TRUE, m0=0) | blocks(replace(TRUE, chunk_bytes=4096), m1=1), "two chunk sizes"),
+        (blocks(TRUE, m0=0) | blocks(replace(TRUE, uuid="5:6:7:8"), m1=1), "two arrays"),
+    ],
+    ids=lambda value: value.replace(" ", "-") if isinstance(value, str) else "",
+)
+def test_superblocks_that_record_nothing(superblocks: dict[str, Superblock], why: str) -> None:
+    assert find_recorded_geometry(NAMES, superblocks, Wanted()) is None, why
+
+
+def test_a_person_outranks_a_superblock() -> None:
+    left = blocks(TRUE, m2=2)
+    assert find_recorded_geometry(NAMES, left, Wanted(levels=(5,))) is None
+    found = find_recorded_geometry(NAMES, left, Wanted())
+    assert found is not None
+    assert (found.offset, found.slots, found.known([0, 2])) == (2048 * 512, {2: 2}, {2: 1})

@@ -1,27 +1,59 @@
-"""File systems without checksums: parity, and other blocks, look like theirs."""
+"""What is recognised on devices, with a checksum and without one, and what follows from it."""
+
+from __future__ import annotations
 
 import random
+import struct
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
-from raidtui.features.rescue.search.block_facts import BlockFact
-from raidtui.features.rescue.search.hypothesis import Evidence
+from raidtui.features.rescue.search.block_facts import BlockFact, on
+from raidtui.features.rescue.search.crc32c import crc32c
+from raidtui.features.rescue.search.exploration import Exploration
+from raidtui.features.rescue.search.ext4_inodes import Ext4Inodes
+from raidtui.features.rescue.search.hypothesis import Evidence, Hypothesis, Recogniser
+from raidtui.features.rescue.search.members import SearchWatch
 from raidtui.features.rescue.search.results import CheckResult, SearchOutcome
+from raidtui.features.rescue.search.striping import StripeShape
+from raidtui.features.rescue.session_search import OpenMember
 from tests.features.rescue.images import ext4, search
 from tests.features.rescue.striping import MIB, write_members
 
+SIZE, SEED, NUMBER = 1024, 7, 12
+LIMIT, COUNT = (SIZE - 32 - 24) // 8, 2
+LEAF_TAIL = b"\0\0\0\0\x0c\0\0\xde" + struct.pack("<I", 99)
+INODES = Ext4Inodes(seed=1, block_bytes=SIZE, inode_bytes=256, blocks=1000, first_inode=11, clustered=False)
 WITHOUT = "^metadata_csum,^uninit_bg"
 OLD = f"{WITHOUT},^extent,^64bit"
 EXT2 = ("-O", f"{OLD},^has_journal", "-b", "4096")
 SMALL = ("-O", f"{OLD},^flex_bg", "-I", "128")
+BLOCK = 4096
+EARLY, LATE, STEPS = range(1, 101), range(101, 301), range(301, 305)
+SHAPE = StripeShape(level=0, layout="", slots=1, chunk_bytes=BLOCK)
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("unchecked")
+def index_root(end: bytes) -> bytearray:
+    """A directory's first block once it has an index; its last bytes are in no use."""
+    head = struct.pack("<IHBB4s", NUMBER, 12, 1, 2, b".") + struct.pack("<IHBB4s", 2, SIZE - 12, 2, 2, b"..")
+    head += struct.pack("<IBBBB", 0, 1, 8, 0, 0) + struct.pack("<HH", LIMIT, COUNT)
+    block = bytearray(head.ljust(SIZE, b"\0"))
+    block[SIZE - len(end) :] = end
+    tail = 32 + LIMIT * 8
+    crc = crc32c(SEED, bytes(block[: 32 + COUNT * 8] + block[tail : tail + 4] + bytes(4)))
+    struct.pack_into("<I", block, tail + 4, crc)
+    return block
+
+
+@pytest.mark.parametrize("end", [b"", LEAF_TAIL], ids=["new", "once-a-leaf"])
+def test_the_root_of_an_index(end: bytes) -> None:
+    block = index_root(end)
+    assert INODES._is_directory(bytes(block), 0, NUMBER, SEED)
+    block[40] ^= 1
+    assert not INODES._is_directory(bytes(block), 0, NUMBER, SEED)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +83,6 @@ def test_the_truth_is_found_alone(  # noqa: PLR0917
         ext4(base, *options),
         level=level,
         layout=layout,
-        slots=len(order),
         order=order,
         size=(64 if level in {6, 10} else 32) * MIB,
     )
@@ -69,13 +100,7 @@ def test_two_members_of_raid6_are_missing(base: Path, tmp_path: Path, wanted: di
     """Parity in the place of a missing member looks like much that is soft: that outdoes no wrong block."""
     order = [2, 4, 3, 1, 0]
     paths = write_members(
-        tmp_path,
-        ext4(base, "-O", OLD),
-        level=6,
-        layout="left-symmetric",
-        slots=5,
-        order=order,
-        size=64 * MIB,
+        tmp_path, ext4(base, "-O", OLD), level=6, layout="left-symmetric", order=order, size=64 * MIB
     )
     result = search([paths[1], paths[3], paths[4]], **wanted)
     first = result.candidates[0]
@@ -158,3 +183,48 @@ def test_the_sum_is_that_of_what_counts_whatever_the_order() -> None:
         assert len(stepwise.total.tests) == 2  # summed at each step
     assert (once.total.tests, once.total.hits) == (stepwise.total.tests, stepwise.total.hits)
     assert sum(once.total.tests) < 300
+
+
+def _is(data: bytes, number: int) -> bool:
+    return data[:8] == number.to_bytes(8, "little")
+
+
+def _fact(number: int, kind: str, learn: Callable[[bytes], Iterable[BlockFact]] | None = None) -> BlockFact:
+    return BlockFact(
+        address=number * BLOCK,
+        length=BLOCK,
+        kind=kind,
+        verify=on(_is, number),
+        learn=learn,
+        must=kind == "early",
+        loose=kind == "step",
+    )
+
+
+def _next(_data: bytes, number: int) -> Iterator[BlockFact]:
+    """A table, its entries, a label, a text: each leads to the next one, the last to all others."""
+    if number + 1 in STEPS:
+        yield _fact(number + 1, "step", on(_next, number + 1))
+    else:
+        yield from (_fact(late, "late") for late in LATE)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_follows_a_round_later_is_waited_for(tmp_path: Path, seed: int) -> None:
+    """A wrong data offset has all early blocks; the right one an eighth less, and all its table leads to."""
+    right, wrong = 0, 4 * MIB
+    path = tmp_path / "member"
+    with path.open("wb") as stream:
+        stream.truncate(8 * MIB)
+        for number in (*EARLY, *LATE, *STEPS):
+            for offset in (right, wrong):
+                if number % 8 if offset == right and number in EARLY else offset == right or number in EARLY:
+                    stream.seek(offset + number * BLOCK)
+                    stream.write(number.to_bytes(8, "little"))
+    member = OpenMember(str(path))
+    hypotheses = [Hypothesis(SHAPE, offset, Recogniser([member]), (0,)) for offset in (wrong, right)]
+    facts = [_fact(number, "early") for number in EARLY]
+    facts.append(_fact(STEPS[0], "step", on(_next, STEPS[0])))
+    left = Exploration(facts, hypotheses, SearchWatch(), seed).run()
+    member.close()
+    assert left[0].offset == right
