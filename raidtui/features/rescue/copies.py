@@ -131,10 +131,11 @@ def known_copies(root: HostReader, survey: Survey) -> Mapping[str, MadeCopy]:
         *_, image, map_path = step.argv
         target = loops.get(image, "") if len(plan.devices) == 1 else _now(survey, step, plan.devices[1])
         if target and target not in found:
+            copied = read_progress(map_path)
             found[target] = MadeCopy(
                 source=_now(survey, step, plan.devices[0]),
                 complete=job.state is JobState.DONE,
-                bad_bytes=_bad_bytes(map_path),
+                bad_bytes=copied.bad_bytes if copied is not None else None,
             )
     return found
 
@@ -150,14 +151,6 @@ def _now(survey: Survey, step: Step, name: str) -> str:
         and (device.disk.identity == serial if serial else device.appearance == seen)
     ]
     return name if name in here and (serial or seen) else here[0] if len(here) == 1 and serial else ""
-
-
-def _bad_bytes(map_path: str) -> int | None:
-    try:
-        found = read_map(Path(map_path).read_text(encoding="utf-8", errors="replace"))
-    except OSError:
-        return None
-    return found.bad_bytes if found is not None else None
 
 
 def begin_copy(root: HostReader, plan: Plan) -> Job:
@@ -180,7 +173,7 @@ class CopyWorker(Worker):
 
         def asked() -> bool:
             nonlocal reported
-            found = progress_of(step)
+            found = read_progress(step.argv[-1])
             if found is not None and found.percent != reported:
                 reported = found.percent
                 self._job.note(event="output", text=f"{found.words}\n")
@@ -188,7 +181,7 @@ class CopyWorker(Worker):
 
         end = run_patiently(step.argv, self._job.folder / "ddrescue.txt", asked, gently=True)
         if end.status == 0:
-            found = progress_of(step)
+            found = read_progress(step.argv[-1])
             self._say(found.words if found is not None else "nothing is known of the copy")
             return ""
         why = end.why or f"ddrescue failed ({end.status})"
@@ -201,10 +194,10 @@ class CopyWorker(Worker):
         return super()._end(state, reason=reason)
 
 
-def progress_of(step: Step) -> CopyProgress | None:
+def read_progress(map_path: str) -> CopyProgress | None:
     """Return how far a copy is, by its map file; None where there is none yet."""
     try:
-        return read_map(Path(step.argv[-1]).read_text(encoding="utf-8", errors="replace"))
+        return read_map(Path(map_path).read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return None
 

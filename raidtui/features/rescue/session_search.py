@@ -48,17 +48,12 @@ class OpenMember:
 
     def __init__(self, path: str, name: str = "") -> None:
         self.path = path
-        self._name = name or path.rpartition("/")[2]
+        self.name = name or path.rpartition("/")[2]
         self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         self.size_bytes = os.lseek(self._descriptor, 0, os.SEEK_END)
         self.bytes_read = 0
         self.unreadable: set[int] = set()
         self._kept: OrderedDict[tuple[int, int], bytes] = OrderedDict()
-
-    @property
-    def name(self) -> str:
-        """What it is called in results."""
-        return self._name
 
     def read(self, offset: int, length: int) -> bytes:
         """Return bytes of the device; b"" where they cannot be read or lie outside of it."""

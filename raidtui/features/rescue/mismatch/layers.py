@@ -255,13 +255,8 @@ def _map_words(name: str, uuid: str) -> str:
 
 
 def _cut(here: LaidStretch, first: int, end: int) -> LaidStretch:
-    return LaidStretch(
-        device=here.device,
-        first=first,
-        sectors=end - first,
-        array_sector=here.array_sector + first - here.first,
-        volumes=here.volumes,
-    )
+    at = here.array_sector + first - here.first
+    return replace(here, first=first, sectors=end - first, array_sector=at)
 
 
 def _said(here: LaidStretch, kind: ContentKind, text: str) -> LaidStretch:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from raidtui.features.rescue.records import CauseCode, Presence, RescueArray, RescueMember
 from raidtui.features.rescue.screen.guide_rows import GuideRow
+from raidtui.model.survey import Superblock
 from raidtui.plans.whole import standing
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, tail, visible
@@ -92,6 +93,7 @@ def member_lines(array: RescueArray, silent: Sequence[str], width: int) -> list[
 def _columns(array: RescueArray, sick: set[str], *, wide: bool) -> list[_Column]:
     members, slots = array.members, array.missing
     none = [""] * len(slots)
+    seen = [each.superblock or Superblock(uuid=None) for each in members]  # nothing is known of the others
     blocks = {each.device: each.superblock for each in members if each.superblock is not None}
     stale = standing(blocks).not_whole if blocks else ()
     known = {each.name: each.rest if each.verb == "is" else each.why for each in stale}
@@ -101,21 +103,30 @@ def _columns(array: RescueArray, sick: set[str], *, wide: bool) -> list[_Column]
             head="serial", cells=[*(each.serial for each in members), *none], most=9 + 7 * wide, cut_left=True
         ),
         _Column(
-            head="slot", cells=[*map(_slot, members), *(str(slot) for slot in slots)], most=4, right=True
+            head="slot",
+            cells=[*(_number(each.slot, "–") for each in seen), *(str(slot) for slot in slots)],
+            most=4,
+            right=True,
         ),
         _Column(
             head="state",
             cells=[*(_state(each, sick) for each in members), *[_MISSING] * len(none)],
             most=13,
         ),
-        _Column(head="events", cells=[*map(_events, members), *none], most=10, right=True),
-        _Column(head="written (UTC)", cells=[*map(_written, members), *none], most=15),
+        _Column(head="events", cells=[*(_number(each.events) for each in seen), *none], most=10, right=True),
+        _Column(head="written (UTC)", cells=[*map(_written, seen), *none], most=15),
     ]
     if wide:
+        sizes = ["" if each.size_bytes is None else short_size(each.size_bytes) for each in members]
         found += [
-            _Column(head="saw", cells=[*map(_saw, members), *none], most=8),
-            _Column(head="data at", cells=[*map(_data_at, members), *none], most=8, right=True),
-            _Column(head="size", cells=[*map(_device_size, members), *none], most=8, right=True),
+            _Column(head="saw", cells=[*(each.roles or "" for each in seen), *none], most=8),
+            _Column(
+                head="data at",
+                cells=[*(_number(each.offset_sectors) for each in seen), *none],
+                most=8,
+                right=True,
+            ),
+            _Column(head="size", cells=[*sizes, *none], most=8, right=True),
         ]
     lacks = [_lack(each, known.get(each.device, ""), sick) for each in members]
     found.append(_Column(head="what it lacks", cells=[*lacks, *none], most=60))
@@ -137,34 +148,12 @@ def _role(member: RescueMember, sick: set[str]) -> str:
     return "warn" if member.device in sick else _ROLES.get(member.presence, "warn")
 
 
-def _slot(member: RescueMember) -> str:
-    block = member.superblock
-    return "–" if block is None or block.slot is None else str(block.slot)
+def _number(value: int | None, unknown: str = "") -> str:
+    return unknown if value is None else str(value)
 
 
-def _events(member: RescueMember) -> str:
-    block = member.superblock
-    return "" if block is None or block.events is None else str(block.events)
-
-
-def _written(member: RescueMember) -> str:
-    block = member.superblock
-    if block is None or block.updated_s is None:
-        return ""
-    return time.strftime("%d %b %H:%M:%S", time.gmtime(block.updated_s))
-
-
-def _saw(member: RescueMember) -> str:
-    return (member.superblock.roles or "") if member.superblock is not None else ""
-
-
-def _data_at(member: RescueMember) -> str:
-    block = member.superblock
-    return "" if block is None or block.offset_sectors is None else str(block.offset_sectors)
-
-
-def _device_size(member: RescueMember) -> str:
-    return "" if member.size_bytes is None else short_size(member.size_bytes)
+def _written(block: Superblock) -> str:
+    return "" if block.updated_s is None else time.strftime("%d %b %H:%M:%S", time.gmtime(block.updated_s))
 
 
 def _lack(member: RescueMember, why: str, sick: set[str]) -> str:

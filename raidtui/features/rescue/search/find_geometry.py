@@ -181,8 +181,8 @@ class GeometrySearch:
     def _sources(self, data: Sequence[int]) -> tuple[Recogniser, int]:
         """Return the devices with what stands for a missing member behind them, and the number of that."""
         with_data: list[Source] = [self._members[number] for number in data]
-        besides = [Rebuilt([each for each in with_data if each is not q], "missing") for q in with_data]
-        return Recogniser([*self._members, Rebuilt(with_data, "missing")], besides), len(self._members)
+        besides = [Rebuilt([each for each in with_data if each is not q]) for q in with_data]
+        return Recogniser([*self._members, Rebuilt(with_data)], besides), len(self._members)
 
     def _deeper(self, recogniser: Recogniser, data: Sequence[int]) -> list[ArrayRoot]:
         """Look for anchors where the start of the array is missing or overwritten."""

@@ -235,14 +235,9 @@ class Hypothesis:
         self.shape = shape
         self.offset = offset
         self.group = tuple(group)
-        self._recogniser = recogniser
+        self.recogniser = recogniser
         self._evidence = Evidence(shape.slots, len(self.group))
         self._bound: float | None = None  # until more is found
-
-    @property
-    def recogniser(self) -> Recogniser:
-        """The devices."""
-        return self._recogniser
 
     def test(self, fact: BlockFact) -> tuple[bytes, ...]:
         """Look for a block on all devices; return it where one has it, of loose facts all that fit.
@@ -261,7 +256,7 @@ class Hypothesis:
         for slot, byte in self.shape.places(fact.address):
             have = []
             for place, source in enumerate(self.group):
-                block = self._recogniser.block(fact, source, self.offset + byte)
+                block = self.recogniser.block(fact, source, self.offset + byte)
                 if block:
                     have.append(place)
                     if fact.loose or not blocks:
@@ -310,7 +305,8 @@ class Hypothesis:
         Soft facts speak for no device of which most blocks are wrong: parity looks like much that is soft.
         """
         found = self.found
-        sure, soft = 2 * found.hits[slot][place] - found.tests[slot], self.soft_gain(slot, place)
+        sure = 2 * found.hits[slot][place] - found.tests[slot]
+        soft = 2 * found.soft_hits[slot][place] - found.soft_tests[slot]
         return SURE * sure + (soft if sure >= 0 else min(soft, 0))
 
     def order_gain(self, order: Sequence[int], *, soft: bool) -> float:
@@ -354,8 +350,3 @@ class Hypothesis:
             else:
                 failed += len(having)
         return failed if behind <= there * _BEHIND else failed + behind
-
-    def soft_gain(self, slot: int, place: int) -> int:
-        """Return the part of it that is of soft facts."""
-        found = self.found
-        return 2 * found.soft_hits[slot][place] - found.soft_tests[slot]

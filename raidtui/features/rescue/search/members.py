@@ -54,10 +54,6 @@ class Source(Protocol):
     """Something that is read like a member."""
 
     @property
-    def name(self) -> str:
-        """What it is called in results."""
-
-    @property
     def size_bytes(self) -> int:
         """Its size; 0 where that is not known."""
 
@@ -67,6 +63,10 @@ class Source(Protocol):
 
 class Member(Source, Protocol):
     """A device that is searched, or an image of one."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in results."""
 
     @property
     def bytes_read(self) -> int:
@@ -82,18 +82,12 @@ class Rebuilt:
 
     Args:
         others: the members that are there.
-        name: what it is called in results.
     """
 
-    def __init__(self, others: Sequence[Source], name: str) -> None:
-        self._others = others
-        self._name = name
-        self.size_bytes = 0
+    size_bytes = 0
 
-    @property
-    def name(self) -> str:
-        """What it is called in results."""
-        return self._name
+    def __init__(self, others: Sequence[Source]) -> None:
+        self._others = others
 
     def read(self, offset: int, length: int) -> bytes:
         """Return bytes that the member had; b"" where one of the others cannot be read."""

@@ -269,7 +269,7 @@ def _is_area(data: bytes) -> bool:
 
 
 def _is_lvm_text(text: bytes, length: int, crc: int) -> bool:
-    return len(text) == length and _lvm_crc(text) == crc
+    return len(text) == length and lvm_crc(text) == crc
 
 
 def _are_entries(data: bytes, size: int, crc: int | None, end: int) -> bool:
@@ -359,8 +359,8 @@ def _lvm_text(data: bytes, area: int, size: int, own: str, where: Stretch) -> It
         )
 
 
-def _lvm_crc(data: bytes) -> int:
-    """LVM's calc_crc: the CRC-32 of zlib, started with another value and not inverted."""
+def lvm_crc(data: bytes) -> int:
+    """Return LVM's calc_crc: the CRC-32 of zlib, started with another value and not inverted."""
     return zlib.crc32(data, 0xF597A6CF ^ 0xFFFFFFFF) ^ 0xFFFFFFFF
 
 

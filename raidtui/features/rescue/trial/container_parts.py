@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from raidtui.features.rescue.search.volumes import parse_lvm_areas
+from raidtui.features.rescue.search.volumes import lvm_crc, parse_lvm_areas
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.answer import Answer, AnswerKind
 from raidtui.view.units import SECTOR_BYTES
@@ -203,7 +203,7 @@ def _lvm(read: _Read, _: int) -> HeaderCheck | None:
     else:
         return HeaderCheck(right=False, words="the label of LVM is not there")
     place, crc, header = struct.unpack_from("<QII", sector, 8)
-    if place != number or _lvm_crc(sector[20:]) != crc or header + 40 > _SECTOR:
+    if place != number or lvm_crc(sector[20:]) != crc or header + 40 > _SECTOR:
         return HeaderCheck(right=False, words="the checksum of LVM's label is wrong")
     areas = parse_lvm_areas(sector, header)
     texts = [_lvm_text(read, at, size) for at, size in areas]
@@ -223,7 +223,7 @@ def _lvm_text(read: _Read, at: int, size: int) -> bytes:
     if (
         len(head) < _SECTOR
         or head[4:20] != _LVM_AREA
-        or _lvm_crc(head[4:]) != struct.unpack_from("<I", head)[0]
+        or lvm_crc(head[4:]) != struct.unpack_from("<I", head)[0]
     ):
         return b""
     offset, length, crc = struct.unpack_from("<QQI", head, 40)
@@ -231,12 +231,7 @@ def _lvm_text(read: _Read, at: int, size: int) -> bytes:
         return b""
     text = read(at + offset, min(length, size - offset))
     text += read(at + _SECTOR, length - len(text)) if len(text) < length else b""  # the area is a ring
-    return text if _lvm_crc(text) == crc else b""
-
-
-def _lvm_crc(data: bytes) -> int:
-    """LVM's calc_crc: the CRC-32 of zlib, started with another value and not inverted."""
-    return zlib.crc32(data, 0xF597A6CF ^ 0xFFFFFFFF) ^ 0xFFFFFFFF
+    return text if lvm_crc(text) == crc else b""
 
 
 def _gpt(read: _Read, size: int) -> HeaderCheck | None:

@@ -289,7 +289,11 @@ def _container(
     wrong = headers is not None and headers.right is False
     if checked:
         words += [said] if said else []
-        worst = CheckResult.ERRORS if any_errors(checked) else CheckResult.CLEAN
+        worst = (
+            CheckResult.ERRORS
+            if any(each.proof.check is CheckResult.ERRORS for each in checked)
+            else CheckResult.CLEAN
+        )
         words += [f"{each.place}: {each.proof.sure}" for each in checked]
         return Proof(check=worst, contents=kind, sure="; ".join(words))
     if headers is not None and headers.devices > 1:
@@ -313,11 +317,6 @@ def _all_volumes(kind: str, volumes: Mapping[str, str], found: Sequence[TrialFin
     order = (CheckResult.ERRORS, CheckResult.CLEAN, CheckResult.NOT_TRIED, CheckResult.NO_FILE_SYSTEM)
     worst = next((each for each in order if each in checks), CheckResult.NOT_POSSIBLE)
     return Proof(check=worst, contents=kind, sure="; ".join(words) or "no volume is recorded in it")
-
-
-def any_errors(findings: Sequence[TrialFinding]) -> bool:
-    """Whether a check has found errors."""
-    return any(each.proof.check is CheckResult.ERRORS for each in findings)
 
 
 def read_store_use(root: HostReader, overlays: Mapping[str, str]) -> dict[str, int] | str:

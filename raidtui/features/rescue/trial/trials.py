@@ -41,6 +41,7 @@ from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.model.survey import Survey
 from raidtui.plans.whole import MARGIN_EVENTS
 from raidtui.view.units import SECTOR_BYTES, counted
+from raidtui.watch.storage import new_uuid
 
 _FIRST_ARRAY, _FIRST_LOOP, _MOST_LOOPS = 300, 64, 512
 
@@ -190,7 +191,7 @@ def prove(root: HostReader, survey: Survey, geometry: RescueGeometry, evidence: 
     Raises:
         JobError: another job is running, or a job cannot be kept.
     """
-    recreation = Recreation(geometry=geometry, uuid=_random_uuid(), name="trial", homehost="rescue")
+    recreation = Recreation(geometry=geometry, uuid=new_uuid(), name="trial", homehost="rescue")
     why = ""
     for method in methods_of(geometry):
         request = TrialRequest(
@@ -239,7 +240,3 @@ def clean(root: HostReader, say: Callable[[str], None]) -> tuple[str, ...]:
     refuse_busy(jobs_folder())
     sweep(root, say)
     return remains(root)
-
-
-def _random_uuid() -> str:
-    return ":".join(secrets.token_hex(4) for _ in range(4))
