@@ -41,7 +41,7 @@ from raidtui.jobs.lock import JobError
 from raidtui.jobs.store import Job
 from raidtui.model.plan import Refusal
 from raidtui.model.reshape_place import needs_backup
-from raidtui.model.survey import Superblock, Survey
+from raidtui.model.survey import Survey
 from raidtui.monitor.sampler import Sampler
 from raidtui.view.text import visible
 from raidtui.view.units import SECTOR_BYTES, binary_size
@@ -217,7 +217,8 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
             raise ValueError(f"a container is tried with {_START} or {_DEGRADED}")
         return container
     uuid = next((block.uuid for block in blocks if block.uuid), "")
-    found = {name: block for name in names if (block := _superblock(survey, name)) is not None}
+    there = {name: survey.devices[name].superblock for name in names if name in survey.devices}
+    found = {name: block for name, block in there.items() if block is not None}
     short = len(names) < max((block.raid_disks or 0 for block in blocks), default=0)
     backup = _backup(arguments, uuid, needed=any(needs_backup(block) for block in blocks))
     return Assembly(
@@ -231,11 +232,6 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
         frozen=arguments.way == _REVERT and not backup,
         dirty=arguments.way in {*_RESHAPES, _FORCE} and starts_dirty(found, forced=arguments.way == _FORCE),
     )
-
-
-def _superblock(survey: Survey, name: str) -> Superblock | None:
-    device = survey.devices.get(name)
-    return device.superblock if device is not None else None
 
 
 def _backup(arguments: argparse.Namespace, uuid: str, *, needed: bool) -> str:

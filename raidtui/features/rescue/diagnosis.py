@@ -95,7 +95,15 @@ def _unread_container(kind: str, names: list[str], facts: RescueFacts) -> Rescue
 def _array(group: MemberGroup, others: list[MemberGroup]) -> RescueArray:
     newest = group.newest
     causes = causes_of(group, others)
-    members = [_member(group, name, block) for name, block in group.blocks.items()]
+    members = [
+        _device(
+            group.facts.survey.devices[name],
+            _presence(group, name, block),
+            superblock=block,
+            start_sectors=group.starts.get(name, 0),
+        )
+        for name, block in group.blocks.items()
+    ]
     members += [
         _device(group.facts.survey.devices[name], Presence.DUPLICATE, same_as=other)
         for name, other in group.same_as.items()
@@ -118,15 +126,6 @@ def _array(group: MemberGroup, others: list[MemberGroup]) -> RescueArray:
 def _order(member: RescueMember) -> tuple[bool, int, str]:
     slot = member.superblock.slot if member.superblock is not None else None
     return slot is None, slot or 0, member.device
-
-
-def _member(group: MemberGroup, name: str, block: Superblock) -> RescueMember:
-    return _device(
-        group.facts.survey.devices[name],
-        _presence(group, name, block),
-        superblock=block,
-        start_sectors=group.starts.get(name, 0),
-    )
 
 
 def _device(

@@ -233,7 +233,11 @@ def groups_of(facts: RescueFacts) -> tuple[MemberGroup, ...]:
     groups = []
     for uuid, blocks in found.items():
         kept, same_as = _without_copies(blocks, facts, starts)
-        unusable = tuple(name for name, block in kept.items() if _is_unusable(name, block, facts, starts))
+        unusable = tuple(
+            name
+            for name, block in kept.items()
+            if block.checksum_ok is False or is_too_small(name, block, facts, starts.get(name, 0))
+        )
         usable = {name: block for name, block in kept.items() if name not in unusable}
         groups.append(
             MemberGroup(
@@ -256,10 +260,6 @@ def _is_below(device: Device, block: Superblock, facts: RescueFacts) -> bool:
     holders = [devices.get(use.what) for use in device.disk.uses if use.kind == "holder"]
     blocks = [each.superblock for each in holders if each is not None and each.superblock is not None]
     return any(_is_same(block, each) for each in blocks)
-
-
-def _is_unusable(name: str, block: Superblock, facts: RescueFacts, starts: Mapping[str, int]) -> bool:
-    return block.checksum_ok is False or is_too_small(name, block, facts, starts.get(name, 0))
 
 
 def is_too_small(name: str, block: Superblock, facts: RescueFacts, start_sectors: int = 0) -> bool:
@@ -285,7 +285,8 @@ def _without_copies(
         copy, medium = facts.copies.get(name), facts.medium(name)
         fails = bool(medium.error or medium.dying)
         doubtful = (copy is not None and not copy.complete, name in facts.copied, fails)
-        return (-(blocks[name].events or 0), *doubtful, name in starts, not _is_part(name, facts), name)
+        is_part = facts.survey.devices[name].disk.disk != name
+        return (-(blocks[name].events or 0), *doubtful, name in starts, not is_part, name)
 
     for name in sorted(blocks, key=worth):
         block = blocks[name]
@@ -295,11 +296,6 @@ def _without_copies(
         else:
             same_as[name] = twin
     return {name: kept[name] for name in blocks if name in kept}, same_as
-
-
-def _is_part(name: str, facts: RescueFacts) -> bool:
-    disk = facts.survey.devices[name].disk
-    return disk.disk != disk.name
 
 
 def _is_same(one: Superblock, other: Superblock) -> bool:

@@ -18,7 +18,6 @@ from raidtui.features.rescue.trial.trial_plan import METHOD_WORDS
 from raidtui.features.rescue.trial.trial_record import TrialMethod, TrialOutcome, TrialRecord
 from raidtui.features.rescue.trial.trial_rules import followed, lifted, no_assembly
 from raidtui.host.trial_traces import rules_path
-from raidtui.model.array import Array
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.reshape_place import reading_note
 from raidtui.model.survey import Device, Superblock, Survey
@@ -189,7 +188,10 @@ def _refuse_members(survey: Survey, names: Sequence[str], outcome: TrialOutcome)
         if refusal := survey.refuse_unread(name):
             return refusal
         waiting = waiting_arrays(survey, names)
-        holder = next((array for array in survey.snapshot.arrays if _holds(array, name)), None)
+        holder = next(
+            (array for array in survey.snapshot.arrays if any(each.name == name for each in array.members)),
+            None,
+        )
         if holder not in waiting and (holder is not None or device.disk.users or device.busy):
             who = f"a member of {holder.title}" if holder is not None else device.disk.users or device.busy
             return Refusal(code=RefusalCode.IN_USE, why=f"{name} is in use: {who}", remedy="release it first")
@@ -200,10 +202,6 @@ def _refuse_members(survey: Survey, names: Sequence[str], outcome: TrialOutcome)
                 remedy="try again: raidtui rescue try",
             )
     return None
-
-
-def _holds(array: Array, name: str) -> bool:
-    return any(member.name == name for member in array.members)
 
 
 def _label(made: Assembly | Recreation, devices: Sequence[Device]) -> str:

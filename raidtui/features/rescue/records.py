@@ -212,35 +212,20 @@ class RescueArray(Struct, frozen=True, kw_only=True):
         return Need.NONE if codes <= _HARMLESS else Need.RESCUE
 
 
-class MediumState(Struct, frozen=True, kw_only=True):
-    """What a device says of itself besides its superblock.
+class MediumState(Surface, frozen=True, kw_only=True):
+    """What a device says of itself besides its superblock: what a look at it has found, and its SMART.
 
     Args:
-        device: the kernel's name.
-        error: why a place on it could not be read; "" where all places that were looked at could be.
-        error_bytes: where that is, bytes from its start.
-        blank: whether all places that were looked at hold zeros; None where nothing could be read.
         dying: what SMART has against the disk, a clause; "" for nothing.
         link: what SMART has against its cable or controller, a clause; "" for nothing.
         smart: whether SMART was read.
         impatience: that the kernel waits for less time than the disk may retry, a clause; "" for nothing.
-        filesystem_s: when the oldest file system was made that begins where a member's data may, epoch
-            seconds.
-        hidden: a superblock that is not where mdadm looks for it: of a partition that is no longer there.
-        hidden_sectors: where that partition began.
     """
 
-    device: str
-    error: str = ""
-    error_bytes: int | None = None
-    blank: bool | None = None
     dying: str = ""
     link: str = ""
     smart: bool = False
     impatience: str = ""
-    filesystem_s: float | None = None
-    hidden: Superblock | None = None
-    hidden_sectors: int = 0
 
 
 class MadeCopy(Struct, frozen=True, kw_only=True):

@@ -129,10 +129,7 @@ def look_closer(
     disks = sorted({device.disk.disk for device in survey.devices.values()} - late.keys())
     wears = WearReader(root, timeout_s=_SMART_S).read([disk for disk in disks if has_smart(disk)])
     media = {
-        name: msgspec.structs.replace(
-            _medium(name, surfaces.get(name), wear := wears.get(device.disk.disk)),
-            impatience=impatience(root, device.disk.disk, wear),
-        )
+        name: _make_medium(root, surfaces.get(name, Surface(device=name)), device.disk.disk, wears)
         for name, device in survey.devices.items()
     }
     survey = msgspec.structs.replace(survey, silent={**late, **survey.silent})
@@ -221,20 +218,15 @@ def impatience(root: HostReader, disk: str, wear: DiskWear | None) -> str:
     return f"may retry a bad sector for minutes (SCT ERC is {state}), and the kernel waits {waits_s} s"
 
 
-def _medium(name: str, surface: Surface | None, wear: DiskWear | None) -> MediumState:
-    seen = surface or Surface(device=name)
+def _make_medium(root: HostReader, surface: Surface, disk: str, wears: Mapping[str, DiskWear]) -> MediumState:
+    wear = wears.get(disk)
     trouble = wear.trouble if wear is not None else None
     return MediumState(
-        device=name,
-        error=seen.error,
-        error_bytes=seen.error_bytes,
-        blank=seen.blank,
+        **msgspec.structs.asdict(surface),
         dying=trouble.reason if trouble is not None and trouble.kind is TroubleKind.DYING else "",
         link=trouble.reason if trouble is not None and trouble.kind is TroubleKind.CABLE else "",
         smart=wear is not None and wear.reading is not None and wear.reading.health_known,
-        filesystem_s=seen.filesystem_s,
-        hidden=seen.hidden,
-        hidden_sectors=seen.hidden_sectors,
+        impatience=impatience(root, disk, wear),
     )
 
 

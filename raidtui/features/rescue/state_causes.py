@@ -329,7 +329,8 @@ def _disk_trouble(group: MemberGroup) -> Iterator[Cause]:
 
 def _foreign(group: MemberGroup) -> Iterator[Cause]:
     newest = group.newest
-    host = _host(newest)
+    before, colon, _ = (newest.name or "").partition(":")
+    host = before if colon else ""
     if newest.own_host is not False or not (host or (newest.metadata or "").startswith("0.9")):
         return
     if host and host == group.facts.survey.homehost:
@@ -341,11 +342,6 @@ def _foreign(group: MemberGroup) -> Iterator[Cause]:
         text=f"It belongs to {whose}{f' ({maker}, by its name)' if maker else ''}, not to this one. That"
         " does not keep it from being assembled by name.",
     )
-
-
-def _host(block: Superblock) -> str:
-    host, colon, _ = (block.name or "").partition(":")
-    return host if colon else ""
 
 
 def _external(group: MemberGroup) -> Cause:

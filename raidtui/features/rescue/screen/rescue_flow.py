@@ -255,7 +255,8 @@ class RescueFlow(TrialFlow):
     async def _which(self, found: Surveying, known: Diagnosing) -> str | None:
         """Ask for an array that does not run."""
         choice = Choice(_WHICH, nothing=_NONE_AT_REST)
-        opened = await self._shell.session.loop.on_disk_thread(self._open_trial)
+        only = here_only(self._shell.session.root)
+        opened = None if only else await self._shell.session.loop.on_disk_thread(open_trial)
         first = (Option(key=_TRIAL, words=trial_words(opened)),) if opened is not None else ()
 
         def show(survey: Survey, progress: ReadingProgress) -> None:
@@ -275,9 +276,6 @@ class RescueFlow(TrialFlow):
         if not await self._found_again(opened, lambda: found.fresh(TITLE, names)):
             self._shell.say("nothing was written to the members", "plain")
         return _NOTHING_MORE
-
-    def _open_trial(self) -> KnownTrial | None:
-        return None if here_only(self._shell.session.root) else open_trial()
 
     async def _of_array(self, found: Surveying, known: Diagnosing, uuid: str, label: str) -> bool:
         """Show an array and its ways until one was taken; return whether all is to be read again."""

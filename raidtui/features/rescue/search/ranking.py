@@ -256,29 +256,37 @@ def _orders(
     right = sum(hypothesis.found.hits[slot][place] for slot, place in known.items())
     ranked: dict[tuple[int, ...], Ranked] = {}
     for order in orders.orders:
-        used = [place for place in order if place >= 0]
         passed = sum(hypothesis.found.hits[slot][place] for slot, place in enumerate(order) if place >= 0)
         numbers = [hypothesis.group[place] if place >= 0 else -1 for place in order]
         numbers = [-1 if number >= rebuilt else number for number in numbers]
         for group in groups:
             for slot, number in zip(group, sorted(numbers[slot] for slot in group), strict=True):
                 numbers[slot] = number
-        ranked.setdefault(
-            tuple(numbers),
-            Ranked(
-                shape=shape,
-                offset=hypothesis.offset,
-                order=tuple(numbers),
-                passed=passed,
-                failed=hypothesis.failed(order),
-                unused=len(hypothesis.group) - len(used),
-                gain=hypothesis.order_gain(order, soft=False),
-                soft=hypothesis.order_gain(order, soft=True),
-                swaps=groups,
-                agreed=right / asked if asked else 0.0,
-            ),
-        )
+        made = _make_ranked(hypothesis, order, numbers, passed, groups, right / asked if asked else 0.0)
+        ranked.setdefault(tuple(numbers), made)
     return list(ranked.values()), orders.more
+
+
+def _make_ranked(  # noqa: PLR0917
+    hypothesis: Hypothesis,
+    places: Sequence[int],
+    numbers: Sequence[int],
+    passed: int,
+    swaps: tuple[tuple[int, ...], ...],
+    agreed: float = 0.0,
+) -> Ranked:
+    return Ranked(
+        shape=hypothesis.shape,
+        offset=hypothesis.offset,
+        order=tuple(numbers),
+        passed=passed,
+        failed=hypothesis.failed(places),
+        unused=len(hypothesis.group) - sum(place >= 0 for place in places),
+        gain=hypothesis.order_gain(places, soft=False),
+        soft=hypothesis.order_gain(places, soft=True),
+        swaps=swaps,
+        agreed=agreed,
+    )
 
 
 def _mirror(hypothesis: Hypothesis) -> list[Ranked]:
@@ -295,19 +303,8 @@ def _mirror(hypothesis: Hypothesis) -> list[Ranked]:
     places = used + [-1] * (slots - len(used))
     numbers = [hypothesis.group[place] if place >= 0 else -1 for place in places]
     passed = sum(hypothesis.found.hits[0][place] for place in used)
-    return [
-        Ranked(
-            shape=hypothesis.shape,
-            offset=hypothesis.offset,
-            order=tuple(numbers),
-            passed=passed,
-            failed=hypothesis.failed(places),
-            unused=len(hypothesis.group) - len(used),
-            gain=hypothesis.order_gain(places, soft=False),
-            soft=hypothesis.order_gain(places, soft=True),
-            swaps=(tuple(range(slots)),) if slots > 1 else (),
-        )
-    ]
+    swaps = (tuple(range(slots)),) if slots > 1 else ()
+    return [_make_ranked(hypothesis, places, numbers, passed, swaps)]
 
 
 def _swaps(shape: StripeShape) -> tuple[tuple[int, ...], ...]:

@@ -236,7 +236,7 @@ class SearchReport:
             if (
                 name in slots
                 and slots[name] != superblock.slot
-                and not _exchanged(each, slots[name], superblock)
+                and not any({slots[name], superblock.slot} <= set(group) for group in each.swaps)
             ):
                 return False
             if superblock.raid_disks not in {None, each.shape.slots}:
@@ -375,10 +375,6 @@ def _hopeless_words(weighed: Sequence[Weighed]) -> str:
         f" the best, {first.bad} of {first.good + first.bad} blocks are wrong. More members than the level"
         " survives hold something else: they were overwritten, or are of another array."
     )
-
-
-def _exchanged(each: Ranked, slot: int, superblock: Superblock) -> bool:
-    return any(slot in group and superblock.slot in group for group in each.swaps)
 
 
 def _size_sectors(shape: StripeShape) -> int | None:

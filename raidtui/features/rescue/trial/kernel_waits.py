@@ -9,12 +9,12 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from raidtui.host.block import BLOCK
 from raidtui.host.md.array_attributes import raid_disks_of
-from raidtui.host.md.mdstat import MdstatArray, parse_mdstat
+from raidtui.host.md.mdstat import parse_mdstat
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.trial_writer import TrialWriter
 from raidtui.model.levels import PARITY_LEVELS
@@ -127,8 +127,9 @@ def hold_reshape(root: HostReader, array: str) -> str:
         array: the kernel's name of the trial's array.
     """
     base, writer = _base(array), TrialWriter(root)
+    arrays = parse_mdstat(root.text("/proc/mdstat") or "").arrays
     moved = next(
-        (each.sync.done_kib or 0 for each in _arrays(root) if each.name == array and each.sync is not None), 0
+        (each.sync.done_kib or 0 for each in arrays if each.name == array and each.sync is not None), 0
     )
     with contextlib.suppress(OSError):
         writer.write(array, "sync_action", "frozen")
@@ -221,7 +222,3 @@ def _waited(root: HostReader, base: str, halted: Callable[[], bool]) -> str:
             return ""
         time.sleep(_HOLD_PACE_S)
     return f"the reshape has not halted within {_HOLD_S:.0f} s"
-
-
-def _arrays(root: HostReader) -> Iterable[MdstatArray]:
-    return parse_mdstat(root.text("/proc/mdstat") or "").arrays

@@ -103,7 +103,10 @@ class Checker:
         headers = check_headers(target, kind or table)
         if kind in _TOOLS:
             if kind == "btrfs" and headers is not None and headers.devices > 1:
-                return (TrialFinding(place=place, proof=_one_of_many(headers.devices)),)
+                words = f"one of {headers.devices} devices of a btrfs: it is checked with all of them"
+                sure = f"{words}, and a trial has one array"
+                proof = Proof(check=CheckResult.NOT_TRIED, contents=kind, sure=sure)
+                return (TrialFinding(place=place, proof=proof),)
             path, proof = self._checked(target, kind)
             self.places[place] = (path, kind)
             return (TrialFinding(place=place, proof=proof),)
@@ -241,11 +244,6 @@ def _unreplayed(proof: Proof, replay: Replay) -> Proof:
         return replace(proof, sure=f"{proof.sure}, and {said}")
     words = f"{proof.sure}, which says nothing: it was not unmounted, and {said}"
     return replace(proof, check=CheckResult.NOT_TRIED, sure=words)
-
-
-def _one_of_many(devices: int) -> Proof:
-    words = f"one of {devices} devices of a btrfs: it is checked with all of them, and a trial has one array"
-    return Proof(check=CheckResult.NOT_TRIED, contents="btrfs", sure=words)
 
 
 def _verdict(kind: str, argv: tuple[str, ...], end: PatientEnd) -> Proof:
