@@ -35,7 +35,7 @@ _BLOCK_SECTORS = 8
 _ASKED_S = 1.0
 
 
-class MismatchWatch:
+class MismatchWatch(Struct, frozen=True):
     """What a caller holds of a comparison while it runs.
 
     Args:
@@ -46,22 +46,15 @@ class MismatchWatch:
             before anything that does not match is kept.
     """
 
-    def __init__(
-        self,
-        progress: Callable[[int, int], None] | None = None,
-        cancelled: Callable[[], bool] = lambda: False,
-        pause: Callable[[float], None] = time.sleep,
-        changed: Callable[[], str] = lambda: "",
-    ) -> None:
-        self.cancelled = cancelled
-        self.pause = pause
-        self.changed = changed
-        self._progress = progress
+    progress: Callable[[int, int], None] | None = None
+    cancelled: Callable[[], bool] = lambda: False
+    pause: Callable[[float], None] = time.sleep
+    changed: Callable[[], str] = lambda: ""
 
     def at(self, done: int, total: int) -> None:
         """Report how far it is."""
-        if self._progress is not None:
-            self._progress(done, total)
+        if self.progress is not None:
+            self.progress(done, total)
 
 
 class _Suspect(Struct, kw_only=True):

@@ -43,7 +43,7 @@ class _File(Struct, frozen=True, kw_only=True):
     directory: bool
 
 
-class Ext4Inodes:
+class Ext4Inodes(Struct, frozen=True, kw_only=True):
     """What a file system says of its inodes.
 
     Args:
@@ -55,22 +55,12 @@ class Ext4Inodes:
         clustered: whether inodes count clusters of blocks (bigalloc).
     """
 
-    def __init__(
-        self,
-        *,
-        seed: int | None,
-        block_bytes: int,
-        inode_bytes: int,
-        blocks: int,
-        first_inode: int,
-        clustered: bool,
-    ) -> None:
-        self._seed = seed
-        self._block_bytes = block_bytes
-        self._inode_bytes = inode_bytes
-        self._blocks = blocks
-        self._first_inode = first_inode
-        self._clustered = clustered
+    seed: int | None
+    block_bytes: int
+    inode_bytes: int
+    blocks: int
+    first_inode: int
+    clustered: bool
 
     def table_block(
         self, byte: int, first: int, used: tuple[int, ...], where: Stretch, *, old: bool = False
@@ -84,33 +74,33 @@ class Ext4Inodes:
             where: the file system.
             old: whether that is not known: any of them may be in use, or none.
         """
-        address = where.at(byte, self._block_bytes)
-        expected = tuple(number for number in used if number == _ROOT or number >= self._first_inode)
+        address = where.at(byte, self.block_bytes)
+        expected = tuple(number for number in used if number == _ROOT or number >= self.first_inode)
         if address is None or not expected:
             return None
         return BlockFact(
             address=address,
-            length=self._block_bytes,
+            length=self.block_bytes,
             kind="ext4 old inode table" if old else "ext4 inode table",
             verify=on(self._is_any_table if old else self._is_table, first, expected),
             learn=on(self._inodes_of, first, expected, where),
             must=not old,
-            checked=self._seed is not None,
-            loose=self._seed is None,
-            soft=self._seed is None,
+            checked=self.seed is not None,
+            loose=self.seed is None,
+            soft=self.seed is None,
         )
 
     def _one(self, data: bytes, first: int, number: int) -> bytes:
-        start = (number - first) * self._inode_bytes
-        return data[start : start + self._inode_bytes]
+        start = (number - first) * self.inode_bytes
+        return data[start : start + self.inode_bytes]
 
     def _is_table(self, data: bytes, first: int, expected: tuple[int, ...]) -> bool:
-        return len(data) == self._block_bytes and all(
+        return len(data) == self.block_bytes and all(
             self._is_inode(self._one(data, first, number), number) for number in expected
         )
 
     def _is_any_table(self, data: bytes, first: int, expected: tuple[int, ...]) -> bool:
-        if len(data) != self._block_bytes:
+        if len(data) != self.block_bytes:
             return False
         inodes = [(number, self._one(data, first, number)) for number in expected]
         written = [(number, inode) for number, inode in inodes if any(inode)]
@@ -118,14 +108,14 @@ class Ext4Inodes:
 
     def _is_inode(self, inode: bytes, number: int) -> bool:
         mode, links = struct.unpack_from("<H", inode, 0)[0], struct.unpack_from("<H", inode, 26)[0]
-        if self._seed is None:
+        if self.seed is None:
             deleted = struct.unpack_from("<I", inode, 20)[0]
             return mode & 0xF000 in _TYPES and links > 0 and not deleted and self._counts_its_blocks(inode)
         if mode & 0xF000 not in _TYPES:
             return False
         crc = crc32c(self._inode_seed(inode, number), inode[:0x7C] + b"\0\0" + inode[0x7E:128])
         low = struct.unpack_from("<H", inode, 0x7C)[0]
-        if self._inode_bytes <= 128:
+        if self.inode_bytes <= 128:
             return bool(crc & 0xFFFF == low)
         extra: int = struct.unpack_from("<H", inode, 128)[0]
         if extra < 4:
@@ -140,7 +130,7 @@ class Ext4Inodes:
         """
         mode, flags = struct.unpack_from("<H", inode, 0)[0] & 0xF000, struct.unpack_from("<I", inode, 32)[0]
         counted = struct.unpack_from("<I", inode, 28)[0] | struct.unpack_from("<H", inode, 116)[0] << 32
-        unit = 1 if flags & _HUGE else self._block_bytes // _SECTOR
+        unit = 1 if flags & _HUGE else self.block_bytes // _SECTOR
         attributes = unit * bool(struct.unpack_from("<I", inode, 104)[0])
         if mode not in _WITH_BLOCKS or flags & _INLINE or (mode == _LINK and counted == attributes):
             return True
@@ -149,12 +139,12 @@ class Ext4Inodes:
             return False
         blocks, whole = named
         expected = unit * blocks + attributes
-        return bool(counted == expected if whole and not self._clustered else counted >= expected)
+        return bool(counted == expected if whole and not self.clustered else counted >= expected)
 
     def _named(self, pointers: bytes) -> tuple[int, bool] | None:
         """Return how many blocks the pointers name, and whether there are no more; None for a wrong one."""
         blocks = struct.unpack("<15I", pointers)
-        if any(block >= self._blocks for block in blocks):
+        if any(block >= self.blocks for block in blocks):
             return None
         return sum(map(bool, blocks)), not any(blocks[_DIRECT:])
 
@@ -170,14 +160,14 @@ class Ext4Inodes:
                 length, low, high = 1, *struct.unpack_from("<IH", node, 16 + 12 * index)
             elif length > _WRITTEN:
                 length -= _WRITTEN
-            if first < free or not 0 < low | high << 32 < self._blocks:
+            if first < free or not 0 < low | high << 32 < self.blocks:
                 return None
             free = first + length
             count += length
         return count, not depth
 
     def _inode_seed(self, inode: bytes, number: int) -> int:
-        seed = 0 if self._seed is None else self._seed
+        seed = 0 if self.seed is None else self.seed
         return crc32c(crc32c(seed, struct.pack("<I", number)), inode[100:104])
 
     def _inodes_of(
@@ -209,18 +199,18 @@ class Ext4Inodes:
 
     def _attributes(self, inode: bytes, where: Stretch) -> Iterator[BlockFact]:
         block = struct.unpack_from("<I", inode, 104)[0] | struct.unpack_from("<H", inode, 118)[0] << 32
-        if block and self._seed is not None:
+        if block and self.seed is not None:
             yield from where.expect(
-                block * self._block_bytes,
-                self._block_bytes,
+                block * self.block_bytes,
+                self.block_bytes,
                 "ext4 attributes",
                 on(self._are_attributes, block),
             )
 
     def _are_attributes(self, data: bytes, block: int) -> bool:
-        if len(data) != self._block_bytes or data[:4] != b"\0\0\x02\xea" or self._seed is None:
+        if len(data) != self.block_bytes or data[:4] != b"\0\0\x02\xea" or self.seed is None:
             return False
-        crc = crc32c(crc32c(self._seed, struct.pack("<Q", block)), data[:16] + bytes(4) + data[20:])
+        crc = crc32c(crc32c(self.seed, struct.pack("<Q", block)), data[:16] + bytes(4) + data[20:])
         return bool(struct.unpack_from("<I", data, 16)[0] == crc)
 
     def _extents(self, node: bytes, file: _File, where: Stretch) -> Iterator[BlockFact]:
@@ -237,42 +227,42 @@ class Ext4Inodes:
                     yield from self._directory((low | high << 32) + step, first + step, file, where)
 
     def _extent_block(self, block: int, file: _File, where: Stretch) -> Iterator[BlockFact]:
-        if block < self._blocks:
+        if block < self.blocks:
             yield from where.expect(
-                block * self._block_bytes,
-                self._block_bytes,
+                block * self.block_bytes,
+                self.block_bytes,
                 "ext4 extent tree",
                 on(self._is_extent_block, file.seed),
                 on(self._extents, file, where),
-                checked=self._seed is not None,
+                checked=self.seed is not None,
             )
 
     def _is_extent_block(self, data: bytes, seed: int) -> bool:
-        if len(data) != self._block_bytes:
+        if len(data) != self.block_bytes:
             return False
         magic, entries, most, depth = struct.unpack_from("<HHHH", data, 0)
         end = 12 + 12 * most
         if magic != _EXTENT_MAGIC or entries > most or depth > _DEEPEST or end + 4 > len(data):
             return False
-        return self._seed is None or crc32c(seed, data[:end]) == struct.unpack_from("<I", data, end)[0]
+        return self.seed is None or crc32c(seed, data[:end]) == struct.unpack_from("<I", data, end)[0]
 
     def _directory(self, block: int, index: int, file: _File, where: Stretch) -> Iterator[BlockFact]:
-        if 0 < block < self._blocks and (self._seed is not None or index == 0):
+        if 0 < block < self.blocks and (self.seed is not None or index == 0):
             yield from where.expect(
-                block * self._block_bytes,
-                self._block_bytes,
+                block * self.block_bytes,
+                self.block_bytes,
                 "ext4 directory",
                 on(self._is_directory, index, file.number, file.seed),
-                checked=self._seed is not None,
+                checked=self.seed is not None,
             )
 
     def _is_directory(self, data: bytes, index: int, number: int, seed: int) -> bool:
-        size = self._block_bytes
+        size = self.block_bytes
         if len(data) != size:
             return False
         if index == 0 and (struct.unpack_from("<I", data, 0)[0] != number or data[6:9] != b"\x01\x02."):
             return False
-        if self._seed is None:
+        if self.seed is None:
             return True
         return self._is_leaf(data, seed) or self._is_index(data, seed)
 

@@ -23,7 +23,7 @@ _PLACES, _NEAR = 160, 64 << 20
 MOST_BLOCKS = 1500
 
 
-class LogicalArray:
+class LogicalArray(Struct, frozen=True):
     """Reads an array without md.
 
     Args:
@@ -32,10 +32,9 @@ class LogicalArray:
         members: by slot; None for a missing one.
     """
 
-    def __init__(self, shape: StripeShape, offset: int, members: Sequence[Source | None]) -> None:
-        self.shape = shape
-        self._offset = offset
-        self._members = tuple(members)
+    shape: StripeShape
+    offset: int
+    members: Sequence[Source | None]
 
     def read(self, address: int, length: int) -> bytes:
         """Return bytes of the array; b"" where one of them cannot be had."""
@@ -63,8 +62,8 @@ class LogicalArray:
         return b""
 
     def _slot(self, slot: int, byte: int, length: int) -> bytes:
-        member = self._members[slot]
-        return member.read(self._offset + byte, length) if member is not None else b""
+        member = self.members[slot]
+        return member.read(self.offset + byte, length) if member is not None else b""
 
     def _rebuilt(self, slot: int, byte: int, length: int) -> bytes:
         row = self.shape.row(byte // self.shape.chunk_bytes)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from enum import StrEnum
 from typing import Protocol
 
+from msgspec import Struct
+
 from raidtui.features.rescue.search.striping import xor
 
 
@@ -22,7 +24,7 @@ class SearchCancelledError(Exception):
     """The caller has ended the search."""
 
 
-class SearchWatch:
+class SearchWatch(Struct, frozen=True):
     """Reports to a caller how far a search is, and asks whether to go on.
 
     Args:
@@ -30,13 +32,8 @@ class SearchWatch:
         cancelled: whether to end; asked at least once for each MiB or thousand blocks read.
     """
 
-    def __init__(
-        self,
-        progress: Callable[[SearchStage, int, int], None] | None = None,
-        cancelled: Callable[[], bool] | None = None,
-    ) -> None:
-        self._progress = progress
-        self._cancelled = cancelled
+    progress: Callable[[SearchStage, int, int], None] | None = None
+    cancelled: Callable[[], bool] | None = None
 
     def at(self, stage: SearchStage, done: int, total: int) -> None:
         """Report how far it is.
@@ -44,10 +41,10 @@ class SearchWatch:
         Raises:
             SearchCancelledError: the caller does not want to go on.
         """
-        if self._cancelled is not None and self._cancelled():
+        if self.cancelled is not None and self.cancelled():
             raise SearchCancelledError
-        if self._progress is not None:
-            self._progress(stage, done, total)
+        if self.progress is not None:
+            self.progress(stage, done, total)
 
 
 class Source(Protocol):

@@ -9,6 +9,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from raidtui.features.rescue.search.block_facts import BlockFact, Stretch, on
 from raidtui.features.rescue.search.crc32c import SEED, crc32c, inverted
 from raidtui.features.rescue.search.xfs_inodes import XfsInodes, sums
@@ -25,7 +27,7 @@ _TREE_HEADER = 56
 _TREES = ((16, 28, b"AB3B"), (20, 32, b"AB3C"), (24, 36, b"RMB3"))  # root and levels in the AGF
 
 
-class XfsLog:
+class XfsLog(Struct, frozen=True):
     """A log within the file system.
 
     Args:
@@ -35,20 +37,19 @@ class XfsLog:
         where: the file system.
     """
 
-    def __init__(self, uuid: bytes, start: int, size_bytes: int, where: Stretch) -> None:
-        self._uuid = uuid
-        self._start = start
-        self._size_bytes = size_bytes
-        self._where = where
+    uuid: bytes
+    start: int
+    size_bytes: int
+    where: Stretch
 
     def facts(self) -> Iterator[BlockFact]:
         """Yield the first record; each says where the next one is."""
         yield from self._record(0)
 
     def _record(self, number: int) -> Iterator[BlockFact]:
-        if (number + 1) * _SECTOR <= self._size_bytes:
-            yield from self._where.expect(
-                self._start + number * _SECTOR,
+        if (number + 1) * _SECTOR <= self.size_bytes:
+            yield from self.where.expect(
+                self.start + number * _SECTOR,
                 _SECTOR,
                 "xfs log record",
                 on(self._is_record, number),
@@ -62,7 +63,7 @@ class XfsLog:
             len(data) == _SECTOR
             and struct.unpack_from(">I", data, 0)[0] == _LOG_MAGIC
             and struct.unpack_from(">Q", data, 16)[0] & 0xFFFFFFFF == number
-            and data[304:320] == self._uuid
+            and data[304:320] == self.uuid
         )
 
     def _next(self, data: bytes, number: int) -> Iterator[BlockFact]:
@@ -96,12 +97,11 @@ class Xfs:
         self._inodes = XfsInodes(
             uuid=self._own,
             block_bytes=self.block_bytes,
-            groups=self._groups,
             group_blocks=self._group_blocks,
             inode_bytes=struct.unpack_from(">H", block, 104)[0],
             inode_bits=block[123],
             group_bits=block[124],
-            dir_bits=block[192],
+            dir_bytes=self.block_bytes << block[192],
         )
         self.made_s = 0
         self.unclean = False

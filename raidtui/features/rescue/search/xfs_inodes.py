@@ -8,6 +8,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from raidtui.features.rescue.search.block_facts import BlockFact, Stretch, on
 from raidtui.features.rescue.search.crc32c import SEED, crc32c, inverted
 
@@ -39,40 +41,26 @@ def _unpacked(records: bytes, count: int) -> Iterator[tuple[int, int, int]]:
         yield offset, block, value & (1 << 21) - 1
 
 
-class XfsInodes:
+class XfsInodes(Struct, frozen=True, kw_only=True):
     """What a file system says of its inodes.
 
     Args:
         uuid: in its metadata.
         block_bytes: the block size.
-        groups: how many allocation groups there are.
         group_blocks: blocks of each.
         inode_bytes: the size of an inode.
         inode_bits: log2 of inodes in a block.
         group_bits: log2 of a group's blocks, rounded up.
-        dir_bits: log2 of blocks in a directory block.
+        dir_bytes: the size of a directory block.
     """
 
-    def __init__(
-        self,
-        *,
-        uuid: bytes,
-        block_bytes: int,
-        groups: int,
-        group_blocks: int,
-        inode_bytes: int,
-        inode_bits: int,
-        group_bits: int,
-        dir_bits: int,
-    ) -> None:
-        self._uuid = uuid
-        self._block_bytes = block_bytes
-        self._groups = groups
-        self._group_blocks = group_blocks
-        self._inode_bytes = inode_bytes
-        self._inode_bits = inode_bits
-        self._group_bits = group_bits
-        self._dir_bytes = block_bytes << dir_bits
+    uuid: bytes
+    block_bytes: int
+    group_blocks: int
+    inode_bytes: int
+    inode_bits: int
+    group_bits: int
+    dir_bytes: int
 
     def chunk(self, group: int, first: int, free: int, holes: int, where: Stretch) -> Iterator[BlockFact]:
         """Yield the blocks of 64 inodes.
@@ -84,27 +72,27 @@ class XfsInodes:
             holes: a bit for each four that have no blocks.
             where: the file system.
         """
-        per_block = 1 << self._inode_bits
+        per_block = 1 << self.inode_bits
         for start in range(0, 64, per_block):
             there = [
                 index
                 for index in range(start, min(64, start + per_block))
                 if not free >> index & 1 and not holes >> index // 4 & 1
             ]
-            block = (first >> self._inode_bits) + start // per_block
-            byte = (group * self._group_blocks + block) * self._block_bytes
-            base = (group << self._group_bits + self._inode_bits) + first + start
+            block = (first >> self.inode_bits) + start // per_block
+            byte = (group * self.group_blocks + block) * self.block_bytes
+            base = (group << self.group_bits + self.inode_bits) + first + start
             numbers = tuple(base + index - start for index in there)
             if numbers:
                 verify, learn = on(self._are_inodes, base, numbers), on(self._learn, base, numbers, where)
-                yield from where.expect(byte, self._block_bytes, "xfs inodes", verify, learn)
+                yield from where.expect(byte, self.block_bytes, "xfs inodes", verify, learn)
 
     def _one(self, data: bytes, base: int, number: int) -> bytes:
-        start = (number - base) * self._inode_bytes
-        return data[start : start + self._inode_bytes]
+        start = (number - base) * self.inode_bytes
+        return data[start : start + self.inode_bytes]
 
     def _are_inodes(self, data: bytes, base: int, numbers: tuple[int, ...]) -> bool:
-        return len(data) == self._block_bytes and all(
+        return len(data) == self.block_bytes and all(
             self._is_inode(self._one(data, base, number), number) for number in numbers
         )
 
@@ -113,7 +101,7 @@ class XfsInodes:
         return (
             inode[:2] == b"IN"
             and struct.unpack_from(">Q", inode, 152)[0] == number
-            and inode[160:176] == self._uuid
+            and inode[160:176] == self.uuid
             and sums(inode, 100)
         )
 
@@ -140,27 +128,27 @@ class XfsInodes:
         return inode[_FORK_AT : _FORK_AT + inode[82] * 8] if inode[82] else inode[_FORK_AT:]
 
     def _byte(self, block: int) -> int:
-        group, within = block >> self._group_bits, block & (1 << self._group_bits) - 1
-        return (group * self._group_blocks + within) * self._block_bytes
+        group, within = block >> self.group_bits, block & (1 << self.group_bits) - 1
+        return (group * self.group_blocks + within) * self.block_bytes
 
     def _directory(self, records: bytes, count: int, number: int, where: Stretch) -> Iterator[BlockFact]:
         for offset, block, length in _unpacked(records, count):
-            step = self._dir_bytes // self._block_bytes
-            if offset * self._block_bytes >= _LEAF_BYTE:
+            step = self.dir_bytes // self.block_bytes
+            if offset * self.block_bytes >= _LEAF_BYTE:
                 continue
             for add in range(0, min(length, _MOST_OF_A_DIRECTORY * step), step):
                 byte = self._byte(block + add)
                 yield from where.expect(
-                    byte, self._dir_bytes, "xfs directory", on(self._is_directory, byte, number)
+                    byte, self.dir_bytes, "xfs directory", on(self._is_directory, byte, number)
                 )
 
     def _is_directory(self, data: bytes, byte: int, number: int) -> bool:
         """Whether a block is one of a directory."""
         return (
-            len(data) == self._dir_bytes
+            len(data) == self.dir_bytes
             and data[:4] in {b"XDB3", b"XDD3"}
             and struct.unpack_from(">Q", data, 8)[0] == byte >> 9
-            and data[24:40] == self._uuid
+            and data[24:40] == self.uuid
             and struct.unpack_from(">Q", data, 40)[0] == number
             and sums(data, 4)
         )
@@ -179,16 +167,16 @@ class XfsInodes:
         if level >= 0:
             verify = on(self._is_extent_block, byte, level, number)
             learn = on(self._below, level, number, where, directory=directory)
-            yield from where.expect(byte, self._block_bytes, "xfs extents", verify, learn)
+            yield from where.expect(byte, self.block_bytes, "xfs extents", verify, learn)
 
     def _is_extent_block(self, data: bytes, byte: int, level: int, number: int) -> bool:
         """Whether a block is one of the extents of a file."""
         return (
-            len(data) == self._block_bytes
+            len(data) == self.block_bytes
             and data[:4] == b"BMA3"
             and struct.unpack_from(">H", data, 4)[0] == level
             and struct.unpack_from(">Q", data, 24)[0] == byte >> 9
-            and data[40:56] == self._uuid
+            and data[40:56] == self.uuid
             and struct.unpack_from(">Q", data, 56)[0] == number
             and sums(data, 64)
         )
@@ -201,7 +189,7 @@ class XfsInodes:
             if directory:
                 yield from self._directory(data[_RECORDS_AT:], records, number, where)
             return
-        most = (self._block_bytes - _RECORDS_AT) // 16
+        most = (self.block_bytes - _RECORDS_AT) // 16
         for index in range(min(records, most)):
             block = struct.unpack_from(">Q", data, _RECORDS_AT + 8 * most + 8 * index)[0]
             yield from self._extent_block(block, level - 1, number, where, directory=directory)
