@@ -32,7 +32,7 @@ from raidtui.features.rescue.search.geometries import (
     shapes,
 )
 from raidtui.features.rescue.search.hypothesis import Hypothesis, Recogniser
-from raidtui.features.rescue.search.members import Member, Rebuilt, SearchWatch, Source
+from raidtui.features.rescue.search.members import Rebuilt, SearchedMember, SearchWatch, Source
 from raidtui.features.rescue.search.ranking import rank
 from raidtui.features.rescue.search.report import MADE_LATER_S, SearchReport
 from raidtui.features.rescue.search.results import ArrayHint, SearchOutcome, SearchResult
@@ -96,7 +96,7 @@ class GeometrySearch:
         watch: receives how far it is; may end it.
     """
 
-    def __init__(self, members: Sequence[Member], request: SearchRequest, watch: SearchWatch) -> None:
+    def __init__(self, members: Sequence[SearchedMember], request: SearchRequest, watch: SearchWatch) -> None:
         self._members = tuple(members)
         self._request = request
         self._watch = watch

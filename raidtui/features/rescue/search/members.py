@@ -58,7 +58,7 @@ class Source(Protocol):
         """Return bytes; b"" where they cannot be read or do not exist."""
 
 
-class Member(Source, Protocol):
+class SearchedMember(Source, Protocol):
     """A device that is searched, or an image of one."""
 
     @property

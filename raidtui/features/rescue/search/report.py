@@ -15,7 +15,7 @@ from raidtui.features.rescue.search.logical_array import (
     compare_parity,
     walk,
 )
-from raidtui.features.rescue.search.members import Member, SearchWatch
+from raidtui.features.rescue.search.members import SearchedMember, SearchWatch
 from raidtui.features.rescue.search.ranking import IN_USE, Ranked, Ranking
 from raidtui.features.rescue.search.results import (
     CandidateEvidence,
@@ -62,7 +62,7 @@ class SearchReport:
 
     def __init__(
         self,
-        members: Sequence[Member],
+        members: Sequence[SearchedMember],
         superblocks: Mapping[str, Superblock],
         watch: SearchWatch,
         seed: int,

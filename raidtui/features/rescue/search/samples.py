@@ -12,7 +12,7 @@ from itertools import combinations
 
 from msgspec import Struct
 
-from raidtui.features.rescue.search.members import Member, SearchStage, SearchWatch
+from raidtui.features.rescue.search.members import SearchedMember, SearchStage, SearchWatch
 from raidtui.features.rescue.search.striping import xor
 
 BLOCK = 4096
@@ -57,7 +57,7 @@ class Samples(Struct, frozen=True, kw_only=True):
 
 
 def take_samples(
-    members: Sequence[Member], watch: SearchWatch, *, seed: int, first: int = 0, count: int = _COUNT
+    members: Sequence[SearchedMember], watch: SearchWatch, *, seed: int, first: int = 0, count: int = _COUNT
 ) -> Samples:
     """Read blocks at random places, half of them near the start of the devices.
 
