@@ -1,6 +1,6 @@
 """The search for an array's geometry without its superblocks: pure, from bytes of its members to candidates.
 
-What is read comes in through ``SearchedMember`` (``members``); ``session_search`` opens devices. From the top:
+What is read comes in through ``SearchedMember`` (``members``); ``session_search`` opens them. From the top:
 
 ``find_geometry``     one search, from its members to its result
 ``samples``           what is read: rows at random places, and what they say of the level

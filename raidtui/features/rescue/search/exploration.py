@@ -179,7 +179,9 @@ class Exploration:
             self._prune()
             # What follows from a loose fact is asked a round later, and of some geometries only.
             enough = _FEW if any(fact.loose for fact in self._learned) else _ENOUGH
-            if self._alive and self.tested >= enough and self._decided():
+            if not self._alive or self.tested < enough or len(self._close()) != 1:
+                continue
+            if not find_undecided(self._alive[0]):
                 break
         return [each for each in self._alive if each.bound > 0]
 
@@ -213,9 +215,6 @@ class Exploration:
     def _close(self) -> list[Hypothesis]:
         best = self._alive[0].bound
         return [each for each in self._alive[:_CLOSE] if each.bound >= best * 0.95 - 2]
-
-    def _decided(self) -> bool:
-        return len(self._close()) == 1 and not find_undecided(self._alive[0])
 
     def _separating(self) -> Callable[[BlockFact], bool]:
         """Return whether a fact may separate what is still alike."""

@@ -9,7 +9,6 @@ import msgspec
 from raidtui.features.rescue.search.anchors import ArrayRoot
 from raidtui.features.rescue.search.logical_array import (
     MOST_BLOCKS,
-    Agreement,
     Walk,
     compare_copies,
     compare_parity,
@@ -272,14 +271,12 @@ class SearchReport:
             return []
         return [each for each, found in walked if not found.bad and found.good >= most * _NEARLY_ALL]
 
-    def _agreement(self, each: Ranked, root: ArrayRoot, samples: Samples) -> Agreement | None:
-        array = each.array(self._members)
-        found = compare_parity(array, samples, each.offset, root.size_bytes, blame=True)
-        return found or compare_copies(array, root.size_bytes or IN_USE, self._seed)
-
     def _weigh(self, each: Ranked, root: ArrayRoot, samples: Samples) -> Weighed:
         found = self._walk(each, root, MOST_BLOCKS)
-        return Weighed(each=each, found=found, apart=self._agreement(each, root, samples))
+        array = each.array(self._members)
+        apart = compare_parity(array, samples, each.offset, root.size_bytes, blame=True)
+        apart = apart or compare_copies(array, root.size_bytes or IN_USE, self._seed)
+        return Weighed(each=each, found=found, apart=apart)
 
     def _names(self, each: Ranked) -> list[str]:
         return [MISSING if number < 0 else self._members[number].name for number in each.order]

@@ -25,7 +25,8 @@ _Value = str | Sequence[str] | Mapping[str, "_Value"]
 FileSystem = Ext4 | Xfs | Btrfs
 HEAD_BYTES = 4096
 _ENTRIES_BYTES = 4096  # the first 32 partitions, in one chunk however small it is
-_LUKS = b"LUKS\xba\xbe"
+LUKS, SECOND_LUKS = b"LUKS\xba\xbe", b"SKUL\xba\xbe"
+LVM_AREA = b" LVM2 x[5A%r0N*>"
 _MOST_VOLUMES = 32
 _LEAST_SUPERBLOCK = 8192  # before the end of a member: metadata 1.0, and 0.90 leaves more
 _TABLE = "partition table"
@@ -148,7 +149,7 @@ def expect_head(where: Stretch, *, tables: bool = True) -> Iterator[BlockFact]:
                 byte,
                 length,
                 f"{kind} at the start",
-                on(_recognised, kind, byte),
+                on(_recognise, kind, byte),
                 on(_inside, kind, byte, where),
                 must=False,
                 loose=True,
@@ -196,19 +197,15 @@ def is_of_the_member(extent_bytes: int, member_bytes: int) -> bool:
     return member_bytes - _LEAST_SUPERBLOCK < extent_bytes <= member_bytes
 
 
-def _recognised(data: bytes, kind: str, byte: int) -> bool:
-    return bool(_recognise(kind, byte, data))
-
-
-def _recognise(kind: str, byte: int, data: bytes) -> object:
+def _recognise(data: bytes, kind: str, byte: int) -> bool:
     match kind:
         case "partition table":
-            return is_gpt_header(data[_SECTOR:]) or parse_mbr(data[:_SECTOR])
+            return is_gpt_header(data[_SECTOR:]) or bool(parse_mbr(data[:_SECTOR]))
         case "LVM label":
             return is_label(data)
         case "LUKS header":
-            return data[:6] == _LUKS
-    return _file_system(byte, data)
+            return data[:6] == LUKS
+    return _file_system(byte, data) is not None
 
 
 def _file_system(byte: int, data: bytes) -> FileSystem | None:
@@ -257,19 +254,13 @@ def _entries(header: bytes, where: Stretch) -> Iterator[BlockFact]:
             on(_partitions, size, where),
             loose=length < whole,
         )
-    yield from where.expect(backup, _SECTOR, "GPT backup", on(_is_backup, header[56:72]), must=False)
-
-
-def _is_backup(data: bytes, disk: bytes) -> bool:
-    return is_gpt_header(data) and data[56:72] == disk
-
-
-def _is_area(data: bytes) -> bool:
-    return data[4:20] == b" LVM2 x[5A%r0N*>"
-
-
-def _is_lvm_text(text: bytes, length: int, crc: int) -> bool:
-    return len(text) == length and lvm_crc(text) == crc
+    yield from where.expect(
+        backup,
+        _SECTOR,
+        "GPT backup",
+        lambda data: is_gpt_header(data) and data[56:72] == header[56:72],
+        must=False,
+    )
 
 
 def _are_entries(data: bytes, size: int, crc: int | None, end: int) -> bool:
@@ -339,7 +330,7 @@ def _lvm(sector: bytes, where: Stretch) -> Iterator[BlockFact]:
             offset,
             _SECTOR,
             "LVM metadata header",
-            _is_area,
+            lambda data: data[4:20] == LVM_AREA,
             on(_lvm_text, offset, size, own, where),
             loose=True,
         )
@@ -353,7 +344,7 @@ def _lvm_text(data: bytes, area: int, size: int, own: str, where: Stretch) -> It
             area + offset,
             length,
             "LVM metadata",
-            on(_is_lvm_text, length, crc),
+            lambda text: len(text) == length and lvm_crc(text) == crc,
             on(_logical_volumes, own, where),
             loose=True,
         )
@@ -384,6 +375,6 @@ def _luks(data: bytes, where: Stretch) -> Iterator[BlockFact]:
 
 
 def _is_luks2(block: bytes, size: int) -> bool:
-    if len(block) != size or block[:6] not in {_LUKS, b"SKUL\xba\xbe"} or block[72:78] != b"sha256":
+    if len(block) != size or block[:6] not in {LUKS, SECOND_LUKS} or block[72:78] != b"sha256":
         return False
     return hashlib.sha256(block[:448] + bytes(64) + block[512:]).digest() == block[448:480]

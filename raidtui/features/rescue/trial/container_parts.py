@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from raidtui.features.rescue.search.volumes import lvm_crc, parse_lvm_areas
+from raidtui.features.rescue.search.volumes import LUKS, LVM_AREA, SECOND_LUKS, lvm_crc, parse_lvm_areas
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.answer import Answer, AnswerKind
 from raidtui.view.units import SECTOR_BYTES
@@ -28,8 +28,6 @@ _TOOL_S = 60.0
 _PROTECTIVE = "ee"
 """The entry of an MBR that stands for a GPT: all of the device."""
 _SECTOR = 512
-_LUKS, _SECOND_LUKS = b"LUKS\xba\xbe", b"SKUL\xba\xbe"
-_LVM_AREA = b" LVM2 x[5A%r0N*>"
 _MOST_TEXT = 16 << 20
 _LABELS = 4
 """LVM looks for its label in the first four sectors."""
@@ -169,14 +167,14 @@ def _size(descriptor: int) -> int:
 
 def _luks(read: _Read, _: int) -> HeaderCheck | None:
     head = read(0, 4096)
-    if len(head) < 4096 or head[:6] not in {_LUKS, _SECOND_LUKS}:
+    if len(head) < 4096 or head[:6] not in {LUKS, SECOND_LUKS}:
         return HeaderCheck(right=False, words="the first header of LUKS is not there")
     version, length = struct.unpack_from(">HQ", head, 6)
     if version == 1:
         return HeaderCheck(right=None, words="LUKS 1 has one header, without a checksum")
     if version != 2 or not 4096 <= length <= 4 << 20:
         return HeaderCheck(right=False, words="the first header of LUKS is damaged")
-    first, second = _is_luks2(read(0, length), _LUKS), _is_luks2(read(length, length), _SECOND_LUKS)
+    first, second = _is_luks2(read(0, length), LUKS), _is_luks2(read(length, length), SECOND_LUKS)
     if first and second:
         return HeaderCheck(right=True, words="both headers of LUKS 2 have the right checksum")
     which = "the second header" if first else "the first header" if second else "both headers"
@@ -222,7 +220,7 @@ def _lvm_text(read: _Read, at: int, size: int) -> bytes:
     head = read(at, _SECTOR)
     if (
         len(head) < _SECTOR
-        or head[4:20] != _LVM_AREA
+        or head[4:20] != LVM_AREA
         or lvm_crc(head[4:]) != struct.unpack_from("<I", head)[0]
     ):
         return b""
