@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from raidtui.features.rescue.groups import MemberGroup, behind_words
+from raidtui.features.rescue.groups import MemberGroup, say_behind
 from raidtui.features.rescue.loose_devices import partitions_of, signature_of
 from raidtui.features.rescue.records import Cause, CauseCode
-from raidtui.features.rescue.state_causes import states_of
+from raidtui.features.rescue.state_causes import find_state_causes
 from raidtui.model.geometry import slots_words
 from raidtui.plans.tune.findings import PATIENT_S
 from raidtui.plans.whole import MARGIN_EVENTS, StaleMember
@@ -18,7 +18,7 @@ from raidtui.view.units import binary_size, counted, duration, joined
 _TOGETHER_S = 60.0
 
 
-def causes_of(group: MemberGroup, others: Sequence[MemberGroup]) -> tuple[Cause, ...]:
+def find_causes(group: MemberGroup, others: Sequence[MemberGroup]) -> tuple[Cause, ...]:
     """Return what is the case with an array, the most important first.
 
     Args:
@@ -36,7 +36,7 @@ def causes_of(group: MemberGroup, others: Sequence[MemberGroup]) -> tuple[Cause,
         *_partition_lost(group),
         *_one_behind(group),
         *_missing(group),
-        *states_of(group),
+        *find_state_causes(group),
     ]
     if group.array is not None and group.array.active:
         text = f"It is running as {group.array.name}."
@@ -149,7 +149,7 @@ def _stale(group: MemberGroup) -> Iterator[Cause]:
             code=CauseCode.STALE,
             text=f"{each.name} (slot {each.slot}) dropped out{order}, last written"
             f" {moment(group.blocks[each.name].updated_s)}:"
-            f" {behind_words(group, each.name)}.{_marked_words(group, each)}"
+            f" {say_behind(group, each.name)}.{_marked_words(group, each)}"
             f" {_disks_say(group, [each.name])}",
             devices=(each.name,),
         )

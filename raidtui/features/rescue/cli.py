@@ -22,7 +22,7 @@ from raidtui.features.rescue.copy_plan import plan_copy
 from raidtui.features.rescue.mismatch.comparison_job import ComparisonWorker
 from raidtui.features.rescue.real_plan import plan_real
 from raidtui.features.rescue.session_trials import saving_room
-from raidtui.features.rescue.trial.trial_record import outcome_of, record_of
+from raidtui.features.rescue.trial.trial_record import read_outcome, read_record
 from raidtui.features.rescue.trial.trial_worker import TrialWorker
 from raidtui.features.rescue.trial.trials import clean, find_trial
 from raidtui.host.readers.host_reader import HostReader
@@ -90,13 +90,13 @@ def _plan(root: HostReader, arguments: argparse.Namespace) -> int:
     """Print the plan; return 0, or 2 where it is refused."""
     try:
         job = find_trial(arguments.trial)
-        trial = record_of(job)
+        trial = read_record(job)
     except JobError as error:
         return refused(error)
     scope = ReadingScope(closely=trial.request.made.devices, everything=True)
     survey = reading_of(root, Sampler(root).sample(), scope).start().wait()
     room = saving_room(os.path.abspath(arguments.save_to) if arguments.save_to else "")  # noqa: PTH100
-    plan = plan_real(survey, trial, outcome_of(job), room, job=job.id)
+    plan = plan_real(survey, trial, read_outcome(job), room, job=job.id)
     to = f" --save-to={shlex.quote(visible(arguments.save_to))}" if arguments.save_to else ""
     return print_plan(plan, arguments, root, f"raidtui rescue plan {job.id}{to}")
 

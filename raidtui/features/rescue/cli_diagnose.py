@@ -12,7 +12,7 @@ from msgspec import to_builtins
 
 from raidtui.command.device_names import kernel_name
 from raidtui.command.streams import print_json
-from raidtui.features.rescue.records import RescueArray, RescueMember, WayBack, verdict_of
+from raidtui.features.rescue.records import RescueArray, RescueMember, WayBack, judge_array
 from raidtui.features.rescue.session import RescueReport, read_rescue
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.model.survey import Superblock
@@ -34,7 +34,7 @@ def array_lines(array: RescueArray) -> Iterator[str]:
     yield ""
     for cause in array.causes:
         yield from _wrapped(f"* {cause.text}")
-    yield from _wrapped(f"=> {verdict_of(array).text}", 3)
+    yield from _wrapped(f"=> {judge_array(array).text}", 3)
     if array.ways:
         yield ""
         yield "Ways back, from harmless to drastic:"
@@ -176,7 +176,7 @@ def _array_dict(array: RescueArray) -> dict[str, Any]:
         "raid_disks": array.raid_disks,
         "missing": list(array.missing),
         "running": array.running or None,
-        "verdict": to_builtins(verdict_of(array)),
+        "verdict": to_builtins(judge_array(array)),
         "members": [_member_dict(member) for member in array.members],
         "causes": to_builtins(array.causes),
         "ways": to_builtins(array.ways),

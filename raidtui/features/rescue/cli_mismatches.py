@@ -17,8 +17,8 @@ from typing import Any
 from msgspec import to_builtins
 
 from raidtui.command.streams import ProgressLine, print_json, print_refusal
-from raidtui.features.rescue.mismatch.compared_array import ComparedArray, Span, logged_spans
-from raidtui.features.rescue.mismatch.comparison_job import ReadingLimits, compare, comparison_of, limits_of
+from raidtui.features.rescue.mismatch.compared_array import ComparedArray, Span, read_logged_spans
+from raidtui.features.rescue.mismatch.comparison_job import ReadingLimits, compare, comparison_of, read_limits
 from raidtui.features.rescue.mismatch.mismatch_records import (
     Mismatch,
     MismatchResult,
@@ -77,7 +77,7 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
     if isinstance(chosen, Refusal):
         return print_refusal(chosen, as_json=False)
     array, compared, spans = chosen
-    limits = limits_of(array)
+    limits = read_limits(array)
     if arguments.limit is not None:
         limits = ReadingLimits(max_kib_s=arguments.limit, min_kib_s=limits.min_kib_s)
     try:
@@ -116,7 +116,7 @@ def _spans(root: HostReader, arguments: argparse.Namespace, array: ComparedArray
         return Refusal(code=RefusalCode.INVALID, why="the array has no such sectors")
     if not arguments.logged:
         return [(first, last)]
-    logged = logged_spans(root, array)
+    logged = read_logged_spans(root, array)
     if silence := refuse_silence(logged, package="util-linux"):
         return silence
     spans = [(max(first, one), min(last, two)) for one, two in logged.value or ()]

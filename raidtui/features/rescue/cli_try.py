@@ -16,24 +16,24 @@ from raidtui.command.streams import UsageError, print_json, print_refusal
 from raidtui.features.rescue.mdadm_words import (
     Assembly,
     Recreation,
-    backup_of,
+    find_backup,
     new_backup,
     starts_dirty,
     updated,
 )
 from raidtui.features.rescue.search.results import CandidateEvidence, CheckResult, RescueGeometry
-from raidtui.features.rescue.session import planned_backups
+from raidtui.features.rescue.session import find_planned_backups
 from raidtui.features.rescue.session_search import compare_members
-from raidtui.features.rescue.special_ways import container_of
-from raidtui.features.rescue.trial.trial_members import least_method
+from raidtui.features.rescue.special_ways import find_container
+from raidtui.features.rescue.trial.trial_members import choose_method
 from raidtui.features.rescue.trial.trial_record import (
     TrialLooks,
     TrialMethod,
     TrialRequest,
-    outcome_of,
-    record_of,
+    read_outcome,
+    read_record,
 )
-from raidtui.features.rescue.trial.trials import await_trial, begin_trial, methods_of, new_ident
+from raidtui.features.rescue.trial.trials import await_trial, begin_trial, list_methods, new_ident
 from raidtui.host.backup_files import find_backups
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.host.reading import read_survey
@@ -212,7 +212,7 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
         uuid = arguments.uuid or new_uuid()
         return Recreation(geometry=geometry, uuid=uuid, name=arguments.name, homehost=survey.homehost)
     blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
-    if container := container_of(names, blocks, run=arguments.way == _DEGRADED):
+    if container := find_container(names, blocks, run=arguments.way == _DEGRADED):
         if arguments.way not in {_START, _DEGRADED}:
             raise ValueError(f"a container is tried with {_START} or {_DEGRADED}")
         return container
@@ -248,7 +248,7 @@ def _backup(arguments: argparse.Namespace, uuid: str, *, needed: bool) -> str:
         return ""
     if arguments.way != _CONTINUE:
         return new_backup(uuid)
-    found = backup_of(find_backups(files=planned_backups()), uuid)
+    found = find_backup(find_backups(files=find_planned_backups()), uuid)
     if found is None:
         raise ValueError(f"its backup file was not found: --backup-file FILE, or {_WITHOUT}")
     return found.path
@@ -259,9 +259,9 @@ def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey:
     method = TrialMethod.OVERLAYS
     if not arguments.overlays:
         if isinstance(made, Recreation):
-            method = methods_of(made.geometry)[0]
+            method = list_methods(made.geometry)[0]
         elif arguments.way in {_START, _DEGRADED, _HALF}:
-            method = least_method(survey, made.devices)
+            method = choose_method(survey, made.devices)
     blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
     try:
         seen = compare_members(made.geometry) if isinstance(made, Recreation) else CandidateEvidence()
@@ -322,10 +322,10 @@ def _followed(job: Job, arguments: argparse.Namespace) -> int:
         await_trial(job)
     else:
         attach(job)
-    outcome = outcome_of(job)
+    outcome = read_outcome(job)
     if outcome is None:
         return 1
-    doubts = record_of(job).request.evidence.doubts
+    doubts = read_record(job).request.evidence.doubts
     if arguments.json:
         print_json({"job": job.id, **to_builtins(outcome), "doubts": list(doubts)})
     else:

@@ -87,7 +87,7 @@ def read_map(text: str) -> CopyProgress | None:
     return CopyProgress(read_bytes=read, bad_bytes=bad, bad_places=places, left_bytes=left)
 
 
-def other_source(map_path: str, identity: str) -> str:
+def find_other_source(map_path: str, identity: str) -> str:
     """Return the disk that an earlier copy with this map file has read, where it is another one; else "".
 
     Args:
@@ -110,7 +110,7 @@ def other_source(map_path: str, identity: str) -> str:
     return ""
 
 
-def known_copies(root: HostReader, survey: Survey) -> Mapping[str, MadeCopy]:
+def find_known_copies(root: HostReader, survey: Survey) -> Mapping[str, MadeCopy]:
     """Return the copies that are here, by the kernel's name of the copy; of each, the newest job counts.
 
     Disks are known by their serial numbers, those without one by their name in this boot. An image file
@@ -228,7 +228,7 @@ def copy_request(
         target=found,
         map_path=map_path,
         map_there=bool(map_path) and Path(map_path).exists(),
-        other=other_source(map_path, disks[source].identity if source in disks else ""),
+        other=find_other_source(map_path, disks[source].identity if source in disks else ""),
         installed=tool_path("ddrescue") is not None,
     )
 

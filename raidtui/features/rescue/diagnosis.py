@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from raidtui.features.rescue.causes import causes_of
-from raidtui.features.rescue.groups import MemberGroup, groups_of
+from raidtui.features.rescue.causes import find_causes
+from raidtui.features.rescue.groups import MemberGroup, group_members
 from raidtui.features.rescue.loose_devices import (
     CONTAINERS,
     container_members,
@@ -23,7 +23,7 @@ from raidtui.features.rescue.records import (
     WayBack,
     WayCode,
 )
-from raidtui.features.rescue.ways_back import search_ways, ways_of
+from raidtui.features.rescue.ways_back import find_ways, search_ways
 from raidtui.model.survey import Device, MemberRole, Superblock
 from raidtui.view.units import joined
 
@@ -36,7 +36,7 @@ def diagnose(facts: RescueFacts) -> tuple[RescueArray, ...]:
     Devices without any superblock are an array without UUID where they were asked for, or where several
     of one size could have been one.
     """
-    groups = groups_of(facts)
+    groups = group_members(facts)
     arrays = [_array(group, [other for other in groups if other is not group]) for group in groups]
     taken = {name for group in groups for name in group.lost}
     members = [name for name in container_members(facts) if name not in taken]
@@ -94,7 +94,7 @@ def _unread_container(kind: str, names: list[str], facts: RescueFacts) -> Rescue
 
 def _array(group: MemberGroup, others: list[MemberGroup]) -> RescueArray:
     newest = group.newest
-    causes = causes_of(group, others)
+    causes = find_causes(group, others)
     members = [
         _device(
             group.facts.survey.devices[name],
@@ -119,7 +119,7 @@ def _array(group: MemberGroup, others: list[MemberGroup]) -> RescueArray:
         running=group.array.name if group.array is not None and group.array.active else "",
         silent=tuple(sorted(group.facts.survey.silent)),
         causes=causes,
-        ways=ways_of(group, causes),
+        ways=find_ways(group, causes),
     )
 
 

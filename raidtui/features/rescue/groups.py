@@ -14,7 +14,7 @@ from raidtui.features.rescue.loose_devices import (
     loose_devices,
     signed_devices,
 )
-from raidtui.features.rescue.mdadm_words import backup_of
+from raidtui.features.rescue.mdadm_words import find_backup
 from raidtui.features.rescue.records import MediumState, RescueFacts
 from raidtui.host.backup_files import ReshapeBackup
 from raidtui.model.array import Array
@@ -68,7 +68,7 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
     @property
     def backup(self) -> ReshapeBackup | None:
         """The backup file of its reshape; None where none was found."""
-        return backup_of(self.facts.backups, self.uuid)
+        return find_backup(self.facts.backups, self.uuid)
 
     @property
     def young(self) -> bool:
@@ -218,7 +218,7 @@ class MemberGroup(Struct, frozen=True, kw_only=True):
         return self.facts.medium(name)
 
 
-def groups_of(facts: RescueFacts) -> tuple[MemberGroup, ...]:
+def group_members(facts: RescueFacts) -> tuple[MemberGroup, ...]:
     """Return the arrays of which superblocks were found, in the order of their first device."""
     found: dict[str, dict[str, Superblock]] = {}
     starts: dict[str, int] = {}
@@ -338,7 +338,7 @@ def needed_sectors(block: Superblock) -> int | None:
     return None if block.offset_sectors is None else block.offset_sectors + used
 
 
-def behind_words(group: MemberGroup, name: str) -> str:
+def say_behind(group: MemberGroup, name: str) -> str:
     """Return how far a member is behind the newest: ``3 events and 14 s behind, at most 64 MiB``."""
     events, seconds = group.events_behind(name), group.seconds_behind(name)
     words = [counted(events, "event")]

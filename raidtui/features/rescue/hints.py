@@ -63,7 +63,9 @@ def _from_black_boxes(names: Mapping[str, str]) -> Iterator[ArrayHint]:
         yield _hint_of(f"black box of {at} (job {newest.job.id})", uuid, block, slots)
 
 
-def captured_hints(source: str, devices: Iterable[Device], disks: Iterable[Disk]) -> tuple[ArrayHint, ...]:
+def find_captured_hints(
+    source: str, devices: Iterable[Device], disks: Iterable[Disk]
+) -> tuple[ArrayHint, ...]:
     """Return what a capture records of arrays.
 
     Args:

@@ -182,7 +182,7 @@ def _create(array: str, made: Recreation, path: Path) -> tuple[str, ...]:
     )
 
 
-def backup_of(backups: Sequence[ReshapeBackup], uuid: str) -> ReshapeBackup | None:
+def find_backup(backups: Sequence[ReshapeBackup], uuid: str) -> ReshapeBackup | None:
     """Return the newest backup file of an array; None where there is none.
 
     Args:

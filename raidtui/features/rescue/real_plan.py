@@ -13,10 +13,10 @@ from msgspec import Struct
 from raidtui.features.rescue.mdadm_words import Assembly, Recreation, dirty_steps, mdadm_words
 from raidtui.features.rescue.saved_ends import SavingRoom, saved_ends, still_unwritten
 from raidtui.features.rescue.search.results import CheckResult
-from raidtui.features.rescue.trial.trial_members import replaying, waiting_arrays
+from raidtui.features.rescue.trial.trial_members import find_replaying, find_waiting_arrays
 from raidtui.features.rescue.trial.trial_plan import METHOD_WORDS
 from raidtui.features.rescue.trial.trial_record import TrialMethod, TrialOutcome, TrialRecord
-from raidtui.features.rescue.trial.trial_rules import followed, lifted, no_assembly
+from raidtui.features.rescue.trial.trial_rules import follow_rules, lift_rules, no_assembly
 from raidtui.host.trial_traces import rules_path
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.reshape_place import reading_note
@@ -52,7 +52,7 @@ def plan_real(
     if refusal := _refuse_members(survey, made.devices, outcome):
         return refusal
     label = _label(made, devices)
-    waiting = waiting_arrays(survey, made.devices)
+    waiting = find_waiting_arrays(survey, made.devices)
     if not waiting and (refusal := refuse_taken(survey.snapshot, label)):
         return refusal
     array = f"/dev/md/{label}"
@@ -85,7 +85,7 @@ def plan_real(
         ),
     )
     if saved is None:
-        lost = len(devices) < _slots(made, devices) or bool(replaying(survey, made.devices))
+        lost = len(devices) < _slots(made, devices) or bool(find_replaying(survey, made.devices))
         started = dirty_steps(made, start)
         steps = (*map(let_go_of, waiting), *started)
         return Plan(
@@ -187,7 +187,7 @@ def _refuse_members(survey: Survey, names: Sequence[str], outcome: TrialOutcome)
             return survey.no_device(name)
         if refusal := survey.refuse_unread(name):
             return refusal
-        waiting = waiting_arrays(survey, names)
+        waiting = find_waiting_arrays(survey, names)
         holder = next(
             (array for array in survey.snapshot.arrays if any(each.name == name for each in array.members)),
             None,
@@ -270,8 +270,8 @@ class _Hold(Struct, frozen=True, kw_only=True):
 def _hold(ident: str) -> _Hold:
     path, text = rules_path(ident), no_assembly(ident)
     settle = Step(argv=("udevadm", "settle"), why="udev handles the events that are queued", may_fail=True)
-    begun = followed(ident)
-    remove, *forgotten = lifted(ident, "udev assembles arrays again")
+    begun = follow_rules(ident)
+    remove, *forgotten = lift_rules(ident, "udev assembles arrays again")
     write = Step(path=path, content=text, why="udev assembles no array meanwhile")
     return _Hold(
         begin=(
@@ -306,7 +306,7 @@ def _notes(survey: Survey, trial: TrialRecord, outcome: TrialOutcome) -> tuple[s
             "A clean check is about metadata: what was being moved when the reshape was cut may be damaged in"
             " the contents of files, and only their sums show that (--hashes)."
         )
-    if replaying(survey, made.devices):
+    if find_replaying(survey, made.devices):
         most = binary_size(max(outcome.store_sectors.values(), default=0) * SECTOR_BYTES)
         notes.append(
             "md replays its log as it starts it, also read-only: in the trial, at most"

@@ -299,7 +299,7 @@ class RescueVerdict(Struct, frozen=True, kw_only=True):
     text: str
 
 
-def verdict_of(array: RescueArray) -> RescueVerdict:
+def judge_array(array: RescueArray) -> RescueVerdict:
     """Return what can become of an array by what is here; what comes back can change it."""
     if array.running:
         text = f"It runs, as {array.running}."

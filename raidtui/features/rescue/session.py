@@ -11,9 +11,9 @@ import msgspec
 from msgspec import Struct
 
 from raidtui.command.captured_files import device_files, said_file
-from raidtui.features.rescue.copies import known_copies
+from raidtui.features.rescue.copies import find_known_copies
 from raidtui.features.rescue.diagnosis import diagnose
-from raidtui.features.rescue.hints import captured_hints
+from raidtui.features.rescue.hints import find_captured_hints
 from raidtui.features.rescue.records import MediumState, RescueArray, RescueFacts
 from raidtui.features.rescue.search.results import ArrayHint
 from raidtui.frame.feature import CapturedPart
@@ -110,7 +110,7 @@ def read_captured_hints(path: str, disks: Iterable[Disk]) -> tuple[ArrayHint, ..
         ReaderError: it cannot be read.
     """
     facts = read_facts(open_root(path))
-    return captured_hints(f"capture {path}", facts.survey.devices.values() if facts else (), disks)
+    return find_captured_hints(f"capture {path}", facts.survey.devices.values() if facts else (), disks)
 
 
 def look_closer(
@@ -136,16 +136,16 @@ def look_closer(
     blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
     moved = any(needs_backup(block) for block in blocks)
     return RescueFacts(
-        backups=read_backups(root, planned_backups()) if moved else (),
+        backups=read_backups(root, find_planned_backups()) if moved else (),
         survey=survey,
         media=media,
         surfaces=tuple(surfaces.values()),
         named=tuple(names),
-        copies=known_copies(root, survey) if root.live else {},
+        copies=find_known_copies(root, survey) if root.live else {},
     )
 
 
-def planned_backups(folder: Path | None = None) -> tuple[str, ...]:
+def find_planned_backups(folder: Path | None = None) -> tuple[str, ...]:
     """Return where the plans of jobs have mdadm keep the backup file of a reshape.
 
     Args:

@@ -20,9 +20,9 @@ from raidtui.features.rescue.trial.trial_record import (
     TrialOutcome,
     TrialRecord,
     TrialRequest,
-    all_trials,
-    outcome_of,
-    record_of,
+    find_trials,
+    read_outcome,
+    read_record,
 )
 from raidtui.features.rescue.trial.trials import (
     begin_trial,
@@ -190,7 +190,7 @@ def last_trial(uuid: str, names: Collection[str]) -> KnownTrial | None:
         uuid: the array's.
         names: kernel names of its devices: a trial of these alone is of it, too.
     """
-    for job in reversed(all_trials()):
+    for job in reversed(find_trials()):
         try:
             found = _known(job)
         except JobError:
@@ -204,7 +204,7 @@ def last_trial(uuid: str, names: Collection[str]) -> KnownTrial | None:
 def open_trial() -> KnownTrial | None:
     """Return the trial that runs, else the last one of which something is left; None for none."""
     found = []
-    for job in reversed(all_trials()):
+    for job in reversed(find_trials()):
         with contextlib.suppress(JobError):
             found.append(_known(job))
     return next((each for each in found if each.runs), None) or next(
@@ -214,7 +214,7 @@ def open_trial() -> KnownTrial | None:
 
 def _known(job: Job) -> KnownTrial:
     line = job.line
-    record, outcome = record_of(job), outcome_of(job)
+    record, outcome = read_record(job), read_outcome(job)
     reasons = (str(each.get("reason", "")) for each in reversed(job.entries()) if each["event"] == line.state)
     reason = next(reasons, "")
     wrong = line.state in _WRONG and not (outcome is not None and outcome.void and outcome.void == reason)

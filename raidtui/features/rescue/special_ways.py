@@ -141,7 +141,7 @@ def halves_refusal(group: MemberGroup) -> str:
     return "its halves disagree: choose one, or mdadm chooses" if group.halves else ""
 
 
-def container_of(devices: Sequence[str], blocks: Iterable[Superblock], *, run: bool) -> Assembly | None:
+def find_container(devices: Sequence[str], blocks: Iterable[Superblock], *, run: bool) -> Assembly | None:
     """Return how a container and its volumes are started; None where these are no disks of one.
 
     Args:

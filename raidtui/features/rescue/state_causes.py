@@ -27,7 +27,7 @@ _MAKERS = {
 }
 
 
-def states_of(group: MemberGroup) -> Iterator[Cause]:
+def find_state_causes(group: MemberGroup) -> Iterator[Cause]:
     """Yield the causes, the most important first."""
     if group.external:
         yield _external(group)

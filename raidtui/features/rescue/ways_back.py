@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from raidtui.features.rescue.groups import MemberGroup, behind_words, is_too_small
+from raidtui.features.rescue.groups import MemberGroup, is_too_small, say_behind
 from raidtui.features.rescue.records import STARTS, Cause, CauseCode, WayBack, WayCode
 from raidtui.features.rescue.special_ways import (
     bitmap_refusal,
@@ -34,7 +34,7 @@ _SUPERBLOCKS = "the superblocks of its members"
 _REBUILT = {CauseCode.SUPERBLOCK_LOST, CauseCode.OVERWRITTEN, CauseCode.NOT_ENOUGH, CauseCode.SPARE}
 
 
-def ways_of(group: MemberGroup, causes: tuple[Cause, ...]) -> tuple[WayBack, ...]:
+def find_ways(group: MemberGroup, causes: tuple[Cause, ...]) -> tuple[WayBack, ...]:
     """Return the ways back for an array that is not running; () for one that runs."""
     if group.array is not None and group.array.active:
         return ()
@@ -268,7 +268,7 @@ def _forced_way(group: MemberGroup, chosen: list[str]) -> WayBack:
     them = "them" if len(rest) > 1 else "it"
     leave = f" {joined(rest)} must not be named: --force would count {them} as up to date."
     equal = _equally_old(group, chosen)
-    gaps = [f"{name} is {behind_words(group, name)}" for name in chosen]
+    gaps = [f"{name} is {say_behind(group, name)}" for name in chosen]
     if chosen and group.standing.unwritten:
         gaps.append("parity may not fit in the stripes that were being written when it stopped")
     gaps += [

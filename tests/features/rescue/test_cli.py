@@ -117,8 +117,8 @@ def test_by_a_trial_and_its_plan(
     record = replace(record, request=replace(record.request, evidence=EVIDENCE))
     monkeypatch.setattr(cli_try, "attach", lambda _: 0)
     monkeypatch.setattr(cli_try, "await_trial", lambda _: None)
-    monkeypatch.setattr(cli_try, "outcome_of", lambda _: OUTCOME)
-    monkeypatch.setattr(cli_try, "record_of", lambda _: record)
+    monkeypatch.setattr(cli_try, "read_outcome", lambda _: OUTCOME)
+    monkeypatch.setattr(cli_try, "read_record", lambda _: record)
     job = SimpleNamespace(id="20261122-trial")
     arguments = argparse.Namespace(detach=False, json=as_json)
     assert _followed(job, arguments) == 0  # type: ignore[arg-type]

@@ -15,10 +15,10 @@ from raidtui.features.rescue.mismatch.comparison_job import (
     ComparisonWorker,
     ReadingLimits,
     begin_comparison,
-    comparison_record,
-    found_by,
-    last_comparison,
-    progress_by,
+    find_last_comparison,
+    read_comparison,
+    read_found,
+    read_progress,
     why_changed,
 )
 from raidtui.features.rescue.mismatch.member_windows import DirectMember, MemberWindows, OthersAtWork, Pace
@@ -218,19 +218,19 @@ def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Kernel, Arra
 def test_a_job_keeps_what_it_has_found(begun: tuple[Kernel, Array, Job], tmp_path: Path) -> None:
     kernel, array, job = begun
     assert job.command == "rescue"
-    assert (last_comparison(array), found_by(job), progress_by(job)) == (None, None, None)
-    record = comparison_record(job)
+    assert (find_last_comparison(array), read_found(job), read_progress(job)) == (None, None, None)
+    record = read_comparison(job)
     assert (record.uuid, record.array.name) == (array.uuid, "md125")
     (tmp_path / record.array.members[0].device).write_bytes(b"other" + bytes(MIB - 5))
     assert ComparisonWorker(kernel, job, listens=False).work() is JobState.DONE
-    found = found_by(job)
+    found = read_found(job)
     assert found is not None
     assert [each.sectors for each in found.stretches] == [1]
     total = MIB * (len(record.array.members) - 1)
-    progress = progress_by(job)
+    progress = read_progress(job)
     assert progress is not None
     assert (progress.done, progress.total) == (total, total)
-    last = last_comparison(array)
+    last = find_last_comparison(array)
     assert last is not None
     assert last.id == job.id
     said = [entry["text"] for entry in job.entries() if entry["event"] == "output"]
@@ -242,18 +242,18 @@ def test_other_jobs_run_meanwhile(begun: tuple[Kernel, Array, Job]) -> None:
     job.note(event="work", pid=os.getppid(), started_s=started_s(os.getppid()), boot=boot_id())
     assert job.state is JobState.RUNNING
     refuse_busy(job.folder.parent)
-    last = last_comparison(array)
+    last = find_last_comparison(array)
     assert last is not None
     assert last.id == job.id
 
 
 def test_a_member_that_cannot_be_opened_fails_it(begun: tuple[Kernel, Array, Job], tmp_path: Path) -> None:
     kernel, array, job = begun
-    device = comparison_record(job).array.members[0].device
+    device = read_comparison(job).array.members[0].device
     (tmp_path / device).unlink()
     assert ComparisonWorker(kernel, job, listens=False).work() is JobState.FAILED
     assert str(job.entries()[-1]["reason"]).endswith(f"{device} cannot be read: No such file or directory")
-    assert last_comparison(array) is None
+    assert find_last_comparison(array) is None
 
 
 def test_how_long_the_rest_takes(begun: tuple[Kernel, Array, Job], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,5 +267,5 @@ def test_how_long_the_rest_takes(begun: tuple[Kernel, Array, Job], monkeypatch: 
     ):
         monkeypatch.setattr("raidtui.jobs.store.time.time", lambda at_s=at_s: at_s)
         job.note(**entry)
-        progress = progress_by(job)
+        progress = read_progress(job)
         assert (progress and progress.left_s) == {9020.0: 60.0}.get(at_s)

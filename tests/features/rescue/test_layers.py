@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from raidtui.features.rescue.mismatch.block_owners import ext_owners, xfs_owners
+from raidtui.features.rescue.mismatch.block_owners import find_ext_owners, find_xfs_owners
 from raidtui.features.rescue.mismatch.layers import LaidStretch, Layers
 from raidtui.features.rescue.mismatch.mismatch_records import (
     ContentKind,
@@ -13,7 +13,7 @@ from raidtui.features.rescue.mismatch.mismatch_records import (
     MismatchVerdict,
     PartRole,
 )
-from raidtui.features.rescue.mismatch.what_lies_there import with_contents
+from raidtui.features.rescue.mismatch.what_lies_there import add_contents
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.tools import ToolOutput, output_path
 
@@ -168,7 +168,7 @@ ANSWERS = {
 
 
 def test_the_owners_of_blocks_of_ext4() -> None:
-    size, owners = ext_owners(Answering(ANSWERS), "md127", [(10 << 10, 15 << 10)])
+    size, owners = find_ext_owners(Answering(ANSWERS), "md127", [(10 << 10, 15 << 10)])
     assert size == 1024
     assert not isinstance(owners, str)
     assert {block: (owner.kind, owner.paths) for block, owner in owners.items()} == {
@@ -189,7 +189,7 @@ def test_a_file_system_that_is_damaged_is_no_reason_to_guess() -> None:
             "ncheck: Inode checksum does not match inode while doing inode scan\n",
         ),
     }
-    _, owners = ext_owners(Answering(answers), "md127", [(10 << 10, 15 << 10)])
+    _, owners = find_ext_owners(Answering(answers), "md127", [(10 << 10, 15 << 10)])
     assert not isinstance(owners, str)
     assert owners[10].kind is ContentKind.NOT_KNOWN
     assert "could not read all folders" in owners[12].text
@@ -199,7 +199,7 @@ def test_a_file_system_that_is_damaged_is_no_reason_to_guess() -> None:
 def test_a_tool_that_fails_leaves_it_open() -> None:
     part = MismatchPart(device="sda", slot=0, role=PartRole.COPY, first_sector=2058, array_sector=10)
     stretch = Mismatch(verdict=MismatchVerdict.NOT_KNOWN, sectors=2, bytes_differ=9, parts=(part,))
-    (found,) = with_contents(Answering({}), "md127", [stretch])
+    (found,) = add_contents(Answering({}), "md127", [stretch])
     (lies,) = found.contents
     assert (lies.kind, lies.array_sector, lies.sectors) == (ContentKind.NOT_KNOWN, 10, 2)
     assert lies.text == "dumpe2fs does not read the file system: exit status 1"
@@ -211,7 +211,7 @@ def test_the_owners_of_blocks_of_xfs() -> None:
         "block 40 (1/8) type log\n"
     )
     answers = {"blockget": (said, ""), "blocksize": ("blocksize = 4096\n", "")}
-    size, owners = xfs_owners(
+    size, owners = find_xfs_owners(
         Answering(answers), "md127", [(5 * 4096, 7 * 4096), (9 * 4096, 9 * 4096 + 1), (40 * 4096, 41 * 4096)]
     )
     assert size == 4096
@@ -224,5 +224,5 @@ def test_the_owners_of_blocks_of_xfs() -> None:
     ]
     assert owners[6].paths == ("/a b/c",)
     answers = {"blockget": (said[:40], "xfs_db: cannot read"), "blocksize": ("blocksize = 4096\n", "")}
-    _, why = xfs_owners(Answering(answers), "md127", [(5 * 4096, 7 * 4096)])
+    _, why = find_xfs_owners(Answering(answers), "md127", [(5 * 4096, 7 * 4096)])
     assert why == "xfs_db does not say who owns the blocks: xfs_db: cannot read"

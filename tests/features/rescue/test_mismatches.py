@@ -9,8 +9,8 @@ import pytest
 from raidtui.features.rescue.mismatch.compared_array import (
     ComparedArray,
     ComparedMember,
-    logged_spans,
     parse_logged,
+    read_logged_spans,
 )
 from raidtui.features.rescue.mismatch.find_mismatches import MOST_STRETCHES, MismatchWatch, find_mismatches
 from raidtui.features.rescue.mismatch.member_windows import Pace
@@ -384,4 +384,4 @@ def test_a_log_that_cannot_be_read_is_not_one_without_mismatches(
     said: str, kind: AnswerKind, tmp_path: Path
 ) -> None:
     array = Members(tmp_path, 5, "left-symmetric", 3).array
-    assert logged_spans(MemoryReader({output_path(("dmesg",)): said}), array).kind is kind
+    assert read_logged_spans(MemoryReader({output_path(("dmesg",)): said}), array).kind is kind

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from raidtui.features.rescue.mdadm_words import Assembly, backup_of, is_needed, new_backup
+from raidtui.features.rescue.mdadm_words import Assembly, find_backup, is_needed, new_backup
 from raidtui.features.rescue.records import Presence, RescueArray, RescueMember, WayBack, WayCode
 from raidtui.features.rescue.screen.guide_rows import guide_rows
 from raidtui.features.rescue.search.members import SearchWatch
 from raidtui.features.rescue.search.reshape_progress import Moved, find_progress, find_reshape_forms
-from raidtui.features.rescue.session import planned_backups
+from raidtui.features.rescue.session import find_planned_backups
 from raidtui.features.rescue.session_search import OpenMember
 from raidtui.host.backup_files import ReshapeBackup, find_backups, read_backup
 from raidtui.jobs.store import Job
@@ -191,7 +191,7 @@ def test_one_where_the_plan_of_a_job_has_put_it(tmp_path: Path) -> None:
         Job.create(plan, host="lab", folder=tmp_path / "jobs")
     (tmp_path / "jobs/20260101-000000-odd").mkdir()
     (tmp_path / "jobs/20260101-000000-odd/plan.json").write_text("{")
-    files = planned_backups(tmp_path / "jobs")
+    files = find_planned_backups(tmp_path / "jobs")
     assert files == (str(place),)
     assert [each.path for each in find_backups((), files)] == [str(place)]
     assert find_backups((), (f"{place}-gone",)) == ()
@@ -201,8 +201,8 @@ def test_the_newest_of_the_array() -> None:
     old = ReshapeBackup(path="/old", uuid=DIGITS, written_s=1.0)
     new = ReshapeBackup(path="/new", uuid="33221100" + "77665544" + "bbaa9988" + "ffeeddcc", written_s=2.0)
     foreign = ReshapeBackup(path="/foreign", uuid="f" * 32, written_s=3.0)
-    assert backup_of((old, new, foreign), UUID) is new
-    assert backup_of((foreign,), UUID) is None
+    assert find_backup((old, new, foreign), UUID) is new
+    assert find_backup((foreign,), UUID) is None
     assert new_backup(UUID) == "/var/lib/raidtui/rescue/backup-00112233"
 
 

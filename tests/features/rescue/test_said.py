@@ -21,7 +21,7 @@ from raidtui.features.rescue.records import (
     RescueFacts,
     VerdictCode,
     WayCode,
-    verdict_of,
+    judge_array,
 )
 from raidtui.features.rescue.session import RescueReport, impatience, read_facts, read_rescue
 from raidtui.host.readers.host_reader import HostReader
@@ -244,8 +244,8 @@ def test_enough_devices_without_a_way_are_not_lost() -> None:
         said = "exit 1\nmdadm: No md superblock detected on /dev/ubdb.\n"
         root.put(output_path(("mdadm", *command, "/dev/ubdb")), said)
     (array, *_) = read_rescue(root).arrays
-    assert verdict_of(array).code is VerdictCode.NOT_KNOWN
-    assert verdict_of(array).text.startswith("Not known whether it can be saved: there are devices enough")
+    assert judge_array(array).code is VerdictCode.NOT_KNOWN
+    assert judge_array(array).text.startswith("Not known whether it can be saved: there are devices enough")
 
 
 def test_an_array_is_not_lost_while_a_device_has_not_answered() -> None:
@@ -256,8 +256,8 @@ def test_an_array_is_not_lost_while_a_device_has_not_answered() -> None:
             argv = ("mdadm", *command, f"/dev/{device}")
             root.put(output_path(argv), "timed-out\nmdadm did not answer within 20 s")
     (array, *_) = read_rescue(root).arrays
-    assert verdict_of(array).code is VerdictCode.NOT_KNOWN
-    assert verdict_of(array).text.endswith("it is not known what is on ubda and ubdb.")
+    assert judge_array(array).code is VerdictCode.NOT_KNOWN
+    assert judge_array(array).text.endswith("it is not known what is on ubda and ubdb.")
 
 
 @pytest.mark.parametrize(
@@ -311,4 +311,4 @@ def test_members_of_a_container_that_mdadm_does_not_read_are_not_raw(sign: str, 
     assert f"are members of a container of {kind} metadata" in array.causes[0].text
     assert [(way.code, way.possible) for way in array.ways] == [(WayCode.START, False)]
     assert ("IMSM_DEVNAME_AS_SERIAL=1" in array.ways[0].why_not) is (kind == "Intel")
-    assert (verdict_of(array).code, array.needs) == (VerdictCode.NOT_KNOWN, Need.RESCUE)
+    assert (judge_array(array).code, array.needs) == (VerdictCode.NOT_KNOWN, Need.RESCUE)

@@ -9,8 +9,13 @@ from msgspec.structs import replace
 
 from raidtui.features.rescue.mdadm_words import DIRTY, Assembly, Recreation, mdadm_words, starts_dirty
 from raidtui.features.rescue.search.results import RescueGeometry
-from raidtui.features.rescue.special_ways import container_of
-from raidtui.features.rescue.trial.trial_members import MapsRefusal, array_table, data_sectors, least_method
+from raidtui.features.rescue.special_ways import find_container
+from raidtui.features.rescue.trial.trial_members import (
+    MapsRefusal,
+    choose_method,
+    count_data_sectors,
+    make_array_table,
+)
 from raidtui.features.rescue.trial.trial_plan import TrialPlan, plan_trial
 from raidtui.features.rescue.trial.trial_record import TrialHost, TrialMethod, TrialRequest
 from raidtui.model.disk import Use
@@ -247,7 +252,7 @@ MAPS = {"sda": "A", "sdb": "B", "sdc": "C", "sdd": "D"}
 def test_tables(level: int, layout: str, order: str, table: str) -> None:
     slots = tuple(order.replace(" - ", " missing ").split())
     geometry = RescueGeometry(level=level, order=slots, layout=layout, chunk_bytes=0 if level == 1 else 4096)
-    assert array_table(geometry, 1000, MAPS) == table
+    assert make_array_table(geometry, 1000, MAPS) == table
 
 
 @pytest.mark.parametrize(
@@ -264,12 +269,12 @@ def test_tables(level: int, layout: str, order: str, table: str) -> None:
 )
 def test_what_the_device_mapper_has_not(level: int, layout: str, order: str) -> None:
     geometry = RescueGeometry(level=level, order=tuple(order.split()), layout=layout, chunk_bytes=4096)
-    assert isinstance(array_table(geometry, 1000, MAPS), MapsRefusal)
+    assert isinstance(make_array_table(geometry, 1000, MAPS), MapsRefusal)
 
 
 def test_data_are_whole_chunks() -> None:
-    assert data_sectors(FIVE, {"sda": 10_000, "sdb": 9_000}) == 6_912
-    assert data_sectors(FIVE, {"sda": 1_000, "sdb": 9_000}) == 0
+    assert count_data_sectors(FIVE, {"sda": 10_000, "sdb": 9_000}) == 6_912
+    assert count_data_sectors(FIVE, {"sda": 1_000, "sdb": 9_000}) == 0
 
 
 def test_of_a_disk_and_its_copy_one_is_named() -> None:
@@ -286,7 +291,7 @@ def of_container(kind: str, **more: Any) -> tuple[Survey, Assembly]:
     volumes = (ContainerVolume(name="vol"), ContainerVolume(name="vol"))
     block = Superblock(uuid=UUID, metadata=kind, volumes=volumes)
     host = survey(device("sda", superblock=block), device("sdb", superblock=block))
-    made = container_of(("sda", "sdb"), [block], run=True)
+    made = find_container(("sda", "sdb"), [block], run=True)
     assert made is not None
     return host, replace(made, **more)
 
@@ -325,7 +330,7 @@ def test_what_a_container_does_not_know_is_refused() -> None:
     host, made = of_container("ddf", uuid="")
     said = refused(plan_trial(host, HOST, request(TrialMethod.READ_ONLY, made)))
     assert "the container of sda has no UUID" in said
-    assert container_of(NAMES, [Superblock(uuid=UUID)], run=False) is None
+    assert find_container(NAMES, [Superblock(uuid=UUID)], run=False) is None
 
 
 @pytest.mark.parametrize("features", [0x200, 0x400, 0x800])
@@ -337,8 +342,8 @@ def test_what_md_replays_is_never_tried_on_the_members_themselves(features: int)
     sentence = refused(plan_trial(host, HOST, request(TrialMethod.READ_ONLY, made)))
     assert "md replays the log of sda, sdb, sdc as it starts them, also read-only" in sentence
     assert isinstance(plan_trial(host, HOST, request(TrialMethod.OVERLAYS, made)), TrialPlan)
-    assert least_method(host, NAMES) is TrialMethod.OVERLAYS
-    assert least_method(members(), NAMES) is TrialMethod.READ_ONLY
+    assert choose_method(host, NAMES) is TrialMethod.OVERLAYS
+    assert choose_method(members(), NAMES) is TrialMethod.READ_ONLY
 
 
 def test_a_raid0_that_names_its_layout_has_no_log() -> None:
@@ -346,7 +351,7 @@ def test_a_raid0_that_names_its_layout_has_no_log() -> None:
     host = survey(
         *(replace(device(name), superblock=Superblock(uuid=UUID, features=0x1000)) for name in NAMES)
     )
-    assert least_method(host, NAMES) is TrialMethod.READ_ONLY
+    assert choose_method(host, NAMES) is TrialMethod.READ_ONLY
 
 
 def test_a_reshape_with_a_backup_file_gets_a_copy_of_it() -> None:

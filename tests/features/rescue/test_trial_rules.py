@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from raidtui.features.rescue.mdadm_words import Assembly
 from raidtui.features.rescue.trial.trial_plan import TrialPlan, plan_trial
 from raidtui.features.rescue.trial.trial_record import TrialMethod, TrialNames
-from raidtui.features.rescue.trial.trial_sweep import taken_by_others
+from raidtui.features.rescue.trial.trial_sweep import find_taken
 from raidtui.host.facts import why_not
 from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.trial_traces import SHADOW, read_array_rules
@@ -111,4 +111,4 @@ def test_who_has_taken_what_is_a_trials(holders: dict[str, str], said: str) -> N
             **{f"/sys/class/block/{name}/holders/{holder}": "" for name, holder in holders.items()},
         }
     )
-    assert taken_by_others(host, TrialNames(ident="abc", array="md300"), ("sda",)) == said
+    assert find_taken(host, TrialNames(ident="abc", array="md300"), ("sda",)) == said

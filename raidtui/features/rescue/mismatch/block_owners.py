@@ -55,7 +55,7 @@ class Owner(Struct, frozen=True, kw_only=True):
     paths: tuple[str, ...] = ()
 
 
-def file_owner(inode: int | None, paths: Sequence[str]) -> Owner:
+def make_file_owner(inode: int | None, paths: Sequence[str]) -> Owner:
     """Return a file as the owner of a block."""
     names = tuple("/" + path.lstrip("/") for path in paths)
     more = f" (and {counted(len(names) - 1, 'other name')})" if len(names) > 1 else ""
@@ -74,7 +74,7 @@ def unknown(why: str) -> Owner:
     return Owner(kind=ContentKind.NOT_KNOWN, text=why)
 
 
-def blocks_of(spans: Sequence[tuple[int, int]], block_bytes: int) -> list[int]:
+def list_blocks(spans: Sequence[tuple[int, int]], block_bytes: int) -> list[int]:
     """Return the blocks of stretches, each once, at most ``MOST_BLOCKS``.
 
     Args:
@@ -106,7 +106,7 @@ _TABLE = Owner(
 _FREE = Owner(kind=ContentKind.FREE, text="free space of the file system")
 
 
-def ext_owners(
+def find_ext_owners(
     root: HostReader, device: str, spans: Sequence[tuple[int, int]]
 ) -> tuple[int, Mapping[int, Owner] | str]:
     """Return the size of a block, and the owner of each block; or why they are not known.
@@ -122,7 +122,7 @@ def ext_owners(
     if size is None or output.status != 0:
         return 0, unreadable("dumpe2fs", output)
     block_bytes = int(size[1])
-    blocks = blocks_of(spans, block_bytes)
+    blocks = list_blocks(spans, block_bytes)
     asked = " ".join(map(str, blocks))
     output = root.ask("debugfs", "-R", f"icheck {asked}", path, timeout_s=_ICHECK_S)
     if output.status != 0 or not output.stdout.startswith("Block"):
@@ -138,7 +138,7 @@ def ext_owners(
         if word.isdigit() and int(word) in _RESERVED:
             found[block] = Owner(kind=ContentKind.METADATA, text=_RESERVED[int(word)], inode=int(word))
         elif word.isdigit():
-            owner = file_owner(int(word), ["/"] if word == "2" else names.get(int(word), []))
+            owner = make_file_owner(int(word), ["/"] if word == "2" else names.get(int(word), []))
             text = f"{owner.text}; debugfs could not read all folders: {unnamed}" if unnamed else owner.text
             found[block] = replace(owner, text=text)
         elif unread and used.get(block) is not False:
@@ -186,7 +186,7 @@ def _used(root: HostReader, path: str, blocks: Sequence[int]) -> dict[int, bool]
     return {int(found[1]): found[2] == "marked" for found in _USE.finditer(output.stdout)}
 
 
-def xfs_owners(
+def find_xfs_owners(
     root: HostReader, device: str, spans: Sequence[tuple[int, int]]
 ) -> tuple[int, Mapping[int, Owner] | str]:
     """Return the size of a block, and the owner of each block; or why they are not known.
@@ -202,7 +202,7 @@ def xfs_owners(
     if size is None:
         return 0, unreadable("xfs_db", output)
     block_bytes = int(size[1])
-    blocks = blocks_of(spans, block_bytes)
+    blocks = list_blocks(spans, block_bytes)
     asked = ["-c", "blockget -n"]
     for first, count in runs(blocks):
         asked += ["-c", f"daddr {first * block_bytes // SECTOR_BYTES}", "-c", f"blockuse -n -c {count}"]
@@ -220,14 +220,16 @@ def _xfs_owner(kind: str, inode: str | None, name: str | None) -> Owner:
     if kind.startswith("free"):
         return _FREE
     if kind in _OF_FILES and inode is not None:
-        return file_owner(int(inode), [name] if name else [])
+        return make_file_owner(int(inode), [name] if name else [])
     if kind in {"unknown", "missing"}:
         return unknown(f"xfs_db says: {kind}")
     text = _WORDS.get(kind, f"a table of the file system ({kind})")
     return Owner(kind=ContentKind.METADATA, text=text)
 
 
-def space_at(root: HostReader, where: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int, Owner]]:
+def find_space_at(
+    root: HostReader, where: str, spans: Sequence[tuple[int, int]]
+) -> list[tuple[int, int, Owner]]:
     """Return what the map says of stretches: first byte, end, owner; files are not distinguished.
 
     Args:

@@ -233,7 +233,7 @@ def _shape(array: Array, level: int) -> StripeShape | Refusal:
     return shape
 
 
-def logged_spans(root: HostReader, array: ComparedArray) -> Answer[list[Span]]:
+def read_logged_spans(root: HostReader, array: ComparedArray) -> Answer[list[Span]]:
     """Return the parts of an array's walk that the kernel's log names, in order; [] for none.
 
     Args:

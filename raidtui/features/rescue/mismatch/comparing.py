@@ -52,7 +52,7 @@ def is_comparable(row: Row | None, blocks: Blocks) -> bool:
     return len(blocks) >= slots - (0 if row.q < 0 else 1)
 
 
-def parity_faults(row: Row, blocks: Blocks) -> list[SectorFault]:
+def find_parity_faults(row: Row, blocks: Blocks) -> list[SectorFault]:
     """Return the sectors in which a row does not match its parity; [] where nothing can be compared."""
     if not is_comparable(row, blocks):
         return []
@@ -70,7 +70,7 @@ def parity_faults(row: Row, blocks: Blocks) -> list[SectorFault]:
     return found
 
 
-def copy_faults(blocks: Blocks) -> list[SectorFault]:
+def find_copy_faults(blocks: Blocks) -> list[SectorFault]:
     """Return the sectors in which copies differ; [] where there are less than two."""
     slots = sorted(blocks)
     if len(slots) < 2 or all(blocks[slot] == blocks[slots[0]] for slot in slots[1:]):
@@ -151,7 +151,7 @@ def _nonzero_sectors(off_p: bytes, off_q: bytes) -> list[int]:
     ]
 
 
-def joined_faults(faults: Iterable[SectorFault]) -> list[SectorFault]:
+def join_faults(faults: Iterable[SectorFault]) -> list[SectorFault]:
     """Return faults in their order, those of neighbours that say the same as one."""
     found: list[SectorFault] = []
     for fault in faults:

@@ -16,7 +16,7 @@ from raidtui.features.rescue.mismatch.compared_array import ComparedArray, Span,
 from raidtui.features.rescue.mismatch.find_mismatches import MismatchWatch, find_mismatches
 from raidtui.features.rescue.mismatch.member_windows import OthersAtWork, Pace
 from raidtui.features.rescue.mismatch.mismatch_records import MismatchResult, summary_text
-from raidtui.features.rescue.mismatch.what_lies_there import with_contents
+from raidtui.features.rescue.mismatch.what_lies_there import add_contents
 from raidtui.host.block import BLOCK
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.job_kinds import COMPARISON_FILE
@@ -54,7 +54,7 @@ class ReadingLimits(Struct, frozen=True, kw_only=True):
     min_kib_s: int | None = None
 
 
-def limits_of(array: Array) -> ReadingLimits:
+def read_limits(array: Array) -> ReadingLimits:
     """Return the limits of a check of an array, as they are in force."""
     limit = array.speed_limit
     if limit is None:
@@ -90,7 +90,7 @@ def compare(
     others = OthersAtWork(root, array.name, [member.device for member in array.members])
     pace = Pace(max_kib_s=limits.max_kib_s, min_kib_s=limits.min_kib_s, others=others)
     found = find_mismatches(array, spans, watch, pace=pace)
-    return replace(found, stretches=with_contents(root, array.name, found.stretches, ended))
+    return replace(found, stretches=add_contents(root, array.name, found.stretches, ended))
 
 
 def why_changed(root: HostReader, array: ComparedArray) -> str:
@@ -146,7 +146,7 @@ def begin_comparison(root: HostReader, array: Array, compared: ComparedArray, li
     return begin_with(plan, host=root.hostname or "", name=COMPARISON_FILE, data=data)
 
 
-def comparison_record(job: Job) -> ComparisonRecord:
+def read_comparison(job: Job) -> ComparisonRecord:
     """Return what a comparison compares.
 
     Raises:
@@ -155,7 +155,7 @@ def comparison_record(job: Job) -> ComparisonRecord:
     return job.kept(COMPARISON_FILE, ComparisonRecord)
 
 
-def found_by(job: Job) -> MismatchResult | None:
+def read_found(job: Job) -> MismatchResult | None:
     """Return what a comparison has found; None where it has not come to an end."""
     return job.kept_or_none(_FOUND_FILE, MismatchResult)
 
@@ -174,7 +174,7 @@ class ComparisonProgress(Struct, frozen=True, kw_only=True):
     left_s: float | None = None
 
 
-def progress_by(job: Job) -> ComparisonProgress | None:
+def read_progress(job: Job) -> ComparisonProgress | None:
     """Return how far a comparison is; None before it has compared anything."""
     begun_s, found = 0.0, None
     for entry in job.entries():
@@ -188,17 +188,17 @@ def progress_by(job: Job) -> ComparisonProgress | None:
     return found
 
 
-def last_comparison(array: Array) -> Job | None:
+def find_last_comparison(array: Array) -> Job | None:
     """Return the comparison of an array that runs, else the last one that has found something or nothing."""
     for job in reversed(all_jobs()):
         if not (job.folder / COMPARISON_FILE).is_file():
             continue
         try:
-            record = comparison_record(job)
+            record = read_comparison(job)
         except JobError:
             continue
         same = record.uuid == array.uuid if record.uuid else record.array.name == array.name
-        if same and (job.state in UNDER_WAY or found_by(job) is not None):
+        if same and (job.state in UNDER_WAY or read_found(job) is not None):
             return job
     return None
 
@@ -213,7 +213,7 @@ class ComparisonWorker(Worker):
             JobError: the comparison cannot be read.
         """
         self._listen()
-        record = comparison_record(self._job)
+        record = read_comparison(self._job)
         self._noted = (-1, 0.0)
         with self._job.following():
             self._cancelled |= self._job.note_work()
@@ -258,7 +258,7 @@ class MismatchRun(ReadingThread[MismatchResult]):
 
     def __init__(self, job: Job) -> None:
         super().__init__("raidtui-mismatches")
-        record = comparison_record(job)
+        record = read_comparison(job)
         self.title = record.title
         self.members = tuple(member.device for member in record.array.members)
         self.made_s = job.line.made_s
@@ -284,13 +284,13 @@ class MismatchRun(ReadingThread[MismatchResult]):
         waited = 0.0
         while True:
             state = self._job.state
-            self.done = progress_by(self._job)
+            self.done = read_progress(self._job)
             if state not in UNDER_WAY and (state is not JobState.MADE or waited > _BEGIN_S):
                 break
             if self.ends.wait(_PACE_S):
                 raise ReadingEndedError
             waited += _PACE_S
-        found = found_by(self._job)
+        found = read_found(self._job)
         if found is None:
             entries = reversed(self._job.entries())
             why = next((str(each["reason"]) for each in entries if each.get("reason")), state.sentence)
@@ -300,7 +300,7 @@ class MismatchRun(ReadingThread[MismatchResult]):
 
 def known_comparison(array: Array) -> MismatchRun | None:
     """Return the comparison of an array that runs, else the last one that came to its end; None for none."""
-    job = last_comparison(array)
+    job = find_last_comparison(array)
     return MismatchRun(job) if job is not None else None
 
 
@@ -310,4 +310,4 @@ def new_comparison(root: HostReader, array: Array, compared: ComparedArray) -> M
     Raises:
         JobError: it cannot be kept, or its worker cannot be started.
     """
-    return MismatchRun(begin_comparison(root, array, compared, limits_of(array)))
+    return MismatchRun(begin_comparison(root, array, compared, read_limits(array)))

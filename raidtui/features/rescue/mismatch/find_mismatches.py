@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from raidtui.features.rescue.mismatch.compared_array import ComparedArray, Piece, Span
 from raidtui.features.rescue.mismatch.comparing import (
     SectorFault,
-    copy_faults,
+    find_copy_faults,
+    find_parity_faults,
     is_comparable,
-    joined_faults,
-    parity_faults,
+    join_faults,
 )
 from raidtui.features.rescue.mismatch.member_windows import DirectMember, MemberWindows, Pace, Place
 from raidtui.features.rescue.mismatch.mismatch_records import (
@@ -188,7 +188,7 @@ def _step(
 
 
 def _faults(piece: Piece, blocks: dict[int, bytes]) -> list[SectorFault]:
-    return copy_faults(blocks) if piece.row is None else parity_faults(piece.row, blocks)
+    return find_copy_faults(blocks) if piece.row is None else find_parity_faults(piece.row, blocks)
 
 
 def _suspect(piece: Piece, blocks: dict[int, bytes], faults: list[SectorFault]) -> _Suspect:
@@ -267,7 +267,7 @@ class _Kept:
             else fault
             for sector, fault in sorted(suspect.faults.items())
         ]
-        for fault in joined_faults(faults):
+        for fault in join_faults(faults):
             found = self._mismatch(suspect, fault)
             last = self.stretches[-1] if self.stretches else None
             if last is not None and _goes_on(last, found):

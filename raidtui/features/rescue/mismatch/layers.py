@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.features.rescue.mismatch.mismatch_records import ContentKind
-from raidtui.features.rescue.trial.container_parts import Part, lvm_parts
+from raidtui.features.rescue.trial.container_parts import Part, find_volumes
 from raidtui.host.block import BLOCK
 from raidtui.host.readers.host_reader import HostReader, whole_number
 from raidtui.host.udev import read_udev_entry
@@ -180,7 +180,7 @@ class Layers:
         if output.kind is not AnswerKind.ANSWER or not first:
             return 0, (), "", output.why if output.kind is not AnswerKind.ANSWER else "pvs names no extents"
         if device not in self._volumes:
-            self._volumes[device] = lvm_parts(self._root, path)
+            self._volumes[device] = find_volumes(self._root, path)
         parts = self._volumes[device]
         lines = [(line.split(), part.name) for part in parts.value or () for line in part.table.split("\n")]
         volumes = tuple((int(fields[4]), int(fields[1]), name) for fields, name in lines)

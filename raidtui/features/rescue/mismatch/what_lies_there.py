@@ -18,11 +18,11 @@ from msgspec.structs import replace
 from raidtui.features.rescue.mismatch.block_owners import (
     TOO_MANY,
     Owner,
-    ext_owners,
-    file_owner,
-    space_at,
+    find_ext_owners,
+    find_space_at,
+    find_xfs_owners,
+    make_file_owner,
     unknown,
-    xfs_owners,
 )
 from raidtui.features.rescue.mismatch.layers import LaidStretch, Layers
 from raidtui.features.rescue.mismatch.mismatch_records import ContentKind, Contents, Mismatch
@@ -45,7 +45,7 @@ Slice = tuple[int, int, Owner]
 """First byte of a device, the one after the last, and who owns them."""
 
 
-def files_at(
+def find_files_at(
     top: str, spans: Sequence[tuple[int, int]], cancelled: Callable[[], bool] = lambda: False
 ) -> list[tuple[int, int, int, str]]:
     """Return what of files and folders lies in stretches of the device: first byte, end, inode, path.
@@ -129,7 +129,7 @@ def _all_files(top: str, device: int) -> Iterator[str]:
             continue
 
 
-def with_contents(
+def add_contents(
     root: HostReader, array: str, stretches: Sequence[Mismatch], cancelled: Callable[[], bool] = lambda: False
 ) -> tuple[Mismatch, ...]:
     """Return stretches with what lies there. Nothing is written.
@@ -187,7 +187,7 @@ def _owned(
     if kind == "xfs" and mount is not None:
         return _of_mounted(root, mount, spans, cancelled)
     if kind in _EXT or kind == "xfs":
-        size, owners = (xfs_owners if kind == "xfs" else ext_owners)(root, device, spans)
+        size, owners = (find_xfs_owners if kind == "xfs" else find_ext_owners)(root, device, spans)
         if isinstance(owners, str):
             return owners
         return [(block * size, (block + 1) * size, owner) for block, owner in sorted(owners.items())]
@@ -199,7 +199,7 @@ def _of_mounted(
 ) -> list[Slice] | str:
     """Return the files by their extents, then free space and tables by the map of the file system."""
     try:
-        files = files_at(mount.where, spans, cancelled)
+        files = find_files_at(mount.where, spans, cancelled)
     except OSError as error:
         return f"{mount.where} cannot be read: {error.strerror}"
     if cancelled():
@@ -208,9 +208,9 @@ def _of_mounted(
     for _, _, inode, path in files:
         names.setdefault(inode, {})[path] = None
     found: list[Slice] = [
-        (first, end, file_owner(inode, tuple(names[inode]))) for first, end, inode, _ in files
+        (first, end, make_file_owner(inode, tuple(names[inode]))) for first, end, inode, _ in files
     ]
-    return sorted({*found, *space_at(root, mount.where, spans)}, key=lambda each: each[:2])
+    return sorted({*found, *find_space_at(root, mount.where, spans)}, key=lambda each: each[:2])
 
 
 def _contents(
@@ -254,7 +254,7 @@ def _owner_at(owned: list[Slice], at: int, end: int) -> tuple[int, Owner]:
     if len(files) < 2:
         return last, (files or [here[0][2]])[0]
     paths = tuple(dict.fromkeys(path for owner in files for path in owner.paths))
-    return last, file_owner(files[0].inode, paths)
+    return last, make_file_owner(files[0].inode, paths)
 
 
 def _content(ground: LaidStretch, first: int, sectors: int, owner: Owner, mount: Mount | None) -> Contents:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from raidtui.features.rescue.mdadm_words import Assembly, starts_dirty, updated
 from raidtui.features.rescue.records import RescueArray, WayBack, WayCode
-from raidtui.features.rescue.special_ways import container_of
+from raidtui.features.rescue.special_ways import find_container
 from raidtui.features.rescue.trial.trial_members import needs_overlays
 from raidtui.features.rescue.trial.trial_record import TrialMethod
 from raidtui.model.plan import Plan, Refusal, RefusalCode
@@ -114,7 +114,7 @@ def guide_rows(array: RescueArray, survey: Survey) -> tuple[GuideRow, ...]:
 def _container(way: WayBack, array: RescueArray) -> Assembly | None:
     """Return how a container is tried; None where it is none, or that is not possible."""
     blocks = [each.superblock for each in array.members if each.superblock is not None]
-    return container_of(way.devices, blocks, run=way.code is WayCode.DEGRADED) if way.possible else None
+    return find_container(way.devices, blocks, run=way.code is WayCode.DEGRADED) if way.possible else None
 
 
 def _words_of(way: WayBack, array: RescueArray) -> str:

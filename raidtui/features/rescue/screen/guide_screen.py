@@ -7,7 +7,7 @@ from typing import ClassVar
 from msgspec.structs import replace
 from textual.binding import Binding, BindingType
 
-from raidtui.features.rescue.records import CauseCode, RescueArray, verdict_of
+from raidtui.features.rescue.records import CauseCode, RescueArray, judge_array
 from raidtui.features.rescue.screen.guide_lines import (
     cause_lines,
     facts_of,
@@ -159,7 +159,7 @@ class GuideScreen(PageScreen[str]):
         lines = [*said, *first, [], *table, *([[]] if rest else []), *rest]
         if array.running:
             role = "warn" if array.needs else "plain"
-            words = f"{verdict_of(array).text} {_RUNS}"
+            words = f"{judge_array(array).text} {_RUNS}"
             return [*lines, [], *text_lines(f" {words}", width, role, 1)]
         if not self._rows and not tried:
             return [*lines, [], [(" There is no way back with what is here.", "warn")]]

@@ -47,7 +47,7 @@ class Part(Struct, frozen=True, kw_only=True):
     table: str
 
 
-def table_parts(root: HostReader, target: str) -> Answer[tuple[Part, ...]]:
+def find_partitions(root: HostReader, target: str) -> Answer[tuple[Part, ...]]:
     """Return the partitions of a device."""
     output = root.ask("sfdisk", "--json", target, timeout_s=_TOOL_S)
     if output.kind is not AnswerKind.ANSWER:
@@ -70,7 +70,7 @@ def table_parts(root: HostReader, target: str) -> Answer[tuple[Part, ...]]:
     return output.answer(parts)
 
 
-def lvm_parts(root: HostReader, target: str, beside: Sequence[str] = ()) -> Answer[tuple[Part, ...]]:
+def find_volumes(root: HostReader, target: str, beside: Sequence[str] = ()) -> Answer[tuple[Part, ...]]:
     """Return the volumes on a physical volume that lie on it, and on nothing but it and what is beside it.
 
     LVM reads these devices and no others, so that it never sees a volume group twice.

@@ -12,8 +12,8 @@ from raidtui.features.rescue.trial.container_parts import (
     HeaderCheck,
     Part,
     check_headers,
-    lvm_parts,
-    table_parts,
+    find_partitions,
+    find_volumes,
 )
 from raidtui.features.rescue.trial.trial_opening import (
     Replay,
@@ -21,7 +21,7 @@ from raidtui.features.rescue.trial.trial_opening import (
     log_is_dirty,
     needs_replay,
     open_volume,
-    replayed,
+    replay_journal,
 )
 from raidtui.features.rescue.trial.trial_record import TrialFinding, TrialNames
 from raidtui.host.block import BLOCK
@@ -133,9 +133,9 @@ class Checker:
     def _parts(self, target: str, kind: str, table: str) -> tuple[Sequence[Part], str]:
         """Return the parts of a volume group or a partition table, and why they are not known."""
         if kind == "LVM2_member":
-            found = lvm_parts(self._root, target, self._beside)
+            found = find_volumes(self._root, target, self._beside)
         elif table in _TABLES:
-            found = table_parts(self._root, target)
+            found = find_partitions(self._root, target)
         else:
             return (), ""
         return found.value or (), "" if found.is_known else f"it is not known what is in it: {found.why}"
@@ -194,7 +194,9 @@ class Checker:
             return target, proof or self._judged(target, kind)[0]
         self._count += 1
         overlay = f"{self._names.own}-on-{self._count}"
-        replay = replayed(self._root, self._names, target, kind, number=self._count, replay=self._replay)
+        replay = replay_journal(
+            self._root, self._names, target, kind, number=self._count, replay=self._replay
+        )
         found = self._judged(replay.path, kind)[0] if replay.path else None
         stores = {"its replayed journal": overlay} if overlay in read_maps(self._root) else {}
         full = read_store_use(self._root, stores)

@@ -36,7 +36,7 @@ _PARITY = {
 _START_S = 300.0
 
 
-def members_of(survey: Survey, request: TrialRequest) -> tuple[Device, ...] | Refusal:
+def find_members(survey: Survey, request: TrialRequest) -> tuple[Device, ...] | Refusal:
     """Return the members, each of them free, or why they cannot be had."""
     wanted = request.made.devices
     if refusal := needs_root(survey.snapshot):
@@ -50,7 +50,7 @@ def members_of(survey: Survey, request: TrialRequest) -> tuple[Device, ...] | Re
         device = survey.devices.get(name)
         if device is None:
             return survey.no_device(name)
-        waiting = any(_has(array, name) for array in waiting_arrays(survey, wanted))
+        waiting = any(_has(array, name) for array in find_waiting_arrays(survey, wanted))
         if refusal := survey.refuse_unread(name) or (None if waiting else _refuse_running(survey, name)):
             return refusal
         if not waiting and (device.disk.users or device.busy):
@@ -107,7 +107,7 @@ def _refuse_container(device: Device, request: TrialRequest) -> Refusal | None:
     return None
 
 
-def replaying(survey: Survey, names: Sequence[str]) -> tuple[str, ...]:
+def find_replaying(survey: Survey, names: Sequence[str]) -> tuple[str, ...]:
     """Return the members whose array has a write journal or a partial parity log.
 
     What is in it is written to the members as md starts the array (r5l_recovery_log, ppl_recover). Neither a
@@ -117,7 +117,7 @@ def replaying(survey: Survey, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name, block in blocks.items() if block is not None and block.replays)
 
 
-def least_method(survey: Survey, names: Sequence[str]) -> TrialMethod:
+def choose_method(survey: Survey, names: Sequence[str]) -> TrialMethod:
     """Return how superblocks that suffice are tried: on the members themselves, unless that is not enough."""
     blocks = [survey.devices[name].superblock for name in names if name in survey.devices]
     return TrialMethod.OVERLAYS if any(map(needs_overlays, blocks)) else TrialMethod.READ_ONLY
@@ -128,7 +128,7 @@ def needs_overlays(block: Superblock | None) -> bool:
     return block is not None and (block.replays or is_cut(block))
 
 
-def waiting_arrays(survey: Survey, names: Sequence[str]) -> tuple[Array, ...]:
+def find_waiting_arrays(survey: Survey, names: Sequence[str]) -> tuple[Array, ...]:
     """Return the arrays that were never started and hold some of these devices: mdadm -I makes them.
 
     A container without volumes is one of them.
@@ -168,7 +168,7 @@ class MapsRefusal(Struct, frozen=True, kw_only=True):
     why: str
 
 
-def data_sectors(geometry: RescueGeometry, sizes: Mapping[str, int]) -> int:
+def count_data_sectors(geometry: RescueGeometry, sizes: Mapping[str, int]) -> int:
     """Return how many sectors of each member hold data: whole chunks.
 
     Args:
@@ -181,7 +181,7 @@ def data_sectors(geometry: RescueGeometry, sizes: Mapping[str, int]) -> int:
     return max(0, found - found % chunk)
 
 
-def array_table(geometry: RescueGeometry, sectors: int, maps: Mapping[str, str]) -> str | MapsRefusal:
+def make_array_table(geometry: RescueGeometry, sectors: int, maps: Mapping[str, str]) -> str | MapsRefusal:
     """Return the table of the array, or why there is none.
 
     Args:
@@ -230,7 +230,7 @@ def _near(geometry: RescueGeometry, sectors: int, maps: Mapping[str, str]) -> st
     return f"0 {sectors * len(sets)} striped {len(sets)} {chunk} {parts}"
 
 
-def volumes_of(made: Assembly | Recreation) -> tuple[str, ...]:
+def name_volumes(made: Assembly | Recreation) -> tuple[str, ...]:
     """Return the names of a container's volumes, each once: a second one has its number behind it."""
     found: list[str] = []
     for number, name in enumerate(made.volumes if isinstance(made, Assembly) else ()):
@@ -238,7 +238,7 @@ def volumes_of(made: Assembly | Recreation) -> tuple[str, ...]:
     return tuple(found)
 
 
-def contained(made: Assembly, names: TrialNames, assembling: Step, held: str) -> tuple[Step, ...]:
+def assemble_container(made: Assembly, names: TrialNames, assembling: Step, held: str) -> tuple[Step, ...]:
     """Return the steps that assemble a container and start its volumes.
 
     Args:

@@ -120,7 +120,7 @@ def log_is_dirty(said: str) -> bool:
     return "metadata changes in a log which is being" in " ".join(said.split())
 
 
-def replayed(
+def replay_journal(
     root: HostReader,
     names: TrialNames,
     target: str,

@@ -11,13 +11,13 @@ from raidtui.features.rescue.mdadm_words import Assembly, Recreation, dirty_step
 from raidtui.features.rescue.search.reshape_progress import ReshapeForms, find_reshape_forms
 from raidtui.features.rescue.trial.trial_members import (
     MapsRefusal,
-    array_table,
-    contained,
-    data_sectors,
-    members_of,
-    replaying,
-    volumes_of,
-    waiting_arrays,
+    assemble_container,
+    count_data_sectors,
+    find_members,
+    find_replaying,
+    find_waiting_arrays,
+    make_array_table,
+    name_volumes,
 )
 from raidtui.features.rescue.trial.trial_record import (
     MOVED_BYTES,
@@ -30,7 +30,12 @@ from raidtui.features.rescue.trial.trial_record import (
     TrialRequest,
     map_path,
 )
-from raidtui.features.rescue.trial.trial_rules import followed, hiding_rules, lifted, shadow_steps
+from raidtui.features.rescue.trial.trial_rules import (
+    follow_rules,
+    lift_rules,
+    shadow_rules,
+    write_hiding_rules,
+)
 from raidtui.model.array import Array
 from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
 from raidtui.model.reshape_place import is_cut
@@ -73,10 +78,10 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
         host: what it has for a trial.
         request: what is tried.
     """
-    devices = members_of(survey, request)
+    devices = find_members(survey, request)
     if isinstance(devices, Refusal):
         return devices
-    if request.method is TrialMethod.READ_ONLY and (logged := replaying(survey, request.made.devices)):
+    if request.method is TrialMethod.READ_ONLY and (logged := find_replaying(survey, request.made.devices)):
         return Refusal(
             code=RefusalCode.UNSUPPORTED,
             why=f"md replays the log of {', '.join(logged)} as it starts them, also read-only and onto"
@@ -95,11 +100,11 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
     folder = _folder(host, request, len(devices)) if stored else ""
     if isinstance(folder, Refusal):
         return folder
-    inside = volumes_of(request.made)
+    inside = name_volumes(request.made)
     names = TrialNames(ident=request.ident, array=host.array, folder=folder, volumes=len(inside))
     if stored and len(host.loops) < len(devices):
         return Refusal(code=RefusalCode.BUSY, why="there are not enough free loop devices")
-    waiting = waiting_arrays(survey, request.made.devices)
+    waiting = find_waiting_arrays(survey, request.made.devices)
     steps = [*_begin(request, host, names, devices, waiting)]
     overlays: dict[str, str] = {}
     if request.method is TrialMethod.MAPPED:
@@ -117,7 +122,7 @@ def plan_trial(survey: Survey, host: TrialHost, request: TrialRequest) -> TrialP
         steps += dirty_steps(request.made, started)
         start = steps.index(started)
         if isinstance(request.made, Assembly) and request.made.external:
-            steps[start:] = contained(request.made, names, steps[start], _held(devices, overlays))
+            steps[start:] = assemble_container(request.made, names, steps[start], _held(devices, overlays))
             start += 1  # the first one writes a file
         target = f"/dev/{names.array}"
     plan = Plan(
@@ -191,12 +196,12 @@ def _begin(
         Step(argv=("mkdir", "-p", "/run/udev/rules.d"), why="the folder of rules that are gone after a boot"),
         Step(
             path=names.rules,
-            content=hiding_rules(names),
+            content=write_hiding_rules(names),
             why="udev assembles no array and makes no links to what the trial makes",
-            undo=lifted(names.ident, "udev works as before"),
+            undo=lift_rules(names.ident, "udev works as before"),
         ),
-        *(shadow_steps(host.array_rules) if _continues(request) else ()),
-        *followed(names.ident),
+        *(shadow_rules(host.array_rules) if _continues(request) else ()),
+        *follow_rules(names.ident),
         _made(names.place, "a private place"),
         *map(let_go_of, waiting),
         *(_set_read_only(device) for device in devices),
@@ -298,9 +303,9 @@ def _mapped(request: TrialRequest, names: TrialNames, devices: Sequence[Device])
         return Refusal(code=RefusalCode.INVALID, why="the device mapper knows no superblocks of md")
     geometry = request.made.geometry
     sizes = {device.disk.name: (device.disk.size_bytes or 0) // SECTOR_BYTES for device in devices}
-    sectors = data_sectors(geometry, sizes)
+    sectors = count_data_sectors(geometry, sizes)
     maps = {device.disk.name: map_path(names.map(device.disk.name)) for device in devices}
-    table = array_table(geometry, sectors, maps)
+    table = make_array_table(geometry, sectors, maps)
     if isinstance(table, MapsRefusal):
         return Refusal(code=RefusalCode.UNSUPPORTED, why=table.why)
     return [

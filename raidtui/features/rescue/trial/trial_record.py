@@ -241,7 +241,7 @@ def make_trial(job: Job, trial: TrialRecord) -> None:
     job.keep(TRIAL_FILE, msgspec.json.format(msgspec.json.encode(trial), indent=1))
 
 
-def record_of(job: Job) -> TrialRecord:
+def read_record(job: Job) -> TrialRecord:
     """Return what a trial looks at.
 
     Raises:
@@ -259,7 +259,7 @@ def keep_outcome(job: Job, outcome: TrialOutcome) -> None:
     job.keep(_OUTCOME_FILE, msgspec.json.format(msgspec.json.encode(outcome), indent=1))
 
 
-def outcome_of(job: Job) -> TrialOutcome | None:
+def read_outcome(job: Job) -> TrialOutcome | None:
     """Return what came of a trial; None where it has not come to its end."""
     return job.kept_or_none(_OUTCOME_FILE, TrialOutcome)
 
@@ -270,17 +270,17 @@ def keep_before(job: Job, digests: dict[str, str]) -> dict[str, str]:
     Raises:
         OSError: it cannot be written.
     """
-    if (found := before_of(job)) is None:
+    if (found := read_before(job)) is None:
         job.keep(_BEFORE_FILE, msgspec.json.encode(digests))
         return digests
     return found
 
 
-def before_of(job: Job) -> dict[str, str] | None:
+def read_before(job: Job) -> dict[str, str] | None:
     """Return what the members held at the beginning; None where that was not noted."""
     return job.kept_or_none(_BEFORE_FILE, dict[str, str])
 
 
-def all_trials() -> list[Job]:
+def find_trials() -> list[Job]:
     """Return all trials, oldest first."""
     return [job for job in all_jobs() if (job.folder / TRIAL_FILE).is_file()]

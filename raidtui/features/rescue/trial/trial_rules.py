@@ -22,7 +22,7 @@ def no_assembly(ident: str) -> str:
     )
 
 
-def followed(ident: str) -> tuple[Step, ...]:
+def follow_rules(ident: str) -> tuple[Step, ...]:
     """Have udev follow the rules of a trial, or of its plan, that were written.
 
     ``udevadm control --reload`` alone is not enough. It succeeds also where udev ignores what it sends: one
@@ -30,7 +30,7 @@ def followed(ident: str) -> tuple[Step, ...]:
     it arrives before udev has asked the kernel who sends). So udev is asked by events of /dev/null, until it
     notes of that what the rules say: with an event, it looks every 3 s whether rules have changed. And what
     udev works on by then goes on by the rules that it knew, and may start a member: its end is awaited, for
-    some time. Whoever takes a map nevertheless makes the trial void (``taken_by_others``).
+    some time. Whoever takes a map nevertheless makes the trial void (``find_taken``).
     """
     return (
         _RELOAD,
@@ -49,7 +49,7 @@ def followed(ident: str) -> tuple[Step, ...]:
     )
 
 
-def lifted(ident: str, why: str) -> tuple[Step, ...]:
+def lift_rules(ident: str, why: str) -> tuple[Step, ...]:
     """Have udev forget the rules of a trial, or of its plan."""
     return (
         Step(argv=("rm", "-f", rules_path(ident)), why=why),
@@ -58,7 +58,7 @@ def lifted(ident: str, why: str) -> tuple[Step, ...]:
     )
 
 
-def hiding_rules(names: TrialNames) -> str:
+def write_hiding_rules(names: TrialNames) -> str:
     """The rules of udev while a trial lasts."""
     hidden = (
         'ENV{SYSTEMD_READY}="0", ENV{UDISKS_IGNORE}="1", ENV{DM_UDEV_DISABLE_DISK_RULES_FLAG}="1",'
@@ -75,7 +75,7 @@ def hiding_rules(names: TrialNames) -> str:
     return "".join((head, no_assembly(names.ident), *(f"{line}\n" for line in lines)))
 
 
-def shadow_steps(array_rules: str) -> list[Step]:
+def shadow_rules(array_rules: str) -> list[Step]:
     """Keep udev from reading an array whose reshape mdadm is about to continue.
 
     Mdadm's rules have every array probed by udev's blkid. A read of what is being moved waits for the

@@ -48,7 +48,7 @@ def _let_go(root: HostReader, own: str, say: Say) -> None:
     _remove_maps(root, lambda name: name.startswith(f"{own}-on-"), say)
 
 
-def taken_by_others(root: HostReader, names: TrialNames, devices: Sequence[str]) -> str:
+def find_taken(root: HostReader, names: TrialNames, devices: Sequence[str]) -> str:
     """Return which member, or map of a trial, another program has taken, and what for; "" for none.
 
     Args:
@@ -112,7 +112,7 @@ def sweep(root: HostReader, say: Say) -> tuple[str, ...]:
     for name in root.names(RUN):
         if name.startswith(PREFIX):
             _tool(root, say, "rmdir", f"{RUN}/{name}")
-    return remains(root)
+    return find_remains(root)
 
 
 def _is_volume(root: HostReader, array: str) -> bool:
@@ -124,7 +124,7 @@ def _rules(root: HostReader) -> tuple[str, ...]:
     return (*mine, SHADOW) if is_shadowed(root) else mine
 
 
-def remains(root: HostReader) -> tuple[str, ...]:
+def find_remains(root: HostReader) -> tuple[str, ...]:
     """Return what is there of trials: maps, loop devices, rules, folders, arrays."""
     return (
         *(name for name in read_maps(root) if name.startswith(PREFIX)),

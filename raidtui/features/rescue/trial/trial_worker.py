@@ -36,12 +36,12 @@ from raidtui.features.rescue.trial.trial_look import (
 from raidtui.features.rescue.trial.trial_opening import TrialKey
 from raidtui.features.rescue.trial.trial_record import (
     TrialOutcome,
-    before_of,
     keep_before,
     keep_outcome,
-    record_of,
+    read_before,
+    read_record,
 )
-from raidtui.features.rescue.trial.trial_sweep import let_go, taken_by_others
+from raidtui.features.rescue.trial.trial_sweep import find_taken, let_go
 from raidtui.host.block import BLOCK
 from raidtui.host.examine import digest_of
 from raidtui.host.maps import read_maps
@@ -71,7 +71,7 @@ class TrialWorker(Worker):
 
     def __init__(self, root: HostReader, job: Job, *, listens: bool = True) -> None:
         super().__init__(root, job, listens=listens)
-        self._trial = record_of(job)
+        self._trial = read_record(job)
         self._moved = ""
         self._unfinished: tuple[str, ...] = ()
 
@@ -190,7 +190,7 @@ class TrialWorker(Worker):
 
     def _changed(self, plan: Plan) -> str:
         """Return the members that do not read as before the trial; "" for none."""
-        before, now = before_of(self._job) or {}, self._digests(plan)
+        before, now = read_before(self._job) or {}, self._digests(plan)
         return ", ".join(name for name, digest in before.items() if now.get(name, digest) != digest)
 
     def _digests(self, plan: Plan) -> dict[str, str]:
@@ -200,7 +200,7 @@ class TrialWorker(Worker):
         """
         found = {name: digest_of(self._root, name) for name in plan.devices}
         if self._trial.looks.verify:
-            found |= {f"{name} whole": whole_digest(name) for name in plan.devices}
+            found |= {f"{name} whole": digest_whole(name) for name in plan.devices}
         return {name: digest for name, digest in found.items() if digest is not None}
 
     def _outcome(self, plan: Plan, state: JobState, reason: str, typed: str) -> TrialOutcome:
@@ -272,7 +272,7 @@ class TrialWorker(Worker):
         used = read_store_use(self._root, self._trial.overlays)
         same = tuple(fact for step in plan.steps for fact in step.needs if fact.kind in _SAME)
         void = "; ".join(("cancelled", *self._unfinished)) if self._cancelled else ""
-        void = void or taken_by_others(self._root, self._trial.names, plan.devices)
+        void = void or find_taken(self._root, self._trial.names, plan.devices)
         void = void or (used if isinstance(used, str) else "")
         void = void or first_trouble(self._root, same)
         if void:
@@ -332,7 +332,7 @@ class TrialWorker(Worker):
         return replace(proof, check=check, sure=f"{proof.sure}; {said}")
 
 
-def whole_digest(name: str) -> str | None:
+def digest_whole(name: str) -> str | None:
     """Return the SHA-256 of all of a device; None where it cannot be read."""
     try:
         descriptor = os.open(f"/dev/{name}", os.O_RDONLY | os.O_CLOEXEC)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from raidtui.features.rescue.mdadm_words import Assembly, Recreation
 from raidtui.features.rescue.search.results import CandidateEvidence, CheckResult, Proof, RescueGeometry
 from raidtui.features.rescue.trial.trial_look import refuse_target
-from raidtui.features.rescue.trial.trial_members import MapsRefusal, array_table
+from raidtui.features.rescue.trial.trial_members import MapsRefusal, make_array_table
 from raidtui.features.rescue.trial.trial_plan import TrialPlan, plan_trial
 from raidtui.features.rescue.trial.trial_record import (
     MOST_VOLUMES,
@@ -21,11 +21,11 @@ from raidtui.features.rescue.trial.trial_record import (
     TrialMethod,
     TrialOutcome,
     TrialRequest,
-    all_trials,
+    find_trials,
     make_trial,
-    outcome_of,
+    read_outcome,
 )
-from raidtui.features.rescue.trial.trial_sweep import remains, sweep
+from raidtui.features.rescue.trial.trial_sweep import find_remains, sweep
 from raidtui.features.rescue.trial.trial_worker import TrialWorker
 from raidtui.host.block import BLOCK
 from raidtui.host.maps import read_loops
@@ -131,7 +131,7 @@ def begin_trial(
         return Refusal(code=RefusalCode.INVALID, why=why, remedy="name another folder: --copy-to FOLDER")
     if looks.key_file and not os.access(looks.key_file, os.R_OK):
         return Refusal(code=RefusalCode.INVALID, why=f"the key {looks.key_file} cannot be read")
-    seen = replace(request.evidence, behind=ages_of(survey, request.made))
+    seen = replace(request.evidence, behind=say_ages(survey, request.made))
     request = replace(request, evidence=seen)
     made = plan_trial(survey, read_trial_host(root, request.store), request)
     if isinstance(made, Refusal):
@@ -155,7 +155,7 @@ def begin_trial(
     return job
 
 
-def ages_of(survey: Survey, made: Assembly | Recreation) -> tuple[str, ...]:
+def say_ages(survey: Survey, made: Assembly | Recreation) -> tuple[str, ...]:
     """Return which members are older than the newest of their array by their superblocks, a clause each."""
     if isinstance(made, Recreation):
         return ()
@@ -176,7 +176,7 @@ def await_trial(job: Job, *, since: int = 0) -> TrialOutcome | None:
     """Wait until a trial has ended; return what came of it, None where it was cut short."""
     for _ in follow(job, since=since):
         pass
-    return outcome_of(job)
+    return read_outcome(job)
 
 
 def prove(root: HostReader, survey: Survey, geometry: RescueGeometry, evidence: CandidateEvidence) -> Proof:
@@ -193,7 +193,7 @@ def prove(root: HostReader, survey: Survey, geometry: RescueGeometry, evidence: 
     """
     recreation = Recreation(geometry=geometry, uuid=new_uuid(), name="trial", homehost="rescue")
     why = ""
-    for method in methods_of(geometry):
+    for method in list_methods(geometry):
         request = TrialRequest(
             ident=new_ident(), method=method, made=recreation, label="a geometry", evidence=evidence
         )
@@ -208,9 +208,11 @@ def prove(root: HostReader, survey: Survey, geometry: RescueGeometry, evidence: 
     return Proof(check=CheckResult.NOT_TRIED, sure=why)
 
 
-def methods_of(geometry: RescueGeometry) -> tuple[TrialMethod, ...]:
+def list_methods(geometry: RescueGeometry) -> tuple[TrialMethod, ...]:
     """Return how a geometry can be tried, the least first."""
-    table = array_table(geometry, geometry.chunk_bytes or SECTOR_BYTES, dict.fromkeys(geometry.order, ""))
+    table = make_array_table(
+        geometry, geometry.chunk_bytes or SECTOR_BYTES, dict.fromkeys(geometry.order, "")
+    )
     mapped = not isinstance(table, MapsRefusal)
     return (*((TrialMethod.MAPPED,) if mapped else ()), TrialMethod.OVERLAYS)
 
@@ -225,13 +227,13 @@ def clean(root: HostReader, say: Callable[[str], None]) -> tuple[str, ...]:
     Raises:
         JobError: another job is running, or a journal cannot be written.
     """
-    for job in all_trials():
+    for job in find_trials():
         if job.state is JobState.RUNNING:
             say(f"{job.id} is running: it is cancelled")
             since = len(job.entries())
             cancel(job)
             await_trial(job, since=since)
-    for job in all_trials():
+    for job in find_trials():
         remove_pipe(job)
         done, begun = job.done_steps()
         if done or begun:
@@ -239,4 +241,4 @@ def clean(root: HostReader, say: Callable[[str], None]) -> tuple[str, ...]:
             TrialWorker(root, job, listens=False).roll_back()
     refuse_busy(jobs_folder())
     sweep(root, say)
-    return remains(root)
+    return find_remains(root)

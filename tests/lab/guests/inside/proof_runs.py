@@ -10,8 +10,8 @@ from raidtui.features.rescue.trial.trial_checks import Checker
 from raidtui.features.rescue.trial.trial_look import mount_read_only
 from raidtui.features.rescue.trial.trial_opening import TrialKey
 from raidtui.features.rescue.trial.trial_record import TrialFinding, TrialNames
-from raidtui.features.rescue.trial.trial_rules import hiding_rules
-from raidtui.features.rescue.trial.trial_sweep import let_go, remains
+from raidtui.features.rescue.trial.trial_rules import write_hiding_rules
+from raidtui.features.rescue.trial.trial_sweep import find_remains, let_go
 from raidtui.host.readers.opening import open_root
 from tests.lab.guests.inside.runs import sh
 
@@ -108,7 +108,7 @@ def judged(names: list[str]) -> dict[str, object]:
     found: dict[str, object] = {}
     sh(f"mkdir -p {PLACE} {NAMES.place} /run/udev/rules.d && echo secret >{PLACE}/key")
     sh(f"echo other >{PLACE}/other")
-    Path(NAMES.rules).write_text(hiding_rules(NAMES))
+    Path(NAMES.rules).write_text(write_hiding_rules(NAMES))
     sh("udevadm control --reload")
     for name in names:
         size, script = CASES[name]
@@ -123,7 +123,7 @@ def judged(names: list[str]) -> dict[str, object]:
         rows, mounts = looked_at(target, TrialKey(file=f"{PLACE}/{key}") if key else None)
         sh(f"losetup -d {target}")
         same = hashlib.sha256(file.read_bytes()).hexdigest() == before
-        left = [each for each in remains(open_root("/")) if each not in {NAMES.place, NAMES.rules}]
+        left = [each for each in find_remains(open_root("/")) if each not in {NAMES.place, NAMES.rules}]
         found[name] = [rows, mounts, same, left]
     sh(f"rm -rf {PLACE} {NAMES.rules}; rmdir {NAMES.place}; udevadm control --reload")
     return found

@@ -22,8 +22,8 @@ from raidtui.features.rescue.trial.trial_record import (
     TrialMethod,
     TrialOutcome,
     TrialRequest,
-    outcome_of,
-    record_of,
+    read_outcome,
+    read_record,
 )
 from raidtui.features.rescue.trial.trial_worker import TrialWorker
 from raidtui.features.rescue.trial.trials import clean, make_trial_job, new_ident, read_trial_host
@@ -230,7 +230,7 @@ def taken(names: list[str]) -> Row:
     """Assemble an overlay right before the trial does: (check, void, state, left, the members as before)."""
     before = _state(names)
     job = _trial(names)
-    trial = record_of(job)
+    trial = read_record(job)
 
     def beside() -> None:
         real = Job.note
@@ -276,7 +276,7 @@ def standing(names: list[str], *, freed: bool) -> Row:
 
 
 def _outcome(job: Job) -> tuple[str, str]:
-    found = outcome_of(job)
+    found = read_outcome(job)
     return (str(found.proof.check), found.void) if found is not None else ("", "")
 
 
