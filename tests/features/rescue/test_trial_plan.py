@@ -10,12 +10,7 @@ from msgspec.structs import replace
 from raidtui.features.rescue.mdadm_words import DIRTY, Assembly, Recreation, mdadm_words, starts_dirty
 from raidtui.features.rescue.search.results import RescueGeometry
 from raidtui.features.rescue.special_ways import find_container
-from raidtui.features.rescue.trial.trial_members import (
-    MapsRefusal,
-    choose_method,
-    count_data_sectors,
-    make_array_table,
-)
+from raidtui.features.rescue.trial.trial_members import choose_method, count_data_sectors, make_array_table
 from raidtui.features.rescue.trial.trial_plan import TrialPlan, plan_trial
 from raidtui.features.rescue.trial.trial_record import TrialHost, TrialMethod, TrialRequest
 from raidtui.model.disk import Use
@@ -269,7 +264,7 @@ def test_tables(level: int, layout: str, order: str, table: str) -> None:
 )
 def test_what_the_device_mapper_has_not(level: int, layout: str, order: str) -> None:
     geometry = RescueGeometry(level=level, order=tuple(order.split()), layout=layout, chunk_bytes=4096)
-    assert isinstance(make_array_table(geometry, 1000, MAPS), MapsRefusal)
+    assert isinstance(make_array_table(geometry, 1000, MAPS), Refusal)
 
 
 def test_data_are_whole_chunks() -> None:

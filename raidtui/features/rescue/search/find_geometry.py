@@ -12,13 +12,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import Struct, field
 
-from raidtui.features.rescue.search.anchors import (
-    WINDOW_BYTES,
-    AnchorScan,
-    ArrayRoot,
-    Before,
-    find_before,
-)
+from raidtui.features.rescue.search.anchors import WINDOW_BYTES, AnchorScan, ArrayRoot, Before, find_before
 from raidtui.features.rescue.search.exploration import Exploration, find_q_rows, mark_q
 from raidtui.features.rescue.search.geometries import (
     ALL_LEVELS,

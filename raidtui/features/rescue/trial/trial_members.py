@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from raidtui.features.rescue.mdadm_words import EXTERNAL, Assembly, Recreation, volume_words
@@ -162,12 +161,6 @@ def _refuse_running(survey: Survey, name: str) -> Refusal | None:
     return None
 
 
-class MapsRefusal(Struct, frozen=True, kw_only=True):
-    """Why the device mapper cannot make an array."""
-
-    why: str
-
-
 def count_data_sectors(geometry: RescueGeometry, sizes: Mapping[str, int]) -> int:
     """Return how many sectors of each member hold data: whole chunks.
 
@@ -181,7 +174,7 @@ def count_data_sectors(geometry: RescueGeometry, sizes: Mapping[str, int]) -> in
     return max(0, found - found % chunk)
 
 
-def make_array_table(geometry: RescueGeometry, sectors: int, maps: Mapping[str, str]) -> str | MapsRefusal:
+def make_array_table(geometry: RescueGeometry, sectors: int, maps: Mapping[str, str]) -> str | Refusal:
     """Return the table of the array, or why there is none.
 
     Args:
@@ -193,12 +186,12 @@ def make_array_table(geometry: RescueGeometry, sectors: int, maps: Mapping[str, 
     chunk = geometry.chunk_bytes // SECTOR_BYTES
     lost = slots - len(geometry.present)
     if sectors <= 0 or (level != 1 and chunk <= 0):
-        return MapsRefusal(why="nothing is left of the members for data")
+        return _no_table("nothing is left of the members for data")
     if level == 1:
         return f"0 {sectors} linear {maps[geometry.present[0]]} 0"
     if level == 0:
         if lost:
-            return MapsRefusal(why="RAID 0 without a member holds no whole file system")
+            return _no_table("RAID 0 without a member holds no whole file system")
         parts = " ".join(f"{maps[name]} 0" for name in geometry.order)
         return f"0 {sectors * slots} striped {slots} {chunk} {parts}"
     pairs = " ".join("- -" if name == MISSING else f"- {maps[name]}" for name in geometry.order)
@@ -206,25 +199,29 @@ def make_array_table(geometry: RescueGeometry, sectors: int, maps: Mapping[str, 
         # dm's raid4 has its parity first, md's last.
         kind = _PARITY.get("parity-last" if level == 4 else geometry.layout)
         if kind is None:
-            return MapsRefusal(why=f"the device mapper has no layout {geometry.layout}")
+            return _no_table(f"the device mapper has no layout {geometry.layout}")
         if lost > 1:
-            return MapsRefusal(why=f"RAID {level} misses {lost} members")
+            return _no_table(f"RAID {level} misses {lost} members")
         return f"0 {sectors * (slots - 1)} raid {kind} 2 {chunk} nosync {slots} {pairs}"
     if level == 10:
         return _near(geometry, sectors, maps)
-    return MapsRefusal(why=f"the device mapper has no RAID {level} as md has it")
+    return _no_table(f"the device mapper has no RAID {level} as md has it")
 
 
-def _near(geometry: RescueGeometry, sectors: int, maps: Mapping[str, str]) -> str | MapsRefusal:
+def _no_table(why: str) -> Refusal:
+    return Refusal(code=RefusalCode.UNSUPPORTED, why=why)
+
+
+def _near(geometry: RescueGeometry, sectors: int, maps: Mapping[str, str]) -> str | Refusal:
     """A stripe over one copy of each: dm-raid knows no layout of RAID 10 without superblocks of its own."""
     word, slots = geometry.layout, len(geometry.order)
     copies = int(word[1:]) if word[:1] == "n" and word[1:].isdigit() and int(word[1:]) > 0 else 0
     if not copies or slots % copies:
-        return MapsRefusal(why=f"the device mapper cannot stripe over the layout {word} of {slots} members")
+        return _no_table(f"the device mapper cannot stripe over the layout {word} of {slots} members")
     sets = [geometry.order[first : first + copies] for first in range(0, slots, copies)]
     there = [next((name for name in each if name != MISSING), "") for each in sets]
     if not all(there):
-        return MapsRefusal(why="all copies of a part are missing")
+        return _no_table("all copies of a part are missing")
     parts = " ".join(f"{maps[name]} 0" for name in there)
     chunk = geometry.chunk_bytes // SECTOR_BYTES
     return f"0 {sectors * len(sets)} striped {len(sets)} {chunk} {parts}"

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from raidtui.features.rescue.mdadm_words import Assembly, Recreation, dirty_steps, mdadm_words
 from raidtui.features.rescue.search.reshape_progress import ReshapeForms, find_reshape_forms
 from raidtui.features.rescue.trial.trial_members import (
-    MapsRefusal,
     assemble_container,
     count_data_sectors,
     find_members,
@@ -306,8 +305,8 @@ def _mapped(request: TrialRequest, names: TrialNames, devices: Sequence[Device])
     sectors = count_data_sectors(geometry, sizes)
     maps = {device.disk.name: map_path(names.map(device.disk.name)) for device in devices}
     table = make_array_table(geometry, sectors, maps)
-    if isinstance(table, MapsRefusal):
-        return Refusal(code=RefusalCode.UNSUPPORTED, why=table.why)
+    if isinstance(table, Refusal):
+        return table
     return [
         *(
             _map(

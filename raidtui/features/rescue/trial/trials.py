@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from raidtui.features.rescue.mdadm_words import Assembly, Recreation
 from raidtui.features.rescue.search.results import CandidateEvidence, CheckResult, Proof, RescueGeometry
 from raidtui.features.rescue.trial.trial_look import refuse_target
-from raidtui.features.rescue.trial.trial_members import MapsRefusal, make_array_table
+from raidtui.features.rescue.trial.trial_members import make_array_table
 from raidtui.features.rescue.trial.trial_plan import TrialPlan, plan_trial
 from raidtui.features.rescue.trial.trial_record import (
     MOST_VOLUMES,
@@ -213,7 +213,7 @@ def list_methods(geometry: RescueGeometry) -> tuple[TrialMethod, ...]:
     table = make_array_table(
         geometry, geometry.chunk_bytes or SECTOR_BYTES, dict.fromkeys(geometry.order, "")
     )
-    mapped = not isinstance(table, MapsRefusal)
+    mapped = not isinstance(table, Refusal)
     return (*((TrialMethod.MAPPED,) if mapped else ()), TrialMethod.OVERLAYS)
 
 
