@@ -21,10 +21,10 @@ from raidtui.features.rescue.mdadm_words import (
     starts_dirty,
     updated,
 )
+from raidtui.features.rescue.reshapes_halves_containers import find_container
 from raidtui.features.rescue.search.results import CandidateEvidence, CheckResult, RescueGeometry
 from raidtui.features.rescue.session import find_planned_backups
 from raidtui.features.rescue.session_search import compare_members
-from raidtui.features.rescue.special_ways import find_container
 from raidtui.features.rescue.trial.trial_members import choose_method
 from raidtui.features.rescue.trial.trial_record import (
     TrialLooks,

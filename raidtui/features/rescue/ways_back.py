@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from raidtui.features.rescue.groups import MemberGroup, is_too_small, say_behind
 from raidtui.features.rescue.records import STARTS, Cause, CauseCode, WayBack, WayCode
-from raidtui.features.rescue.special_ways import (
+from raidtui.features.rescue.reshapes_halves_containers import (
     bitmap_refusal,
     blocked,
     container_ways,

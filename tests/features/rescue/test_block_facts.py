@@ -14,7 +14,7 @@ import pytest
 from raidtui.features.rescue.search.block_facts import BlockFact, on
 from raidtui.features.rescue.search.crc32c import crc32c
 from raidtui.features.rescue.search.exploration import Exploration
-from raidtui.features.rescue.search.ext4_inodes import Ext4Inodes
+from raidtui.features.rescue.search.ext4_blocks import Ext4Inodes
 from raidtui.features.rescue.search.hypothesis import Evidence, Hypothesis, Recogniser
 from raidtui.features.rescue.search.members import SearchWatch
 from raidtui.features.rescue.search.results import CheckResult, SearchOutcome

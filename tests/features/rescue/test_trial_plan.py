@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.features.rescue.mdadm_words import DIRTY, Assembly, Recreation, mdadm_words, starts_dirty
+from raidtui.features.rescue.reshapes_halves_containers import find_container
 from raidtui.features.rescue.search.results import RescueGeometry
-from raidtui.features.rescue.special_ways import find_container
 from raidtui.features.rescue.trial.trial_members import choose_method, count_data_sectors, make_array_table
 from raidtui.features.rescue.trial.trial_plan import TrialPlan, plan_trial
 from raidtui.features.rescue.trial.trial_record import TrialHost, TrialMethod, TrialRequest

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from raidtui.features.rescue.mdadm_words import Assembly, starts_dirty, updated
 from raidtui.features.rescue.records import RescueArray, WayBack, WayCode
-from raidtui.features.rescue.special_ways import find_container
+from raidtui.features.rescue.reshapes_halves_containers import find_container
 from raidtui.features.rescue.trial.trial_members import needs_overlays
 from raidtui.features.rescue.trial.trial_record import TrialMethod
 from raidtui.model.plan import Plan, Refusal, RefusalCode

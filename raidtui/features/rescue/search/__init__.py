@@ -6,7 +6,7 @@ What is read comes in through ``SearchedMember`` (``members``); ``session_search
 ``samples``           what is read: rows at random places, and what they say of the level
 ``anchors``           what is recognised where on a member, so what stands on the array, and where it begins
 ``block_facts``       which block must be where, and how it is recognised: by ``volumes`` (partition tables,
-                      LVM, LUKS), ``ext4``, ``ext4_inodes``, ``xfs``, ``xfs_inodes``, ``btrfs``, ``crc32c``
+                      LVM, LUKS), ``ext4``, ``ext4_blocks``, ``xfs``, ``xfs_inodes``, ``btrfs``, ``crc32c``
 ``geometries``        which geometries are asked about; ``striping`` has where each of them puts a byte
 ``hypothesis``        one geometry, with the blocks that were found for it
 ``exploration``       many of them tested on facts, and the orders of devices that fit each best

@@ -30,6 +30,7 @@ from raidtui.features.rescue.search.weighing import (
     Weighed,
     find_doubt,
     find_outdated,
+    is_hopeless,
     judge_candidate,
     list_left_out,
     say_disagreement,
@@ -125,7 +126,7 @@ class SearchReport:
         best, decided = self._by_superblocks(best, root)
         best = self._by_walks(best, root)
         weighed, others, alike = self._weighed(best, list(ranking.others), root, samples)
-        if _is_hopeless(weighed):
+        if is_hopeless(weighed):
             text.append(_hopeless_words(weighed))
             return SearchResult(outcome=SearchOutcome.IMPOSSIBLE, text=tuple(text), blank=blank)
         unique = alike == 1 and not ranking.more
@@ -357,12 +358,6 @@ def _kinds(each: Ranked) -> list[Ranked]:
     for one in sorted(each.like, key=lambda like: (like.missing, like.unused)):
         found.setdefault((one.shape.level, one.shape.layout), one)
     return list(found.values())[1:]
-
-
-def _is_hopeless(weighed: Sequence[Weighed]) -> bool:
-    """Whether no candidate reads what stands on it: where there is one alone, a damaged member may be why."""
-    alone = len(weighed) == 1 and not weighed[0].each.unused
-    return bool(weighed) and not alone and not any(each.reads for each in weighed)
 
 
 def _hopeless_words(weighed: Sequence[Weighed]) -> str:

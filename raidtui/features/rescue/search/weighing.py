@@ -170,6 +170,12 @@ def sift_candidates(weighed: Sequence[Weighed]) -> tuple[list[Weighed], list[Wei
     return left, [each for each in weighed if each not in left]
 
 
+def is_hopeless(weighed: Sequence[Weighed]) -> bool:
+    """Whether no candidate reads what stands on it: where there is one alone, a damaged member may be why."""
+    alone = len(weighed) == 1 and not weighed[0].each.unused
+    return bool(weighed) and not alone and not any(each.reads for each in weighed)
+
+
 def weigh_without_each(one: Ranked, weigh: Callable[[Ranked], Weighed]) -> dict[int, Weighed]:
     """Return by slot what is read where its member is left out; {} where none can be spared."""
     found = {}

@@ -1,7 +1,9 @@
-"""ext4's inode tables, directories, extent trees and attribute blocks: each has its own checksum.
+"""Blocks that ext4's inode tables and its journal lead to: each has its own checksum.
 
-Source: fs/ext4/inode.c (ext4_inode_csum), fs/ext4/namei.c (ext4_dirblock_csum, ext4_dx_csum),
-fs/ext4/extents.c (ext4_extent_block_csum), fs/ext4/xattr.c (ext4_xattr_block_csum).
+What was written last lies in the journal in a known sequence. Sources: include/linux/jbd2.h, fs/jbd2/commit.c
+(jbd2_block_tag_csum_set), fs/jbd2/journal.c; fs/ext4/inode.c (ext4_inode_csum), fs/ext4/namei.c
+(ext4_dirblock_csum, ext4_dx_csum), fs/ext4/extents.c (ext4_extent_block_csum), fs/ext4/xattr.c
+(ext4_xattr_block_csum).
 """
 
 from __future__ import annotations
@@ -12,12 +14,11 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from raidtui.features.rescue.search.block_facts import BlockFact, Stretch, on
-from raidtui.features.rescue.search.crc32c import crc32c
+from raidtui.features.rescue.search.crc32c import SEED, crc32c
 
 _ROOT = 2
 _TYPES = frozenset({0x1000, 0x2000, 0x4000, 0x6000, 0x8000, 0xA000, 0xC000})
-_DIRECTORY, _REGULAR = 0x4000, 0x8000
-_LINK = 0xA000
+_DIRECTORY, _REGULAR, _LINK = 0x4000, 0x8000, 0xA000
 _WITH_BLOCKS = frozenset({_DIRECTORY, _REGULAR, _LINK})
 _HUGE, _EXTENTS, _INLINE = 0x40000, 0x80000, 0x10000000
 _WRITTEN = 0x8000  # an extent of more blocks than this has room, but nothing is written in it
@@ -27,6 +28,20 @@ _DEEPEST = 5
 _DIRECT = 12
 _MOST_OF_A_DIRECTORY = 64
 _TAIL = b"\0\0\0\0\x0c\0\0\xde"
+_JOURNAL_MAGIC = 0xC03B3998
+_DESCRIPTOR, _COMMIT, _REVOKE = 1, 2, 5
+_SUPERBLOCKS = (3, 4)
+_CHECKSUMS_V3, _CHECKSUMS_V2, _BITS_64 = 0x10, 0x8, 0x2
+_SAME_UUID, _LAST = 2, 8
+
+
+def _unpack_extents(node: bytes, entries: int, depth: int) -> Iterator[tuple[int, int, int]]:
+    """Yield block in the file, number of blocks, and block, of each extent; of an index, its node."""
+    for index in range(entries):
+        first, count, high, low = struct.unpack_from("<IHHI", node, 12 + 12 * index)
+        if depth:
+            low, high = struct.unpack_from("<IH", node, 16 + 12 * index)
+        yield first, count, low | high << 32
 
 
 class _File(Struct, frozen=True, kw_only=True):
@@ -154,16 +169,12 @@ class Ext4Inodes(Struct, frozen=True, kw_only=True):
         if magic != _EXTENT_MAGIC or entries > most or 12 + 12 * entries > len(node) or depth > _DEEPEST:
             return None
         count, free = 0, 0
-        for index in range(entries):
-            first, length, high, low = struct.unpack_from("<IHHI", node, 12 + 12 * index)
-            if depth:
-                length, low, high = 1, *struct.unpack_from("<IH", node, 16 + 12 * index)
-            elif length > _WRITTEN:
-                length -= _WRITTEN
-            if first < free or not 0 < low | high << 32 < self.blocks:
+        for first, length, block in _unpack_extents(node, entries, depth):
+            if first < free or not 0 < block < self.blocks:
                 return None
-            free = first + length
-            count += length
+            blocks = 1 if depth else length - _WRITTEN if length > _WRITTEN else length
+            free = first + blocks
+            count += blocks
         return count, not depth
 
     def _inode_seed(self, inode: bytes, number: int) -> int:
@@ -190,12 +201,9 @@ class Ext4Inodes(Struct, frozen=True, kw_only=True):
             if flags & _EXTENTS:
                 yield from self._extents(inode[40:100], file, where)
             elif file.directory:
-                yield from self._direct(struct.unpack_from(f"<{_DIRECT}I", inode, 40), file, where)
-
-    def _direct(self, blocks: tuple[int, ...], file: _File, where: Stretch) -> Iterator[BlockFact]:
-        for index, block in enumerate(blocks):
-            if block:
-                yield from self._directory(block, index, file, where)
+                for index, block in enumerate(struct.unpack_from(f"<{_DIRECT}I", inode, 40)):
+                    if block:
+                        yield from self._directory(block, index, file, where)
 
     def _attributes(self, inode: bytes, where: Stretch) -> Iterator[BlockFact]:
         block = struct.unpack_from("<I", inode, 104)[0] | struct.unpack_from("<H", inode, 118)[0] << 32
@@ -217,14 +225,12 @@ class Ext4Inodes(Struct, frozen=True, kw_only=True):
         magic, entries, _, depth = struct.unpack_from("<HHHH", node, 0)
         if magic != _EXTENT_MAGIC or 12 + 12 * entries > len(node):
             return
-        for index in range(entries):
-            first, count, high, low = struct.unpack_from("<IHHI", node, 12 + 12 * index)
+        for first, count, block in _unpack_extents(node, entries, depth):
             if depth:
-                low, high = struct.unpack_from("<IH", node, 16 + 12 * index)
-                yield from self._extent_block(low | high << 32, file, where)
+                yield from self._extent_block(block, file, where)
             elif count <= _WRITTEN and file.directory:
                 for step in range(min(count, _MOST_OF_A_DIRECTORY)):
-                    yield from self._directory((low | high << 32) + step, first + step, file, where)
+                    yield from self._directory(block + step, first + step, file, where)
 
     def _extent_block(self, block: int, file: _File, where: Stretch) -> Iterator[BlockFact]:
         if block < self.blocks:
@@ -264,12 +270,9 @@ class Ext4Inodes(Struct, frozen=True, kw_only=True):
             return False
         if self.seed is None:
             return True
-        return self._is_leaf(data, seed) or self._is_index(data, seed)
-
-    def _is_leaf(self, data: bytes, seed: int) -> bool:
-        """Whether a block of a directory is a leaf; a node of the index may keep the tail of one."""
-        crc: int = struct.unpack_from("<I", data, len(data) - 4)[0]
-        return data[-12:-4] == _TAIL and crc32c(seed, data[:-12]) == crc
+        # A node of the index may keep the tail of a leaf.
+        leaf = data[-12:-4] == _TAIL and crc32c(seed, data[:-12]) == struct.unpack("<I", data[-4:])[0]
+        return leaf or self._is_index(data, seed)
 
     def _is_index(self, data: bytes, seed: int) -> bool:
         at = 32 if struct.unpack_from("<H", data, 4)[0] == 12 else 8
@@ -279,3 +282,119 @@ class Ext4Inodes(Struct, frozen=True, kw_only=True):
             return False
         crc = crc32c(seed, data[: at + count * 8] + data[tail : tail + 4] + bytes(4))
         return bool(crc == struct.unpack_from("<I", data, tail + 4)[0])
+
+
+class Ext4Journal:
+    """A journal within the file system.
+
+    Args:
+        tree: the 60 bytes of the journal inode's extents, as the superblock keeps a copy of them.
+        block_bytes: the block size.
+        where: the file system.
+    """
+
+    def __init__(self, tree: bytes, block_bytes: int, where: Stretch) -> None:
+        self._block_bytes = block_bytes
+        self._where = where
+        magic, entries, most, depth = struct.unpack_from("<HHHH", tree, 0)
+        whole = magic == _EXTENT_MAGIC and depth == 0 and entries <= most <= 4
+        self._extents = list(_unpack_extents(tree, entries, depth)) if whole else []
+        self._seed = SEED
+        self._features = 0
+        self._blocks = 0
+
+    def facts(self) -> Iterator[BlockFact]:
+        """Yield the journal's superblock, which says how the rest is read."""
+        for byte in self._places(0):
+            yield from self._where.expect(
+                byte,
+                self._block_bytes,
+                "ext4 journal superblock",
+                self._is_superblock,
+                self._begin,
+                loose=True,
+                checked=False,
+            )
+
+    def _places(self, block: int) -> Iterator[int]:
+        """Yield the byte in the file system of a block of the journal; nothing where there is none."""
+        for first, count, start in self._extents:
+            if first <= block < first + count:
+                yield (start + block - first) * self._block_bytes
+                return
+
+    def _is_superblock(self, data: bytes) -> bool:
+        if len(data) != self._block_bytes:
+            return False
+        magic, kind, _, size = struct.unpack_from(">IIII", data, 0)
+        return bool(magic == _JOURNAL_MAGIC and kind in _SUPERBLOCKS and size == self._block_bytes)
+
+    def _begin(self, data: bytes) -> Iterator[BlockFact]:
+        self._blocks, first = struct.unpack_from(">II", data, 16)
+        self._features = struct.unpack_from(">I", data, 40)[0]
+        self._seed = crc32c(SEED, data[48:64])
+        yield from self._header(first, None, frozenset())
+
+    def _header(self, block: int, sequence: int | None, before: frozenset[bytes]) -> Iterator[BlockFact]:
+        """Yield the next header; it is none of those before it, which may have the same sequence."""
+        for byte in self._places(block) if block < self._blocks else ():
+            yield from self._where.expect(
+                byte,
+                self._block_bytes,
+                "ext4 journal",
+                on(self._is_header, sequence, before),
+                on(self._next, block, before),
+                loose=True,
+                must=False,  # the journal goes round: what is next may be of an older turn
+                checked=False,
+                age=lambda data: int.from_bytes(data[8:12], "big"),
+            )
+
+    def _is_header(self, data: bytes, sequence: int | None, before: frozenset[bytes]) -> bool:
+        if len(data) != self._block_bytes or data in before:
+            return False
+        magic, kind, number = struct.unpack_from(">III", data, 0)
+        return bool(
+            magic == _JOURNAL_MAGIC and kind in {_DESCRIPTOR, _COMMIT, _REVOKE} and sequence in {None, number}
+        )
+
+    def _next(self, data: bytes, block: int, before: frozenset[bytes]) -> Iterator[BlockFact]:
+        kind, sequence = struct.unpack_from(">II", data, 4)
+        if kind == _COMMIT:
+            yield from self._header(block + 1, sequence + 1, frozenset())
+        elif kind == _REVOKE:
+            yield from self._header(block + 1, sequence, before | {data})
+        else:
+            count = 0
+            for count, crc in enumerate(self._tags(data), 1):
+                if crc is None:
+                    continue
+                for byte in self._places(block + count):
+                    check = on(self._is_logged, sequence, crc)
+                    yield from self._where.expect(
+                        byte, self._block_bytes, "ext4 journal block", check, must=False
+                    )
+            yield from self._header(block + count + 1, sequence, before | {data})
+
+    def _tags(self, data: bytes) -> Iterator[int | None]:
+        """Yield the checksum of each block that follows a descriptor; None where the journal has none."""
+        at = 12
+        third = bool(self._features & _CHECKSUMS_V3)
+        size = 16 if third else 8 + 2 * bool(self._features & _CHECKSUMS_V2)
+        if not third and self._features & _BITS_64:
+            size += 4
+        while at + size <= len(data):
+            if third:
+                flags, _, crc = struct.unpack_from(">III", data, at + 4)
+                yield crc
+            else:
+                flags = struct.unpack_from(">H", data, at + 6)[0]
+                yield None
+            at += size + (0 if flags & _SAME_UUID else 16)
+            if flags & _LAST:
+                return
+
+    def _is_logged(self, data: bytes, sequence: int, crc: int) -> bool:
+        if len(data) != self._block_bytes:
+            return False
+        return crc32c(crc32c(self._seed, struct.pack(">I", sequence)), data) == crc
