@@ -11,14 +11,14 @@ import signal
 import sys
 import textwrap
 import threading
-from collections.abc import Callable
 from typing import Any
 
 from msgspec import to_builtins
 
 from raidtui.command.streams import ProgressLine, print_json, print_refusal
 from raidtui.features.rescue.mismatch.compared_array import ComparedArray, Span, read_logged_spans
-from raidtui.features.rescue.mismatch.comparison_job import ReadingLimits, compare, comparison_of, read_limits
+from raidtui.features.rescue.mismatch.comparison_job import compare, comparison_of, read_limits
+from raidtui.features.rescue.mismatch.member_windows import ReadingLimits
 from raidtui.features.rescue.mismatch.mismatch_records import (
     Mismatch,
     MismatchResult,
@@ -147,17 +147,10 @@ def _compared(
 
     try:
         shown = progress if sys.stderr.isatty() else None
-        return compare(root, array, spans, limits, progress=shown, ended=ends.is_set, pause=_waiting(ends))
+        return compare(root, array, spans, limits, progress=shown, ended=ends.is_set, pause=ends.wait)
     finally:
         signal.signal(signal.SIGINT, before)
         line.clear()
-
-
-def _waiting(ends: threading.Event) -> Callable[[float], None]:
-    def wait(seconds: float) -> None:
-        ends.wait(seconds)
-
-    return wait
 
 
 def status_of(found: MismatchResult) -> int:

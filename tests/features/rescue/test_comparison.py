@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from raidtui.features.rescue.mismatch.compared_array import ComparedArray, ComparedMember
 from raidtui.features.rescue.mismatch.comparison_job import (
     ComparisonWorker,
-    ReadingLimits,
     begin_comparison,
     find_last_comparison,
     read_comparison,
@@ -21,7 +20,13 @@ from raidtui.features.rescue.mismatch.comparison_job import (
     read_progress,
     why_changed,
 )
-from raidtui.features.rescue.mismatch.member_windows import DirectMember, MemberWindows, OthersAtWork, Pace
+from raidtui.features.rescue.mismatch.member_windows import (
+    DirectMember,
+    MemberWindows,
+    OthersAtWork,
+    Pace,
+    ReadingLimits,
+)
 from raidtui.features.rescue.search.striping import StripeShape
 from raidtui.host.block import BLOCK
 from raidtui.host.readers.memory_reader import MemoryReader

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from raidtui.features.rescue.mismatch.compared_array import ComparedArray, Span, compared_array
 from raidtui.features.rescue.mismatch.find_mismatches import MismatchWatch, find_mismatches
-from raidtui.features.rescue.mismatch.member_windows import OthersAtWork, Pace
+from raidtui.features.rescue.mismatch.member_windows import OthersAtWork, Pace, ReadingLimits
 from raidtui.features.rescue.mismatch.mismatch_records import MismatchResult, summary_text
 from raidtui.features.rescue.mismatch.what_lies_there import add_contents
 from raidtui.host.block import BLOCK
@@ -42,18 +42,6 @@ _PACE_S = 0.3
 _BEGIN_S = 20.0
 
 
-class ReadingLimits(Struct, frozen=True, kw_only=True):
-    """How fast members are read, KiB/s of each; None for no limit.
-
-    Args:
-        max_kib_s: at most.
-        min_kib_s: at least, however much others use the disks.
-    """
-
-    max_kib_s: int | None = None
-    min_kib_s: int | None = None
-
-
 def read_limits(array: Array) -> ReadingLimits:
     """Return the limits of a check of an array, as they are in force."""
     limit = array.speed_limit
@@ -70,7 +58,7 @@ def compare(
     *,
     progress: Callable[[int, int], None] | None,
     ended: Callable[[], bool],
-    pause: Callable[[float], None],
+    pause: Callable[[float], object],
 ) -> MismatchResult:
     """Compare an array's members, and look up what lies where they do not match. Nothing is written.
 
@@ -88,7 +76,7 @@ def compare(
     """
     watch = MismatchWatch(progress, ended, pause, lambda: why_changed(root, array))
     others = OthersAtWork(root, array.name, [member.device for member in array.members])
-    pace = Pace(max_kib_s=limits.max_kib_s, min_kib_s=limits.min_kib_s, others=others)
+    pace = Pace(**asdict(limits), others=others)
     found = find_mismatches(array, spans, watch, pace=pace)
     return replace(found, stretches=add_contents(root, array.name, found.stretches, ended))
 

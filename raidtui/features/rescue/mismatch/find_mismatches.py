@@ -48,7 +48,7 @@ class MismatchWatch(Struct, frozen=True):
 
     progress: Callable[[int, int], None] | None = None
     cancelled: Callable[[], bool] = lambda: False
-    pause: Callable[[float], None] = time.sleep
+    pause: Callable[[float], object] = time.sleep
     changed: Callable[[], str] = lambda: ""
 
     def at(self, done: int, total: int) -> None:

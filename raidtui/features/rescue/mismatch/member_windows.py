@@ -31,18 +31,26 @@ Place = tuple[int, int, int]
 """Slot, byte from the start of the member's data, and length."""
 
 
-class Pace(Struct, frozen=True, kw_only=True):
-    """How fast members are read.
+class ReadingLimits(Struct, frozen=True, kw_only=True):
+    """How fast members are read, KiB/s of each; None for no limit.
 
     Args:
-        max_kib_s: of each member; None for no limit.
-        min_kib_s: what others never push it below; None or 0 where they may for long.
-        others: whether others use the disks, given the bytes that were read for this so far; None where that
-            is not asked.
+        max_kib_s: at most.
+        min_kib_s: at least, however much others use the disks; 0, too, for no limit.
     """
 
     max_kib_s: int | None = None
     min_kib_s: int | None = None
+
+
+class Pace(ReadingLimits, frozen=True, kw_only=True):
+    """How fast members are read.
+
+    Args:
+        others: whether others use the disks, given the bytes that were read for this so far; None where that
+            is not asked.
+    """
+
     others: Callable[[int], bool] | None = None
 
     def give_way(
@@ -50,7 +58,7 @@ class Pace(Struct, frozen=True, kw_only=True):
         read: int,
         took_s: float,
         own: int,
-        pause: Callable[[float], None],
+        pause: Callable[[float], object],
         ended: Callable[[], bool],
     ) -> None:
         """Wait after a step: for the limit, and until others leave the disks alone.
