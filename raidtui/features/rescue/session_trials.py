@@ -100,7 +100,6 @@ class KnownTrial(Struct, frozen=True, kw_only=True):
 
     Args:
         title: what it is called.
-        made_s: when, epoch seconds; None where that is not known.
         runs: whether it has not ended.
         trouble: what went wrong when it was taken down, a clause; "" for nothing.
         left: whether something of it is still there though it has ended: held, or cut short.
@@ -109,7 +108,6 @@ class KnownTrial(Struct, frozen=True, kw_only=True):
 
     job_id: str
     title: str
-    made_s: float | None
     runs: bool
     trouble: str = ""
     left: bool = False
@@ -221,7 +219,6 @@ def _known(job: Job) -> KnownTrial:
     return KnownTrial(
         job_id=job.id,
         title=line.title,
-        made_s=line.made_s,
         runs=line.state in UNDER_WAY,
         trouble=(reason or line.state) if wrong else "",
         left=line.state not in UNDER_WAY and Path(record.names.place).exists(),

@@ -159,7 +159,6 @@ def known(
     return KnownTrial(
         job_id="20261122-1",
         title=title,
-        made_s=1_763_000_000.0,
         runs=runs,
         left=held or left,
         record=record,
