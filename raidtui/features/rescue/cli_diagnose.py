@@ -179,7 +179,16 @@ def _array_dict(array: RescueArray) -> dict[str, Any]:
         "verdict": to_builtins(judge_array(array)),
         "members": [_member_dict(member) for member in array.members],
         "causes": to_builtins(array.causes),
-        "ways": to_builtins(array.ways),
+        "ways": [
+            {
+                "code": "",
+                "text": "",
+                "writes": "",
+                "possible": way.possible,
+                **to_builtins(way),
+            }  # in this order
+            for way in array.ways
+        ],
     }
 
 

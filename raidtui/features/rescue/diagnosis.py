@@ -78,7 +78,6 @@ def _unread_container(kind: str, names: list[str], facts: RescueFacts) -> Rescue
         text=f"Assemble the container of {joined(names)}, and start its volumes with mdadm --incremental, by"
         " hand.",
         writes="the metadata of the container",
-        possible=False,
         why_not=by_hand,
         devices=tuple(names),
     )

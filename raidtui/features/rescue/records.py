@@ -135,8 +135,7 @@ class WayBack(Struct, frozen=True, kw_only=True):
     Args:
         text: what is done and what for, a sentence.
         writes: what it writes, a clause; "" for nothing.
-        possible: whether mdadm and the kernel would do it.
-        why_not: why not; "" where it is possible.
+        why_not: why mdadm and the kernel would not do it; "" where they would.
         forgives: what it takes for good although it may not be, a clause; "" for nothing.
         devices: kernel names of the devices that it names.
         backup: the path of a reshape's backup file, the old one or a new one; "" for none.
@@ -145,11 +144,15 @@ class WayBack(Struct, frozen=True, kw_only=True):
     code: WayCode
     text: str
     writes: str = ""
-    possible: bool = True
     why_not: str = ""
     forgives: str = ""
     devices: tuple[str, ...] = ()
     backup: str = field(default="", name="backup_file")
+
+    @property
+    def possible(self) -> bool:
+        """Whether mdadm and the kernel would do it."""
+        return not self.why_not
 
 
 class RescueMember(Struct, frozen=True, kw_only=True):

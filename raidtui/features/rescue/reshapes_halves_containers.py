@@ -64,7 +64,6 @@ def reshape_ways(group: MemberGroup) -> Iterator[WayBack]:
         + (", with the backup file that was given to mdadm --grow (--backup-file)." if needs else ".")
         + (DIRTY if group.standing.unwritten else ""),
         writes="the data of all members, moved to their new places",
-        possible=not why and not filed,
         why_not=why or filed,
         devices=names,
         backup=file.path if file is not None else "",
@@ -77,7 +76,6 @@ def reshape_ways(group: MemberGroup) -> Iterator[WayBack]:
             " exists), on overlays first. Where no more was moved than is recorded, that loses nothing, and"
             " mdadm does not take even the right file.",
             writes="the data of all members, moved to their new places",
-            possible=not why and not early,
             why_not=why or early,
             forgives="what was moved beyond the recorded place: up to 10 s of the reshape",
             devices=names,
@@ -90,7 +88,6 @@ def reshape_ways(group: MemberGroup) -> Iterator[WayBack]:
         " first: the command writes also where it fails."
         + (f" It needs a backup file, a new one: --backup-file={fresh}." if needs else ""),
         writes="superblocks at once, then the data of all members",
-        possible=not why and not misaligned,
         why_not=why or misaligned,
         devices=names,
         backup=fresh if needs else "",
@@ -171,7 +168,6 @@ def container_ways(group: MemberGroup) -> Iterator[WayBack]:
         text=f"Assemble the container of {joined(names)}, and start its volumes with mdadm --incremental, by"
         " hand. A trial starts them read-only, and shows what stands on them.",
         writes="the metadata of the container",
-        possible=not lack,
         why_not=f"{counted(lack, 'disk')} of it {'was' if lack == 1 else 'were'} not found" if lack else "",
         devices=names,
     )
@@ -182,7 +178,6 @@ def container_ways(group: MemberGroup) -> Iterator[WayBack]:
             text=f"Assemble the container of {joined(names)}, and start degraded what has redundancy with"
             " mdadm --incremental --run, by hand. A trial starts it read-only, and shows what stands on it.",
             writes="the metadata of the container: the disks that were not found are marked as failed",
-            possible=bool(kept),
             why_not="" if kept else "too many of its disks were not found for any of its volumes",
             devices=names,
         )

@@ -59,7 +59,7 @@ def _with_devices(way: WayBack) -> WayBack:
     """Return a way as it is; one that starts an array is not possible without any device."""
     if not way.possible or way.devices or way.code not in STARTS:
         return way
-    return replace(way, possible=False, why_not="none of its members is whole")
+    return replace(way, why_not="none of its members is whole")
 
 
 def _copy(group: MemberGroup) -> Iterator[WayBack]:
@@ -133,7 +133,6 @@ def _start(group: MemberGroup) -> WayBack:
         code=WayCode.START,
         text=f"Start it as it is, with {joined(names) or 'its members'}.",
         writes=f"{_SUPERBLOCKS}, and what a resync or rebuild that was cut has left",
-        possible=not why,
         why_not=why,
         devices=names,
     )
@@ -156,7 +155,6 @@ def _look(group: MemberGroup) -> WayBack:
     return WayBack(
         code=WayCode.LOOK,
         text=f"Look first: {how}; check the file system without repair, mount it read-only.",
-        possible=not why,
         why_not=why,
         devices=names,
     )
@@ -166,7 +164,7 @@ def _with_doubt(way: WayBack) -> WayBack:
     if not way.possible:
         return way
     why = "its order may be wrong, and then a resync or a write would destroy what is left: look first"
-    return replace(way, possible=False, why_not=why)
+    return replace(way, why_not=why)
 
 
 def _degraded(group: MemberGroup) -> Iterator[WayBack]:
@@ -180,7 +178,6 @@ def _degraded(group: MemberGroup) -> Iterator[WayBack]:
         code=WayCode.DEGRADED,
         text=f"Start it degraded (--run) with {joined(names) or 'the members that are whole'}.{outside}",
         writes=f"{_SUPERBLOCKS}; from then on, the others are outdated and have to be rebuilt",
-        possible=not why,
         why_not=why,
         devices=names,
     )
@@ -197,7 +194,6 @@ def _without_bitmap(group: MemberGroup) -> Iterator[WayBack]:
         text=f"Start it without its bitmap (--update=no-bitmap) with {joined(names)}, on overlays first; a"
         " new bitmap can be added later.",
         writes=f"{_SUPERBLOCKS}: they no longer count on a bitmap",
-        possible=not why,
         why_not=why,
         forgives="where writes were under way when it stopped: it is checked as a whole then",
         devices=names,
@@ -219,7 +215,6 @@ def _layouts(group: MemberGroup) -> Iterator[WayBack]:
             " first: in the other layout, what lies beyond the end of the smallest member is damaged. Try"
             " both, and compare the contents of files.",
             writes=f"{_SUPERBLOCKS}: from then on they say the layout",
-            possible=not why,
             why_not=why,
             forgives="everything beyond the end of the smallest member, if it is the other layout",
             devices=names,
@@ -234,7 +229,6 @@ def _force(group: MemberGroup) -> Iterator[WayBack]:
             code=WayCode.FORCE,
             text=f"Start it degraded by force (--force) with {joined(whole)}, on overlays first.",
             writes=f"{_SUPERBLOCKS}: it is marked as clean",
-            possible=not blocked(group),
             why_not=blocked(group),
             forgives="nothing of the data, which need no parity: it is a RAID 0 that got more devices"
             if group.standing.lacks_parity_alone
@@ -247,7 +241,6 @@ def _force(group: MemberGroup) -> Iterator[WayBack]:
             text=f"Start it without its journal by force (--force) with {joined(whole)}; it starts"
             " read-only.",
             writes=_SUPERBLOCKS,
-            possible=not blocked(group),
             why_not=blocked(group),
             forgives="the writes that were in the journal alone",
             devices=whole,
@@ -283,7 +276,6 @@ def _forced_way(group: MemberGroup, chosen: list[str]) -> WayBack:
         + (leave if rest and chosen else "")
         + tie,
         writes=f"{_SUPERBLOCKS}: afterwards nothing says that data are outdated",
-        possible=not why,
         why_not=why,
         forgives="; ".join(gaps),
         devices=names if chosen else (),
@@ -333,7 +325,6 @@ def search_ways(names: tuple[str, ...], why_not: str = "") -> Iterator[WayBack]:
         code=WayCode.SEARCH,
         text=f"Search for level, order, chunk, layout and offset on {joined(names)} by reading alone"
         " (raidtui rescue search), and prove what fits on overlays.",
-        possible=not why_not,
         why_not=why_not,
         devices=names,
     )
@@ -342,7 +333,6 @@ def search_ways(names: tuple[str, ...], why_not: str = "") -> Iterator[WayBack]:
         text="Write new superblocks (mdadm --create --assume-clean with every option explicit), with what"
         " the search has proven and nothing else.",
         writes="the superblocks of all members, which are saved before",
-        possible=not why_not,
         why_not=why_not,
         forgives="everything, if the geometry is wrong",
         devices=names,

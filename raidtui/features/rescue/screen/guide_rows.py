@@ -184,7 +184,7 @@ def _starts(way: WayBack, array: RescueArray, survey: Survey) -> list[GuideRow]:
         if isinstance(method.made, Refusal) and method.made.code is RefusalCode.NOT_HERE:
             return [GuideRow(key=key, words=words, way=way)]
         if isinstance(method.made, Refusal):
-            refused = replace(way, possible=False, why_not=method.made.sentence)
+            refused = replace(way, why_not=method.made.sentence)
             return [GuideRow(key=key, words=words, way=refused)]
         own = replace(way, text=f"{way.text} {method.note}")
         writes = "what is in its log, to the members" if stopped.block.replays else ""
