@@ -16,11 +16,11 @@ from raidtui.command.streams import UsageError, print_json, print_refusal
 from raidtui.features.rescue.mdadm_words import (
     Assembly,
     Recreation,
+    assemble_way,
     find_backup,
     new_backup,
-    starts_dirty,
-    updated,
 )
+from raidtui.features.rescue.records import RESHAPES
 from raidtui.features.rescue.reshapes_halves_containers import find_container
 from raidtui.features.rescue.search.results import CandidateEvidence, CheckResult, RescueGeometry
 from raidtui.features.rescue.session import find_planned_backups
@@ -59,7 +59,6 @@ _ALTERNATE, _ORIGINAL = "layout-alternate", "layout-original"
 _CONTINUE, _REVERT = "continue-reshape", "revert-reshape"
 _WITHOUT = "continue-reshape-without-backup"
 _CREATE = "rebuild-superblocks"
-_RESHAPES = frozenset({_CONTINUE, _WITHOUT, _REVERT})
 _WAYS = {
     _START: "as it is, by its superblocks",
     _DEGRADED: "without the members that are missing (--run)",
@@ -221,17 +220,8 @@ def _made(arguments: argparse.Namespace, survey: Survey, names: tuple[str, ...])
     found = {name: block for name, block in there.items() if block is not None}
     short = len(names) < max((block.raid_disks or 0 for block in blocks), default=0)
     backup = _backup(arguments, uuid, needed=any(needs_backup(block) for block in blocks))
-    return Assembly(
-        devices=names,
-        uuid=uuid,
-        run=arguments.way in {_DEGRADED, _HALF, _FORCE, _NO_BITMAP} or (short and arguments.way in _RESHAPES),
-        force=arguments.way == _FORCE,
-        update=updated(arguments.way),
-        backup=backup,
-        invalid_backup=bool(backup) and arguments.way != _CONTINUE,
-        frozen=arguments.way == _REVERT and not backup,
-        dirty=arguments.way in {*_RESHAPES, _FORCE} and starts_dirty(found, forced=arguments.way == _FORCE),
-    )
+    run = arguments.way in {_DEGRADED, _HALF, _FORCE, _NO_BITMAP} or (short and arguments.way in RESHAPES)
+    return assemble_way(arguments.way, names, uuid, found, run=run, backup=backup)
 
 
 def _backup(arguments: argparse.Namespace, uuid: str, *, needed: bool) -> str:
@@ -240,7 +230,7 @@ def _backup(arguments: argparse.Namespace, uuid: str, *, needed: bool) -> str:
     Raises:
         ValueError: it is needed, and there is none.
     """
-    if arguments.way not in _RESHAPES:
+    if arguments.way not in RESHAPES:
         return ""
     if arguments.backup_file:
         return os.path.abspath(str(arguments.backup_file))  # noqa: PTH100

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from raidtui.features.rescue.records import WayCode
+from raidtui.features.rescue.records import RESHAPES, WayCode
 from raidtui.features.rescue.search.results import RescueGeometry
 from raidtui.host.backup_files import ReshapeBackup
 from raidtui.model.geometry import MISSING
@@ -82,11 +82,40 @@ class Recreation(Struct, frozen=True, kw_only=True, tag=True):
         return self.geometry.present
 
 
-def updated(way: str) -> str:
-    """Return what a way back has mdadm update in superblocks (--update); "" for nothing."""
+def assemble_way(
+    way: str,
+    devices: tuple[str, ...],
+    uuid: str,
+    blocks: Mapping[str, Superblock],
+    *,
+    run: bool,
+    backup: str = "",
+) -> Assembly:
+    """Return how superblocks are used in a way back.
+
+    Args:
+        way: its code.
+        devices: kernel names.
+        uuid: the array's.
+        blocks: the superblocks of these devices, by their names.
+        run: whether it is started also where members are missing.
+        backup: the backup file of a reshape; "" for none.
+    """
+    update = "no-bitmap" if way == WayCode.NO_BITMAP else ""
     if way in {WayCode.LAYOUT_ALTERNATE, WayCode.LAYOUT_ORIGINAL, WayCode.REVERT}:
-        return str(way)
-    return "no-bitmap" if way == WayCode.NO_BITMAP else ""
+        update = str(way)
+    forced = way == WayCode.FORCE
+    return Assembly(
+        devices=devices,
+        uuid=uuid,
+        run=run,
+        force=forced,
+        update=update,
+        backup=backup,
+        invalid_backup=bool(backup) and way != WayCode.CONTINUE,
+        frozen=way == WayCode.REVERT and not backup,
+        dirty=(forced or way in RESHAPES) and starts_dirty(blocks, forced=forced),
+    )
 
 
 def mdadm_words(array: str, made: Assembly | Recreation, path: Path) -> tuple[str, ...]:

@@ -102,6 +102,7 @@ STARTS = frozenset(
     }
 )
 """The ways that start an array, which names devices."""
+RESHAPES = frozenset({WayCode.CONTINUE, WayCode.CONTINUE_WITHOUT, WayCode.REVERT})
 _NO_STARTS = frozenset({WayCode.COPY, WayCode.BRING_BACK, WayCode.RESTORE_SIZE})
 _HARMLESS = frozenset(
     {

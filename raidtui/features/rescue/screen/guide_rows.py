@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from raidtui.features.rescue.mdadm_words import Assembly, starts_dirty, updated
-from raidtui.features.rescue.records import RescueArray, WayBack, WayCode
+from raidtui.features.rescue.mdadm_words import Assembly, assemble_way
+from raidtui.features.rescue.records import RESHAPES, RescueArray, WayBack, WayCode
 from raidtui.features.rescue.reshapes_halves_containers import find_container
 from raidtui.features.rescue.trial.trial_members import needs_overlays
 from raidtui.features.rescue.trial.trial_record import TrialMethod
 from raidtui.model.plan import Plan, Refusal, RefusalCode
-from raidtui.model.survey import Superblock, Survey
+from raidtui.model.survey import Survey
 from raidtui.plans.assemble import start_methods, stopped_arrays
 
 _WORDS: Mapping[WayCode, str] = {
@@ -128,43 +128,18 @@ def _words_of(way: WayBack, array: RescueArray) -> str:
 
 def _tried(row: GuideRow, array: RescueArray) -> GuideRow:
     """Return the row of a way with what is tried of it, if anything is."""
-    if row.way.code in {WayCode.CONTINUE, WayCode.CONTINUE_WITHOUT, WayCode.REVERT}:
-        return replace(row, trial=_reshaped(row.way, array))
+    way, reshapes = row.way, row.way.code in RESHAPES
     tried = {WayCode.LOOK, WayCode.TAKE_HALF, WayCode.FORCE, WayCode.NO_BITMAP}
     tried |= {WayCode.LAYOUT_ALTERNATE, WayCode.LAYOUT_ORIGINAL}
-    if row.way.code not in tried or not row.way.devices:
+    if not reshapes and (way.code not in tried or not way.devices):
         return row
-    made = Assembly(
-        devices=row.way.devices,
-        uuid=array.uuid or "",
-        run=True,
-        force=row.way.code is WayCode.FORCE,
-        dirty=row.way.code is WayCode.FORCE and starts_dirty(_blocks_of(row.way, array), forced=True),
-        update=updated(row.way.code),
-    )
-    stored = any(needs_overlays(each.superblock) for each in array.members)
-    read_only = row.way.code is WayCode.LOOK and not stored
-    return replace(row, trial=made, method=TrialMethod.READ_ONLY if read_only else TrialMethod.OVERLAYS)
-
-
-def _blocks_of(way: WayBack, array: RescueArray) -> dict[str, Superblock]:
     blocks = {each.device: each.superblock for each in array.members if each.superblock is not None}
-    return {name: block for name, block in blocks.items() if name in way.devices}
-
-
-def _reshaped(way: WayBack, array: RescueArray) -> Assembly:
-    """Return how a reshape is continued or reverted, as raidtui rescue try does it."""
-    revert = way.code is WayCode.REVERT
-    return Assembly(
-        devices=way.devices,
-        uuid=array.uuid or "",
-        run=len(way.devices) < (array.raid_disks or 0),
-        update=updated(way.code),
-        backup=way.backup,
-        invalid_backup=bool(way.backup) and way.code is not WayCode.CONTINUE,
-        frozen=revert and not way.backup,
-        dirty=starts_dirty(_blocks_of(way, array)),
-    )
+    own = {name: block for name, block in blocks.items() if name in way.devices}
+    run = not reshapes or len(way.devices) < (array.raid_disks or 0)
+    made = assemble_way(way.code, way.devices, array.uuid or "", own, run=run, backup=way.backup)
+    stored = any(needs_overlays(each.superblock) for each in array.members)
+    read_only = way.code is WayCode.LOOK and not stored
+    return replace(row, trial=made, method=TrialMethod.READ_ONLY if read_only else TrialMethod.OVERLAYS)
 
 
 def _starts(way: WayBack, array: RescueArray, survey: Survey) -> list[GuideRow]:
