@@ -83,6 +83,7 @@ class ExportForm(TextFieldScreen[Path]):
     def edited(self) -> None:
         """What was wrong was about another path."""
         self._trouble = ""
+        super().edited()
 
     def entered(self) -> None:
         """Write."""

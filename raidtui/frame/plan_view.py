@@ -17,6 +17,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from raidtui.frame.pages import FrameScreen, PageScreen, wrapped
+from raidtui.frame.text_field import TextField, Typing
 from raidtui.host.readers.host_reader import READONLY
 from raidtui.jobs.states import SETTLED, UNDER_WAY, JobState, entry_text
 from raidtui.jobs.waiting import JobWait
@@ -37,7 +38,7 @@ Ask = Callable[[str, int], Awaitable[JobNews]]
 """Returns the entries of a job's journal after the first so many, and its state."""
 
 
-class PlanView(PageScreen[str]):
+class PlanView(Typing, PageScreen[str]):
     """Gives ``do``, ``save`` or None. Enter alone never confirms.
 
     Args:
@@ -59,7 +60,7 @@ class PlanView(PageScreen[str]):
         self._plan = plan
         self._devices = devices or {}
         self._right = right
-        self._typed = ""
+        self.line = TextField(most=64) if plan.harm is Harm.DESTROYS else None
         self._shown_s = math.inf
 
     def on_mount(self) -> None:
@@ -68,10 +69,6 @@ class PlanView(PageScreen[str]):
         self.draw()
         self._body.focus()
 
-    @property
-    def _destroys(self) -> bool:
-        return self._plan.harm is Harm.DESTROYS
-
     def draw(self) -> None:
         """Draw everything."""
         self.show_head(self._title, self._right)
@@ -79,10 +76,9 @@ class PlanView(PageScreen[str]):
         self.show_body(review_lines(self._plan, self.inner_width - 1, self._devices))
 
     def _draw_foot(self) -> None:
-        if self._destroys:
-            typed = visible(self._typed) + "▏"
+        if self.line is not None:
             ask = f"To continue, type {visible(self._plan.confirm)} and Enter: "
-            field, warning = f"[{typed:<{_FIELD}}]", no_undo(self._plan)
+            field, warning = f"[{self.line.shown:<{_FIELD}}]", no_undo(self._plan)
             gap = self.inner_width - cell_width(ask) - cell_width(field) - len(warning)
             line: Line = [(ask, "warn"), (field, "strong")]
             if gap > 1:
@@ -97,23 +93,27 @@ class PlanView(PageScreen[str]):
             event.stop()
             event.prevent_default()
             return
-        if event.key == "ctrl+s" or (event.key == "s" and not self._destroys):
+        if event.key == "ctrl+s" or (event.key == "s" and self.line is None):
             self.dismiss(SAVE)
-        elif not self._destroys:
+        elif self.line is None:
             if event.key != "y":
                 return
             self.dismiss(DO)
         elif event.key == "enter":
-            if self._typed == self._plan.confirm:
+            if self.line is not None and self.line.text == self._plan.confirm:
                 self.dismiss(DO)
-        elif event.key == "backspace":
-            self._typed = self._typed[:-1]
-        elif event.is_printable and event.character:
-            self._typed = (self._typed + event.character)[:64]
         else:
+            self.edits(event)
             return
         event.stop()
         event.prevent_default()
+
+    def takes_paste(self, event: events.Paste) -> bool:
+        """Whether a name was pasted when the plan was shown already."""
+        return event.time >= self._shown_s
+
+    def edited(self) -> None:
+        """Draw the typed name."""
         self._draw_foot()
 
 

@@ -5,12 +5,13 @@ They draw themselves; ``raidtui.frame.choose`` has the figures.
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 from textual import events
 from textual.message import Message
+from textual.widget import Widget
 
 from raidtui.frame.lines import Lines
 from raidtui.frame.pages import FrameScreen
@@ -18,6 +19,10 @@ from raidtui.view.line import Line
 from raidtui.view.text import cell_width, visible
 
 _CURSOR = "▏"
+if TYPE_CHECKING:
+    _Base = Widget
+else:
+    _Base = object  # a mixin: Textual takes styles from one line of base classes alone
 
 
 class TextField(Struct, frozen=True, kw_only=True):
@@ -27,11 +32,15 @@ class TextField(Struct, frozen=True, kw_only=True):
         text: as it was typed or pasted.
         at: the number of characters before the cursor.
         most: the most characters.
+        refused: characters that are not text here; as keys, they do something else.
+        only: where given, the only characters that are text.
     """
 
     text: str = ""
     at: int = 0
     most: int = 40
+    refused: str = ""
+    only: str = ""
 
     def pressed(self, key: str, character: str | None) -> TextField | None:
         """Return the line after a key; None where the key does not edit.
@@ -40,32 +49,46 @@ class TextField(Struct, frozen=True, kw_only=True):
             key: Textual's name of the key.
             character: the character it prints, if any.
         """
-        before, after = self.text[: self.at], self.text[self.at :]
+        at, end = self.at, len(self.text)
+        word = len(self.text[:at].rstrip().rpartition(" ")[0])
         moves = {
-            "left": max(0, self.at - 1),
-            "right": min(len(self.text), self.at + 1),
+            "left": max(0, at - 1),
+            "right": min(end, at + 1),
             "home": 0,
             "ctrl+a": 0,
-            "end": len(self.text),
-            "ctrl+e": len(self.text),
+            "end": end,
+            "ctrl+e": end,
+        }
+        cuts = {
+            "backspace": (max(0, at - 1), at),
+            "delete": (at, at + 1),
+            "ctrl+u": (0, at),
+            "ctrl+w": (word + 1 if word else 0, at),
+            "ctrl+k": (at, end),
         }
         if key in moves:
             return replace(self, at=moves[key])
-        if key == "backspace":
-            return replace(self, text=before[:-1] + after, at=max(0, self.at - 1))
-        if key == "delete":
-            return replace(self, text=before + after[1:])
-        if key == "ctrl+u":
-            return replace(self, text=after, at=0)
-        if character and character.isprintable():
+        if key in cuts:
+            first, last = cuts[key]
+            return replace(self, text=self.text[:first] + self.text[last:], at=first)
+        if character and character.isprintable() and self._takes(character):
             return self.pasted(character)
         return None
+
+    def _takes(self, character: str) -> bool:
+        return character not in self.refused and (not self.only or character in self.only)
 
     def pasted(self, text: str) -> TextField:
         """Return the line with a text inserted at the cursor: its first line, as far as it fits."""
         first = next(iter(text.splitlines()), "")
-        kept = "".join(char for char in first if char.isprintable())[: max(0, self.most - len(self.text))]
+        room = max(0, self.most - len(self.text))
+        kept = "".join(char for char in first if char.isprintable() and self._takes(char))[:room]
         return replace(self, text=self.text[: self.at] + kept + self.text[self.at :], at=self.at + len(kept))
+
+    @property
+    def shown(self) -> str:
+        """The line as it is drawn, with its cursor."""
+        return visible(self.text[: self.at]) + _CURSOR + visible(self.text[self.at :])
 
 
 def field_of(text: str, most: int) -> TextField:
@@ -76,20 +99,51 @@ def field_of(text: str, most: int) -> TextField:
 
 def field_lines(line: TextField, width: int, *, indent: int = 3) -> list[Line]:
     """Return a line and its cursor, wrapped to ``width`` cells."""
-    shown = visible(line.text[: line.at]) + _CURSOR + visible(line.text[line.at :])
     room = max(4, width - indent)
     parts = [""]
-    for char in shown:
+    for char in line.shown:
         if cell_width(parts[-1]) + cell_width(char) > room:
             parts.append("")
         parts[-1] += char
     return [[(" " * indent, "plain"), (part, "strong")] for part in parts]
 
 
+class Typing(_Base):
+    """A widget or screen on which a line is typed: edits it by keys and by what is pasted."""
+
+    line: TextField | None = None
+    """The line; None while none is typed."""
+
+    def edited(self) -> None:
+        """Called when the line was edited."""
+
+    def edits(self, event: events.Key) -> bool:
+        """Edit the line by a key, and return whether the key does; it is handled then."""
+        line = self.line.pressed(event.key, event.character) if self.line is not None else None
+        if line is not None:
+            self.line = line
+            event.stop()
+            event.prevent_default()
+            self.edited()
+        return line is not None
+
+    def takes_paste(self, event: events.Paste) -> bool:
+        """Whether pasted text is for the line."""
+        del event
+        return True
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Insert pasted text. No subclass has its own: Textual would call both."""
+        if self.line is not None and self.takes_paste(event):
+            self.line = self.line.pasted(event.text)
+            event.stop()
+            self.edited()
+
+
 T = TypeVar("T")
 
 
-class TextFieldScreen(FrameScreen[T], Generic[T]):
+class TextFieldScreen(Typing, FrameScreen[T], Generic[T]):
     """See the module.
 
     Args:
@@ -99,6 +153,7 @@ class TextFieldScreen(FrameScreen[T], Generic[T]):
     """
 
     accepts_type_ahead = True
+    line: TextField
 
     def __init__(self, title: str, text: str, most: int) -> None:
         super().__init__(title)
@@ -111,7 +166,8 @@ class TextFieldScreen(FrameScreen[T], Generic[T]):
         """Called when Enter was pressed."""
 
     def edited(self) -> None:
-        """Called when the line was edited."""
+        """Draw the line."""
+        self.draw()
 
     def on_mount(self) -> None:
         """Draw."""
@@ -125,25 +181,15 @@ class TextFieldScreen(FrameScreen[T], Generic[T]):
     def on_key(self, event: events.Key) -> None:
         """Call ``entered`` on Enter; edit the line otherwise."""
         if event.key == "enter":
+            event.stop()
+            event.prevent_default()
             self.entered()
-        elif (line := self.line.pressed(event.key, event.character)) is not None:
-            self.line = line
-            self.edited()
+            self.draw()
         else:
-            return
-        event.stop()
-        event.prevent_default()
-        self.draw()
-
-    def on_paste(self, event: events.Paste) -> None:
-        """Insert pasted text."""
-        self.line = self.line.pasted(event.text)
-        self.edited()
-        event.stop()
-        self.draw()
+            self.edits(event)
 
 
-class FilterLine(Lines, can_focus=True):
+class FilterLine(Typing, Lines, can_focus=True):
     """Filters the pane while it is typed; Enter keeps the filter, Esc ends it."""
 
     class Changed(Message):
@@ -158,32 +204,29 @@ class FilterLine(Lines, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self.typed = ""
+        self.line: TextField = TextField()
 
     def on_mount(self) -> None:
         """Show the line."""
         self._draw()
 
     def _draw(self) -> None:
-        self.show(
-            [[(" / ", "key"), (visible(self.typed) + "▏", "strong"), ("   Enter keeps, Esc ends", "dim")]]
-        )
+        self.show([[(" / ", "key"), (self.line.shown, "strong"), ("   Enter keeps, Esc ends", "dim")]])
+
+    def edited(self) -> None:
+        """Draw the line, and filter."""
+        self._draw()
+        self.post_message(self.Changed(self.line.text))
 
     def on_key(self, event: events.Key) -> None:
-        """Collect characters."""
-        if event.key == "escape":
-            self.typed = ""
-        elif event.key == "backspace":
-            self.typed = self.typed[:-1]
-        elif event.is_printable and event.character:
-            self.typed = (self.typed + event.character)[:40]
-        elif event.key != "enter":
+        """Edit the line; Enter and Esc leave it."""
+        if self.edits(event) or event.key not in {"escape", "enter"}:
             return
         event.stop()
         event.prevent_default()
-        self._draw()
-        self.post_message(self.Changed(self.typed))
-        if event.key in {"escape", "enter"}:
-            self.post_message(self.Closed())
-            if not self.typed:
-                self.remove()
+        if event.key == "escape":
+            self.line = TextField()
+        self.edited()
+        self.post_message(self.Closed())
+        if not self.line.text:
+            self.remove()

@@ -37,6 +37,7 @@ else:
 
 # -- painting
 
+
 def is_batching(app: App[Any]) -> bool:
     """``App._batch_count``: within ``batch_update`` nothing is drawn."""
     return app._batch_count > 0  # noqa: SLF001

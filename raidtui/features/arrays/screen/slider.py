@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
+from msgspec.structs import replace
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -14,6 +15,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from raidtui.frame.lines import role_styles
+from raidtui.frame.text_field import TextField, Typing
 from raidtui.view.text import fit
 from raidtui.view.units import rate_mb_s
 
@@ -21,9 +23,10 @@ LOWEST_KIB_S, HIGHEST_KIB_S = 98, 9_765_625  # 0.1 MB/s, 10 GB/s
 _FINE = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
 _COARSE = (1.0, 2.0, 5.0)
 _LABEL, _VALUE = 10, 33
+_EMPTY = TextField(most=12, only="0123456789.kK")
 
 
-class Slider(Widget, can_focus=True):
+class Slider(Typing, Widget, can_focus=True):
     """One limit. ``Slider.Asked`` requests a value; ``show`` sets the kernel's."""
 
     DEFAULT_CSS = "Slider { height: 1; width: 1fr; }"
@@ -72,7 +75,7 @@ class Slider(Widget, can_focus=True):
         self.kernel_kib_s: int | None = None
         self.asked_kib_s: int | None = None
         self.scope = ""
-        self.typed = ""
+        self.line: TextField = _EMPTY
         self._locked = False
         self._dragging = False
 
@@ -87,8 +90,8 @@ class Slider(Widget, can_focus=True):
 
     def forget_asked(self) -> None:
         """Drop the request: it was refused, or is about another array."""
-        if self.asked_kib_s is not None or self.typed:
-            self.asked_kib_s, self.typed = None, ""
+        if self.asked_kib_s is not None or self.line.text:
+            self.asked_kib_s, self.line = None, _EMPTY
             self.refresh()
 
     @property
@@ -99,7 +102,7 @@ class Slider(Widget, can_focus=True):
     def ask(self, kib_s: int) -> None:
         """Request a value in KiB/s."""
         kib_s = max(1, min(kib_s, 2**31 - 1))
-        self.typed = ""
+        self.line = _EMPTY
         if kib_s != self.value_kib_s and self.kernel_kib_s is not None:
             self.asked_kib_s = kib_s
             self.refresh()
@@ -121,33 +124,32 @@ class Slider(Widget, can_focus=True):
 
     def action_apply(self) -> None:
         """Request the typed value."""
-        value = typed_kib_s(self.typed)
+        typed = self.line.text
+        value = typed_kib_s(typed)
         if value is not None:
             self.ask(value)
-        elif self.typed:
-            text = f"{self.typed} is not a speed limit: type MB/s, or KiB/s with a k at the end"
-            self.typed = ""
+        elif typed:
+            text = f"{typed} is not a speed limit: type MB/s, or KiB/s with a k at the end"
+            self.line = _EMPTY
             self.refresh()
             self.post_message(self.Refused(text))
 
     def action_forget(self) -> None:
         """Drop the typed value, or leave the slider."""
-        if self.typed:
-            self.typed = ""
+        if self.line.text:
+            self.line = _EMPTY
             self.refresh()
         else:
             self.post_message(self.Left(self))
 
     def on_key(self, event: events.Key) -> None:
-        """Collect digits; k at the end makes them KiB/s."""
-        if event.character and (event.character.isdigit() or (event.character in ".kK" and self.typed)):
-            self.typed = (self.typed + event.character)[:12]
-            self.refresh()
-            event.stop()
-        elif event.key == "backspace" and self.typed:
-            self.typed = self.typed[:-1]
-            self.refresh()
-            event.stop()
+        """Collect digits; k at the end makes them KiB/s. Until one is typed, other keys move the knob."""
+        if self.line.text or (event.character and event.character.isdigit()):
+            self.edits(event)
+
+    def edited(self) -> None:
+        """Draw what is typed."""
+        self.refresh()
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Begin to drag."""
@@ -212,9 +214,10 @@ class Slider(Widget, can_focus=True):
         return Strip(segments).adjust_cell_length(self.size.width, base)
 
     def _value_segment(self, base: Style, style: dict[str, Style]) -> Segment:
-        if self.typed:
-            unit = "KiB/s" if self.typed[-1:] in "kK" else "MB/s"
-            return Segment(f" {self.typed.rstrip('kK')}▏{unit}, Enter sets it", style["asked"])
+        if typed := self.line.text:
+            unit, number = "KiB/s" if typed[-1:] in "kK" else "MB/s", typed.rstrip("kK")
+            shown = replace(self.line, text=number, at=min(self.line.at, len(number))).shown
+            return Segment(f" {shown}{unit}, Enter sets it", style["asked"])
         if self.kernel_kib_s is None:
             return Segment(" the kernel shows none", style["dim"])
         if self.asked_kib_s is not None:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from msgspec.structs import replace
 from textual import events
 from textual.binding import Binding, BindingType
 
 from raidtui.frame import wizard_lines as wizard
 from raidtui.frame.pages import PageScreen, note_lines
+from raidtui.frame.text_field import TextField, Typing, field_of
 from raidtui.model.survey import Survey
 from raidtui.plans.wizard.choices import EMPTY
 from raidtui.plans.wizard.wizard_draft import (
@@ -53,7 +55,7 @@ _HINTS = {
 }
 
 
-class WizardScreen(PageScreen[WizardDraft]):
+class WizardScreen(Typing, PageScreen[WizardDraft]):
     """Gives the finished draft, or None.
 
     Args:
@@ -89,7 +91,6 @@ class WizardScreen(PageScreen[WizardDraft]):
         self.draft = draft or WizardDraft()
         self.step = step
         self._at = 0
-        self._word = ""
         self._said = said
         self._picks: tuple[WizardChoice, ...] = ()
         self._rows: tuple[WizardRow, ...] = ()
@@ -98,8 +99,6 @@ class WizardScreen(PageScreen[WizardDraft]):
         self._moved = self._drawn = False
         self._wanted = ""
         """The text that listed devices hold."""
-        self._typing = False
-        """Whether keys go into that text."""
         self._fitting = False
         """Whether only devices that can be taken are listed."""
 
@@ -153,7 +152,10 @@ class WizardScreen(PageScreen[WizardDraft]):
     def _enter(self, step: str, said: str = "") -> None:
         """Go to a step."""
         self.step, self._said, self._moved = step, said, False
-        self._word = {"mount": self.draft.mount, "name": self.draft.name}.get(step, "")
+        word = {"mount": self.draft.mount, "name": self.draft.name}.get(step, "")
+        # Old arrays have any name, new ones have neither blanks nor a ?.
+        refused = "" if step == _ANY_NAME else " ?"
+        self.line = replace(field_of(word, _MOST_TYPED), refused=refused) if step in WORDS else None
         self._look()
         first = first_choice(step, self.draft)
         shown: tuple[WizardChoice | WizardRow, ...] = self._picks or self._rows
@@ -211,7 +213,7 @@ class WizardScreen(PageScreen[WizardDraft]):
         if self.step == "devices" and not self._picks:
             return [("Esc", "leave")]
         if self.step == "devices":
-            if self._typing:
+            if self.line is not None:
                 return [("Enter", "keep the filter"), ("Esc", "list all")]
             space = ("Space ←→", "one more, one less") if self._here == EMPTY else ("Space", "take")
             fits = ("f", "all" if self._fitting else "usable")
@@ -235,8 +237,9 @@ class WizardScreen(PageScreen[WizardDraft]):
         )
         rows = rows or [[(" No such device.", "warn")]]
         wanted: list[Line] = []
-        if self._typing or self._wanted:
-            wanted = [[("/ ", "key"), (visible(self._wanted) + ("▏" if self._typing else ""), "strong")]]
+        if self.line is not None or self._wanted:
+            shown = visible(self._wanted) if self.line is None else self.line.shown
+            wanted = [[("/ ", "key"), (shown, "strong")]]
         at_slots = self._here == EMPTY
         count: Line = [(f"{'▸' if at_slots else ' '}{slots.words}", "key" if at_slots else "plain")]
         below = [count, [(_LEGEND, "dim")], [], *self._note(width)]
@@ -276,7 +279,7 @@ class WizardScreen(PageScreen[WizardDraft]):
             lines, hint = wizard.old_arrays(self.draft, self._survey, width)
         else:
             hint = _HINTS[self.step]
-        lines += [[("> ", "key"), (visible(self._word) + "▏", "strong")], []]
+        lines += [[("> ", "key"), (self._word.shown, "strong")], []]
         note = self._said or hint
         return [*lines, *note_lines(note, width, "warn" if self._said else "plain")]
 
@@ -318,15 +321,20 @@ class WizardScreen(PageScreen[WizardDraft]):
         else:
             self._go(1)
 
+    @property
+    def _word(self) -> TextField:
+        """What is typed."""
+        return self.line or TextField()
+
     def _take_word(self) -> None:
         needless = self.step == "old arrays" and not doomed(self.draft, self._survey)
-        refusal = None if needless else refuse_word(self.step, self.draft, self._survey, self._word)
+        refusal = None if needless else refuse_word(self.step, self.draft, self._survey, self._word.text)
         if refusal is not None:
             self._said = refusal.sentence
             self.draw()
             return
         if not needless:
-            self.draft = choose(self.step, self._word, self.draft)
+            self.draft = choose(self.step, self._word.text, self.draft)
         if self.step == "old arrays" and doomed(self.draft, self._survey):
             self._enter(self.step)
         else:
@@ -342,7 +350,7 @@ class WizardScreen(PageScreen[WizardDraft]):
     def action_filter(self) -> None:
         """Type what the listed devices hold."""
         if self.step == "devices" and self._picks:
-            self._typing = True
+            self.line = field_of(self._wanted, _MOST_TYPED)
             self.draw()
 
     def action_fitting(self) -> None:
@@ -351,42 +359,26 @@ class WizardScreen(PageScreen[WizardDraft]):
             self._fitting = not self._fitting
             self._list_anew()
 
-    def _type_filter(self, event: events.Key) -> None:
-        if event.key in {"enter", "escape"}:
-            self._typing = False
-            self._wanted = self._wanted if event.key == "enter" else ""
-        elif event.key == "backspace":
-            self._wanted = self._wanted[:-1]
-        elif event.is_printable and event.character:
-            self._wanted = (self._wanted + event.character)[:_MOST_TYPED]
-        else:
-            return
-        event.stop()
-        event.prevent_default()
-        self._list_anew()
-
     def action_back(self) -> None:
         """One step back; from the first one, leave."""
         self._go(-1)
 
     def on_key(self, event: events.Key) -> None:
-        """Collect what is typed."""
-        if self._typing:
-            self._type_filter(event)
+        """Collect what is typed; Enter keeps the filter, Esc ends it."""
+        if self.edits(event) or self.step in WORDS or self.line is None:
             return
-        if self.step not in WORDS:
-            return
-        if event.key == "backspace":
-            self._word = self._word[:-1]
-        elif event.is_printable and event.character and self._takes(event.character):
-            self._word = (self._word + event.character)[:_MOST_TYPED]
-        else:
-            return
-        self._said = ""
-        event.stop()
-        event.prevent_default()
-        self.draw()
+        if event.key in {"enter", "escape"}:
+            self._wanted = self.line.text if event.key == "enter" else ""
+            self.line = None
+            event.stop()
+            event.prevent_default()
+            self._list_anew()
 
-    def _takes(self, character: str) -> bool:
-        """Whether a character is text: old arrays have any name, new ones have neither blanks nor a ?."""
-        return self.step == _ANY_NAME or character not in {" ", "?"}
+    def edited(self) -> None:
+        """Draw the word, or list the devices that hold it."""
+        self._said = ""
+        if self.step in WORDS:
+            self.draw()
+        elif self.line is not None:
+            self._wanted = self.line.text
+            self._list_anew()

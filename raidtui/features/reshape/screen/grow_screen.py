@@ -26,7 +26,7 @@ from raidtui.features.reshape.plan.grow_draft import (
 from raidtui.frame import wizard_lines as wizard
 from raidtui.frame.pages import PageScreen, WhyScreen, note_lines
 from raidtui.frame.plan_flow import labels_on
-from raidtui.frame.text_field import TextField, field_of
+from raidtui.frame.text_field import Typing, field_of
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Survey
@@ -77,7 +77,7 @@ def _label(rows: tuple[WizardRow, ...]) -> int:
     return max(cell_width(visible(row.words)) for row in rows) + 2
 
 
-class GrowScreen(PageScreen[GrowDraft]):
+class GrowScreen(Typing, PageScreen[GrowDraft]):
     """Gives what was chosen, or None.
 
     Args:
@@ -119,7 +119,6 @@ class GrowScreen(PageScreen[GrowDraft]):
         self.draft = draft or GrowDraft()
         self._said = said
         self._places = places
-        self._field: TextField | None = None
         self._looking = False
         """Whether the place of the backup file is being looked at."""
         self._at = 0
@@ -146,7 +145,7 @@ class GrowScreen(PageScreen[GrowDraft]):
 
     def holds_key(self, key: str) -> bool:
         """Hold Enter until the host has been read, and Space for a device that is still being read."""
-        if self._field is not None:
+        if self.line is not None:
             return False
         if key in {"space", "left", "right", "h", "l"} and (pick := self._pick) is not None:
             return pick.pending
@@ -216,7 +215,7 @@ class GrowScreen(PageScreen[GrowDraft]):
         self.show_body([*lines, [], head, *table][:height])
 
     def _draw_keys(self) -> None:
-        if self._field is not None:
+        if self.line is not None:
             self.show_keys(("Enter", "take it"), ("^u", "clear"), ("Esc", "as it was"))
             return
         row = self._row
@@ -237,9 +236,8 @@ class GrowScreen(PageScreen[GrowDraft]):
             head = text[: text.index(visible(row.words)) + _label(self._rows)]
             trouble = field_trouble(self._survey, self._now, self.draft, row.key)
             typed = f"  {visible(row.value) or '…'}"
-            if self._field is not None and number == self._at:
-                before, after = self._field.text[: self._field.at], self._field.text[self._field.at :]
-                typed, trouble = f"[ {visible(before)}▏{visible(after)} ]", ""
+            if self.line is not None and number == self._at:
+                typed, trouble = f"[ {self.line.shown} ]", ""
             elif number == self._at:
                 typed = f"[ {typed.strip()} ]"
             beside = f"   {trouble}" if trouble else ""
@@ -298,29 +296,24 @@ class GrowScreen(PageScreen[GrowDraft]):
 
     def on_key(self, event: events.Key) -> None:
         """Edit the row of text that is open."""
-        if self._field is None:
+        if self.line is None or self.edits(event):
             return
         row = self._row
         if event.key == "enter" and row is not None:
-            text, self._field = self._field.text.strip(), None
+            text, self.line = self.line.text.strip(), None
             if row.key == BACKUP:
                 self._look_at(text)
             else:
                 self.draft = replace(self.draft, size=text)
         elif event.key == "escape":
-            self._field = None
-        elif (line := self._field.pressed(event.key, event.character)) is not None:
-            self._field = line
+            self.line = None
         event.stop()
         event.prevent_default()
         self.draw()
 
-    def on_paste(self, event: events.Paste) -> None:
-        """Insert pasted text."""
-        if self._field is not None:
-            self._field = self._field.pasted(event.text)
-            event.stop()
-            self.draw()
+    def edited(self) -> None:
+        """Draw the text."""
+        self.draw()
 
     # -- keys
 
@@ -346,7 +339,7 @@ class GrowScreen(PageScreen[GrowDraft]):
             self.action_change(1)
             return
         self._said = ""
-        self._field = field_of("" if row.key == BACKUP and not row.value else row.value, _MOST_TYPED)
+        self.line = field_of("" if row.key == BACKUP and not row.value else row.value, _MOST_TYPED)
         self.draw()
 
     def action_next(self) -> None:
