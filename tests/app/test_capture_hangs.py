@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from raidtui.app.commands import capture
-from raidtui.app.commands.capture_limits import CaptureReader
+from raidtui.app.commands.capture import CaptureReader
 from raidtui.host import tools
 from raidtui.host.readers.opening import open_root
 from raidtui.model.answer import AnswerKind

@@ -21,7 +21,6 @@ import msgspec
 from msgspec import Struct
 
 import raidtui
-from raidtui.app.commands.capture_limits import CaptureReader
 from raidtui.app.commands.capture_serials import hash_serials
 from raidtui.app.registry import FEATURES
 from raidtui.command.captured_files import device_files, file_of, said_file
@@ -32,6 +31,7 @@ from raidtui.host.knobs.knob_reader import KnobReader
 from raidtui.host.knobs.setter_services import COMM_LENGTH, SERVICES
 from raidtui.host.knobs.setters import BOOT_WORDS
 from raidtui.host.knobs.udev_rules import writing_rules
+from raidtui.host.readers.folder_reader import FolderReader
 from raidtui.host.readers.host_reader import LINKS, HostReader
 from raidtui.host.readers.noting_reader import NotingReader
 from raidtui.host.smart.device_types import PATH as TYPES_PATH
@@ -39,8 +39,10 @@ from raidtui.host.smart.device_types import asked_names, device_words
 from raidtui.host.smart.smart_names import smart_names
 from raidtui.host.smart.smart_reader import errors_argv, smart_outputs
 from raidtui.host.smart.smartctl_json import parse_smart
+from raidtui.host.tools import ToolOutput
 from raidtui.jobs.new_files import create_file
 from raidtui.jobs.undo_record import RECORD, captured_record
+from raidtui.model.answer import AnswerKind
 from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.smart import SmartReading
 from raidtui.model.snapshot import Snapshot
@@ -51,6 +53,60 @@ from raidtui.monitor.stack.stack_reader import StackReader
 from raidtui.monitor.wear.ledger import PATH
 from raidtui.monitor.wear.readings import WearReader
 from raidtui.view.text import visible
+from raidtui.view.units import counted
+
+_OFTEN = 2
+"""A tool that has not answered so often is not asked again."""
+
+
+class CaptureReader(FolderReader):
+    """The live host, of which no tool is waited for longer than a capture may take.
+
+    Args:
+        total_s: after how long no tool is asked any more.
+        each_s: how long one call may take at most.
+    """
+
+    def __init__(self, *, total_s: float = 40.0, each_s: float = 8.0) -> None:
+        super().__init__()
+        self._until_s, self._total_s, self._each_s = time.monotonic() + total_s, total_s, each_s
+        self.silent: dict[str, list[str]] = {}
+        """Tools that have not answered, each with the arguments of those calls."""
+        self.unasked: dict[str, int] = {}
+        """Tools that were not asked any more, and how often."""
+
+    def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
+        """See ``HostReader.ask``: what has hung, or comes too late, is not asked."""
+        tool, left_s = argv[0], self._until_s - time.monotonic()
+        if left_s <= 0 or len(self.silent.get(tool, ())) >= _OFTEN:
+            self.unasked[tool] = self.unasked.get(tool, 0) + 1
+            late = f"was not asked: the capture has taken {self._total_s:.0f} s"
+            why = f"{tool} {late if left_s <= 0 else 'was not asked again: it does not answer'}"
+            return ToolOutput(
+                argv=argv, status=None, stdout="", stderr="", why_not=why, silence=AnswerKind.TIMED_OUT
+            )
+        output = super()._asked(*argv, timeout_s=min(timeout_s, self._each_s, left_s), stdin=stdin)
+        if output.kind is AnswerKind.TIMED_OUT:
+            self.silent.setdefault(tool, []).append(" ".join(argv[1:]))
+        return output
+
+    def pieces(self, *argv: str, stall_s: float, ended: Callable[[], bool]) -> Iterator[bytes]:
+        """See ``HostReader.pieces``: what is older than could be read in half of the time is left out."""
+        half_s = self._until_s - self._total_s / 2
+        yield from super().pieces(
+            *argv, stall_s=min(stall_s, self._each_s), ended=lambda: ended() or time.monotonic() > half_s
+        )
+        if time.monotonic() > half_s:
+            self.silent.setdefault(argv[0], []).append("to its end")
+
+    def missing(self) -> Iterator[str]:
+        """Yield what the capture lacks, a clause for each tool."""
+        for tool in sorted({*self.silent, *self.unasked}):
+            calls, unasked = self.silent.get(tool, []), self.unasked.get(tool, 0)
+            words = [f"{tool} did not answer: {', '.join(calls)}"] if calls else []
+            words += [f"{counted(unasked, 'call')} of {tool} left out"] if unasked else []
+            yield "; ".join(words)
+
 
 _PROC = (
     "/proc/mdstat", "/proc/diskstats", "/proc/swaps", "/proc/self/mountinfo", "/proc/partitions",
