@@ -12,8 +12,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from raidtui.frame.line_pieces import ERASE, UNKNOWN, TerminalRow, cells_of, erase, pieces_of, skip
-from raidtui.frame.pen import ALWAYS_SEEN, PLAIN, PLAIN_SENT, Pen
+from raidtui.frame.terminal_cells import (
+    ALWAYS_SEEN,
+    ERASE,
+    PLAIN,
+    PLAIN_SENT,
+    UNKNOWN,
+    Pen,
+    TerminalRow,
+    cells_of,
+    erase,
+    pieces_of,
+    skip,
+)
 
 _TOKEN = re.compile(
     r"(?P<text>[^\x00-\x1f\x7f]+)|\x1b\[(?P<keys>[0-9;]*)(?P<verb>[mH])|(?P<mode>\x1b\[\?(?P<number>\d+)[hl])|\n"
