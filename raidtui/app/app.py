@@ -15,7 +15,6 @@ from textual.driver import Driver
 from textual.message import Message
 from textual.screen import Screen
 
-from raidtui.app.known_features import KnownFeatures
 from raidtui.app.main_screen import MainScreen
 from raidtui.config import Config
 from raidtui.features.arrays.screen.arrays_pane import ArraysPane
@@ -35,6 +34,8 @@ from raidtui.watch.watch import Report
 
 if TYPE_CHECKING:
     from textual.command import Provider
+
+    from raidtui.frame.feature import Feature
 
 
 T = TypeVar("T")
@@ -87,7 +88,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
         self._settings = config or Config()
         self._styled_for = ""
         self._said = ""
-        self._features = KnownFeatures()
+        self._features: tuple[Feature, ...] = ()  # those of the registry, as soon as it is loaded
         self.crash = ""
         """The report of the defect that ended the console, if one did."""
         # Textual picks the filter of NO_COLOR now; without this it makes the ansi theme black on black.
@@ -221,15 +222,24 @@ class RaidApp(DefectHooks, KeyOrderApp):
         """Show which job, or exchange of a disk, is unfinished; or why jobs cannot be kept."""
         from raidtui.watch import storage  # noqa: PLC0415
 
-        for words in (storage.opening_words, *self._features.opening_words()):
+        own = (each.opening_words for each in self._features if each.opening_words is not None)
+        for words in (storage.opening_words, *own):
             for sentence in await self.session.loop.on_disk_thread(words):
                 self._say(sentence)
 
     def _know_features(self) -> None:
         """Load the registry, which the first picture does not need."""
-        self._features.load()
+        from raidtui.app.registry import FEATURES  # noqa: PLC0415
+
+        self._features = FEATURES
         if self.report is not None:
-            self._features.follow(self.session, self.report)
+            self._follow(self.report)
+
+    def _follow(self, report: Report) -> None:
+        """Tell features of a report."""
+        for feature in self._features:
+            if feature.follow is not None:
+                feature.follow(self.session, report)
 
     def _say(self, text: str) -> None:
         """Show a problem and log it: the next one takes its place on the screen."""
@@ -242,7 +252,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
         self.main.say(text, logged=False)
 
     def _take(self, report: Report) -> None:
-        self._features.follow(self.session, report)
+        self._follow(report)
         if self.screen_stack:
             self.main.note_events(report.new_events)
         self.post_message(Sampled(report))
@@ -261,7 +271,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
 
     def own_report(self, report: Report) -> None:
         """Show the state after a write of this session; its events are in the log from now on."""
-        self._features.follow(self.session, report)
+        self._follow(report)
         self.main.note_events(report.new_events)
         self._own(report)
 
