@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import partial
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -109,17 +110,19 @@ class PlanFlow:
         if answer == SAVE and session.plays:
             shell.say("not saved: the demo host is simulated, and its plan must not run on a real one")
             return True
-        if answer == SAVE:
-            try:
-                with shell.writing():
-                    path = await session.loop.on_disk_thread(lambda: storage.save_script(plan))
-            except OSError as error:
-                shell.say(f"the script cannot be written: {error}")
-            else:
-                shell.say(f"saved as {path}; nothing was changed", "ok")
-            return True
-        await self.carry_out(plan)
+        await (self.save(plan) if answer == SAVE else self.carry_out(plan))
         return True
+
+    async def save(self, plan: Plan) -> None:
+        """Save a plan as a script."""
+        shell = self._shell
+        try:
+            with shell.writing():
+                path = await shell.session.loop.on_disk_thread(lambda: storage.save_script(plan))
+        except OSError as error:
+            shell.say(f"the script cannot be written: {error}")
+        else:
+            shell.say(f"saved as {path}; nothing was changed", "ok")
 
     async def carry_out(self, plan: Plan) -> None:
         """Make a job of a plan that was confirmed, and follow it."""
@@ -192,6 +195,27 @@ class PlanFlow:
             return await session.loop.on_host_thread(partial(session.played.news, job_id, since))
         return await session.loop.on_disk_thread(lambda: storage.job_news(job_id, since, begun_after))
 
+    async def ask_while(self, choice: Choice, filling: Coroutine[Any, Any, None]) -> str | None:
+        """Ask with a choice, while its rows are being read; return the key of the chosen one."""
+        task = asyncio.ensure_future(filling)
+        try:
+            return await self._shell.ask(choice)
+        finally:
+            task.cancel()
+
+    async def typed(self, labels: Iterable[str], why: str) -> bool:
+        """Let the names of stopped arrays be typed that a plan destroys; return whether all were.
+
+        Args:
+            labels: the names, or UUIDs.
+            why: why each is asked for.
+        """
+        for label in labels:
+            asked = Ask("To destroy that array for good, type its name", why)
+            if await self._shell.ask(asked) != label:
+                return False
+        return True
+
     async def jobs(self) -> None:
         """Show the last jobs, running and interrupted ones first, and follow the chosen one."""
         session = self._shell.session
@@ -208,12 +232,7 @@ class PlanFlow:
             )
             choice.show_options(tuple(_job_option(job) for job in found))
 
-        filling = asyncio.ensure_future(fill())
-        try:
-            chosen = await self._shell.ask(choice)
-        finally:
-            filling.cancel()
-        if chosen:
+        if chosen := await self.ask_while(choice, fill()):
             await self.follow(chosen, next(job.title for job in found if job.id == chosen))
 
     async def choose(
@@ -241,11 +260,8 @@ class PlanFlow:
         offered = next((each for each in judge(survey) if each.option.key == chosen), None)
         if offered is None:
             return _GONE, {}
-        for label in offered.destroys:
-            asked = Ask("To destroy that array for good, type its name", offered.why)
-            typed = await self._shell.ask(asked)
-            if typed != label:
-                return None, {}
+        if not await self.typed(offered.destroys, offered.why):
+            return None, {}
         return offered.made, survey.devices
 
     async def row(

@@ -16,7 +16,6 @@ from raidtui.features.pull.record import PullError
 from raidtui.features.pull.screen.pull_screen import ACT, END, LIGHT, PUT_BACK, REPLACE, PullScreen
 from raidtui.features.pull.session import PullLook, PullSession, note_job, refuse_ending
 from raidtui.features.pull.standing import PullStage
-from raidtui.frame.choose import Ask
 from raidtui.frame.dialog import Question
 from raidtui.frame.plan_flow import Offered, PlanFlow, labels_on, offered_members
 from raidtui.frame.screen_shell import ScreenShell
@@ -119,7 +118,7 @@ class PullFlow(PlanFlow):
             self._ends = True
             await self._next(self._look)
         elif self._look is not None and self._look.standing.interrupted:
-            await self._resume(self._look)
+            await self.resume(self._look.standing.job, self._look.words.head)
         elif self._look is not None:
             self._notes = True
             await self._next(self._look)
@@ -179,7 +178,7 @@ class PullFlow(PlanFlow):
                 if not labels:
                     break
                 assert isinstance(made, Refusal)  # noqa: S101  (as above)
-                if not await self._typed(labels, made.why):
+                if not await self.typed(labels, made.why):
                     made = None
                     break
                 destroys = labels
@@ -200,16 +199,6 @@ class PullFlow(PlanFlow):
             if fresh is not None and look.standing.stage is PullStage.FRESH
             else ()
         )
-
-    async def _typed(self, labels: tuple[str, ...], why: str) -> bool:
-        for label in labels:
-            asked = Ask("To destroy that array for good, type its name", why)
-            if await self._shell.ask(asked) != label:
-                return False
-        return True
-
-    async def _resume(self, look: PullLook) -> None:
-        await self.resume(look.standing.job, look.words.head)
 
     async def _light(self) -> None:
         record = self._look.record if self._look is not None else self._draft.record if self._draft else None

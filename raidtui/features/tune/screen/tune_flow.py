@@ -16,10 +16,9 @@ from raidtui.model.snapshot import Snapshot
 from raidtui.plans.tune.keep import KeepItem, items_for_now, kept_items, plan_forget, plan_keep
 from raidtui.plans.tune.profiles import Profile, plan_profile
 from raidtui.view.units import counted
-from raidtui.watch import storage
 
 
-class TuneFlow:
+class TuneFlow(PlanFlow):
     """Leads through the dialogs.
 
     Args:
@@ -30,8 +29,8 @@ class TuneFlow:
     """
 
     def __init__(self, shell: ScreenShell, knobs: TuneSession, snapshot: Snapshot, tuning: Tuning) -> None:
+        super().__init__(shell)
         self._knobs = knobs
-        self._shell = shell
         self._snapshot = snapshot
         self._tuning = tuning
 
@@ -52,24 +51,11 @@ class TuneFlow:
         """Show a plan that is carried out at once; return whether it is confirmed."""
         answer = await self._shell.ask(PlanView(plan, title=title))
         if answer == SAVE:
-            try:
-                with self._shell.writing():
-                    path = await self._knobs.loop.on_disk_thread(lambda: storage.save_script(plan))
-            except OSError as error:
-                self._shell.say(f"the script cannot be written: {error}")
-            else:
-                self._shell.say(f"saved as {path}; nothing was changed", "ok")
+            await self.save(plan)
             return False
         if answer is None:
             self._shell.say("nothing was changed", "plain")
         return answer is not None
-
-    async def offer(self, plan: Plan | Refusal) -> None:
-        """Show a plan that changes files; a job carries it out if it is confirmed."""
-        if isinstance(plan, Refusal):
-            self._shell.say(plan.sentence)
-        else:
-            await PlanFlow(self._shell).offer(plan)
 
     async def keep(self, row: KnobRow, knob: str) -> None:
         """Keep the chosen value, that of all members of its array, or all values that were set for now."""
@@ -83,7 +69,7 @@ class TuneFlow:
             found[for_now] = f"everything set for now: {counted(len(for_now), 'value')}"
         items = await self._one_of("What to keep over reboots?", found)
         if items is not None:
-            await self.offer(plan_keep(self._snapshot, self._tuning, items))
+            await self.end(plan_keep(self._snapshot, self._tuning, items), {})
 
     def _fellows(self, row: KnobRow, knob: str) -> tuple[KeepItem, ...]:
         """Return the members of a disk's first array, if all of them have the same value."""
@@ -108,7 +94,7 @@ class TuneFlow:
             return
         items = await self._one_of("What to stop keeping?", found)
         if items is not None:
-            await self.offer(plan_forget(self._snapshot, self._tuning, items or None))
+            await self.end(plan_forget(self._snapshot, self._tuning, items or None), {})
 
     async def _one_of(
         self, title: str, found: dict[tuple[KeepItem, ...], str]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from raidtui.features.wear.plan_self_test import STARTABLE
 from raidtui.features.wear.self_tests import ABORT, SelfTestDisk
 from raidtui.features.wear.session import WearSession
@@ -36,11 +34,7 @@ class SelfTestFlow(PlanFlow):
             disk = await self._shell.session.of(WearSession).self_test_disk(name)
             choice.show_options(_options(disk, snapshot), _words(disk))
 
-        filling = asyncio.ensure_future(fill())
-        try:
-            chosen = await self._shell.ask(choice)
-        finally:
-            filling.cancel()
+        chosen = await self.ask_while(choice, fill())
         made = disk.plan(snapshot, chosen) if chosen and disk is not None else None
         if isinstance(made, Plan):
             what = "abort of the self-test" if chosen == ABORT else f"{chosen} self-test"
