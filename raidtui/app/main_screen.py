@@ -6,7 +6,6 @@ to the start. Panes but the first, and the filter, are mounted when they are ope
 
 from __future__ import annotations
 
-import textwrap
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -15,9 +14,7 @@ from textual.app import ComposeResult
 from textual.reactive import Reactive
 from textual.widget import Widget
 
-from raidtui.features.arrays.screen.array_rows import counts_of
-from raidtui.features.arrays.screen.arrays_pane import ArraysPane
-from raidtui.features.arrays.screen.keys import (
+from raidtui.features.arrays.screen.array_commands import (
     ASSEMBLE,
     CANCEL,
     GIVE_BACK,
@@ -29,9 +26,11 @@ from raidtui.features.arrays.screen.keys import (
     UNDO,
     ZERO,
 )
-from raidtui.features.arrays.screen.slider import Slider
+from raidtui.features.arrays.screen.array_rows import counts_of
+from raidtui.features.arrays.screen.arrays_pane import ArraysPane
+from raidtui.features.arrays.screen.slider import FORGET, LESS, MORE, MUCH_LESS, MUCH_MORE, Slider
 from raidtui.first_frame import SMALLEST, TABS
-from raidtui.frame.command import Command, shown
+from raidtui.frame.command import Command
 from raidtui.frame.commands import BUILD, EVERYWHERE, FILTER, HELP, HOLD, JOBS, PALETTE, QUIT
 from raidtui.frame.lines import Lines
 from raidtui.frame.painting import PaintingScreen
@@ -51,6 +50,7 @@ from raidtui.view.line import (
     tab_line,
 )
 from raidtui.view.text import fit, fit_words, visible
+from raidtui.view.wrapping import wrap
 from raidtui.watch.watch import Report
 
 if TYPE_CHECKING:
@@ -58,7 +58,6 @@ if TYPE_CHECKING:
 
 _KEEP_EVENTS = 2000
 _TONES = {"warn": Tone.WARN, "bad": Tone.BAD}
-_ARROWS = frozenset({"tune.less", "tune.more"})
 _FURTHER = (SCOPE, GIVE_BACK, UNDO, REMOVE, STOP, BUILD, JOBS, LOCATE, ASSEMBLE, CANCEL, ZERO, HOLD, QUIT)
 """What the footer shows besides in windows wider than 80 columns, the most useful first."""
 
@@ -302,8 +301,9 @@ class MainScreen(PaintingScreen):
             further = [offered.get(command.id, (command, command.label, True)) for command in _FURTHER]
             items = [self._item(*each) for each in first]
         else:
-            offered_here = [each for each in self.in_view.foot() if each[0].id not in _ARROWS]
-            items = [("←→", "Change", not self.in_view.why_not("tune.less"))] if self.pane == "tune" else []
+            arrows = self.in_view.BY_ARROWS
+            offered_here = [each for each in self.in_view.foot() if each[0] not in arrows]
+            items = [("←→", "Change", not self.in_view.why_not(arrows[0].id))] if arrows else []
             items += [self._item(*each) for each in offered_here if each[0].foot]
             items += [self._item(FILTER)] if self.pane == "log" else []
             further = [each for each in offered_here if not each[0].foot]
@@ -314,17 +314,12 @@ class MainScreen(PaintingScreen):
 
     def _slider_items(self) -> list[FooterItem]:
         """Return what the keys do on a slider; letters are the pane's commands there, too."""
+        keymap = self._shell.keymap
         step, leap = (
-            "".join(
-                shown(self._shell.keymap.get(f"slider.{each}", usual).split(",")[0]) for each, usual in pair
-            )
-            for pair in (
-                (("less", "left"), ("more", "right")),
-                (("much_less", "shift+left"), ("much_more", "shift+right")),
-            )
+            "".join(command.shown_key(keymap) for command in pair)
+            for pair in ((LESS, MORE), (MUCH_LESS, MUCH_MORE))
         )
         leap = leap[:2] + leap[3:] if leap.count("⇧") == 2 and leap[2:3] == "⇧" else leap  # once is enough
-        back = shown(self._shell.keymap.get("slider.forget", "escape").split(",")[0])
         offered = {command.id: (command, label, can) for command, label, can in self.arrays.foot()}
         more = [self._item(*offered[command.id]) for command in (SCOPE, GIVE_BACK) if command.id in offered]
         return [
@@ -332,7 +327,7 @@ class MainScreen(PaintingScreen):
             (leap, "Leap", True),
             ("0-9", "MB/s", True),
             *more,
-            (back, "Back", True),
+            (FORGET.shown_key(keymap), "Back", True),
             *([self._item(*offered[PACE.id])] if PACE.id in offered else []),
         ]
 
@@ -342,9 +337,7 @@ class MainScreen(PaintingScreen):
 
 def _message_lines(text: str, role: str, width: int, most: int) -> list[Line]:
     """Return a sentence in at most ``most`` lines; pane 6 has all of it."""
-    parts = textwrap.wrap(
-        text.strip(), width - 1, initial_indent=" ", subsequent_indent=" ", break_on_hyphens=False
-    ) or [""]
+    parts = wrap(text.strip(), width - 1, indent=1) or ("",)
     if len(parts) > most:
-        parts = [*parts[: most - 1], fit_words(" ".join(parts[most - 1 :]), width - 1)]
+        parts = (*parts[: most - 1], fit_words(" ".join(parts[most - 1 :]), width - 1))
     return [[(fit(part, width), role)] for part in parts]

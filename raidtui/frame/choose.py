@@ -15,10 +15,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 from textual.binding import Binding, BindingType
 
-from raidtui.frame.pages import FrameScreen, wrapped
+from raidtui.frame.pages import FrameScreen
 from raidtui.frame.text_field import TextFieldScreen, field_lines
 from raidtui.view.line import Line
 from raidtui.view.text import fit, visible
+from raidtui.view.wrapping import wrapped
 
 _DOT = "*"
 

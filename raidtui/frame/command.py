@@ -1,10 +1,11 @@
-"""A command: one record for the key binding, the footer, the help and the palette."""
+"""A command: one record for the key binding, the footer, the help and the palette; a pane has its own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from msgspec import Struct
 from textual.binding import Binding
@@ -21,6 +22,9 @@ class Command(Struct, frozen=True, kw_only=True):
         help: a sentence, for the help and the palette.
         foot: whether the footer shows it at 80 columns.
         words: synonyms by which the palette finds it.
+        first: whether it runs before later keys are delivered: it moves the focus, and they are text.
+        now: returns the label at present, of the pane; None where it is always the same.
+        refuse: returns why it cannot be used now, of the pane; "" where it can.
     """
 
     id: str
@@ -31,7 +35,8 @@ class Command(Struct, frozen=True, kw_only=True):
     foot: bool = True
     words: str = ""
     first: bool = False
-    """Whether it runs before later keys are delivered: it moves the focus, and they are text."""
+    now: Callable[[Any], str] | None = None
+    refuse: Callable[[Any], str] | None = None
 
     @property
     def bindings(self) -> list[Binding]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any, ClassVar, Generic, TypeVar
 
 from textual import events
@@ -21,6 +20,7 @@ from raidtui.frame.textual_private import MessageGate
 from raidtui.model.plan import Plan
 from raidtui.view.line import Line
 from raidtui.view.text import visible
+from raidtui.view.wrapping import wrapped
 
 T = TypeVar("T")
 
@@ -58,9 +58,7 @@ WIDTH = 74
 def plan_lines(plan: Plan) -> list[Line]:
     """Return a plan that is carried out at once, in lines: title, warning, every write, how it is undone."""
     lines: list[Line] = [[(visible(f"{plan.subject}: {plan.title}"), "strong")], []]
-    lines += [
-        [(part, "warn")] for part in textwrap.wrap(visible(plan.warning), WIDTH - 4, break_on_hyphens=False)
-    ]
+    lines += wrapped(plan.warning, WIDTH - 4, "warn")
     if plan.warning:
         lines.append([])
     for step in plan.steps:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping
 from typing import ClassVar
 
@@ -14,11 +13,11 @@ from textual.widget import Widget
 
 from raidtui.frame.commands import EVERYWHERE, HELP
 from raidtui.frame.dialog import Dialog
-from raidtui.frame.lines import Lines, ScrollLines
-from raidtui.frame.pane import Pane
+from raidtui.frame.lines import Lines
+from raidtui.frame.pane import BodyLines, Pane
 from raidtui.frame.stock import STOCK
 from raidtui.view.line import Line
-from raidtui.view.text import visible
+from raidtui.view.wrapping import wrap, wrapped
 
 _INDENT, _TEXT = 19, 53
 _NOTES = """\
@@ -43,10 +42,6 @@ def help_rows(pane: Pane, keymap: Mapping[str, str]) -> list[tuple[str, str, str
     return rows
 
 
-class HelpBody(ScrollLines, can_focus=True):
-    """The text; it scrolls."""
-
-
 class HelpScreen(Dialog[None]):
     """Shows rows of (key, label, sentence, refusal), then notes."""
 
@@ -68,7 +63,7 @@ class HelpScreen(Dialog[None]):
     def __init__(self, rows: list[tuple[str, str, str, str]]) -> None:
         super().__init__()
         self._rows = rows
-        self._body = HelpBody(id="help-text")
+        self._body = BodyLines(id="help-text")
         self._foot = Lines(id="help-foot")
 
     def compose(self) -> ComposeResult:
@@ -82,18 +77,14 @@ class HelpScreen(Dialog[None]):
         lines: list[Line] = [[("Keys", "strong")]]
         for key, label, sentence, refusal in self._rows:
             role = "dim" if refusal else "plain"
-            first, *more = textwrap.wrap(sentence, _TEXT, break_on_hyphens=False) or [""]
+            first, *more = wrap(sentence, _TEXT) or ("",)
             lines.append([(f" {key:<6} ", "key"), (f"{label:<10} ", "strong"), (first, role)])
             lines += [[(" " * _INDENT + part, role)] for part in more]
             if refusal:
-                reason = textwrap.wrap(visible(f"not now: {refusal}"), _TEXT, break_on_hyphens=False)
-                lines += [[(" " * _INDENT + part, "warn")] for part in reason]
+                lines += wrapped(f"not now: {refusal}", _TEXT + _INDENT, "warn", indent=_INDENT)
         for note in _NOTES.split("\n\n"):
             lines.append([])
-            lines += [
-                [(" " + part, "plain")]
-                for part in textwrap.wrap(note, _TEXT + _INDENT - 1, break_on_hyphens=False)
-            ]
+            lines += wrapped(note.replace("\n", " "), _TEXT + _INDENT, indent=1)
         self._body.show(lines)
         self._foot.show([[(" Esc ", "key"), ("back", "plain")]])
         self._body.focus()

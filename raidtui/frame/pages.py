@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import textwrap
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -21,7 +20,8 @@ from raidtui.frame.lines import Lines, ScrollLines
 from raidtui.frame.stock import STOCK
 from raidtui.frame.textual_private import KeyHook, bindings_for, is_default_prevented
 from raidtui.view.line import Line
-from raidtui.view.text import cell_width, fit, visible
+from raidtui.view.text import cell_width, fit
+from raidtui.view.wrapping import wrapped
 
 WIDTH = 92
 OLD_S = 300 * 86_400
@@ -97,7 +97,7 @@ class FrameScreen(KeyHook, Dialog[T], Generic[T]):
         line: Line = []
         for key, words in items:
             line += [(f" {key} ", "key"), (f"{words}  ", "plain")]
-        notes = wrapped(note, self.inner_width, role)[:_MOST_NOTES] if note else []
+        notes = wrapped(note, self.inner_width, role)[:_MOST_NOTES]
         self._foot.show([[], *notes, line])
         self._fit()
 
@@ -225,28 +225,7 @@ def rule(width: int) -> Line:
     return [("─" * width, "dim")]
 
 
-def wrapped(text: str, width: int, role: str, *, indent: int = 0) -> list[Line]:
-    """Return a text as lines of at most ``width`` cells; the lines after the first are indented.
-
-    Blanks at its start are kept; those at which it is broken are not.
-    """
-    words = text.lstrip(" ")
-    parts = textwrap.wrap(
-        words,
-        width,
-        initial_indent=" " * (len(text) - len(words)),
-        subsequent_indent=" " * indent,
-        break_on_hyphens=False,
-    ) or [""]
-    return [[(part, role)] for part in parts]
-
-
 _WIDEST = 100
-
-
-def note_lines(text: str, width: int, role: str) -> list[Line]:
-    """Return a note in lines of at most ``width`` cells."""
-    return [[(part, role)] for part in textwrap.wrap(visible(text), width, break_on_hyphens=False)]
 
 
 def stamp(at_s: float, now_s: float) -> str:
@@ -280,7 +259,6 @@ class WhyScreen(PageScreen[None]):
         width = min(_WIDEST, self.inner_width - 1)
         lines: list[Line] = []
         for text in self._page:
-            parts = [text] if text[:1] in {"", " "} else textwrap.wrap(text, width, break_on_hyphens=False)
-            lines += [[(part, "plain")] for part in parts]
+            lines += [[(text, "plain")]] if text[:1] in {"", " "} else wrapped(text, width)
         self.show_body(lines)
         self.show_keys(("↑↓", "scroll"), ("Esc", "back"))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import shlex
-import textwrap
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -16,7 +15,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
 
-from raidtui.frame.pages import FrameScreen, PageScreen, wrapped
+from raidtui.frame.pages import FrameScreen, PageScreen
 from raidtui.frame.text_field import TextField, Typing
 from raidtui.host.readers.host_reader import READONLY
 from raidtui.jobs.states import SETTLED, UNDER_WAY, JobState, entry_text
@@ -27,6 +26,7 @@ from raidtui.plans.shell_script import content_changes, undo_sentences, undoable
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, tail, visible
 from raidtui.view.units import counted
+from raidtui.view.wrapping import wrap, wrapped
 from raidtui.watch.storage import JobNews
 
 DO, SAVE = "do", "save"
@@ -138,15 +138,15 @@ def review_lines(plan: Plan, width: int, devices: Mapping[str, Device] | None = 
         steps += step_lines(number, step, [text.rstrip() for text in content_changes(step)], width)
     means: list[Line] = []
     for text in (plan.warning, *plan.notes):
-        means += _wrapped(text, width, "warn" if text == plan.warning else "plain")
-    means += _wrapped(_end(plan), width, "warn" if plan.harm is Harm.DESTROYS else "plain")
+        means += wrapped(text, width, "warn" if text == plan.warning else "plain")
+    means += wrapped(_end(plan), width, "warn" if plan.harm is Harm.DESTROYS else "plain")
     for text in undo_sentences(plan):
-        means += _wrapped(text.strip(), width, "dim", "  ", "  ")
+        means += wrapped(text.strip(), width, "dim", indent=2, hang=2)
     if not plan.grounds:
         return [*steps, [], *means]
     lines: list[Line] = []
     for number, text in enumerate(plan.grounds):
-        lines += _wrapped(text, width, "plain" if number else "strong", "" if not number else "  ")
+        lines += wrapped(text, width, "plain" if number else "strong", indent=2 if number else 0)
     return [*lines, [], *means, [], [("The steps", "dim")], *steps]
 
 
@@ -168,7 +168,7 @@ def _losses(plan: Plan, width: int, devices: Mapping[str, Device]) -> list[Line]
     if plan.loss_sentences and not plan.losses:  # a plan of an earlier version
         return [
             [("Lost afterwards:", "bad")],
-            *(line for text in plan.loss_sentences for line in _wrapped(text, width, "bad", "  ")),
+            *(line for text in plan.loss_sentences for line in wrapped(text, width, "bad", indent=2)),
             [],
         ]
     lost = {loss.device: loss.what for loss in plan.losses}
@@ -188,7 +188,7 @@ def _losses(plan: Plan, width: int, devices: Mapping[str, Device]) -> list[Line]
     for name in names:
         what = visible(lost.get(name, "")) or "empty"
         start = f"  {fit(visible(name), room)}{_disk(devices.get(name), model)}"
-        parts = textwrap.wrap(what, max(20, width - cell_width(start)), break_on_hyphens=False) or [""]
+        parts = wrap(what, max(20, width - cell_width(start)))
         lines.append([(start, "strong"), (parts[0], "bad" if name in lost else "plain")])
         lines += [[(" " * cell_width(start), "plain"), (part, "bad")] for part in parts[1:]]
     return [*lines, []]
@@ -205,33 +205,19 @@ def _disk(device: Device | None, model: int) -> str:
 def step_lines(number: int, step: Step, changes: Sequence[str], width: int) -> list[Line]:
     """Return a step: its command, its reason, and what changes in the file that it writes."""
     command = shlex.join(step.argv) if step.stdin else step.command
-    parts = textwrap.wrap(
-        visible(command), width - _NUMBER, subsequent_indent="  ", break_on_hyphens=False
-    ) or [""]
+    parts = wrap(command, width - _NUMBER, hang=2) or ("",)
     mark = f"{number:>{_NUMBER - 1}} "
     lines: list[Line] = [[(mark, "bad" if step.destroys else "dim"), (parts[0], "strong")]]
     lines += [[(" " * _NUMBER, "plain"), (part, "strong")] for part in parts[1:]]
-    indent = " " * (_NUMBER + 2)
     gap = width - _NUMBER - cell_width(parts[-1]) - cell_width(visible(step.why))
     if len(parts) == 1 and gap >= _LEAST_GAP:
         lines[-1].append((" " * gap + visible(step.why), "dim"))
     else:
-        lines += _wrapped(step.why, width, "dim", indent)
+        lines += wrapped(step.why, width, "dim", indent=_NUMBER + 2)
     given = [f"< {text}" for text in step.stdin.rstrip("\n").split("\n") if text]
     for text in (*given, *changes):
-        lines += _wrapped(text, width, "plain", indent, "  ")
+        lines += wrapped(text, width, indent=_NUMBER + 2, hang=2)
     return lines
-
-
-def _wrapped(text: str, width: int, role: str, indent: str = "", further: str = "") -> list[Line]:
-    parts = textwrap.wrap(
-        visible(text),
-        width,
-        initial_indent=indent,
-        subsequent_indent=indent + further,
-        break_on_hyphens=False,
-    )
-    return [[(part, role)] for part in parts]
 
 
 class JobView(FrameScreen[str]):
@@ -287,7 +273,7 @@ class JobView(FrameScreen[str]):
         role = _ROLES.get(str(entry.get("event")), "plain")
         for text in entry_text(entry).split("\n"):
             if text:
-                self._lines += wrapped(visible(text), self.inner_width, role, indent=7)
+                self._lines += wrapped(text, self.inner_width, role, hang=7)
 
     def _draw(self) -> None:
         wait: list[Line] = [[(self._wait.words, "accent")]] if self._wait is not None else []

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Collection, Sequence
 
-from raidtui.frame.pages import note_lines
 from raidtui.model.survey import Survey
 from raidtui.plans.candidates import word_of
 from raidtui.plans.contents import array_words
 from raidtui.plans.wizard.wizard_draft import WizardChoice, WizardDraft, WizardRow, doomed
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, tail, visible
+from raidtui.view.wrapping import wrap, wrapped
 
 _LEFT, _WIDE_LEFT = 23, 34
 _NARROW, _WIDE = 74, 100
@@ -63,11 +62,9 @@ def decided_lines(
         if words is None and what not in asked:
             continue
         role = "accent" if what == now else "strong" if words is not None else "dim"
-        parts = textwrap.wrap(
-            visible("–" if words is None else words), max(1, room - 1), break_on_hyphens=False
-        ) or [""]
+        parts = wrap("–" if words is None else words, room - 1) or ("",)
         if len(parts) > _MOST_PARTS:
-            parts = [*parts[: _MOST_PARTS - 1], "…"]
+            parts = (*parts[: _MOST_PARTS - 1], "…")
         lines.append([(fit(what, _LABEL), role), (fit(parts[0], room), "plain")])
         lines += [[(" " * _LABEL + fit(part, room), "plain")] for part in parts[1:]]
     return lines
@@ -103,8 +100,8 @@ def rows_in_view(rows: Sequence[Line], at: int, room: int) -> list[Line]:
 def row_note(row: WizardChoice | WizardRow, width: int) -> list[Line]:
     """Return what is known of a row: why it is not available, or its note."""
     if row.refusal:
-        return note_lines(f"not available: {row.refusal}", width, "warn")
-    return note_lines(row.note, width, "plain")
+        return wrapped(f"not available: {row.refusal}", width, "warn")
+    return wrapped(row.note, width)
 
 
 def old_arrays(draft: WizardDraft, survey: Survey, width: int) -> tuple[list[Line], str]:
@@ -117,7 +114,7 @@ def old_arrays(draft: WizardDraft, survey: Survey, width: int) -> tuple[list[Lin
         names = ", ".join(path.removeprefix("/dev/") for path in paths)
         belong = "belongs" if len(paths) == 1 else "belong"
         text = f"{names} {belong} to {array_words(block)}, which is not running."
-        lines += [*note_lines(text, width, "bad"), []]
+        lines += [*wrapped(text, width, "bad"), []]
     single = all(word_of(block, survey) == block.label for block, _ in found)
     what = "name" if single else "UUID: another array that is not running has that name"
     return lines, f"To destroy it for good, type its {what}. To keep it, press Esc, then a to assemble it."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +12,7 @@ from raidtui.features.fleet.answers import FleetRow, FleetState, FleetSync
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, fit_words, visible
 from raidtui.view.units import duration
+from raidtui.view.wrapping import wrapped
 
 FORMAT_VERSION = 1
 ROLES = {
@@ -146,8 +146,5 @@ def detail_lines(row: FleetRow, width: int) -> list[Line]:
         [(visible(row.host.name), "strong"), (f"  {row.state.word}", role), (f"  {took}", "dim")]
     ]
     for text in _what(row):
-        lines += [
-            [(part, "plain")]
-            for part in textwrap.wrap(text, width, subsequent_indent="  ", break_on_hyphens=False)
-        ]
+        lines += wrapped(text, width, hang=2)
     return lines

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping
 
 from raidtui.features.stack.stack_tree import TreeRow, kind_word, tree_rows
@@ -13,6 +12,7 @@ from raidtui.monitor.stack.stack_findings import StackFinding
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.units import amount, binary_size, duration, rate_and_unit, three_digits
+from raidtui.view.wrapping import wrapped
 
 WIDE = 100
 _DAY_S = 86_400
@@ -49,7 +49,7 @@ def stack_lines(
     if told:
         lines += [[], [("Caches", "strong")]]
         for text in told:
-            lines += _wrapped(text, width, "plain", indent=2)
+            lines += wrapped(text, width, "plain", hang=2)
     balance = [node for node in stack.nodes.values() if node.name in shown and not node.hidden]
     shares = [line for node in balance for line in _balance_lines(meter, node, width)]
     if shares:
@@ -61,19 +61,10 @@ def _finding_lines(findings: list[StackFinding], width: int) -> list[Line]:
     lines: list[Line] = []
     for finding in findings:
         sign = GLYPHS.get(finding.role, "·")
-        lines += _wrapped(f"{sign} {finding.text}", width, finding.role, indent=2)
+        lines += wrapped(f"{sign} {finding.text}", width, finding.role, hang=2)
         if finding.remedy:
-            lines += _wrapped(f"  {finding.remedy}", width, "plain", indent=4)
+            lines += wrapped(f"  {finding.remedy}", width, "plain", hang=4)
     return [*lines, []] if lines else []
-
-
-def _wrapped(text: str, width: int, role: str, *, indent: int) -> list[Line]:
-    words = visible(text)
-    first = " " * (len(words) - len(words.lstrip(" ")))
-    parts = textwrap.wrap(
-        words.lstrip(), width, initial_indent=first, subsequent_indent=" " * indent, break_on_hyphens=False
-    )
-    return [[(part, role)] for part in parts]
 
 
 def _columns(width: int) -> list[tuple[str, int]]:
@@ -210,7 +201,7 @@ def _balance_lines(meter: StackMeter, node: StackNode, width: int) -> Iterator[L
         spans.append((MINUTES_S, meter.shares(node.name, MINUTES_S)))
     name = f"{visible(node.title)}, {kind_word(node)}"
     if not any(shares for _, shares in spans):
-        yield from _wrapped(f"  {name}: nothing was read or written", width, "dim", indent=4)
+        yield from wrapped(f"  {name}: nothing was read or written", width, "dim", hang=4)
         return
     heads = "".join(f"{f'last {duration(meter.over_s(span))}':>22}" for span, _ in spans)
     room = max(12, min(_MOST_NAME, width - 22 * len(spans) - 2))

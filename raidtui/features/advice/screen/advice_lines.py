@@ -8,10 +8,11 @@ import time
 from raidtui.features.advice.advice import Advice
 from raidtui.features.advice.ignored import Ignored
 from raidtui.features.advice.session import AdviceLook
-from raidtui.frame.pages import stamp, wrapped
+from raidtui.frame.pages import stamp
 from raidtui.frame.pane import SEVERITY_ROLES
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, fit_words, visible
+from raidtui.view.wrapping import labelled, wrapped
 
 Row = tuple[Advice, Ignored | None]
 """A piece of advice, and by what it is ignored."""
@@ -55,7 +56,7 @@ def card_lines(row: Row, look: AdviceLook, width: int) -> list[Line]:
     """
     each, ignored = row
     lines: list[Line] = [[]]
-    lines += wrapped(f" {visible(each.text)}.", width - 1, "strong", indent=1)
+    lines += wrapped(f" {each.text}.", width - 1, "strong", hang=1)
     lines.append([])
     lines += _labelled("Why", each.why, width)
     if each.remedy:
@@ -73,13 +74,11 @@ def card_lines(row: Row, look: AdviceLook, width: int) -> list[Line]:
 
 def unread_lines(look: AdviceLook, width: int) -> list[Line]:
     """Return what could not be read: about that, nothing is said."""
-    return [line for each in look.unread for line in _labelled("Unknown", visible(each), width)]
+    return [line for each in look.unread for line in _labelled("Unknown", each, width)]
 
 
 def _labelled(label: str, text: str, width: int) -> list[Line]:
-    head, *rest = wrapped(visible(text), max(1, width - _LABEL - 2), "plain")
-    first: Line = [(f" {label:<{_LABEL}}", "dim"), *head]
-    return [first, *([(" " * (_LABEL + 1), "plain"), *line] for line in rest)]
+    return labelled(f" {label:<{_LABEL}}", text, width - _LABEL - 2)
 
 
 def _day(at_s: float) -> str:

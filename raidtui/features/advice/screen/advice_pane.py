@@ -5,46 +5,54 @@ from __future__ import annotations
 from functools import partial
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from raidtui.features.advice.screen.advice_lines import Row, card_lines, row_line, rule_line, unread_lines
-from raidtui.features.advice.screen.keys import ADVICE
 from raidtui.features.advice.session import AdviceLook, AdviceSession
 from raidtui.first_frame import SMALLEST
 from raidtui.frame.command import Command
-from raidtui.frame.lines import Lines, ScrollLines
-from raidtui.frame.pane import ReadingPane, RowList
+from raidtui.frame.pane import ListPane, ReadingPane
 from raidtui.frame.screen_shell import later
 from raidtui.view.line import Line
 from raidtui.watch.watch import Report
 
+MEND = Command(
+    id="advice.plan", keys="enter", action="mend", label="Plan", words="mend repair fix",
+    help="Show the plan that mends what the chosen advice is about.",
+    refuse=lambda pane: pane.refuse_plan(),
+)  # fmt: skip
+IGNORE = Command(
+    id="advice.ignore", keys="i", action="ignore", label="Ignore", words="silence dismiss hide unignore",
+    help="Do not say the chosen advice any more, for good or for a while; or say it again.",
+    refuse=lambda pane: pane.refuse_ignoring(), now=lambda pane: "Heed" if pane.is_ignored else "Ignore",
+)  # fmt: skip
+IGNORED = Command(
+    id="advice.ignored", keys="a", action="ignored", label="All", words="ignored hidden",
+    help="Show what is ignored, too, with who has said so and why.",
+    refuse=lambda pane: "" if pane.look and pane.look.ignored else "nothing is ignored",
+    now=lambda pane: "Not ignored" if pane.everything else "All",
+)  # fmt: skip
+READ_ADVICE = Command(
+    id="advice.read", keys="r", action="read", label="Read again", words="refresh",
+    help="Look at the host again; that is done every ten minutes while the pane is in view.",
+)  # fmt: skip
+ADVICE = (MEND, IGNORE, IGNORED, READ_ADVICE)
 
-class AdviceBody(ScrollLines, can_focus=True):
-    """The card of the chosen advice."""
 
-
-class AdvicePane(ReadingPane[AdviceSession, AdviceLook]):
+class AdvicePane(ListPane[Row], ReadingPane[AdviceSession, AdviceLook]):
     """See the module.
 
     Args:
         report: the last report; None before the first.
     """
 
-    ID = "advice-pane"
+    ID, STEM = "advice-pane", "advice"
+    COMMANDS = ADVICE
     BINDINGS: ClassVar[list[BindingType]] = [each for command in ADVICE for each in command.bindings]
 
     def __init__(self, report: Report | None) -> None:
         super().__init__(report)
         self.everything = False
-        self._chosen: tuple[str, str] | None = None
-        self.rows = RowList(self.move, id="advice-list")
-        self.rule = Lines(id="advice-rule", lines=[[]])
-        self.body = AdviceBody(id="advice-body")
-
-    def compose(self) -> ComposeResult:
-        """Rows, rule, card."""
-        yield from (self.rows, self.rule, self.body)
 
     # -- reading
 
@@ -64,9 +72,7 @@ class AdvicePane(ReadingPane[AdviceSession, AdviceLook]):
 
     def action_mend(self) -> None:
         """Show the plan that mends the chosen one."""
-        if why := self.why_not("advice.plan"):
-            self.say(why)
-        elif (row := self._row()) is not None:
+        if not self.refuses(MEND) and (row := self.row) is not None:
             self.shell.open_flow(partial(self._mend, row))
 
     async def _mend(self, row: Row) -> None:
@@ -77,9 +83,7 @@ class AdvicePane(ReadingPane[AdviceSession, AdviceLook]):
 
     def action_ignore(self) -> None:
         """Ignore the chosen one, or stop ignoring it."""
-        if why := self.why_not("advice.ignore"):
-            self.say(why)
-        elif (row := self._row()) is not None:
+        if not self.refuses(IGNORE) and (row := self.row) is not None:
             self.shell.open_flow(partial(self._ignore, row))
 
     async def _ignore(self, row: Row) -> None:
@@ -94,11 +98,9 @@ class AdvicePane(ReadingPane[AdviceSession, AdviceLook]):
 
     def action_ignored(self) -> None:
         """Show what is ignored, too, or only what is not."""
-        if why := self.why_not("advice.ignored"):
-            self.say(why)
-            return
-        self.everything = not self.everything
-        self.redraw()
+        if not self.refuses(IGNORED):
+            self.everything = not self.everything
+            self.redraw()
 
     # -- showing
 
@@ -106,7 +108,8 @@ class AdvicePane(ReadingPane[AdviceSession, AdviceLook]):
         """Take a report; what is shown is read on its own."""
         self.report = report
 
-    def _shown(self) -> list[Row]:
+    def listed(self) -> list[Row]:
+        """See ``ListPane``."""
         look, wanted = self.look, self.wanted_text.lower()
         if look is None or not self.is_of_this_host:
             return []
@@ -114,30 +117,18 @@ class AdvicePane(ReadingPane[AdviceSession, AdviceLook]):
         rows += look.ignored if self.everything else ()
         return [row for row in rows if wanted in f"{row[0].text} {row[0].subject} {row[0].code}".lower()]
 
-    def _row(self) -> Row | None:
-        rows = self._shown()
-        return next((row for row in rows if _name(row) == self._chosen), rows[0] if rows else None)
-
-    def move(self, delta: int) -> None:
-        """Choose the row ``delta`` further down."""
-        rows, chosen = self._shown(), self._row()
-        if chosen is not None:
-            at = rows.index(chosen)
-            self._chosen = _name(rows[max(0, min(len(rows) - 1, at + delta))])
-            self.redraw()
+    def key_of(self, row: Row) -> tuple[str, str]:
+        """See ``ListPane``."""
+        return str(row[0].code), row[0].key
 
     def redraw(self) -> None:
         """Draw everything."""
         width = self.app.size.width
         if width < SMALLEST[0]:
             return
-        rows, chosen = self._shown(), self._row()
-        at = rows.index(chosen) if chosen is not None else None
-        self.rows.show([row_line(row, width) for row in rows] or self._nothing(), selected=at)
-        if at is not None:
-            self.rows.keep_in_view(at)
+        self.show_rows([row_line(row, width) for row in self.listed()], self._nothing())
         self.rule.show([rule_line(self.look, width, everything=self.everything, busy=self.is_reading)])
-        self.body.show(self._body(chosen, width))
+        self.body.show(self._body(self.row, width))
         self.redraw_frame()
 
     def _body(self, chosen: Row | None, width: int) -> list[Line]:
@@ -148,40 +139,29 @@ class AdvicePane(ReadingPane[AdviceSession, AdviceLook]):
         unread = unread_lines(look, width)
         return [*card, *([[]] if unread else []), *unread]
 
-    def _nothing(self) -> list[Line]:
+    def _nothing(self) -> str:
         look = self.look
         if look is None or not self.is_of_this_host:
-            text = "Reading."
-        elif self.wanted_text:
-            text = "No advice matches. Esc shows all."
-        elif look.ignored:
-            text = "Nothing else: all that was found is ignored. a shows it."
-        else:
-            text = "No advice for this host."
-        return [[(f" {text}", "plain")]]
+            return "Reading."
+        if self.wanted_text:
+            return "No advice matches. Esc shows all."
+        if look.ignored:
+            return "Nothing else: all that was found is ignored. a shows it."
+        return "No advice for this host."
 
-    def why_not(self, command_id: str) -> str:
-        """Return why a command cannot be used now; "" where it can."""
-        row = self._row()
-        if command_id in {"advice.plan", "advice.ignore"} and row is None:
+    @property
+    def is_ignored(self) -> bool:
+        """Whether the chosen advice is ignored."""
+        row = self.row
+        return row is not None and row[1] is not None
+
+    def refuse_plan(self) -> str:
+        """Return why there is no plan for the chosen advice; "" where there is one."""
+        row = self.row
+        if row is None:
             return "no advice is chosen"
-        if command_id == "advice.plan" and row is not None and not row[0].order:
-            return "there is no plan for this: see what to do below"
-        if command_id == "advice.ignore":
-            return self.source().why_not_kept()
-        if command_id == "advice.ignored" and not (self.look and self.look.ignored):
-            return "nothing is ignored"
-        return ""
+        return "" if row[0].order else "there is no plan for this: see what to do below"
 
-    def foot(self) -> list[tuple[Command, str, bool]]:
-        """Return (command, label now, whether it can be done) for the footer and the help."""
-        row = self._row()
-        labels = {
-            "advice.ignore": "Heed" if row is not None and row[1] is not None else "Ignore",
-            "advice.ignored": "Not ignored" if self.everything else "All",
-        }
-        return [(each, labels.get(each.id, each.label), not self.why_not(each.id)) for each in ADVICE]
-
-
-def _name(row: Row) -> tuple[str, str]:
-    return str(row[0].code), row[0].key
+    def refuse_ignoring(self) -> str:
+        """Return why the chosen advice cannot be ignored; "" where it can."""
+        return "no advice is chosen" if self.row is None else self.source().why_not_kept()

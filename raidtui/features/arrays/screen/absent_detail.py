@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 import time
 from collections.abc import Iterator
 
@@ -12,6 +11,7 @@ from raidtui.features.arrays.screen.speed_chart import LABEL
 from raidtui.model.absent import Absence, AbsentArray, AbsentMember
 from raidtui.view.line import Line
 from raidtui.view.text import fit, tail, visible
+from raidtui.view.wrapping import wrap
 from raidtui.watch.watch import Report
 
 
@@ -42,8 +42,7 @@ def absent_body_lines(report: Report, absent: AbsentArray, width: int) -> list[L
         lines += finding_lines(finding, finding.remedy, width)
     for lack in report.snapshot.lacks:
         if lack.part != "changes":  # the header says read-only
-            parts = textwrap.wrap(visible(lack.sentence), width - 2, break_on_hyphens=False)
-            lines += [[(fit(" " + part, width), "dim")] for part in parts]
+            lines += [[(fit(" " + part, width), "dim")] for part in wrap(lack.sentence, width - 2)]
     return lines
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 
-from raidtui.features.arrays.screen.keys import ADD, ASSEMBLE, FAIL, PAUSE, REMOVE
-from raidtui.features.arrays.screen.speed_chart import LABEL, speed_lines, text_parts
+from raidtui.features.arrays.screen.array_commands import ADD, ASSEMBLE, FAIL, PAUSE, REMOVE
+from raidtui.features.arrays.screen.speed_chart import LABEL, speed_lines
 from raidtui.frame.chart import bar
 from raidtui.frame.pane import SEVERITY_ROLES
 from raidtui.model.array import Array, Member
@@ -22,6 +22,7 @@ from raidtui.plans.pace_words import given_words, held_words
 from raidtui.view.line import GLYPHS, Line, whole_columns
 from raidtui.view.text import cell_width, fit, fit_words, tail, visible
 from raidtui.view.units import binary_size, duration, rate_mb_s
+from raidtui.view.wrapping import wrap
 from raidtui.watch.watch import Report
 
 _TALL, _BESIDE_CHART, _MOST_CHART = 36, 30, 24
@@ -139,7 +140,7 @@ def _clock(now_s: float, then_s: float) -> str:
 def unit_lines(array: Array, width: int) -> list[Line]:
     """Return the sum for RAID-10, whose resync counts the array's KiB; nothing where nothing needs it."""
     text = _unit_words(array, width)
-    parts = text_parts(text, width - LABEL - 2) if text else []
+    parts = wrap(text, width - LABEL - 2) if text else []
     return [[(fit(" " * (LABEL + 1) + part, width - 1), "dim")] for part in parts]
 
 
@@ -198,7 +199,7 @@ def body_lines(
 
 
 def _wrapped(text: str, width: int, role: str) -> list[Line]:
-    return [[(fit(" " + part, width), role)] for part in text_parts(visible(text), width - 1)]
+    return [[(fit(" " + part, width), role)] for part in wrap(text, width - 1)]
 
 
 def _pace_lines(report: Report, array: Array, width: int) -> list[Line]:
@@ -332,7 +333,7 @@ def finding_lines(finding: Finding, remedy: str, width: int) -> Iterator[Line]:
     """Yield a finding and its remedy, wrapped."""
     role = SEVERITY_ROLES[finding.severity]
     glyph = {"accent": "i", "warn": GLYPHS["warn"], "bad": GLYPHS["bad"]}[role]
-    for number, part in enumerate(text_parts(visible(finding.sentence), width - 5)):
+    for number, part in enumerate(wrap(finding.sentence, width - 5)):
         yield [(f" {glyph if number == 0 else ' '} ", role), (fit(part, width - 3), role)]
-    for number, part in enumerate(text_parts(visible(remedy), width - 7) if remedy else ()):
+    for number, part in enumerate(wrap(remedy, width - 7)):
         yield [(f"   {'→' if number == 0 else ' '} ", "dim"), (fit(part, width - 5), "plain")]

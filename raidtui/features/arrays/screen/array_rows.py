@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Collection, Sequence
 
 from msgspec import Struct
@@ -16,6 +15,7 @@ from raidtui.model.verdict import ROLES, state
 from raidtui.view.array_row import Brief
 from raidtui.view.line import RANKS, Line
 from raidtui.view.text import visible
+from raidtui.view.wrapping import wrapped
 from raidtui.watch.watch import Report
 
 Listed = Array | AbsentArray
@@ -116,8 +116,7 @@ def nothing_lines(report: Report, wanted: str, width: int) -> list[Line]:
             [],
         ]
     for lack in report.snapshot.lacks:
-        parts = textwrap.wrap(visible(lack.sentence), max(20, width - 3), break_on_hyphens=False)
-        lines += [[(f" {part}", "dim")] for part in parts]
+        lines += wrapped(lack.sentence, max(20, width - 3) + 1, "dim", indent=1)
     return lines
 
 

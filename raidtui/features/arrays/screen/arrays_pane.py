@@ -11,8 +11,18 @@ from textual.message import Message
 from textual.timer import Timer
 
 from raidtui.features.arrays.screen.absent_detail import absent_body_lines, absent_head_lines
+from raidtui.features.arrays.screen.array_commands import (
+    ARRAYS,
+    ASSEMBLE,
+    BY_VERB,
+    LIMITS,
+    UNDO,
+    ZERO,
+    DirectFlow,
+    offers,
+    plan_of,
+)
 from raidtui.features.arrays.screen.array_detail import body_lines, head_lines, unit_lines
-from raidtui.features.arrays.screen.array_plans import DirectFlow, offers, plan_of
 from raidtui.features.arrays.screen.array_rows import (
     Chosen,
     Listed,
@@ -25,13 +35,11 @@ from raidtui.features.arrays.screen.array_rows import (
     ordered,
     shared_titles,
 )
-from raidtui.features.arrays.screen.keys import ARRAYS, ASSEMBLE
-from raidtui.features.arrays.screen.limit_sliders import LimitSliders
-from raidtui.features.arrays.screen.slider import Slider
+from raidtui.features.arrays.screen.slider import LimitSliders, Slider
 from raidtui.first_frame import SMALLEST
 from raidtui.frame.command import Command
-from raidtui.frame.lines import Lines, ScrollLines
-from raidtui.frame.pane import Pane, RowList
+from raidtui.frame.lines import Lines
+from raidtui.frame.pane import BodyLines, Pane, RowList
 from raidtui.frame.screen_shell import later
 from raidtui.model.absent import AbsentArray
 from raidtui.model.array import Array
@@ -42,17 +50,13 @@ from raidtui.view.line import Line
 from raidtui.watch.watch import Report, limit_path
 
 _SETTLE_S = 0.12
-_OTHER_ROOMS = frozenset({"assemble", "zero", "mismatches", "grow", "locate", "pace"})
-
-
-class ArrayBody(ScrollLines, can_focus=True):
-    """Members and findings; it scrolls."""
 
 
 class ArraysPane(Pane):
     """Pane 1. ``FlowWanted`` asks the app for what another room does."""
 
     ID = "arrays-pane"
+    COMMANDS = ARRAYS
     BINDINGS: ClassVar[list[BindingType]] = [each for command in ARRAYS for each in command.bindings]
 
     class FlowWanted(Message):
@@ -81,11 +85,11 @@ class ArraysPane(Pane):
         self._settle: Timer | None = None
         self.acting = False
         """Whether a plan is being carried out: the next one waits for the report after it."""
-        self._queued = ""
+        self._queued: Command | None = None
         self.rows = RowList(self.move, id="array-list")
         self.head = Lines(id="array-head")
         self.limits = LimitSliders()
-        self.body = ArrayBody(id="array-body")
+        self.body = BodyLines(id="array-body")
         if report is not None:
             self._listed = ordered(report)
             self._keep(self._listed)
@@ -203,13 +207,13 @@ class ArraysPane(Pane):
 
     # -- acting
 
-    def plan_of(self, command_id: str) -> Plan | Refusal | None:
+    def plan_of(self, command: Command) -> Plan | Refusal | None:
         """Return what a command would do now; None for commands that change nothing."""
-        return plan_of(command_id, self.report, self.chosen, system_scope=self.limits.of_system)
+        return plan_of(command, self.report, self.chosen, system_scope=self.limits.of_system)
 
     def why_not(self, command_id: str) -> str:
         """Return why a command cannot be used now; "" where it can."""
-        plan = self.plan_of(command_id)
+        plan = next((self.plan_of(each) for each in ARRAYS if each.id == command_id), None)
         return plan.sentence if isinstance(plan, Refusal) else ""
 
     def foot(self) -> list[tuple[Command, str, bool]]:
@@ -241,20 +245,20 @@ class ArraysPane(Pane):
     def _end_acting(self) -> None:
         """Carry out the command that was given meanwhile."""
         self.acting = False
-        queued, self._queued = self._queued, ""
-        if queued:
+        queued, self._queued = self._queued, None
+        if queued is not None:
             self._do(queued)
 
-    def _do(self, command_id: str) -> None:
+    def _do(self, command: Command) -> None:
         self._gone = None
         if self.acting:
-            self._queued = command_id
+            self._queued = command
             return
-        if command_id == "arrays.undo":
+        if command is UNDO:
             self.acting = True
             later(self, self._undo)
             return
-        plan = self.plan_of(command_id)
+        plan = self.plan_of(command)
         if isinstance(plan, Refusal):
             self.say(plan.sentence)
         elif plan is not None:
@@ -270,43 +274,34 @@ class ArraysPane(Pane):
             self.limits.forget_asked()
             await self._execute(plan, is_undo=True)
 
-    def action_check(self) -> None:
-        """Start a check; while one runs, show how to end it."""
-        self._do("arrays.check")
+    def action_do(self, verb: str) -> None:
+        """Carry out a command that has no form: check, cancel, pause, give_back, undo."""
+        self._do(BY_VERB[verb])
 
-    def action_cancel(self) -> None:
-        """End a check."""
-        self._do("arrays.cancel")
-
-    def action_pause(self) -> None:
-        """Pause what runs, or resume it."""
-        self._do("arrays.pause")
-
-    def action_give_back(self) -> None:
-        """Return the array to the system's limits."""
-        self._do("arrays.give_back")
-
-    def action_undo(self) -> None:
-        """Undo the last change."""
-        self._do("arrays.undo")
+    def _can_open(self, verb: str) -> bool:
+        """Whether the form of a verb can be opened; why not is shown."""
+        refusal = self.plan_of(BY_VERB[verb])
+        if self.report is not None and not isinstance(refusal, Refusal):
+            return True
+        self.shell.drop_held_keys()
+        self.say(refusal.sentence if isinstance(refusal, Refusal) else "")
+        return False
 
     def action_repair(self, verb: str) -> None:
-        """Open the form of a verb that changes members or the array, or assembles one."""
-        refusal = self.plan_of(f"arrays.{verb}")
-        if self.report is None or isinstance(refusal, Refusal):
-            self.shell.drop_held_keys()
-            self.say(refusal.sentence if isinstance(refusal, Refusal) else "")
-            return
-        snapshot, array = self.report.snapshot, self.array
-        if verb in _OTHER_ROOMS:
-            self.shell.begin_opening()
-            is_fallen = array is not None and is_down(self.report, array)
-            about = array if is_fallen or verb not in {"assemble", "zero"} else self.absent
-            self.post_message(self.FlowWanted(verb, snapshot, about))
-        elif array is not None:
+        """Open the form of a verb that changes members or the array."""
+        if self._can_open(verb) and self.report is not None and self.array is not None:
             from raidtui.features.arrays.screen.repair_flow import RepairFlow  # noqa: PLC0415
 
-            self.shell.open_flow(partial(RepairFlow(self.shell).run, verb, array, snapshot))
+            self.shell.open_flow(partial(RepairFlow(self.shell).run, verb, self.array, self.report.snapshot))
+
+    def action_flow(self, verb: str) -> None:
+        """Let another feature carry out a verb: assemble, zero, mismatches, grow, locate, pace."""
+        if self._can_open(verb) and self.report is not None:
+            self.shell.begin_opening()
+            array, of_absent = self.array, BY_VERB[verb] in {ASSEMBLE, ZERO}
+            is_fallen = array is not None and is_down(self.report, array)
+            about = array if is_fallen or not of_absent else self.absent
+            self.post_message(self.FlowWanted(verb, self.report.snapshot, about))
 
     def action_limits(self) -> None:
         """Go to the max slider."""
@@ -314,7 +309,7 @@ class ArraysPane(Pane):
         if slider.display:
             self.screen.set_focus(slider)  # at once: digits may be waiting behind this key
         else:
-            self._do("arrays.limits")
+            self._do(LIMITS)
 
     def action_scope(self) -> None:
         """Switch the sliders between this array and the system."""

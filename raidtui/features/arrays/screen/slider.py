@@ -1,4 +1,7 @@
-"""A slider for a speed limit: log scale; arrows, digits, mouse; the requested value and the kernel's."""
+"""A slider for a speed limit: log scale; arrows, digits, mouse; the requested value and the kernel's.
+
+There are two, for min and max of one array, or of the system.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,21 @@ from msgspec.structs import replace
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from raidtui.frame.command import Command
 from raidtui.frame.lines import role_styles
 from raidtui.frame.text_field import TextField, Typing
+from raidtui.model.array import Array
+from raidtui.model.plan import Plan, Refusal
+from raidtui.model.snapshot import Snapshot
+from raidtui.plans.sync_speed import plan_limits
 from raidtui.view.text import fit
 from raidtui.view.units import rate_mb_s
+from raidtui.watch.watch import Report
 
 LOWEST_KIB_S, HIGHEST_KIB_S = 98, 9_765_625  # 0.1 MB/s, 10 GB/s
 _FINE = (1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
@@ -26,25 +35,32 @@ _LABEL, _VALUE = 10, 33
 _EMPTY = TextField(most=12, only="0123456789.kK")
 
 
+LESS = Command(id="slider.less", keys="left,h", action="step(-1)", label="Less", help="One step less")
+MORE = Command(id="slider.more", keys="right", action="step(1)", label="More", help="One step more")
+MUCH_LESS = Command(
+    id="slider.much_less", keys="shift+left,H", action="leap(-1)", label="Much less",
+    help="1, 2, 5, 10 … downwards",
+)  # fmt: skip
+MUCH_MORE = Command(
+    id="slider.much_more", keys="shift+right,L", action="leap(1)", label="Much more",
+    help="1, 2, 5, 10 … upwards",
+)  # fmt: skip
+APPLY = Command(
+    id="slider.apply", keys="enter", action="apply", label="Apply", foot=False,
+    help="Take the typed figure, in MB/s",
+)  # fmt: skip
+FORGET = Command(
+    id="slider.forget", keys="escape", action="forget", label="Forget", foot=False,
+    help="Forget the typed figure",
+)  # fmt: skip
+
+
 class Slider(Typing, Widget, can_focus=True):
     """One limit. ``Slider.Asked`` requests a value; ``show`` sets the kernel's."""
 
     DEFAULT_CSS = "Slider { height: 1; width: 1fr; }"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "step(-1)", "Less", id="slider.less", tooltip="One step less"),
-        Binding("right", "step(1)", "More", id="slider.more", tooltip="One step more"),
-        Binding(
-            "shift+left,H", "leap(-1)", "Much less", id="slider.much_less", tooltip="1, 2, 5, 10 … downwards"
-        ),
-        Binding(
-            "shift+right,L", "leap(1)", "Much more", id="slider.much_more", tooltip="1, 2, 5, 10 … upwards"
-        ),
-        Binding(
-            "enter", "apply", "Apply", show=False, id="slider.apply", tooltip="Take the typed figure, in MB/s"
-        ),
-        Binding(
-            "escape", "forget", "Forget", show=False, id="slider.forget", tooltip="Forget the typed figure"
-        ),
+        each for command in (LESS, MORE, MUCH_LESS, MUCH_MORE, APPLY, FORGET) for each in command.bindings
     ]
 
     class Asked(Message):
@@ -262,3 +278,71 @@ def typed_kib_s(text: str) -> int | None:
     except ValueError:
         return None
     return min(round(value * factor), 2**31 - 1) or None
+
+
+class LimitSliders:
+    """Both sliders, and whose limits they show.
+
+    Attributes:
+        low, high: the sliders.
+        of_system: whether they show the limits of all arrays that have none of their own.
+    """
+
+    def __init__(self) -> None:
+        self.low, self.high = Slider("min", id="min"), Slider("max", id="max")
+        self.of_system = False
+        self._shown: tuple[str, bool] | None = None
+
+    @property
+    def both(self) -> tuple[Slider, Slider]:
+        """The sliders, min first."""
+        return self.low, self.high
+
+    def hide(self) -> None:
+        """Show none: no array is chosen that has limits."""
+        self.low.display = self.high.display = False
+
+    def show(self, report: Report, array: Array) -> None:
+        """Show the limits of an array, or the system's; what was asked for of others is forgotten."""
+        limit = array.speed_limit
+        if (array.key, self.of_system) != self._shown:
+            self._shown = (array.key, self.of_system)
+            self.forget_asked()
+        self.low.display = self.high.display = limit is not None or self.of_system
+        locked = not report.snapshot.host.is_root
+        if self.of_system:
+            limits = report.snapshot.limits
+            self.low.show(limits.min_kib_s, "all arrays", locked=locked)
+            self.high.show(limits.max_kib_s, "all arrays", locked=locked)
+        elif limit is not None:
+            self.low.show(limit.min_kib_s, limit.min_scope or "", locked=locked)
+            self.high.show(limit.max_kib_s, limit.max_scope or "", locked=locked)
+
+    def forget_asked(self) -> None:
+        """Show the kernel's values, since the request was not carried out."""
+        for slider in self.both:
+            slider.forget_asked()
+
+    def keep_apart(self, moved: Slider) -> str:
+        """Stop a slider where the other one is; return a sentence where that was so, else ""."""
+        low_kib_s, high_kib_s = self.low.value_kib_s, self.high.value_kib_s
+        if low_kib_s is None or high_kib_s is None or low_kib_s <= high_kib_s:
+            return ""
+        moved.asked_kib_s = high_kib_s if moved is self.low else low_kib_s
+        moved.refresh()
+        other = "max" if moved is self.low else "min"
+        return f"min cannot be above max: move {other} first (in the kernel, min wins)"
+
+    def plan(self, snapshot: Snapshot, chosen: str | None) -> Plan | Refusal | None:
+        """Return the plan of what was asked for, or why not; None where nothing was.
+
+        Args:
+            snapshot: the host.
+            chosen: the key of the array.
+        """
+        low_kib_s, high_kib_s = self.low.value_kib_s, self.high.value_kib_s
+        if low_kib_s is None or high_kib_s is None:
+            return None
+        if all(slider.asked_kib_s is None for slider in self.both):
+            return None
+        return plan_limits(snapshot, None if self.of_system else chosen, low_kib_s, high_kib_s)

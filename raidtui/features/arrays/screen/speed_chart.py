@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import textwrap
-from functools import lru_cache
-
 from raidtui.frame.chart import SLICE_S, chart_rows, median_words, slices, spread_words
 from raidtui.model.array import Array
 from raidtui.model.array_sync import Phase
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, fit_figure, visible
 from raidtui.view.units import duration, rate_mb_s
+from raidtui.view.wrapping import wrap
 from raidtui.watch.watch import Report
 
 LABEL = 10
 _MOST_NOTES = 6
 """How many short lines beside the chart are read more easily than one long line below it."""
-
-
-@lru_cache(maxsize=64)
-def text_parts(text: str, width: int) -> tuple[str, ...]:
-    """Return a text cut into lines; cached, as the same few are drawn each time."""
-    return tuple(textwrap.wrap(text, width, break_on_hyphens=False))
 
 
 def speed_lines(report: Report, array: Array, width: int, height: int) -> list[Line]:
@@ -48,7 +40,7 @@ def speed_lines(report: Report, array: Array, width: int, height: int) -> list[L
             (fit(brake if beside else "", room), "warn"),
         ]
         return [line, *([] if beside else _below_chart(brake, width))]
-    notes = [f"now {now}", spread_words(values), median_words(values), *text_parts(brake, 21)]
+    notes = [f"now {now}", spread_words(values), median_words(values), *wrap(brake, 21)]
     beside = len(notes) <= min(height, _MOST_NOTES)
     notes = (notes if beside else notes[:3]) + [""] * height
     axis = (
@@ -79,5 +71,5 @@ def _time_axis(count: int, cells: int) -> Line:
 
 def _below_chart(words: str, width: int) -> list[Line]:
     """Return what holds a sync back, where there is no room beside the chart."""
-    parts = text_parts(words, width - LABEL - 1)
+    parts = wrap(words, width - LABEL - 1)
     return [[(fit(" " * (LABEL + 1) + part, width), "warn")] for part in parts]

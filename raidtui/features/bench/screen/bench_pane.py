@@ -13,10 +13,10 @@ from raidtui.features.bench.screen.bench_view import BenchView
 from raidtui.features.bench.screen.keys import BENCH
 from raidtui.frame.choose import Ask
 from raidtui.frame.dialog import WIDTH, Question
-from raidtui.frame.pages import note_lines
 from raidtui.frame.surveying import awaited
 from raidtui.view.text import visible
 from raidtui.view.units import counted
+from raidtui.view.wrapping import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -238,14 +238,14 @@ class BenchFlow:
             return True
         lines = [[(f"Interrupted: {counted(len(titles), 'benchmark')}", "strong")], []]
         for title in titles:
-            lines += note_lines(title, _WIDTH, "plain")
+            lines += wrapped(title, _WIDTH, "plain")
         words = (
             "What it changed on this host (knobs, arrays made for it) is put back from its journal, its"
             " files are removed, and its results so far are kept as partial."
         )
-        lines += [[], *note_lines(words, _WIDTH, "plain")]
+        lines += [[], *wrapped(words, _WIDTH, "plain")]
         if first:
-            lines += note_lines("This has to be done before another one can start.", _WIDTH, "plain")
+            lines += wrapped("This has to be done before another one can start.", _WIDTH, "plain")
         if await self._shell.ask(Question(lines, (("y", "put it back"),))) != "y":
             self._shell.say("nothing was changed", "plain")
             return False
@@ -260,9 +260,9 @@ class BenchFlow:
             return True
         lines = [[("Not put back:", "bad")], []]
         for text in left:
-            lines += note_lines(text, _WIDTH, "plain")
+            lines += wrapped(text, _WIDTH, "plain")
         words = "It stays as it is until you change it; the log lists it, too. Later benchmarks can run."
-        lines += [[], *note_lines(words, _WIDTH, "plain")]
+        lines += [[], *wrapped(words, _WIDTH, "plain")]
         return bool(await self._shell.ask(Question(lines, (("y", "go on"),))) == "y")
 
     async def stop(self, progress: BenchProgress) -> None:
@@ -274,7 +274,7 @@ class BenchFlow:
             f"{ended}The current run ends now and is kept as partial. What the benchmark changed is put"
             " back, and its files are removed."
         )
-        lines += note_lines(words, _WIDTH, "plain")
+        lines += wrapped(words, _WIDTH, "plain")
         if await self._shell.ask(Question(lines, (("y", "stop it"),), "")) != "y":
             return
         with self._shell.writing():
@@ -332,7 +332,7 @@ class BenchFlow:
         count = counted(len(entry.records), "run")
         lines = [[(visible(f"Delete {count} of {entry.title}?"), "strong")], []]
         words = "Their figures, samples and fio's own JSON are deleted for good. e exports them first."
-        lines += note_lines(words, _WIDTH, "warn")
+        lines += wrapped(words, _WIDTH, "warn")
         if await self._shell.ask(Question(lines, (("y", "delete"),))) != "y":
             self._shell.say("nothing was deleted", "plain")
             return False

@@ -25,13 +25,13 @@ from raidtui.features.bench.session import BenchSession
 from raidtui.first_frame import SMALLEST
 from raidtui.frame.commands import DOWN, UP
 from raidtui.frame.lines import Lines, ScrollLines
-from raidtui.frame.pages import wrapped
 from raidtui.frame.pane import Pane
 from raidtui.frame.screen_shell import later
 from raidtui.jobs.states import JobState
 from raidtui.model.finding import Tone
 from raidtui.view.line import Line
 from raidtui.view.text import visible
+from raidtui.view.wrapping import wrapped
 from raidtui.watch.watch import Report
 
 if TYPE_CHECKING:
@@ -225,7 +225,7 @@ class BenchView(Pane):
         lines: list[Line] = []
         for title in self.interrupted:
             words = f"{title} was interrupted: what it changed is not put back yet. R puts it back."
-            lines += wrapped(" " + visible(words), width - 1, "warn", indent=1)
+            lines += wrapped(" " + visible(words), width - 1, "warn", hang=1)
         entry = self.entry
         if entry is not None:
             if self._details[0] is not entry or self._details[1] != width:
@@ -237,13 +237,13 @@ class BenchView(Pane):
         if self.history is None:
             return [[(" Reading …", "plain")]]
         if self.history.trouble:
-            return wrapped(" " + visible(self.history.trouble), width - 1, "bad", indent=1)
+            return wrapped(" " + visible(self.history.trouble), width - 1, "bad", hang=1)
         if self.wanted_text:
             return [[(" No benchmark matches. Esc shows all.", "plain")]]
         if self.progress is not None and self.progress.works:
             return [[(" This is the first one.", "dim")]]
         refusal = self.session().refusal
-        return wrapped(" " + (f"{refusal}." if refusal else _NOTHING), width - 1, "plain", indent=1)
+        return wrapped(" " + (f"{refusal}." if refusal else _NOTHING), width - 1, "plain", hang=1)
 
     def _shown(self) -> tuple[HistoryEntry, ...]:
         """Return the rows; they are made again only for another history or filter."""

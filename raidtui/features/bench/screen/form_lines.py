@@ -9,11 +9,11 @@ from msgspec import Struct
 
 from raidtui.features.bench.forms.form_draft import BenchDraft, FormField, FormKind
 from raidtui.features.bench.option_texts import FieldRefusal
-from raidtui.frame.pages import note_lines
 from raidtui.frame.wizard_lines import rows_in_view
 from raidtui.model.plan import Refusal
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, tail, visible
+from raidtui.view.wrapping import wrapped
 
 NAMES = {FormKind.RUN: "Measure", FormKind.SWEEP: "Sweep", FormKind.AB: "A/B"}
 TITLES = {
@@ -124,11 +124,11 @@ class Form(Struct, frozen=True, kw_only=True):
         """Return the text below the rows: what is wrong, and the hint of the field."""
         row = self.rows[self.at]
         wrong = self.wrong.get(row.field.name, "")
-        lines = note_lines(self.said, self.width, "warn") if self.said else []
+        lines = wrapped(self.said, self.width, "warn") if self.said else []
         if wrong and not (self.said and row.field.name == self.said_about):
-            lines += note_lines(wrong, self.width, "warn")
+            lines += wrapped(wrong, self.width, "warn")
         about = row.field.picks[row.pick].note if row.pick is not None else ""
-        return [*lines, *note_lines(f"{about} {row.field.hint}".strip(), self.width, "plain")]
+        return [*lines, *wrapped(f"{about} {row.field.hint}".strip(), self.width, "plain")]
 
     def _more(self, room: int) -> list[Line]:
         """Return more about the field: as many paragraphs as there is room for."""

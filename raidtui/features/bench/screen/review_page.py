@@ -12,13 +12,14 @@ from raidtui.features.bench.forms.known import Candidate
 from raidtui.features.bench.offer import Offer
 from raidtui.features.bench.offer_checks import SIMULATED_NOTE
 from raidtui.features.bench.schedule import AxisKind, Schedule, point_words, value_words
-from raidtui.frame.pages import PageScreen, wrapped
+from raidtui.frame.pages import PageScreen
 from raidtui.frame.plan_view import step_lines
 from raidtui.model.levels import PARITY_LEVELS
 from raidtui.model.plan import Plan
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, tail, visible
 from raidtui.view.units import binary_size, counted
+from raidtui.view.wrapping import wrapped
 
 _LEAST_FIELD = 12
 _MOST_TYPED = 128
@@ -141,9 +142,9 @@ def offer_lines(offer: Offer, devices: Sequence[Candidate], width: int) -> list[
     if _changes_host(offer):
         lines += [[], *wrapped(_TAKEN_BACK, width, "plain")]
     for text in _array_notes(offer):
-        lines += [[], *wrapped(visible(text), width, "plain")]
+        lines += [[], *wrapped(text, width, "plain")]
     for text in offer.notes:
-        lines += [[], *wrapped(visible(text), width, "warn")]
+        lines += [[], *wrapped(text, width, "warn")]
     return lines
 
 
@@ -225,7 +226,7 @@ def _order(schedule: Schedule, width: int) -> list[Line]:
     lines: list[Line] = [[("The points:" if schedule.seed else "The order:", "strong")]]
     shown = points if len(points) <= _MOST_POINTS else points[: _MOST_POINTS - 1]
     for number, point in enumerate(shown, 1):
-        lines += wrapped(visible(f"{number:>4}  {point_words(point)}"), width, "plain", indent=6)
+        lines += wrapped(f"{number:>4}  {point_words(point)}", width, "plain", hang=6)
     if len(shown) < len(points):
         lines.append([(f"      … and {len(points) - len(shown)} more", "dim")])
     if schedule.seed:
@@ -248,7 +249,7 @@ def _plans(offer: Offer) -> Iterator[tuple[str, Plan | None]]:
 def _plan(title: str, plan: Plan | None, width: int) -> list[Line]:
     lines: list[Line] = [[(fit(visible(title), width).rstrip(), "accent")]]
     if plan is None:
-        return [*lines, *wrapped("    set on each array once it exists", width, "plain", indent=4)]
+        return [*lines, *wrapped("    set on each array once it exists", width, "plain", hang=4)]
     if not plan.steps:
         return [*lines, [("    already set", "dim")]]
     for number, step in enumerate(plan.steps, 1):

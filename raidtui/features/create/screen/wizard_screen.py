@@ -1,7 +1,4 @@
-"""The wizard: short steps; what has been decided stays in the column at the left. It ends with a plan.
-
-Arrows, Space and Enter do everything. Nothing is done to the host here, whatever is pressed.
-"""
+"""The wizard: short steps; what has been decided stays in the column at the left. It ends with a plan."""
 
 from __future__ import annotations
 
@@ -12,8 +9,8 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from raidtui.frame import wizard_lines as wizard
-from raidtui.frame.pages import PageScreen, note_lines
-from raidtui.frame.text_field import TextField, Typing, field_of
+from raidtui.frame.form import RowsForm
+from raidtui.frame.text_field import TextField, field_of
 from raidtui.model.survey import Survey
 from raidtui.plans.wizard.choices import EMPTY
 from raidtui.plans.wizard.wizard_draft import (
@@ -22,7 +19,6 @@ from raidtui.plans.wizard.wizard_draft import (
     SPARE,
     WizardChoice,
     WizardDraft,
-    WizardRow,
     doomed,
     with_empty,
 )
@@ -43,6 +39,7 @@ from raidtui.plans.wizard.wizard_steps import (
 )
 from raidtui.view.line import Line
 from raidtui.view.text import visible
+from raidtui.view.wrapping import wrapped
 
 TITLE = "Build an array"
 _MOST_TYPED = 60
@@ -55,7 +52,7 @@ _HINTS = {
 }
 
 
-class WizardScreen(Typing, PageScreen[WizardDraft]):
+class WizardScreen(RowsForm[WizardDraft]):
     """Gives the finished draft, or None.
 
     Args:
@@ -66,68 +63,34 @@ class WizardScreen(Typing, PageScreen[WizardDraft]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", show=False),
-        Binding("down,j", "move(1)", show=False),
-        Binding("pageup", "move(-10)", show=False),
-        Binding("pagedown", "move(10)", show=False),
-        Binding("home", "move(-9999)", show=False),
-        Binding("end", "move(9999)", show=False),
-        Binding("left,h", "change(-1)", show=False),
-        Binding("right,l", "change(1)", show=False),
-        Binding("space", "change(1)", show=False),
-        Binding("enter", "next", show=False),
-        Binding("question_mark,f1", "why", show=False),
         Binding("slash", "filter", show=False),
         Binding("f", "fitting", show=False),
     ]
 
-    accepts_type_ahead = True
-
     def __init__(
         self, survey: Survey, draft: WizardDraft | None = None, *, step: str = "devices", said: str = ""
     ) -> None:
-        super().__init__(TITLE)
-        self._survey = survey
+        super().__init__(TITLE, survey, said, ready=True)
         self.draft = draft or WizardDraft()
         self.step = step
-        self._at = 0
-        self._said = said
-        self._picks: tuple[WizardChoice, ...] = ()
-        self._rows: tuple[WizardRow, ...] = ()
-        self._words = ""
-        self._ready = True
-        self._moved = self._drawn = False
         self._wanted = ""
         """The text that listed devices hold."""
         self._fitting = False
         """Whether only devices that can be taken are listed."""
 
-    def show_survey(self, survey: Survey, words: str, *, ready: bool) -> None:
-        """Take what has been read meanwhile; the choice and what is typed stay as they are.
-
-        Args:
-            survey: the host.
-            words: what is still being read, if anything.
-            ready: whether LVM and the host's files have been read, so that one can go on from the devices.
-        """
-        if (survey, words, ready) == (self._survey, self._words, self._ready):
-            return
-        here = None if self.step == "devices" and not self._moved else self._here
-        self._survey, self._words, self._ready = survey, words, ready
-        if self._drawn:
-            self._look()
-            shown: tuple[WizardChoice | WizardRow, ...] = self._picks or self._rows
-            kept = [number for number, each in enumerate(shown) if each.key == here]
-            self._at = (kept or self._able())[0]
-            self.draw()
-            self.release()
+    def survey_changed(self, before: str) -> None:
+        """Draw what has been read; the choice stays where it was moved, or typed."""
+        here = None if self.step == "devices" and not self._moved else before
+        self._look()
+        kept = [number for number, each in enumerate(self._listed) if each.key == here]
+        self._at = (kept or self._able())[0]
+        self.draw()
 
     def _able(self) -> list[int]:
         """Return which rows can be chosen, or may turn out so; the first one where none can."""
-        shown: tuple[WizardChoice | WizardRow, ...] = self._picks or self._rows
         return [
             number
-            for number, each in enumerate(shown)
+            for number, each in enumerate(self._listed)
             if not each.refusal or (isinstance(each, WizardChoice) and each.pending)
         ] or [0]
 
@@ -141,11 +104,9 @@ class WizardScreen(Typing, PageScreen[WizardDraft]):
             return self._picks[self._at].pending
         return key == "enter" and not self._ready
 
-    def on_mount(self) -> None:
+    def begin(self) -> None:
         """Draw the first step."""
-        self._drawn = True
         self._enter(self.step, self._said)
-        self._body.focus()
 
     # -- steps
 
@@ -158,9 +119,8 @@ class WizardScreen(Typing, PageScreen[WizardDraft]):
         self.line = replace(field_of(word, _MOST_TYPED), refused=refused) if step in WORDS else None
         self._look()
         first = first_choice(step, self.draft)
-        shown: tuple[WizardChoice | WizardRow, ...] = self._picks or self._rows
-        able = self._able()
-        wanted = [number for number in able if shown and shown[number].key == first]
+        able, listed = self._able(), self._listed
+        wanted = [number for number in able if listed and listed[number].key == first]
         self._at = (wanted or able)[0]
         self.draw()
 
@@ -222,11 +182,6 @@ class WizardScreen(Typing, PageScreen[WizardDraft]):
             return [("↑↓", "choose"), ("Space ←→", "change"), onward, ("Esc", "back")]
         return [("↑↓", "choose"), onward, ("Esc", "back")]
 
-    @property
-    def _here(self) -> str:
-        found = self._picks or self._rows
-        return found[self._at].key if found else ""
-
     def _devices(self) -> list[Line]:
         width, height = self.inner_width, self.inner_height
         if not self._picks:
@@ -269,9 +224,9 @@ class WizardScreen(Typing, PageScreen[WizardDraft]):
 
     def _note(self, width: int) -> list[Line]:
         if self._said:
-            return note_lines(self._said, width, "warn")
-        found = self._picks or self._rows
-        return wizard.row_note(found[self._at], width) if found else []
+            return wrapped(self._said, width, "warn")
+        listed = self._listed
+        return wizard.row_note(listed[self._at], width) if listed else []
 
     def _word_lines(self, width: int) -> list[Line]:
         lines: list[Line] = []
@@ -281,17 +236,9 @@ class WizardScreen(Typing, PageScreen[WizardDraft]):
             hint = _HINTS[self.step]
         lines += [[("> ", "key"), (self._word.shown, "strong")], []]
         note = self._said or hint
-        return [*lines, *note_lines(note, width, "warn" if self._said else "plain")]
+        return [*lines, *wrapped(note, width, "warn" if self._said else "plain")]
 
     # -- keys
-
-    def action_move(self, delta: int) -> None:
-        """Move the choice."""
-        count = len(self._picks or self._rows)
-        if count:
-            self._at, self._said = max(0, min(count - 1, self._at + delta)), ""
-            self._moved = True
-            self.draw()
 
     def action_change(self, delta: int) -> None:
         """Take a device, or leave it; change a value."""

@@ -7,25 +7,26 @@ too.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.timer import Timer
 
-from raidtui.features.history.screen.keys import LOG
+from raidtui.features.history.screen.log_lines import (
+    DrawnRows,
+    LogRow,
+    LogRows,
+    card_lines,
+    rule_line,
+    trouble_lines,
+)
+from raidtui.features.history.session import HistoryRun, HostHistory, TimelineSession
 from raidtui.first_frame import SMALLEST
 from raidtui.frame.command import Command
-from raidtui.frame.lines import Lines, ScrollLines
-from raidtui.frame.pane import Pane, RowList
+from raidtui.frame.pane import ListPane, RowList
 from raidtui.frame.screen_shell import later
 from raidtui.view.line import Line
 from raidtui.watch.watch import Report
-
-if TYPE_CHECKING:
-    from raidtui.features.history.screen.log_lines import DrawnRows
-    from raidtui.features.history.screen.log_rows import LogRow, LogRows
-    from raidtui.features.history.session import HistoryRun, HostHistory, TimelineSession
 
 _PACE_S = 0.25
 _STEM = "raidtui-history"
@@ -34,6 +35,38 @@ _FORMS = {
     "json": "everything, for programs",
     "txt": "text, each line as it was written",
 }
+
+
+JUMP = Command(
+    id="log.jump", keys="enter", action="jump", label="Go to", words="array disk open",
+    help="Show the array or the disk that the chosen row is about.",
+    refuse=lambda pane: pane.refuse_jump(),
+)  # fmt: skip
+TROUBLES = Command(
+    id="log.troubles", keys="t", action="troubles", label="Troubles", words="warnings errors only",
+    help="Show only warnings and worse, or all.",
+    now=lambda pane: "All" if pane.only_troubles else "Troubles",
+)  # fmt: skip
+RAW = Command(
+    id="log.raw", keys="w", action="raw", label="As written", foot=False, words="raw kernel lines text",
+    help="Show the lines of the chosen row as they were written, or what they mean.",
+    now=lambda pane: "Our words" if pane.raw else "As written",
+)  # fmt: skip
+EXPORT_LOG = Command(
+    id="log.export", keys="e", action="export", label="Export", words="report html text json history",
+    help="Export the history, as far as it is shown: HTML, JSON or text.",
+    refuse=lambda pane: pane.refuse_export(),
+)  # fmt: skip
+READ_LOG = Command(
+    id="log.read", keys="r", action="read", label="Read again", foot=False, words="refresh journal",
+    help="Read the journal, jobs and benchmarks again; what this console sees is added as it happens.",
+)  # fmt: skip
+END_LOG = Command(
+    id="log.end", keys="x", action="end", label="End reading", foot=False, words="cancel stop",
+    help="End the reading of a long journal. What was read until then is shown.",
+    refuse=lambda pane: "" if pane.run is not None else "nothing is being read",
+)  # fmt: skip
+LOG = (JUMP, TROUBLES, RAW, EXPORT_LOG, READ_LOG, END_LOG)
 
 
 class LogLines(RowList):
@@ -45,14 +78,11 @@ class LogLines(RowList):
             self.vertical_scrollbar.position = self.scroll_y
 
 
-class LogBody(ScrollLines, can_focus=True):
-    """The card of the chosen row."""
-
-
-class LogPane(Pane):
+class LogPane(ListPane[LogRow]):
     """See the module. While the newest row is chosen, a newer one is chosen as it comes."""
 
-    ID = "log-pane"
+    ID, STEM = "log-pane", "log"
+    COMMANDS = LOG
     BINDINGS: ClassVar[list[BindingType]] = [each for command in LOG for each in command.bindings]
 
     def __init__(self, report: Report | None) -> None:
@@ -60,21 +90,16 @@ class LogPane(Pane):
         self.history: HostHistory | None = None
         self.run: HistoryRun | None = None
         self._read_of: TimelineSession | None = None
-        self._rows: LogRows | None = None
-        self._drawn: DrawnRows | None = None
+        self._rows, self._drawn = LogRows(), DrawnRows()
         self._shown: list[LogRow] = []
         self._at: int | None = None
-        self._chosen: tuple[float, str, str] | None = None
-        self._troubles = False
-        self._raw = False
+        self.only_troubles = False
+        self.raw = False
         self._pace: Timer | None = None
-        self.rows: LogLines = LogLines(self.move, id="log-lines")
-        self.rule = Lines(id="log-rule", lines=[[]])
-        self.body = LogBody(id="log-body")
 
-    def compose(self) -> ComposeResult:
-        """Rows, rule, card."""
-        yield from (self.rows, self.rule, self.body)
+    def make_rows(self) -> LogLines:
+        """See ``ListPane``."""
+        return LogLines(self.move, id="log-lines")
 
     def on_mount(self) -> None:
         """Draw what this console has seen."""
@@ -88,8 +113,6 @@ class LogPane(Pane):
             self.action_read()
 
     def _session(self) -> TimelineSession:
-        from raidtui.features.history.session import TimelineSession  # noqa: PLC0415
-
         return self.shell.session.of(TimelineSession)
 
     def action_read(self) -> None:
@@ -102,8 +125,6 @@ class LogPane(Pane):
             self.run.end()
 
     async def _read(self) -> None:
-        from raidtui.features.history.session import HistoryRun  # noqa: PLC0415
-
         timeline = self._session()
         if self.run is not None and self._read_of is timeline:
             return
@@ -120,7 +141,7 @@ class LogPane(Pane):
                 self._stop_pace()
         if timeline is self._session():  # else another host is in view now
             self.history = history
-            self._take().take(history)
+            self._rows.take(history)
             self.redraw()
 
     def _stop_pace(self) -> None:
@@ -128,37 +149,21 @@ class LogPane(Pane):
             self._pace.stop()
             self._pace = None
 
-    def _drawing(self) -> DrawnRows:
-        if self._drawn is None:
-            from raidtui.features.history.screen.log_lines import DrawnRows  # noqa: PLC0415
-
-            self._drawn = DrawnRows()
-        return self._drawn
-
     def _show_progress(self) -> None:
         if self.display:
             self._show_rule(self.app.size.width)
-
-    def _take(self) -> LogRows:
-        if self._rows is None:
-            from raidtui.features.history.screen.log_rows import LogRows  # noqa: PLC0415
-
-            self._rows = LogRows()
-        return self._rows
 
     # -- acting
 
     def action_jump(self) -> None:
         """Show the array or the disk that the chosen row is about."""
-        if why := self.why_not("log.jump"):
-            self.say(why)
-            return
-        array, disk = self._target()
-        self.post_message(self.Wanted("arrays" if array else "wear", array or disk))
+        if not self.refuses(JUMP):
+            array, disk = self._target()
+            self.post_message(self.Wanted("arrays" if array else "wear", array or disk))
 
     def _target(self) -> tuple[str, str]:
         """Return the key of the array and the name of the disk that the chosen row is about."""
-        row, report = self._row(), self.report
+        row, report = self.row, self.report
         if row is None or report is None:
             return "", ""
         snapshot = report.snapshot
@@ -173,20 +178,18 @@ class LogPane(Pane):
 
     def action_troubles(self) -> None:
         """Show only warnings and worse, or all."""
-        self._troubles = not self._troubles
+        self.only_troubles = not self.only_troubles
         self.redraw()
 
     def action_raw(self) -> None:
         """Show the lines as they were written, or in our words."""
-        self._raw = not self._raw
+        self.raw = not self.raw
         self.redraw()
 
     def action_export(self) -> None:
         """Write what is shown of the history to a file."""
-        if why := self.why_not("log.export"):
-            self.say(why)
-            return
-        self.shell.open_flow(self._export, nothing="nothing was exported")
+        if not self.refuses(EXPORT_LOG):
+            self.shell.open_flow(self._export, nothing="nothing was exported")
 
     async def _export(self) -> None:
         from raidtui.features.history.history_report import HistoryReport, report_bytes  # noqa: PLC0415
@@ -224,85 +227,75 @@ class LogPane(Pane):
         self.report = report
         if self._read_of is not None and self._read_of is not self._session():
             self.history = self._read_of = None
-            self._take().take(None)
+            self._rows.take(None)
             self.come()
 
-    def _row(self) -> LogRow | None:
-        return self._shown[self._at] if self._at is not None else None
+    def listed(self) -> list[LogRow]:
+        """See ``ListPane``."""
+        return self._shown
 
-    def _place(self) -> int | None:
+    def key_of(self, row: LogRow) -> tuple[float, str, str]:
+        """See ``ListPane``."""
+        return row.key
+
+    @property
+    def place(self) -> int | None:
+        """The number of the chosen row, as it was drawn."""
+        return self._at
+
+    def _find(self) -> int | None:
         """Return the number of the chosen row: the last one, where none was chosen or it is gone."""
-        rows, chosen = self._shown, self._chosen
-        if chosen is not None:
+        rows, chosen = self._shown, self.chosen
+        if isinstance(chosen, tuple):
             for place, row in enumerate(rows):
                 if row.at_s == chosen[0] and row.key == chosen:
                     return place
         return len(rows) - 1 if rows else None
 
     def move(self, delta: int) -> None:
-        """Choose the row ``delta`` further down."""
-        if self._at is not None:
-            at = max(0, min(len(self._shown) - 1, self._at + delta))
-            # The newest is not held on to: the one after it is chosen as it comes.
-            self._chosen = None if at == len(self._shown) - 1 else self._shown[at].key
+        """Choose the row ``delta`` further down; the newest is not held on to, but the one after it."""
+        if self._at is not None and max(0, self._at + delta) >= len(self._shown) - 1:
+            self.chosen = None
             self.redraw()
+        else:
+            super().move(delta)
 
     def redraw(self) -> None:
         """Draw everything."""
         width = self.app.size.width
         if width < SMALLEST[0]:
             return
-        rows = self._take()
         wanted = self.wanted_text.lower()
-        self._shown = rows.shown(self.shell.log_events, wanted, troubles=self._troubles)
-        self._at = self._place()
-        lines = self._drawing().lines(self._shown, width, self.shell.now_s())
-        self.rows.show(lines or self._nothing(), selected=self._at)
-        if self._at is not None:
-            self.rows.keep_in_view(self._at)
+        self._shown = self._rows.shown(self.shell.log_events, wanted, troubles=self.only_troubles)
+        self._at = self._find()
+        lines = self._drawn.lines(self._shown, width, self.shell.now_s())
+        self.show_rows(lines, self._nothing(), "dim")
         self._show_rule(width)
-        self.body.show(self._card(self._row(), width))
+        self.body.show(self._card(self.row, width))
         self.redraw_frame()
 
     def _show_rule(self, width: int) -> None:
-        from raidtui.features.history.screen.log_lines import rule_line  # noqa: PLC0415
-
-        self.rule.show([rule_line(self.history, self.run, width, troubles=self._troubles)])
+        self.rule.show([rule_line(self.history, self.run, width, troubles=self.only_troubles)])
 
     def _card(self, row: LogRow | None, width: int) -> list[Line]:
-        from raidtui.features.history.screen.log_lines import card_lines, trouble_lines  # noqa: PLC0415
-
-        card = [] if row is None else card_lines(row, width, raw=self._raw)
+        card = [] if row is None else card_lines(row, width, raw=self.raw)
         gaps = trouble_lines(self.history, width) if self.history is not None else []
         return [*card, *([[]] if card and gaps else []), *gaps]
 
-    def _nothing(self) -> list[Line]:
+    def _nothing(self) -> str:
         if self.wanted_text:
-            text = "No event contains this text."
-        elif self._troubles:
-            text = "No warnings, no errors. t shows all."
-        else:
-            text = "Nothing yet."
-        return [[(f" {text}", "dim")]]
+            return "No event contains this text."
+        return "No warnings, no errors. t shows all." if self.only_troubles else "Nothing yet."
 
-    def why_not(self, command_id: str) -> str:
-        """Return why a command cannot be used now; "" where it can."""
-        if command_id == "log.end" and self.run is None:
-            return "nothing is being read"
-        if command_id == "log.export" and self.history is None:
-            return "the logs are still being read" if self.run is not None else "nothing was read"
-        if command_id == "log.jump":
-            row = self._row()
-            if row is None:
-                return "no row is chosen"
-            if not any(self._target()):
-                return "this is about no array and no disk that is known to be here now"
-        return ""
+    def refuse_export(self) -> str:
+        """Return why there is nothing to export; "" where there is."""
+        if self.history is not None:
+            return ""
+        return "the logs are still being read" if self.run is not None else "nothing was read"
 
-    def foot(self) -> list[tuple[Command, str, bool]]:
-        """Return (command, label now, whether it can be used now) for footer, help and palette."""
-        labels = {
-            "log.troubles": "All" if self._troubles else "Troubles",
-            "log.raw": "Our words" if self._raw else "As written",
-        }
-        return [(each, labels.get(each.id, each.label), not self.why_not(each.id)) for each in LOG]
+    def refuse_jump(self) -> str:
+        """Return why the chosen row leads nowhere; "" where it does."""
+        if self.row is None:
+            return "no row is chosen"
+        gone = "this is about no array and no disk that is known to be here now"
+        return "" if any(self._target()) else gone

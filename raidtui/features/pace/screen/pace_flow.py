@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
-
 from raidtui.features.pace.session import end_pacing, start_pacing, typed_request
 from raidtui.frame.choose import Ask
 from raidtui.frame.dialog import Question
@@ -16,6 +14,7 @@ from raidtui.plans.pace_plan import plan_pace
 from raidtui.plans.pace_words import pace_sentence
 from raidtui.view.line import Line
 from raidtui.view.text import visible
+from raidtui.view.wrapping import labelled
 from raidtui.watch.watch import Report
 
 _WIDTH = 72
@@ -83,8 +82,5 @@ class PaceFlow:
 def _lines(title: str, sentences: tuple[str, ...]) -> list[Line]:
     lines: list[Line] = [[(visible(title), "strong")], []]
     for each in sentences:
-        parts = textwrap.wrap(visible(each), _WIDTH, break_on_hyphens=False)
-        lines += [
-            [("· " if number == 0 else "  ", "dim"), (part, "plain")] for number, part in enumerate(parts)
-        ]
+        lines += labelled("· ", each, _WIDTH)
     return lines

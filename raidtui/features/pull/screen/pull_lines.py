@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from raidtui.features.pull.record import PullDisk, PullRecord
 from raidtui.features.pull.standing import OtherState, PullStage, PullStanding
 from raidtui.features.pull.words import PullWords
-from raidtui.frame.pages import wrapped
 from raidtui.view.big import big_rows
 from raidtui.view.line import Line
 from raidtui.view.text import fit, tail, visible
 from raidtui.view.units import short_size
+from raidtui.view.wrapping import wrapped
 
 _SIGNS = {"bad": "✖", "warn": "▲", "ok": "●", "plain": "●"}
 _OTHERS = {
@@ -47,7 +47,7 @@ def pull_lines(
     lines = _disk_lines(shown, width, words.role, plain=plain)
     lines += [[], [(f"{_SIGNS[words.role]} {visible(words.head)}", _strong(words.role))]]
     for text in filter(None, (*words.text, *notes)):
-        lines += wrapped(visible(f"  {text}"), width, "plain", indent=2)
+        lines += wrapped(text, width, indent=2)
     lines += [[], *_other_lines(record, found, width)]
     return lines
 

@@ -1,16 +1,11 @@
-"""The page that gives an array another shape: what, with which devices, and below it the plan of that.
-
-Arrows, Space and Enter do everything. Nothing is done to the host here, whatever is pressed.
-"""
+"""The page that gives an array another shape: what, with which devices, and below it the plan of that."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import ClassVar
 
 from msgspec.structs import replace
 from textual import events
-from textual.binding import Binding, BindingType
 
 from raidtui.features.reshape.plan.backup_place import BackupPlace
 from raidtui.features.reshape.plan.grow_draft import (
@@ -24,16 +19,18 @@ from raidtui.features.reshape.plan.grow_draft import (
     turned,
 )
 from raidtui.frame import wizard_lines as wizard
-from raidtui.frame.pages import PageScreen, WhyScreen, note_lines
+from raidtui.frame.form import RowsForm
+from raidtui.frame.pages import WhyScreen
 from raidtui.frame.plan_flow import labels_on
-from raidtui.frame.text_field import Typing, field_of
+from raidtui.frame.text_field import field_of
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal
 from raidtui.model.survey import Survey
 from raidtui.plans.wizard.choices import device_picks
-from raidtui.plans.wizard.wizard_draft import WizardChoice, WizardDraft, WizardRow
+from raidtui.plans.wizard.wizard_draft import WizardDraft, WizardRow
 from raidtui.view.line import Line
 from raidtui.view.text import cell_width, fit, visible
+from raidtui.view.wrapping import wrapped
 
 _LEAST = 7
 """The least lines of the plan that are in view below the devices."""
@@ -77,7 +74,7 @@ def _label(rows: tuple[WizardRow, ...]) -> int:
     return max(cell_width(visible(row.words)) for row in rows) + 2
 
 
-class GrowScreen(Typing, PageScreen[GrowDraft]):
+class GrowScreen(RowsForm[GrowDraft]):
     """Gives what was chosen, or None.
 
     Args:
@@ -88,22 +85,6 @@ class GrowScreen(Typing, PageScreen[GrowDraft]):
         places: looks at the places of backup files.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("up,k", "move(-1)", show=False),
-        Binding("down,j", "move(1)", show=False),
-        Binding("pageup", "move(-10)", show=False),
-        Binding("pagedown", "move(10)", show=False),
-        Binding("home", "move(-9999)", show=False),
-        Binding("end", "move(9999)", show=False),
-        Binding("left,h", "change(-1)", show=False),
-        Binding("right,l", "change(1)", show=False),
-        Binding("space", "choose", show=False),
-        Binding("enter", "next", show=False),
-        Binding("question_mark,f1", "why", show=False),
-    ]
-
-    accepts_type_ahead = True
-
     def __init__(
         self,
         survey: Survey,
@@ -113,35 +94,12 @@ class GrowScreen(Typing, PageScreen[GrowDraft]):
         said: str = "",
         places: Places = unknown_place,
     ) -> None:
-        super().__init__(f"{array.title}: another shape")
-        self._survey = survey
+        super().__init__(f"{array.title}: another shape", survey, said, ready=False)
         self._array = array
         self.draft = draft or GrowDraft()
-        self._said = said
         self._places = places
         self._looking = False
         """Whether the place of the backup file is being looked at."""
-        self._at = 0
-        self._words = ""
-        self._ready = False
-        self._drawn = False
-        self._rows: tuple[WizardRow, ...] = ()
-        self._picks: tuple[WizardChoice, ...] = ()
-
-    def show_survey(self, survey: Survey, words: str, *, ready: bool) -> None:
-        """Take what has been read meanwhile; what is chosen stays.
-
-        Args:
-            survey: the host.
-            words: what is still being read, if anything.
-            ready: whether LVM and the host's files have been read.
-        """
-        if (survey, words, ready) == (self._survey, self._words, self._ready):
-            return
-        self._survey, self._words, self._ready = survey, words, ready
-        if self._drawn:
-            self.draw()
-            self.release()
 
     def holds_key(self, key: str) -> bool:
         """Hold Enter until the host has been read, and Space for a device that is still being read."""
@@ -150,24 +108,6 @@ class GrowScreen(Typing, PageScreen[GrowDraft]):
         if key in {"space", "left", "right", "h", "l"} and (pick := self._pick) is not None:
             return pick.pending
         return key == "enter" and (not self._ready or self._looking)
-
-    def on_mount(self) -> None:
-        """Draw."""
-        self._drawn = True
-        self.draw()
-        self._body.focus()
-
-    @property
-    def _pick(self) -> WizardChoice | None:
-        """The device with the cursor."""
-        number = self._at - len(self._rows)
-        return self._picks[number] if 0 <= number < len(self._picks) else None
-
-    @property
-    def _key(self) -> str:
-        """The row or device with the cursor, by its key."""
-        pick = self._pick
-        return pick.key if pick is not None else self._rows[self._at].key if self._rows else ""
 
     @property
     def _row(self) -> WizardRow | None:
@@ -189,13 +129,13 @@ class GrowScreen(Typing, PageScreen[GrowDraft]):
 
     def draw(self) -> None:
         """Draw head, keys and body."""
-        here = self._key
+        here = self._here
         self._rows = grow_rows(self._survey, self._now, self.draft, self._destroys())
         self._propose()
         own = {member.name for member in self._array.members}
         picks = device_picks(WizardDraft(), self._survey)[:-1] if self.draft.takes_devices else ()
         self._picks = tuple(pick for pick in picks if pick.key not in own)
-        shown = [*(row.key for row in self._rows), *(each.key for each in self._picks)]
+        shown = [each.key for each in self._listed]
         self._at = shown.index(here) if here in shown else min(self._at, len(shown) - 1)
         width, height = self.inner_width, self.inner_height
         self.show_head(self._title, self._words)
@@ -249,28 +189,27 @@ class GrowScreen(Typing, PageScreen[GrowDraft]):
                 lines.append([(fit(head + typed, width), role)])
                 lines += [
                     [(indent + part, "warn")]
-                    for (part, _), *_ in note_lines(trouble, max(20, width - len(indent)), "warn")
+                    for (part, _), *_ in wrapped(trouble, max(20, width - len(indent)), "warn")
                 ]
         return lines
 
     def _review(self, width: int) -> list[Line]:
         """Return the note of the row, and the plan of what is chosen or why there is none."""
-        pick = self._pick
-        note = wizard.row_note(pick if pick is not None else self._rows[self._at], width)
+        note = wizard.row_note(self._listed[self._at], width)
         note = [*note, []] if note else []
         if self._said:
-            return note_lines(self._said, width, "warn")
+            return wrapped(self._said, width, "warn")
         if not self._ready:
             return [*note, [(self._words or "reading …", "dim")]]
         made = self.plan()
         if isinstance(made, Refusal):
-            return [*note, *note_lines(f"not possible: {made.sentence}", width, "warn")]
-        lines: list[Line] = [*note, *note_lines(made.title, width, "strong")]
+            return [*note, *wrapped(f"not possible: {made.sentence}", width, "warn")]
+        lines: list[Line] = [*note, *wrapped(made.title, width, "strong")]
         for text in (*(loss.sentence for loss in made.losses), *made.loss_sentences):
-            lines += note_lines(text, width, "bad")
+            lines += wrapped(text, width, "bad")
         for text in made.notes:
-            lines += note_lines(text, width, "plain")
-        return [*lines, *(note_lines(made.warning, width, "warn") if made.warning else [])]
+            lines += wrapped(text, width, "plain")
+        return [*lines, *(wrapped(made.warning, width, "warn") if made.warning else [])]
 
     # -- text
 
@@ -317,12 +256,6 @@ class GrowScreen(Typing, PageScreen[GrowDraft]):
 
     # -- keys
 
-    def action_move(self, delta: int) -> None:
-        """Move the cursor."""
-        most = len(self._rows) + len(self._picks) - 1
-        self._at, self._said = max(0, min(most, self._at + delta)), ""
-        self.draw()
-
     def action_change(self, delta: int) -> None:
         """Change a value; take a device, or leave it out."""
         self._said = ""
@@ -332,7 +265,7 @@ class GrowScreen(Typing, PageScreen[GrowDraft]):
             self.draft = taken(self.draft, pick.key)
         self.draw()
 
-    def action_choose(self) -> None:
+    def action_take(self) -> None:
         """Open a row of text; change any other one, or take a device."""
         row = self._row
         if row is None or row.key not in TYPED:

@@ -6,10 +6,14 @@ from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 
+from raidtui.features.stack.plan_caches import flush_and_detach
 from raidtui.features.stack.session import StackSession
 from raidtui.features.stack.stack_lines import stack_lines
+from raidtui.frame.choose import Choice, Option
 from raidtui.frame.pages import PageScreen
+from raidtui.frame.plan_flow import PlanFlow
 from raidtui.frame.screen_shell import ScreenShell, later
+from raidtui.model.plan import Plan, Refusal
 from raidtui.monitor.stack.stack_reader import StackLook
 from raidtui.view.line import Line
 from raidtui.view.text import visible
@@ -97,8 +101,6 @@ class StackScreen(PageScreen[None]):
             later(self, self._offer)
 
     async def _offer(self) -> None:
-        from raidtui.features.stack.screen.cache_flow import offer_caches  # noqa: PLC0415
-
         try:
             await offer_caches(self._shell)
         finally:
@@ -113,3 +115,29 @@ async def show_stack(shell: ScreenShell, focus: str) -> None:
         focus: the kernel's name of the chosen array or disk; "" for none.
     """
     await shell.ask(StackScreen(shell, shell.session.of(StackSession), focus))
+
+
+async def offer_caches(shell: ScreenShell) -> None:
+    """Ask what to do with which cache, show the plan, and carry it out if it is confirmed.
+
+    Args:
+        shell: the app.
+    """
+    report = shell.report
+    if report is None:
+        return
+    snapshot = report.snapshot
+    choice = Choice("Caches", nothing="no cache is known here")
+    choice.show_options((), "reading the caches …")
+    caches = await shell.session.of(StackSession).caches(snapshot)
+    made: dict[str, Plan | Refusal] = {}
+    options = []
+    for cache in caches:
+        for key, words, planner in flush_and_detach(cache):
+            name = f"{key} {cache.name}"
+            plan = made[name] = planner(snapshot, cache)
+            refusal = plan.sentence if isinstance(plan, Refusal) else ""
+            options.append(Option(key=name, words=words, refusal=refusal))
+    choice.show_options(tuple(options))
+    chosen = await shell.ask(choice)
+    await PlanFlow(shell).end(made.get(chosen) if chosen else None, {})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 
 from raidtui.features.tune.screen.tune_rows import KnobRow
@@ -13,6 +12,7 @@ from raidtui.plans.tune.findings import TuneFinding, judge_tuning
 from raidtui.plans.tune.now import names_of
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, visible
+from raidtui.view.wrapping import wrap, wrapped
 
 _LABEL = 11
 ONCE = {"none": "was noop", "mq-deadline": "was deadline", "bfq": "closest to cfq, which is gone"}
@@ -141,15 +141,12 @@ def _found(finding: TuneFinding, width: int) -> Iterator[Line]:
     role = "warn" if grave else "accent"
     label = f" {GLYPHS['warn']} {visible(finding.name)}"
     room = max(20, width - _LABEL - 1)
-    for number, part in enumerate(textwrap.wrap(visible(finding.sentence), room, break_on_hyphens=False)):
+    for number, part in enumerate(wrap(finding.sentence, room)):
         head = fit(label if number == 0 else "", _LABEL - 1)
         yield [(f"{head} ", role), (part, "warn" if grave else "plain")]
-    for number, part in enumerate(
-        textwrap.wrap(visible(finding.remedy), max(20, width - _LABEL - 3), break_on_hyphens=False)
-    ):
+    for number, part in enumerate(wrap(finding.remedy, max(20, width - _LABEL - 3))):
         yield [(" " * _LABEL + ("→ " if number == 0 else "  "), "dim"), (part, "plain")]
 
 
-def _wrapped(text: str, width: int, role: str = "plain") -> Iterator[Line]:
-    for part in textwrap.wrap(visible(text), max(20, width - 2), break_on_hyphens=False):
-        yield [(f" {part}", role)]
+def _wrapped(text: str, width: int, role: str = "plain") -> list[Line]:
+    return wrapped(text, max(20, width - 2) + 1, role, indent=1)

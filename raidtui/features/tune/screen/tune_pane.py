@@ -10,12 +10,11 @@ from msgspec.structs import replace
 from textual.binding import BindingType
 from textual.timer import Timer
 
-from raidtui.features.tune.screen.keys import TUNE
 from raidtui.features.tune.screen.knob_view import KnobView
 from raidtui.features.tune.screen.tune_detail import title_of
 from raidtui.features.tune.screen.tune_rows import KnobRow
 from raidtui.frame.command import Command
-from raidtui.frame.pane import KnobPair
+from raidtui.frame.pane import KnobPair, Pane
 from raidtui.frame.screen_shell import later
 from raidtui.model.knob import KnobScope, neighbours
 from raidtui.model.plan import Harm, Plan, Refusal
@@ -34,27 +33,89 @@ _NOT_ALIKE = {
     KnobScope.CPU: "all processors share one driver: the value is already the same",
 }
 _BUSY = "another change is still in progress: press the key again"
-_READ_ONLY = frozenset({"tune.next", "tune.apart", "tune.erc", "tune.read"})
-"""The commands that change nothing and need no root."""
+
+
+def _refuse_writing(pane: Pane) -> str:
+    """Return why a pane may set nothing; "" where it may."""
+    refusal = needs_root(pane.report.snapshot) if pane.report is not None else None
+    return refusal.sentence if refusal is not None else ""
+
+
+LESS = Command(
+    id="tune.less", keys="left", action="turn(-1)", label="Lower", foot=False,
+    help="Set the chosen knob for now to the value below: the previous choice, or half the number.",
+    refuse=_refuse_writing,
+)  # fmt: skip
+MORE = Command(
+    id="tune.more", keys="right", action="turn(1)", label="Higher", foot=False,
+    help="Set the chosen knob for now to the value above: the next choice, or twice the number.",
+    refuse=_refuse_writing,
+)  # fmt: skip
+EXACT = Command(
+    id="tune.value", keys="enter", action="exact", label="Value", foot=False,
+    words="scheduler read-ahead queue set",
+    help="Type a value for the chosen knob, or choose it from a list.",
+    refuse=_refuse_writing,
+)  # fmt: skip
+NEXT_KNOB = Command(
+    id="tune.next", keys="tab", action="knob(1)", label="Next knob", foot=False,
+    help="Choose the next knob of the row; Shift+Tab chooses the previous one.",
+)  # fmt: skip
+SAME = Command(
+    id="tune.same", keys="equals_sign", action="same", label="Same for all",
+    help="Give this disk's value to all members of its array; a processor's to all processors.",
+    refuse=_refuse_writing,
+)  # fmt: skip
+KEEP = Command(
+    id="tune.keep", keys="k", action="keep", label="Keep",
+    help="Keep values across reboots, in raidtui's own files. The plan is shown first.",
+    refuse=_refuse_writing,
+)  # fmt: skip
+FORGET = Command(
+    id="tune.forget", keys="K", action="forget", label="Forget", foot=False,
+    help="Stop keeping a value. The current one stays until the next reboot.",
+    refuse=_refuse_writing,
+)  # fmt: skip
+UNDO_TUNE = Command(
+    id="tune.undo", keys="u", action="undo", label="Undo",
+    help="Undo what was set last here or by raidtui tune; pane 1 undoes its own.",
+    refuse=_refuse_writing,
+)  # fmt: skip
+PROFILE = Command(
+    id="tune.profile", keys="P", action="profile", label="Profile",
+    words="preset tuned scheduler",
+    help="Set several values together: published recommendations, the kernel's own, or your profiles.",
+    refuse=_refuse_writing,
+)  # fmt: skip
+ASK_ERC = Command(
+    id="tune.erc", keys="e", action="erc", label="Ask for ERC", foot=False,
+    help="Read how long the disks retry a bad sector (SCT ERC). Sleeping disks are not woken.",
+)  # fmt: skip
+TEST = Command(
+    id="tune.test", keys="t", action="test", label="Test",
+    words="fio benchmark measure",
+    help="Measure with fio what the chosen knob does: its current value against another one.",
+    refuse=_refuse_writing,
+)  # fmt: skip
+APART = Command(
+    id="tune.apart", keys="o", action="apart", label="One by one", foot=False,
+    help="Show each processor policy in a row of its own, or join those that are alike.",
+)  # fmt: skip
+READ_TUNE = Command(
+    id="tune.read", keys="r", action="read", label="Read again", foot=False,
+    help="Read the values now, and the rules and services that set them.",
+)  # fmt: skip
+TUNE = (LESS, MORE, NEXT_KNOB, EXACT, SAME, KEEP, FORGET, UNDO_TUNE, PROFILE, TEST, APART, ASK_ERC,
+        READ_TUNE)  # fmt: skip
 
 
 class TunePane(KnobView):
     """``KnobView`` with the keys that change something."""
 
+    COMMANDS, BY_ARROWS = TUNE, (LESS, MORE)
     BINDINGS: ClassVar[list[BindingType]] = [each for command in TUNE for each in command.bindings]
 
     _settling: Timer | None = None
-
-    def why_not(self, command_id: str) -> str:
-        """Return why a command cannot be used now; "" where it can."""
-        if command_id in _READ_ONLY or self.report is None:
-            return ""
-        refusal = needs_root(self.report.snapshot)
-        return refusal.sentence if refusal is not None else ""
-
-    def foot(self) -> list[tuple[Command, str, bool]]:
-        """Return (command, label now, whether it can be done) for the footer and the help."""
-        return [(each, each.label, not self.why_not(each.id)) for each in TUNE]
 
     def _flow(self) -> TuneFlow | None:
         knobs = self.knobs()
@@ -64,15 +125,15 @@ class TunePane(KnobView):
 
         return TuneFlow(self.shell, knobs, self.report.snapshot, self.tuning)
 
-    def _may(self, command_id: str, *, waits: bool = False) -> KnobRow | None:
+    def _may(self, command: Command, *, waits: bool = False) -> KnobRow | None:
         """Return the chosen row; or None, and show why the command is not possible.
 
         Args:
-            command_id: as in ``raidtui.frame.commands``.
+            command: of this pane.
             waits: whether the command is possible while another value is being written.
         """
         busy = self.shell.in_flow or (self.acting and not waits)
-        why = self.why_not(command_id) or (_BUSY if busy else "")
+        why = self.why_not(command.id) or (_BUSY if busy else "")
         if why:
             self.shell.drop_held_keys()
             self.say(why, "warn")
@@ -80,7 +141,7 @@ class TunePane(KnobView):
 
     def action_turn(self, delta: int) -> None:
         """Request the next value below or above; it is written once no further key follows."""
-        row = self._may("tune.less", waits=True)
+        row = self._may(LESS, waits=True)
         if row is None:
             return
         value = row.value(self.knob)
@@ -174,7 +235,7 @@ class TunePane(KnobView):
 
     def action_exact(self) -> None:
         """Type a value, or choose it from a list."""
-        row, flow = self._may("tune.value"), self._flow()
+        row, flow = self._may(EXACT), self._flow()
         if row is not None and flow is not None and row.value(self.knob) is not None:
             self.settle()
             knob = self.knob  # by the time that the dialog opens, another one may be chosen
@@ -187,7 +248,7 @@ class TunePane(KnobView):
 
     def action_same(self) -> None:
         """Give the other members the value of this disk, or all processors that of these."""
-        row = self._may("tune.same")
+        row = self._may(SAME)
         if row is None or self.report is None or self.tuning is None:
             return
         self.settle()
@@ -203,14 +264,14 @@ class TunePane(KnobView):
 
     def action_keep(self) -> None:
         """Keep values over reboots."""
-        row, flow = self._may("tune.keep"), self._flow()
+        row, flow = self._may(KEEP), self._flow()
         if row is not None and flow is not None:
             knob = self.knob
             self.shell.open_flow(lambda: self._then_read(lambda: flow.keep(row, knob)))
 
     def action_forget(self) -> None:
         """Stop keeping values."""
-        row, flow = self._may("tune.forget"), self._flow()
+        row, flow = self._may(FORGET), self._flow()
         if row is not None and flow is not None:
             knob = self.knob
             self.shell.open_flow(lambda: self._then_read(lambda: flow.forget(row, knob)))
@@ -221,7 +282,7 @@ class TunePane(KnobView):
 
     def action_profile(self) -> None:
         """Choose a profile, show its changes, and set them."""
-        row, flow = self._may("tune.profile"), self._flow()
+        row, flow = self._may(PROFILE), self._flow()
         if row is not None and flow is not None:
             self.shell.open_flow(lambda: self._profile(flow))
 
@@ -232,7 +293,7 @@ class TunePane(KnobView):
 
     def action_test(self) -> None:
         """Measure with fio what the chosen knob does: the present value against the next one."""
-        row, knobs = self._may("tune.test"), self.knobs()
+        row, knobs = self._may(TEST), self.knobs()
         value = row.subject.values.get(self.knob) if row is not None else None
         if row is None or knobs is None or value is None:
             return
@@ -253,7 +314,7 @@ class TunePane(KnobView):
 
     def action_undo(self) -> None:
         """Undo the last change."""
-        if self._may("tune.undo") is not None:
+        if self._may(UNDO_TUNE) is not None:
             self.asked = ""
             self.acting = True
             later(self, self._undo)

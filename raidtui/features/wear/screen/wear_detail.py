@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 import time
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -24,6 +23,7 @@ from raidtui.monitor.wear.self_test_words import last_words
 from raidtui.view.line import GLYPHS, Line
 from raidtui.view.text import cell_width, fit, visible
 from raidtui.view.units import amount, counted, decimal_size
+from raidtui.view.wrapping import wrap
 
 LABEL = 11
 _MOST_COSTS = 2
@@ -97,10 +97,10 @@ def _listed(names: Sequence[str]) -> str:
 
 def _said(label: str, sentence: str, remedy: str, role: str, width: int) -> Iterator[Line]:
     room = max(20, width - LABEL - 1)
-    for number, part in enumerate(textwrap.wrap(visible(sentence), room, break_on_hyphens=False)):
+    for number, part in enumerate(wrap(sentence, room)):
         head = fit(label if number == 0 else "", LABEL)
         yield [(head, role), (part, role if role in {"warn", "bad", "dim"} else "plain")]
-    for number, part in enumerate(textwrap.wrap(visible(remedy), room - 2, break_on_hyphens=False)):
+    for number, part in enumerate(wrap(remedy, room - 2)):
         yield [(" " * LABEL + ("→ " if number == 0 else "  "), "dim"), (part, "plain")]
 
 
@@ -149,7 +149,7 @@ def _group_lines(group: DiskGroup, look: WearLook, width: int, *, since: bool) -
     beside: list[tuple[str, str]] = []
     below: list[tuple[str, str, str]] = []
     for sentence, remedy, role in _paragraphs(group, look):
-        parts = textwrap.wrap(sentence, room, break_on_hyphens=False) if room >= 24 else []
+        parts = wrap(sentence, room) if room >= 24 else ()
         if parts and not below and len(beside) + len(parts) <= len(bars):
             beside += [(part, role) for part in parts]
             if remedy:

@@ -10,15 +10,13 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.timer import Timer
 
-from raidtui.features.wear.screen.keys import WEAR
 from raidtui.features.wear.screen.self_test_flow import SelfTestFlow
 from raidtui.features.wear.screen.wear_detail import body_lines, history_lines
 from raidtui.features.wear.screen.wear_lines import disk_line, head_line, rule_line, running_self_test
 from raidtui.features.wear.session import WearSession
 from raidtui.first_frame import SMALLEST
 from raidtui.frame.command import Command
-from raidtui.frame.lines import Lines, ScrollLines
-from raidtui.frame.pane import ReadingPane, RowList
+from raidtui.frame.pane import ListPane, ReadingPane
 from raidtui.frame.screen_shell import later
 from raidtui.host.readers.host_reader import READONLY
 from raidtui.monitor.wear.disk_wear import DiskWear
@@ -30,30 +28,51 @@ TESTED_EVERY_S = 10.0
 """How often disks that run a self-test are read."""
 
 
-class WearBody(ScrollLines, can_focus=True):
-    """Arrays and findings, or a history."""
+MARK = Command(
+    id="wear.mark", keys="m", action="mark", label="Mark now",
+    help="Mark this moment in the history: d shows what is written from now on.",
+    refuse=lambda pane: pane.refuse_writing(),
+)  # fmt: skip
+SINCE = Command(
+    id="wear.since", keys="d", action="since", label="Since mark",
+    help="Show what was written since the last mark, instead of over the disks' whole lives.",
+    refuse=lambda pane: "" if pane.is_marked else "no mark yet: m marks this moment",
+    now=lambda pane: "Whole life" if pane.since else "Since mark",
+)  # fmt: skip
+READ = Command(
+    id="wear.read", keys="r", action="read", label="Read again", words="smart refresh",
+    help="Read the disks now; they are read every ten minutes. A sleeping disk is not woken.",
+)  # fmt: skip
+HISTORY = Command(
+    id="wear.history", keys="h", action="history", label="History", words="tbw written smart",
+    help="Show what was written to the chosen disk day by day, and what syncs and jobs wrote.",
+    now=lambda pane: "History" if pane.history is None else "All disks",
+)  # fmt: skip
+SELF_TEST = Command(
+    id="wear.self_test", keys="t", action="self_test", label="Self-test",
+    words="smart smartctl short long extended conveyance abort",
+    help="Start a self-test on the chosen disk, or abort the one that runs. The plan is shown first.",
+    refuse=lambda pane: pane.refuse_writing(),
+)  # fmt: skip
+WEAR = (MARK, SINCE, SELF_TEST, READ, HISTORY)
 
 
-class WearPane(ReadingPane[WearSession, WearLook]):
+class WearPane(ListPane[DiskWear], ReadingPane[WearSession, WearLook]):
     """See the module.
 
     Args:
         report: the last report; None before the first.
     """
 
-    ID = "wear-pane"
+    ID, STEM, OTHERWISE = "wear-pane", "wear", None
+    COMMANDS = WEAR
     BINDINGS: ClassVar[list[BindingType]] = [each for command in WEAR for each in command.bindings]
 
     def __init__(self, report: Report | None) -> None:
         super().__init__(report)
-        self.chosen: str | None = None
         self.since = False
         self.history: DiskHistory | None = None
         self._follows: Timer | None = None
-        self.head = Lines(id="wear-head", lines=[[]])
-        self.rows = RowList(self.move, id="wear-list")
-        self.rule = Lines(id="wear-rule", lines=[[]])
-        self.body = WearBody(id="wear-body")
 
     def compose(self) -> ComposeResult:
         """Columns, disks, rule, the rest."""
@@ -62,7 +81,7 @@ class WearPane(ReadingPane[WearSession, WearLook]):
     @property
     def device(self) -> str:
         """The chosen disk."""
-        return self.chosen or ""
+        return str(self.chosen or "")
 
     def on_mount(self) -> None:
         """Follow self-tests, too."""
@@ -81,10 +100,8 @@ class WearPane(ReadingPane[WearSession, WearLook]):
 
     def action_mark(self) -> None:
         """Mark this moment."""
-        if why := self.why_not("wear.mark"):
-            self.say(why)
-            return
-        later(self, partial(self._read, ""))
+        if not self.refuses(MARK):
+            later(self, partial(self._read, ""))
 
     async def _read(self, mark: str | None) -> None:
         if (report := self.report) is None:
@@ -120,10 +137,8 @@ class WearPane(ReadingPane[WearSession, WearLook]):
 
     def action_self_test(self) -> None:
         """Start a self-test on the chosen disk, or abort the one that runs."""
-        if why := self.why_not("wear.self_test"):
-            self.say(why)
-        elif self.chosen is not None and self.report is not None:
-            self.shell.open_flow(partial(self._self_test, self.chosen))
+        if not self.refuses(SELF_TEST) and self.chosen is not None and self.report is not None:
+            self.shell.open_flow(partial(self._self_test, self.device))
 
     async def _self_test(self, name: str) -> None:
         if self.report is None:
@@ -143,12 +158,10 @@ class WearPane(ReadingPane[WearSession, WearLook]):
 
     def action_since(self) -> None:
         """Show what was written since the mark, or ever."""
-        if self.look is None or self.look.mark is None:
-            self.say("no mark yet: m marks this moment", "warn")
-            return
-        self.since = not self.since
-        self.history = None
-        self.redraw()
+        if not self.refuses(SINCE):
+            self.since = not self.since
+            self.history = None
+            self.redraw()
 
     def action_history(self) -> None:
         """Show the chosen disk's history, or everything again."""
@@ -160,7 +173,7 @@ class WearPane(ReadingPane[WearSession, WearLook]):
 
     async def _read_history(self, *, opens: bool = False) -> None:
         """Read the chosen disk's history; one that was left meanwhile stays left, unless this opens it."""
-        wearing, name = self.source(), self.chosen
+        wearing, name = self.source(), self.device
         disk = None if self.look is None else self.look.disk(name)
         identity = self._identity(disk)
         if wearing is None or not identity:
@@ -169,7 +182,7 @@ class WearPane(ReadingPane[WearSession, WearLook]):
         found = await wearing.history(identity)
         if isinstance(found, str):
             self.say(found, "bad")
-        elif name == self.chosen and (opens or self.history is not None):
+        elif name == self.device and (opens or self.history is not None):
             self.history = found
             self.redraw()
 
@@ -196,12 +209,7 @@ class WearPane(ReadingPane[WearSession, WearLook]):
 
     def move(self, delta: int) -> None:
         """Choose the disk ``delta`` rows further down."""
-        names = [disk.name for disk in self._shown()]
-        if not names:
-            return
-        at = names.index(self.chosen) if self.chosen in names else 0
-        self.chosen = names[max(0, min(len(names) - 1, at + delta))]
-        self.redraw()
+        super().move(delta)
         if self.history is not None:
             later(self, self._read_history, alone_in="history")
 
@@ -210,14 +218,11 @@ class WearPane(ReadingPane[WearSession, WearLook]):
         width = self.app.size.width
         if self.report is None or width < SMALLEST[0]:
             return
-        shown, look = self._shown(), self.look
+        look = self.look
         held = look or WearLook(at_s=0.0)
         self.head.show([head_line(width, since=self.since)])
-        lines = [disk_line(disk, held, width, since=self.since) for disk in shown]
-        chosen = next((i for i, disk in enumerate(shown) if disk.name == self.chosen), None)
-        self.rows.show(lines or self._nothing(), selected=chosen)
-        if chosen is not None:
-            self.rows.keep_in_view(chosen)
+        lines = [disk_line(disk, held, width, since=self.since) for disk in self.listed()]
+        self.show_rows(lines, self._nothing())
         self.rule.show([rule_line(look, width, since=self.since, busy=self.is_reading)])
         self.body.show(self._body(width))
         if self._follows is not None:
@@ -228,40 +233,40 @@ class WearPane(ReadingPane[WearSession, WearLook]):
         if self.look is None or self.report is None:
             return []
         if self.history is not None:
-            return history_lines(self.history, self.look.disk(self.chosen), width)
-        return body_lines(self.look, self.report.snapshot, width, since=self.since, chosen=self.chosen)
+            return history_lines(self.history, self.look.disk(self.device), width)
+        return body_lines(
+            self.look, self.report.snapshot, width, since=self.since, chosen=self.device or None
+        )
 
-    def _nothing(self) -> list[Line]:
+    def _nothing(self) -> str:
         if self.wanted_text:
-            return [[(" No disk matches. Esc shows all.", "plain")]]
-        text = " Reading." if self.look is None else " No disk on this host can have SMART data."
-        return [[(text, "plain")]]
+            return "No disk matches. Esc shows all."
+        return "Reading." if self.look is None else "No disk on this host can have SMART data."
 
-    def _shown(self) -> list[DiskWear]:
+    def key_of(self, row: DiskWear) -> str:
+        """See ``ListPane``."""
+        return row.name
+
+    def listed(self) -> list[DiskWear]:
+        """See ``ListPane``."""
         if self.look is None:
             return []
         wanted, look = self.wanted_text.lower(), self.look
         return [disk for disk in look.disks if not wanted or wanted in _words(disk, look)]
 
-    def why_not(self, command_id: str) -> str:
-        """Return why a command cannot be used now; "" where it can."""
-        host = self.report.snapshot.host if self.report else None
-        if command_id in {"wear.mark", "wear.self_test"} and host is not None and host.readonly:
-            return READONLY
-        if command_id == "wear.since" and (self.look is None or self.look.mark is None):
-            return "no mark yet: m marks this moment"
-        return ""
+    @property
+    def is_marked(self) -> bool:
+        """Whether a moment was marked."""
+        return self.look is not None and self.look.mark is not None
+
+    def refuse_writing(self) -> str:
+        """Return why nothing may be written; "" where it may."""
+        return READONLY if self.report is not None and self.report.snapshot.host.readonly else ""
 
     def foot(self) -> list[tuple[Command, str, bool]]:
-        """Return (command, label now, whether it can be done) for the footer and the help."""
-        marked = self.look is not None and self.look.mark is not None
-        labels = {
-            "wear.since": ("Whole life" if self.since else "Since mark", marked),
-            "wear.history": ("All disks" if self.history is not None else "History", self.chosen is not None),
-            "wear.self_test": ("Self-test", self.chosen is not None),
-        }
-        found = ((each, *labels.get(each.id, (each.label, True))) for each in WEAR)
-        return [(each, label, can and not self.why_not(each.id)) for each, label, can in found]
+        """Return (command, label now, whether it can be used now); two are of the chosen disk."""
+        of_disk = {HISTORY, SELF_TEST} if self.chosen is None else set()
+        return [(each, label, can and each not in of_disk) for each, label, can in super().foot()]
 
 
 def _shape(report: Report) -> list[tuple[str, str, tuple[str, ...]]]:

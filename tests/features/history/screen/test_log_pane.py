@@ -315,7 +315,7 @@ async def test_reading_again() -> None:
         await press(pilot, "home", "down", "down", "r")
         await until(pilot, lambda: pane.history is not before, "it was read again")
         await pilot.pause()
-        assert pane._row() is not None
+        assert pane.row is not None
         assert FAILED in rows(pane)[2]
         assert pane.body.text.strip().startswith(f"data: {FAILED}")
 
