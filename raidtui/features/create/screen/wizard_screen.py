@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 
 from raidtui.frame import wizard_lines as wizard
 from raidtui.frame.form import RowsForm
+from raidtui.frame.pages import WhyScreen
 from raidtui.frame.text_field import TextField, field_of
 from raidtui.model.survey import Survey
 from raidtui.plans.wizard.choices import EMPTY
@@ -36,6 +37,7 @@ from raidtui.plans.wizard.wizard_steps import (
     refuse_step,
     refuse_word,
     rows_of,
+    step_page,
 )
 from raidtui.view.line import Line
 from raidtui.view.text import visible
@@ -289,9 +291,6 @@ class WizardScreen(RowsForm[WizardDraft]):
 
     def action_why(self) -> None:
         """Show what there is to know before one decides."""
-        from raidtui.frame.pages import WhyScreen  # noqa: PLC0415
-        from raidtui.plans.wizard.wizard_steps import step_page  # noqa: PLC0415
-
         self.app.push_screen(WhyScreen(f"{TITLE}: {self.step}", step_page(self.step)))
 
     def action_filter(self) -> None:

@@ -84,9 +84,8 @@ class WearPane(ListPane[DiskWear], ReadingPane[WearSession, WearLook]):
         return str(self.chosen or "")
 
     def on_mount(self) -> None:
-        """Follow self-tests, too."""
+        """Follow self-tests, too; Textual calls the base's, which draws, afterwards."""
         self._follows = self.set_interval(TESTED_EVERY_S, self._follow_self_tests, pause=True)
-        super().on_mount()
 
     # -- reading
 
