@@ -9,8 +9,8 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from raidtui.frame import wizard_lines as wizard
-from raidtui.frame.form import RowsForm
 from raidtui.frame.pages import WhyScreen
+from raidtui.frame.rows_form import RowsForm
 from raidtui.frame.text_field import TextField, field_of
 from raidtui.model.survey import Survey
 from raidtui.plans.wizard.choices import EMPTY

@@ -19,9 +19,9 @@ from raidtui.features.reshape.plan.grow_draft import (
     turned,
 )
 from raidtui.frame import wizard_lines as wizard
-from raidtui.frame.form import RowsForm
 from raidtui.frame.pages import WhyScreen
 from raidtui.frame.plan_flow import labels_on
+from raidtui.frame.rows_form import RowsForm
 from raidtui.frame.text_field import field_of
 from raidtui.model.array import Array
 from raidtui.model.plan import Plan, Refusal
