@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.command import CommandInput
 
+from raidtui.features.arrays.screen.array_commands import CHECK
 from raidtui.frame.choose import Choice
 from raidtui.frame.command_palette import Palette
 from raidtui.frame.dialog import Dialog, Question
@@ -78,7 +79,7 @@ async def test_two_quick_enters_run_a_command_once(monkeypatch: pytest.MonkeyPat
         await until(pilot, lambda: pilot.app.screen is main_of(pilot))
         await until(pilot, lambda: ran)
         await pilot.pause()
-        assert ran == ["check"]
+        assert ran == [CHECK.action]
 
 
 @pytest.mark.parametrize("size", [(40, 4), (4, 3), (1, 1), (60, 3), (200, 2)])
