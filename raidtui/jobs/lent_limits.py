@@ -23,7 +23,7 @@ from raidtui.jobs.lock import process_of, started_s
 from raidtui.jobs.runner import do_step, is_same_subject
 from raidtui.jobs.state_files import own_folder, write_synced
 from raidtui.jobs.undo_record import RECORD, UndoEntry, UndoPlace, UndoRecord, limit_word
-from raidtui.model.plan import Fact, FactKind, Plan, Step
+from raidtui.model.plan import Fact, FactKind, Plan, Step, Write
 
 _MIN, _MAX = "sync_speed_min", "sync_speed_max"
 _HIGHEST = 1 << 31
@@ -124,7 +124,7 @@ class LentLimits:
         """Return a write, bound to the array's UUID or to the disk's serial number."""
         identity = (f"{self._base}/uuid", self.uuid) if self.uuid and path in self._speeds else None
         needs = (self._queues[path],) if path in self._queues else ()
-        return Step(
+        return Write(
             path=path, text=text, why="as it was before", identity=identity, needs=tuple(filter(None, needs))
         )
 

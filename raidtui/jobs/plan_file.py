@@ -10,10 +10,12 @@ from msgspec.structs import replace
 
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
+from raidtui.jobs.old_steps import is_as_written, with_types
 from raidtui.jobs.state_files import checksum
 from raidtui.model.plan import Plan
 
-SCHEMA = 1
+SCHEMA, _UNTYPED = 2, 1
+"""The version of the form, and the one before: its steps did not say what they are."""
 
 
 class PlanFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -67,17 +69,23 @@ def load_plan(data: bytes) -> PlanFile:
     try:
         head = msgspec.json.decode(data)
         version = head.get("raidtui_plan") if isinstance(head, dict) else None
-        if version != SCHEMA:
+        if type(version) is not int or version not in {SCHEMA, _UNTYPED}:  # True is 1, too
             raise JobError(f"not a plan of version {SCHEMA}: raidtui plan ... --json prints one")
-        file = msgspec.convert(_with_waits(head), type=PlanFile)
+        whole = version == SCHEMA or is_as_written(head)
+        file = msgspec.convert(head if version == SCHEMA else _upgraded(head), type=PlanFile)
     except RecursionError as error:  # Python's own words for it differ from version to version
         raise JobError("not a plan: it is nested too deeply") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise JobError(f"not a plan: {error}") from error
-    if file.checksum not in {"", file.sum}:
+    if not whole or (version == SCHEMA and file.checksum not in {"", file.sum}):
         why = "not a plan as raidtui made it: its checksum does not fit; make it again"
         raise JobError(f'{why}, or, where it was edited on purpose, leave its line "checksum" out')
     return replace(file, checksum="")
+
+
+def _upgraded(head: dict[str, Any]) -> dict[str, Any]:
+    """Return a plan of the form before in the present one."""
+    return {**with_types(_with_waits(head)), "raidtui_plan": SCHEMA}
 
 
 def _with_waits(head: dict[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def refuse_late(root: HostReader, job: Job, plan: Plan) -> None:
     if is_final(root, job, plan):
         raise JobError(f"job {job.id} {NO_WAY_BACK}")
     number = max((each for each in done | begun if plan.steps[each].undo), default=None)
-    lasts = tuple(fact for step in plan.steps for fact in step.lasts)
+    lasts = tuple(fact for step in plan.steps for fact in step.as_long_as)
     if not lasts or number is None:
         return
     same = tuple(fact for fact in lasts if fact.kind is FactKind.ARRAY)

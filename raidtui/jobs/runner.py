@@ -21,7 +21,7 @@ from raidtui.host.tools import ToolOutput
 from raidtui.jobs.host_writer import HostWriter, replace_file
 from raidtui.jobs.journal import Journal
 from raidtui.model.knob import same_value
-from raidtui.model.plan import Fact, Plan, Step
+from raidtui.model.plan import Fact, Plan, PutFile, RunTool, Step, WaitUntil, Write
 from raidtui.view.units import SECTOR_BYTES, binary_size
 
 
@@ -119,28 +119,37 @@ def do_step(
     """
     if reason := first_trouble(root, step.needs):
         return reason
-    if step.argv:
+    match step:
+        case RunTool():
+            return _do_run(root, step, say, missed)
+        case PutFile() if root.source:
+            reason = "a simulated or captured host has no files here"
+        case PutFile():
+            reason = replace_file(step.path, step.content, backup)
+        case Write():
+            reason = _write(root, step)
+        case WaitUntil():
+            reason = ""
+    return reason or _wait_for(root, step.proves)
+
+
+def _do_run(root: HostReader, step: RunTool, say: Say, missed: Callable[[], None] | None) -> str:
+    """RunTool a tool, again where the step says so; return why it failed, or ""."""
+    reason = _run(root, step, say)
+    end_s = time.monotonic() + _PATIENCE_S
+    while reason and step.patient and time.monotonic() < end_s and holds(root, step.needs):
+        HostWriter(root).run("udevadm", "settle", "--timeout=5")
+        time.sleep(_PROOF_PACE_S)
         reason = _run(root, step, say)
-        end_s = time.monotonic() + _PATIENCE_S
-        while reason and step.patient and time.monotonic() < end_s and holds(root, step.needs):
-            HostWriter(root).run("udevadm", "settle", "--timeout=5")
-            time.sleep(_PROOF_PACE_S)
-            reason = _run(root, step, say)
-        if reason and step.may_fail:
-            if not step.counts:  # with counters, their result is the output
-                say(f"{reason}; the plan continues, since this step may fail")
-            if missed is not None:
-                missed()
-            return ""
-        if reason and step.proof_decides and step.proves and not _wait_for(root, step.proves):
-            say(f"{reason}; what it was to do is done nevertheless")
-            return ""
-    elif step.content is not None and root.source:
-        reason = "a simulated or captured host has no files here"
-    elif step.content is not None:
-        reason = replace_file(step.path, step.content, backup)
-    else:
-        reason = _write(root, step)
+    if reason and step.may_fail:
+        if not step.counts:  # with counters, their result is the output
+            say(f"{reason}; the plan continues, since this step may fail")
+        if missed is not None:
+            missed()
+        return ""
+    if reason and step.proof_decides and step.proves and not _wait_for(root, step.proves):
+        say(f"{reason}; what it was to do is done nevertheless")
+        return ""
     if step.repeats and not reason:
         return _wait_for(root, step.proves, again=lambda: _run(root, step, say))
     return reason or _wait_for(root, step.proves)
@@ -148,7 +157,7 @@ def do_step(
 
 def is_same_subject(root: HostReader, step: Step) -> bool:
     """Whether a name still belongs to the disk or array that a step was planned for."""
-    if step.identity is not None:
+    if isinstance(step, Write) and step.identity is not None:
         path, uuid = step.identity
         if read_uuid(root, path.removesuffix("/uuid")) != canonical_uuid(uuid):
             return False
@@ -157,9 +166,7 @@ def is_same_subject(root: HostReader, step: Step) -> bool:
 
 def reads_so(root: HostReader, step: Step) -> bool:
     """Whether a file of the kernel already has the value that a step writes, for the same array."""
-    if not step.path or not step.text or step.argv or step.content is not None:
-        return False
-    if not is_same_subject(root, step):
+    if not isinstance(step, Write) or not step.text or not is_same_subject(root, step):
         return False
     text = (root.text(step.path) or "").strip()
     chosen = text.partition("[")[2].partition("]")[0]  # none [mq-deadline]
@@ -168,7 +175,7 @@ def reads_so(root: HostReader, step: Step) -> bool:
     return any(same_value(each, step.text) for each in found)
 
 
-def _write(root: HostReader, step: Step) -> str:
+def _write(root: HostReader, step: Write) -> str:
     if step.identity is not None:
         path, wanted = step.identity
         found = read_uuid(root, path.removesuffix("/uuid"))
@@ -189,7 +196,7 @@ def _meaning(root: HostReader, error: OSError, path: str) -> str:
     return known.get(code) or error.strerror or str(error)
 
 
-def _run(root: HostReader, step: Step, say: Say) -> str:
+def _run(root: HostReader, step: RunTool, say: Say) -> str:
     before = read_discards(root, step.counts)
     output = HostWriter(root).run(*step.argv, timeout_s=step.timeout_s, stdin=step.stdin)
     for text in (output.stdout, output.stderr):
@@ -206,7 +213,7 @@ def _run(root: HostReader, step: Step, say: Say) -> str:
     return ""
 
 
-def _discarded(root: HostReader, step: Step, before: dict[str, int], *, patient: bool) -> dict[str, int]:
+def _discarded(root: HostReader, step: RunTool, before: dict[str, int], *, patient: bool) -> dict[str, int]:
     """Return the discards since ``before``. They may end after the tool, so this waits for the first one."""
     end_s = time.monotonic() + _COUNT_S
     while True:

@@ -22,14 +22,15 @@ from msgspec.structs import replace
 from raidtui.host.md.array_attributes import RAID_SYSCTL
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.journal import who
+from raidtui.jobs.old_steps import is_as_written, with_types
 from raidtui.jobs.runner import is_same_subject, undo_of
 from raidtui.jobs.state_files import alone, checksum, read_own, write_synced
 from raidtui.model.knob import By, ChangedValue, chosen, same_value
 from raidtui.model.knob_table import OUR_FILES
-from raidtui.model.plan import Plan, Step
+from raidtui.model.plan import Plan, Step, Write
 from raidtui.model.step_rules import is_tune_undo
 
-SCHEMA = 1
+SCHEMA, _UNTYPED = 2, 1
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 _MOST = 200
 _LIMITS = frozenset({"sync_speed_min", "sync_speed_max", "speed_limit_min", "speed_limit_max"})
@@ -270,7 +271,8 @@ def limits_before(root: HostReader, plan: Plan) -> tuple[Step, ...]:
         if now is None or step.path in found or (name == _ACTION and step.text != _FROZEN):
             continue
         text = "idle" if name == _ACTION else limit_word(now)
-        found[step.path] = Step(path=step.path, text=text, why="as it was before", identity=step.identity)
+        identity = step.identity if isinstance(step, Write) else None
+        found[step.path] = Write(path=step.path, text=text, why="as it was before", identity=identity)
     return tuple(found.values())
 
 
@@ -373,7 +375,10 @@ def _encoded(boot: str, done: tuple[UndoEntry, ...]) -> bytes:
 
 def _done(data: bytes | str, boot: str) -> tuple[UndoEntry, ...]:
     with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        file = msgspec.json.decode(data, type=_File)
+        head = msgspec.json.decode(data)
+        if isinstance(head, dict) and head.get("raidtui_tune") == _UNTYPED and is_as_written(head):
+            head = {**with_types(head), "raidtui_tune": SCHEMA, "checksum": ""}
+        file = msgspec.convert(head, type=_File)
         if file.raidtui_tune == SCHEMA and file.boot == boot and file.checksum in {"", file.sum}:
             return file.done
     return ()

@@ -168,7 +168,7 @@ class Worker(JobWorker):
     def _has_ended(self, step: Step, patience_s: float = 0.0) -> bool:
         """Whether md has finished what a step waits for, or what has to end before it."""
         end_s = time.monotonic() + patience_s
-        while not holds(self._root, step.ends or step.awaits):
+        while not holds(self._root, step.until or step.awaits):
             if time.monotonic() >= end_s:
                 return False
             time.sleep(_END_PACE_S)
@@ -200,7 +200,7 @@ class Worker(JobWorker):
         lost_since_s: float | None = None
         while number is not None and not self._cancelled:
             step = plan.steps[number]
-            ended, reason = self._has_ended(step), first_trouble(self._root, step.lasts)
+            ended, reason = self._has_ended(step), first_trouble(self._root, step.as_long_as)
             if self._works() != self._mine:
                 return JobState.GOES_ON
             asked = any(entry.get("event") == CANCEL_EVENT for entry in self._job.since_work())
@@ -282,7 +282,7 @@ class Worker(JobWorker):
 
     def _at_wait(self, plan: Plan, step: Step) -> tuple[JobState, str]:
         """Return the state of a job whose next step waits for md, and the reason."""
-        if reason := first_trouble(self._root, step.lasts):
+        if reason := first_trouble(self._root, step.as_long_as):
             return JobState.FAILED, _not_ended(step, reason)
         waits = "".join(f"; {_WAITS.format(name)}" for name in plan.arrays if self._is_waiting(name))
         why = step.why if step.waits else first_trouble(self._root, step.awaits)

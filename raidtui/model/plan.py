@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 from enum import IntEnum, StrEnum
+from typing import TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import force_setattr
 
 
@@ -89,24 +90,130 @@ class Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     value: str = ""
 
 
-class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """One thing that is done: a write to a kernel's file, a file put in place, a tool that is run, or a wait.
+class _Step(
+    Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="do"
+):
+    """What all steps have; ``do`` says in JSON which of the four it is.
+
+    What only some steps have reads as empty here: many places ask any step which tool, file or value is its.
 
     Args:
-        why: a phrase.
-        path: absolute path that is written to; beside ``argv`` it names the setting that the tool changes.
-        text: the text to write in one write, for a kernel file; the value of the setting beside ``argv``.
-        identity: (path, text) that must read so right before the write: the array is still the same one.
-        content: the whole new content, if it is a configuration file; the old one is kept beside it.
-        argv: the tool and its arguments; the tool is looked for in the system's folders.
-        stdin: what the tool reads.
-        timeout_s: how long the tool may take.
+        why: a phrase; of a wait a clause: "md copies sda to sde".
         needs: facts that are read again right before.
         awaits: facts that are waited for right before: md may have to end something first, such as the resync
             after a crash.
         proves: facts that must hold afterwards; if they hold already, a resumed job skips the step.
         undo: what puts it back, first to last.
         destroys: whether data that is there is gone after it.
+        volatile: whether a reboot takes it back: it is done again where its proofs do not hold and the next
+            step that lasts has not been done.
+        final: whether there is no way back once its proofs hold: the job is not rolled back any more.
+    """
+
+    why: str
+    needs: tuple[Fact, ...] = ()
+    awaits: tuple[Fact, ...] = ()
+    proves: tuple[Fact, ...] = ()
+    undo: tuple[Step, ...] = ()
+    destroys: bool = False
+    volatile: bool = False
+    final: bool = False
+
+    @property
+    def command(self) -> str:
+        """The step as a shell user would type it."""
+        raise NotImplementedError
+
+    @property
+    def path(self) -> str:
+        """The file that it writes or puts in place, or the setting that its tool changes; "" for none."""
+        return ""
+
+    @property
+    def text(self) -> str:
+        """The value that a setting gets; "" where it sets none."""
+        return ""
+
+    @property
+    def content(self) -> str | None:
+        """The new content of a configuration file; None where it puts none in place."""
+        return None
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The tool that it runs, with its arguments; () for none."""
+        return ()
+
+    @property
+    def stdin(self) -> str:
+        """What its tool reads."""
+        return ""
+
+    @property
+    def until(self) -> tuple[Fact, ...]:
+        """Facts that hold when what md does by itself has finished; () where it waits for nothing."""
+        return ()
+
+    @property
+    def as_long_as(self) -> tuple[Fact, ...]:
+        """Facts that hold as long as that can finish."""
+        return ()
+
+    @property
+    def paces(self) -> str:
+        """The array whose reshape the job moves on; "" for none."""
+        return ""
+
+    @property
+    def waits(self) -> bool:
+        """Whether nothing is done: it waits for what md does by itself."""
+        return False
+
+
+class Write(_Step, frozen=True, kw_only=True, tag="write"):
+    """One write to a file of the kernel.
+
+    Args:
+        path: absolute path of the file.
+        text: the text to write.
+        identity: (path, text) that must read so right before the write: the array is still the same one.
+    """
+
+    path: str
+    text: str
+    identity: tuple[str, str] | None = None
+
+    @property
+    def command(self) -> str:
+        """See ``_Step.command``."""
+        return f"echo {self.text} > {self.path}"
+
+
+class PutFile(_Step, frozen=True, kw_only=True, tag="put file"):
+    """A configuration file that is put in place whole; the old one is kept beside it.
+
+    Args:
+        path: absolute path of the file.
+        content: its new content, bytes as characters.
+    """
+
+    path: str
+    content: str
+
+    @property
+    def command(self) -> str:
+        """See ``_Step.command``."""
+        return f"write {self.path}"
+
+
+class RunTool(_Step, frozen=True, kw_only=True, tag="run"):
+    """A tool that is run.
+
+    Args:
+        argv: the tool and its arguments; the tool is looked for in the system's folders.
+        stdin: what the tool reads.
+        timeout_s: how long the tool may take.
+        sets: (path, text) of the setting that the tool changes, and its value; None where it changes none.
         counts: kernel names of members whose discards are counted over the step and reported: a test of TRIM.
         patient: whether a tool that fails is called again for some seconds: udev may have the device open
             at that moment.
@@ -114,58 +221,64 @@ class Step(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
         may_fail: whether a failure of the tool is only reported: its proofs are skipped, the plan continues.
         proof_decides: whether a tool that fails has nevertheless done its work where its proofs hold: mdadm
             crashes after it has continued a reshape.
-        ends: of a wait: facts that hold when what md does by itself has finished. ``why`` is a clause then:
-            "md copies sda to sde". The steps after it are not begun before.
-        lasts: of a wait: facts that hold as long as that can finish.
-        paces: of a wait: the kernel name of an array whose reshape md halts at ``sync_max``, which the job
-            moves on as far as a power cut loses nothing; "" where md needs no limit.
-        volatile: whether a reboot takes it back: it is done again where its proofs do not hold and the next
-            step that lasts has not been done.
-        final: whether there is no way back once its proofs hold: the job is not rolled back any more.
     """
 
-    why: str
-    path: str = ""
-    text: str = ""
-    identity: tuple[str, str] | None = None
-    content: str | None = None
-    argv: tuple[str, ...] = ()
+    argv: tuple[str, ...]
     stdin: str = ""
     timeout_s: float = 120.0
-    needs: tuple[Fact, ...] = ()
-    awaits: tuple[Fact, ...] = ()
-    proves: tuple[Fact, ...] = ()
-    undo: tuple[Step, ...] = ()
-    destroys: bool = False
+    sets: tuple[str, str] | None = None
     counts: tuple[str, ...] = ()
     patient: bool = False
     repeats: bool = False
     may_fail: bool = False
     proof_decides: bool = False
-    ends: tuple[Fact, ...] = ()
-    lasts: tuple[Fact, ...] = ()
-    paces: str = ""
-    volatile: bool = False
-    final: bool = False
 
     @property
-    def waits(self) -> bool:
-        """Whether nothing is done: it waits for what md does by itself."""
-        return bool(self.ends)
+    def path(self) -> str:
+        """The setting that the tool changes; "" for none."""
+        return self.sets[0] if self.sets is not None else ""
+
+    @property
+    def text(self) -> str:
+        """The value that the setting gets; "" for none."""
+        return self.sets[1] if self.sets is not None else ""
 
     @property
     def command(self) -> str:
-        """The step as a shell user would type it."""
-        if self.waits:
-            if any(fact.kind is FactKind.CACHED or "/bcache/" in fact.subject for fact in self.ends):
-                return "wait until the cache is clean"
-            return "wait until md has finished" + (", its sync_max moved on with it" if self.paces else "")
-        if self.argv:
-            words = shlex.join(self.argv)
-            return f"{words} <<< {shlex.quote(self.stdin)}" if self.stdin else words
-        if self.content is not None:
-            return f"write {self.path}"
-        return f"echo {self.text} > {self.path}"
+        """See ``_Step.command``."""
+        words = shlex.join(self.argv)
+        return f"{words} <<< {shlex.quote(self.stdin)}" if self.stdin else words
+
+
+class WaitUntil(_Step, frozen=True, kw_only=True, tag="wait"):
+    """A wait for what md does by itself. The steps after it are not begun before.
+
+    Args:
+        until: facts that hold when it has finished.
+        as_long_as: facts that hold as long as it can finish.
+        paces: the kernel name of an array whose reshape md halts at ``sync_max``, which the job moves on as
+            far as a power cut loses nothing; "" where md needs no limit.
+    """
+
+    until: tuple[Fact, ...]
+    as_long_as: tuple[Fact, ...] = ()
+    paces: str = ""
+
+    @property
+    def waits(self) -> bool:
+        """See ``_Step.waits``."""
+        return True
+
+    @property
+    def command(self) -> str:
+        """See ``_Step.command``."""
+        if any(fact.kind is FactKind.CACHED or "/bcache/" in fact.subject for fact in self.until):
+            return "wait until the cache is clean"
+        return "wait until md has finished" + (", its sync_max moved on with it" if self.paces else "")
+
+
+Step: TypeAlias = Write | PutFile | RunTool | WaitUntil
+"""One thing that is done, or waited for."""
 
 
 class Loss(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -213,7 +326,7 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     harm: Harm = Harm.HARMLESS
     warning: str = ""
     losses: tuple[Loss, ...] = ()
-    loss_sentences: tuple[str, ...] = field(default=(), name="loses")
+    loss_sentences: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     grounds: tuple[str, ...] = ()
     confirm: str = ""

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from raidtui.model.knob_table import OUR_FILES
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Step
+from raidtui.model.plan import FactKind, Harm, Plan, PutFile, RunTool, Step, WaitUntil, Write
 
 TOOLS = frozenset({
     "blkdiscard", "blockdev", "btrfs", "chmod", "cmp", "cp", "cryptsetup", "dd", "ddrescue", "dmsetup",
@@ -56,16 +56,7 @@ def _numbered(steps: tuple[Step, ...], what: str) -> Iterator[tuple[str, Step]]:
 
 
 def _why_not(step: Step) -> str:
-    facts = (*step.needs, *step.awaits, *step.proves, *step.ends, *step.lasts)
-    words = (
-        *step.argv,
-        step.path,
-        step.text,
-        *(step.identity or ()),
-        *step.counts,
-        step.paces,
-        *_words(facts),
-    )
+    words = (step.path, step.text, step.paces, *step.argv, *_words(step))
     for text, pattern in (
         *((word, _CONTROL) for word in words),
         (step.stdin, _IN_TEXT),
@@ -73,28 +64,42 @@ def _why_not(step: Step) -> str:
     ):
         if (found := pattern.search(text or "")) is not None:
             return f"it holds a control character, {found[0]!r}"
+    match step:
+        case RunTool():
+            return _why_no_tool(step)
+        case WaitUntil():
+            return "" if step.until else "it waits for nothing"
+        case Write() | PutFile() if not _is_whole(step.path):
+            return f"{step.path!r} is no absolute path"
+        case Write():
+            return "" if step.path.startswith(_KERNEL) else f"{step.path} is no file of the kernel"
+        case PutFile() if any(ord(char) > 0xFF for char in step.content):
+            return "its content is not bytes"
+        case PutFile():
+            return f"{step.path} is no configuration file" if step.path.startswith(_NO_FILES) else ""
+
+
+def _why_no_tool(step: RunTool) -> str:
     if not (math.isfinite(step.timeout_s) and 0 < step.timeout_s <= _LONGEST_S):
         return f"a tool cannot take {step.timeout_s:g} s"
-    if step.argv:
-        tool = step.argv[0]
-        return (
-            "" if tool in TOOLS or step.argv[:3] == _IMSM else f"{tool!r} is no tool that raidtui's plans run"
-        )
-    if step.waits:
-        return ""
-    if not step.path.startswith("/") or {".", "..", ""} & set(step.path.split("/")[1:]):
-        return f"{step.path!r} is no absolute path"
-    if step.content is None:
-        return "" if step.path.startswith(_KERNEL) else f"{step.path} is no file of the kernel"
-    if any(ord(char) > 0xFF for char in step.content):
-        return "its content is not bytes"
-    return f"{step.path} is no configuration file" if step.path.startswith(_NO_FILES) else ""
+    if not step.argv:
+        return "it names no tool"
+    tool = step.argv[0]
+    return "" if tool in TOOLS or step.argv[:3] == _IMSM else f"{tool!r} is no tool that raidtui's plans run"
 
 
-def _words(facts: tuple[Fact, ...]) -> Iterator[str]:
-    for fact in facts:
+def _is_whole(path: str) -> bool:
+    return path.startswith("/") and not {".", "..", ""} & set(path.split("/")[1:])
+
+
+def _words(step: Step) -> Iterator[str]:
+    for fact in (*step.needs, *step.awaits, *step.proves, *step.until, *step.as_long_as):
         yield fact.subject
         yield fact.value
+    if isinstance(step, Write):
+        yield from step.identity or ()
+    elif isinstance(step, RunTool):
+        yield from step.counts
 
 
 def is_tune_undo(plan: Plan) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from raidtui.model.array import Array
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.reshape_place import reading_note
 from raidtui.model.survey import Superblock, Survey
 from raidtui.plans.target import needs_root, refuse_name
@@ -195,7 +195,7 @@ def plan_assemble(
     label = block.label if refuse_name(block.label) is None else ""
     device_path = f"/dev/md/{label}" if label else f"/dev/md/{uuid[:8]}"
     flags = (*(("--run",) if run else ()), *(("--readonly",) if read_only else ()))
-    step = Step(
+    step = RunTool(
         argv=(
             "mdadm",
             "--assemble",
@@ -211,7 +211,7 @@ def plan_assemble(
         ),
         proves=(Fact(kind=FactKind.RUNNING, subject=uuid),),
         undo=(
-            Step(
+            RunTool(
                 argv=("mdadm", "--stop", device_path),
                 why="stop it again",
                 proves=(Fact(kind=FactKind.GONE, subject=uuid),),
@@ -250,7 +250,7 @@ def _waiting_in(survey: Survey, names: tuple[str, ...]) -> Array | None:
 
 def let_go_of(array: Array) -> Step:
     """Return the step that stops an inactive array, which has never been started."""
-    return Step(
+    return RunTool(
         argv=("mdadm", "--stop", array.path),
         why="it was never started, and holds the members",
         needs=(Fact(kind=FactKind.UNUSED, subject=array.name),),

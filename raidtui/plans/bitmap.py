@@ -6,7 +6,17 @@ from msgspec.structs import replace
 
 from raidtui.model.array import Array
 from raidtui.model.levels import PARITY_LEVELS
-from raidtui.model.plan import Fact, FactKind, Harm, NothingToDo, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import (
+    Fact,
+    FactKind,
+    Harm,
+    NothingToDo,
+    Plan,
+    Refusal,
+    RefusalCode,
+    RunTool,
+    Step,
+)
 from raidtui.model.survey import Survey
 from raidtui.plans.manage import refuse_array
 from raidtui.plans.stop import WRITABLE, switch_step
@@ -92,7 +102,7 @@ def plan_bitmap(survey: Survey, array: Array, wanted: str) -> Plan | Refusal:
 
 def bitmap_step(array: Array, wanted: str, why: str) -> Step:
     """Return the step that gives an array a bitmap (``internal``), or takes it away (``none``)."""
-    return Step(
+    return RunTool(
         argv=("mdadm", "--grow", array.path, f"--bitmap={wanted}"),
         why=why,
         needs=(Fact(kind=FactKind.ARRAY, subject=array.name, value=array.uuid or ""),),

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from raidtui.model.disk import Disk, Use, contents_value
-from raidtui.model.plan import Fact, FactKind, Loss, Step
+from raidtui.model.plan import Fact, FactKind, Loss, RunTool, Step
 from raidtui.model.survey import Device, Superblock, Survey
 
 _TABLES = {"gpt": "GPT", "dos": "MBR"}
@@ -176,7 +176,7 @@ def _wipe_one(device: Device, *, forced: bool = False, untouched: bool = True) -
     if old is not None:
         none = Fact(kind=FactKind.SUPERBLOCK, subject=name)
         was = (Fact(kind=FactKind.SUPERBLOCK, subject=name, value=old.uuid),) if old.uuid else ()
-        zero = Step(
+        zero = RunTool(
             argv=("mdadm", "--zero-superblock", device.path),
             why=f"{name} no longer belongs to {old.label}",
             needs=(*needs, *was),
@@ -187,7 +187,7 @@ def _wipe_one(device: Device, *, forced: bool = False, untouched: bool = True) -
         # It was written to, by us: what holds now is that it has no superblock.
         needs = (*device_facts(device, untouched=False), none)
     if old is not None or forced or signatures(device):
-        wipe = Step(
+        wipe = RunTool(
             argv=("wipefs", "--all", device.path),
             why=f"clears all signatures of {name}, so that none reappears",
             needs=needs,

@@ -9,7 +9,17 @@ from msgspec.structs import replace
 from raidtui.model.array import Array, Member
 from raidtui.model.bad_blocks import lost
 from raidtui.model.geometry import loss_sentence
-from raidtui.model.plan import Fact, FactKind, Harm, Loss, NothingToDo, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import (
+    Fact,
+    FactKind,
+    Harm,
+    Loss,
+    NothingToDo,
+    Plan,
+    Refusal,
+    RefusalCode,
+    RunTool,
+)
 from raidtui.model.survey import Survey
 from raidtui.plans.candidates import is_given_up, refuse_needed, word_of
 from raidtui.plans.contents import array_words, device_facts
@@ -147,7 +157,7 @@ def plan_zero_superblock(survey: Survey, name: str, *, destroys: Collection[str]
         and (refusal := refuse_needed(device, survey))
     ):
         return refusal
-    step = Step(
+    step = RunTool(
         argv=("mdadm", "--zero-superblock", device.path),
         why="it no longer belongs to an array",
         needs=device_facts(device),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from raidtui.model.boot import BootFacts, Esp
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.target import needs_root
 
@@ -72,7 +72,7 @@ def grub_step(survey: Survey, disk: str, needs: tuple[Fact, ...]) -> Step:
         disk: kernel name.
         needs: what must hold right before.
     """
-    return Step(
+    return RunTool(
         argv=(_grub(survey), "--target=i386-pc", f"/dev/{disk}"),
         why="the firmware finds a boot loader there",
         needs=needs,
@@ -139,11 +139,11 @@ def esp_steps(
     """
     path = f"/dev/{esp.device}"
     at, off = _mounted(ESP_FOLDER), _mounted(ESP_FOLDER, "no")
-    take_off = Step(argv=("umount", ESP_FOLDER), why=f"{esp.device} is taken off again", proves=off)
+    take_off = RunTool(argv=("umount", ESP_FOLDER), why=f"{esp.device} is taken off again", proves=off)
     return (
         *(() if esp.has_fat else (_made(esp, same),)),
-        Step(argv=("mkdir", "--parents", ESP_FOLDER, FROM_FOLDER), why="places for mounts", volatile=True),
-        Step(
+        RunTool(argv=("mkdir", "--parents", ESP_FOLDER, FROM_FOLDER), why="places for mounts", volatile=True),
+        RunTool(
             argv=("mount", "--types", "vfat", path, ESP_FOLDER),
             why="files are put into it",
             needs=(*same, *off),
@@ -164,7 +164,7 @@ def _mounted(folder: str, value: str = "") -> tuple[Fact, ...]:
 def _made(esp: Esp, needs: tuple[Fact, ...]) -> Step:
     large = (esp.size_bytes or 0) >= _SMALLEST_FAT32
     path = f"/dev/{esp.device}"
-    return Step(
+    return RunTool(
         argv=("mkfs.vfat", *(("-F", "32") if large else ()), path),
         why="a file system that the firmware reads",
         needs=(*needs, Fact(kind=FactKind.FREE, subject=esp.device)),
@@ -174,7 +174,7 @@ def _made(esp: Esp, needs: tuple[Fact, ...]) -> Step:
 
 
 def _installed(survey: Survey, at: tuple[Fact, ...]) -> Step:
-    return Step(
+    return RunTool(
         argv=(
             *(_grub(survey), "--target=x86_64-efi", f"--efi-directory={ESP_FOLDER}"),
             *("--removable", "--no-nvram"),
@@ -188,7 +188,7 @@ def _installed(survey: Survey, at: tuple[Fact, ...]) -> Step:
 def _copied(of: Esp, at: tuple[Fact, ...]) -> tuple[Step, ...]:
     """Copy all files of an EFI system partition, from where it is mounted, or mounted for that."""
     source = of.place or FROM_FOLDER
-    copy = Step(
+    copy = RunTool(
         argv=("cp", "--recursive", "--force", "--no-target-directory", "--", source, ESP_FOLDER),
         why=f"the boot loaders of {of.device}",
         needs=(*at, *_mounted(source)),
@@ -197,8 +197,8 @@ def _copied(of: Esp, at: tuple[Fact, ...]) -> tuple[Step, ...]:
     if of.place:
         return (copy,)
     there, off = _mounted(FROM_FOLDER), _mounted(FROM_FOLDER, "no")
-    take_off = Step(argv=("umount", FROM_FOLDER), why=f"{of.device} is taken off again", proves=off)
-    put_on = Step(
+    take_off = RunTool(argv=("umount", FROM_FOLDER), why=f"{of.device} is taken off again", proves=off)
+    put_on = RunTool(
         argv=("mount", "--types", "vfat", "--options", "ro", f"/dev/{of.device}", FROM_FOLDER),
         why="its files are copied",
         needs=off,
@@ -225,7 +225,7 @@ def _entered(
     serial = numbers[0] if numbers else esp.disk  # a name moves, the entry stays
     label = f"{(like.label if like is not None else '') or 'Linux'} ({serial})"
     return (
-        Step(
+        RunTool(
             argv=(
                 *("efibootmgr", "--create", "--disk", f"/dev/{esp.disk}", "--part", str(number)),
                 *("--label", label, "--loader", file),

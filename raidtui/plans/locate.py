@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from raidtui.model.disk import disk_number
-from raidtui.model.plan import Fact, FactKind, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Plan, Refusal, RunTool, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.target import needs_root
 
@@ -76,7 +76,7 @@ def _light(device: Device, *, on: bool) -> Step:
     """Without ``--listed-only``, ledctl puts the lights of all other bays out, those of failed disks, too."""
     disk = device.disk
     same = (Fact(kind=FactKind.SERIAL, subject=disk.disk, value=disk.identity),) if disk.identity else ()
-    return Step(
+    return RunTool(
         argv=("ledctl", "--listed-only", f"{'locate' if on else 'locate_off'}=/dev/{disk.disk}"),
         why="its bay light blinks" if on else "its bay light is off again",
         needs=same,

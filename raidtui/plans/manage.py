@@ -14,7 +14,7 @@ from raidtui.model.array import Array, Member
 from raidtui.model.bad_blocks import lost, only_holders
 from raidtui.model.geometry import losses_left
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LEVELS
-from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, RunTool, Step, WaitUntil
 from raidtui.model.refuse_silence import refuse_silence
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.contents import device_facts, same_disk
@@ -186,7 +186,7 @@ def no_redundancy(array: Array, member: Member) -> Refusal:
 def manage(array: Array, options: tuple[str, ...], why: str, *proves: Fact) -> Step:
     """Return a step of ``mdadm --manage`` on the array with this UUID, whatever its name is by then."""
     argv = ("mdadm", "--manage", array.path, *options)
-    return Step(argv=argv, why=why, needs=same_array(array), proves=proves)
+    return RunTool(argv=argv, why=why, needs=same_array(array), proves=proves)
 
 
 def word_for(member: Member) -> str:
@@ -239,10 +239,10 @@ def await_filled(array: Array, name: str, why: str) -> Step:
         why: what md does, a clause.
     """
     same = same_array(array)
-    return Step(
+    return WaitUntil(
         why=why,
-        ends=(*same, member_fact(array, name, "in_sync")),
-        lasts=(*same, member_fact(array, name, "spare|in_sync")),
+        until=(*same, member_fact(array, name, "in_sync")),
+        as_long_as=(*same, member_fact(array, name, "spare|in_sync")),
     )
 
 
@@ -318,7 +318,7 @@ def zero_step(array: Array, name: str, same: tuple[Fact, ...], why: str) -> Step
         same: facts that say that it still is the same disk.
         why: what would happen else.
     """
-    return Step(
+    return RunTool(
         argv=("mdadm", "--zero-superblock", f"/dev/{name}"),
         why=why,
         needs=(
@@ -337,7 +337,7 @@ def _remove(array: Array, old: str, new: str, why: str) -> Step:
 
 def _settle(new: str) -> Step:
     """What was added a moment ago, udev may be about to add again."""
-    return Step(
+    return RunTool(
         argv=("udevadm", "settle", "--timeout=10"), why=f"wait for udev to finish with {new}", may_fail=True
     )
 

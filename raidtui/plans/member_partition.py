@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from raidtui.model.answer import known
 from raidtui.model.array import Array
 from raidtui.model.disk import Disk
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RunTool, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device, refuse_old_arrays
 from raidtui.plans.contents import device_facts, losses_of, wipe_steps
@@ -74,7 +74,7 @@ def table_steps(device: Device, part: Device, survey: Survey) -> list[Step]:
     )
     return [
         *wipes,
-        Step(
+        RunTool(
             argv=("sfdisk", "--quiet", "--wipe", "always", "--wipe-partitions", "always", device.path),
             stdin=table,
             why=f"one Linux RAID partition, starting at {part.start_bytes // _MIB} MiB",
@@ -82,7 +82,7 @@ def table_steps(device: Device, part: Device, survey: Survey) -> list[Step]:
             proves=there,
             destroys=True,
         ),
-        Step(argv=("udevadm", "settle"), why=f"waits for {part.path}", proves=there),
+        RunTool(argv=("udevadm", "settle"), why=f"waits for {part.path}", proves=there),
     ]
 
 

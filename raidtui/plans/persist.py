@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import re
 
-from raidtui.model.plan import Fact, FactKind, Step
+from raidtui.model.plan import Fact, FactKind, PutFile, RunTool, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.target import stored_name
 
@@ -145,13 +145,13 @@ def file_steps(
     old = survey.texts.get(path)
     again = _initramfs_steps(survey, path) if initramfs else ()
     back = (
-        Step(path=path, content=old, why=f"restores {path}", proves=(digest_fact(path, old),))
+        PutFile(path=path, content=old, why=f"restores {path}", proves=(digest_fact(path, old),))
         if old is not None
-        else Step(
+        else RunTool(
             argv=("rm", "--force", "--", path), why=f"{path} did not exist", proves=(digest_fact(path, None),)
         )
     )
-    step = Step(
+    step = PutFile(
         path=path,
         content=new,
         why=why,
@@ -206,7 +206,7 @@ def _initramfs_steps(survey: Survey, path: str) -> tuple[Step, ...]:
     if not survey.initramfs:
         return ()
     why = f"the initramfs has a copy of {path.rpartition('/')[2]}"
-    return (Step(argv=survey.initramfs, why=why, timeout_s=_INITRAMFS_S),)
+    return (RunTool(argv=survey.initramfs, why=why, timeout_s=_INITRAMFS_S),)
 
 
 def digest_fact(path: str, text: str | None) -> Fact:

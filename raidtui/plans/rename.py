@@ -11,10 +11,21 @@ import re
 import shlex
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from raidtui.model.array import Array
 from raidtui.model.array_sync import Phase
-from raidtui.model.plan import Fact, FactKind, Harm, NothingToDo, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import (
+    Fact,
+    FactKind,
+    Harm,
+    NothingToDo,
+    Plan,
+    Refusal,
+    RefusalCode,
+    RunTool,
+    Step,
+)
 from raidtui.model.survey import Survey
 from raidtui.plans.manage import refuse_detached
 from raidtui.plans.persist import conf_steps, file_steps, own_lines, readable
@@ -107,7 +118,7 @@ def _refuse_array(array: Array, to: str) -> Refusal | None:
 def _steps(array: Array, uuid: str, to: str, homehost: str) -> tuple[Step, Step]:
     paths = tuple(f"/dev/{member.name}" for member in array.members if not member.has("faulty"))
     gone = (Fact(kind=FactKind.GONE, subject=uuid),)
-    stop = Step(
+    stop = RunTool(
         argv=("mdadm", "--stop", array.path),
         why="the name can be changed only while it is stopped",
         needs=(
@@ -121,15 +132,8 @@ def _steps(array: Array, uuid: str, to: str, homehost: str) -> tuple[Step, Step]
     start = _assemble(f"/dev/md/{to}", name, uuid, paths, why="start it under its new name")
     number = f"md{int(to)}" if to.isdigit() else ""
     needs = (*gone, *((Fact(kind=FactKind.GONE, subject=number),) if number else ()))
-    back = Step(argv=("mdadm", "--stop", f"/dev/md/{to}"), why="to restore the name", proves=gone)
-    return stop, Step(
-        argv=start.argv,
-        why=start.why,
-        needs=needs,
-        proves=start.proves,
-        undo=(back,),
-        timeout_s=start.timeout_s,
-    )
+    back = RunTool(argv=("mdadm", "--stop", f"/dev/md/{to}"), why="to restore the name", proves=gone)
+    return stop, replace(start, needs=needs, undo=(back,))
 
 
 def _device(array: Array) -> str:
@@ -147,7 +151,7 @@ def _name(array: Array) -> tuple[str, str]:
 def _assemble(device: str, name: tuple[str, str], uuid: str, paths: tuple[str, ...], *, why: str) -> Step:
     label, homehost = name
     names = (f"--name={label}", "--update=name", *((f"--homehost={homehost}",) if homehost else ()))
-    return Step(
+    return RunTool(
         argv=("mdadm", "--assemble", device, *(names if label else ()), f"--uuid={uuid}", *paths),
         why=why,
         proves=(

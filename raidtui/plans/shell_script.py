@@ -8,7 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import takewhile
 
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Step
+from raidtui.model.plan import (
+    Fact,
+    FactKind,
+    Harm,
+    Plan,
+    RunTool,
+    Step,
+)
 from raidtui.plans.persist import readable
 from raidtui.view.text import visible
 
@@ -181,7 +188,7 @@ def shell_script(plan: Plan) -> str:
         lines.append(_shell(step))
         lines += [
             f"#    then holds: {fact.kind} {visible(fact.subject)} {visible(fact.value)}".rstrip()
-            for fact in (*step.proves, *step.ends)
+            for fact in (*step.proves, *step.until)
         ]
         lines += [f"#    undone by: {visible(line)}" for line in _undo_lines(step)]
     return "\n".join(lines) + "\n"
@@ -222,12 +229,12 @@ def _until(fact: Fact) -> str:
 
 def _shell(step: Step) -> str:
     if step.waits:
-        names = [fact.subject for fact in step.ends if fact.kind is FactKind.ARRAY]
+        names = [fact.subject for fact in step.until if fact.kind is FactKind.ARRAY]
         waits = [f"mdadm --wait /dev/{name} || :" for name in names]
-        waits += [_until(fact) for fact in step.ends if fact.kind in _CACHES]
+        waits += [_until(fact) for fact in step.until if fact.kind in _CACHES]
         paced = _PACED.format(base=f"/sys/class/block/{step.paces}/md") if step.paces else ""
         return paced + ("; ".join(waits) or ":")
-    if step.argv:
+    if isinstance(step, RunTool):
         words = shlex.join(step.argv)
         words += " || :" if step.may_fail or step.proof_decides else ""  # set -e would end the script
         return f"printf %s {shlex.quote(step.stdin)} | {words}" if step.stdin else words

@@ -5,7 +5,17 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from raidtui.model.array import Array
-from raidtui.model.plan import Fact, FactKind, Harm, NothingToDo, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import (
+    Fact,
+    FactKind,
+    Harm,
+    NothingToDo,
+    Plan,
+    Refusal,
+    RefusalCode,
+    RunTool,
+    Step,
+)
 from raidtui.model.reshape_words import stands_unguarded
 from raidtui.model.survey import Survey
 from raidtui.plans.sync import refuse_interrupting
@@ -29,12 +39,12 @@ def plan_stop(survey: Survey, array: Array) -> Plan | Refusal:
     paths = (*(("--run",) if array.detached else ()), *(f"/dev/{each.name}" for each in there))
     uuid = array.uuid or ""
     assemble = ("mdadm", "--assemble", array.link or array.path, f"--uuid={uuid}", *paths)
-    back = Step(
+    back = RunTool(
         argv=("mdadm", "--incremental", f"/dev/{array.container}") if array.container else assemble,
         why="start it again",
         proves=(Fact(kind=FactKind.RUNNING, subject=uuid),),
     )
-    step = Step(
+    step = RunTool(
         argv=("mdadm", "--stop", array.path),
         why="releases its members",
         needs=(
@@ -122,7 +132,7 @@ def switch_step(array: Array, option: str, why: str, states: str) -> Step:
         why: a phrase.
         states: what ``md/array_state`` reads then (a|b).
     """
-    return Step(
+    return RunTool(
         argv=("mdadm", option, array.path),
         why=why,
         needs=(Fact(kind=FactKind.ARRAY, subject=array.name, value=array.uuid),) if array.uuid else (),

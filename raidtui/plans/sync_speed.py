@@ -7,7 +7,7 @@ then wins): we refuse both. Writes are ordered so that min is never above max in
 from __future__ import annotations
 
 from raidtui.model.array import Array
-from raidtui.model.plan import Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Plan, Refusal, RefusalCode, Step, Write
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.target import array_step, needs_root
 from raidtui.view.units import rate_mb_s
@@ -120,7 +120,7 @@ def _system_plan(snapshot: Snapshot, min_kib_s: int, max_kib_s: int) -> Plan | R
 
 
 def _system_step(word: str, value: int) -> Step:
-    return Step(path=f"{SYSTEM}/speed_limit_{word}", text=str(value), why=f"{word} {rate_mb_s(value)}")
+    return Write(path=f"{SYSTEM}/speed_limit_{word}", text=str(value), why=f"{word} {rate_mb_s(value)}")
 
 
 def _safe_order(steps: list[Step], new_min: int | None, old_max: int | None) -> tuple[Step, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from raidtui.host.readers.host_reader import READONLY
 from raidtui.model.array import Array
 from raidtui.model.disk import Disk
-from raidtui.model.plan import Refusal, RefusalCode, Step
+from raidtui.model.plan import Refusal, RefusalCode, Step, Write
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 
@@ -39,7 +39,7 @@ def array_step(array: Array, attribute: str, text: str, why: str) -> Step:
     """Return a write to an md attribute, bound to the array's UUID: mdN may have moved meanwhile."""
     base = base_of(array)
     identity = (f"{base}/uuid", array.uuid) if array.uuid else None
-    return Step(path=f"{base}/{attribute}", text=text, why=why, identity=identity)
+    return Write(path=f"{base}/{attribute}", text=text, why=why, identity=identity)
 
 
 def refuse_use(survey: Survey, array: Array) -> Refusal | None:

@@ -141,10 +141,10 @@ class PlayedJobs:
 
     def _waited(self, job: PlayedJob, step: Step) -> str:
         """Note whether md has finished what a step waits for; return why it never will, or ""."""
-        if holds(self._root, step.ends):
+        if holds(self._root, step.until):
             job.state, job.wait = JobState.RUNNING, None
             return ""
-        if reason := first_trouble(self._root, step.lasts):
+        if reason := first_trouble(self._root, step.as_long_as):
             return f"{step.why}, but has not finished: {reason}"
         if step.paces:  # no power cut meets the demo: md need not halt
             with contextlib.suppress(OSError):

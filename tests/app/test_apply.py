@@ -22,11 +22,11 @@ from raidtui.jobs.lock import JobError, only_worker
 from raidtui.jobs.plan_file import machine_of, save_plan
 from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job, all_jobs
-from raidtui.model.plan import Harm, Plan, Step
+from raidtui.model.plan import Harm, Plan, PutFile, RunTool
 from tests.command.host import Host, opens
 
-BACK = Step(argv=("mdadm", "--assemble", "/dev/md127"), why="start it again")
-STEP = Step(argv=("mdadm", "--stop", "/dev/md127"), why="releases its members", undo=(BACK,))
+BACK = RunTool(argv=("mdadm", "--assemble", "/dev/md127"), why="start it again")
+STEP = RunTool(argv=("mdadm", "--stop", "/dev/md127"), why="releases its members", undo=(BACK,))
 PLAN = Plan(title="stop: data", subject="data", steps=(STEP,), harm=Harm.REDUCES)
 DESTROYS = replace(PLAN, title="create: data", harm=Harm.DESTROYS, confirm="data")
 NO_UNDO = replace(PLAN, title="fail: sda", steps=(replace(STEP, undo=()),))
@@ -192,7 +192,7 @@ def test_what_is_no_plan(tmp_path: Path, call: Run, workers: list[tuple[str, boo
     sentence = "not a plan: JSON is malformed: invalid character (byte 0)"
     assert call("apply", str(path)) == (2, "", f"raidtui: {sentence}\n")
     path.write_text("{}")
-    sentence = "not a plan of version 1: raidtui plan ... --json prints one"
+    sentence = "not a plan of version 2: raidtui plan ... --json prints one"
     assert call("apply", str(path)) == (2, "", f"raidtui: {sentence}\n")
     assert (workers, all_jobs()) == ([], [])
 
@@ -522,8 +522,8 @@ def test_wrong_usage(words: tuple[str, ...], capsys: pytest.CaptureFixture[str])
 
 def written(path: Path, content: str, undo: str | None = None) -> Plan:
     """A plan that writes a file, and what it says of the way back."""
-    back = () if undo is None else (Step(path=str(path), content=undo, why="back"),)
-    step = Step(path=str(path), content=content, why="the list of arrays is brought up to date", undo=back)
+    back = () if undo is None else (PutFile(path=str(path), content=undo, why="back"),)
+    step = PutFile(path=str(path), content=content, why="the list of arrays is brought up to date", undo=back)
     return Plan(title="check: data", subject="data", steps=(step,))
 
 
@@ -585,7 +585,7 @@ def test_what_destroys_is_confirmed_whatever_it_says(
     tmp_path: Path, call: Run, workers: list[tuple[str, bool]]
 ) -> None:
     wipe = replace(
-        PLAN, harm=Harm.HARMLESS, steps=(Step(argv=("wipefs", "--all", "/dev/sdzz"), why="looks"),)
+        PLAN, harm=Harm.HARMLESS, steps=(RunTool(argv=("wipefs", "--all", "/dev/sdzz"), why="looks"),)
     )
     path = saved(tmp_path, wipe)
     why = "raidtui: not done: it destroys data: to confirm, give --confirm=data\n"
@@ -600,7 +600,7 @@ def test_what_destroys_is_confirmed_whatever_it_says(
 def test_a_step_that_raidtui_does_not_make(
     tmp_path: Path, call: Run, workers: list[tuple[str, bool]]
 ) -> None:
-    plan = replace(PLAN, steps=(STEP, Step(argv=("sh",), stdin="touch /tmp/x", why="looks")))
+    plan = replace(PLAN, steps=(STEP, RunTool(argv=("sh",), stdin="touch /tmp/x", why="looks")))
     why = "raidtui: not done: step 2: 'sh' is no tool that raidtui's plans run; raidtui makes no such plan\n"
     assert call("apply", saved(tmp_path, plan)) == (2, "", why)
     assert (workers, all_jobs()) == ([], [])

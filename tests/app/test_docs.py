@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from typing import get_args
 
 import msgspec
 import pytest
@@ -27,13 +28,20 @@ def rows(heading: str) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("heading", "record"),
     [
-        ("## The form: `raidtui_plan` 1", PlanFile),
+        ("## The form: `raidtui_plan` 2", PlanFile),
         ("### `plan`", Plan),
-        ("### each step", Step),
     ],
 )
 def test_every_field(heading: str, record: type[msgspec.Struct]) -> None:
     assert list(rows(heading)) == [field.encode_name for field in msgspec.structs.fields(record)]
+
+
+@pytest.mark.parametrize("kind", get_args(Step))
+def test_every_field_of_a_step(kind: type[msgspec.Struct]) -> None:
+    common = list(rows("### each step"))
+    own = list(rows(f"#### `{kind.__struct_config__.tag}`"))
+    assert common[0] == kind.__struct_config__.tag_field
+    assert [*common[1:], *own] == [field.encode_name for field in msgspec.structs.fields(kind)]
 
 
 def test_every_fact() -> None:

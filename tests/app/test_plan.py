@@ -272,7 +272,7 @@ def test_json(host: Host, capsys: pytest.CaptureFixture[str], words: str) -> Non
     assert run(["plan", *words.split(), "--json"]) == 0
     out, err = capsys.readouterr()
     file = load_plan(out.encode())
-    assert (file.raidtui_plan, file.host, file.made_s, file.plan, err) == (1, "nas", 1.5, plan, "")
+    assert (file.raidtui_plan, file.host, file.made_s, file.plan, err) == (2, "nas", 1.5, plan, "")
 
 
 @pytest.mark.parametrize("words", ASKED)
@@ -416,7 +416,7 @@ def test_a_refusal_as_json(host: Host, words: str, code: str, capsys: pytest.Cap
     reported = capsys.readouterr()
     found = json.loads(reported.out)
     if not code:
-        assert (status, found["raidtui_plan"]) == (0, 1)
+        assert (status, found["raidtui_plan"]) == (0, 2)
         return
     assert status == 2
     assert list(found) == ["raidtui_refusal", "code", "why", "remedy"]

@@ -11,7 +11,7 @@ from raidtui.features.arrays.screen.array_rows import Chosen, keep_choice
 from raidtui.frame.chart import chart_rows, median_words, slices, spread_words
 from raidtui.frame.plan_view import no_undo, review_lines
 from raidtui.frame.wizard_lines import with_note
-from raidtui.model.plan import Harm, Loss, Plan, Step
+from raidtui.model.plan import Harm, Loss, Plan, PutFile, RunTool, Step
 from raidtui.view.line import Line, footer_line
 from tests.frame.drawn import texts
 from tests.frame.machines import ssd
@@ -87,12 +87,12 @@ def plan(*steps: Step, **more: object) -> Plan:
     return Plan(title="t", subject="s", steps=steps, **more)  # type: ignore[arg-type]
 
 
-WIPE = Step(argv=("wipefs", "--all", "/dev/sda2"), why="it must not come back", destroys=True)
-LOOK = Step(argv=("udevadm", "settle"), why="until it is there", undo=(Step(argv=("true",), why="x"),))
+WIPE = RunTool(argv=("wipefs", "--all", "/dev/sda2"), why="it must not come back", destroys=True)
+LOOK = RunTool(argv=("udevadm", "settle"), why="until it is there", undo=(RunTool(argv=("true",), why="x"),))
 
 
 def test_a_review_names_every_device_that_is_written_over() -> None:
-    table = Step(
+    table = RunTool(
         argv=("sfdisk", "/dev/sdb"), stdin="label: gpt\nstart=2048\n", why="one partition", destroys=True
     )
     made = plan(LOOK, WIPE, table, harm=Harm.DESTROYS,
@@ -133,7 +133,7 @@ def test_a_review_of_what_can_be_undone() -> None:
 
 
 def test_a_superblock_alone_is_no_erased_device() -> None:
-    zero = Step(argv=("mdadm", "--zero-superblock", "/dev/sda2"), why="none", destroys=True)
+    zero = RunTool(argv=("mdadm", "--zero-superblock", "/dev/sda2"), why="none", destroys=True)
     made = plan(
         zero, losses=(Loss(device="sda2", what="a member of old"),), harm=Harm.DESTROYS, devices=("sda2",)
     )
@@ -146,7 +146,7 @@ def test_a_plan_that_was_saved_without_devices_of_its_losses() -> None:
 
 
 def test_long_commands_wrap_with_an_indent() -> None:
-    step = Step(argv=("mdadm", "--create", "/dev/md127", "--homehost=nas", "--level=raid10"), why="w" * 30)
+    step = RunTool(argv=("mdadm", "--create", "/dev/md127", "--homehost=nas", "--level=raid10"), why="w" * 30)
     assert texts(review_lines(plan(step), 40))[:3] == [
         "  1 mdadm --create /dev/md127",
         "      --homehost=nas --level=raid10",
@@ -155,8 +155,8 @@ def test_long_commands_wrap_with_an_indent() -> None:
 
 
 def test_a_file_shows_what_is_added() -> None:
-    undo = Step(path="/etc/fstab", content="a\n", why="as it was")
-    step = Step(path="/etc/fstab", content="a\nb\n", why="mounted at boot", undo=(undo,))
+    undo = PutFile(path="/etc/fstab", content="a\n", why="as it was")
+    step = PutFile(path="/etc/fstab", content="a\nb\n", why="mounted at boot", undo=(undo,))
     assert texts(review_lines(plan(step), 60))[:2] == [
         "  1 write /etc/fstab                         mounted at boot",
         "      + b",

@@ -15,9 +15,9 @@ from raidtui.jobs.journal import Journal, state_trouble
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.state_files import alone, own_folder, read_own, write_synced
 from raidtui.jobs.store import Job, find_job
-from raidtui.model.plan import Plan, Step
+from raidtui.model.plan import Plan, Write
 
-PLAN = Plan(title="x", subject="data", steps=(Step(path="/sys/a", text="1", why="x"),))
+PLAN = Plan(title="x", subject="data", steps=(Write(path="/sys/a", text="1", why="x"),))
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o077])

@@ -15,14 +15,14 @@ from raidtui.jobs.journal import Journal, journal_path, who
 from raidtui.jobs.runner import PlanOutcome, run_plan, undo_of
 from raidtui.jobs.spawn import follow
 from raidtui.jobs.store import Job
-from raidtui.model.plan import Plan, Step
+from raidtui.model.plan import Plan, RunTool, Write
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import raid1, raid10
 
 MD = "/sys/class/block/md127/md"
 UUID = raid10().array_uuid
-FIRST = Step(path=f"{MD}/sync_min", text="0", why="from the start", identity=(f"{MD}/uuid", UUID))
-SECOND = Step(path=f"{MD}/sync_action", text="check", why="read", identity=(f"{MD}/uuid", UUID))
+FIRST = Write(path=f"{MD}/sync_min", text="0", why="from the start", identity=(f"{MD}/uuid", UUID))
+SECOND = Write(path=f"{MD}/sync_action", text="check", why="read", identity=(f"{MD}/uuid", UUID))
 PLAN = Plan(title="check started", subject="data", steps=(FIRST, SECOND), undo=(SECOND,))
 
 
@@ -250,7 +250,7 @@ def test_who(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_worker_that_begins_between_two_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The lock was free a moment ago, and its first word is there now: it works, it is not gone."""
-    plan = Plan(title="t", subject="s", steps=(Step(argv=("true",), why="w"),))
+    plan = Plan(title="t", subject="s", steps=(RunTool(argv=("true",), why="w"),))
     job = Job.create(plan, host="nas", folder=tmp_path)
     looks = iter(["", job.id, job.id])
 

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.plan_file import PlanFile, load_plan, save_plan
-from raidtui.model.plan import Fact, FactKind, Harm, Loss, Plan, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Loss, Plan, PutFile, RunTool, WaitUntil, Write
+from tests.places import FIXTURES
 
 UUID = "8d0b1f2a:11111111:22222222:33333333"
 MD = "/sys/class/block/md127/md"
 STEPS = (
-    Step(path=f"{MD}/sync_action", text="idle", why="nothing must run", identity=(f"{MD}/uuid", UUID)),
-    Step(
+    Write(path=f"{MD}/sync_action", text="idle", why="nothing must run", identity=(f"{MD}/uuid", UUID)),
+    RunTool(
         argv=("sfdisk", "--wipe", "always", "/dev/sda"),
         stdin="label: gpt\n2048,,raid\n",
         why="a partition",
@@ -27,10 +28,10 @@ STEPS = (
             Fact(kind=FactKind.FREE, subject="sda"),
         ),
         proves=(Fact(kind=FactKind.SIZE, subject="sda1", value="1048576"),),
-        undo=(Step(argv=("wipefs", "--all", "/dev/sda"), why="as it was", destroys=True),),
+        undo=(RunTool(argv=("wipefs", "--all", "/dev/sda"), why="as it was", destroys=True),),
         destroys=True,
     ),
-    Step(
+    PutFile(
         path="/etc/mdadm/mdadm.conf",
         content="# é →\nARRAY /dev/md/data\n",
         why="its name at boot",
@@ -52,6 +53,7 @@ PLAN = Plan(
     arrays=("md127",),
 )
 FORM = json.loads(save_plan(PLAN, host="nas", made_s=1.5))
+FIRST_FORM = (FIXTURES / "plans" / "first-form.json").read_bytes()
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
@@ -61,8 +63,8 @@ JSON = st.recursive(
 
 def test_a_plan_saved_and_loaded() -> None:
     data = save_plan(PLAN, host="nas", made_s=1.5)
-    assert load_plan(data) == PlanFile(raidtui_plan=1, host="nas", made_s=1.5, plan=PLAN)
-    assert data.startswith(b'{\n "raidtui_plan": 1,\n "host": "nas",\n')
+    assert load_plan(data) == PlanFile(raidtui_plan=2, host="nas", made_s=1.5, plan=PLAN)
+    assert data.startswith(b'{\n "raidtui_plan": 2,\n "host": "nas",\n')
     assert data.endswith(b"}\n")
 
 
@@ -74,13 +76,14 @@ def test_a_plan_saved_and_loaded() -> None:
         (b"mdadm --stop\n", "not a plan: JSON is malformed: invalid character (byte 0)"),
         (b"\xff\xfe", "not a plan: JSON is malformed: invalid character (byte 0)"),
         (b"[" * 100_000, "not a plan: it is nested too deeply"),
-        (b"[]", "not a plan of version 1: raidtui plan ... --json prints one"),
-        (b"1", "not a plan of version 1: raidtui plan ... --json prints one"),
-        (b"{}", "not a plan of version 1: raidtui plan ... --json prints one"),
-        (b'{"raidtui_plan": 2}', "not a plan of version 1: raidtui plan ... --json prints one"),
-        (b'{"raidtui_plan": "1"}', "not a plan of version 1: raidtui plan ... --json prints one"),
-        (b'{"raidtui_plan": true}', "not a plan: Expected `int`, got `bool` - at `$.raidtui_plan`"),
+        (b"[]", "not a plan of version 2: raidtui plan ... --json prints one"),
+        (b"1", "not a plan of version 2: raidtui plan ... --json prints one"),
+        (b"{}", "not a plan of version 2: raidtui plan ... --json prints one"),
+        (b'{"raidtui_plan": 3}', "not a plan of version 2: raidtui plan ... --json prints one"),
+        (b'{"raidtui_plan": "1"}', "not a plan of version 2: raidtui plan ... --json prints one"),
+        (b'{"raidtui_plan": true}', "not a plan of version 2: raidtui plan ... --json prints one"),
         (b'{"raidtui_plan": 1}', "not a plan: Object missing required field `host`"),
+        (b'{"raidtui_plan": 2}', "not a plan: Object missing required field `host`"),
     ],
 )
 def test_a_file_that_is_no_plan(data: bytes, sentence: str) -> None:
@@ -100,14 +103,14 @@ def test_a_file_that_is_no_plan(data: bytes, sentence: str) -> None:
         ({"plan": {**FORM["plan"], "harm": 9}}, "Invalid enum value 9 - at `$.plan.harm`"),
         ({"plan": {**FORM["plan"], "steps": "rm"}}, "Expected `array`, got `str` - at `$.plan.steps`"),
         (
-            {"plan": {**FORM["plan"], "steps": [{"why": "x", "argv": ["rm", 1]}]}},
+            {"plan": {**FORM["plan"], "steps": [{"do": "run", "why": "x", "argv": ["rm", 1]}]}},
             "Expected `str`, got `int` - at `$.plan.steps[0].argv[1]`",
         ),
         (
             {
                 "plan": {
                     **FORM["plan"],
-                    "steps": [{"why": "x", "needs": [{"kind": "luck", "subject": "x"}]}],
+                    "steps": [{"do": "run", "why": "x", "needs": [{"kind": "luck", "subject": "x"}]}],
                 }
             },
             "Invalid enum value 'luck' - at `$.plan.steps[0].needs[0].kind`",
@@ -126,9 +129,9 @@ def test_nothing_but_a_plan_is_taken(data: bytes) -> None:
         load_plan(data)
 
 
-@given(st.data())
-def test_a_plan_that_was_tampered_with(data: st.DataObject) -> None:
-    form = json.loads(json.dumps(FORM))
+@given(st.sampled_from([FORM, json.loads(FIRST_FORM)]), st.data())
+def test_a_plan_that_was_tampered_with(whole: dict[str, Any], data: st.DataObject) -> None:
+    form = json.loads(json.dumps(whole))
     place = form
     while True:
         keys = list(place) if isinstance(place, dict) else list(range(len(place)))
@@ -148,17 +151,50 @@ def test_a_plan_that_was_tampered_with(data: st.DataObject) -> None:
 
 def test_a_plan_of_an_earlier_raidtui_waits_after_its_last_step() -> None:
     """What md does by itself was said of the whole plan, not of a step."""
-    form = json.loads(save_plan(PLAN, host="nas", made_s=1.5))
+    form = json.loads(save_plan(PLAN, host="nas", made_s=1.5)) | {"raidtui_plan": 1}
     facts = {"ends": [{"kind": "array", "subject": "md127"}], "lasts": [{"kind": "gone", "subject": "md1"}]}
     form["plan"] |= {"goes_on": "md copies sda to sdb", **facts}
     del form["checksum"]
     *steps, wait = load_plan(json.dumps(form).encode()).plan.steps
     assert tuple(steps) == STEPS
-    assert wait == Step(
+    assert wait == WaitUntil(
         why="md copies sda to sdb",
-        ends=(Fact(kind=FactKind.ARRAY, subject="md127"),),
-        lasts=(Fact(kind=FactKind.GONE, subject="md1"),),
+        until=(Fact(kind=FactKind.ARRAY, subject="md127"),),
+        as_long_as=(Fact(kind=FactKind.GONE, subject="md1"),),
     )
+
+
+def test_a_plan_of_the_first_form() -> None:
+    """Its steps did not say what they are; it was written by the raidtui of that time."""
+    found = load_plan(FIRST_FORM)
+    assert (found.raidtui_plan, found.host, found.machine) == (2, "nas", "0123456789abcdef")
+    write, tool, file, setting, wait = found.plan.steps
+    assert found.plan.undo == (write,)
+    assert write == STEPS[0]
+    assert isinstance(tool, RunTool)
+    assert (tool.stdin, tool.timeout_s, tool.destroys) == ("label: gpt\n2048,,raid\n", 30.0, True)
+    assert tool.undo == (RunTool(argv=("wipefs", "--all", "/dev/sda"), why="as it was", destroys=True),)
+    path = "/etc/mdadm/mdadm.conf"
+    emptied = PutFile(path=path, content="", why="as it was")
+    assert file == PutFile(
+        path=path, content="# \xe9\nARRAY /dev/md/data\n", why="its name at boot", undo=(emptied,)
+    )
+    assert setting == RunTool(
+        argv=("lvchange", "--yes", "--cachemode", "writethrough", "vg/lv"),
+        sets=("/dm/vg-lv/cache_mode", "writethrough"),
+        why="cache_mode writeback → writethrough",
+        patient=True,
+        may_fail=True,
+    )
+    assert wait == WaitUntil(
+        why="md copies sda to sde",
+        until=(Fact(kind=FactKind.SYNCED, subject="md127"),),
+        as_long_as=(Fact(kind=FactKind.ARRAY, subject="md127", value=UUID),),
+        paces="md127",
+    )
+    assert load_plan(save_plan(found.plan, host="nas", made_s=1.5)).plan == found.plan
+    with pytest.raises(JobError, match="its checksum does not fit"):
+        load_plan(FIRST_FORM.replace(b"vg/lv", b"vg/hd"))
 
 
 def test_what_was_edited_is_refused_unless_it_says_so() -> None:

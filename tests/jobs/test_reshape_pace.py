@@ -12,7 +12,7 @@ from raidtui.jobs import reshape_pace, worker
 from raidtui.jobs.reshape_pace import ReshapePace
 from raidtui.jobs.spawn import cancel
 from raidtui.jobs.worker import Worker
-from raidtui.model.plan import Plan, Step
+from raidtui.model.plan import Plan, WaitUntil
 from tests.jobs.test_worker import A, B, Host, job_of, journal, reads, up
 
 BASE = "/sys/class/block/md127/md"
@@ -124,7 +124,7 @@ def test_a_job_that_is_cancelled_brings_the_reshape_to_its_end(
 ) -> None:
     """Else md would halt; the steps after it are not begun."""
     host = Host()
-    wait = Step(why="md works", ends=(reads(A, "2"),), paces="md127")
+    wait = WaitUntil(why="md works", until=(reads(A, "2"),), paces="md127")
     job = job_of(tmp_path, Plan(title="x", subject="data", steps=(up(A), wait, up(B))))
     seen: list[str] = []
 

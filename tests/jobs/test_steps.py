@@ -15,12 +15,12 @@ from raidtui.host.readers.simulated_reader import SimulatedReader
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs import runner
 from raidtui.jobs.runner import do_step, first_trouble, holds
-from raidtui.model.plan import Fact, FactKind, Step
+from raidtui.model.plan import Fact, FactKind, PutFile, RunTool, Write
 
 ACTION = "/sys/class/block/md127/md/sync_action"
 IDLE = Fact(kind=FactKind.TEXT, subject=ACTION, value="idle")
 CHECK = Fact(kind=FactKind.TEXT, subject=ACTION, value="check")
-STOP = Step(argv=("mdadm", "--stop", "/dev/md127"), why="x", stdin="y\n", timeout_s=7.0)
+STOP = RunTool(argv=("mdadm", "--stop", "/dev/md127"), why="x", stdin="y\n", timeout_s=7.0)
 
 
 class Host(SimulatedReader):
@@ -57,7 +57,7 @@ def said() -> list[str]:
 
 def put(path: Path, content: str, *, backup: str = "job.bak") -> str:
     """Do a step that puts a file in place."""
-    return do_step(Host(), Step(path=str(path), content=content, why="x"), lambda _: None, backup=backup)
+    return do_step(Host(), PutFile(path=str(path), content=content, why="x"), lambda _: None, backup=backup)
 
 
 def held(folder: Path) -> dict[str, bytes]:
@@ -202,9 +202,9 @@ def test_a_tool(host: Host, reason: str, printed: list[str], said: list[str]) ->
 def test_a_need_that_does_not_hold(tmp_path: Path, said: list[str]) -> None:
     host = Host()
     for step in (
-        Step(path=ACTION, text="idle", why="x", needs=(IDLE, CHECK)),
-        Step(argv=("mdadm",), why="x", needs=(IDLE, CHECK)),
-        Step(path=str(tmp_path / "x"), content="x", why="x", needs=(IDLE, CHECK)),
+        Write(path=ACTION, text="idle", why="x", needs=(IDLE, CHECK)),
+        RunTool(argv=("mdadm",), why="x", needs=(IDLE, CHECK)),
+        PutFile(path=str(tmp_path / "x"), content="x", why="x", needs=(IDLE, CHECK)),
     ):
         assert do_step(host, step, said.append) == f"{ACTION} reads 'idle'"
     assert (host.did, said, held(tmp_path)) == ([], [], {})
@@ -234,21 +234,21 @@ class Slow(Host):
 @pytest.mark.parametrize("after", [0, 1, 3])
 def test_a_proof_is_waited_for(pauses: list[float], after: int) -> None:
     host = Slow(pauses, after=after)
-    step = Step(path=ACTION, text="check", why="x", needs=(IDLE,), proves=(CHECK,))
+    step = Write(path=ACTION, text="check", why="x", needs=(IDLE,), proves=(CHECK,))
     assert do_step(host, step, lambda _: None) == ""
     assert (host.did, pauses) == ([(ACTION, "check")], [0.05] * after)
 
 
 def test_a_proof_that_never_comes(pauses: list[float]) -> None:
     host = Host()
-    step = Step(path=ACTION, text="check", why="x", proves=(IDLE, CHECK))
+    step = Write(path=ACTION, text="check", why="x", proves=(IDLE, CHECK))
     assert do_step(host, step, lambda _: None) == f"the step ran, but {ACTION} reads 'idle'"
     assert host.did == [(ACTION, "check")]
     assert 0.2 <= sum(pauses) < 0.3
 
 
 def test_what_failed_proves_nothing(pauses: list[float]) -> None:
-    step = Step(argv=("mdadm",), why="x", proves=(CHECK,))
+    step = RunTool(argv=("mdadm",), why="x", proves=(CHECK,))
     assert do_step(Host(status=1), step, lambda _: None) == "mdadm failed (1)"
     assert pauses == []
 

@@ -21,7 +21,7 @@ from raidtui.jobs.lock import BusyError, JobError, boot_id, only_worker, process
 from raidtui.jobs.plan_file import load_plan
 from raidtui.jobs.spawn import refuse_busy
 from raidtui.jobs.store import Job, all_jobs, find_job, foreign_jobs, jobs_folder
-from raidtui.model.plan import Plan, Step
+from raidtui.model.plan import Plan, Write
 from tests.jobs.test_plan_file import PLAN, STEPS
 
 SMALL = Plan(title="max limit 200 → 500 MB/s", subject="system", steps=STEPS[:1])
@@ -78,7 +78,7 @@ def named(folder: Path, *names: str) -> None:
 
 
 def test_text_that_is_none_is_refused(tmp_path: Path) -> None:
-    plan = Plan(title="x", subject="y", steps=(Step(why="z", path="/\udce9"),))
+    plan = Plan(title="x", subject="y", steps=(Write(why="z", path="/\udce9", text=""),))
     with pytest.raises(JobError) as caught:
         Job.create(plan, host="nas", folder=tmp_path)
     assert str(caught.value) == "this plan cannot be saved: '/\\udce9' is not UTF-8"

@@ -7,7 +7,7 @@ import pytest
 from raidtui.host.readers.simulated_reader import SimulatedReader
 from raidtui.host.tools import ToolOutput
 from raidtui.jobs.runner import discarded, do_step, trial_sentence
-from raidtui.model.plan import Fact, FactKind, Step
+from raidtui.model.plan import Fact, FactKind, RunTool
 
 ARGV = ("fstrim", "--verbose", "/srv")
 TRIMMED = "/srv: 1.1 GiB (1181116006 bytes) trimmed\n"
@@ -123,7 +123,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return made
 
 
-TRIAL = Step(argv=ARGV, why="x", counts=("sda",), may_fail=True)
+TRIAL = RunTool(argv=ARGV, why="x", counts=("sda",), may_fail=True)
 
 
 @pytest.mark.parametrize("after", [0, 1, 3])
@@ -145,7 +145,7 @@ def test_nothing_is_waited_for_long(pauses: list[float]) -> None:
 def test_a_trial_that_fails_is_a_finding(pauses: list[float]) -> None:
     said: list[str] = []
     never = Fact(kind=FactKind.TEXT, subject="/none", value="x")
-    step = Step(argv=ARGV, why="x", counts=("sda",), may_fail=True, proves=(never,))
+    step = RunTool(argv=ARGV, why="x", counts=("sda",), may_fail=True, proves=(never,))
     assert do_step(Host(output(1, stderr=UNSUPPORTED)), step, said.append) == ""
     assert said == [
         UNSUPPORTED,
@@ -159,7 +159,7 @@ def test_a_trial_that_fails_is_a_finding(pauses: list[float]) -> None:
 
 def test_a_tool_that_may_fail() -> None:
     said: list[str] = []
-    step = Step(argv=ARGV, why="x", may_fail=True)
+    step = RunTool(argv=ARGV, why="x", may_fail=True)
     assert do_step(Host(output(1, stderr=UNSUPPORTED)), step, said.append) == ""
     assert said == [
         UNSUPPORTED,
@@ -171,7 +171,7 @@ def test_a_tool_that_may_fail() -> None:
 
 
 def test_what_may_not_fail_fails(pauses: list[float]) -> None:
-    step = Step(argv=ARGV, why="x", counts=("sda",))
+    step = RunTool(argv=ARGV, why="x", counts=("sda",))
     failed = "fstrim failed (1): fstrim: /srv: the discard operation is not supported"
     assert do_step(Host(output(1, stderr=UNSUPPORTED)), step, lambda _: None) == failed
     assert pauses == []
@@ -180,7 +180,7 @@ def test_what_may_not_fail_fails(pauses: list[float]) -> None:
 def test_without_members_nothing_is_counted(pauses: list[float]) -> None:
     said: list[str] = []
     host = Host(output(stdout="done\n"))
-    assert do_step(host, Step(argv=("mdadm",), why="x"), said.append) == ""
+    assert do_step(host, RunTool(argv=("mdadm",), why="x"), said.append) == ""
     assert (said, pauses, host.looks) == (["done\n"], [], -1)
 
 
@@ -188,6 +188,6 @@ def test_without_members_nothing_is_counted(pauses: list[float]) -> None:
 def test_a_proof_decides_where_a_tool_crashes(pauses: list[float], *, done: bool, reason: str) -> None:
     said: list[str] = []
     there = Fact(kind=FactKind.ABSENT if done else FactKind.NODE, subject="/none/at/all")
-    step = Step(argv=ARGV, why="x", proof_decides=True, proves=(there,))
+    step = RunTool(argv=ARGV, why="x", proof_decides=True, proves=(there,))
     assert do_step(Host(output(139)), step, said.append) == reason
     assert said == (["fstrim failed (139); what it was to do is done nevertheless"] if done else [])

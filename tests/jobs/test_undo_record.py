@@ -21,8 +21,9 @@ from raidtui.jobs.undo_record import (
     record_path,
 )
 from raidtui.model.knob import By, ChangedValue
-from raidtui.model.plan import Plan, Step
+from raidtui.model.plan import Plan, RunTool, Write
 from tests.hosts.tune_host import TuneHost
+from tests.places import FIXTURES
 
 PATH = "/sys/class/block/sda/queue/scheduler"
 BOOT = "/proc/sys/kernel/random/boot_id"
@@ -32,7 +33,7 @@ LIMIT = WrittenValue(path="/sys/class/block/md127/md/sync_speed_max", before="sy
 
 def done(ident: str, before: str = "mq-deadline", value: str = "none") -> UndoEntry:
     """A plan that wrote a scheduler."""
-    step = Step(path=PATH, text=before, why="back")
+    step = Write(path=PATH, text=before, why="back")
     return UndoEntry(
         id=ident,
         at_s=1.5,
@@ -44,7 +45,7 @@ def done(ident: str, before: str = "mq-deadline", value: str = "none") -> UndoEn
 
 def undo(words: str) -> Plan:
     """A plan that undoes something."""
-    return Plan(title=words, subject="sda", steps=(Step(path=PATH, text="none", why="back"),))
+    return Plan(title=words, subject="sda", steps=(Write(path=PATH, text="none", why="back"),))
 
 
 def title(entry: UndoEntry | None) -> str:
@@ -72,7 +73,7 @@ def test_a_reboot_makes_it_void(place: Path) -> None:
     assert UndoRecord(TuneHost(files={BOOT: "0c0d"}), place).load() == ()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"raidtui_tune": 2, "boot": "0a0b", "done": []}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"raidtui_tune": 3, "boot": "0a0b", "done": []}'])
 def test_a_record_that_cannot_be_read_is_none(place: Path, text: str) -> None:
     place.parent.mkdir(parents=True)
     place.write_text(text)
@@ -95,7 +96,7 @@ def test_what_cannot_be_written_is_reported(tmp_path: Path) -> None:
 
 def test_what_raidtui_does_not_make_is_left_out(place: Path) -> None:
     """Root would run it."""
-    evil = Plan(title="t", subject="s", steps=(Step(argv=("touch", "/run/pwned"), why="w"),))
+    evil = Plan(title="t", subject="s", steps=(RunTool(argv=("touch", "/run/pwned"), why="w"),))
     record = UndoRecord(HOST, place)
     record.add(done("1"))
     record.add(replace(done("2"), undo=evil))
@@ -182,6 +183,19 @@ def test_a_record_of_before_reads_as_one_of_knobs(place: Path) -> None:
     UndoRecord(HOST, place).add(done("1"))
     assert set(json.loads(place.read_text())["done"][0]) == {"id", "at_s", "who", "undo", "writes"}
     assert UndoRecord(HOST, place).load()[0].place is UndoPlace.TUNE
+
+
+def test_a_record_of_the_first_form(place: Path) -> None:
+    """Written within this boot by the raidtui that was there before: what it set is undone as it meant."""
+    place.parent.mkdir(parents=True)
+    place.write_bytes((FIXTURES / "plans" / "first-form-tune.json").read_bytes())
+    host = TuneHost(files={BOOT: "boot-1"})
+    [entry] = UndoRecord(host, place).load()
+    write, tool = entry.undo.steps
+    assert (entry.place, write.command) == (UndoPlace.ARRAYS, f"echo idle > {write.path}")
+    assert (tool.argv[0], tool.text) == ("lvchange", "writethrough")
+    place.write_bytes(place.read_bytes().replace(b'"ada"', b'"eve"'))
+    assert UndoRecord(host, place).load() == ()
 
 
 def test_what_cannot_be_written_is_still_undone_by_this_run(tmp_path: Path) -> None:

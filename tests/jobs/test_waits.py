@@ -16,13 +16,14 @@ from raidtui.jobs.states import entry_text
 from raidtui.jobs.store import Job
 from raidtui.jobs.waiting import wait_of
 from raidtui.jobs.worker import Worker, work_on
-from raidtui.model.plan import Plan, Step
+from raidtui.model.plan import Plan, WaitUntil
 from tests.jobs.test_worker import A, B, C, Host, Pauses, job_of, journal, kill_at, reads, reason, up
 
 SIZE, SHAPE = "/sys/size", "/sys/shape"
 HERE = (reads("/sys/array", "there"),)
 WAITS = tuple(
-    Step(why=f"md works on {path}", ends=(reads(path, "new"),), lasts=HERE) for path in (SHAPE, SIZE)
+    WaitUntil(why=f"md works on {path}", until=(reads(path, "new"),), as_long_as=HERE)
+    for path in (SHAPE, SIZE)
 )
 CHAIN = Plan(title="1 to 6", subject="data", steps=(up(A), WAITS[0], up(B), WAITS[1], up(C)))
 FINAL_STEP = replace(up(B), final=True)

@@ -27,7 +27,7 @@ from raidtui.jobs.states import entry_text
 from raidtui.jobs.store import Job
 from raidtui.jobs.undo_record import UndoRecord, WrittenValue
 from raidtui.jobs.worker import Worker, work_on
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, PutFile, RunTool, Step, WaitUntil, Write
 
 PATHS = ("/sys/a", "/sys/b", "/sys/c")
 A, B, C = PATHS
@@ -40,17 +40,17 @@ def reads(path: str, text: str) -> Fact:
 
 def back(path: str) -> Step:
     """Return the undo of a step."""
-    return Step(path=path, text="0", why="as it was", proves=(reads(path, "0"),))
+    return Write(path=path, text="0", why="as it was", proves=(reads(path, "0"),))
 
 
 def up(path: str, **more: Any) -> Step:
     """Return a step that writes 1 into a file that reads 0."""
-    return Step(path=path, text="1", why="more", proves=(reads(path, "1"),), undo=(back(path),), **more)
+    return Write(path=path, text="1", why="more", proves=(reads(path, "1"),), undo=(back(path),), **more)
 
 
 PLAN = Plan(title="all up", subject="data", steps=tuple(map(up, PATHS)))
 BACK = replace(PLAN, rolls_back=True)
-TOOL = Step(argv=("mdadm", "--stop", "/dev/md127"), why="x")
+TOOL = RunTool(argv=("mdadm", "--stop", "/dev/md127"), why="x")
 
 
 class Host(SimulatedReader):
@@ -109,11 +109,11 @@ def host() -> Host:
 
 
 RULES = "/etc/udev/rules.d/60-raidtui-io.rules"
-RELOAD = Step(argv=("udevadm", "control", "--reload"), why="x")
+RELOAD = RunTool(argv=("udevadm", "control", "--reload"), why="x")
 KEEPS = Plan(
     title="kept: a",
     subject="sda",
-    steps=(up(A), Step(argv=("rm", "--force", "--", RULES), why="x", undo=(RELOAD,))),
+    steps=(up(A), RunTool(argv=("rm", "--force", "--", RULES), why="x", undo=(RELOAD,))),
     undo=(RELOAD, back(A)),
 )
 
@@ -216,7 +216,7 @@ def test_what_tools_print_is_kept(tmp_path: Path, host: Host) -> None:
 def test_an_old_file_is_kept_under_the_jobs_name(tmp_path: Path, host: Host) -> None:
     conf = tmp_path / "mdadm.conf"
     conf.write_text("old\n")
-    job = job_of(tmp_path / "jobs", replace(PLAN, steps=(Step(path=str(conf), content="new\n", why="x"),)))
+    job = job_of(tmp_path / "jobs", replace(PLAN, steps=(PutFile(path=str(conf), content="new\n", why="x"),)))
     assert Worker(host, job).work() == "done"
     assert {path.name: path.read_text() for path in tmp_path.glob("mdadm*")} == {
         "mdadm.conf": "new\n",
@@ -729,7 +729,7 @@ def test_the_first_black_box_is_kept(
 
 
 SAID = "md copies sda to sdb"
-WAIT = Step(why=SAID, ends=(reads("/sys/copy", "whole"),), lasts=(reads("/sys/array", "there"),))
+WAIT = WaitUntil(why=SAID, until=(reads("/sys/copy", "whole"),), as_long_as=(reads("/sys/array", "there"),))
 GOING = replace(PLAN, steps=(*PLAN.steps, WAIT))
 
 
@@ -844,7 +844,7 @@ def test_a_follower_leaves_the_job_to_the_next_worker(host: Host, going: Making)
 
 def test_a_rollback_that_cannot_be_is_not_begun(host: Host, going: Making) -> None:
     """While the array does not run nothing is tried: the job is not stuck by it."""
-    lost = replace(WAIT, lasts=(Fact(kind=FactKind.ARRAY, subject="md127", value="x"),))
+    lost = replace(WAIT, as_long_as=(Fact(kind=FactKind.ARRAY, subject="md127", value="x"),))
     plan = replace(GOING, steps=(*PLAN.steps, lost))
     job, _ = going()
     write_synced(job.folder / "plan.json", save_plan(plan, host="nas", made_s=0))
@@ -879,13 +879,13 @@ def test_a_plan_that_cannot_be_read(tmp_path: Path, host: Host, *, back: bool) -
     (job.folder / "plan.json").write_text("{}")
     assert work_on(host, job.folder, back=back) == 1
     assert (host.did, job.state, journal(job)) == ([], "made", ["made", "not begun"])
-    assert reason(job) == "not a plan of version 1: raidtui plan ... --json prints one"
+    assert reason(job) == "not a plan of version 2: raidtui plan ... --json prints one"
 
 
 @pytest.mark.parametrize("back", [False, True])
 def test_a_plan_with_a_step_that_raidtui_does_not_make(tmp_path: Path, host: Host, *, back: bool) -> None:
     """Somebody has edited it in the job's folder."""
-    evil = Step(argv=("touch-all", "/run/x"), why="looks")
+    evil = RunTool(argv=("touch-all", "/run/x"), why="looks")
     job = job_of(tmp_path, replace(PLAN, steps=(replace(PLAN.steps[0], undo=(evil,)), evil)))
     job.note(event="begin", step=0)
     assert work_on(host, job.folder, back=back) == 1
@@ -983,7 +983,7 @@ class Cost:
 def test_what_a_plan_has_written_is_noted(tmp_path: Path, host: Host, *, destroys: bool, words: str) -> None:
     """Of a plan that writes to disks, right before its end; it was read before the first step."""
     cost = Cost(words)
-    plan = Plan(title="t", subject="s", steps=(Step(argv=("tool-1",), why="w", destroys=destroys),))
+    plan = Plan(title="t", subject="s", steps=(RunTool(argv=("tool-1",), why="w", destroys=destroys),))
     job = Job.create(plan, host="nas", folder=tmp_path)
     assert Worker(host, job, lambda _: cost).work() == "done"
     reported = [entry["text"] for entry in job.entries() if entry["event"] == "cost"]

@@ -15,12 +15,12 @@ from raidtui.jobs.lock import JobError
 from raidtui.jobs.spawn import begin_job
 from raidtui.jobs.store import all_jobs
 from raidtui.jobs.writable import refuse_unwritable, tried
-from raidtui.model.plan import Harm, Plan, Refusal, Step
+from raidtui.model.plan import Harm, Plan, PutFile, Refusal, RunTool
 
 
 def plan(folder: Path) -> Plan:
-    wipe = Step(argv=("wipefs", "--all", "/dev/sda"), why="x", destroys=True)
-    conf = Step(path=f"{folder}/mdadm.conf", content="x", why="y")
+    wipe = RunTool(argv=("wipefs", "--all", "/dev/sda"), why="x", destroys=True)
+    conf = PutFile(path=f"{folder}/mdadm.conf", content="x", why="y")
     return Plan(title="t", subject="s", steps=(wipe, conf), harm=Harm.DESTROYS, confirm="s")
 
 
@@ -68,7 +68,9 @@ def test_a_folder_that_is_not_there_or_not_ours(tmp_path: Path, monkeypatch: pyt
 
 def test_the_folder_of_an_initramfs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is written to after the disks were wiped."""
-    made = Plan(title="t", subject="s", steps=(Step(argv=("update-initramfs", "-u", "-k", "all"), why="x"),))
+    made = Plan(
+        title="t", subject="s", steps=(RunTool(argv=("update-initramfs", "-u", "-k", "all"), why="x"),)
+    )
     monkeypatch.setattr("raidtui.jobs.writable._BOOT", tmp_path)
     assert refuse_unwritable(made) is None
     monkeypatch.setattr(os, "statvfs", room(flag=os.ST_RDONLY))
@@ -81,8 +83,8 @@ def test_a_folder_that_a_step_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     """It need not be there; what it is made in has to take it."""
     folder = tmp_path / "systemd" / "mdmonitor.service.d"
     steps = (
-        Step(argv=("mkdir", "--parents", str(folder)), why="x"),
-        Step(path=f"{folder}/program.conf", content="x", why="y"),
+        RunTool(argv=("mkdir", "--parents", str(folder)), why="x"),
+        PutFile(path=f"{folder}/program.conf", content="x", why="y"),
     )
     made = Plan(title="t", subject="s", steps=steps)
     assert refuse_unwritable(made) is None
@@ -94,7 +96,7 @@ def test_a_folder_that_a_step_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_the_folder_of_a_backup_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else mdadm would not begin the reshape, after the steps before it."""
-    grow = Step(argv=("mdadm", "--grow", "/dev/md0", f"--backup-file={tmp_path}/backup"), why="x")
+    grow = RunTool(argv=("mdadm", "--grow", "/dev/md0", f"--backup-file={tmp_path}/backup"), why="x")
     made = Plan(title="t", subject="s", steps=(grow,))
     assert refuse_unwritable(made) is None
     monkeypatch.setattr(os, "statvfs", room(blocks=0))

@@ -10,11 +10,22 @@ import pytest
 from msgspec.structs import replace
 
 import raidtui
-from raidtui.model.plan import Fact, FactKind, Harm, Loss, Plan, Step
+from raidtui.model.plan import (
+    Fact,
+    FactKind,
+    Harm,
+    Loss,
+    Plan,
+    PutFile,
+    RunTool,
+    Step,
+    WaitUntil,
+    Write,
+)
 from raidtui.model.step_rules import TOOLS, destroyed_devices, is_tune_undo, judged, step_trouble
 
 SOURCE = Path(raidtui.__file__).parent
-FINE = Step(argv=("mdadm", "--stop", "/dev/md127"), why="x")
+FINE = RunTool(argv=("mdadm", "--stop", "/dev/md127"), why="x")
 RULES = "/etc/udev/rules.d/60-raidtui-io.rules"
 
 
@@ -23,11 +34,11 @@ def plan_of(*steps: Step, **more: object) -> Plan:
 
 
 def run(*argv: str, **more: object) -> Step:
-    return replace(Step(argv=argv, why="x"), **more)
+    return replace(RunTool(argv=argv, why="x"), **more)
 
 
 def kept(path: str, content: str = "x") -> Step:
-    return Step(path=path, content=content, why="x")
+    return PutFile(path=path, content=content, why="x")
 
 
 @pytest.mark.parametrize(
@@ -53,11 +64,11 @@ def kept(path: str, content: str = "x") -> Step:
         (kept("/etc/a\x00b"), "control character"),
         (kept("/etc/a", "\x1b[2J"), "control character"),
         (kept("/etc/a", "\u0100"), "not bytes"),
-        (Step(path="/dev/sdd", text="OVERWRITTEN", why="x"), "no file of the kernel"),
-        (Step(path="/etc/passwd", text="x", why="x"), "no file of the kernel"),
-        (Step(path="/sys/a\x00b", text="x", why="x"), "control character"),
-        (Step(path="/sys/../dev/sdd", text="x", why="x"), "no absolute path"),
-        (Step(path="", text="x", why="x"), "no absolute path"),
+        (Write(path="/dev/sdd", text="OVERWRITTEN", why="x"), "no file of the kernel"),
+        (Write(path="/etc/passwd", text="x", why="x"), "no file of the kernel"),
+        (Write(path="/sys/a\x00b", text="x", why="x"), "control character"),
+        (Write(path="/sys/../dev/sdd", text="x", why="x"), "no absolute path"),
+        (Write(path="", text="x", why="x"), "no absolute path"),
     ],
 )
 def test_what_raidtui_would_not_make_is_refused_with_its_number(step: Step, why: str) -> None:
@@ -69,9 +80,9 @@ def test_what_raidtui_would_not_make_is_refused_with_its_number(step: Step, why:
 
 
 def test_what_raidtui_makes_is_taken() -> None:
-    wait = Step(why="md copies", ends=(Fact(kind=FactKind.SYNCED, subject="md127"),))
+    wait = WaitUntil(why="md copies", until=(Fact(kind=FactKind.SYNCED, subject="md127"),))
     imsm = run("env", "IMSM_NO_PLATFORM=1", "mdadm", "--assemble", "/dev/md127")
-    text = Step(path="/sys/class/block/md127/md/sync_action", text="check", why="x")
+    text = Write(path="/sys/class/block/md127/md/sync_action", text="check", why="x")
     conf = kept("/etc/mdadm.conf", "ARRAY /dev/md/d\xc3\xa4\n\t# x\r\n")
     assert (
         step_trouble(plan_of(FINE, wait, imsm, text, conf, run("sfdisk", "/dev/sda", stdin="label: gpt\n")))
@@ -148,7 +159,7 @@ def test_what_is_read_to_be_empty_is_no_data() -> None:
 @pytest.mark.parametrize(
     ("step", "ours"),
     [
-        (Step(path="/sys/class/block/sda/queue/scheduler", text="none", why="x"), True),
+        (Write(path="/sys/class/block/sda/queue/scheduler", text="none", why="x"), True),
         (kept(RULES), True),
         (kept("/etc/cron.d/x"), False),
         (run("rm", "--force", "--", RULES), True),

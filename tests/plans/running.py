@@ -7,7 +7,7 @@ from typing import Any
 from raidtui.model.answer import Answer, AnswerKind, known
 from raidtui.model.array import Array
 from raidtui.model.disk import Use, contents_value
-from raidtui.model.plan import Fact, FactKind, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Plan, Refusal, RunTool, Step
 from raidtui.model.survey import Device, Superblock, Survey
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import COMPONENT_KIB, ArraySpec
@@ -80,7 +80,7 @@ def manage(
 ) -> Step:
     """A step of ``mdadm --manage``; ``proves`` is "sda faulty"."""
     member, _, states = proves.partition(" ")
-    return Step(
+    return RunTool(
         argv=("mdadm", "--manage", f"/dev/{array.name}", *words.split()),
         why=why,
         needs=(fact(FactKind.ARRAY, array.name, array.array_uuid), *needs),

@@ -12,7 +12,14 @@ from raidtui.features.alerts.plan_alerts import plan_alerts
 from raidtui.host.alert_facts import read_alert_setup
 from raidtui.host.tools import output_path
 from raidtui.model.alert_setup import HOOK, AlertRequest
-from raidtui.model.plan import NothingToDo, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import (
+    NothingToDo,
+    Plan,
+    Refusal,
+    RefusalCode,
+    RunTool,
+    Step,
+)
 from raidtui.monitor.sampler import Sampler
 from tests.hosts.kernel import Kernel
 from tests.hosts.specs import ArraySpec, raid0, raid10
@@ -218,6 +225,7 @@ def test_smartd_does_not_run() -> None:
     root = host({SMARTD: f"DEVICESCAN -M exec {HOOK}\n", HOOK: "hook", **SMARTD_RUNS})
     root.drop("/proc/800/cmdline")
     [step] = plan_of(root, "smartd").steps
+    assert isinstance(step, RunTool)
     assert (step.command, step.may_fail) == ("systemctl enable --now smartmontools.service", True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.plan import FactKind, Harm, Plan, Step
+from raidtui.model.plan import FactKind, Harm, Plan, RunTool, Step
 from raidtui.plans.bitmap import plan_bitmap
 from tests.hosts.specs import ArraySpec, Syncing, raid0, raid5, raid10
 from tests.plans.running import fact, first, host, planned, refused
@@ -15,7 +15,7 @@ CHECK = Syncing(action="check", done_kib=1)
 
 
 def bitmap_step(wanted: str, why: str) -> Step:
-    return Step(
+    return RunTool(
         argv=("mdadm", "--grow", "/dev/md127", f"--bitmap={wanted}"),
         why=why,
         needs=(fact(FactKind.ARRAY, "md127", UUID),),
@@ -49,7 +49,7 @@ def test_before_the_first_write() -> None:
     """After a start md is auto-read-only, and mdadm refuses: "while array is resyncing or reshaping"."""
     survey = host(raid10(read_only="auto-read-only"))
     found = planned(plan_bitmap(survey, first(survey), "internal"))
-    assert found.steps[0] == Step(
+    assert found.steps[0] == RunTool(
         argv=("mdadm", "--readwrite", "/dev/md127"),
         why="md changes no bitmap before the first write after its start",
         needs=(fact(FactKind.ARRAY, "md127", UUID),),

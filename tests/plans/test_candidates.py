@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from raidtui.model.answer import Answer, AnswerKind, known
 from raidtui.model.disk import Use
-from raidtui.model.plan import FactKind, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import FactKind, Plan, Refusal, RefusalCode, RunTool
 from raidtui.model.refuse_silence import AGAIN
 from raidtui.model.survey import Device, Reference, Superblock, Survey
 from raidtui.plans.candidates import refuse_device, refuse_needed, refuse_old_arrays
@@ -233,7 +233,7 @@ def test_nothing_is_left_in_the_middle_of_a_disk() -> None:
     inside = device("sda2", Use(kind="signature", what="ext4"), size_bytes=BIG)
     whole = device("sda", part("sda1"), part("sda2"))
     seen = survey(whole, inside, device("sda1"))
-    wipe = Step(
+    wipe = RunTool(
         argv=("wipefs", "--all", "/dev/sda2"),
         why="clears all signatures of sda2, so that none reappears",
         needs=(

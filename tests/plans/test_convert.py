@@ -11,7 +11,13 @@ from raidtui.features.reshape.plan.backup_place import BackupPlace
 from raidtui.features.reshape.plan.convert_plan import plan_convert
 from raidtui.features.reshape.plan.convert_stages import ConvertRequest
 from raidtui.features.reshape.plan.grow_plan import GrowOptions, plan_grow
-from raidtui.model.plan import FactKind, Plan, Refusal
+from raidtui.model.plan import (
+    FactKind,
+    Plan,
+    Refusal,
+    RunTool,
+    Write,
+)
 from raidtui.model.survey import Survey
 from raidtui.plans.shell_script import plan_sentences, shell_script
 from tests.hosts.specs import ArraySpec, Syncing, inactive, raid0, raid1, raid5, raid6, raid10
@@ -192,9 +198,9 @@ def test_a_stage_begins_when_the_one_before_has_ended() -> None:
     ]
     assert shapes == [["raid1/2"], ["raid5/2/2"], ["raid5/3/2"]]
     waits = [step for step in steps if step.waits]
-    assert fact(FactKind.SHAPE, name, "raid5/3/2") in waits[0].ends
-    assert fact(FactKind.MEMBER, f"{name}/sdy", "in_sync") in waits[0].ends
-    assert fact(FactKind.RESHAPED, name) in waits[0].ends
+    assert fact(FactKind.SHAPE, name, "raid5/3/2") in waits[0].until
+    assert fact(FactKind.MEMBER, f"{name}/sdy", "in_sync") in waits[0].until
+    assert fact(FactKind.RESHAPED, name) in waits[0].until
 
 
 def test_a_member_that_leaves_is_none_in_the_next_stage() -> None:
@@ -461,6 +467,7 @@ def test_a_reshape_that_writes_over_what_it_moves_is_halted() -> None:
     assert halt.path == f"/sys/class/block/{array.name}/md/sync_max"
     assert [each.kind for each in halt.awaits] == [FactKind.SYNCED]  # the kernel is busy in a resync
     assert halt.text == str((array.chunk_bytes or 0) // 512)
+    assert isinstance(halt, Write)
     assert halt.identity == (f"/sys/class/block/{array.name}/md/uuid", array.uuid)
     assert [(step.path, step.text) for step in halt.undo] == [(halt.path, "max")]
     assert halt.volatile
@@ -480,5 +487,5 @@ def test_a_power_cut_amid_a_departure() -> None:
     found = planned(converted(grown(raid10()), "raid0"))
     leaves = [step for step in found.steps if {"--fail", "--remove"} & set(step.argv)]
     assert len(leaves) == 4
-    assert all(step.proof_decides for step in leaves)
+    assert all(isinstance(step, RunTool) and step.proof_decides for step in leaves)
     assert {fact.value for step in leaves for fact in step.proves} == {"faulty|absent", "absent"}

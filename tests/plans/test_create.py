@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.disk import Use
-from raidtui.model.plan import FactKind, Harm, Plan, Refusal, Step
+from raidtui.model.plan import FactKind, Harm, Plan, PutFile, Refusal, RunTool, Step
 from raidtui.model.survey import Device, Superblock, Survey
 from raidtui.plans.create import create_plan as create
 from raidtui.plans.create.create_request import CreateRequest, canonical_level
@@ -28,7 +28,7 @@ from tests.plans.new_array import (
 
 OLD = "aaaaaaaa:bbbbbbbb:cccccccc:dddddddd"
 HEAD = ("--run", "--homehost=nas", "--name=127", f"--uuid={UUID}", "--metadata=1.2")
-CONF = Step(path="/etc/mdadm/mdadm.conf", content="ARRAY\n", why="the array's name at boot")
+CONF = PutFile(path="/etc/mdadm/mdadm.conf", content="ARRAY\n", why="the array's name at boot")
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +45,7 @@ def conf(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
 
 
 def test_the_whole_plan(conf: list[dict[str, str]]) -> None:
-    expected = Step(
+    expected = RunTool(
         argv=(
             *("mdadm", "--create", "/dev/md/127", *HEAD),
             *("--level=raid10", "--raid-devices=4", "--chunk=32", "--layout=n2", "--bitmap=none"),
@@ -62,14 +62,14 @@ def test_the_whole_plan(conf: list[dict[str, str]]) -> None:
             *(fact(FactKind.MEMBER, f"md127/{name}", "present") for name in FOUR),
         ),
         undo=(
-            Step(
+            RunTool(
                 argv=("mdadm", "--stop", "/dev/md/127"),
                 why="releases its members",
                 needs=(fact(FactKind.ARRAY, "md127", UUID), fact(FactKind.UNUSED, "md127")),
                 proves=(fact(FactKind.GONE, UUID),),
             ),
             *(
-                Step(
+                RunTool(
                     argv=("mdadm", "--zero-superblock", f"/dev/{name}"),
                     why=f"{name} is no longer a member",
                     needs=(*same(name, untouched=False), fact(FactKind.SUPERBLOCK, name, UUID)),
@@ -193,7 +193,7 @@ def test_an_array_with_a_word_for_a_name(conf: list[dict[str, str]]) -> None:
         *(fact(FactKind.SUPERBLOCK, name, UUID) for name in FOUR),
     )
     assert FactKind.GONE not in {each.kind for each in step.needs}
-    assert step.undo[0] == Step(
+    assert step.undo[0] == RunTool(
         argv=("mdadm", "--stop", "/dev/md/data"),
         why="releases its members",
         needs=(fact(FactKind.NAME, UUID, "data"),),
@@ -226,7 +226,7 @@ def test_a_device_with_a_file_system_is_wiped() -> None:
     found = plan(plain("raid1", "sda2", "sdb2"), survey(device("sda2"), used))
     assert found.loss_sentences == ('sdb2: the ext4 file system "root"',)
     assert found.warning == "What is on the devices is lost, and undo does not restore it."
-    assert found.steps[0] == Step(
+    assert found.steps[0] == RunTool(
         argv=("wipefs", "--all", "/dev/sdb2"),
         why="clears all signatures of sdb2, so that none reappears",
         needs=same("sdb2", holds="ext4"),
@@ -252,14 +252,14 @@ def test_a_member_of_an_array_that_does_not_run() -> None:
         " raidtui plan assemble /dev/sda2 /dev/sdb2 (and its other members)."
     ) in found.notes
     zero, wipe = found.steps[:2]
-    assert zero == Step(
+    assert zero == RunTool(
         argv=("mdadm", "--zero-superblock", "/dev/sda2"),
         why="sda2 no longer belongs to old",
         needs=(*same("sda2", holds="linux_raid_member"), fact(FactKind.SUPERBLOCK, "sda2", OLD)),
         proves=(fact(FactKind.SUPERBLOCK, "sda2"),),
         destroys=True,
     )
-    assert wipe == Step(
+    assert wipe == RunTool(
         argv=("wipefs", "--all", "/dev/sda2"),
         why="clears all signatures of sda2, so that none reappears",
         needs=(*same("sda2", untouched=False), fact(FactKind.SUPERBLOCK, "sda2")),

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal
+from raidtui.model.plan import (
+    Fact,
+    FactKind,
+    Harm,
+    Plan,
+    Refusal,
+    RunTool,
+)
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.leave import plan_fail, plan_remove
 from raidtui.plans.re_add import plan_re_add
@@ -77,9 +84,12 @@ def test_what_left_is_let_go_before_it_is_taken_back(failed: tuple[str, ...]) ->
     assert words == (removed if failed else [("--fail", "sdf"), *removed])
     for step in let_go:
         assert member(left, "sdf", "detached") in step.needs
+        assert isinstance(step, RunTool)
         assert step.proof_decides
     assert let_go[-1].proves == (member(left, "sdf", "absent"),)
-    assert (let_go[-1].patient, again.patient, waits.waits) == (True, True, True)
+    assert isinstance(step, RunTool)
+    assert isinstance(again, RunTool)
+    assert (step.patient, again.patient, waits.waits) == (True, True, True)
 
 
 def test_another_one_that_left_is_not_touched() -> None:

@@ -12,7 +12,14 @@ from raidtui.features.reshape.plan.backup_place import BackupPlace
 from raidtui.features.reshape.plan.grow_plan import GrowOptions, plan_grow, plan_grow_size
 from raidtui.features.reshape.plan.grow_shape import Direction, GrowShape, Room, least_move, towards
 from raidtui.model.disk import Use
-from raidtui.model.plan import FactKind, Harm, Plan, Refusal, Step
+from raidtui.model.plan import (
+    FactKind,
+    Harm,
+    Plan,
+    Refusal,
+    RunTool,
+    WaitUntil,
+)
 from raidtui.model.survey import Device, Survey
 from tests.hosts.specs import ArraySpec, Syncing, raid0, raid1, raid5, raid10
 from tests.plans.new_array import device
@@ -108,7 +115,7 @@ def test_grow() -> None:
         needs=(fact(FactKind.LOOSE, f"{RAID5.name}/sdz"),),
         proves="sdz absent",
     )
-    zero = Step(
+    zero = RunTool(
         argv=("mdadm", "--zero-superblock", "/dev/sdz"),
         why="with its superblock, udev would add it as a spare again",
         needs=tuple(dict.fromkeys(free)),
@@ -124,7 +131,7 @@ def test_grow() -> None:
     )
     members = tuple(fact(FactKind.MEMBER, f"{RAID5.name}/{name}", "in_sync") for name in NAMES)
     begun = fact(FactKind.SHAPE, RAID5.name, "raid5/4/2")
-    grow = Step(
+    grow = RunTool(
         argv=("mdadm", "--grow", f"/dev/{RAID5.name}", "--raid-devices=4"),
         why="begins the reshape",
         timeout_s=300.0,
@@ -139,16 +146,16 @@ def test_grow() -> None:
         proves=(begun,),
         final=True,
     )
-    wait = Step(
+    wait = WaitUntil(
         why="md moves every block",
-        ends=(
+        until=(
             own,
             begun,
             fact(FactKind.RESHAPED, RAID5.name),
             fact(FactKind.MEMBER, f"{RAID5.name}/sdz", "in_sync"),
             fact(FactKind.LARGER, RAID5.name, str(first(survey).size_bytes)),
         ),
-        lasts=(own, begun),
+        as_long_as=(own, begun),
     )
     found = planned(plan(survey, "sdz"))
     assert found.steps == (add, grow, wait)
@@ -246,11 +253,13 @@ def test_raid0_is_a_raid4_meanwhile() -> None:
         assert re.fullmatch(pattern, line), line
     for line in (f"mdadm {words} /dev/sdy", f"mdadm --grow --continue {path}0", f"vi mdadm {words}"):
         assert not re.fullmatch(pattern, line), line
+    assert isinstance(end, RunTool)
     assert (end.proves, end.proof_decides) == ((fact(FactKind.UNATTENDED, array.name),), True)
     assert wait.waits
     assert back.argv == ("mdadm", "--grow", path, "--level=0")
     assert fact(FactKind.SHAPE, array.name, f"raid4/{before + 2}") in back.needs
     assert back.proves[0] == fact(FactKind.SHAPE, array.name, f"raid0/{before + 1}")
+    assert isinstance(back, RunTool)
     assert back.proof_decides
     assert "It can be paused and slowed" in planned(plan(survey, "sdz")).warning
 
@@ -265,6 +274,7 @@ def test_mdadm_of_a_raid0_is_not_ended_where_it_is_needed() -> None:
     assert not any(step.argv[:1] == ("pkill",) for step in found.steps)
     service = planned(plan(grown(raid0(), NEW, systemd=True), "sdz")).steps[1]
     assert service.command == f"systemctl stop mdadm-grow-continue@{raid0().name}.service"
+    assert isinstance(service, RunTool)
     assert service.may_fail
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.plan import FactKind, Plan, Step
+from raidtui.model.plan import FactKind, Plan, RunTool, Step
 from raidtui.model.survey import Device
 from raidtui.plans.locate import plan_locate, slot_of, which_disk
 from tests.plans.new_array import device
@@ -40,7 +40,7 @@ def test_slot() -> None:
 
 
 def light(word: str, why: str) -> Step:
-    return Step(
+    return RunTool(
         argv=("ledctl", "--listed-only", f"{word}=/dev/sda"),
         why=why,
         needs=(fact(FactKind.SERIAL, "sda", "S-sda"),),

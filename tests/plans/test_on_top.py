@@ -6,7 +6,11 @@ import hashlib
 
 import pytest
 
-from raidtui.model.plan import FactKind, Step
+from raidtui.model.plan import (
+    FactKind,
+    PutFile,
+    RunTool,
+)
 from raidtui.plans.create.create_request import Below, Geometry, OnTop
 from raidtui.plans.create.file_system import geometry, on_top_notes, on_top_steps, refuse_on_top
 from raidtui.plans.shell_script import shell_script
@@ -106,7 +110,7 @@ def test_a_file_system(wanted: OnTop, array: Below, argv: tuple[str, ...], repor
     """Its geometry is read back: the step is done when the file system has it."""
     [made] = on_top_steps(wanted, survey(), array)
     geometry_facts = (fact(FactKind.GEOMETRY, "/dev/md/127", reported),) if reported else ()
-    assert made == Step(
+    assert made == RunTool(
         argv=(*argv, "/dev/md/127"),
         why=why,
         proves=(fact(FactKind.FILE_SYSTEM, "/dev/md/127", wanted.file_system), *geometry_facts),
@@ -124,20 +128,20 @@ def test_mounted_by_uuid_now_and_at_boot() -> None:
     digest = fact(FactKind.DIGEST, "/etc/fstab", hashlib.sha256(old.encode()).hexdigest())
     nothing = fact(FactKind.MOUNTED, "/srv/data", "no")
     assert folder.argv == ("mkdir", "-p", "--", "/srv/data")
-    assert fstab == Step(
+    assert fstab == PutFile(
         path="/etc/fstab",
         content=f"{old}\n{line}\n",
         why="mounts it at boot by UUID; without the array, the boot continues (nofail)",
         needs=(digest,),
         proves=(fact(FactKind.LINE, "/etc/fstab", line),),
-        undo=(Step(path="/etc/fstab", content=old, why="restores /etc/fstab", proves=(digest,)),),
+        undo=(PutFile(path="/etc/fstab", content=old, why="restores /etc/fstab", proves=(digest,)),),
     )
-    assert mount == Step(
+    assert mount == RunTool(
         argv=("mount", "/srv/data"),
         why="mounts it as in fstab",
         needs=(nothing,),
         proves=(fact(FactKind.MOUNTED, "/srv/data"),),
-        undo=(Step(argv=("umount", "/srv/data"), why="remove it", proves=(nothing,)),),
+        undo=(RunTool(argv=("umount", "/srv/data"), why="remove it", proves=(nothing,)),),
     )
 
 
@@ -156,6 +160,7 @@ def test_what_a_plan_knows_of_the_array() -> None:
     host = survey(*(device(name, discards=True) for name in (*FOUR, "sde2")))
     made = plan(request(spares=("sde2",), on_top=OnTop(file_system="xfs", mount="/srv", uuid=FS)), host)
     trial = next(step for step in made.steps if step.argv[:1] == ("fstrim",))
+    assert isinstance(trial, RunTool)
     assert trial.counts == FOUR
     assert made.notes[-2:] == (
         "XFS: su 32 KiB, sw 2.",

@@ -8,7 +8,7 @@ import pytest
 
 from raidtui.model.answer import known
 from raidtui.model.disk import Disk
-from raidtui.model.plan import Fact, FactKind, Step
+from raidtui.model.plan import Fact, FactKind, RunTool, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.create.create_request import Below, Geometry, OnTop
 from raidtui.plans.create.file_system import on_top_notes, on_top_steps, refuse_on_top
@@ -51,7 +51,7 @@ def member(path: str) -> Fact:
 
 
 def pvremove(path: str) -> Step:
-    return Step(
+    return RunTool(
         argv=("pvremove", "--yes", path),
         why="release it",
         needs=(member(path), fact(FactKind.GROUP, path)),
@@ -62,19 +62,19 @@ def pvremove(path: str) -> Step:
 def test_on_the_array_alone() -> None:
     array = "/dev/md/127"
     assert steps(OnTop(group="vg127")) == (
-        Step(
+        RunTool(
             argv=("pvcreate", "--yes", "--dataalignment", "64k", array),
             why="makes the array a physical volume; data begins at a full stripe",
             proves=(member(array), fact(FactKind.EXTENTS, array, "65536")),
             undo=(pvremove(array),),
         ),
-        Step(
+        RunTool(
             argv=("vgcreate", "--physicalextentsize", "4096k", "vg127", array),
             why="a volume group of this array alone",
             needs=(fact(FactKind.GROUP, array),),
             proves=(fact(FactKind.GROUP, array, "vg127"),),
             undo=(
-                Step(
+                RunTool(
                     argv=("vgremove", "vg127"),
                     why="remove the group",
                     needs=(fact(FactKind.GROUP, array, "vg127"),),
@@ -82,13 +82,13 @@ def test_on_the_array_alone() -> None:
                 ),
             ),
         ),
-        Step(
+        RunTool(
             argv=("lvcreate", "--yes", "--extents", "100%FREE", "--name", "data", "vg127"),
             why="one volume of the whole group; md stripes below, so LVM does not",
             needs=(fact(FactKind.GROUP, array, "vg127"),),
             proves=(fact(FactKind.VOLUME, "vg127/data", "linear"), fact(FactKind.NODE, "/dev/vg127/data")),
             undo=(
-                Step(
+                RunTool(
                     argv=("lvremove", "--yes", "vg127/data"),
                     why="remove the volume",
                     needs=(fact(FactKind.GROUP, array, "vg127"),),
@@ -112,7 +112,7 @@ def test_striped_over_another_array() -> None:
     array, other = "/dev/md/127", "/dev/md126"
     first, second, group, volume = steps(TWO)
     assert first.argv == ("pvcreate", "--yes", "--dataalignment", "64k", array)
-    assert second == Step(
+    assert second == RunTool(
         argv=("pvcreate", "--yes", "--dataalignment", "128k", other),
         why="makes md126 a physical volume; data begins at a full stripe",
         needs=(

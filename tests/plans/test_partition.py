@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.disk import Use
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RunTool
 from raidtui.plans.create.partition import plan_on_disks
 from raidtui.plans.member_partition import RAID_TYPE, partition_name, partition_of
 from tests.plans.new_array import FOUR, GIB, device, plan, request, survey
@@ -70,7 +70,7 @@ def test_steps_on_two_empty_disks() -> None:
         Fact(kind=FactKind.SIZE, subject="sde1", value=str(size)),
     )
     assert made.steps[:2] == (
-        Step(
+        RunTool(
             argv=("sfdisk", "--quiet", "--wipe", "always", "--wipe-partitions", "always", "/dev/sde"),
             stdin=f"label: gpt\nstart=2048, size={size // 512}, type={RAID_TYPE}\n",
             why="one Linux RAID partition, starting at 1 MiB",
@@ -84,7 +84,7 @@ def test_steps_on_two_empty_disks() -> None:
             proves=there,
             destroys=True,
         ),
-        Step(argv=("udevadm", "settle"), why="waits for /dev/sde1", proves=there),
+        RunTool(argv=("udevadm", "settle"), why="waits for /dev/sde1", proves=there),
     )
     [create] = [step for step in made.steps if "--create" in step.argv]
     assert create.argv[-2:] == ("/dev/sde1", "/dev/sdf1")

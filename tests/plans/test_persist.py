@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidtui.model.plan import Fact, FactKind, Step
+from raidtui.model.plan import Fact, FactKind, PutFile, RunTool
 from raidtui.plans.persist import (
     array_line,
     conf_freed,
@@ -209,15 +209,18 @@ def test_whose_lines_they_are() -> None:
 def test_steps() -> None:
     old, new = f"{ELSE}\n", f"{ELSE}\n{LINE}\n"
     survey = host(texts={CONF: old}, initramfs=INITRAMFS)
-    again = Step(argv=INITRAMFS, why="the initramfs has a copy of mdadm.conf", timeout_s=900.0)
+    again = RunTool(argv=INITRAMFS, why="the initramfs has a copy of mdadm.conf", timeout_s=900.0)
     assert conf_steps(survey, uuid=UUID, link="/dev/md/new", metadata="1.2") == (
-        Step(
+        PutFile(
             path=CONF,
             content=new,
             why="the array's name at boot",
             needs=(digest(CONF, old),),
             proves=(Fact(kind=FactKind.LINE, subject=CONF, value=LINE),),
-            undo=(Step(path=CONF, content=old, why=f"restores {CONF}", proves=(digest(CONF, old),)), again),
+            undo=(
+                PutFile(path=CONF, content=old, why=f"restores {CONF}", proves=(digest(CONF, old),)),
+                again,
+            ),
         ),
         again,
     )
@@ -227,14 +230,14 @@ def test_steps_without_a_file_and_an_initramfs() -> None:
     path = "/etc/mdadm.conf"
     survey = host(conf_path=path, texts={CONF: f"{LINE}\n"})
     (step,) = conf_steps(survey, uuid=UUID, link="/dev/md/new", metadata="1.2")
-    assert step == Step(
+    assert step == PutFile(
         path=path,
         content=f"{LINE}\n",
         why="the array's name at boot",
         needs=(digest(path, None),),
         proves=(fact_line(survey, LINE),),
         undo=(
-            Step(
+            RunTool(
                 argv=("rm", "--force", "--", path), why=f"{path} did not exist", proves=(digest(path, None),)
             ),
         ),
@@ -249,14 +252,14 @@ def test_no_steps_where_the_line_is_there() -> None:
 def test_another_file() -> None:
     survey = host(texts={"/etc/fstab": "old ä\xff\n"}, initramfs=INITRAMFS)
     assert file_steps(survey, "/etc/fstab", "new ä\xff\n", why="because", initramfs=False) == (
-        Step(
+        PutFile(
             path="/etc/fstab",
             content="new ä\xff\n",
             why="because",
             needs=(digest("/etc/fstab", "old ä\xff\n"),),
             proves=(digest("/etc/fstab", "new ä\xff\n"),),
             undo=(
-                Step(
+                PutFile(
                     path="/etc/fstab",
                     content="old ä\xff\n",
                     why="restores /etc/fstab",

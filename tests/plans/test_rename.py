@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.plan import FactKind, Harm, Plan, Step
+from raidtui.model.plan import FactKind, Harm, Plan, RunTool, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.persist import array_line, conf_steps, file_steps
 from raidtui.plans.rename import plan_rename
@@ -28,14 +28,14 @@ def rename(survey: Survey, to: str = "new", **more: Any) -> Plan:
 
 def assemble(device: str, name: str, why: str, paths: tuple[str, ...] = PATHS, homehost: str = "nas") -> Step:
     names = (f"--name={name}", "--update=name", *((f"--homehost={homehost}",) if homehost else ()))
-    return Step(
+    return RunTool(
         argv=("mdadm", "--assemble", device, *names, f"--uuid={UUID}", *paths),
         why=why,
         proves=(RUNNING, fact(FactKind.NAME, UUID, name)),
     )
 
 
-STOP = Step(
+STOP = RunTool(
     argv=("mdadm", "--stop", "/dev/md127"),
     why="the name can be changed only while it is stopped",
     needs=(fact(FactKind.ARRAY, "md127", UUID), fact(FactKind.UNUSED, "md127")),
@@ -45,7 +45,7 @@ STOP = Step(
 
 
 def start(to: str, *needs: Any, homehost: str = "nas") -> Step:
-    back = Step(argv=("mdadm", "--stop", f"/dev/md/{to}"), why="to restore the name", proves=(GONE,))
+    back = RunTool(argv=("mdadm", "--stop", f"/dev/md/{to}"), why="to restore the name", proves=(GONE,))
     step = assemble(f"/dev/md/{to}", to, "start it under its new name", homehost=homehost)
     return replace(step, needs=(GONE, *needs), undo=(back,))
 
@@ -86,7 +86,7 @@ def test_without_a_name_and_a_conf() -> None:
     found = rename(survey)
     assert found.title == "rename: md127 → new"
     left = ("/dev/sda", "/dev/sdc", "/dev/sdd")  # a member that failed is not given to mdadm
-    back = Step(
+    back = RunTool(
         argv=("mdadm", "--assemble", "/dev/md127", f"--uuid={UUID}", *left),
         why="start it again under its old name",
         proves=(RUNNING,),

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.disk import Use
-from raidtui.model.plan import FactKind, Harm, Loss, Plan, Step
+from raidtui.model.plan import FactKind, Harm, Loss, Plan, RunTool, Step, WaitUntil
 from raidtui.model.survey import Device
 from raidtui.plans.leave import plan_fail, plan_remove, plan_zero_superblock
 from raidtui.plans.manage import undo_add_spare, undo_replace
@@ -42,10 +42,10 @@ USED = device("sdz", EXT4, size_bytes=BIG)
 def waits(array: ArraySpec, words: str) -> Step:
     """The step that waits for the copy to sdz, which md makes by itself."""
     same_array, member = fact(FactKind.ARRAY, array.name, array.array_uuid), f"{array.name}/sdz"
-    return Step(
+    return WaitUntil(
         why=words,
-        ends=(same_array, fact(FactKind.MEMBER, member, "in_sync")),
-        lasts=(same_array, fact(FactKind.MEMBER, member, "spare|in_sync")),
+        until=(same_array, fact(FactKind.MEMBER, member, "in_sync")),
+        as_long_as=(same_array, fact(FactKind.MEMBER, member, "spare|in_sync")),
     )
 
 
@@ -53,7 +53,7 @@ def wipes(found: Device) -> tuple[Step, ...]:
     """What clears a device that held a file system, or was a member."""
     block, name = found.superblock, found.disk.name
     none = fact(FactKind.SUPERBLOCK, name)
-    wipe = Step(
+    wipe = RunTool(
         argv=("wipefs", "--all", found.path),
         why=f"clears all signatures of {name}, so that none reappears",
         needs=same(found) if block is None else (*same(found, untouched=False), none),
@@ -62,7 +62,7 @@ def wipes(found: Device) -> tuple[Step, ...]:
     )
     if block is None:
         return (wipe,)
-    zero = Step(
+    zero = RunTool(
         argv=("mdadm", "--zero-superblock", found.path),
         why=f"{name} no longer belongs to {block.label}",
         needs=(*same(found), fact(FactKind.SUPERBLOCK, name, block.uuid or "")),
@@ -296,7 +296,7 @@ def test_zero_superblock() -> None:
         title="zero superblock: sdz",
         subject="sdz",
         steps=(
-            Step(
+            RunTool(
                 argv=("mdadm", "--zero-superblock", "/dev/sdz"),
                 why="it no longer belongs to an array",
                 needs=same(found),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.plan import FactKind, Step
+from raidtui.model.plan import FactKind, RunTool
 from raidtui.plans.manage import undo_add_spare, undo_replace
 from raidtui.plans.target import array_step
 from tests.hosts.specs import raid10
@@ -15,7 +15,7 @@ ARRAY = raid10()
 SERVES = fact(FactKind.SERVES, "md127/sda", "sde")
 
 
-SETTLE = Step(
+SETTLE = RunTool(
     argv=("udevadm", "settle", "--timeout=10"), why="wait for udev to finish with sde", may_fail=True
 )
 
@@ -40,7 +40,7 @@ def test_a_copy_that_is_not_whole(*, spare: bool) -> None:
 def test_the_device_that_was_added_for_it() -> None:
     """Nothing but this array's own superblock is wiped, on the disk that was meant."""
     same = (fact(FactKind.SERIAL, "sde", "S-sde"),)
-    zero = Step(
+    zero = RunTool(
         argv=("mdadm", "--zero-superblock", "/dev/sde"),
         why="with its superblock, udev would add it as a spare again",
         needs=(*same, fact(FactKind.FREE, "sde"), fact(FactKind.SUPERBLOCK, "sde", ARRAY.array_uuid)),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from raidtui.features.wear.plan_self_test import plan_abort_self_test, plan_self_test
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, RunTool
 from raidtui.model.self_test import RunningSelfTest, SelfTestKind, SelfTests
 from raidtui.model.smart import NoReading, SmartReading, Unread
 from raidtui.model.snapshot import Snapshot
@@ -20,7 +20,7 @@ SHORT, LONG, CONVEYANCE = SelfTestKind.SHORT, SelfTestKind.LONG, SelfTestKind.CO
 IDLE = SelfTests(kinds=(SHORT, LONG), minutes=((SHORT, 2), (LONG, 54)))
 BUSY = SelfTests(kinds=(SHORT, LONG), running=RunningSelfTest(left_percent=60))
 SAME = (Fact(kind=FactKind.SERIAL, subject="sda", value="S-sda"),)
-ABORT = Step(argv=("smartctl", "-d", "sat", "-X", "/dev/sda"), why="the self-test is aborted", needs=SAME)
+ABORT = RunTool(argv=("smartctl", "-d", "sat", "-X", "/dev/sda"), why="the self-test is aborted", needs=SAME)
 
 
 def snapshot(**more: Any) -> Snapshot:
@@ -42,7 +42,7 @@ def test_the_plan_of_a_short_one() -> None:
         title="short self-test of sda started",
         subject="sda",
         steps=(
-            Step(
+            RunTool(
                 argv=("smartctl", "-d", "sat", "-t", "short", "/dev/sda"),
                 why="the disk checks the electronics and reads a part of the disk",
                 needs=SAME,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, PutFile, RunTool, Write
 from raidtui.plans.shell_script import plan_sentences, shell_script
 
 NASTY = (
@@ -23,18 +23,18 @@ NASTY = (
 )
 HIGH = ("ä".encode().decode("latin-1"), "\xff\x00\\0101 'x'\n\n", "\\\x80")
 SAME = "3\n4\n\n5\n6\n"
-WRITE = Step(
+WRITE = PutFile(
     path="/etc/fstab",
     content=f"1\n2\n{SAME}\xc3\xa4\n",
     why="it names the old path",
     needs=(Fact(kind=FactKind.DIGEST, subject="/etc/fstab", value="abc"),),
-    undo=(Step(path="/etc/fstab", content=f"0\n{SAME}old\n", why="as it was"),),
+    undo=(PutFile(path="/etc/fstab", content=f"0\n{SAME}old\n", why="as it was"),),
 )
 PLAN = Plan(
     title="rename: data → new",
     subject="data",
     steps=(
-        Step(
+        RunTool(
             argv=("mdadm", "--stop", "/dev/md 127"),
             why="the name can be changed only while it is stopped",
             needs=(
@@ -44,8 +44,8 @@ PLAN = Plan(
             proves=(Fact(kind=FactKind.GONE, subject="u:u"),),
         ),
         WRITE,
-        Step(path="/sys/x", text="idle", why="go on"),
-        Step(argv=("sfdisk", "/dev/sda"), stdin="label: gpt\n", why="a table"),
+        Write(path="/sys/x", text="idle", why="go on"),
+        RunTool(argv=("sfdisk", "/dev/sda"), stdin="label: gpt\n", why="a table"),
     ),
     harm=Harm.REDUCES,
     warning="The array is stopped.",
@@ -88,11 +88,11 @@ def test_sentences() -> None:
 
 def test_all_that_a_rollback_runs_is_said() -> None:
     """In its order, and with every line of a file that no step reports: a plan may be a stranger's."""
-    other = Step(path="/etc/cron.d/x", content="1\n2\n3\n4\n5\n6\n7\x1b\n8\n", why="x")
+    other = PutFile(path="/etc/cron.d/x", content="1\n2\n3\n4\n5\n6\n7\x1b\n8\n", why="x")
     steps = (
-        Step(argv=("mdadm", "--stop", "/dev/md127"), why="a", undo=(WRITE.undo[0], other)),
-        Step(argv=("true",), why="b"),
-        Step(path="/sys/x", text="1", why="c", undo=(Step(argv=("rm", "-rf", "/srv"), why="d"),)),
+        RunTool(argv=("mdadm", "--stop", "/dev/md127"), why="a", undo=(WRITE.undo[0], other)),
+        RunTool(argv=("true",), why="b"),
+        Write(path="/sys/x", text="1", why="c", undo=(RunTool(argv=("rm", "-rf", "/srv"), why="d"),)),
     )
     wanted = [
         "undo 3: rm -rf /srv",
@@ -134,7 +134,7 @@ def test_harm_and_undo(plan: Plan, first: str, last: str) -> None:
     assert (found[0], found[-1]) == (first, last)
 
 
-GONE = Step(argv=("rm", "--force", "--", "/etc/x"), why="it was not there")
+GONE = RunTool(argv=("rm", "--force", "--", "/etc/x"), why="it was not there")
 
 
 @pytest.mark.parametrize(
@@ -151,9 +151,9 @@ GONE = Step(argv=("rm", "--force", "--", "/etc/x"), why="it was not there")
     ],
 )
 def test_what_changes_in_a_file(old: str | None, new: str, changes: list[str]) -> None:
-    back = GONE if old is None else Step(path="/etc/x", content=old, why="as it was")
-    other = Step(argv=("update-initramfs", "-u"), why="it has a copy")
-    step = Step(path="/etc/x", content=new, why="w", undo=(back, other))
+    back = GONE if old is None else PutFile(path="/etc/x", content=old, why="as it was")
+    other = RunTool(argv=("update-initramfs", "-u"), why="it has a copy")
+    step = PutFile(path="/etc/x", content=new, why="w", undo=(back, other))
     reported = plan_sentences(Plan(title="t", subject="s", steps=(step,)))[3:]
     assert reported[: len(changes)] == [f"       {line}" for line in changes]
     undone = "rm --force -- /etc/x" if old is None else "write /etc/x (as it reads now)"
@@ -165,7 +165,7 @@ def test_what_changes_in_a_file(old: str | None, new: str, changes: list[str]) -
 
 
 def test_a_file_whose_old_content_is_not_known() -> None:
-    step = Step(path="/etc/x", content="1\n2\n3\n4\n5\n6\n7\n", why="w")
+    step = PutFile(path="/etc/x", content="1\n2\n3\n4\n5\n6\n7\n", why="w")
     reported = plan_sentences(Plan(title="t", subject="s", steps=(step,)))[3:]
     assert reported == [f"       | {number}" for number in range(2, 8)]
 
@@ -205,7 +205,9 @@ def test_script(tmp_path: Path) -> None:
 def test_a_file_is_written_byte_for_byte(text: str, tmp_path: Path) -> None:
     """Bytes are characters in a plan; the script may be saved in any encoding."""
     place = tmp_path / "it's a `file`"
-    script = shell_script(Plan(title="t", subject="s", steps=(Step(path=str(place), content=text, why="w"),)))
+    script = shell_script(
+        Plan(title="t", subject="s", steps=(PutFile(path=str(place), content=text, why="w"),))
+    )
     assert script.isascii()
     run(script, tmp_path, check_only=True)
     run(script, tmp_path)
@@ -221,9 +223,9 @@ def test_words_that_the_shell_would_take(text: str, tmp_path: Path) -> None:
         title=text,
         subject=text,
         steps=(
-            Step(argv=("sh", "-c", f'printf %s "$1" >{given}', "sh", text), why=text),
-            Step(argv=("tee", "--", str(taken)), stdin=text or "x", why=text),
-            Step(
+            RunTool(argv=("sh", "-c", f'printf %s "$1" >{given}', "sh", text), why=text),
+            RunTool(argv=("tee", "--", str(taken)), stdin=text or "x", why=text),
+            Write(
                 path=str(wrote),
                 text=text,
                 why=text,

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.disk import Use
-from raidtui.model.plan import FactKind, Harm, Plan, Step
+from raidtui.model.plan import FactKind, Harm, Plan, RunTool, Step
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.assemble import plan_assemble
@@ -26,7 +26,7 @@ def stopped(survey: Survey) -> Step:
 
 
 def test_stop() -> None:
-    back = Step(
+    back = RunTool(
         argv=("mdadm", "--assemble", "/dev/md/data", f"--uuid={UUID}", "/dev/sda", "/dev/sdc", "/dev/sdd"),
         why="start it again",
         proves=(fact(FactKind.RUNNING, UUID),),
@@ -36,7 +36,7 @@ def test_stop() -> None:
         title="stop: data",
         subject="data",
         steps=(
-            Step(
+            RunTool(
                 argv=("mdadm", "--stop", "/dev/md127"),
                 why="releases its members",
                 needs=(fact(FactKind.ARRAY, "md127", UUID), fact(FactKind.UNUSED, "md127")),
@@ -118,7 +118,7 @@ def test_stop_names_all_that_is_stacked_on_it() -> None:
 
 
 def switch(option: str, why: str, states: str) -> Step:
-    return Step(
+    return RunTool(
         argv=("mdadm", option, "/dev/md127"),
         why=why,
         needs=(fact(FactKind.ARRAY, "md127", UUID),),
@@ -209,7 +209,7 @@ def assemble(found: tuple[Device, ...], names: tuple[str, ...] = NAMES, **more: 
 
 
 def test_assemble() -> None:
-    step = Step(
+    step = RunTool(
         argv=(
             *("mdadm", "--assemble", "/dev/md/data", f"--uuid={UUID}"),
             *("/dev/sda", "/dev/sdb", "/dev/sdc", "/dev/sdd"),
@@ -218,7 +218,7 @@ def test_assemble() -> None:
         needs=(fact(FactKind.GONE, UUID), *(fact(FactKind.SUPERBLOCK, name, UUID) for name in NAMES)),
         proves=(fact(FactKind.RUNNING, UUID),),
         undo=(
-            Step(
+            RunTool(
                 argv=("mdadm", "--stop", "/dev/md/data"),
                 why="stop it again",
                 proves=(fact(FactKind.GONE, UUID),),

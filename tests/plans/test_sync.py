@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from raidtui.model.array_sync import Stale
-from raidtui.model.plan import Harm, Plan, Refusal, Step
+from raidtui.model.plan import Harm, Plan, Refusal, Step, Write
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.sync import (
     is_paused,
@@ -38,7 +38,7 @@ def plan(make: Plans, array: ArraySpec, *, writable: bool = True) -> Plan | Refu
 
 def step(attribute: str, text: str, why: str) -> Step:
     """A write to the array, bound to it."""
-    return Step(path=f"{MD}/{attribute}", text=text, why=why, identity=(f"{MD}/uuid", raid10().array_uuid))
+    return Write(path=f"{MD}/{attribute}", text=text, why=why, identity=(f"{MD}/uuid", raid10().array_uuid))
 
 
 ANEW = step("sync_min", "0", "so that the next one starts from the beginning")

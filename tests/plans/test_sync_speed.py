@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from raidtui.model.plan import Harm, Plan, Refusal, Step
+from raidtui.model.plan import Harm, Plan, Refusal, Step, Write
 from raidtui.model.snapshot import Snapshot, SystemLimits
 from raidtui.plans.sync_speed import HIGHEST_KIB_S, plan_give_back, plan_limits
 from tests.hosts.kernel import Kernel
@@ -28,12 +28,12 @@ def key(found: Snapshot) -> str:
 
 def step(attribute: str, text: str, why: str) -> Step:
     """A write to the array, bound to it."""
-    return Step(path=f"{MD}/{attribute}", text=text, why=why, identity=(f"{MD}/uuid", UUID))
+    return Write(path=f"{MD}/{attribute}", text=text, why=why, identity=(f"{MD}/uuid", UUID))
 
 
 def system_step(attribute: str, text: str, why: str) -> Step:
     """A write to the system's limits."""
-    return Step(path=f"{SYSTEM}/speed_limit_{attribute}", text=text, why=why)
+    return Write(path=f"{SYSTEM}/speed_limit_{attribute}", text=text, why=why)
 
 
 def test_max_of_an_array_that_follows_the_system() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from raidtui.model.plan import FactKind, Step
+from raidtui.model.plan import FactKind, RunTool
 from raidtui.model.survey import Device
 from raidtui.plans.create.create_request import Below, Geometry, OnTop
 from raidtui.plans.create.file_system import (
@@ -76,7 +76,7 @@ def test_words(level: str, *, reported: bool | None, devices: tuple[Device, ...]
 
 
 def test_a_trial_that_may_fail() -> None:
-    trial = Step(
+    trial = RunTool(
         argv=("fstrim", "--verbose", "/srv"),
         why="tests TRIM: the members' discard counters show whether it works, whatever fstrim reports",
         timeout_s=1800.0,
@@ -100,12 +100,12 @@ def test_no_trial_where_it_would_show_nothing() -> None:
 def test_switched_on_and_off_again() -> None:
     [step] = weekly_steps(WEEKLY, survey(systemd=True, trim_timer="disabled"))
     unit = "fstrim.timer"
-    assert step == Step(
+    assert step == RunTool(
         argv=("systemctl", "enable", "--now", unit),
         why="trims free space once a week",
         proves=(fact(FactKind.UNIT, unit, "enabled"), fact(FactKind.UNIT, unit, "active")),
         undo=(
-            Step(
+            RunTool(
                 argv=("systemctl", "disable", "--now", unit),
                 why="as it was",
                 proves=(fact(FactKind.UNIT, unit, "disabled"), fact(FactKind.UNIT, unit, "inactive")),

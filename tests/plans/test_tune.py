@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidtui.model.knob import Tuning
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, Step, Write
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.tune.now import AskedValue, plan_same, plan_set
 from tests.hosts.specs import raid0, raid1, raid5
@@ -32,7 +32,7 @@ def disk_step(path: str, text: str, why: str, *undo: Step) -> Step:
     """A write to a disk's file."""
     name = path.partition("/")[0]
     need = Fact(kind=FactKind.SERIAL, subject=name, value=f"S{name.upper()}0001")
-    return Step(path=f"{BLOCK}/{path}", text=text, why=why, needs=(need,), undo=undo)
+    return Write(path=f"{BLOCK}/{path}", text=text, why=why, needs=(need,), undo=undo)
 
 
 def writes(plan: Plan | Refusal) -> list[tuple[str, str]]:
@@ -147,8 +147,8 @@ def test_a_raid5() -> None:
 
     def step(knob: str, before: str, after: str) -> Step:
         path = f"{BLOCK}/md125/md/{knob}"
-        back = Step(path=path, text=before, why=f"{knob} back to {before}", identity=guard)
-        return Step(path=path, text=after, why=f"{knob} {before} → {after}", identity=guard, undo=(back,))
+        back = Write(path=path, text=before, why=f"{knob} back to {before}", identity=guard)
+        return Write(path=path, text=after, why=f"{knob} {before} → {after}", identity=guard, undo=(back,))
 
     assert plan.steps == (
         step("stripe_cache_size", "256", "4096"),

@@ -7,7 +7,7 @@ import hashlib
 import pytest
 
 from raidtui.model.knob import By, ChangedValue, KnobScope, Setting, Subject, Tuning, Value
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, PutFile, Refusal, RunTool, Write
 from raidtui.plans.tune.keep import KeepItem, items_for_now, kept_items, plan_forget, plan_keep
 from raidtui.plans.tune.keep_files import (
     SYSCTL_HEAD,
@@ -45,7 +45,7 @@ ELSEWHERE = (
     'ACTION=="add", SUBSYSTEM=="block", ENV{DEVTYPE}=="disk", ENV{ID_SERIAL}=="Gone_S9",'
     ' ATTR{queue/scheduler}="bfq"'
 )
-RELOAD = Step(argv=("udevadm", "control", "--reload"), why="udev reads its rules again", may_fail=True)
+RELOAD = RunTool(argv=("udevadm", "control", "--reload"), why="udev reads its rules again", may_fail=True)
 
 
 def items(*words: str) -> list[KeepItem]:
@@ -83,13 +83,13 @@ def test_a_disk_for_the_first_time() -> None:
     host = TuneHost(files=DATABASE)
     text = f"{UDEV_HEAD}{HEAD_SDA}\n{SDA}\n"
     need = Fact(kind=FactKind.SERIAL, subject="sda", value="S1")
-    remove = Step(
+    remove = RunTool(
         argv=("rm", "--force", "--", RULES),
         why=f"{RULES} did not exist",
         proves=(digest(RULES, None),),
     )
     back = [
-        Step(path=f"{BLOCK}/sda/{file}", text=value, why=f"{knob} back to {value}", needs=(need,))
+        Write(path=f"{BLOCK}/sda/{file}", text=value, why=f"{knob} back to {value}", needs=(need,))
         for file, knob, value in (
             ("queue/scheduler", "scheduler", "mq-deadline"),
             ("device/queue_depth", "queue_depth", "32"),
@@ -101,25 +101,25 @@ def test_a_disk_for_the_first_time() -> None:
         subject="sda",
         harm=Harm.HARMLESS,
         steps=(
-            Step(
+            Write(
                 path=f"{BLOCK}/sda/queue/scheduler",
                 text="none",
                 why="scheduler mq-deadline → none",
                 needs=(need,),
                 undo=(back[0], back[2]),
             ),
-            Step(
+            Write(
                 path=f"{BLOCK}/sda/device/queue_depth",
                 text="8",
                 why="queue_depth 32 → 8",
                 needs=(need,),
                 undo=(back[1],),
             ),
-            Step(
+            RunTool(
                 argv=("mkdir", "--parents", "/etc/udev/rules.d"),
                 why="/etc/udev/rules.d does not exist yet",
             ),
-            Step(
+            PutFile(
                 path=RULES,
                 content=text,
                 why="sets the values at every boot",
@@ -127,7 +127,7 @@ def test_a_disk_for_the_first_time() -> None:
                 proves=(digest(RULES, text),),
                 undo=(remove,),
             ),
-            Step(argv=RELOAD.argv, why=RELOAD.why, may_fail=True, undo=(RELOAD,)),
+            RunTool(argv=RELOAD.argv, why=RELOAD.why, may_fail=True, undo=(RELOAD,)),
         ),
         undo=(remove, RELOAD, *back),
         notes=("With a new scheduler the kernel resets nr_requests.",),
@@ -172,7 +172,7 @@ def test_an_array_is_matched_by_its_uuid_and_written_once() -> None:
         ' TEST=="md/sync_action", ENV{RAIDTUI_KEPT}!="1", ENV{RAIDTUI_KEPT}="1",'
         ' ATTR{md/stripe_cache_size}="4096", ATTR{md/sync_speed_max}="500000"\n'
     )
-    assert planned(plan).steps[-1] == Step(
+    assert planned(plan).steps[-1] == RunTool(
         argv=("udevadm", "trigger", "--action=change", "--settle", "/sys/class/block/md125"),
         why="udev notes that the values of md125 are set, and sets them again only when it starts",
         may_fail=True,
@@ -231,7 +231,7 @@ def test_one_value_is_forgotten_then_the_last_one() -> None:
     )
     old = f"{UDEV_HEAD}{HEAD_SDA}\n{SDA}\n"
     plan = planned(forgetting(host, "sda scheduler", "sda queue_depth"))
-    back = Step(
+    back = PutFile(
         path=RULES,
         content=old,
         why=f"{RULES} as it was before",
@@ -239,14 +239,14 @@ def test_one_value_is_forgotten_then_the_last_one() -> None:
         proves=(digest(RULES, old),),
     )
     assert plan.steps == (
-        Step(
+        RunTool(
             argv=("rm", "--force", "--", RULES),
             why="it no longer keeps anything",
             needs=(digest(RULES, old),),
             proves=(digest(RULES, None),),
             undo=(back,),
         ),
-        Step(argv=RELOAD.argv, why=RELOAD.why, may_fail=True, undo=(RELOAD,)),
+        RunTool(argv=RELOAD.argv, why=RELOAD.why, may_fail=True, undo=(RELOAD,)),
     )
     assert plan.undo == (back, RELOAD)
 

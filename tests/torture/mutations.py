@@ -21,7 +21,7 @@ from raidtui.jobs.lock import JobError
 from raidtui.jobs.plan_file import load_plan
 from raidtui.jobs.store import Job
 from raidtui.jobs.undo_record import BOOT_ID, UndoPlace, UndoRecord, WrittenValue
-from raidtui.model.plan import Harm, Plan, Step
+from raidtui.model.plan import Harm, Plan, RunTool, Write
 from tests.features.fleet.sayings import NOW_S, array, finding, resync, saying
 from tests.hosts.tune_host import TuneHost
 from tests.torture.mutated import in_time, mutated, plans_of_demo
@@ -92,7 +92,7 @@ def _loaded() -> list[object]:
 
 @cache
 def _journals() -> tuple[bytes, ...]:
-    step = Step(argv=("mdadm", "--stop", "/dev/md127"), why="x")
+    step = RunTool(argv=("mdadm", "--stop", "/dev/md127"), why="x")
     plan = Plan(title="stop: data", subject="data", steps=(step, step), harm=Harm.REDUCES)
     with TemporaryDirectory() as folder:
         job = Job.create(plan, host="nas", folder=Path(folder))
@@ -133,7 +133,7 @@ def _records() -> tuple[bytes, ...]:
         path = Path(folder) / "run" / "tune.json"
         record = UndoRecord(_HOST, path)
         for before, value in (("mq-deadline", "none"), ("none", "bfq")):
-            undo = Plan(title="back", subject="sda", steps=(Step(path=_SCHEDULER, text=before, why="back"),))
+            undo = Plan(title="back", subject="sda", steps=(Write(path=_SCHEDULER, text=before, why="back"),))
             written = WrittenValue(path=_SCHEDULER, before=before, value=value)
             record.note(undo, (written,), UndoPlace.TUNE)
         return (path.read_bytes(),)

@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from raidtui.jobs.lock import BusyError, JobError, only_worker
 from raidtui.jobs.states import JobState
 from raidtui.jobs.store import Job, all_jobs
-from raidtui.model.plan import Plan, Step
+from raidtui.model.plan import Plan, RunTool
 from raidtui.plans.shell_script import shell_script
 from raidtui.watch import storage
 from tests.hosts.kernel import Kernel
 from tests.hosts.trees import host_tree, raid1, snapshot_of
 
-STEP = Step(argv=("mdadm", "--stop", "/dev/md127"), why="x")
+STEP = RunTool(argv=("mdadm", "--stop", "/dev/md127"), why="x")
 PLAN = Plan(title="stop: data → gone", subject="data", steps=(STEP,))
 WORK, OUTPUT = {"event": "work"}, {"event": "output", "text": "mdadm: stopped\n"}
 BEGIN, FAILED = {"event": "begin", "step": 0}, {"event": "failed", "reason": "busy"}
@@ -259,8 +259,8 @@ def job_made_s(job_id: str) -> object:
 
 
 def test_a_job_that_is_done_says_whether_it_can_be_undone(jobs: Path) -> None:
-    undo = Step(argv=("mdadm", "--stop", "/dev/md1"), why="it is stopped again")
-    step = Step(argv=("mdadm", "--assemble", "/dev/md1"), why="it starts", undo=(undo,))
+    undo = RunTool(argv=("mdadm", "--stop", "/dev/md1"), why="it is stopped again")
+    step = RunTool(argv=("mdadm", "--assemble", "/dev/md1"), why="it starts", undo=(undo,))
     done = ({"event": "begin", "step": 0}, {"event": "step done", "step": 0}, {"event": "done"})
     back = made(WORK, *done, plan=Plan(title="a", subject="x", steps=(step,)))
     assert storage.job_news(back.id, 0).backs
@@ -273,8 +273,8 @@ def test_a_job_that_is_done_says_whether_it_can_be_undone(jobs: Path) -> None:
 @pytest.mark.parametrize("end", ["done", "failed", "goes on"])
 def test_a_grow_that_was_not_rolled_back_is_what_it_was(jobs: Path, end: str) -> None:
     """What md has begun has no way back: it is not offered, and a worker that refuses it is no end."""
-    grow = Step(argv=("mdadm", "--grow", "/dev/md1", "--raid-devices=4"), why="begins", final=True)
-    resize = Step(argv=("resize2fs", "/dev/md1"), why="the file system takes the new room")
+    grow = RunTool(argv=("mdadm", "--grow", "/dev/md1", "--raid-devices=4"), why="begins", final=True)
+    resize = RunTool(argv=("resize2fs", "/dev/md1"), why="the file system takes the new room")
     refused = {"event": "not begun", "reason": "no", "again": True, "back": True}
     events = ({"event": "begin", "step": 0}, {"event": "step done", "step": 0}, {"event": end}, refused)
     job = made(WORK, *events, plan=Plan(title="grow", subject="x", steps=(grow, resize)))
@@ -285,8 +285,8 @@ def test_a_grow_that_was_not_rolled_back_is_what_it_was(jobs: Path, end: str) ->
 
 def test_a_job_that_has_begun_to_wipe_says_so(jobs: Path) -> None:
     """Of such a job nobody may say that nothing is lost."""
-    wipe = Step(argv=("wipefs", "--all", "/dev/sda"), why="x", destroys=True)
-    plan = Plan(title="a", subject="x", steps=(Step(argv=("true",), why="y"), wipe))
+    wipe = RunTool(argv=("wipefs", "--all", "/dev/sda"), why="x", destroys=True)
+    plan = Plan(title="a", subject="x", steps=(RunTool(argv=("true",), why="y"), wipe))
     failed = {"event": "failed"}
     first, second = ({"event": "begin", "step": number} for number in (0, 1))
     assert not storage.job_news(made(WORK, failed, plan=plan).id, 0).destroyed

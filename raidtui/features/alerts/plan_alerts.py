@@ -8,7 +8,18 @@ from itertools import pairwise
 from raidtui.host.alert_facts import SMARTD_SCRIPT
 from raidtui.host.watch_facts import SMARTD_RUN, smartd_lines
 from raidtui.model.alert_setup import HOOK, PARTS, AlertRequest, AlertSetup
-from raidtui.model.plan import Fact, FactKind, Harm, NothingToDo, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import (
+    Fact,
+    FactKind,
+    Harm,
+    NothingToDo,
+    Plan,
+    PutFile,
+    Refusal,
+    RefusalCode,
+    RunTool,
+    Step,
+)
 from raidtui.model.refuse_silence import refuse_silence
 from raidtui.model.snapshot import Snapshot
 from raidtui.plans.persist import digest_fact, keyword_lines
@@ -18,7 +29,7 @@ _RUN_SCRIPT = f"{SMARTD_RUN}/{SMARTD_SCRIPT}"
 _RUNNER = "/smartd-runner"
 _JOURNAL = "/var/log/journal"
 _TIMER = "raidtui-alert.timer"
-_RELOAD = Step(argv=("systemctl", "daemon-reload"), why="systemd reads its units again")
+_RELOAD = RunTool(argv=("systemctl", "daemon-reload"), why="systemd reads its units again")
 _REPLACE = "--replace has it call raidtui's hook instead"
 _UNIT_S = 60.0
 
@@ -165,17 +176,17 @@ def _conf_step(setup: AlertSetup, path: str, entry: tuple[int, ...], *, undone: 
         new = "\n".join(each for index, each in enumerate(kept) if index == entry[0] or index not in entry)
     else:
         new = (f"{old.rstrip()}\n" if old and old.strip() else "") + f"{line}\n"
-    soft = tuple(Step(argv=each.argv, why=each.why, may_fail=True) for each in undone)
+    soft = tuple(RunTool(argv=each.argv, why=each.why, may_fail=True) for each in undone)
     return _written(setup, path, new, why="mdadm --monitor calls it at each event", after=soft)
 
 
 def _enabled(setup: AlertSetup) -> Iterator[Step]:
     if setup.monitor_installs and not setup.monitor_enabled.value:
-        yield Step(
+        yield RunTool(
             argv=("systemctl", "enable", setup.monitor_unit),
             why="mdadm monitors after the next start, too",
             proves=(_unit(setup.monitor_unit, "enabled"),),
-            undo=(Step(argv=("systemctl", "disable", setup.monitor_unit), why="as it was"),),
+            undo=(RunTool(argv=("systemctl", "disable", setup.monitor_unit), why="as it was"),),
         )
 
 
@@ -184,7 +195,7 @@ def _restart(setup: AlertSetup, *, watched: bool) -> tuple[Step, ...]:
     if not setup.monitor_unit or not watched:
         return ()
     return (
-        Step(
+        RunTool(
             argv=("systemctl", "restart", setup.monitor_unit),
             why="mdadm --monitor reads its configuration as it starts",
             timeout_s=_UNIT_S,
@@ -215,9 +226,9 @@ def _retries(setup: AlertSetup) -> _Part:
         )
     part.steps.append(_RELOAD)
     known = any(path.endswith(_TIMER) and path in setup.texts for path in setup.units)
-    back = () if known else (Step(argv=("systemctl", "disable", "--now", _TIMER), why="as it was"),)
+    back = () if known else (RunTool(argv=("systemctl", "disable", "--now", _TIMER), why="as it was"),)
     part.steps.append(
-        Step(
+        RunTool(
             argv=("systemctl", "enable", "--now", _TIMER),
             why="it runs now, and after each start",
             timeout_s=_UNIT_S,
@@ -272,7 +283,7 @@ def _smartd(setup: AlertSetup, *, replaces: bool, named: bool) -> _Part:
             "smartd no longer sends mail itself where it calls the hook: raidtui's channels have its reports."
         )
         again = _smartd_again(setup)
-        soft = tuple(Step(argv=each.argv, why=each.why, may_fail=True) for each in again)
+        soft = tuple(RunTool(argv=each.argv, why=each.why, may_fail=True) for each in again)
         part.steps.append(
             _written(setup, smartd.conf, new, why="smartd calls the hook at a fault", after=soft)
         )
@@ -286,7 +297,7 @@ def _smartd_again(setup: AlertSetup) -> tuple[Step, ...]:
         return ()
     verb = ("restart",) if setup.smartd.runs else ("enable", "--now")
     return (
-        Step(
+        RunTool(
             argv=("systemctl", *verb, setup.smartd_unit),
             why="smartd reads its configuration as it starts",
             timeout_s=_UNIT_S,
@@ -342,19 +353,19 @@ def _journal(setup: AlertSetup) -> _Part:
         )
     if _JOURNAL not in setup.folders:
         part.steps.append(
-            Step(
+            RunTool(
                 argv=("mkdir", "--parents", _JOURNAL),
                 why="journald keeps what it has where this folder is (journald.conf(5), Storage=)",
                 proves=(Fact(kind=FactKind.NODE, subject=_JOURNAL),),
             )
         )
     part.steps += (
-        Step(
+        RunTool(
             argv=("systemd-tmpfiles", "--create", "--prefix", _JOURNAL),
             why="gives it its owner and mode",
             may_fail=True,
         ),
-        Step(argv=("journalctl", "--flush"), why="moves what this boot has said there", timeout_s=_UNIT_S),
+        RunTool(argv=("journalctl", "--flush"), why="moves what this boot has said there", timeout_s=_UNIT_S),
     )
     part.notes.append("The journal stays where it is when this is undone: nothing in it is deleted.")
     return part
@@ -370,23 +381,23 @@ def _unit(unit: str, state: str) -> Fact:
 def _program(setup: AlertSetup, path: str, why: str) -> Iterator[Step]:
     folder = path.rpartition("/")[0]
     if folder not in setup.folders and folder == "/etc/raidtui":
-        yield Step(argv=("mkdir", "--parents", folder), why=f"{folder} does not exist yet")
+        yield RunTool(argv=("mkdir", "--parents", folder), why=f"{folder} does not exist yet")
     yield _written(setup, path, setup.hook, why=why)
-    yield Step(argv=("chmod", "0755", path), why="it is a program")
+    yield RunTool(argv=("chmod", "0755", path), why="it is a program")
 
 
 def _written(setup: AlertSetup, path: str, new: str, *, why: str, after: tuple[Step, ...] = ()) -> Step:
     """Return the step that writes a file; undone, the old one is restored, and ``after`` is done."""
     old = setup.texts.get(path)
-    gone = Step(
+    gone = RunTool(
         argv=("rm", "--force", "--", path), why=f"{path} did not exist", proves=(digest_fact(path, None),)
     )
     back = (
         gone
         if old is None
-        else Step(path=path, content=old, why=f"restores {path}", proves=(digest_fact(path, old),))
+        else PutFile(path=path, content=old, why=f"restores {path}", proves=(digest_fact(path, old),))
     )
-    return Step(
+    return PutFile(
         path=path,
         content=new,
         why=why,

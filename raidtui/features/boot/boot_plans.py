@@ -6,7 +6,7 @@ import re
 
 from raidtui.model.array import Array
 from raidtui.model.boot import BootFacts, BootKernel
-from raidtui.model.plan import Fact, FactKind, NothingToDo, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, NothingToDo, Plan, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.loader_plans import LOOK_AGAIN
 from raidtui.plans.persist import array_line, conf_with, file_steps, own_lines
@@ -41,8 +41,8 @@ def plan_initramfs(survey: Survey, facts: BootFacts, version: str, root: tuple[A
         return Refusal(code=RefusalCode.NO_TOOL, why=why)
     path = kernel.initramfs.path if kernel.initramfs is not None else ""
     copy = f"{path}{_KEPT}"
-    back = Step(argv=("mv", "--force", "--", copy, path), why="the initramfs as it was")
-    made = Step(
+    back = RunTool(argv=("mv", "--force", "--", copy, path), why="the initramfs as it was")
+    made = RunTool(
         argv=argv,
         why=f"the initramfs of {version} is made again",
         timeout_s=_INITRAMFS_S,
@@ -70,11 +70,11 @@ def _maker(survey: Survey, kernel: BootKernel) -> tuple[str, ...]:
 
 def _kept_steps(path: str, copy: str) -> tuple[Step, ...]:
     return (
-        Step(
+        RunTool(
             argv=("cp", "--archive", "--", path, copy),
             why="the present one can be put back",
             proves=(Fact(kind=FactKind.NODE, subject=copy),),
-            undo=(Step(argv=("rm", "--force", "--", copy), why="the copy is not needed"),),
+            undo=(RunTool(argv=("rm", "--force", "--", copy), why="the copy is not needed"),),
         ),
     )
 
@@ -112,8 +112,10 @@ def plan_menu(survey: Survey, path: str) -> Plan | Refusal:
             code=RefusalCode.NO_TOOL, why="grub-mkconfig is not installed"
         )
     copy = f"{path}{_KEPT}"
-    back = Step(argv=("mv", "--force", "--", copy, path), why="the menu as it was")
-    made = Step(argv=(tool, "--output", path), why="the menu is made again", timeout_s=_MENU_S, undo=(back,))
+    back = RunTool(argv=("mv", "--force", "--", copy, path), why="the menu as it was")
+    made = RunTool(
+        argv=(tool, "--output", path), why="the menu is made again", timeout_s=_MENU_S, undo=(back,)
+    )
     steps = (*_kept_steps(path, copy), made)
     return Plan(
         title="GRUB's menu made again",
@@ -159,7 +161,7 @@ def plan_fstab(survey: Survey, line: int) -> Plan | Refusal:
     steps = file_steps(
         survey, FSTAB, "\n".join(lines), why="no boot waits long for it, or stops without it", initramfs=False
     )
-    reload = Step(argv=("systemctl", "daemon-reload"), why="systemd reads fstab again", may_fail=True)
+    reload = RunTool(argv=("systemctl", "daemon-reload"), why="systemd reads fstab again", may_fail=True)
     place = fields[1][0]
     return Plan(
         title=f"{place} with nofail",

@@ -19,7 +19,17 @@ from raidtui.model.answer import known
 from raidtui.model.array import Array
 from raidtui.model.boot import BootFacts
 from raidtui.model.disk import Disk, disk_number
-from raidtui.model.plan import Fact, FactKind, Harm, NothingToDo, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import (
+    Fact,
+    FactKind,
+    Harm,
+    NothingToDo,
+    Plan,
+    Refusal,
+    RefusalCode,
+    RunTool,
+    Step,
+)
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device, refuse_old_arrays
 from raidtui.plans.contents import device_facts, losses_of, wipe_steps
@@ -266,7 +276,7 @@ def _table_steps(
             Fact(kind=FactKind.SIZE, subject=part.disk.name, value=str(part.disk.size_bytes)),
         )
     )
-    write = Step(
+    write = RunTool(
         argv=("sfdisk", "--quiet", "--wipe", "always", "--wipe-partitions", "always", device.path),
         stdin=table_script(table, device.disk.name),
         why=f"the partition table of {of}, with identifiers of its own",
@@ -274,7 +284,7 @@ def _table_steps(
         proves=there,
         destroys=True,
     )
-    return write, Step(argv=("udevadm", "settle"), why="waits for the partitions", proves=there)
+    return write, RunTool(argv=("udevadm", "settle"), why="waits for the partitions", proves=there)
 
 
 def merged(title: str, plans: Sequence[Plan]) -> Plan:

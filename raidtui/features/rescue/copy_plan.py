@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode, RunTool
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import old_arrays, refuse_device
 from raidtui.plans.contents import device_facts, losses_of
@@ -85,21 +85,21 @@ def plan_copy(survey: Survey, request: CopyRequest) -> Plan | Refusal:
         title=f"rescue copy: {request.source} to {name}",
         subject=request.source,
         steps=(
-            Step(argv=("mkdir", "-p", folder), why="where the map file is"),
-            Step(
+            RunTool(argv=("mkdir", "-p", folder), why="where the map file is"),
+            RunTool(
                 argv=read("--no-scrape"),
                 why="copy what can be read at once; go around what cannot",
                 needs=needs,
                 destroys=target is not None,
                 timeout_s=_LONGEST_S,
             ),
-            Step(
+            RunTool(
                 argv=read("--idirect", f"--retry-passes={_RETRIES}"),
                 why=f"read the rest sector by sector, {_RETRIES} times again",
                 needs=same,
                 timeout_s=_LONGEST_S,
             ),
-            Step(argv=("sync", path), why="everything is on the disk"),
+            RunTool(argv=("sync", path), why="everything is on the disk"),
         ),
         harm=Harm.HARMLESS if target is None else Harm.DESTROYS,
         losses=losses,

@@ -16,7 +16,7 @@ from raidtui.features.rescue.records import RESHAPES, WayCode
 from raidtui.features.rescue.search.results import RescueGeometry
 from raidtui.host.backup_files import ReshapeBackup
 from raidtui.model.geometry import MISSING
-from raidtui.model.plan import Step
+from raidtui.model.plan import Step, Write
 from raidtui.model.survey import Superblock
 from raidtui.plans.whole import standing
 
@@ -140,8 +140,8 @@ def dirty_steps(made: Assembly | Recreation, start: Step) -> tuple[Step, ...]:
     """
     if isinstance(made, Recreation) or not made.dirty:
         return (start,)
-    off = Step(path=DIRTY, text="0", why="no other array is started so")
-    on = Step(path=DIRTY, text="1", why="the kernel starts it although its parity may not fit", undo=(off,))
+    off = Write(path=DIRTY, text="0", why="no other array is started so")
+    on = Write(path=DIRTY, text="1", why="the kernel starts it although its parity may not fit", undo=(off,))
     return on, start, off
 
 

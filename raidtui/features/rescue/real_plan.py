@@ -18,7 +18,17 @@ from raidtui.features.rescue.trial.trial_plan import METHOD_WORDS
 from raidtui.features.rescue.trial.trial_record import TrialMethod, TrialOutcome, TrialRecord
 from raidtui.features.rescue.trial.trial_rules import follow_rules, lift_rules, no_assembly
 from raidtui.host.trial_traces import rules_path
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import (
+    Fact,
+    FactKind,
+    Harm,
+    Plan,
+    PutFile,
+    Refusal,
+    RefusalCode,
+    RunTool,
+    Step,
+)
 from raidtui.model.reshape_place import reading_note
 from raidtui.model.survey import Device, Superblock, Survey
 from raidtui.plans.assemble import let_go_of
@@ -62,7 +72,7 @@ def plan_real(
         return saved
     uuid = made.uuid
     moves = isinstance(made, Assembly) and bool(made.backup)
-    start = Step(
+    start = RunTool(
         argv=argv,
         why=_why(made),
         timeout_s=300.0,
@@ -75,7 +85,7 @@ def plan_real(
         undo=()
         if moves
         else (
-            Step(
+            RunTool(
                 argv=("mdadm", "--stop", array),
                 why="stop it",
                 needs=(still_unwritten(made, devices),) if saved is not None else (),
@@ -102,8 +112,8 @@ def plan_real(
         )
     hold = _hold(trial.names.ident)
     steps = (
-        Step(argv=("mkdir", "-p", "-m", "700", room.folder), why="where the members' ends are saved"),
-        Step(argv=("mkdir", "-p", "-m", "700", saved.folder), why="those of this plan"),
+        RunTool(argv=("mkdir", "-p", "-m", "700", room.folder), why="where the members' ends are saved"),
+        RunTool(argv=("mkdir", "-p", "-m", "700", saved.folder), why="those of this plan"),
         *saved.forth,
         *hold.begin,
         *map(let_go_of, waiting),
@@ -230,17 +240,17 @@ def _backup_steps(made: Assembly | Recreation, folder: str) -> tuple[Step, ...]:
         return ()
     if not made.invalid_backup:
         return (
-            Step(
+            RunTool(
                 argv=("cp", "--", made.backup, f"{folder}/backup-file"),
                 why="save the backup file: mdadm empties it as it continues, and removes it at the end",
             ),
         )
     return (
-        Step(
+        RunTool(
             argv=("mkdir", "-p", made.backup.rpartition("/")[0] or "/"),
             why="where the new backup file is kept until the reshape ends",
         ),
-        Step(argv=("touch", made.backup), why="a new backup file"),
+        RunTool(argv=("touch", made.backup), why="a new backup file"),
     )
 
 
@@ -269,20 +279,20 @@ class _Hold(Struct, frozen=True, kw_only=True):
 
 def _hold(ident: str) -> _Hold:
     path, text = rules_path(ident), no_assembly(ident)
-    settle = Step(argv=("udevadm", "settle"), why="udev handles the events that are queued", may_fail=True)
+    settle = RunTool(argv=("udevadm", "settle"), why="udev handles the events that are queued", may_fail=True)
     begun = follow_rules(ident)
     remove, *forgotten = lift_rules(ident, "udev assembles arrays again")
-    write = Step(path=path, content=text, why="udev assembles no array meanwhile")
+    write = PutFile(path=path, content=text, why="udev assembles no array meanwhile")
     return _Hold(
         begin=(
-            Step(
+            RunTool(
                 argv=("mkdir", "-p", "/run/udev/rules.d"),
                 why="the folder of rules that are gone after a boot",
             ),
-            Step(path=path, content=text, why=write.why, undo=(settle, remove, *forgotten)),
+            PutFile(path=path, content=text, why=write.why, undo=(settle, remove, *forgotten)),
             *begun,
         ),
-        end=(settle, Step(argv=remove.argv, why=remove.why, undo=(write, *begun)), *forgotten),
+        end=(settle, RunTool(argv=remove.argv, why=remove.why, undo=(write, *begun)), *forgotten),
     )
 
 

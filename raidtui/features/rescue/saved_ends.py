@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from raidtui.features.rescue.mdadm_words import Assembly, Recreation
 from raidtui.features.rescue.trial.trial_record import flat
-from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.survey import Device
 from raidtui.plans.contents import device_facts
 from raidtui.view.units import SECTOR_BYTES, binary_size, counted
@@ -137,22 +137,22 @@ def _member(
     tail = f"bs=1M iflag=skip_bytes,count_bytes,fullblock skip={size - last} count={last}"
     return (
         (
-            Step(
+            RunTool(
                 argv=_dd(device.path, f"{base}.first", f"bs=1M iflag=count_bytes,fullblock count={first}"),
                 why=f"save the first {binary_size(first)} of {device.disk.name}",
                 timeout_s=_SAVE_S,
             ),
-            Step(
+            RunTool(
                 argv=_dd(device.path, f"{base}.last", tail),
                 why=f"save the last {binary_size(last)} of {device.disk.name}",
                 timeout_s=_SAVE_S,
             ),
-            Step(
+            RunTool(
                 argv=("cmp", f"--bytes={first}", f"{base}.first", device.path),
                 why="read it back, and compare",
                 timeout_s=_SAVE_S,
             ),
-            Step(
+            RunTool(
                 argv=(
                     "cmp",
                     f"--bytes={last}",
@@ -165,7 +165,7 @@ def _member(
             ),
         ),
         (
-            Step(
+            RunTool(
                 argv=_dd(
                     f"{base}.first",
                     device.path,
@@ -175,7 +175,7 @@ def _member(
                 needs=(*device_facts(device, untouched=False), *unwritten),
                 timeout_s=_SAVE_S,
             ),
-            Step(
+            RunTool(
                 argv=_dd(
                     f"{base}.last",
                     device.path,

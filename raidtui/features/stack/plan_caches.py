@@ -14,7 +14,18 @@ from raidtui.features.stack.plan_write_cache import CONVERT_S, detached, write_b
 from raidtui.host.block import BLOCK
 from raidtui.host.stack.cache_facts import NO_CACHE
 from raidtui.model.knob import Subject
-from raidtui.model.plan import Fact, FactKind, NothingToDo, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import (
+    Fact,
+    FactKind,
+    NothingToDo,
+    Plan,
+    Refusal,
+    RefusalCode,
+    RunTool,
+    Step,
+    WaitUntil,
+    Write,
+)
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.stack import CacheState, StackKind
 from raidtui.plans.target import needs_root
@@ -173,20 +184,20 @@ def _undirty(cache: Subject) -> Fact:
 
 
 def _wait(why: str, ends: Fact, lasts: tuple[Fact, ...]) -> Step:
-    return Step(why=why, ends=(ends,), lasts=lasts)
+    return WaitUntil(why=why, until=(ends,), as_long_as=lasts)
 
 
 def _bcache_detached(cache: Subject) -> tuple[tuple[Step, ...], tuple[str, ...]]:
     folder = f"{BLOCK}/{cache.name}/bcache"
     uuid = _state(cache).set_uuid
-    attached = Step(
+    attached = Write(
         path=f"{folder}/attach",
         text=uuid,
         why="the cache is attached again",
         needs=cache.needs,
     )
-    steps = [
-        Step(
+    steps: list[Step] = [
+        Write(
             path=f"{folder}/detach",
             text="1",
             why="bcache serves without the cache device",
@@ -215,7 +226,7 @@ def _lvm_detached(cache: Subject, *, deletes: bool) -> tuple[tuple[Step, ...], t
     gone = Fact(kind=FactKind.CACHED, subject=cache.map, value=NO_CACHE)
     needs = (*cache.needs, _undirty(cache))
     if deletes:
-        step = Step(
+        step = RunTool(
             argv=("lvconvert", "--yes", "--uncache", title),
             why="LVM takes the cache away and deletes its volume, whose blocks are copies by now",
             timeout_s=CONVERT_S,
@@ -228,7 +239,7 @@ def _lvm_detached(cache: Subject, *, deletes: bool) -> tuple[tuple[Step, ...], t
         return Refusal(
             code=RefusalCode.UNKNOWN, why=f"it is not known which volume the cache of {title} is on"
         )
-    step = Step(
+    step = RunTool(
         argv=("lvconvert", "--yes", "--splitcache", title),
         why=f"LVM takes the cache away; {volume} stays",
         timeout_s=CONVERT_S,
@@ -258,7 +269,7 @@ def _attached(cache: Subject) -> Step:
     if size := _state(cache).block_bytes:
         words += ["--chunksize", f"{size // KIB}k"]
     attached = Fact(kind=FactKind.CACHED, subject=cache.map, value=f"mode {texts['cache_mode']}")
-    return Step(
+    return RunTool(
         argv=(*words, cache.title),
         why="the volume caches again",
         timeout_s=CONVERT_S,

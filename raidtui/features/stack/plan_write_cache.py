@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from raidtui.host.stack.cache_facts import NO_CACHE
 from raidtui.model.knob import Subject
-from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, RunTool, Step, WaitUntil
 
 _SETTING_S, CONVERT_S = 120.0, 86_400.0
 
@@ -24,16 +24,16 @@ def write_back_steps(cache: Subject) -> tuple[Step, ...]:
         needs=cache.needs,
         undo=(_cleaner(cache, on=False),),
     )
-    wait = Step(
+    wait = WaitUntil(
         why="the kernel writes back what is on the cache",
-        ends=(_fact(cache, "held 0"),),
-        lasts=(*cache.needs, _fact(cache, "cleaner yes")),
+        until=(_fact(cache, "held 0"),),
+        as_long_as=(*cache.needs, _fact(cache, "cleaner yes")),
     )
     return cleans, wait
 
 
 def _cleaner(cache: Subject, *, on: bool) -> Step:
-    return Step(
+    return RunTool(
         argv=("lvchange", "--yes", "--cachesettings", f"cleaner={int(on)}", cache.title),
         why="nothing new is cached" if on else "it caches again",
         timeout_s=_SETTING_S,
@@ -56,7 +56,7 @@ def detached(cache: Subject, *, deletes: bool) -> Step | Refusal:
         return Refusal(
             code=RefusalCode.UNKNOWN, why=f"it is not known which volume the cache of {cache.title} is on"
         )
-    step = Step(
+    step = RunTool(
         argv=("lvconvert", "--yes", "--uncache" if deletes else "--splitcache", cache.title),
         why="LVM takes the cache away and deletes its volume, on which nothing is left"
         if deletes
@@ -75,7 +75,7 @@ def _attached(cache: Subject) -> Step:
     if state is not None and state.block_bytes:
         settings.insert(0, f"block_size={state.block_bytes}")  # else LVM guesses, and may guess too much
     given = ("--cachesettings", " ".join(settings)) if settings else ()
-    return Step(
+    return RunTool(
         argv=(
             *("lvconvert", "--yes", "--type", "writecache", "--cachevol", cache.volume),
             *given,

@@ -6,7 +6,7 @@ A disk tests itself in its background: it serves all requests meanwhile, and put
 from __future__ import annotations
 
 from raidtui.model.array import Array
-from raidtui.model.plan import Fact, FactKind, NothingToDo, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, NothingToDo, Plan, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.self_test import SelfTestKind, SelfTests
 from raidtui.model.smart import NoReading, SmartReading, Unread, smart_node
 from raidtui.model.snapshot import Snapshot
@@ -53,7 +53,7 @@ def plan_self_test(
     if minutes is not None:
         takes = f"The disk reports that it takes {duration(minutes * 60)}, and longer under load."
     arrays = [each for each in snapshot.arrays if _lies_on(each, snapshot, reading.name)]
-    start = Step(
+    start = RunTool(
         argv=_argv(reading, "-t", kind.value),
         why=f"the disk {_COVERS[kind]}",
         needs=_same(reading, identity),
@@ -119,7 +119,7 @@ def _array_notes(arrays: list[Array], name: str) -> tuple[str, ...]:
 
 
 def _abort(reading: SmartReading, identity: str) -> Step:
-    return Step(argv=_argv(reading, "-X"), why="the self-test is aborted", needs=_same(reading, identity))
+    return RunTool(argv=_argv(reading, "-X"), why="the self-test is aborted", needs=_same(reading, identity))
 
 
 def _argv(reading: SmartReading, *words: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ reported here; and its defaults differ from version to version, so every option 
 from __future__ import annotations
 
 from raidtui.model.geometry import MISSING, usable_kib
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.refuse_silence import refuse_silence
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device, refuse_old_arrays
@@ -102,7 +102,7 @@ def _refuse_taken(request: CreateRequest, shape: Shape, survey: Survey) -> Refus
 
 def _create_step(request: CreateRequest, shape: Shape, survey: Survey, devices: tuple[Device, ...]) -> Step:
     free = (Fact(kind=FactKind.GONE, subject=shape.kernel),) if shape.kernel else ()
-    return Step(
+    return RunTool(
         argv=_argv(request, shape, survey),
         why="every option is given: mdadm's defaults change",
         needs=(*(fact for device in devices for fact in cleared_facts(device, survey)), *free),
@@ -178,14 +178,14 @@ def _undo(request: CreateRequest, shape: Shape, devices: tuple[Device, ...]) -> 
         if shape.kernel
         else (Fact(kind=FactKind.NAME, subject=shape.uuid, value=request.name),)
     )
-    stop = Step(
+    stop = RunTool(
         argv=("mdadm", "--stop", shape.node),
         why="releases its members",
         needs=ours,
         proves=(Fact(kind=FactKind.GONE, subject=shape.uuid),),
     )
     zeros = (
-        Step(
+        RunTool(
             argv=("mdadm", "--zero-superblock", device.path),
             why=f"{device.disk.name} is no longer a member",
             needs=(

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from raidtui.model.geometry import data_disks
 from raidtui.model.levels import PARITY_LEVELS
-from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.create.create_request import BLOCK_KIB, Below, Geometry, OnTop
 from raidtui.plans.create.lvm import lvm_notes, lvm_steps, on_volume, refuse_lvm, volume_bytes
@@ -183,7 +183,7 @@ def _make(wanted: OnTop, device: str, shape: Geometry, below: Below) -> Step:
             device,
         )
     why = "a mirror has no stripe geometry" if not below.shape.stride else "too small for stripe geometry"
-    return Step(
+    return RunTool(
         argv=argv,
         why="with the array's geometry" if stride else why,
         proves=(Fact(kind=FactKind.FILE_SYSTEM, subject=device, value=wanted.file_system), *geometry_facts),
@@ -207,14 +207,14 @@ def _mount(wanted: OnTop, survey: Survey) -> list[Step]:
     place = Fact(kind=FactKind.MOUNTED, subject=wanted.mount)
     nothing = Fact(kind=FactKind.MOUNTED, subject=wanted.mount, value="no")
     return [
-        Step(argv=("mkdir", "-p", "--", wanted.mount), why="the mount point"),
+        RunTool(argv=("mkdir", "-p", "--", wanted.mount), why="the mount point"),
         *fstab,
-        Step(
+        RunTool(
             argv=("mount", wanted.mount),
             why="mounts it as in fstab",
             needs=(nothing,),
             proves=(place,),
-            undo=(Step(argv=("umount", wanted.mount), why="remove it", proves=(nothing,)),),
+            undo=(RunTool(argv=("umount", wanted.mount), why="remove it", proves=(nothing,)),),
         ),
     ]
 
@@ -281,7 +281,7 @@ def trial_steps(wanted: OnTop, survey: Survey, members: Sequence[str]) -> tuple[
     known = [survey.devices[name] for name in members if name in survey.devices]
     if "fstrim" in survey.missing or not any(device.discards for device in known):
         return ()
-    step = Step(
+    step = RunTool(
         argv=("fstrim", "--verbose", wanted.mount),
         why="tests TRIM: the members' discard counters show whether it works, whatever fstrim reports",
         timeout_s=_TRIAL_S,
@@ -295,12 +295,12 @@ def weekly_steps(wanted: OnTop, survey: Survey) -> tuple[Step, ...]:
     """Return the step that switches the weekly TRIM on; none where that is so, or cannot be."""
     if not (wanted.trim_weekly and survey.systemd and survey.trim_timer == "disabled"):
         return ()
-    off = Step(
+    off = RunTool(
         argv=("systemctl", "disable", "--now", _TIMER),
         why="as it was",
         proves=(_unit("disabled"), _unit("inactive")),
     )
-    step = Step(
+    step = RunTool(
         argv=("systemctl", "enable", "--now", _TIMER),
         why="trims free space once a week",
         proves=(_unit("enabled"), _unit("active")),

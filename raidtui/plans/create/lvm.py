@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from raidtui.model.geometry import data_disks
-from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.refuse_silence import refuse_silence
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.candidates import refuse_device
@@ -206,13 +206,13 @@ def _take(path: str, whole_kib: int, why: str, needs: tuple[Fact, ...] = ()) -> 
     aligned = ("--dataalignment", f"{whole_kib}k") if whole_kib else ()
     begins = (Fact(kind=FactKind.EXTENTS, subject=path, value=str(whole_kib * KIB)),) if whole_kib else ()
     ours = Fact(kind=FactKind.FILE_SYSTEM, subject=path, value="LVM2_member")
-    back = Step(
+    back = RunTool(
         argv=("pvremove", "--yes", path),
         why="release it",
         needs=(ours, Fact(kind=FactKind.GROUP, subject=path)),
         proves=(Fact(kind=FactKind.FILE_SYSTEM, subject=path),),
     )
-    return Step(
+    return RunTool(
         argv=("pvcreate", "--yes", *aligned, path),
         why=f"{why}; data begins at a full stripe" if whole_kib else why,
         needs=needs,
@@ -236,8 +236,8 @@ def _take_other(device: Device, survey: Survey) -> Step:
 def _make_group(wanted: OnTop, paths: tuple[str, ...]) -> Step:
     joined = tuple(Fact(kind=FactKind.GROUP, subject=path, value=wanted.group) for path in paths)
     left = tuple(Fact(kind=FactKind.GROUP, subject=path) for path in paths)
-    back = Step(argv=("vgremove", wanted.group), why="remove the group", needs=joined, proves=left)
-    return Step(
+    back = RunTool(argv=("vgremove", wanted.group), why="remove the group", needs=joined, proves=left)
+    return RunTool(
         argv=("vgcreate", "--physicalextentsize", f"{EXTENT_KIB}k", wanted.group, *paths),
         why="a volume group of this array alone"
         if len(paths) == 1
@@ -258,13 +258,13 @@ def _make_volume(wanted: OnTop, path: str) -> Step:
         subject=name,
         value=f"{wanted.stripes}x{wanted.stripe_kib}" if striped else "linear",
     )
-    back = Step(
+    back = RunTool(
         argv=("lvremove", "--yes", name),
         why="remove the volume",
         needs=(ours,),
         proves=(Fact(kind=FactKind.VOLUME, subject=name),),
     )
-    return Step(
+    return RunTool(
         argv=(
             *("lvcreate", "--yes", "--extents", "100%FREE", *stripes),
             *("--name", wanted.volume, wanted.group),

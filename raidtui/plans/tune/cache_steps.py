@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from raidtui.model.knob import Subject
-from raidtui.model.plan import Fact, FactKind, Step
+from raidtui.model.plan import Fact, FactKind, RunTool, Step
 
 
 def danger_of(wishes: Iterable[tuple[Subject, str, str]]) -> str:
@@ -34,10 +34,9 @@ def lvm_step(subject: Subject, knob: str, text: str, why: str = "") -> Step:
     value = subject.values[knob]
     key, option = _LVM.get(knob, (knob, "--cachesettings"))
     setting = text if knob in _LVM else f"{knob}={text}"
-    return Step(
+    return RunTool(
         argv=("lvchange", "--yes", option, setting, subject.title),
-        path=value.path,
-        text=text,
+        sets=(value.path, text),
         why=why or f"{knob} {value.text} → {text}",
         timeout_s=_WRITE_BACK_S if knob == "cache_mode" else _SETTING_S,
         needs=subject.needs,

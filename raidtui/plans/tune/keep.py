@@ -13,7 +13,17 @@ from msgspec.structs import replace
 
 from raidtui.model.knob import By, KnobScope, Subject, Tuning
 from raidtui.model.knob_table import ALIASES, KNOBS
-from raidtui.model.plan import Fact, FactKind, NothingToDo, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import (
+    Fact,
+    FactKind,
+    NothingToDo,
+    Plan,
+    PutFile,
+    Refusal,
+    RefusalCode,
+    RunTool,
+    Step,
+)
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.plans.persist import file_steps
@@ -22,7 +32,7 @@ from raidtui.plans.tune.check import refuse_knob, tune_notes
 from raidtui.plans.tune.keep_files import UDEV, KeptValue, new_texts, only_others
 from raidtui.plans.tune.now import LIMITS, AskedValue, changes_of, names_of, plan_set, subject_of, value_steps
 
-_RELOAD = Step(argv=("udevadm", "control", "--reload"), why="udev reads its rules again", may_fail=True)
+_RELOAD = RunTool(argv=("udevadm", "control", "--reload"), why="udev reads its rules again", may_fail=True)
 
 
 ALL_KEPT = "everything is already kept"
@@ -213,7 +223,7 @@ def _file_steps(snapshot: Snapshot, tuning: Tuning, texts: Mapping[str, str]) ->
             continue
         folder = path.rpartition("/")[0]
         if new and folder not in tuning.folders:
-            steps.append(Step(argv=("mkdir", "--parents", folder), why=f"{folder} does not exist yet"))
+            steps.append(RunTool(argv=("mkdir", "--parents", folder), why=f"{folder} does not exist yet"))
         if new:
             steps += file_steps(survey, path, new, why="sets the values at every boot", initramfs=False)
         elif old is not None:
@@ -229,7 +239,7 @@ def _arrays(kept: Sequence[KeptValue]) -> tuple[str, ...]:
 
 def _looked_at(name: str) -> Step:
     """Udev sets these values once: it notes that now, or its next event would set them again."""
-    return Step(
+    return RunTool(
         argv=("udevadm", "trigger", "--action=change", "--settle", f"/sys/class/block/{name}"),
         why=f"udev notes that the values of {name} are set, and sets them again only when it starts",
         may_fail=True,
@@ -240,8 +250,8 @@ def _removal(path: str, old: str) -> Step:
     digest = hashlib.sha256(old.encode("latin-1")).hexdigest()
     there = Fact(kind=FactKind.DIGEST, subject=path, value=digest)
     gone = Fact(kind=FactKind.DIGEST, subject=path, value="")
-    back = Step(path=path, content=old, why=f"{path} as it was before", needs=(gone,), proves=(there,))
-    return Step(
+    back = PutFile(path=path, content=old, why=f"{path} as it was before", needs=(gone,), proves=(there,))
+    return RunTool(
         argv=("rm", "--force", "--", path),
         why="it no longer keeps anything",
         needs=(there,),

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from raidtui.model.answer import known
 from raidtui.model.knob import KnobScope, Subject, Tuning, Value, same_value
 from raidtui.model.knob_table import ALIASES, KNOBS, PLACES
-from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Harm, NothingToDo, Plan, Refusal, RefusalCode, Step, Write
 from raidtui.model.snapshot import Snapshot
 from raidtui.model.survey import Survey
 from raidtui.plans.bitmap import plan_bitmap
@@ -161,7 +161,7 @@ def write_step(subject: Subject, knob: str, text: str, why: str = "") -> Step:
     value = subject.values[knob]
     if subject.map:
         return lvm_step(subject, knob, text, why)
-    return Step(
+    return Write(
         path=value.path,
         text=text,
         why=why or f"{knob} {value.text} → {text}",

@@ -28,14 +28,14 @@ from raidtui.features.bench.schedule import (
 )
 from raidtui.features.bench.workload import Workload
 from raidtui.jobs.lock import JobError
-from raidtui.model.plan import Plan, Step
+from raidtui.model.plan import Plan, Write
 from tests.features.bench.records import READ
 from tests.hosts.trees import host_tree as tree
 from tests.hosts.trees import raid5, raid10, snapshot_of
 
 MIB = 1 << 20
 NONE = Plan(title="scheduler none", subject="sda", steps=())
-SET = Plan(title="scheduler mq-deadline", subject="sda", steps=(Step(path="/sys/a", text="1", why="x"),))
+SET = Plan(title="scheduler mq-deadline", subject="sda", steps=(Write(path="/sys/a", text="1", why="x"),))
 KNOB = Axis(kind=AxisKind.KNOB, name="scheduler", values=("none", "mq-deadline"), plans=(NONE, SET))
 BLOCKS = Axis(kind=AxisKind.BLOCK, values=("8192", "16384"))
 HERE = Place(directory="/srv", disks=("sda", "sdb"))

@@ -11,7 +11,11 @@ from raidtui.features.pull.boot_parts import has_loader
 from raidtui.features.pull.put_in import plan_put_in
 from raidtui.features.pull.tables import parse_dump
 from raidtui.model.boot import BootFacts, BootSector, EfiEntry, Esp, EspLoader
-from raidtui.model.plan import FactKind, Plan
+from raidtui.model.plan import (
+    FactKind,
+    Plan,
+    RunTool,
+)
 from tests.features.pull.test_plans import DUMP, commands, filling
 from tests.plans.running import planned
 
@@ -52,6 +56,7 @@ def test_grub_where_the_neighbour_or_the_former_disk_had_it(*, grub: bool, boote
     plan = put_in(bios(grub=grub), booted=booted)
     assert after_md(plan) == ["grub-install --target=i386-pc /dev/sdc"]
     step = plan.steps[-1]
+    assert isinstance(step, RunTool)
     assert step.may_fail
     assert [(fact.kind, fact.subject, fact.value) for fact in step.needs] == [
         (FactKind.SERIAL, "sdc", "SSDC0001")
@@ -75,7 +80,7 @@ def test_the_files_of_the_neighbours_esp_and_an_entry() -> None:
         ),
     ]
     waits = max(number for number, step in enumerate(plan.steps) if step.waits)
-    assert all(step.may_fail for step in plan.steps[waits + 1 :])
+    assert all(isinstance(step, RunTool) and step.may_fail for step in plan.steps[waits + 1 :])
     assert not any(NOT_FILLED in note for note in plan.notes)
 
 

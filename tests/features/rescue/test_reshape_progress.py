@@ -18,7 +18,7 @@ from raidtui.features.rescue.session import find_planned_backups
 from raidtui.features.rescue.session_search import OpenMember
 from raidtui.host.backup_files import ReshapeBackup, find_backups, read_backup
 from raidtui.jobs.store import Job
-from raidtui.model.plan import Plan, Step
+from raidtui.model.plan import Plan, RunTool
 from raidtui.model.survey import PendingReshape, Superblock
 from tests.features.rescue.images import ext4
 from tests.features.rescue.striping import MIB, write_members
@@ -185,8 +185,8 @@ def test_one_where_the_plan_of_a_job_has_put_it(tmp_path: Path) -> None:
     place = tmp_path / "some/where/backup"
     place.parent.mkdir(parents=True)
     place.write_bytes(header())
-    grow = Step(argv=("mdadm", "--grow", "/dev/md/1", f"--backup-file={place}", "--level=6"), why="begins")
-    other = Step(argv=("cp", f"--backup-file={tmp_path}/other", "x"), why="no reshape")
+    grow = RunTool(argv=("mdadm", "--grow", "/dev/md/1", f"--backup-file={place}", "--level=6"), why="begins")
+    other = RunTool(argv=("cp", f"--backup-file={tmp_path}/other", "x"), why="no reshape")
     for plan in (Plan(title="convert: 5 to 6", subject="1", steps=(other, grow)),) * 2:
         Job.create(plan, host="lab", folder=tmp_path / "jobs")
     (tmp_path / "jobs/20260101-000000-odd").mkdir()

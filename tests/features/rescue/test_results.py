@@ -26,7 +26,7 @@ from raidtui.host.readers.memory_reader import MemoryReader
 from raidtui.host.readers.opening import open_root
 from raidtui.jobs.store import Job
 from raidtui.model.disk import Disk
-from raidtui.model.plan import Fact, FactKind, Plan, Step
+from raidtui.model.plan import Fact, FactKind, Plan, RunTool
 from tests.hosts.wrecks import WRECKED
 
 UUID = "01234567:89abcdef:01234567:89abcdef"
@@ -82,7 +82,7 @@ WARNING = (
 def job(folder: Path, name: str, slot: int, serial: str, *, listed: bool = False) -> Job:
     """A job with a black box of one member; its serial is in its plan, or only in the list of disks."""
     facts = (Fact(kind=FactKind.SERIAL, subject=name, value=serial),) if not listed else ()
-    step = Step(argv=("mdadm", "--zero-superblock", f"/dev/{name}"), why="", needs=facts)
+    step = RunTool(argv=("mdadm", "--zero-superblock", f"/dev/{name}"), why="", needs=facts)
     made = Job.create(Plan(title="zero: data", subject="data", steps=(step,)), host="nas", folder=folder)
     box = made.folder / "blackbox"
     box.mkdir()

@@ -21,7 +21,7 @@ from raidtui.features.rescue.trial.trial_record import (
     make_trial,
 )
 from raidtui.jobs.store import Job
-from raidtui.model.plan import Plan, Step
+from raidtui.model.plan import Plan, RunTool
 
 UUID = "aaaaaaaa:bbbbbbbb:cccccccc:dddddddd"
 CLEAN = TrialOutcome(proof=Proof(check=CheckResult.CLEAN, contents="ext4", sure="clean"))
@@ -39,7 +39,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def trial(ident: str, outcome: TrialOutcome | None, *, hold: bool = False, **end: Any) -> Job:
     """A trial that has come so far."""
     made = Assembly(devices=("sda", "sdb"), uuid=UUID, force=True)
-    steps = (Step(argv=("true",), why="x"),)
+    steps = (RunTool(argv=("true",), why="x"),)
     job = Job.create(Plan(title=f"rescue trial {ident}", subject="data", steps=steps), host="nas")
     request = TrialRequest(ident=ident, method=TrialMethod.OVERLAYS, made=made, label="force: data")
     looks = TrialLooks(hold=hold)

@@ -14,7 +14,13 @@ from raidtui.features.rescue.trial.trial_members import choose_method, count_dat
 from raidtui.features.rescue.trial.trial_plan import TrialPlan, plan_trial
 from raidtui.features.rescue.trial.trial_record import TrialHost, TrialMethod, TrialRequest
 from raidtui.model.disk import Use
-from raidtui.model.plan import FactKind, Harm, Refusal, Step
+from raidtui.model.plan import (
+    FactKind,
+    Harm,
+    Refusal,
+    RunTool,
+    Step,
+)
 from raidtui.model.survey import ContainerVolume, PendingReshape, Superblock, Survey
 from tests.plans.new_array import UUID, device, survey
 
@@ -356,6 +362,7 @@ def test_a_reshape_with_a_backup_file_gets_a_copy_of_it() -> None:
     *_, copied, start = found.plan.steps
     assert copied.command == "cp -- /root/backup /var/tmp/raidtui-rescue-abc/backup"
     assert "--backup-file=/var/tmp/raidtui-rescue-abc/backup" in start.command
+    assert isinstance(start, RunTool)
     assert start.proof_decides
     new = replace(made, invalid_backup=True)
     found = plan_trial(members(), HOST, request(TrialMethod.OVERLAYS, new))

@@ -23,7 +23,7 @@ from raidtui.jobs.runner import do_step, first_trouble
 from raidtui.jobs.sandbox import Sandbox, free_uid
 from raidtui.jobs.scratch_folder import give_scratch, make_scratch, remove_scratch
 from raidtui.jobs.store import Job
-from raidtui.model.plan import Fact, FactKind, Plan, Refusal, Step
+from raidtui.model.plan import Fact, FactKind, Plan, Refusal, RunTool
 from raidtui.view.units import binary_size
 
 _LAYOUT_BLOCK, _PRECONDITION_BLOCK = 1 << 20, 128 << 10
@@ -31,7 +31,7 @@ _TRIM_S = 1800.0
 _PAUSE_S = 0.1
 _MOST_TRIED = 8
 """With more values than that, only the first and the last one are tried."""
-_SETTLE = Step(
+_SETTLE = RunTool(
     argv=("udevadm", "settle", "--timeout=10"),
     why="udev processes new devices",
     timeout_s=15.0,
@@ -299,7 +299,7 @@ class Stage:
             if not self._place.writes:
                 return
             argv = ("blkdiscard", "--verbose", f"/dev/{self._place.device}")
-        step = Step(
+        step = RunTool(
             argv=argv,
             why="free blocks are reported to the SSDs",
             timeout_s=_TRIM_S,

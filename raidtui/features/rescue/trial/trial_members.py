@@ -18,7 +18,7 @@ from raidtui.features.rescue.search.results import RescueGeometry
 from raidtui.features.rescue.trial.trial_record import MOST_VOLUMES, TrialMethod, TrialNames, TrialRequest
 from raidtui.model.array import Array
 from raidtui.model.geometry import MISSING
-from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, PutFile, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.reshape_place import is_cut
 from raidtui.model.survey import Device, Superblock, Survey
 from raidtui.plans.target import needs_root
@@ -250,7 +250,7 @@ def assemble_container(made: Assembly, names: TrialNames, assembling: Step, held
     ]
     stands = tuple(fact for fact in assembling.proves if fact.kind is FactKind.STANDS_ON)
     stops = tuple(
-        Step(
+        RunTool(
             argv=("mdadm", "--stop", f"/dev/{array}"),
             why="stop a volume",
             needs=(Fact(kind=FactKind.STANDS_ON, subject=array, value=held),),
@@ -259,14 +259,14 @@ def assemble_container(made: Assembly, names: TrialNames, assembling: Step, held
         for array in names.arrays[1:]
     )
     return (
-        Step(
+        PutFile(
             path=names.conf,
             content="".join(lines),
             why="what the volumes are called",
-            undo=(Step(argv=("rm", "-f", names.conf), why="remove it"),),
+            undo=(RunTool(argv=("rm", "-f", names.conf), why="remove it"),),
         ),
         replace(assembling, why="assemble the container: nothing is started yet", proves=stands),
-        Step(
+        RunTool(
             argv=volume_words(f"/dev/{names.array}", made, names.conf),
             why="start its volumes" + (", also without all of their disks" if made.run else ""),
             timeout_s=_START_S,

@@ -36,7 +36,7 @@ from raidtui.features.rescue.trial.trial_rules import (
     write_hiding_rules,
 )
 from raidtui.model.array import Array
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, PutFile, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.reshape_place import is_cut
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.assemble import let_go_of
@@ -189,11 +189,13 @@ def _begin(
 ) -> list[Step]:
     """Hide what the trial makes, hold off automatic assembly, and make the members read-only."""
     modules = _MODULES[request.method]
-    loaded = Step(argv=("modprobe", "--all", *modules), why="the kernel's modules", may_fail=True)
+    loaded = RunTool(argv=("modprobe", "--all", *modules), why="the kernel's modules", may_fail=True)
     return [
         *((loaded,) if modules else ()),
-        Step(argv=("mkdir", "-p", "/run/udev/rules.d"), why="the folder of rules that are gone after a boot"),
-        Step(
+        RunTool(
+            argv=("mkdir", "-p", "/run/udev/rules.d"), why="the folder of rules that are gone after a boot"
+        ),
+        PutFile(
             path=names.rules,
             content=write_hiding_rules(names),
             why="udev assembles no array and makes no links to what the trial makes",
@@ -215,17 +217,17 @@ def _continues(request: TrialRequest) -> bool:
 def _made(folder: str, why: str) -> Step:
     """A private folder, removed when it is empty again."""
     gone = (Fact(kind=FactKind.ABSENT, subject=folder),)
-    return Step(
+    return RunTool(
         argv=("mkdir", "-m", "700", folder),
         why=why,
         proves=(Fact(kind=FactKind.NODE, subject=folder),),
-        undo=(Step(argv=("rmdir", folder), why="remove it", proves=gone),),
+        undo=(RunTool(argv=("rmdir", folder), why="remove it", proves=gone),),
     )
 
 
 def _set_read_only(device: Device) -> Step:
     name, path = device.disk.name, device.path
-    return Step(
+    return RunTool(
         argv=("blockdev", "--setro", path),
         why="the kernel refuses every write to it",
         needs=device_facts(device),
@@ -233,7 +235,7 @@ def _set_read_only(device: Device) -> Step:
         undo=()
         if device.read_only
         else (
-            Step(
+            RunTool(
                 argv=("blockdev", "--setrw", path),
                 why="it is writable again",
                 proves=(Fact(kind=FactKind.READ_ONLY, subject=name, value="no"),),
@@ -250,22 +252,22 @@ def _overlaid(
     files = tuple(names.store(device.disk.name) for device in devices)
     steps = [
         _made(names.stores, "a folder for the stores"),
-        Step(
+        RunTool(
             argv=("truncate", f"--size={size}", *files),
             why=f"a sparse store for each member, {binary_size(size)} at most",
-            undo=(Step(argv=("rm", "-f", *files), why="remove the stores"),),
+            undo=(RunTool(argv=("rm", "-f", *files), why="remove the stores"),),
         ),
     ]
     for device, number, file in zip(devices, host.loops, files, strict=False):
         loop = f"loop{number}"
         steps.append(
-            Step(
+            RunTool(
                 argv=("losetup", "--sector-size", str(device.sector_bytes), f"/dev/{loop}", file),
                 why=f"the store of {device.disk.name} as a device",
                 needs=(Fact(kind=FactKind.BACKED, subject=loop),),
                 proves=(Fact(kind=FactKind.BACKED, subject=loop, value=file),),
                 undo=(
-                    Step(
+                    RunTool(
                         argv=("losetup", "--detach", f"/dev/{loop}"),
                         why="release it",
                         needs=(Fact(kind=FactKind.BACKED, subject=loop, value=file),),
@@ -282,12 +284,12 @@ def _overlaid(
 
 
 def _map(name: str, table: str, *, why: str, read_only: bool = False) -> Step:
-    return Step(
+    return RunTool(
         argv=("dmsetup", "create", name, *(("--readonly",) if read_only else ()), "--table", table),
         why=why,
         proves=(Fact(kind=FactKind.NODE, subject=map_path(name)),),
         undo=(
-            Step(
+            RunTool(
                 argv=("dmsetup", "remove", "--retry", name),
                 why="remove it",
                 proves=(Fact(kind=FactKind.MAPPED, subject=name, value="no"),),
@@ -333,11 +335,11 @@ def _backed_up(request: TrialRequest, names: TrialNames) -> list[Step]:
     file = _backup(names)
     lost = made.invalid_backup
     return [
-        Step(
+        RunTool(
             argv=("truncate", "--size=0", file) if lost else ("cp", "--", made.backup, file),
             why="a new backup file" if lost else "a copy of the backup file",
             undo=(
-                Step(
+                RunTool(
                     argv=("rm", "-f", file, f"/run/mdadm/backup_file-{names.array}"),
                     why="remove it, and mdadm's link to it",
                 ),
@@ -361,7 +363,7 @@ def _started(
     if isinstance(made, Assembly) and made.backup:
         made = replace(made, backup=_backup(names))
     why = "new superblocks" if isinstance(request.made, Recreation) else "by its superblocks"
-    return Step(
+    return RunTool(
         argv=mdadm_words(array, made, path),
         why=f"start it {why}, " + ("and continue the reshape" if watched else "read-only"),
         timeout_s=_START_S,
@@ -376,7 +378,7 @@ def _started(
             ),
         ),
         undo=(
-            Step(
+            RunTool(
                 argv=("mdadm", "--stop", array),
                 why="stop it",
                 needs=(Fact(kind=FactKind.STANDS_ON, subject=names.array, value=held),),

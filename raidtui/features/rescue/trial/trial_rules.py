@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from raidtui.features.rescue.trial.trial_record import TrialNames
 from raidtui.host.trial_traces import SHADOW, SHADOW_MARK, rules_mark, rules_path
-from raidtui.model.plan import Fact, FactKind, Step
+from raidtui.model.plan import Fact, FactKind, PutFile, RunTool, Step
 
 _SKIPPED = "raidtui_trial"
 _SETTLE_S = 60
 REREAD = ("udevadm", "control", "--reload")
 ASK = ("udevadm", "trigger", "--action=change", "/sys/class/mem/null")
 """An event of /dev/null, which is nobody's disk: what udev notes of it says which rules it follows."""
-_RELOAD = Step(argv=REREAD, why="udev reads its rules")
+_RELOAD = RunTool(argv=REREAD, why="udev reads its rules")
 
 
 def no_assembly(ident: str) -> str:
@@ -34,13 +34,13 @@ def follow_rules(ident: str) -> tuple[Step, ...]:
     """
     return (
         _RELOAD,
-        Step(
+        RunTool(
             argv=ASK,
             why="udev shows, on /dev/null, that it follows them",
             repeats=True,
             proves=(Fact(kind=FactKind.RULED, subject=ident),),
         ),
-        Step(
+        RunTool(
             argv=("udevadm", "settle", f"--timeout={_SETTLE_S}"),
             why="what udev has begun by its old rules ends",
             timeout_s=_SETTLE_S + 10.0,
@@ -52,9 +52,9 @@ def follow_rules(ident: str) -> tuple[Step, ...]:
 def lift_rules(ident: str, why: str) -> tuple[Step, ...]:
     """Have udev forget the rules of a trial, or of its plan."""
     return (
-        Step(argv=("rm", "-f", rules_path(ident)), why=why),
+        RunTool(argv=("rm", "-f", rules_path(ident)), why=why),
         _RELOAD,
-        Step(argv=ASK, why="udev forgets what it has noted", may_fail=True),
+        RunTool(argv=ASK, why="udev forgets what it has noted", may_fail=True),
     )
 
 
@@ -94,10 +94,10 @@ def shadow_rules(array_rules: str) -> list[Step]:
         f'{array_rules.rstrip()}\nLABEL="{_SKIPPED}"\n'
     )
     return [
-        Step(
+        PutFile(
             path=SHADOW,
             content=content,
             why="udev does not read the array that is tried: mdadm's rules, with a way past them",
-            undo=(Step(argv=("rm", "-f", SHADOW), why="mdadm's own rules are in force again"),),
+            undo=(RunTool(argv=("rm", "-f", SHADOW), why="mdadm's own rules are in force again"),),
         )
     ]

@@ -15,7 +15,7 @@ from raidtui.features.reshape.plan.grow_shape import GrowShape
 from raidtui.model.array import Array
 from raidtui.model.disk import Disk
 from raidtui.model.geometry import data_disks
-from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.create.create_request import BLOCK_KIB
 from raidtui.plans.create.lvm import is_reserved
@@ -61,7 +61,7 @@ def larger_above(survey: Survey, array: Array, volumes: Sequence[str] = ()) -> A
                 why=f"no active volume {volume} stands on {array.title}",
                 remedy="name it as GROUP/VOLUME",
             )
-        extend = Step(
+        extend = RunTool(
             argv=("lvextend", "--extents", "+100%FREE", volume),
             why=f"{volume} takes the free room of its group",
             timeout_s=_RESIZE_S,
@@ -78,7 +78,7 @@ def _on(survey: Survey, name: str, path: str, seen: set[str]) -> Above:
     seen.add(name)
     kind = signature_of(disk)
     if kind == "LVM2_member":
-        step = Step(argv=("pvresize", path), why="the physical volume takes the new room")
+        step = RunTool(argv=("pvresize", path), why="the physical volume takes the new room")
         return Above(steps=(step,), notes=(_FREE,), tools=("pvresize",))
     if kind == "crypto_LUKS":
         return _on_luks(survey, disk, seen)
@@ -97,7 +97,7 @@ def _on_luks(survey: Survey, disk: Disk, seen: set[str]) -> Above:
     if holder is None:
         return Above(notes=("The encrypted device is closed: opened again, it has the new size.",))
     name = holder.detail.strip()
-    step = Step(
+    step = RunTool(
         argv=("cryptsetup", "resize", name),
         why="the encrypted device takes the new room",
         may_fail=True,  # LUKS 2 with its key in the kernel's keyring asks for the passphrase
@@ -117,7 +117,7 @@ def _mounted(kind: str, place: str, path: str) -> Above:
         argv = ("btrfs", "filesystem", "resize", "max", place)
     else:
         return Above(notes=(f"The {kind} file system at {place} stays as large as it is.",))
-    step = Step(
+    step = RunTool(
         argv=argv,
         why=f"the file system at {place} takes the new room",
         needs=(Fact(kind=FactKind.MOUNTED, subject=place),),  # else resize2fs asks for e2fsck -f first
@@ -205,11 +205,11 @@ def geometry_above(survey: Survey, array: Array, old: GrowShape, new: GrowShape)
     if (array.size_bytes or 0) < _SMALL_BYTES or "tune2fs" in survey.missing:
         note = f"The file system keeps the old geometry; with blocks of 4 KiB the new one is {words}."
         return Above(notes=(note,))
-    step = Step(
+    step = RunTool(
         argv=("tune2fs", "-E", words, path),
         why="the file system places its data by the new stripes",
         proves=(Fact(kind=FactKind.GEOMETRY, subject=path, value=words),),
-        undo=(Step(argv=("tune2fs", "-E", back, path), why="as it was"),),
+        undo=(RunTool(argv=("tune2fs", "-E", back, path), why="as it was"),),
     )
     return Above(steps=(step,))
 

@@ -29,7 +29,17 @@ from raidtui.features.reshape.plan.grow_stages import (
 from raidtui.features.reshape.plan.journal_plan import around_policy
 from raidtui.model.array import Array
 from raidtui.model.levels import NO_REDUNDANCY, PARITY_LAST, PARITY_LEVELS, Raid10Layout
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import (
+    Fact,
+    FactKind,
+    Harm,
+    Plan,
+    Refusal,
+    RefusalCode,
+    RunTool,
+    Step,
+    WaitUntil,
+)
 from raidtui.model.survey import Survey
 from raidtui.plans.contents import losses_of, wipe_steps
 from raidtui.plans.known_bugs import bug_notes
@@ -314,7 +324,7 @@ def size_steps(array: Array, above: Above) -> tuple[Step, ...]:
     same = same_array(array)
     more = Fact(kind=FactKind.LARGER, subject=array.name, value=str(array.size_bytes or 0))
     quiet = Fact(kind=FactKind.SYNCED, subject=array.name)
-    step = Step(
+    step = RunTool(
         argv=("mdadm", "--grow", array.path, "--size=max"),
         why="uses all of each member",
         timeout_s=GROW_S,
@@ -323,7 +333,7 @@ def size_steps(array: Array, above: Above) -> tuple[Step, ...]:
         proves=(more,),
         final=True,
     )
-    wait = Step(why="md syncs the new part", ends=(*same, quiet), lasts=(*same, more))
+    wait = WaitUntil(why="md syncs the new part", until=(*same, quiet), as_long_as=(*same, more))
     return step, *above.steps, wait
 
 

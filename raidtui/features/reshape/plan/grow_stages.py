@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from raidtui.features.reshape.plan.grow_shape import GrowShape, Room, least_move, refuse_no_room
 from raidtui.model.array import Array
-from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Refusal, RefusalCode, RunTool, Step, WaitUntil
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.contents import cleared_facts, device_facts
 from raidtui.plans.known_bugs import refuse_known_bugs
@@ -131,7 +131,7 @@ def stage_steps(
         more = Fact(kind=FactKind.LARGER, subject=array.name, value=str(array.size_bytes))
         last = steps[-1]
         steps[-1] = (
-            replace(last, ends=(*last.ends, more))
+            replace(last, until=(*last.until, more))
             if last.waits
             else replace(last, proves=(*last.proves, more))
         )
@@ -167,9 +167,9 @@ def end_mdadm(survey: Survey, array: Array, step: Step) -> tuple[Step, ...]:
     proof = Fact(kind=FactKind.UNATTENDED, subject=array.name)
     why = "mdadm waits for the end, and would take a pause or a shutdown for it"
     unit = f"mdadm-grow-continue@{array.name}.service"
-    stop = Step(argv=("systemctl", "stop", unit), why=why, may_fail=True)
+    stop = RunTool(argv=("systemctl", "stop", unit), why=why, may_fail=True)
     pattern = rf"(/\S*/)?mdadm ({own}|--grow --continue /dev/{array.name}( .*)?)"
-    end = Step(
+    end = RunTool(
         argv=("pkill", "--full", "--exact", pattern),
         why="the kernel goes on alone" if survey.systemd else why,
         needs=same_array(array),
@@ -181,7 +181,7 @@ def end_mdadm(survey: Survey, array: Array, step: Step) -> tuple[Step, ...]:
 
 def _grow_step(array: Array, stage: GrowStage, members: Sequence[str], taken: Sequence[Fact]) -> Step:
     paths = tuple(f"/dev/{name}" for name in stage.takes)
-    return Step(
+    return RunTool(
         argv=("mdadm", "--grow", array.path, *stage.options, *(("--add", *paths) if paths else ())),
         why=stage.why,
         timeout_s=GROW_S,
@@ -218,15 +218,15 @@ def _halt_step(array: Array, stage: GrowStage) -> Step:
 
 def _wait_step(array: Array, stage: GrowStage, new: Sequence[str]) -> Step:
     same, begun = same_array(array), stage.begun(array)
-    return Step(
+    return WaitUntil(
         why=stage.moves,
-        ends=(
+        until=(
             *same,
             *begun,
             Fact(kind=FactKind.RESHAPED, subject=array.name),
             *(member_fact(array, name, "in_sync") for name in new),
         ),
-        lasts=(*same, *begun),
+        as_long_as=(*same, *begun),
     )
 
 

@@ -14,7 +14,17 @@ from msgspec.structs import replace
 
 from raidtui.model.array import Array
 from raidtui.model.levels import PARITY_LEVELS
-from raidtui.model.plan import Fact, FactKind, Harm, NothingToDo, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import (
+    Fact,
+    FactKind,
+    Harm,
+    NothingToDo,
+    Plan,
+    Refusal,
+    RefusalCode,
+    RunTool,
+    Step,
+)
 from raidtui.model.survey import Device, Survey
 from raidtui.plans.bitmap import bitmap_step
 from raidtui.plans.contents import device_facts, losses_of, wipe_steps
@@ -273,7 +283,7 @@ def _without_bitmap(array: Array, why: str) -> tuple[Step, ...]:
 
 
 def _policy_step(array: Array, policy: str) -> Step:
-    return Step(
+    return RunTool(
         argv=("mdadm", "--grow", array.path, f"--consistency-policy={policy}"),
         why="how parity is kept right over a crash",
         needs=same_array(array),

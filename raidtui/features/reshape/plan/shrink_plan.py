@@ -19,7 +19,7 @@ from raidtui.features.reshape.plan.grow_stages import GrowStage, refuse_reshape,
 from raidtui.features.reshape.plan.journal_plan import around_policy
 from raidtui.model.array import Array
 from raidtui.model.levels import PARITY_LEVELS
-from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Fact, FactKind, Harm, Plan, Refusal, RefusalCode, RunTool, Step
 from raidtui.model.survey import Survey
 from raidtui.plans.known_bugs import bug_notes
 from raidtui.plans.locate import which_disk_notes
@@ -114,8 +114,8 @@ def _fewer_mirrors(survey: Survey, array: Array, slots: int) -> Plan:
     gone = [each.name for each in array.members if each.slot is not None and each.slot >= slots]
     steps = [step for name in gone for step in _without_mirror(survey, array, name, stay)]
     argv = ("mdadm", "--grow", array.path)
-    back = Step(argv=(*argv, f"--raid-devices={old.disks}"), why="as it was", proves=(old.fact(array),))
-    fewer = Step(
+    back = RunTool(argv=(*argv, f"--raid-devices={old.disks}"), why="as it was", proves=(old.fact(array),))
+    fewer = RunTool(
         argv=(*argv, f"--raid-devices={slots}"),
         why="fewer slots",
         needs=(*same_array(array), *stay, *(member_fact(array, name, "absent") for name in gone)),
@@ -218,7 +218,7 @@ def _size_steps(array: Array, shape: GrowShape, kib: int) -> tuple[Step, ...]:
 
 
 def _component(array: Array, shape: GrowShape, kib: int, *, back: Step | None = None) -> Step:
-    return Step(
+    return RunTool(
         argv=("mdadm", "--grow", array.path, f"--size={kib}"),
         why="uses that much of each member",
         needs=same_array(array),
@@ -230,7 +230,7 @@ def _component(array: Array, shape: GrowShape, kib: int, *, back: Step | None = 
 
 def _array_size(array: Array, word: str, kib: int | None) -> Step:
     """Return the step that says how large the array is, whatever its members hold."""
-    return Step(
+    return RunTool(
         argv=("mdadm", "--grow", array.path, f"--array-size={word}"),
         why="what is beyond is not reached any more; nothing is moved yet"
         if kib
@@ -264,7 +264,7 @@ def _smaller_above(survey: Survey, array: Array, kib: int) -> tuple[Step, ...] |
     if mount is not None and mount.detail == "btrfs":
         argv = ("btrfs", "filesystem", "resize", f"{kib}K", mount.what)
         return survey.refuse_tool("btrfs") or (
-            Step(argv=argv, why="the file system first", timeout_s=_CHECK_S),
+            RunTool(argv=argv, why="the file system first", timeout_s=_CHECK_S),
         )
     if kind == "xfs" or (mount is not None and mount.detail == "xfs"):
         return Refusal(
@@ -276,11 +276,11 @@ def _smaller_above(survey: Survey, array: Array, kib: int) -> tuple[Step, ...] |
         return _smaller_ext(survey, array, kib, mounted=mount.what if mount is not None else "")
     if kind == "LVM2_member":
         size = ("--yes", "--setphysicalvolumesize", f"{kib}k")
-        step = Step(
+        step = RunTool(
             argv=("pvresize", *size, array.path),
             why="the physical volume first; LVM refuses where volumes are beyond",
             timeout_s=_CHECK_S,
-            undo=(Step(argv=("pvresize", array.path), why="as large as the array again"),),
+            undo=(RunTool(argv=("pvresize", array.path), why="as large as the array again"),),
         )
         return survey.refuse_tool("pvresize") or (step,)
     if kind or disk.users or any(use.kind == "partition" for use in disk.uses):
@@ -300,18 +300,20 @@ def _smaller_ext(survey: Survey, array: Array, kib: int, *, mounted: str) -> tup
             remedy=f"umount {mounted}",
         )
     free = Fact(kind=FactKind.FREE, subject=array.name)
-    check = Step(
+    check = RunTool(
         argv=("e2fsck", "-f", "-p", array.path),
         why="resize2fs wants a checked file system",
         timeout_s=_CHECK_S,
         needs=(*same_array(array), free),
     )
-    resize = Step(
+    resize = RunTool(
         argv=("resize2fs", array.path, f"{kib}K"),
         why="the file system first; it refuses where its files do not fit",
         timeout_s=_CHECK_S,
         needs=(*same_array(array), free),
-        undo=(Step(argv=("resize2fs", array.path), why="as large as the array again", timeout_s=_CHECK_S),),
+        undo=(
+            RunTool(argv=("resize2fs", array.path), why="as large as the array again", timeout_s=_CHECK_S),
+        ),
     )
     return survey.refuse_tool("resize2fs") or (check, resize)
 

@@ -17,7 +17,7 @@ from raidtui.features.bench.schedule import Axis
 from raidtui.features.bench.sweep_knobs import SweepKnob, find_knob, knob_axis, with_undo
 from raidtui.jobs import runner
 from raidtui.jobs.store import Job
-from raidtui.model.plan import Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Plan, Refusal, RefusalCode, Write
 from tests.features.bench.host import AS_BEFORE, DISKS, Host
 
 PLACE = Place(device="md127", disks=DISKS, members=DISKS, arrays=("md127",))
@@ -90,7 +90,7 @@ def test_a_bitmap(host: Host) -> None:
 
 
 def test_a_knob_without_undo_is_not_swept() -> None:
-    step = Step(path="/sys/a", text="1", why="x")
+    step = Write(path="/sys/a", text="1", why="x")
     stubborn = SweepKnob(name="stubborn", set=lambda _: Plan(title="x", subject="y", steps=(step,)))
     assert knob_axis(stubborn, ["1"]) == FieldRefusal(
         code=RefusalCode.UNSUPPORTED,
@@ -100,8 +100,8 @@ def test_a_knob_without_undo_is_not_swept() -> None:
 
 
 def test_the_undo_of_a_whole_plan() -> None:
-    back = (Step(path="/sys/a", text="0", why="x"),)
-    two = (Step(path="/sys/a", text="1", why="x"), Step(path="/sys/b", text="1", why="x"))
+    back = (Write(path="/sys/a", text="0", why="x"),)
+    two = (Write(path="/sys/a", text="1", why="x"), Write(path="/sys/b", text="1", why="x"))
     made = with_undo(Plan(title="x", subject="y", steps=two, undo=back))
     assert [step.undo for step in made.steps] == [back, ()]
     assert with_undo(made) == made

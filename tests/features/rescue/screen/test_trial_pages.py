@@ -29,7 +29,7 @@ from raidtui.frame.plan_view import JobView, PlanView
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
 from raidtui.jobs.states import JobState
-from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode, Step
+from raidtui.model.plan import Harm, Plan, Refusal, RefusalCode, RunTool
 from raidtui.model.survey import Survey
 from raidtui.watch.storage import JobNews
 from tests.features.arrays.screen.test_key_to_job import Fake, closed, console
@@ -86,11 +86,13 @@ REAL = Plan(
     title="rescue: media",
     subject="media",
     steps=(
-        Step(
+        RunTool(
             argv=("mkdir", "-p", "-m", "700", "/var/lib/raidtui/rescue"),
             why="where the ends are saved",
         ),
-        Step(argv=("mdadm", "--assemble", "/dev/md/media", "--force", "/dev/sda2"), why="start it by force"),
+        RunTool(
+            argv=("mdadm", "--assemble", "/dev/md/media", "--force", "/dev/sda2"), why="start it by force"
+        ),
     ),
     harm=Harm.DESTROYS,
     confirm="media",
