@@ -45,9 +45,8 @@ class BenchPane(BenchView):
     _drafts: dict[str, BenchDraft]
 
     def on_mount(self) -> None:
-        """Start with empty forms."""
+        """Start with empty forms; Textual calls the base's, which draws, afterwards."""
         self._drafts = {}
-        super().on_mount()
 
     def why_not(self, command_id: str) -> str:
         """Return why a command cannot be used now; "" where it can."""
