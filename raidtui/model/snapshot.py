@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
 from msgspec import Struct, field
 
@@ -70,7 +71,7 @@ class StaleLine(Struct, frozen=True, kw_only=True):
     doubled: bool = False
 
 
-class Snapshot(Struct, frozen=True, kw_only=True):
+class Snapshot(Struct, frozen=True, kw_only=True, dict=True):
     """The host at one moment.
 
     Args:
@@ -119,7 +120,12 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
     def array(self, key: str | None) -> Array | None:
         """Return the array with this key (UUID, or name where it has none)."""
-        return next((each for each in self.arrays if each.key == key), None)
+        return self._by_key.get(key)
+
+    @cached_property
+    def _by_key(self) -> Mapping[str | None, Array]:
+        """The arrays by their keys; of two with one key the first."""
+        return {each.key: each for each in reversed(self.arrays)}
 
     def absent_array(self, key: str | None) -> AbsentArray | None:
         """Return the array with this key that should run and does not."""
