@@ -88,7 +88,7 @@ def test_what_the_next_boot_wants_is_not_taken(guest: Guest, file: str, line: st
         assert refusal(guest, "create", "--name=127", "--level=raid1", name, other) == why
     finally:
         guest.run(f"rm -f {file} /tmp/link; [ -e /run/before-the-test ] && mv /run/before-the-test {file}")
-    assert plan(guest, "create", "--name=127", "--level=raid1", name, other)["loses"] != []
+    assert plan(guest, "create", "--name=127", "--level=raid1", name, other)["loss_sentences"] != []
 
 
 STALE = (

@@ -368,8 +368,8 @@ def test_create_over_what_was_there(guest: Guest) -> None:
         " to destroy it for good, give its name: --destroy=old"
     )
     made = plan(guest, *words, "--destroy=old")
-    assert any('array "old"' in text for text in made["loses"]), made["loses"]
-    assert any("games" in text for text in made["loses"]), made["loses"]
+    assert any('array "old"' in text for text in made["loss_sentences"]), made["loss_sentences"]
+    assert any("games" in text for text in made["loss_sentences"]), made["loss_sentences"]
     assert apply(guest, "--confirm=127").endswith("done\n")
     in_sync(guest, "md127", *disks[:3])
     box = set(guest.run(f"ls {JOBS}/*/blackbox").stdout.split())

@@ -8,12 +8,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+import msgspec
 import pytest
 
 import raidtui
 from raidtui.app.cli import build_parser
+from raidtui.model.plan import Plan, Step
 from tests.places import HOUSE
 
 COLLECTION = HOUSE / "fleet/ansible"
@@ -84,6 +86,14 @@ def test_words(environment: dict[str, str], params: dict[str, Any], words: str) 
     assert found == words.split()
     arguments = build_parser().parse_args(["plan", *found])  # the command line takes them
     assert arguments.verb == params["verb"]
+
+
+def test_what_it_reads_of_a_plan_is_there() -> None:
+    text = (COLLECTION / "plugins" / "module_utils" / "raidtui.py").read_text()
+    for name, records in (("plan", (Plan,)), ("step", get_args(Step))):
+        read = set(re.findall(rf'\b{name}(?:\.get\(|\[)"(\w+)"', text))
+        known = {field.encode_name for record in records for field in msgspec.structs.fields(record)}
+        assert {"steps" if name == "plan" else "argv"} <= read <= known
 
 
 def test_it_belongs_to_this_version(environment: dict[str, str]) -> None:

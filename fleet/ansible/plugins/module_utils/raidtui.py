@@ -62,7 +62,7 @@ def carry_out(module: Any, words: list[str], title: str) -> None:
     }
     wanted = plan.get("confirm") or plan["subject"]
     if plan.get("harm", 0) >= 2 and module.params.get("confirm") != wanted:
-        loses = list(plan.get("loses", ()))
+        loses = list(plan.get("loss_sentences", ()))
         module.fail_json(
             msg="it destroys data: confirm must be %r" % wanted, code="needs-confirmation", loses=loses
         )
