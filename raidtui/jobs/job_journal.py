@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from raidtui.jobs.journal import entries_of, sealed, who
+from raidtui.jobs.old_steps import is_first_form
 from raidtui.jobs.state_files import read_own, write_synced
 
 # Of a step's entries, with what the tools print, most take a tenth of that.
@@ -34,6 +35,7 @@ class JobJournal:
         self.folder = folder
         self.full = ""
         """Why the journal needed the room that is reserved for it, or ""."""
+        self._older: bool | None = None
 
     def reserve_room(self, steps: int) -> None:
         """Reserve room on the disk for the entries of so many steps and undoings.
@@ -92,8 +94,15 @@ class JobJournal:
         found: list[Mapping[str, Any]] = []
         with contextlib.suppress(FileNotFoundError):
             text = read_own(self.folder / "journal.jsonl").decode("utf-8", "replace")
-            found += entries_of(text)
+            found += entries_of(text, older=self._is_older())
         return found
+
+    def _is_older(self) -> bool:
+        """Whether the plan beside it is of the first form: in no other job are lines without a checksum."""
+        if self._older is None:
+            with contextlib.suppress(OSError):
+                self._older = is_first_form(read_own(self.folder / "plan.json"))
+        return bool(self._older)
 
     def since_work(self) -> list[Mapping[str, Any]]:
         """Return the entries of the journal since the last worker began."""

@@ -135,12 +135,14 @@ def sealed(line: str) -> str:
     return f'{line[:-1]}{_SUM}{checksum(line.encode("utf-8", "replace"))}"}}'
 
 
-def entries_of(text: str) -> Iterator[Mapping[str, Any]]:
+def entries_of(text: str, *, older: bool = False) -> Iterator[Mapping[str, Any]]:
     """Yield the entries of a job's journal. Lines that are none, or damaged, are left out.
 
-    Lines without a checksum are those of an older raidtui, and come before all that have one.
+    Args:
+        text: the journal.
+        older: whether an older raidtui may have begun it: its lines have no checksum, and come before all
+            that have one.
     """
-    older = True
     for line in text.split("\n"):
         older = older and _SUM not in line
         if older and not _CUT_SUM.search(line):

@@ -8,6 +8,7 @@ import msgspec
 
 from raidtui.jobs.state_files import checksum
 
+FIRST_FORM = 1
 _LISTS, _NAMES = frozenset({"steps", "undo"}), {"loses": "loss_sentences"}
 
 
@@ -39,6 +40,18 @@ def _typed(step: Any) -> Any:  # noqa: ANN401  (what JSON holds)
         until, as_long_as = found.pop("ends", []), found.pop("lasts", [])
         return {**found, "do": "wait", "until": until, "as_long_as": as_long_as}
     return {**found, "do": "put file" if "content" in found else "write"}
+
+
+class _Head(msgspec.Struct, frozen=True, kw_only=True):
+    raidtui_plan: int
+
+
+def is_first_form(plan: bytes) -> bool:
+    """Whether a saved plan is of the first form; one that cannot be read is of none."""
+    try:
+        return msgspec.json.decode(plan, type=_Head).raidtui_plan == FIRST_FORM
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
 
 
 def is_as_written(head: dict[str, Any]) -> bool:

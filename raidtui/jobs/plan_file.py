@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.lock import JobError
-from raidtui.jobs.old_steps import is_as_written, with_types
+from raidtui.jobs.old_steps import FIRST_FORM, is_as_written, with_types
 from raidtui.jobs.state_files import checksum
 from raidtui.model.plan import Plan
 
-SCHEMA, _UNTYPED = 2, 1
-"""The version of the form, and the one before: its steps did not say what they are."""
+SCHEMA = 2
+"""The version of the form; the first one is read, too: its steps did not say what they are."""
 
 
 class PlanFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -69,7 +69,7 @@ def load_plan(data: bytes) -> PlanFile:
     try:
         head = msgspec.json.decode(data)
         version = head.get("raidtui_plan") if isinstance(head, dict) else None
-        if type(version) is not int or version not in {SCHEMA, _UNTYPED}:  # True is 1, too
+        if type(version) is not int or version not in {SCHEMA, FIRST_FORM}:  # True is 1, too
             raise JobError(f"not a plan of version {SCHEMA}: raidtui plan ... --json prints one")
         whole = version == SCHEMA or is_as_written(head)
         file = msgspec.convert(head if version == SCHEMA else _upgraded(head), type=PlanFile)

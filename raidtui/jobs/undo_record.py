@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from raidtui.host.md.array_attributes import RAID_SYSCTL
 from raidtui.host.readers.host_reader import HostReader
 from raidtui.jobs.journal import who
-from raidtui.jobs.old_steps import is_as_written, with_types
+from raidtui.jobs.old_steps import FIRST_FORM, is_as_written, with_types
 from raidtui.jobs.runner import is_same_subject, undo_of
 from raidtui.jobs.state_files import alone, checksum, read_own, write_synced
 from raidtui.model.knob import By, ChangedValue, chosen, same_value
@@ -30,7 +30,7 @@ from raidtui.model.knob_table import OUR_FILES
 from raidtui.model.plan import Plan, Step, Write
 from raidtui.model.step_rules import is_tune_undo
 
-SCHEMA, _UNTYPED = 2, 1
+SCHEMA = 2
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 _MOST = 200
 _LIMITS = frozenset({"sync_speed_min", "sync_speed_max", "speed_limit_min", "speed_limit_max"})
@@ -195,7 +195,7 @@ class UndoRecord:
             self._here = left(self._here)
 
     def drop_own(self) -> None:
-        """Remove what this run did: all of it is restored."""
+        """Remove the entries of this run: everything it changed is restored."""
         self.drop(*self._own)
 
     def is_own(self, entry: UndoEntry) -> bool:
@@ -376,7 +376,7 @@ def _encoded(boot: str, done: tuple[UndoEntry, ...]) -> bytes:
 def _done(data: bytes | str, boot: str) -> tuple[UndoEntry, ...]:
     with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         head = msgspec.json.decode(data)
-        if isinstance(head, dict) and head.get("raidtui_tune") == _UNTYPED and is_as_written(head):
+        if isinstance(head, dict) and head.get("raidtui_tune") == FIRST_FORM and is_as_written(head):
             head = {**with_types(head), "raidtui_tune": SCHEMA, "checksum": ""}
         file = msgspec.convert(head, type=_File)
         if file.raidtui_tune == SCHEMA and file.boot == boot and file.checksum in {"", file.sum}:

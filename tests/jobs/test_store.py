@@ -23,6 +23,7 @@ from raidtui.jobs.spawn import refuse_busy
 from raidtui.jobs.store import Job, all_jobs, find_job, foreign_jobs, jobs_folder
 from raidtui.model.plan import Plan, Write
 from tests.jobs.test_plan_file import PLAN, STEPS
+from tests.places import FIXTURES
 
 SMALL = Plan(title="max limit 200 → 500 MB/s", subject="system", steps=STEPS[:1])
 HOLDER = """
@@ -226,8 +227,9 @@ def test_lines_that_are_no_entries_are_passed_over(tmp_path: Path) -> None:
 
 
 def test_a_journal_of_an_older_raidtui_is_read(tmp_path: Path) -> None:
-    """Its lines have no checksum, and come before all that have one."""
+    """Its lines have no checksum, and come before all that have one; its plan is of that time, too."""
     job = made(tmp_path)
+    (job.folder / "plan.json").write_bytes((FIXTURES / "plans" / "first-form.json").read_bytes())
     journal = job.folder / "journal.jsonl"
     journal.write_text(
         '{"at_s": 1.0, "who": "root", "event": "made"}\n{"at_s": 2.0, "event": "begin", "step": 0}\n'
@@ -240,6 +242,17 @@ def test_a_journal_of_an_older_raidtui_is_read(tmp_path: Path) -> None:
     sealed_line = journal.read_text().splitlines()[2]
     journal.write_text(sealed_line.replace('"step done"', '"step dune"').replace("sum", "sun") + "\n")
     assert job.entries() == []
+
+
+def test_a_line_without_its_checksum_is_none_of_a_job_of_today(tmp_path: Path) -> None:
+    """Also where it is the first: it was taken for a line of an older raidtui."""
+    job = made(tmp_path)
+    job.note(event="work")
+    journal = job.folder / "journal.jsonl"
+    first, *others = journal.read_text().splitlines(keepends=True)
+    cut = first.partition(', "sum"')[0] + "}\n"
+    journal.write_text("".join((cut, *others)))
+    assert [entry["event"] for entry in job.entries()] == ["work"]
 
 
 def test_a_short_write_stops_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
