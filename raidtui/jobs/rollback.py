@@ -1,4 +1,4 @@
-"""What of a job can be undone, and what of it a reboot has undone: by facts of the host."""
+"""Which steps of a job can be undone, and which a reboot has undone, by facts of the host."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ class KnownTrial(Struct, frozen=True, kw_only=True):
         title: what it is called.
         runs: whether it has not ended.
         trouble: what went wrong when it was taken down, a clause; "" for nothing.
-        left: whether something of it is still there though it has ended: held, or cut short.
+        left: whether parts of it are still in place after its end: held, or cut short.
         outcome: what came of it; None where it has not come to its end.
     """
 

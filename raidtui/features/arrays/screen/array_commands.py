@@ -272,7 +272,7 @@ class DirectFlow:
         return answer == "y"
 
     async def execute(self, plan: Plan, *, is_undo: bool = False) -> bool:
-        """Carry a plan out, show the state after it, and return whether all of it was done."""
+        """Carry out a plan, show the state afterwards, and return whether every step succeeded."""
         loop = self._shell.session.loop
         with self._shell.writing():
             outcome, report = await loop.execute(plan, is_undo=is_undo)

@@ -248,7 +248,7 @@ class ProgressWatcher:
 
 
 def _unseen(job: Job) -> BenchProgress:
-    """Return the state of a benchmark before anything of it was read."""
+    """Return the progress of a benchmark whose live file has not been read yet."""
     try:
         schedule = schedule_of(job)
     except JobError as error:  # of another version, or damaged

@@ -1,4 +1,4 @@
-"""Pane 5: fio, live; what was measured before; what of it is faster; and its dialogs."""
+"""Pane 5: the running benchmark, the history, comparisons, and their dialogs."""
 
 from __future__ import annotations
 

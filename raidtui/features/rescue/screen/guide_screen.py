@@ -81,7 +81,7 @@ class GuideScreen(PageScreen[str]):
         """Take what has been read meanwhile; the chosen row stays chosen.
 
         Args:
-            array: the array; None where nothing of it was found so far.
+            array: the array; None until one of its members is found.
             survey: the host.
             words: what is still being read; "" for nothing.
         """

@@ -45,7 +45,7 @@ class TrialView(JobView):
 
 OVER = "over"
 _OVER = SETTLED | {JobState.FAILED, JobState.CANCELLED}
-"""It was taken down: what came of it is shown."""
+"""The trial was taken down: its result is shown."""
 
 
 class TrialFlow(PlanFlow):

@@ -335,7 +335,10 @@ def _left_lines(trial: KnownTrial, width: int) -> list[Line]:
     if trial.held:
         text = f"It is mounted read-only in {trial.record.names.place} until it is taken down (x)."
         return [*text_lines(text, width, "accent"), []]
-    return [*text_lines("Something of it is left: x takes it down.", width, "warn"), []]
+    return [
+        *text_lines("Parts of this trial are still in place: press x to take them down.", width, "warn"),
+        [],
+    ]
 
 
 def _fact(what: str, text: str, width: int, role: str = "plain") -> list[Line]:
