@@ -164,4 +164,4 @@ class AdvicePane(ListPane[Row], ReadingPane[AdviceSession, AdviceLook]):
 
     def refuse_ignoring(self) -> str:
         """Return why the chosen advice cannot be ignored; "" where it can."""
-        return "no advice is chosen" if self.row is None else self.source().why_not_kept()
+        return self.source().why_not_kept() or ("no advice is chosen" if self.row is None else "")
