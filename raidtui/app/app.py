@@ -65,7 +65,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
     """The console on one host.
 
     Args:
-        root: the host.
+        reader: the host.
         config: the user's settings.
         theme: the theme of the command line.
     """
@@ -79,7 +79,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
 
     def __init__(
         self,
-        root: HostReader,
+        reader: HostReader,
         *,
         config: Config | None = None,
         theme: str | None = None,
@@ -94,8 +94,8 @@ class RaidApp(DefectHooks, KeyOrderApp):
         # Textual picks the filter of NO_COLOR now; without this it makes the ansi theme black on black.
         super().__init__(driver_class=driver_class, ansi_color="NO_COLOR" in os.environ or None)
         self.animation_level = "none"
-        self._root = root
-        self.session = self._session_of(root)
+        self._reader = reader
+        self.session = self._session_of(reader)
         self.report: Report | None = self.session.loop.first()
         self._themes = Themes(self)
         self.theme = self._themes.choose(choose_theme(theme or self._settings.theme))
@@ -106,9 +106,9 @@ class RaidApp(DefectHooks, KeyOrderApp):
         if self._settings.keys:
             self.set_keymap(dict(self._settings.keys))
 
-    def _session_of(self, root: HostReader) -> Session:
+    def _session_of(self, reader: HostReader) -> Session:
         return Session(
-            root, self, on_report=self._take, on_trouble=self._say, ratings=self._settings.rated_bytes
+            reader, self, on_report=self._take, on_trouble=self._say, ratings=self._settings.rated_bytes
         )
 
     # -- life
@@ -131,7 +131,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
         self.call_after_refresh(self._know_features)
         for trouble in (*self._settings.troubles, *self._themes.troubles):
             self.call_after_refresh(self._say, trouble)
-        if self._root.live and self._root.writable:
+        if self._reader.live and self._reader.writable:
             self.set_timer(_LATER_S, self._show_unfinished_job)
 
     def on_ready(self) -> None:
@@ -160,7 +160,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
 
     def now_s(self) -> float:
         """Return the time of the host in view, epoch seconds."""
-        return self._root.now_s()  # the demo is another root
+        return self._reader.now_s()  # the demo is another host
 
     def redraw_frame(self) -> None:
         """Redraw header and footer."""
@@ -214,7 +214,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
                 error,
                 events=main.events if isinstance(main, MainScreen) else (),
                 snapshot=self.report.snapshot if self.report is not None else None,
-                root=self._root,
+                reader=self._reader,
                 view=" > ".join(type(screen).__name__ for screen in self.screen_stack) + pane,
             )
 
@@ -246,7 +246,7 @@ class RaidApp(DefectHooks, KeyOrderApp):
         if text != self._said:
             self._said = text
             event = Event(
-                at_s=self._root.now_s(), kind=EventKind.HEALTH, subject="raidtui", text=text, tone=Tone.WARN
+                at_s=self._reader.now_s(), kind=EventKind.HEALTH, subject="raidtui", text=text, tone=Tone.WARN
             )
             self.main.note_events((event,))
         self.main.say(text, logged=False)
@@ -353,8 +353,8 @@ class RaidApp(DefectHooks, KeyOrderApp):
         from raidtui.demo.demo_host import demo_root  # noqa: PLC0415
 
         await self.session.loop.stop()
-        self._root = demo_root()
-        self.session = self._session_of(self._root)
+        self._reader = demo_root()
+        self.session = self._session_of(self._reader)
         self.report = None
         self.session.loop.start()
         self.main.say("a simulated host: nothing here is real", "accent")

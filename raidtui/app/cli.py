@@ -207,31 +207,31 @@ def run(argv: list[str]) -> int:
         print(f"raidtui: {why}; for scripts there is: raidtui status", file=sys.stderr)
         return 64
     try:
-        root = _root(arguments)
+        reader = _root(arguments)
     except ReaderError as error:
         from raidtui.view.text import visible  # noqa: PLC0415
 
         print(f"raidtui: {visible(str(error))}", file=sys.stderr)
         return 3
-    with contextlib.closing(root):
+    with contextlib.closing(reader):
         try:
-            return _run(root, arguments)
+            return _run(reader, arguments)
         except UsageError as error:
             parser.error(str(error))
 
 
-def _run(root: HostReader, arguments: argparse.Namespace) -> int:
+def _run(reader: HostReader, arguments: argparse.Namespace) -> int:
     if arguments.readonly:
         from raidtui.app.commands.readonly import refused  # noqa: PLC0415
 
-        if refused(root, arguments):
+        if refused(reader, arguments):
             return 2
     if arguments.command is None:
-        return _screen(root, arguments)
+        return _screen(reader, arguments)
     command = COMMANDS[arguments.command].module()
-    if root.live and (trouble := state_trouble()):
+    if reader.live and (trouble := state_trouble()):
         print(f"raidtui: {trouble}", file=sys.stderr)
-    return command.run(root, arguments)
+    return command.run(reader, arguments)
 
 
 def _root(arguments: argparse.Namespace) -> HostReader:
@@ -242,10 +242,10 @@ def _root(arguments: argparse.Namespace) -> HostReader:
     return open_root(arguments.root or "/")
 
 
-def _screen(root: HostReader, arguments: argparse.Namespace) -> int:
+def _screen(reader: HostReader, arguments: argparse.Namespace) -> int:
     from raidtui.app.palette_later import import_app  # noqa: PLC0415
 
     import_app()
     from raidtui.app.launch import launch  # noqa: PLC0415
 
-    return launch(root, theme=arguments.theme, mouse=not arguments.no_mouse)
+    return launch(reader, theme=arguments.theme, mouse=not arguments.no_mouse)

@@ -68,7 +68,7 @@ def crash_text(
 
 
 def defect_report(
-    error: BaseException, *, events: Sequence[Event], snapshot: Snapshot | None, root: HostReader, view: str
+    error: BaseException, *, events: Sequence[Event], snapshot: Snapshot | None, reader: HostReader, view: str
 ) -> str:
     """Return the report of a defect, without the serial numbers of the host's disks.
 
@@ -76,22 +76,22 @@ def defect_report(
         error: the exception.
         events: the log, oldest first.
         snapshot: the last state of the host, where one was read.
-        root: the host.
+        reader: the host.
         view: the screens that were open, and the pane.
     """
     disks = snapshot.disks.values() if snapshot is not None else ()
     secrets = {text for disk in disks for text in (disk.serial, disk.wwn) if text}
-    return crash_text(error, events=events, secrets=secrets | serials_of(root), view=view)
+    return crash_text(error, events=events, secrets=secrets | serials_of(reader), view=view)
 
 
 _ENVIRONMENT = ("TERM", "COLORTERM", "TERM_PROGRAM", "TMUX", "LANG", "LC_ALL", "LC_CTYPE", "PYTHONIOENCODING")
 
 
-def serials_of(root: HostReader) -> set[str]:
+def serials_of(reader: HostReader) -> set[str]:
     """Return the serial numbers and WWNs of all disks, as udev knows them."""
     found: set[str] = set()
-    for name in root.names(_UDEV):
-        for line in (root.text(f"{_UDEV}/{name}") or "").split("\n"):
+    for name in reader.names(_UDEV):
+        for line in (reader.text(f"{_UDEV}/{name}") or "").split("\n"):
             key, _, value = line.partition("=")
             if key in _SECRET:
                 found.add(value)

@@ -44,6 +44,6 @@ async def plan_of(shell: ScreenShell, order: Sequence[str]) -> Plan | Refusal:
     """
     from raidtui.app.commands.plan import plan_of_words  # noqa: PLC0415  (most flows need none of it)
 
-    loop, root = shell.session.loop, shell.session.root
-    work = partial(plan_of_words, root.thread_safe_copy() or root, order)
-    return await (loop.on_disk_thread(work) if root.live else loop.on_host_thread(work))
+    loop, reader = shell.session.loop, shell.session.reader
+    work = partial(plan_of_words, reader.thread_safe_copy() or reader, order)
+    return await (loop.on_disk_thread(work) if reader.live else loop.on_host_thread(work))

@@ -28,11 +28,11 @@ def _driver() -> type[Driver] | None:
     return QuietDriver
 
 
-def launch(root: HostReader, *, theme: str | None, mouse: bool) -> NoReturn:
+def launch(reader: HostReader, *, theme: str | None, mouse: bool) -> NoReturn:
     """Run the console, and end the program with its exit status.
 
     Args:
-        root: the host.
+        reader: the host.
         theme: a theme's name, or None for the configured or fitting one.
         mouse: whether the mouse may be used.
     """
@@ -40,15 +40,15 @@ def launch(root: HostReader, *, theme: str | None, mouse: bool) -> NoReturn:
     code = CRASHED
     try:
         config = read_config()
-        if config.readonly or root.readonly:
-            root.readonly = True
+        if config.readonly or reader.readonly:
+            reader.readonly = True
             keep_nothing()
-        app = RaidApp(root, config=config, theme=theme, driver_class=_driver())
+        app = RaidApp(reader, config=config, theme=theme, driver_class=_driver())
         status = app.run(mouse=mouse and config.mouse)
         report = app.crash
         code = app.return_code or status or 0
     except Exception as error:  # noqa: BLE001  (a defect: the terminal is restored first, then it is reported)
-        report = crash_text(error, secrets=serials_of(root))
+        report = crash_text(error, secrets=serials_of(reader))
     TERMINAL.restore()
     if report:
         code = CRASHED

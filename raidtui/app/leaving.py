@@ -29,7 +29,7 @@ async def may_leave(shell: ScreenShell) -> bool:
 
 def plan_is_real(shell: ScreenShell) -> bool:
     """Whether changes last after the end: those of the demo host do not."""
-    return shell.session.root.source != "demo"
+    return shell.session.reader.source != "demo"
 
 
 async def left(shell: ScreenShell) -> Plan | None:

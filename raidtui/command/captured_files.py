@@ -17,25 +17,25 @@ _DISK = (
 )  # fmt: skip
 
 
-def device_files(root: HostReader, name: str) -> Iterator[tuple[str, bytes]]:
+def device_files(reader: HostReader, name: str) -> Iterator[tuple[str, bytes]]:
     """Yield path and content of what is captured of a block device."""
     node = f"{BLOCK}/{name}"
     for attribute in _DISK:
-        yield from file_of(root, f"{node}/{attribute}")
+        yield from file_of(reader, f"{node}/{attribute}")
     for folder in ("holders", "slaves"):
-        for other in root.names(f"{node}/{folder}"):
+        for other in reader.names(f"{node}/{folder}"):
             yield f"{node}/{folder}/{other}", b""
-    for child in root.names(node):
+    for child in reader.names(node):
         if child.startswith(name):
-            yield from file_of(root, f"{node}/{child}/partition")
-    if dev := root.text(f"{node}/dev"):
-        yield from file_of(root, f"/run/udev/data/b{dev}")
+            yield from file_of(reader, f"{node}/{child}/partition")
+    if dev := reader.text(f"{node}/dev"):
+        yield from file_of(reader, f"/run/udev/data/b{dev}")
 
 
-def file_of(root: HostReader, path: str) -> Iterator[tuple[str, bytes]]:
+def file_of(reader: HostReader, path: str) -> Iterator[tuple[str, bytes]]:
     """Yield path and content of a file, if it can be read."""
     try:
-        yield path, root.read(path)
+        yield path, reader.read(path)
     except OSError:
         return  # a file that is not there, or not for us, is not part of the capture either
 

@@ -11,11 +11,11 @@ _MANY = ("devices", "larger", "spare", "write_mostly", "pv")
 _ONE = ("device", "other", "write_journal")
 
 
-def kernel_name(root: HostReader, word: str) -> str:
+def kernel_name(reader: HostReader, word: str) -> str:
     """Return the kernel's name of a device: links under /dev are followed, as they are now."""
     path = _plain(word if word.startswith("/") else f"/dev/{word}")
     for _ in range(8):
-        target = root.link(path)
+        target = reader.link(path)
         if target is None:
             break
         path = _plain(target if target.startswith("/") else f"{path.rpartition('/')[0]}/{target}")
@@ -33,10 +33,10 @@ def _plain(path: str) -> str:
     return "/" + "/".join(parts)
 
 
-def kernel_names(root: HostReader, arguments: argparse.Namespace) -> dict[str, str]:
+def kernel_names(reader: HostReader, arguments: argparse.Namespace) -> dict[str, str]:
     """Return the kernel's names of all typed devices, by the typed words."""
     words = [word for key in _MANY for word in getattr(arguments, key, ())]
     words += [word for key in _ONE if (word := getattr(arguments, key, None))]
     # An empty slot is no device, and only an array that is yet to be has one.
     hole = MISSING if arguments.verb == "create" else ""
-    return {word: word if word == hole else kernel_name(root, word) for word in words}
+    return {word: word if word == hole else kernel_name(reader, word) for word in words}

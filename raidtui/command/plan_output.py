@@ -25,13 +25,13 @@ def add_forms(parser: argparse.ArgumentParser) -> None:
     forms.add_argument("--sh", action="store_true", help="print the plan as a commented shell script")
 
 
-def print_plan(plan: Plan | Refusal, arguments: argparse.Namespace, root: HostReader, command: str) -> int:
+def print_plan(plan: Plan | Refusal, arguments: argparse.Namespace, reader: HostReader, command: str) -> int:
     """Print the plan, or why there is none, in the form that was asked for.
 
     Args:
         plan: what was planned, or why it is not possible.
         arguments: with ``json`` and ``sh`` of :func:`add_forms`.
-        root: the host that it was planned for.
+        reader: the host that it was planned for.
         command: the command that plans it again, with ``--json`` to be added, for the sentence that says
             how to carry it out.
 
@@ -43,12 +43,12 @@ def print_plan(plan: Plan | Refusal, arguments: argparse.Namespace, root: HostRe
             print(visible(f"already so: {plan.sentence}"))
             return 0
         plan = plan.plan
-    plan = tried(root, plan)
+    plan = tried(reader, plan)
     if isinstance(plan, Refusal):
         return print_refusal(plan, as_json=arguments.json)
     if arguments.json:
-        host = root.hostname or ""
-        write_bytes(save_plan(plan, host=host, made_s=time.time(), machine=machine_of(root)))
+        host = reader.hostname or ""
+        write_bytes(save_plan(plan, host=host, made_s=time.time(), machine=machine_of(reader)))
     elif arguments.sh:
         write_bytes(shell_script(plan).encode("utf-8", "surrogateescape"))
     else:

@@ -34,7 +34,7 @@ class CommandModule(Protocol):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add the arguments of the subcommand."""
 
-    def run(self, root: HostReader, arguments: argparse.Namespace) -> int:
+    def run(self, reader: HostReader, arguments: argparse.Namespace) -> int:
         """Carry it out, and return the exit status."""
 
 

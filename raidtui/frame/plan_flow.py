@@ -86,7 +86,7 @@ class PlanFlow:
         """Return a plan, or why a folder that one of its steps writes to takes nothing."""
         loop = self._shell.session.loop
         return (
-            await loop.on_disk_thread(lambda: refuse_unwritable(plan)) if loop.root.live else None
+            await loop.on_disk_thread(lambda: refuse_unwritable(plan)) if loop.reader.live else None
         ) or plan
 
     async def offer(
@@ -132,7 +132,7 @@ class PlanFlow:
                 job_id = await (
                     session.loop.on_host_thread(lambda: session.played.start(plan))
                     if session.plays
-                    else session.loop.on_disk_thread(lambda: storage.start_job(session.root, plan))
+                    else session.loop.on_disk_thread(lambda: storage.start_job(session.reader, plan))
                 )
         except JobError as error:
             shell.say(str(error), "bad")
@@ -173,7 +173,7 @@ class PlanFlow:
         """
         shell, session = self._shell, self._shell.session
         while True:
-            view = JobView(job_id, title, partial(self._news, begun_after), acts=not session.root.readonly)
+            view = JobView(job_id, title, partial(self._news, begun_after), acts=not session.reader.readonly)
             command = await shell.ask(view)
             session.loop.sample_soon()
             if command is None:
@@ -228,7 +228,7 @@ class PlanFlow:
             found = await (
                 session.loop.on_host_thread(session.played.lines)
                 if session.plays
-                else session.loop.on_disk_thread(storage.recent_jobs if session.root.live else tuple)
+                else session.loop.on_disk_thread(storage.recent_jobs if session.reader.live else tuple)
             )
             choice.show_options(tuple(_job_option(job) for job in found))
 

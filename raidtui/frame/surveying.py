@@ -45,7 +45,7 @@ class Surveying:
         self._loop = asyncio.get_running_loop()
         self._news = asyncio.Event()
         self._steps: asyncio.Future[None] | None = None
-        self._reading = storage.reading_of(session.root, snapshot, scope, notify=self._notify)
+        self._reading = storage.reading_of(session.reader, snapshot, scope, notify=self._notify)
         self._started = False
 
     def _start(self) -> None:

@@ -18,43 +18,45 @@ _FOLDERS = ("/etc/raidtui", "/etc/mdadm", SMARTD_RUN, "/var/log/journal")
 _TOOL_S = 10.0
 
 
-def program_of(root: HostReader) -> str:
+def program_of(reader: HostReader) -> str:
     """Return what mdadm.conf names as PROGRAM; "" for nothing."""
-    _, words = conf_entries(root)
+    _, words = conf_entries(reader)
     return conf_word(words, "program")
 
 
-def read_alert_setup(root: HostReader, *, hook: str, units: dict[str, str], owned_by: int = 0) -> AlertSetup:
+def read_alert_setup(
+    reader: HostReader, *, hook: str, units: dict[str, str], owned_by: int = 0
+) -> AlertSetup:
     """Return what is there.
 
     Args:
-        root: the host.
+        reader: the host.
         hook: the text that the hook is to have.
         units: the texts that raidtui's units are to have, by name.
         owned_by: see ``AlertSetup``.
     """
-    watchers = read_watchers(root) or Watchers()
-    confs = conf_files(root)
+    watchers = read_watchers(reader) or Watchers()
+    confs = conf_files(reader)
     smartd = watchers.smartd
     wanted = {f"{SYSTEM_UNITS}/{name}": text for name, text in units.items()}
     paths = (*confs, HOOK, f"{SMARTD_RUN}/{SMARTD_SCRIPT}", *wanted, *((smartd.conf,) if smartd else ()))
-    texts = {path: text for path in paths if (text := root.byte_text(path)) is not None}
-    systemd = runs_systemd(root)
-    monitor = _unit_text(root, _MONITOR) if systemd else None
+    texts = {path: text for path in paths if (text := reader.byte_text(path)) is not None}
+    systemd = runs_systemd(reader)
+    monitor = _unit_text(reader, _MONITOR) if systemd else None
     installs = monitor is not None and "[Install]" in monitor
     return AlertSetup(
         texts=texts,
-        folders=frozenset(folder for folder in _FOLDERS if root.is_there(folder)),
+        folders=frozenset(folder for folder in _FOLDERS if reader.is_there(folder)),
         confs=confs,
-        channels=root.is_there(CHANNELS),
+        channels=reader.is_there(CHANNELS),
         systemd=systemd,
         monitor_unit=_MONITOR if monitor is not None else "",
         monitor_names=any(each.tells for each in watchers.monitors),
         monitor_installs=installs,
-        monitor_enabled=_is_enabled(root, _MONITOR) if installs else known(False),
+        monitor_enabled=_is_enabled(reader, _MONITOR) if installs else known(False),
         smartd=smartd,
-        smartd_unit=next((each for each in _SMARTDS if systemd and _unit_text(root, each) is not None), ""),
-        storage=journal_storage(root),
+        smartd_unit=next((each for each in _SMARTDS if systemd and _unit_text(reader, each) is not None), ""),
+        storage=journal_storage(reader),
         kept=watchers.kept,
         hook=hook,
         units=wanted,
@@ -66,12 +68,12 @@ SMARTD_SCRIPT = "20raidtui"
 """Debian's smartd-runner runs what is in its folder, in this form of name (run-parts --lsbsysinit)."""
 
 
-def _unit_text(root: HostReader, unit: str) -> str | None:
-    return next((text for each in _UNIT_FOLDERS if (text := root.text(f"{each}/{unit}")) is not None), None)
+def _unit_text(reader: HostReader, unit: str) -> str | None:
+    return next((text for each in _UNIT_FOLDERS if (text := reader.text(f"{each}/{unit}")) is not None), None)
 
 
-def _is_enabled(root: HostReader, unit: str) -> Answer[bool]:
+def _is_enabled(reader: HostReader, unit: str) -> Answer[bool]:
     """Ask systemctl, which prints the state and exits with 1 where it is another one than enabled."""
-    output = root.ask("systemctl", "is-enabled", unit, timeout_s=_TOOL_S)
+    output = reader.ask("systemctl", "is-enabled", unit, timeout_s=_TOOL_S)
     word = output.stdout.strip()
     return output.answer(word == "enabled") if word and output.status is not None else output.silent()

@@ -123,15 +123,15 @@ class ArrayProbe:
                 self._since_s, self._error = None, error
 
 
-def suspended_below(root: HostReader, name: str, depth: int = 0) -> str:
+def suspended_below(reader: HostReader, name: str, depth: int = 0) -> str:
     """Return the name of a suspended map that a device stands on, itself included; "" where there is none.
 
     Args:
-        root: the host.
+        reader: the host.
         name: the kernel's name.
         depth: how deep the device stands below the one that was asked for.
     """
-    if root.text(f"/sys/class/block/{name}/dm/suspended") == "1":
+    if reader.text(f"/sys/class/block/{name}/dm/suspended") == "1":
         return name
-    below = root.names(f"/sys/class/block/{name}/slaves") if depth < _DEEPEST else ()
-    return next((found for each in below if (found := suspended_below(root, each, depth + 1))), "")
+    below = reader.names(f"/sys/class/block/{name}/slaves") if depth < _DEEPEST else ()
+    return next((found for each in below if (found := suspended_below(reader, each, depth + 1))), "")

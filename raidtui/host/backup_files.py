@@ -45,16 +45,16 @@ class ReshapeBackup(Struct, frozen=True, kw_only=True):
     parts: tuple[tuple[int, int], ...] = ()
 
 
-def read_backups(root: HostReader, files: tuple[str, ...] = ()) -> tuple[ReshapeBackup, ...]:
+def read_backups(reader: HostReader, files: tuple[str, ...] = ()) -> tuple[ReshapeBackup, ...]:
     """Return the backup files of a host, or of the host of a capture.
 
     Args:
-        root: the host.
+        reader: the host.
         files: paths at which one was to be made, wherever that is.
     """
-    if root.live:
+    if reader.live:
         return find_backups(files=files)
-    return msgspec.json.decode(root.text(BACKUPS) or "[]", type=tuple[ReshapeBackup, ...])
+    return msgspec.json.decode(reader.text(BACKUPS) or "[]", type=tuple[ReshapeBackup, ...])
 
 
 def find_backups(

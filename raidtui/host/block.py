@@ -22,8 +22,8 @@ NO_DISKS = ("loop", "ram", "zram", "sr", "fd", "nbd", "mtdblock", *STACKED)
 class DiskReader:
     """Reads devices, and keeps them until an event names them or the mounts or swaps change."""
 
-    def __init__(self, root: HostReader) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader) -> None:
+        self._reader = reader
         self._known: dict[str, Disk] = {}
         self._tables: UsageTables | None = None
         self._answer: tuple[frozenset[str], dict[str, Disk]] | None = None
@@ -56,7 +56,7 @@ class DiskReader:
 
     def _usage(self) -> UsageTables:
         """Return the tables of mounts and swaps. If they have changed, all devices are read again."""
-        texts = (self._root.text(MOUNTINFO, keep=True) or "", self._root.text(SWAPS, keep=True) or "")
+        texts = (self._reader.text(MOUNTINFO, keep=True) or "", self._reader.text(SWAPS, keep=True) or "")
         if self._tables is None or self._tables.texts != texts:
             self._tables = UsageTables(*texts)
             self.forget()
@@ -64,58 +64,58 @@ class DiskReader:
 
     def _one(self, name: str, tables: UsageTables) -> Disk | None:
         if name not in self._known:
-            disk = _read_disk(self._root, name, tables)
+            disk = _read_disk(self._reader, name, tables)
             if disk is None:
                 return None
             self._known[name] = disk
         return self._known[name]
 
 
-def _read_disk(root: HostReader, name: str, tables: UsageTables) -> Disk | None:
+def _read_disk(reader: HostReader, name: str, tables: UsageTables) -> Disk | None:
     node = f"{BLOCK}/{name.replace('/', '!')}"
-    dev = root.text(f"{node}/dev")
-    size = root.text(f"{node}/size")
+    dev = reader.text(f"{node}/dev")
+    size = reader.text(f"{node}/size")
     if dev is None and size is None:
         return None
-    entry = read_udev_entry(root, dev)
-    whole = whole_disk(root, name) if root.text(f"{node}/partition") is not None else name
-    of_whole = entry if whole == name else read_udev_entry(root, root.text(f"{BLOCK}/{whole}/dev"))
+    entry = read_udev_entry(reader, dev)
+    whole = whole_disk(reader, name) if reader.text(f"{node}/partition") is not None else name
+    of_whole = entry if whole == name else read_udev_entry(reader, reader.text(f"{BLOCK}/{whole}/dev"))
     whole_node = f"{BLOCK}/{whole.replace('/', '!')}"
-    rotational = root.text(f"{whole_node}/queue/rotational")
+    rotational = reader.text(f"{whole_node}/queue/rotational")
     return Disk(
         name=name,
         disk=whole,
         dev=dev,
         size_bytes=int(size) * 512 if _is_size(size) else None,
-        model=_model(root, whole_node, of_whole),
-        serial=label_serial(root, whole_node, of_whole.properties),
-        wwn=of_whole.properties.get("ID_WWN") or serial_word(root.text(f"{whole_node}/wwid")),
+        model=_model(reader, whole_node, of_whole),
+        serial=label_serial(reader, whole_node, of_whole.properties),
+        wwn=of_whole.properties.get("ID_WWN") or serial_word(reader.text(f"{whole_node}/wwid")),
         identifier=serial_word(of_whole.properties.get("ID_SERIAL")),
         rotational=None if rotational is None else rotational.strip() == "1",
-        uses=read_uses(root, name, dev, entry, tables),
+        uses=read_uses(reader, name, dev, entry, tables),
     )
 
 
-def read_identity(root: HostReader, name: str) -> Disk:
+def read_identity(reader: HostReader, name: str) -> Disk:
     """Return the identity of a whole disk by udev and sysfs. No file is kept open: any thread may call it."""
     node = f"{BLOCK}/{name.replace('/', '!')}"
-    dev = root.text(f"{node}/dev")
-    entry = read_udev_entry(root, dev)
+    dev = reader.text(f"{node}/dev")
+    entry = read_udev_entry(reader, dev)
     return Disk(
         name=name,
         disk=name,
         dev=dev,
-        model=_model(root, node, entry),
-        serial=label_serial(root, node, entry.properties),
-        wwn=entry.properties.get("ID_WWN") or serial_word(root.text(f"{node}/wwid")),
+        model=_model(reader, node, entry),
+        serial=label_serial(reader, node, entry.properties),
+        wwn=entry.properties.get("ID_WWN") or serial_word(reader.text(f"{node}/wwid")),
         identifier=serial_word(entry.properties.get("ID_SERIAL")),
     )
 
 
-def read_appearance(root: HostReader, disk: str) -> str:
+def read_appearance(reader: HostReader, disk: str) -> str:
     """Return the boot ID and the ``diskseq`` of a whole disk; see ``Device.appearance``."""
-    number = serial_word(root.text(f"{BLOCK}/{disk.replace('/', '!')}/diskseq"))
-    boot = serial_word(root.text("/proc/sys/kernel/random/boot_id"))
+    number = serial_word(reader.text(f"{BLOCK}/{disk.replace('/', '!')}/diskseq"))
+    boot = serial_word(reader.text("/proc/sys/kernel/random/boot_id"))
     return f"{boot}/{number}" if number and boot else ""
 
 
@@ -123,19 +123,19 @@ def _is_size(text: str | None) -> TypeGuard[str]:
     return text is not None and text.isascii() and text.isdigit() and len(text) <= 20
 
 
-def whole_disk(root: HostReader, partition: str) -> str:
+def whole_disk(reader: HostReader, partition: str) -> str:
     """Return the disk that a partition is on; its own name where that is not known."""
-    link = root.link(f"{BLOCK}/{partition}")
+    link = reader.link(f"{BLOCK}/{partition}")
     if link is not None and link.count("/") > 1:
         return link.split("/")[-2]
-    for name in root.names(BLOCK):
-        if partition.startswith(name) and root.text(f"{BLOCK}/{name}/{partition}/partition") is not None:
+    for name in reader.names(BLOCK):
+        if partition.startswith(name) and reader.text(f"{BLOCK}/{name}/{partition}/partition") is not None:
             return name
     return partition
 
 
-def _model(root: HostReader, node: str, entry: UdevEntry) -> str | None:
-    return serial_word(root.text(f"{node}/device/model")) or serial_word(entry.properties.get("ID_MODEL"))
+def _model(reader: HostReader, node: str, entry: UdevEntry) -> str | None:
+    return serial_word(reader.text(f"{node}/device/model")) or serial_word(entry.properties.get("ID_MODEL"))
 
 
 class UsageTables:
@@ -167,23 +167,23 @@ class UsageTables:
 
 
 def read_uses(
-    root: HostReader, name: str, dev: str | None, entry: UdevEntry, tables: UsageTables
+    reader: HostReader, name: str, dev: str | None, entry: UdevEntry, tables: UsageTables
 ) -> tuple[Use, ...]:
     """Return all uses of a block device that can be seen without opening it."""
     paths = (f"/dev/{name}", *(f"/dev/{link}" for link in entry.links))
     uses = tables.mounts(dev, paths)
     if tables.is_swap(paths):
         uses.append(Use(kind="swap", what=name))
-    for holder in root.names(f"{BLOCK}/{name}/holders"):
-        detail = (root.text(f"{BLOCK}/{holder}/dm/name") or "") if holder.startswith("dm-") else ""
+    for holder in reader.names(f"{BLOCK}/{name}/holders"):
+        detail = (reader.text(f"{BLOCK}/{holder}/dm/name") or "") if holder.startswith("dm-") else ""
         uses.append(Use(kind="holder", what=holder.replace("!", "/"), detail=detail))
     uses += [
         Use(kind="partition", what=child)
-        for child in root.names(f"{BLOCK}/{name}")
-        if child.startswith(name) and root.text(f"{BLOCK}/{name}/{child}/partition") is not None
+        for child in reader.names(f"{BLOCK}/{name}")
+        if child.startswith(name) and reader.text(f"{BLOCK}/{name}/{child}/partition") is not None
     ]
     # The udev entry of a partition also has the partition table of its disk.
-    is_partition = root.text(f"{BLOCK}/{name}/partition") is not None
+    is_partition = reader.text(f"{BLOCK}/{name}/partition") is not None
     for key in ("ID_FS_TYPE",) if is_partition else ("ID_FS_TYPE", "ID_PART_TABLE_TYPE"):
         if signature := entry.properties.get(key):
             label = entry.properties.get("ID_FS_LABEL", "") if key == "ID_FS_TYPE" else ""
@@ -191,28 +191,28 @@ def read_uses(
     return tuple(uses)
 
 
-def candidate_names(root: HostReader) -> tuple[str, ...]:
+def candidate_names(reader: HostReader) -> tuple[str, ...]:
     """Return the kernel's names of all disks and partitions that could hold a member, sorted."""
     return tuple(
         name.replace("!", "/")
-        for name in root.names(BLOCK)
-        if not name.startswith(NO_DISKS) and (root.text(f"{BLOCK}/{name}/size") or "0").strip() != "0"
+        for name in reader.names(BLOCK)
+        if not name.startswith(NO_DISKS) and (reader.text(f"{BLOCK}/{name}/size") or "0").strip() != "0"
     )
 
 
-def map_candidates(root: HostReader) -> tuple[str, ...]:
+def map_candidates(reader: HostReader) -> tuple[str, ...]:
     """Return the kernel's names of maps of the device mapper that could be members of an array, sorted.
 
     Left out are those of rescue trials, those that another map stands on, and what the device mapper keeps to
     itself, where udev says so.
     """
     found = []
-    for name in root.names(BLOCK):
-        if not name.startswith("dm-") or (root.text(f"{BLOCK}/{name}/size") or "0").strip() == "0":
+    for name in reader.names(BLOCK):
+        if not name.startswith("dm-") or (reader.text(f"{BLOCK}/{name}/size") or "0").strip() == "0":
             continue
-        known = read_udev_entry(root, root.text(f"{BLOCK}/{name}/dev")).properties
-        below = any(not holder.startswith("md") for holder in root.names(f"{BLOCK}/{name}/holders"))
+        known = read_udev_entry(reader, reader.text(f"{BLOCK}/{name}/dev")).properties
+        below = any(not holder.startswith("md") for holder in reader.names(f"{BLOCK}/{name}/holders"))
         own = known.get("DM_UDEV_DISABLE_OTHER_RULES_FLAG", "0") not in {"", "0"}
-        if not below and not own and not (root.text(f"{BLOCK}/{name}/dm/name") or "").startswith(PREFIX):
+        if not below and not own and not (reader.text(f"{BLOCK}/{name}/dm/name") or "").startswith(PREFIX):
             found.append(name)
     return tuple(found)

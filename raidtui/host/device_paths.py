@@ -30,14 +30,14 @@ class DevicePaths:
     """The block devices of a host by their names and tags. They are read once, at the first query.
 
     Args:
-        root: the host.
+        reader: the host.
         names: kernel names of the devices to look among, with their partitions; None for all.
     """
 
-    def __init__(self, root: HostReader, names: Collection[str] | None = None) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader, names: Collection[str] | None = None) -> None:
+        self._reader = reader
         self._wanted = names
-        self._live = isinstance(root, FolderReader) and root.live
+        self._live = isinstance(reader, FolderReader) and reader.live
         self._numbers: dict[str, str] = {}  # kernel's name -> major:minor
         self._names: dict[str, str] = {}
         self._links: dict[str, str] = {}  # below /dev -> major:minor
@@ -74,7 +74,7 @@ class DevicePaths:
                 return number
             if path.startswith("/dev/block/"):
                 return path.removeprefix("/dev/block/")
-            target = self._root.link(path)
+            target = self._reader.link(path)
             if target is None:
                 return None
             path = posixpath.join(posixpath.dirname(path), target)
@@ -94,12 +94,12 @@ class DevicePaths:
             return
         self._is_read = True
         for node in self._nodes():
-            number = self._root.text(f"{BLOCK}/{node}/dev")
+            number = self._reader.text(f"{BLOCK}/{node}/dev")
             if number is not None:
                 name = node.replace("!", "/")
                 self._numbers[name], self._names[number] = number, name
         for number in self._names:
-            entry = read_udev_entry(self._root, number)
+            entry = read_udev_entry(self._reader, number)
             for link in entry.links:
                 self._links.setdefault(link, number)
             for tag, keys in _TAGS.items():
@@ -110,12 +110,12 @@ class DevicePaths:
 
     def _nodes(self) -> Iterator[str]:
         if self._wanted is None:
-            yield from self._root.names(BLOCK)
+            yield from self._reader.names(BLOCK)
             return
         for name in dict.fromkeys(self._wanted):
             node = name.replace("/", "!")
             yield node
-            for child in self._root.names(f"{BLOCK}/{node}"):
+            for child in self._reader.names(f"{BLOCK}/{node}"):
                 if child.startswith(node) and child not in self._wanted:
                     yield child
 

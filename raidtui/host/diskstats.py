@@ -12,18 +12,18 @@ DISKSTATS = "/proc/diskstats"
 _FIRST, _WITHOUT_DISCARDS, _DISCARDED = 3, 14, 16
 
 
-def read_io(root: HostReader, names: Collection[str], *, keep: bool = False) -> dict[str, DiskIo]:
+def read_io(reader: HostReader, names: Collection[str], *, keep: bool = False) -> dict[str, DiskIo]:
     """Return the counters of the named devices; devices that the kernel does not list are left out.
 
     Args:
-        root: the host.
+        reader: the host.
         names: kernel names.
         keep: whether the file stays open for the next reading; only the thread that samples may ask for it.
     """
     found: dict[str, DiskIo] = {}
     if not names:
         return found
-    for line in (root.text(DISKSTATS, keep=keep) or "").split("\n"):
+    for line in (reader.text(DISKSTATS, keep=keep) or "").split("\n"):
         head = line.split(None, _FIRST)
         if len(head) > _FIRST and head[2] in names and (io := _parse_counters(line.split())) is not None:
             found[head[2]] = io
@@ -54,12 +54,12 @@ def _parse_counters(words: list[str]) -> DiskIo | None:
     )
 
 
-def written_bytes(root: HostReader, names: Collection[str]) -> dict[str, int]:
+def written_bytes(reader: HostReader, names: Collection[str]) -> dict[str, int]:
     """Return the bytes that the kernel has written to each of the named devices since it appeared."""
-    return {name: io.written_sectors * SECTOR_BYTES for name, io in read_io(root, names).items()}
+    return {name: io.written_sectors * SECTOR_BYTES for name, io in read_io(reader, names).items()}
 
 
-def read_discards(root: HostReader, names: Collection[str]) -> dict[str, int]:
+def read_discards(reader: HostReader, names: Collection[str]) -> dict[str, int]:
     """Return the discarded sectors of 512 bytes, by kernel name.
 
     A device whose counters are all 0 is left out: its queue does not count (queue/iostats). So is every
@@ -67,6 +67,6 @@ def read_discards(root: HostReader, names: Collection[str]) -> dict[str, int]:
     """
     return {
         name: io.discarded_sectors
-        for name, io in read_io(root, names).items()
+        for name, io in read_io(reader, names).items()
         if io.discarded_sectors is not None and (io.reads or io.writes or io.discarded_sectors)
     }

@@ -16,16 +16,16 @@ _WORDS = {"write back": True, "write through": False}
 _TYPES = {**_WORDS, "none": False, "write back, no read (daft)": True}
 
 
-def read_drive_caches(root: HostReader, disks: Iterable[str]) -> tuple[DriveCache, ...]:
+def read_drive_caches(reader: HostReader, disks: Iterable[str]) -> tuple[DriveCache, ...]:
     """Return what is known of the write caches of whole disks."""
-    return tuple(_read(root, name) for name in disks)
+    return tuple(_read(reader, name) for name in disks)
 
 
-def _read(root: HostReader, name: str) -> DriveCache:
+def _read(reader: HostReader, name: str) -> DriveCache:
     folder = f"{BLOCK}/{name}/device/scsi_disk"
-    kinds = [(root.text(f"{folder}/{each}/cache_type") or "").strip() for each in root.names(folder)]
+    kinds = [(reader.text(f"{folder}/{each}/cache_type") or "").strip() for each in reader.names(folder)]
     return DriveCache(
         name=name,
-        flushed=_WORDS.get((root.text(f"{BLOCK}/{name}/queue/write_cache") or "").strip()),
+        flushed=_WORDS.get((reader.text(f"{BLOCK}/{name}/queue/write_cache") or "").strip()),
         caches=_TYPES.get(kinds[0]) if kinds else None,
     )

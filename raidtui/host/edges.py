@@ -16,9 +16,9 @@ _MAGICS = (
 )
 
 
-def read_edges(root: HostReader, name: str, edge_bytes: int = EDGE_BYTES) -> tuple[bytes, bytes] | None:
+def read_edges(reader: HostReader, name: str, edge_bytes: int = EDGE_BYTES) -> tuple[bytes, bytes] | None:
     """Return the first and last bytes of a device; None where it cannot be read."""
-    if not root.live:
+    if not reader.live:
         return None
     with contextlib.suppress(OSError):
         descriptor = os.open(f"/dev/{name}", os.O_RDONLY | os.O_CLOEXEC)

@@ -45,29 +45,29 @@ _INITRAMFS = (
 )
 
 
-def read_host(root: HostReader, snapshot: Snapshot, *, mdadm: bool = True) -> Survey:
+def read_host(reader: HostReader, snapshot: Snapshot, *, mdadm: bool = True) -> Survey:
     """Return what every survey has: files, tools, and the devices on top of the arrays."""
-    texts = watched_texts(root)
+    texts = watched_texts(reader)
     return Survey(
         snapshot=snapshot,
-        texts={**texts, **read_referring(root)},
-        conf_path=_conf_path(root, texts),
-        initramfs=next((argv for argv in _INITRAMFS if root.live and tool_path(argv[0])), ()),
-        mdadm=read_mdadm_version(root) if mdadm else NOT_ASKED,
-        above=read_above(root, [array.name for array in snapshot.arrays]),
-        homehost=_homehost(texts.get(_conf_path(root, texts), "")) or root.hostname or "",
-        missing=tuple(tool for tool in PACKAGES if root.live and tool_path(tool) is None),
-        systemd=runs_systemd(root),
-        raid456_discards=read_raid456_discards(root),
+        texts={**texts, **read_referring(reader)},
+        conf_path=_conf_path(reader, texts),
+        initramfs=next((argv for argv in _INITRAMFS if reader.live and tool_path(argv[0])), ()),
+        mdadm=read_mdadm_version(reader) if mdadm else NOT_ASKED,
+        above=read_above(reader, [array.name for array in snapshot.arrays]),
+        homehost=_homehost(texts.get(_conf_path(reader, texts), "")) or reader.hostname or "",
+        missing=tuple(tool for tool in PACKAGES if reader.live and tool_path(tool) is None),
+        systemd=runs_systemd(reader),
+        raid456_discards=read_raid456_discards(reader),
     )
 
 
-def read_above(root: HostReader, names: Collection[str]) -> dict[str, Disk]:
+def read_above(reader: HostReader, names: Collection[str]) -> dict[str, Disk]:
     """Return these devices, their partitions and holders, and in turn theirs."""
-    reader, found = DiskReader(root), dict[str, Disk]()
+    disk_reader, found = DiskReader(reader), dict[str, Disk]()
     wanted = set(names)
     while wanted:
-        now = {name: disk for name, disk in reader.read(wanted).items() if name in wanted}
+        now = {name: disk for name, disk in disk_reader.read(wanted).items() if name in wanted}
         found |= now
         uses = [use for disk in now.values() for use in disk.uses if use.kind in {"partition", "holder"}]
         wanted = {use.what for use in uses} - found.keys()
@@ -75,7 +75,7 @@ def read_above(root: HostReader, names: Collection[str]) -> dict[str, Disk]:
 
 
 def read_device(
-    root: HostReader,
+    reader: HostReader,
     name: str,
     disks: Mapping[str, Disk] | None = None,
     *,
@@ -85,48 +85,48 @@ def read_device(
     """Return one device with its contents.
 
     Args:
-        root: the host.
+        reader: the host.
         name: the kernel's name.
         disks: it and its disk, if they have been read.
         digest: whether to read its first and last MiB, too.
         together: looks for signatures on it and others at once.
     """
-    found = (disks or DiskReader(root).read({name}))[name]
+    found = (disks or DiskReader(reader).read({name}))[name]
     node = f"{BLOCK}/{name.replace('/', '!')}"
     whole = f"{BLOCK}/{found.disk.replace('/', '!')}"
-    edges = read_edges(root, name, EDGE_BYTES if digest else LOOKED_AT_BYTES)
+    edges = read_edges(reader, name, EDGE_BYTES if digest else LOOKED_AT_BYTES)
     with _claims.setdefault(found.disk, Lock()):
-        busy = why_busy(root, name)
+        busy = why_busy(reader, name)
         end_s = time.monotonic() + _UDEV_S
         while (
-            busy and root.exists(_UDEV_QUEUE) and time.monotonic() < end_s
+            busy and reader.exists(_UDEV_QUEUE) and time.monotonic() < end_s
         ):  # such as its mdadm --incremental
             time.sleep(_PACE_S)
-            busy = why_busy(root, name)
-        probed = (together and together.take(name)) or probe_signatures(root, name)
-    entry = read_udev_entry(root, found.dev)
-    if root.live and probed.value is not None and not has_udev_entry(root, found.dev or ""):
+            busy = why_busy(reader, name)
+        probed = (together and together.take(name)) or probe_signatures(reader, name)
+    entry = read_udev_entry(reader, found.dev)
+    if reader.live and probed.value is not None and not has_udev_entry(reader, found.dev or ""):
         uses = tuple(use for use in found.uses if use.kind != "signature")
         found = replace(found, uses=(*uses, *probed.value))
     return Device(
         disk=found,
         probed=probed,
-        superblock=read_superblock(root, name) if may_have_superblock(edges) else None,
+        superblock=read_superblock(reader, name) if may_have_superblock(edges) else None,
         digest=hashlib.sha256(b"".join(edges)).hexdigest() if digest and edges is not None else None,
         busy=busy,
-        read_only=(root.text(f"{node}/ro") or "0").strip() == "1",
-        sector_bytes=whole_number(root.text(f"{whole}/queue/logical_block_size")) or 512,
-        start_bytes=(whole_number(root.text(f"{node}/start")) or 0) * 512,
-        optimal_bytes=whole_number(root.text(f"{whole}/queue/optimal_io_size")) or 0,
-        discards=(whole_number(root.text(f"{whole}/queue/discard_max_bytes")) or 0) > 0,
+        read_only=(reader.text(f"{node}/ro") or "0").strip() == "1",
+        sector_bytes=whole_number(reader.text(f"{whole}/queue/logical_block_size")) or 512,
+        start_bytes=(whole_number(reader.text(f"{node}/start")) or 0) * 512,
+        optimal_bytes=whole_number(reader.text(f"{whole}/queue/optimal_io_size")) or 0,
+        discards=(whole_number(reader.text(f"{whole}/queue/discard_max_bytes")) or 0) > 0,
         links=entry.links,
-        appearance=read_appearance(root, found.disk),
+        appearance=read_appearance(reader, found.disk),
     )
 
 
-def why_busy(root: HostReader, name: str) -> str:
+def why_busy(reader: HostReader, name: str) -> str:
     """Return why a device cannot be opened with O_EXCL, or "" where it can."""
-    if not root.live:
+    if not reader.live:
         return ""
     try:
         os.close(os.open(f"/dev/{name}", os.O_RDONLY | os.O_EXCL | os.O_CLOEXEC))
@@ -135,23 +135,25 @@ def why_busy(root: HostReader, name: str) -> str:
     return ""
 
 
-def digest_of(root: HostReader, name: str) -> str | None:
+def digest_of(reader: HostReader, name: str) -> str | None:
     """Return the SHA-256 of a device's first and last MiB, to detect writes; None where it cannot be read."""
-    edges = read_edges(root, name)
+    edges = read_edges(reader, name)
     return hashlib.sha256(b"".join(edges)).hexdigest() if edges is not None else None
 
 
-def watched_texts(root: HostReader) -> dict[str, str]:
+def watched_texts(reader: HostReader) -> dict[str, str]:
     """Return those of mdadm.conf, fstab and crypttab that exist, by path."""
-    return {path: text for path in WATCHED_FILES if (text := root.byte_text(path)) is not None}
+    return {path: text for path in WATCHED_FILES if (text := reader.byte_text(path)) is not None}
 
 
-def _conf_path(root: HostReader, texts: dict[str, str]) -> str:
+def _conf_path(reader: HostReader, texts: dict[str, str]) -> str:
     """Debian's mdadm 4.2 reads only /etc/mdadm/mdadm.conf; others read /etc/mdadm.conf first."""
     for path in CONF_PATHS:
         if path in texts:
             return path
-    return CONF_PATHS[0] if root.names("/etc/mdadm") or root.exists("/etc/debian_version") else CONF_PATHS[1]
+    return (
+        CONF_PATHS[0] if reader.names("/etc/mdadm") or reader.exists("/etc/debian_version") else CONF_PATHS[1]
+    )
 
 
 def _homehost(conf: str) -> str:
@@ -161,6 +163,6 @@ def _homehost(conf: str) -> str:
     return next((name for name in named if name.lower() not in {"<system>", "<ignore>"}), "")
 
 
-def read_mdadm_version(root: HostReader) -> Answer[tuple[int, ...]]:
+def read_mdadm_version(reader: HostReader) -> Answer[tuple[int, ...]]:
     """Return mdadm's version."""
-    return read_version(root, "mdadm", _VERSION)
+    return read_version(reader, "mdadm", _VERSION)

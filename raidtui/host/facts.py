@@ -28,17 +28,17 @@ _WRITTEN_AT = 6
 """Where /sys/block/NAME/stat has the sectors that were written (Documentation/block/stat.rst)."""
 
 
-def why_not(root: HostReader, fact: Fact) -> str:
+def why_not(reader: HostReader, fact: Fact) -> str:
     """Return why a fact does not hold, a sentence, or "" where it does."""
-    return _READERS[fact.kind](root, fact.subject, fact.value)
+    return _READERS[fact.kind](reader, fact.subject, fact.value)
 
 
-def _disk(root: HostReader, name: str) -> Disk | None:
-    return DiskReader(root).read({name}).get(name)
+def _disk(reader: HostReader, name: str) -> Disk | None:
+    return DiskReader(reader).read({name}).get(name)
 
 
-def _serial(root: HostReader, name: str, value: str) -> str:
-    disk = _disk(root, name)
+def _serial(reader: HostReader, name: str, value: str) -> str:
+    disk = _disk(reader, name)
     if disk is None:
         return f"{name}, {identity_number(value)}, is gone"
     found = disk.identity
@@ -47,48 +47,48 @@ def _serial(root: HostReader, name: str, value: str) -> str:
     return f"{name} is another disk now: {found or 'without serial number'}" + (value and f", not {value}")
 
 
-def _appearance(root: HostReader, name: str, value: str) -> str:
+def _appearance(reader: HostReader, name: str, value: str) -> str:
     """After a reboot, ``diskseq`` starts again: then only the serial number counts."""
-    disk = _disk(root, name)
+    disk = _disk(reader, name)
     if disk is None:
         return f"{name} is gone"
-    found = read_appearance(root, disk.disk)
+    found = read_appearance(reader, disk.disk)
     if found == value or found.partition("/")[0] != value.partition("/")[0]:
         return ""
     return f"{name} has been away since the plan was made: it may be another disk now"
 
 
-def _size(root: HostReader, name: str, value: str) -> str:
-    disk = _disk(root, name)
+def _size(reader: HostReader, name: str, value: str) -> str:
+    disk = _disk(reader, name)
     if disk is None:
         return f"{name} is gone"
     return "" if str(disk.size_bytes) == value else f"{name} has another size now: {disk.size_bytes} bytes"
 
 
-def _free(root: HostReader, name: str, value: str) -> str:
+def _free(reader: HostReader, name: str, value: str) -> str:
     del value
-    disk = _disk(root, name)
+    disk = _disk(reader, name)
     if disk is None:
         return f"{name} is gone"
     if users := disk.users:
         return f"{name} is in use: {users}"
     end_s = time.monotonic() + _PATIENCE_S
-    while (busy := why_busy(root, name)) and time.monotonic() < end_s:  # such as mdadm, which looks at it
+    while (busy := why_busy(reader, name)) and time.monotonic() < end_s:  # such as mdadm, which looks at it
         time.sleep(_PACE_S)
-    busy = busy or open_words(root, (name,), patience_s=_PATIENCE_S).get(name, "")
+    busy = busy or open_words(reader, (name,), patience_s=_PATIENCE_S).get(name, "")
     return f"{name}: {busy}" if busy else ""
 
 
-def _untouched(root: HostReader, name: str, value: str) -> str:
-    found = digest_of(root, name)
+def _untouched(reader: HostReader, name: str, value: str) -> str:
+    found = digest_of(reader, name)
     if found is None:
         return f"{name} cannot be read"
     return "" if found == value else f"{name} was written to since the plan was made"
 
 
-def _contents(root: HostReader, name: str, value: str) -> str:
+def _contents(reader: HostReader, name: str, value: str) -> str:
     """Look at the device itself, right before it is written to: udev may not know what it holds."""
-    found = probe_signatures(root, name)
+    found = probe_signatures(reader, name)
     if found.value is None:
         return f"{name} cannot be examined: {found.why}"
     words = contents_value(found.value)
@@ -97,9 +97,9 @@ def _contents(root: HostReader, name: str, value: str) -> str:
     return f"{name} holds {words or 'nothing'} now, and {value or 'nothing'} when the plan was made"
 
 
-def _superblock(root: HostReader, name: str, value: str) -> str:
+def _superblock(reader: HostReader, name: str, value: str) -> str:
     try:
-        found = read_examined(root, name)
+        found = read_examined(reader, name)
     except MdadmError as error:
         return f"{name} cannot be examined: {error}"
     uuid = (found.uuid or "?") if found else ""
@@ -110,9 +110,9 @@ def _superblock(root: HostReader, name: str, value: str) -> str:
     return f"{name} has the superblock of {found.label if found else uuid} ({uuid})"
 
 
-def _clean(root: HostReader, name: str, value: str) -> str:
+def _clean(reader: HostReader, name: str, value: str) -> str:
     del value
-    output = root.ask("wipefs", "--no-act", "--noheadings", f"/dev/{name}")
+    output = reader.ask("wipefs", "--no-act", "--noheadings", f"/dev/{name}")
     if output.status != 0:
         return f"{name} cannot be examined: {output.why}"
     found = wiped_types(output)
@@ -120,12 +120,12 @@ def _clean(root: HostReader, name: str, value: str) -> str:
     return f"{name} still has signatures{types}" if output.stdout.strip() else ""
 
 
-def _array(root: HostReader, name: str, value: str) -> str:
-    found, wanted = read_uuid(root, f"{BLOCK}/{name}/md"), canonical_uuid(value)
+def _array(reader: HostReader, name: str, value: str) -> str:
+    found, wanted = read_uuid(reader, f"{BLOCK}/{name}/md"), canonical_uuid(value)
     if found and found == wanted:
         return ""
     words = f"{name} is another array now" if found else f"{name} is not there"
-    other = kernel_name(root, wanted) if wanted else None
+    other = kernel_name(reader, wanted) if wanted else None
     return (
         f"{words}; the array of the plan is {other}: assemble it as {name}, or make a new plan"
         if other
@@ -133,63 +133,63 @@ def _array(root: HostReader, name: str, value: str) -> str:
     )
 
 
-def kernel_name(root: HostReader, uuid: str) -> str | None:
+def kernel_name(reader: HostReader, uuid: str) -> str | None:
     """Return the kernel's name of the array with this UUID, or None."""
-    for name in root.names(BLOCK):
-        if name.startswith("md") and read_uuid(root, f"{BLOCK}/{name}/md") == uuid:
+    for name in reader.names(BLOCK):
+        if name.startswith("md") and read_uuid(reader, f"{BLOCK}/{name}/md") == uuid:
             return name
     return None
 
 
-def _gone(root: HostReader, subject: str, value: str) -> str:
+def _gone(reader: HostReader, subject: str, value: str) -> str:
     del value
-    name = kernel_name(root, subject) if ":" in subject else subject
-    state = root.text(f"{BLOCK}/{name}/md/array_state") if name else None
+    name = kernel_name(reader, subject) if ":" in subject else subject
+    state = reader.text(f"{BLOCK}/{name}/md/array_state") if name else None
     return "" if state is None or state.strip() == "clear" else f"{name} is there"
 
 
-def _running(root: HostReader, uuid: str, value: str) -> str:
+def _running(reader: HostReader, uuid: str, value: str) -> str:
     del value
-    name = kernel_name(root, uuid)
-    state = (root.text(f"{BLOCK}/{name}/md/array_state") or "").strip() if name else ""
+    name = kernel_name(reader, uuid)
+    state = (reader.text(f"{BLOCK}/{name}/md/array_state") or "").strip() if name else ""
     return "" if state not in {"", "clear", "inactive"} else f"the array {uuid} is {state or 'not there'}"
 
 
-def _unused(root: HostReader, name: str, value: str) -> str:
+def _unused(reader: HostReader, name: str, value: str) -> str:
     del value
-    disk = _disk(root, name)
+    disk = _disk(reader, name)
     if disk is None:
         return f"{name} is not there"
     parts = [use.what for use in disk.uses if use.kind == "partition"]
     for each in (name, *parts):
-        found = _disk(root, each)
+        found = _disk(reader, each)
         if found is not None and (users := found.users):
             return f"{each} is in use: {users}"
     return ""
 
 
-def _name(root: HostReader, uuid: str, value: str) -> str:
-    name = kernel_name(root, uuid)
+def _name(reader: HostReader, uuid: str, value: str) -> str:
+    name = kernel_name(reader, uuid)
     if name is None:
         return f"the array {uuid} is not there"
     try:
-        found = read_detail(root, f"/dev/{name}").get("MD_NAME", "")
+        found = read_detail(reader, f"/dev/{name}").get("MD_NAME", "")
     except MdadmError as error:
         return str(error)
     label = found.rpartition(":")[2]
     return "" if label == value else f"{name} is called {label or 'nothing'}"
 
 
-def _level(root: HostReader, name: str, value: str) -> str:
-    found = (root.text(f"{BLOCK}/{name}/md/level") or "").strip()
+def _level(reader: HostReader, name: str, value: str) -> str:
+    found = (reader.text(f"{BLOCK}/{name}/md/level") or "").strip()
     return "" if found == value else f"{name} is {found or 'not there'}"
 
 
-def _member(root: HostReader, subject: str, value: str) -> str:
+def _member(reader: HostReader, subject: str, value: str) -> str:
     array, _, device = subject.partition("/")
-    states = root.text(f"{BLOCK}/{array}/md/dev-{device.replace('/', '!')}/state")
+    states = reader.text(f"{BLOCK}/{array}/md/dev-{device.replace('/', '!')}/state")
     words = set((states or "").split(",")) | ({"absent"} if states is None else {"present"})
-    there = root.is_there(f"{BLOCK}/{device.replace('/', '!')}")
+    there = reader.is_there(f"{BLOCK}/{device.replace('/', '!')}")
     words |= set() if there or states is None else {"detached"}
     return (
         ""
@@ -198,79 +198,81 @@ def _member(root: HostReader, subject: str, value: str) -> str:
     )
 
 
-def _file_system(root: HostReader, path: str, value: str) -> str:
-    output = root.ask("blkid", "--probe", "--output", "value", "--match-tag", "TYPE", path)
+def _file_system(reader: HostReader, path: str, value: str) -> str:
+    output = reader.ask("blkid", "--probe", "--output", "value", "--match-tag", "TYPE", path)
     if output.status not in {0, 2}:  # 2: nothing was found
         return f"{path} cannot be examined: {output.why}"
     found = output.stdout.strip()
     return "" if found == value else f"{path} has {found or 'no file system'}"
 
 
-def _mounted(root: HostReader, place: str, value: str) -> str:
-    found = any(mount.where == place for mount in read_mounts(root))
+def _mounted(reader: HostReader, place: str, value: str) -> str:
+    found = any(mount.where == place for mount in read_mounts(reader))
     if found == (value != "no"):
         return ""
     return f"something is mounted at {place}" if found else f"nothing is mounted at {place}"
 
 
-def _node(root: HostReader, path: str, value: str) -> str:
+def _node(reader: HostReader, path: str, value: str) -> str:
     del value
     folder, _, name = path.rpartition("/")
-    return "" if name in root.names(folder) else f"{path} is not there"
+    return "" if name in reader.names(folder) else f"{path} is not there"
 
 
-def _text(root: HostReader, path: str, value: str) -> str:
-    found = root.text(path)
+def _text(reader: HostReader, path: str, value: str) -> str:
+    found = reader.text(path)
     return "" if found is not None and found.strip() == value.strip() else f"{path} reads {found!r}"
 
 
-def _digest(root: HostReader, path: str, value: str) -> str:
+def _digest(reader: HostReader, path: str, value: str) -> str:
     try:
-        found = hashlib.sha256(root.read(path)).hexdigest()
+        found = hashlib.sha256(reader.read(path)).hexdigest()
     except OSError:
         found = ""
     return "" if found == value else f"{path} was changed since the plan was made"
 
 
-def _line(root: HostReader, path: str, value: str) -> str:
+def _line(reader: HostReader, path: str, value: str) -> str:
     try:
-        lines = root.read(path).decode("latin-1").split("\n")  # as in Survey.texts
+        lines = reader.read(path).decode("latin-1").split("\n")  # as in Survey.texts
     except OSError:
         lines = []
     return "" if value in lines else f"{path} has no line {value!r}"
 
 
-def _larger(root: HostReader, name: str, value: str) -> str:
-    disk = _disk(root, name)
+def _larger(reader: HostReader, name: str, value: str) -> str:
+    disk = _disk(reader, name)
     if disk is None or disk.size_bytes is None:
         return f"{name} is gone"
     return "" if disk.size_bytes > int(value) else f"{name} has {disk.size_bytes} bytes"
 
 
-def _unwritten(root: HostReader, uuid: str, value: str) -> str:
+def _unwritten(reader: HostReader, uuid: str, value: str) -> str:
     """A stopped array has no counter; then the superblocks of its members say it, but for RAID 0."""
     runs, _, seen = value.partition(" ")
-    name = kernel_name(root, uuid)
+    name = kernel_name(reader, uuid)
     if name is None:
         known = f"the array {uuid} does not run: it is not known whether it was written to"
         return known if runs else ""
-    state = array_facts.attribute(root, name, "array_state")
+    state = array_facts.attribute(reader, name, "array_state")
     if runs and state != "readonly":
         return f"{name} is {state}: it is not known whether it was written to"
-    if runs and (not seen or read_appearance(root, name) != seen):  # the counter begins again with each start
+    if runs and (
+        not seen or read_appearance(reader, name) != seen
+    ):  # the counter begins again with each start
         return f"{name} may have been stopped and started since: it is not known whether it was written to"
-    words = (root.text(f"{BLOCK}/{name}/stat") or "").split()
+    words = (reader.text(f"{BLOCK}/{name}/stat") or "").split()
     if len(words) <= _WRITTEN_AT or not words[_WRITTEN_AT].isdigit():
         return f"it is not known whether {name} was written to"
     written = int(words[_WRITTEN_AT]) * SECTOR_BYTES
     return f"{binary_size(written)} were written to {name} since it was started" if written else ""
 
 
-def _events(root: HostReader, name: str, value: str) -> str:
+def _events(reader: HostReader, name: str, value: str) -> str:
     """Md counts an event before an array that was clean is first written to, but for RAID 0."""
     uuid, _, most = value.partition("/")
     try:
-        found = read_examined(root, name)
+        found = read_examined(reader, name)
     except MdadmError as error:
         return f"{name} cannot be examined: {error}"
     if (

@@ -43,25 +43,25 @@ def parse_swaps(text: str) -> frozenset[str]:
     return frozenset(unescape(line.split()[0]) for line in text.split("\n")[1:] if line.split())
 
 
-def read_mounts(root: HostReader) -> tuple[Mount, ...]:
+def read_mounts(reader: HostReader) -> tuple[Mount, ...]:
     """Return the mounts that this process sees, in the order in which they were made."""
-    return parse_mounts(root.text(MOUNTINFO) or "")
+    return parse_mounts(reader.text(MOUNTINFO) or "")
 
 
-def mount_of(root: HostReader, folder: str) -> Mount | None:
+def mount_of(reader: HostReader, folder: str) -> Mount | None:
     """Return the mount that a folder is on; None where that is not known.
 
     Args:
-        root: the host.
+        reader: the host.
         folder: an absolute path without links.
     """
-    on = [each for each in read_mounts(root) if f"{folder}/".startswith(f"{each.where.rstrip('/')}/")]
+    on = [each for each in read_mounts(reader) if f"{folder}/".startswith(f"{each.where.rstrip('/')}/")]
     return max(reversed(on), key=lambda each: len(each.where)) if on else None
 
 
-def mount_options(root: HostReader, where: str) -> str:
+def mount_options(reader: HostReader, where: str) -> str:
     """Return the options of the mount at a place, as proc_pid_mounts(5) prints them; "" where none is."""
-    for line in (root.text("/proc/self/mounts") or "").split("\n"):
+    for line in (reader.text("/proc/self/mounts") or "").split("\n"):
         words = line.split()
         if len(words) > 3 and unescape(words[1]) == where:
             return words[3]

@@ -14,15 +14,15 @@ _TIMER = "fstrim.timer"
 _RAID456_DISCARDS = "/sys/module/raid456/parameters/devices_handle_discard_safely"
 
 
-def read_groups(root: HostReader) -> Answer[tuple[str, ...]]:
+def read_groups(reader: HostReader) -> Answer[tuple[str, ...]]:
     """Return the names of all LVM volume groups.
 
     vgs reads the labels of all block devices, so this is called only where the answer is needed.
     """
-    if root.live and not root.writable:
+    if reader.live and not reader.writable:
         return Answer(kind=AnswerKind.NOT_ASKED, source="vgs", why="only root may ask for volume groups")
-    output = root.ask("vgs", "--reportformat", "json", "--options", "vg_name", timeout_s=_TOOL_S)
-    if not root.live and output.kind is AnswerKind.NOT_ASKED:
+    output = reader.ask("vgs", "--reportformat", "json", "--options", "vg_name", timeout_s=_TOOL_S)
+    if not reader.live and output.kind is AnswerKind.NOT_ASKED:
         return known(())  # the demo has none yet
     if output.kind is not AnswerKind.ANSWER:
         return output.silent()
@@ -33,36 +33,36 @@ def read_groups(root: HostReader) -> Answer[tuple[str, ...]]:
         return output.silent(AnswerKind.NOT_UNDERSTOOD, "vgs prints something other than a report in JSON")
 
 
-def read_issue_discards(root: HostReader) -> bool | None:
+def read_issue_discards(reader: HostReader) -> bool | None:
     """Return lvm.conf's issue_discards or its default; None where there is no LVM."""
-    output = root.ask("lvmconfig", "--typeconfig", "full", "devices/issue_discards", timeout_s=_TOOL_S)
+    output = reader.ask("lvmconfig", "--typeconfig", "full", "devices/issue_discards", timeout_s=_TOOL_S)
     words = {line.strip() for line in output.stdout.split("\n")}
     return {"issue_discards=1": True, "issue_discards=0": False}.get(
         next((word for word in words if word.startswith("issue_discards=")), "")
     )
 
 
-def runs_systemd(root: HostReader) -> bool:
+def runs_systemd(reader: HostReader) -> bool:
     """Whether systemd is PID 1: only then do its timers run."""
-    return (root.text("/proc/1/comm") or "").strip() == "systemd"
+    return (reader.text("/proc/1/comm") or "").strip() == "systemd"
 
 
-def read_trim_timer(root: HostReader) -> str:
+def read_trim_timer(reader: HostReader) -> str:
     """Return the state of fstrim.timer: enabled, disabled, masked; "" where systemd has none."""
-    if not runs_systemd(root):
+    if not runs_systemd(reader):
         return ""
-    word = root.ask("systemctl", "is-enabled", _TIMER, timeout_s=_TOOL_S).stdout.strip()
+    word = reader.ask("systemctl", "is-enabled", _TIMER, timeout_s=_TOOL_S).stdout.strip()
     return "" if word == "not-found" else word
 
 
-def read_raid456_discards(root: HostReader) -> bool | None:
+def read_raid456_discards(reader: HostReader) -> bool | None:
     """Return whether raid456 passes discards to its members; None where it is not loaded."""
-    return {"Y": True, "N": False}.get((root.text(_RAID456_DISCARDS) or "").strip())
+    return {"Y": True, "N": False}.get((reader.text(_RAID456_DISCARDS) or "").strip())
 
 
-def _extents(root: HostReader, path: str, value: str) -> str:
+def _extents(reader: HostReader, path: str, value: str) -> str:
     """Whether the data start at a stripe boundary (pvs(8): pe_start)."""
-    output = root.ask("pvs", "--noheadings", "--nosuffix", "--units", "b", "--options", "pe_start", path)
+    output = reader.ask("pvs", "--noheadings", "--nosuffix", "--units", "b", "--options", "pe_start", path)
     if output.why_not:
         return f"{path} cannot be examined: {output.why_not}"
     start, wanted = whole_number(output.stdout), whole_number(value)
@@ -73,8 +73,8 @@ def _extents(root: HostReader, path: str, value: str) -> str:
     return f"the data on {path} start at byte {start}, which is not a multiple of {value}"
 
 
-def _group(root: HostReader, path: str, value: str) -> str:
-    output = root.ask("pvs", "--noheadings", "--options", "vg_name", path)
+def _group(reader: HostReader, path: str, value: str) -> str:
+    output = reader.ask("pvs", "--noheadings", "--options", "vg_name", path)
     if output.why_not:
         return f"{path} cannot be examined: {output.why_not}"
     found = output.stdout.strip() if output.status == 0 else ""
@@ -83,9 +83,9 @@ def _group(root: HostReader, path: str, value: str) -> str:
     return f"{path} is in the volume group {found}" if found else f"{path} is in no volume group"
 
 
-def _volume(root: HostReader, name: str, value: str) -> str:
+def _volume(reader: HostReader, name: str, value: str) -> str:
     """Compare all rows of lvs, one per segment: a volume may have been extended with other stripes."""
-    output = root.ask(
+    output = reader.ask(
         *("lvs", "--noheadings", "--nosuffix", "--units", "k", "--separator", ","),
         *("--options", "stripes,stripe_size", name),
     )
@@ -103,10 +103,10 @@ def _stripes(row: str) -> str:
     return "linear" if stripes == "1" else f"{stripes}x{size.partition('.')[0]}"
 
 
-def _geometry(root: HostReader, path: str, value: str) -> str:
+def _geometry(reader: HostReader, path: str, value: str) -> str:
     """Compare tune2fs's or xfs_info's figures, in blocks; the device may be mounted or not."""
     xfs = value.startswith("sunit=")
-    output = root.ask(*(("xfs_info", path) if xfs else ("tune2fs", "-l", path)))
+    output = reader.ask(*(("xfs_info", path) if xfs else ("tune2fs", "-l", path)))
     if output.why_not or output.status != 0:
         said = output.why_not or output.stderr.strip() or output.stdout.strip()
         return f"{path} cannot be examined: {said}"
@@ -131,9 +131,9 @@ def _xfs_geometry(text: str) -> str:
     return ""
 
 
-def _unit(root: HostReader, unit: str, value: str) -> str:
+def _unit(reader: HostReader, unit: str, value: str) -> str:
     verb = "is-active" if value in _ACTIVITY else "is-enabled"
-    output = root.ask("systemctl", verb, unit)
+    output = reader.ask("systemctl", verb, unit)
     if output.why_not:
         return f"the state of {unit} cannot be read: {output.why_not}"
     found = output.stdout.strip()

@@ -48,25 +48,25 @@ class Opener(Struct, frozen=True, kw_only=True):
     of_udev: bool = False
 
 
-def open_words(root: HostReader, names: Collection[str], *, patience_s: float = 1.0) -> Mapping[str, str]:
+def open_words(reader: HostReader, names: Collection[str], *, patience_s: float = 1.0) -> Mapping[str, str]:
     """Return who has these devices or their partitions open, by kernel name; unopened devices are left out.
 
     For a partition, those who write to its disk count, too. Nobody counts who closes it in ``patience_s``,
     nor udev and its children, as long as they close it within ``_UDEV_S``: they look at what is new.
 
     Args:
-        root: the host; of one that is not live, only loop devices are known.
+        reader: the host; of one that is not live, only loop devices are known.
         names: kernel names.
         patience_s: how long to repeat the search while somebody is found.
     """
-    related = {name: _related(root, name) for name in names}
+    related = {name: _related(reader, name) for name in names}
     numbers = {number for own, whole in related.values() for number in (*own, whole) if number}
     if not numbers:
         return {}
-    loops = _loops(root, names, numbers)
+    loops = _loops(reader, names, numbers)
     since_s = time.monotonic()
     while True:
-        processes, all_seen = _processes(root, numbers)
+        processes, all_seen = _processes(reader, numbers)
         found = {}
         for name, (own, whole) in related.items():
             openers = [
@@ -86,50 +86,50 @@ def open_words(root: HostReader, names: Collection[str], *, patience_s: float = 
         time.sleep(_PACE_S)
 
 
-def _related(root: HostReader, name: str) -> tuple[tuple[str, ...], str]:
+def _related(reader: HostReader, name: str) -> tuple[tuple[str, ...], str]:
     """Return the numbers of a device and its partitions, and the number of a partition's disk or ""."""
     node = name.replace("/", "!")
     parts = [
         child
-        for child in root.names(f"{BLOCK}/{node}")
-        if root.text(f"{BLOCK}/{node}/{child}/partition") is not None
+        for child in reader.names(f"{BLOCK}/{node}")
+        if reader.text(f"{BLOCK}/{node}/{child}/partition") is not None
     ]
-    own = [root.text(f"{BLOCK}/{each}/dev") for each in (node, *parts)]
+    own = [reader.text(f"{BLOCK}/{each}/dev") for each in (node, *parts)]
     whole = ""
-    disk = DiskReader(root).read({name}).get(name)
+    disk = DiskReader(reader).read({name}).get(name)
     if disk is not None and disk.disk != name:
-        whole = root.text(f"{BLOCK}/{disk.disk.replace('/', '!')}/dev") or ""
+        whole = reader.text(f"{BLOCK}/{disk.disk.replace('/', '!')}/dev") or ""
     return tuple(number for number in own if number), whole
 
 
-def _loops(root: HostReader, names: Collection[str], numbers: set[str]) -> dict[str, list[Opener]]:
+def _loops(reader: HostReader, names: Collection[str], numbers: set[str]) -> dict[str, list[Opener]]:
     """Return the loop devices on these devices, with the users of the loop devices."""
     found: dict[str, list[Opener]] = {}
     paths = DevicePaths(
-        root, None if not root.live else names
+        reader, None if not reader.live else names
     )  # on a live host, stat(2) of the path is enough
-    for name in root.names("/sys/block"):
-        backing = root.text(f"/sys/block/{name}/loop/backing_file") if name.startswith("loop") else None
+    for name in reader.names("/sys/block"):
+        backing = reader.text(f"/sys/block/{name}/loop/backing_file") if name.startswith("loop") else None
         if not backing:
             continue
         number = paths.number(unescape(backing).removesuffix(_LOOP_ENDS))
         if number in numbers:
-            disk = DiskReader(root).read({name}).get(name)
+            disk = DiskReader(reader).read({name}).get(name)
             users = f" ({disk.users})" if disk is not None and disk.users else ""
-            writes = (root.text(f"/sys/block/{name}/ro") or "0").strip() != "1"
+            writes = (reader.text(f"/sys/block/{name}/ro") or "0").strip() != "1"
             found.setdefault(str(number), []).append(
                 Opener(words=f"{name} is set up on it{users}", writes=writes)
             )
     return found
 
 
-def _processes(root: HostReader, numbers: set[str]) -> tuple[dict[str, list[Opener]], bool]:
+def _processes(reader: HostReader, numbers: set[str]) -> tuple[dict[str, list[Opener]], bool]:
     """Return the processes that have these devices open, and whether all processes could be read."""
     found: dict[str, list[Opener]] = {}
-    if not (isinstance(root, FolderReader) and root.live):
+    if not (isinstance(reader, FolderReader) and reader.live):
         return found, True
     all_seen = True
-    away = _remote_mounts(root)
+    away = _remote_mounts(reader)
     import psutil  # noqa: PLC0415  (a plan alone needs it)
 
     for pid in psutil.pids():
@@ -146,13 +146,13 @@ def _processes(root: HostReader, numbers: set[str]) -> tuple[dict[str, list[Open
             number = _block_number(f"/proc/{pid}/fd/{file}", away)
             if number not in numbers:
                 continue
-            name = root.text(f"/proc/{pid}/comm")
+            name = reader.text(f"/proc/{pid}/comm")
             of_udev = _is_udev(pid)
-            if name is not None and of_udev is not None and not _is_ours(root, pid):
+            if name is not None and of_udev is not None and not _is_ours(reader, pid):
                 who = "udev's worker" if name in _UDEV else name or "a process"
                 more = ", which udev has started," if of_udev and name not in _UDEV else ""
                 words = f"{who} (pid {pid}){more} has it open"
-                opener = Opener(words=words, writes=_is_writing(root, pid, file), of_udev=of_udev)
+                opener = Opener(words=words, writes=_is_writing(reader, pid, file), of_udev=of_udev)
                 found.setdefault(number, []).append(opener)
     return found, all_seen
 
@@ -168,24 +168,24 @@ def _block_number(path: str, away: tuple[str, ...]) -> str:
     return ""
 
 
-def _is_writing(root: HostReader, pid: int, file: str) -> bool:
+def _is_writing(reader: HostReader, pid: int, file: str) -> bool:
     """Whether a file is open for writing, by its flags in fdinfo (proc(5))."""
-    lines = (root.text(f"/proc/{pid}/fdinfo/{file}") or "").split("\n")
+    lines = (reader.text(f"/proc/{pid}/fdinfo/{file}") or "").split("\n")
     flags = next((line.split()[1] for line in lines if line.startswith("flags:")), "0")
     return int(flags, 8) & os.O_ACCMODE != os.O_RDONLY
 
 
-def _remote_mounts(root: HostReader) -> tuple[str, ...]:
-    return tuple(f"{mount.where}/" for mount in read_mounts(root) if mount.kind.startswith(_REMOTE))
+def _remote_mounts(reader: HostReader) -> tuple[str, ...]:
+    return tuple(f"{mount.where}/" for mount in read_mounts(reader) if mount.kind.startswith(_REMOTE))
 
 
-def _is_ours(root: HostReader, pid: int) -> bool:
+def _is_ours(reader: HostReader, pid: int) -> bool:
     """Whether a process is a tool by which this process reads: what is being read is not in use by that.
 
     Jobs, which write, are carried out by processes of their own; their tools are no children of this one.
     """
-    words = (root.text(f"/proc/{pid}/stat") or "").rpartition(")")[2].split()  # after "pid (comm)"
-    return words[1:2] == [str(os.getpid())] and root.text(f"/proc/{pid}/comm") in _READERS
+    words = (reader.text(f"/proc/{pid}/stat") or "").rpartition(")")[2].split()  # after "pid (comm)"
+    return words[1:2] == [str(os.getpid())] and reader.text(f"/proc/{pid}/comm") in _READERS
 
 
 def _is_udev(pid: int) -> bool | None:

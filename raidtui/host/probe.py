@@ -15,30 +15,30 @@ _PROBE_S, _TOGETHER_S = 20.0, 3.0
 _NOTHING, _SEVERAL = 2, 8  # exit statuses of blkid(8) with --probe
 
 
-def probe_signatures(root: HostReader, name: str) -> Answer[tuple[Use, ...]]:
+def probe_signatures(reader: HostReader, name: str) -> Answer[tuple[Use, ...]]:
     """Return the signatures on a device; none where blkid and wipefs agree that there is none.
 
     Args:
-        root: the host. Of a capture and of the demo, which are never written to, it is what udev says.
+        reader: the host. Of a capture and of the demo, which are never written to, it is what udev says.
         name: the kernel's name.
     """
-    if not root.live:
-        disk = DiskReader(root).read({name}).get(name)
+    if not reader.live:
+        disk = DiskReader(reader).read({name}).get(name)
         return known(tuple(use for use in disk.uses if use.kind == "signature") if disk else ())
     path = f"/dev/{name}"
-    output = root.ask("blkid", "--probe", "--output", "export", path, timeout_s=_PROBE_S)
+    output = reader.ask("blkid", "--probe", "--output", "export", path, timeout_s=_PROBE_S)
     if output.status == 0:
         rows = _rows(output.stdout)
         found = _uses(rows)
         if found or "DEVNAME" in rows:  # of an empty partition it says where that lies
-            return output.answer(found) if found else _none(root, path)
+            return output.answer(found) if found else _none(reader, path)
         return output.silent(
             AnswerKind.NOT_UNDERSTOOD, f"blkid does not say in known words what {path} holds"
         )
     if output.status == _SEVERAL:
         why = f"{path} holds signatures of several kinds: it is not clear which one is valid"
         return output.silent(AnswerKind.NOT_UNDERSTOOD, why)
-    return _none(root, path) if output.status == _NOTHING else output.silent()
+    return _none(reader, path) if output.status == _NOTHING else output.silent()
 
 
 class TogetherProbe:
@@ -48,12 +48,12 @@ class TogetherProbe:
     or complains.
 
     Args:
-        root: the host.
+        reader: the host.
         names: the kernel's names.
     """
 
-    def __init__(self, root: HostReader, names: Collection[str]) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader, names: Collection[str]) -> None:
+        self._reader = reader
         self._paths = {f"/dev/{name}": name for name in names if "/" not in name}
         self._lock = Lock()
         self._found: dict[str, Answer[tuple[Use, ...]]] | None = None
@@ -62,12 +62,12 @@ class TogetherProbe:
         """Return what was found on a device, once: who asks again wants to know it anew."""
         with self._lock:
             if self._found is None:
-                self._found = self._ask() if self._root.live and len(self._paths) > 1 else {}
+                self._found = self._ask() if self._reader.live and len(self._paths) > 1 else {}
             return self._found.pop(name, None)
 
     def _ask(self) -> dict[str, Answer[tuple[Use, ...]]]:
         argv = ("blkid", "--probe", "--output", "export", *self._paths)
-        output = self._root.ask(*argv, timeout_s=_TOGETHER_S)
+        output = self._reader.ask(*argv, timeout_s=_TOGETHER_S)
         if output.status not in {0, _NOTHING} or output.stderr.strip():
             return {}
         said = [_rows(block) for block in output.stdout.split("\n\n") if block.strip()]
@@ -75,7 +75,7 @@ class TogetherProbe:
             return {}  # it is not understood
         seen = {rows["DEVNAME"]: output.answer(found) for rows in said if (found := _uses(rows))}
         bare = [path for path in self._paths if path not in seen]
-        wiped = self._root.ask("wipefs", "--no-act", "--noheadings", *bare, timeout_s=_TOGETHER_S)
+        wiped = self._reader.ask("wipefs", "--no-act", "--noheadings", *bare, timeout_s=_TOGETHER_S)
         if bare and wiped.status == 0 and not wiped.stdout.strip() and not wiped.stderr.strip():
             seen |= {path: known((), f"blkid and wipefs of {path}") for path in bare}
         return {name: seen[path] for path, name in self._paths.items() if path in seen}
@@ -93,9 +93,9 @@ def _uses(rows: dict[str, str]) -> tuple[Use, ...]:
     )
 
 
-def _none(root: HostReader, path: str) -> Answer[tuple[Use, ...]]:
+def _none(reader: HostReader, path: str) -> Answer[tuple[Use, ...]]:
     """Confirm that there is nothing: blkid ends with the same status where a device cannot be read."""
-    output = root.ask("wipefs", "--no-act", "--noheadings", path, timeout_s=_PROBE_S)
+    output = reader.ask("wipefs", "--no-act", "--noheadings", path, timeout_s=_PROBE_S)
     if output.status != 0:
         return output.silent()
     types = wiped_types(output)

@@ -82,10 +82,10 @@ class ReadingScope(Struct, frozen=True, kw_only=True):
 class Asker(Protocol):
     """Reads and judges the wear of disks: see ``raidtui.monitor.wear.survey_wear``."""
 
-    def measure(self, root: HostReader, disks: Collection[str]) -> None:
+    def measure(self, reader: HostReader, disks: Collection[str]) -> None:
         """Read SMART of whole disks; waiting for one that hangs is limited."""
 
-    def judge(self, root: HostReader, survey: Survey) -> Survey:
+    def judge(self, reader: HostReader, survey: Survey) -> Survey:
         """Return the survey with the known wear of its devices."""
 
 
@@ -124,7 +124,7 @@ class Reading:
     A root that only one thread may read is read by ``step``, one piece at a time, in the calling thread.
 
     Args:
-        root: the host.
+        reader: the host.
         snapshot: its arrays.
         scope: what to read.
         notify: called when something new has been read, in the thread that read it.
@@ -133,15 +133,15 @@ class Reading:
 
     def __init__(
         self,
-        root: HostReader,
+        reader: HostReader,
         snapshot: Snapshot,
         scope: ReadingScope,
         *,
         notify: Callable[[], None] = lambda: None,
         asker: Asker | None = None,
     ) -> None:
-        apart = root.thread_safe_copy()
-        self._root = apart or root
+        apart = reader.thread_safe_copy()
+        self._reader = apart or reader
         self.serial = apart is None
         """Whether only ``step`` reads."""
         self._snapshot = snapshot
@@ -275,24 +275,24 @@ class Reading:
 
     def _read_names(self) -> None:
         scope = self._scope
-        closely = (*scope.closely, *(candidate_names(self._root) if scope.everything else ()))
+        closely = (*scope.closely, *(candidate_names(self._reader) if scope.everything else ()))
         if scope.members:
-            known = tuple(found.name for found in MemberScan(self._root).read())
-            maps = map_candidates(self._root)
+            known = tuple(found.name for found in MemberScan(self._reader).read())
+            maps = map_candidates(self._reader)
             self._maps = frozenset(maps).difference(closely, known)
             closely = (*closely, *known, *maps)
         wanted = tuple(dict.fromkeys((*closely, *scope.lightly)))
-        disks = DiskReader(self._root).read(set(wanted))
+        disks = DiskReader(self._reader).read(set(wanted))
         if scope.parts:
             parts = tuple(part for name in closely if name in disks for part in _parts(disks[name]))
             closely, wanted = (*closely, *parts), tuple(dict.fromkeys((*wanted, *parts)))
-            disks |= DiskReader(self._root).read(set(parts))
+            disks |= DiskReader(self._reader).read(set(parts))
         there = [name for name in wanted if name in disks]
-        self._light = {name: _light(self._root, disks[name]) for name in there}
+        self._light = {name: _light(self._reader, disks[name]) for name in there}
         self._close = frozenset(closely) & self._light.keys()
         close = [name for name in there if name in self._close]
         for some in (close[first : first + _TOGETHER] for first in range(0, len(close), _TOGETHER)):
-            together = TogetherProbe(self._root, [name for name in some if not self._is_suspended(name)])
+            together = TogetherProbe(self._reader, [name for name in some if not self._is_suspended(name)])
             for name in some:
                 work = partial(self._read_closely, name, disks, digest=scope.digests, together=together)
                 self._crew.put((_NAMES, name), work)
@@ -303,21 +303,21 @@ class Reading:
         self._known = True
 
     def _read_host(self) -> None:
-        self._host = read_host(self._root, self._snapshot, mdadm=self._scope.mdadm)
+        self._host = read_host(self._reader, self._snapshot, mdadm=self._scope.mdadm)
 
     def _read_uses(self) -> None:
         names = (*self._light, *(array.name for array in self._snapshot.arrays))
-        self._named = read_named(self._root, watched_texts(self._root), names)
-        opened = open_words(self._root, self._close)
-        unsettled = unsettled_devices(self._root) if self._scope.everything else ()
+        self._named = read_named(self._reader, watched_texts(self._reader), names)
+        opened = open_words(self._reader, self._close)
+        unsettled = unsettled_devices(self._reader) if self._scope.everything else ()
         self._opened = {**dict.fromkeys(unsettled, _UNSETTLED), **opened}
 
     def _read_on_top(self) -> None:
         self._on_top = {
-            "groups": read_groups(self._root),
-            "nodes": self._root.names("/dev"),
-            "issue_discards": read_issue_discards(self._root),
-            "trim_timer": read_trim_timer(self._root),
+            "groups": read_groups(self._reader),
+            "nodes": self._reader.names("/dev"),
+            "issue_discards": read_issue_discards(self._reader),
+            "trim_timer": read_trim_timer(self._reader),
         }
 
     def _read_closely(
@@ -332,7 +332,7 @@ class Reading:
             self._silent[name] = "it is suspended"
             return
         try:
-            device = read_device(self._root, name, disks, digest=digest, together=together)
+            device = read_device(self._reader, name, disks, digest=digest, together=together)
             self._devices[name] = None if name in self._maps and device.superblock is None else device
             self._silent.pop(name, None)
         except MdadmSilentError as error:
@@ -342,25 +342,25 @@ class Reading:
 
     def _is_suspended(self, name: str) -> bool:
         """Whoever reads such a map waits until it is resumed, and cannot be ended."""
-        return (self._root.text(f"{BLOCK}/{name}/dm/suspended") or "0").strip() == "1"
+        return (self._reader.text(f"{BLOCK}/{name}/dm/suspended") or "0").strip() == "1"
 
     def _read_again(self, name: str) -> None:
-        disks = DiskReader(self._root).read({name})
+        disks = DiskReader(self._reader).read({name})
         if name not in disks:
             self._devices[name] = None
         elif name in self._close:
             self._read_closely(name, disks, digest=True)
         else:
-            self._devices[name] = _light(self._root, disks[name])
+            self._devices[name] = _light(self._reader, disks[name])
 
     def _measure(self, disks: Collection[str]) -> None:
         assert self._asker is not None  # noqa: S101  (only put in where there is one)
-        self._asker.measure(self._root, disks)
+        self._asker.measure(self._reader, disks)
         self._crew.put(_JUDGE, self._judge)
 
     def _judge(self) -> None:
         assert self._asker is not None  # noqa: S101  (as above)
-        self._judged = dict(self._asker.judge(self._root, self._survey(wear_known=True)).devices)
+        self._judged = dict(self._asker.judge(self._reader, self._survey(wear_known=True)).devices)
         self._measured = True
 
 
@@ -368,20 +368,20 @@ def _parts(disk: Disk) -> tuple[str, ...]:
     return tuple(use.what for use in disk.uses if use.kind == "partition")
 
 
-def _light(root: HostReader, disk: Disk) -> Device:
+def _light(reader: HostReader, disk: Disk) -> Device:
     """Return a device by udev and sysfs, without opening it."""
-    return Device(disk=disk, links=read_udev_entry(root, disk.dev).links)
+    return Device(disk=disk, links=read_udev_entry(reader, disk.dev).links)
 
 
 def read_survey(
-    root: HostReader, snapshot: Snapshot, names: Collection[str] = (), *, on_top: bool = False
+    reader: HostReader, snapshot: Snapshot, names: Collection[str] = (), *, on_top: bool = False
 ) -> Survey:
     """Return the survey of a host; devices that do not answer in time are ``silent``.
 
     Args:
-        root: the host.
+        reader: the host.
         snapshot: its arrays.
         names: kernel names of the devices to open.
         on_top: as in ``ReadingScope``.
     """
-    return Reading(root, snapshot, ReadingScope(closely=tuple(names), on_top=on_top)).start().wait()
+    return Reading(reader, snapshot, ReadingScope(closely=tuple(names), on_top=on_top)).start().wait()

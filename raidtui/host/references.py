@@ -57,17 +57,17 @@ _FOLDERS = (
 _SIGNS = (b"/dev/md", b"/md-name-", b"dev-md", b"md\\x2dname")
 
 
-def read_named(root: HostReader, texts: Mapping[str, str], names: Collection[str]) -> tuple[Reference, ...]:
+def read_named(reader: HostReader, texts: Mapping[str, str], names: Collection[str]) -> tuple[Reference, ...]:
     """Return the lines that name these devices or their partitions.
 
     Args:
-        root: the host.
+        reader: the host.
         texts: fstab and crypttab by path, bytes as characters.
         names: kernel names.
     """
-    paths = DevicePaths(root, names)
+    paths = DevicePaths(reader, names)
     found = []
-    for path, number, text in (*_table_words(texts), *_unit_words(root)):
+    for path, number, text in (*_table_words(texts), *_unit_words(reader)):
         if devices := paths.find(text):
             found.append(Reference(path=path, line=number, text=text, devices=devices))
     return tuple(found)
@@ -101,14 +101,14 @@ def _values(options: str) -> Iterator[str]:
             yield value
 
 
-def _unit_words(root: HostReader) -> Iterator[tuple[str, int, str]]:
+def _unit_words(reader: HostReader) -> Iterator[tuple[str, int, str]]:
     for folder in _UNIT_FOLDERS:
-        units = [name for name in root.names(folder) if name.endswith((*_UNITS, ".mount.d", ".swap.d"))]
+        units = [name for name in reader.names(folder) if name.endswith((*_UNITS, ".mount.d", ".swap.d"))]
         for unit in units[:MOST_FILES]:
             place = f"{folder}/{unit}"
-            drop_ins = [f"{place}/{name}" for name in root.names(place) if name.endswith(".conf")]
+            drop_ins = [f"{place}/{name}" for name in reader.names(place) if name.endswith(".conf")]
             for path in drop_ins if unit.endswith(".d") else (place,):
-                for number, line in enumerate((regular_text(root, path) or "").split("\n"), 1):
+                for number, line in enumerate((regular_text(reader, path) or "").split("\n"), 1):
                     key, separator, value = line.partition("=")
                     value = _text(value.strip().replace("%%", "%"))
                     if separator and key.strip() == "What":
@@ -117,38 +117,38 @@ def _unit_words(root: HostReader) -> Iterator[tuple[str, int, str]]:
                         yield from ((path, number, word) for word in _values(value))
 
 
-def read_referring(root: HostReader) -> dict[str, str]:
+def read_referring(reader: HostReader) -> dict[str, str]:
     """Return the files that name any array, by path, bytes as characters: see ``Survey.texts``."""
     found = {}
-    for path in _paths(root):
-        data = _regular(root, path)
+    for path in _paths(reader):
+        data = _regular(reader, path)
         if data is not None and any(sign in data for sign in _SIGNS):
             found[path] = data.decode("latin-1")
     return found
 
 
-def _paths(root: HostReader) -> Iterator[str]:
+def _paths(reader: HostReader) -> Iterator[str]:
     yield from _FILES
     for folder, endings in _FOLDERS:
-        names = [name for name in root.names(folder) if name.endswith(endings)]
+        names = [name for name in reader.names(folder) if name.endswith(endings)]
         yield from (f"{folder}/{name}" for name in names[:MOST_FILES])
 
 
-def regular_text(root: HostReader, path: str) -> str | None:
+def regular_text(reader: HostReader, path: str) -> str | None:
     """Return a regular file with bytes as characters; None for other files, and where it cannot be read."""
-    data = _regular(root, path)
+    data = _regular(reader, path)
     return data.decode("latin-1") if data is not None else None
 
 
-def _regular(root: HostReader, path: str) -> bytes | None:
+def _regular(reader: HostReader, path: str) -> bytes | None:
     """Return a regular file's bytes; None for other files, large ones, and where it cannot be read."""
     try:
-        if not isinstance(root, FolderReader):
-            data = root.read(path)
+        if not isinstance(reader, FolderReader):
+            data = reader.read(path)
             return data if len(data) <= LARGEST_BYTES else None
         # O_NONBLOCK: opening a FIFO must not wait for a writer.
         flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-        descriptor = os.open(root.source.rstrip("/") + path, flags)
+        descriptor = os.open(reader.source.rstrip("/") + path, flags)
         try:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST_BYTES:

@@ -19,11 +19,11 @@ _OF_PAGE_80 = "S"
 _PAGE, _HEAD = 0x80, 4
 
 
-def label_serial(root: HostReader, node: str, known: Mapping[str, str]) -> str | None:
+def label_serial(reader: HostReader, node: str, known: Mapping[str, str]) -> str | None:
     """Return the serial number on the label of a whole disk; None where it is not known.
 
     Args:
-        root: the host.
+        reader: the host.
         node: the disk's folder in /sys/class/block.
         known: its properties in udev's database, or those of one of its partitions.
     """
@@ -31,12 +31,12 @@ def label_serial(root: HostReader, node: str, known: Mapping[str, str]) -> str |
     unit = next(filter(None, (serial_word(known.get(key)) for key in _UNIT_SERIAL)), None)
     if known.get("ID_BUS") == "scsi":
         own = short if known.get("ID_SERIAL", "").startswith(_OF_PAGE_80) else None
-        return unit or own or _page_80(root, node)
+        return unit or own or _page_80(reader, node)
     return (
         short
         or unit
-        or serial_word(root.text(f"{node}/device/serial"))
-        or serial_word(root.text(f"{node}/serial"))
+        or serial_word(reader.text(f"{node}/device/serial"))
+        or serial_word(reader.text(f"{node}/serial"))
     )
 
 
@@ -54,8 +54,8 @@ def page_80_serial(page: bytes) -> str | None:
     return serial_word(text.decode("ascii", "replace"))
 
 
-def _page_80(root: HostReader, node: str) -> str | None:
+def _page_80(reader: HostReader, node: str) -> str | None:
     try:
-        return page_80_serial(root.read(f"{node}/device/vpd_pg80"))
+        return page_80_serial(reader.read(f"{node}/device/vpd_pg80"))
     except OSError:
         return None

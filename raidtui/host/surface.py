@@ -60,17 +60,17 @@ class Surface(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def read_surface(
-    root: HostReader, name: str, limit_s: float, data_bytes: int | None = None
+    reader: HostReader, name: str, limit_s: float, data_bytes: int | None = None
 ) -> Surface | None:
     """Look at a device; return None where it cannot be opened, or is not of the live host.
 
     Args:
-        root: the host.
+        reader: the host.
         name: the kernel's name.
         limit_s: how long to read.
         data_bytes: where a member's data begin, if that is known.
     """
-    if not root.live:
+    if not reader.live:
         return None
     try:
         descriptor = _open(f"/dev/{name}")

@@ -10,17 +10,17 @@ from raidtui.model.answer import Answer, AnswerKind
 _VERSION_S = 10.0
 
 
-def read_version(root: HostReader, tool: str, form: re.Pattern[str]) -> Answer[tuple[int, ...]]:
+def read_version(reader: HostReader, tool: str, form: re.Pattern[str]) -> Answer[tuple[int, ...]]:
     """Return a tool's version; where it does not answer in time, it is asked twice.
 
     Args:
-        root: the host.
+        reader: the host.
         tool: it is asked with ``--version``.
         form: matches the version in what it prints: a group for each number.
     """
-    output = root.ask(tool, "--version", timeout_s=_VERSION_S)
+    output = reader.ask(tool, "--version", timeout_s=_VERSION_S)
     if output.kind is AnswerKind.TIMED_OUT:
-        output = root.ask(tool, "--version", timeout_s=_VERSION_S)
+        output = reader.ask(tool, "--version", timeout_s=_VERSION_S)
     found = form.search(output.stdout + output.stderr)
     if found:
         return output.answer(tuple(map(int, found.groups())))

@@ -30,26 +30,26 @@ def rules_path(ident: str) -> str:
     return f"{RULES}/01-{PREFIX}{ident}.rules"
 
 
-def read_array_rules(root: HostReader) -> str:
+def read_array_rules(reader: HostReader) -> str:
     """Return mdadm's rules of udev for arrays; "" where there are none, or an admin's file replaces them."""
-    if root.is_there(f"/etc/udev/rules.d/{_ARRAY_RULES}") or (
-        root.is_there(SHADOW) and not is_shadowed(root)
+    if reader.is_there(f"/etc/udev/rules.d/{_ARRAY_RULES}") or (
+        reader.is_there(SHADOW) and not is_shadowed(reader)
     ):
         return ""
-    return next((text for folder in _VENDORS if (text := root.text(f"{folder}/{_ARRAY_RULES}"))), "")
+    return next((text for folder in _VENDORS if (text := reader.text(f"{folder}/{_ARRAY_RULES}"))), "")
 
 
-def is_shadowed(root: HostReader) -> bool:
+def is_shadowed(reader: HostReader) -> bool:
     """Whether a trial's file goes before mdadm's rules."""
-    return (root.text(SHADOW) or "").startswith(SHADOW_MARK)
+    return (reader.text(SHADOW) or "").startswith(SHADOW_MARK)
 
 
-def read_trials(root: HostReader) -> tuple[TrialTrace, ...]:
+def read_trials(reader: HostReader) -> tuple[TrialTrace, ...]:
     """Return the trials of which something is there: they run, or are held, or were cut short."""
-    idents = [name.removeprefix(PREFIX) for name in root.names(RUN) if name.startswith(PREFIX)]
-    return tuple(TrialTrace(ident=ident, array=_array(root, ident)) for ident in sorted(idents))
+    idents = [name.removeprefix(PREFIX) for name in reader.names(RUN) if name.startswith(PREFIX)]
+    return tuple(TrialTrace(ident=ident, array=_array(reader, ident)) for ident in sorted(idents))
 
 
-def _array(root: HostReader, ident: str) -> str:
-    found = _ARRAY.search(root.text(rules_path(ident)) or "")
+def _array(reader: HostReader, ident: str) -> str:
+    found = _ARRAY.search(reader.text(rules_path(ident)) or "")
     return found[1] if found is not None else ""

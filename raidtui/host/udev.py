@@ -43,27 +43,27 @@ def parse_udev_entry(text: str) -> UdevEntry:
     return UdevEntry(properties=properties, links=tuple(links))
 
 
-def read_udev_entry(root: HostReader, dev: str | None) -> UdevEntry:
+def read_udev_entry(reader: HostReader, dev: str | None) -> UdevEntry:
     """Return the entry of the block device with this "major:minor"; an empty one where udev has none."""
-    text = root.text(f"{DATA}/b{dev}") if dev else None
+    text = reader.text(f"{DATA}/b{dev}") if dev else None
     return parse_udev_entry(text) if text else UdevEntry()
 
 
-def has_udev_entry(root: HostReader, dev: str) -> bool:
+def has_udev_entry(reader: HostReader, dev: str) -> bool:
     """Whether udev has read the block device with this "major:minor"."""
-    return root.text(f"{DATA}/b{dev}") is not None
+    return reader.text(f"{DATA}/b{dev}") is not None
 
 
-def unsettled_devices(root: HostReader, *, patience_s: float = 1.0) -> frozenset[str]:
+def unsettled_devices(reader: HostReader, *, patience_s: float = 1.0) -> frozenset[str]:
     """Return the block devices that udev has not finished with: their contents and links are not known yet.
 
     libudev enumerates the devices; loading pyudev takes some 15 ms, a device 0.1 ms.
 
     Args:
-        root: the host; there is none on one that is not live, or where libudev is not installed.
+        reader: the host; there is none on one that is not live, or where libudev is not installed.
         patience_s: how long to wait for udev.
     """
-    context = _libudev() if root.live and _CONTROL.exists() else None
+    context = _libudev() if reader.live and _CONTROL.exists() else None
     if context is None:
         return frozenset()
     end_s = time.monotonic() + patience_s

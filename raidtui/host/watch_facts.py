@@ -39,44 +39,44 @@ _SWITCHES = {
 """Distributions' scripts do nothing unless this file says so."""
 
 
-def read_watchers(root: HostReader) -> Watchers | None:
+def read_watchers(reader: HostReader) -> Watchers | None:
     """Return who watches a host's arrays; None where its processes cannot be seen."""
-    if root.text("/proc/1/comm") is None or root.text("/proc/1/cmdline") is None:
+    if reader.text("/proc/1/comm") is None or reader.text("/proc/1/cmdline") is None:
         return None
-    processes = tuple(_processes(root))
+    processes = tuple(_processes(reader))
     monitors = tuple(_monitors(processes))
-    file, words = conf_entries(root)
+    file, words = conf_entries(reader)
     return Watchers(
         monitors=monitors,
         conf=file,
         mail_to=conf_word(words, "mailaddr"),
         program=conf_word(words, "program"),
-        mailer=any(root.is_there(path) for path in _MAILERS),
-        channels=root.is_there(CHANNELS),
-        smartd=read_smartd(root),
-        checks=(*_cron_checks(root, processes), *_timers(root, monitored=bool(monitors))),
-        all_seen=_all_seen(root),
-        kept=_kept(root),
+        mailer=any(reader.is_there(path) for path in _MAILERS),
+        channels=reader.is_there(CHANNELS),
+        smartd=read_smartd(reader),
+        checks=(*_cron_checks(reader, processes), *_timers(reader, monitored=bool(monitors))),
+        all_seen=_all_seen(reader),
+        kept=_kept(reader),
     )
 
 
-def read_smartd(root: HostReader) -> Smartd | None:
+def read_smartd(reader: HostReader) -> Smartd | None:
     """Return what smartd does; None where it is not installed."""
-    conf = next((path for path in _SMARTD_CONFS if root.text(path) is not None), "")
+    conf = next((path for path in _SMARTD_CONFS if reader.text(path) is not None), "")
     if not conf:
         return None
-    lines = [words for _, words in smartd_lines(root.text(conf) or "")]
+    lines = [words for _, words in smartd_lines(reader.text(conf) or "")]
     execs = [word for words in lines for flag, word in pairwise(words) if flag == "exec"]
     mails = any(flag == "-m" and word != NO_MAILER for words in lines for flag, word in pairwise(words))
-    others = [name for name in root.names(SMARTD_RUN) if name != "10mail"]
+    others = [name for name in reader.names(SMARTD_RUN) if name != "10mail"]
     runner = any(each.endswith("/smartd-runner") for each in execs)
     return Smartd(
         conf=conf,
-        runs=any(_called(words) == "smartd" for _, words in _processes(root)),
+        runs=any(_called(words) == "smartd" for _, words in _processes(reader)),
         programs=tuple(each for each in execs if not each.endswith("/smartd-runner"))
         or tuple(f"{SMARTD_RUN}/{name}" for name in others if runner),
         mails=mails,
-        virtual="hypervisor" in (root.text("/proc/cpuinfo") or "").split(),
+        virtual="hypervisor" in (reader.text("/proc/cpuinfo") or "").split(),
     )
 
 
@@ -98,9 +98,9 @@ def smartd_lines(text: str) -> tuple[tuple[tuple[int, ...], tuple[str, ...]], ..
     return tuple(found)
 
 
-def _processes(root: HostReader) -> Iterator[tuple[int, tuple[str, ...]]]:
-    for folder in root.names("/proc"):
-        if folder.isdigit() and (words := (root.text(f"/proc/{folder}/cmdline") or "").split("\0"))[0]:
+def _processes(reader: HostReader) -> Iterator[tuple[int, tuple[str, ...]]]:
+    for folder in reader.names("/proc"):
+        if folder.isdigit() and (words := (reader.text(f"/proc/{folder}/cmdline") or "").split("\0"))[0]:
             yield int(folder), tuple(words)
 
 
@@ -126,43 +126,43 @@ def conf_word(entries: Sequence[Sequence[str]], keyword: str) -> str:
     )
 
 
-def _cron_checks(root: HostReader, processes: Sequence[tuple[int, tuple[str, ...]]]) -> Iterator[str]:
+def _cron_checks(reader: HostReader, processes: Sequence[tuple[int, tuple[str, ...]]]) -> Iterator[str]:
     runs = any(_called(words) in _CRONS for _, words in processes)
-    if not runs and not any(name.startswith("cron-") for name in root.names(_CRON_UNITS)):
+    if not runs and not any(name.startswith("cron-") for name in reader.names(_CRON_UNITS)):
         return
-    for path in (*_CRONTABS, *_in_folders(root, _CRON_FOLDERS)):
-        for line in (root.text(path) or "").split("\n"):
-            if not line.lstrip().startswith("#") and _CHECKER.search(line) and _is_on(root, line):
+    for path in (*_CRONTABS, *_in_folders(reader, _CRON_FOLDERS)):
+        for line in (reader.text(path) or "").split("\n"):
+            if not line.lstrip().startswith("#") and _CHECKER.search(line) and _is_on(reader, line):
                 yield path
                 break
 
 
-def _in_folders(root: HostReader, folders: Sequence[str]) -> Iterator[str]:
+def _in_folders(reader: HostReader, folders: Sequence[str]) -> Iterator[str]:
     for folder in folders:
-        for name in sorted(root.names(folder)):
+        for name in sorted(reader.names(folder)):
             yield f"{folder}/{name}"
 
 
-def _is_on(root: HostReader, line: str) -> bool:
+def _is_on(reader: HostReader, line: str) -> bool:
     """Whether the file that switches a distribution's script says that it works; others need none."""
     for script, (path, key) in _SWITCHES.items():
         if script in line:
-            value = re.search(rf"^\s*{key}\s*=\s*[\"']?(\w+)", root.text(path) or "", re.MULTILINE)
+            value = re.search(rf"^\s*{key}\s*=\s*[\"']?(\w+)", reader.text(path) or "", re.MULTILINE)
             return value is not None and value[1].lower() in _TRUE
     return True
 
 
-def _timers(root: HostReader, *, monitored: bool) -> Iterator[str]:
+def _timers(reader: HostReader, *, monitored: bool) -> Iterator[str]:
     """Yield the timers that are enabled, and whose service checks arrays."""
     found = set()
     for folder in _UNITS:
-        for wants in root.names(folder):
+        for wants in reader.names(folder):
             if not wants.endswith(".wants") or (wants == _ONLY_WITH_MONITOR and not monitored):
                 continue
-            found |= {name for name in root.names(f"{folder}/{wants}") if name.endswith(".timer")}
+            found |= {name for name in reader.names(f"{folder}/{wants}") if name.endswith(".timer")}
     for timer in sorted(found):
         service = f"{timer.removesuffix('.timer')}.service"
-        texts = (root.text(f"{folder}/{service}") for folder in _UNITS)
+        texts = (reader.text(f"{folder}/{service}") for folder in _UNITS)
         started = _started(next((text for text in texts if text is not None), ""))
         if _CHECKER.search(started) and "--continue" not in started:
             yield timer
@@ -174,20 +174,20 @@ def _started(service: str) -> str:
     return " ".join(line for line in lines if line.startswith("ExecStart"))
 
 
-def _all_seen(root: HostReader) -> bool:
+def _all_seen(reader: HostReader) -> bool:
     """Whether root's own crontab could be read, if there is one: only root may."""
-    return not root.live or root.writable or not any(root.is_there(folder) for folder in _SPOOLS)
+    return not reader.live or reader.writable or not any(reader.is_there(folder) for folder in _SPOOLS)
 
 
-def journal_storage(root: HostReader) -> str:
+def journal_storage(reader: HostReader) -> str:
     """Return what journald is to do: auto, persistent, volatile or none (journald.conf(5))."""
-    paths = [path for path in _in_folders(root, _JOURNALD_FOLDERS) if path.endswith(".conf")]
-    texts = (root.text(path) or "" for path in (_JOURNALD, *paths))
+    paths = [path for path in _in_folders(reader, _JOURNALD_FOLDERS) if path.endswith(".conf")]
+    texts = (reader.text(path) or "" for path in (_JOURNALD, *paths))
     words = [str(word) for text in texts for word in _STORAGE.findall(text)]
     return words[-1].lower() if words else "auto"
 
 
-def _kept(root: HostReader) -> str:
-    if journal_storage(root) in {"auto", "persistent"} and root.names("/var/log/journal"):
+def _kept(reader: HostReader) -> str:
+    if journal_storage(reader) in {"auto", "persistent"} and reader.names("/var/log/journal"):
         return "/var/log/journal"
-    return next((path for path in _HISTORIES if root.is_there(path)), "")
+    return next((path for path in _HISTORIES if reader.is_there(path)), "")

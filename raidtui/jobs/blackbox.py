@@ -24,7 +24,7 @@ MANIFEST = "manifest.json"
 """Name, size and SHA-256 of each file. It is written last: a black box that has one is complete."""
 
 
-def save_black_box(root: HostReader, plan: Plan, folder: Path) -> str:
+def save_black_box(reader: HostReader, plan: Plan, folder: Path) -> str:
     """Write the black box beside the journal; return why that failed, or "".
 
     Raises nothing: the caller does not go on without it.
@@ -34,7 +34,7 @@ def save_black_box(root: HostReader, plan: Plan, folder: Path) -> str:
         for part in folder.glob(".*.part"):  # a crash left it
             part.unlink()
         found = {}
-        for name, data in _texts(root, plan).items():
+        for name, data in _texts(reader, plan).items():
             write_synced(folder / name, data)
             found[name] = _entry(data)
         for name in plan.devices:  # one at a time: they are large
@@ -76,9 +76,9 @@ def _read_back(path: Path) -> bytes:
         return file.read()
 
 
-def _texts(root: HostReader, plan: Plan) -> Mapping[str, bytes]:
+def _texts(reader: HostReader, plan: Plan) -> Mapping[str, bytes]:
     """Return the output of the kernel and of tools about the host and the plan's devices, by file name."""
-    disks = DiskReader(root).read(set(plan.devices))
+    disks = DiskReader(reader).read(set(plan.devices))
     commands: list[tuple[str, tuple[str, ...]]] = [
         ("lsblk.json", ("lsblk", "--json", "--bytes", "--output-all")),
         *((f"detail-{name}.txt", ("mdadm", "--detail", f"/dev/{name}")) for name in plan.arrays),
@@ -88,17 +88,17 @@ def _texts(root: HostReader, plan: Plan) -> Mapping[str, bytes]:
             for name in sorted({disk.disk for disk in disks.values()})
         ),
     ]
-    found = {"mdstat.txt": _mdstat(root)}
+    found = {"mdstat.txt": _mdstat(reader)}
     for name, argv in commands:
-        output = root.ask(*argv)
+        output = reader.ask(*argv)
         text = output.stdout + output.stderr + output.why_not
         found[name.replace("/", "!")] = text.encode("utf-8", "replace")
     return found
 
 
-def _mdstat(root: HostReader) -> bytes:
+def _mdstat(reader: HostReader) -> bytes:
     try:
-        return root.read(MDSTAT)
+        return reader.read(MDSTAT)
     except OSError as error:
         return f"{MDSTAT} could not be read: {error.strerror}\n".encode()
 

@@ -46,7 +46,7 @@ class LentLimits:
     """The limits of one array, as long as they are lent: its speed, and the queues of its members' disks.
 
     Args:
-        root: the live host.
+        reader: the live host.
         record: of the host.
         name: the array's kernel name.
         title: what the array is called.
@@ -58,18 +58,18 @@ class LentLimits:
     """
 
     def __init__(
-        self, root: HostReader, record: UndoRecord, name: str, title: str, disks: Mapping[str, str]
+        self, reader: HostReader, record: UndoRecord, name: str, title: str, disks: Mapping[str, str]
     ) -> None:
-        self._root, self._record = root, record
+        self._reader, self._record = reader, record
         self._base = f"/sys/class/block/{name}/md"
-        self.uuid = read_uuid(root, self._base) or ""
+        self.uuid = read_uuid(reader, self._base) or ""
         self.id = lease_id(self.uuid or name)
-        if (left := restore_lent(root, record, self.id)) and left[0].held:
+        if (left := restore_lent(reader, record, self.id)) and left[0].held:
             raise LimitsTakenError(f"{left[0].text}")
         self._speeds = tuple(f"{self._base}/{word}" for word in (_MIN, _MAX))
-        self._queues = _queues(root, record, disks)
+        self._queues = _queues(reader, record, disks)
         """Who each queue belongs to, by path."""
-        texts = {path: root.text(path) or "" for path in (*self._speeds, *self._queues)}
+        texts = {path: reader.text(path) or "" for path in (*self._speeds, *self._queues)}
         if not all(_digits(texts[path]) for path in self._speeds):
             raise LimitsTakenError(f"the kernel shows no limits for {name}")
         self._before = {path: limit_word(text) for path, text in texts.items()}
@@ -103,15 +103,15 @@ class LentLimits:
         self._keep()
         first = high if max_kib_s > _number(now[high]) else low  # min is never above max in between
         for path in sorted(changed, key=lambda each: each != first):
-            if reason := do_step(self._root, self._step(path, wanted[path]), lambda _: None):
+            if reason := do_step(self._reader, self._step(path, wanted[path]), lambda _: None):
                 raise LimitsTakenError(reason)
 
     def _now(self) -> dict[str, str]:
-        if read_uuid(self._root, self._base) != (self.uuid or None):
+        if read_uuid(self._reader, self._base) != (self.uuid or None):
             raise LimitsTakenError("the array was stopped")
         now = {}
         for path in (*self._speeds, *self._queues):
-            text = self._root.text(path)
+            text = self._reader.text(path)
             if text is None and path in self._queues:
                 continue  # a disk was pulled, and the recovery that follows is paced, too
             now[path] = _digits(text)
@@ -144,7 +144,7 @@ class LentLimits:
 
     def give_back(self) -> str:
         """Give the limits back; return what was done, a sentence."""
-        done = restore_lent(self._root, self._record, self.id, own=True)
+        done = restore_lent(self._reader, self._record, self.id, own=True)
         return done[0].text if done else "the limits have already been given back"
 
     def _keep(self) -> None:
@@ -180,12 +180,12 @@ def last_path(ident: str) -> Path:
 
 
 def restore_lent(
-    root: HostReader, record: UndoRecord, ident: str | None = None, *, own: bool = False
+    reader: HostReader, record: UndoRecord, ident: str | None = None, *, own: bool = False
 ) -> tuple[GivenBack, ...]:
     """Give back limits whose process has ended.
 
     Args:
-        root: the live host.
+        reader: the live host.
         record: of the host.
         ident: of one entry; None for all.
         own: whether this process gives back what it has lent itself.
@@ -200,7 +200,7 @@ def restore_lent(
             text = f"{entry.undo.subject}: process {entry.pid} has its limits and is at work"
             found.append(GivenBack(text=text, held=True))
             continue
-        restored = _restored(root, record, entry)
+        restored = _restored(reader, record, entry)
         found.append(GivenBack(text=f"{entry.undo.subject}: {restored.text}", held=restored.held))
         if restored.held:
             continue
@@ -210,16 +210,16 @@ def restore_lent(
     return tuple(found)
 
 
-def _restored(root: HostReader, record: UndoRecord, entry: UndoEntry) -> GivenBack:
+def _restored(reader: HostReader, record: UndoRecord, entry: UndoEntry) -> GivenBack:
     """Restore what still is as it was written last; return what was done, its text a clause."""
     last = _last_of(record, entry)
     left, failed = [], []
     for step in entry.undo.steps:
-        if not is_same_subject(root, step):
+        if not is_same_subject(reader, step):
             continue  # the array was stopped, or the disk is gone, and its limits with it
-        if _digits(root.text(step.path)) not in last.get(step.path, ()):
+        if _digits(reader.text(step.path)) not in last.get(step.path, ()):
             left.append(step.path.removeprefix("/sys/class/block/"))
-        elif reason := do_step(root, step, lambda _: None):
+        elif reason := do_step(reader, step, lambda _: None):
             failed.append(reason)
     if failed:
         return GivenBack(text=f"the limits could not be given back: {failed[0]}", held=True)
@@ -235,7 +235,7 @@ def _last_of(record: UndoRecord, entry: UndoEntry) -> Mapping[str, tuple[str, ..
     return {}
 
 
-def _queues(root: HostReader, record: UndoRecord, disks: Mapping[str, str]) -> dict[str, Fact | None]:
+def _queues(reader: HostReader, record: UndoRecord, disks: Mapping[str, str]) -> dict[str, Fact | None]:
     """Return the queues that can be lent, by path, each with what says whose it is; none that is lent."""
     leases = (entry for entry in record.load() if entry.place is UndoPlace.PACE)
     lent = {step.path for entry in leases for step in entry.undo.steps}
@@ -243,14 +243,14 @@ def _queues(root: HostReader, record: UndoRecord, disks: Mapping[str, str]) -> d
     for disk, serial in disks.items():
         path = f"/sys/class/block/{disk}/queue/nr_requests"
         fact = Fact(kind=FactKind.SERIAL, subject=disk, value=serial) if serial else None
-        if path not in lent and _number(root.text(path)) > LEAST_QUEUE and _is_queue(root, disk):
+        if path not in lent and _number(reader.text(path)) > LEAST_QUEUE and _is_queue(reader, disk):
             found[path] = fact
     return found
 
 
-def _is_queue(root: HostReader, disk: str) -> bool:
+def _is_queue(reader: HostReader, disk: str) -> bool:
     """Whether requests queue at a device (blk-mq): those of a map or a RAM disk go through at once."""
-    return bool(root.names(f"/sys/class/block/{disk}/mq"))
+    return bool(reader.names(f"/sys/class/block/{disk}/mq"))
 
 
 def _digits(text: str | None) -> str:

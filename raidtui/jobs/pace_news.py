@@ -34,23 +34,23 @@ def forget_news(array: PacedArray) -> None:
         _path(array).unlink()
 
 
-def read_news(root: HostReader) -> tuple[PaceNews, ...]:
+def read_news(reader: HostReader) -> tuple[PaceNews, ...]:
     """Return what is kept, of this boot; the process may have ended since."""
-    names = [name for name in root.names(FOLDER) if name.endswith(_END)]
-    boot = (root.text(_BOOT_ID) or "").strip() if names else ""
+    names = [name for name in reader.names(FOLDER) if name.endswith(_END)]
+    boot = (reader.text(_BOOT_ID) or "").strip() if names else ""
     found = []
     for name in names:
         with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            news = msgspec.json.decode(root.text(f"{FOLDER}/{name}") or "", type=PaceNews)
+            news = msgspec.json.decode(reader.text(f"{FOLDER}/{name}") or "", type=PaceNews)
             if news.boot == boot:
                 found.append(news)
     return tuple(found)
 
 
-def paced_now(root: HostReader) -> tuple[PaceNews, ...]:
+def paced_now(reader: HostReader) -> tuple[PaceNews, ...]:
     """Return how arrays are paced by processes that live."""
     from raidtui.jobs.lock import process_of  # noqa: PLC0415  (only who starts or ends one needs it)
 
     return tuple(
-        each for each in read_news(root) if process_of(each.pid, each.started_s, each.boot) is not None
+        each for each in read_news(reader) if process_of(each.pid, each.started_s, each.boot) is not None
     )

@@ -37,12 +37,12 @@ class PlanFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, fo
         return checksum(msgspec.json.encode(replace(self, checksum="")))
 
 
-def machine_of(root: HostReader) -> str:
+def machine_of(reader: HostReader) -> str:
     """Return an id that another host of the same name does not have; "" where none is known.
 
     It is a digest: machine-id(5) itself is not to be given away.
     """
-    text = (root.text("/etc/machine-id") or "").strip()
+    text = (reader.text("/etc/machine-id") or "").strip()
     return hashlib.sha256(f"raidtui plan {text}".encode()).hexdigest()[:32] if text else ""
 
 

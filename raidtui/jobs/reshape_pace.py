@@ -46,20 +46,20 @@ class ReshapePace:
     """Moves the limit of one array's reshape on.
 
     Args:
-        root: the host.
+        reader: the host.
         array: the kernel's name of the array.
     """
 
-    def __init__(self, root: HostReader, array: str) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader, array: str) -> None:
+        self._reader = reader
         self._base = f"/sys/class/block/{array}/md"
-        self._step = _step(root, self._base)
-        self._stride = _stride(root, self._base, self._step)
+        self._step = _step(reader, self._base)
+        self._stride = _stride(reader, self._base, self._step)
 
     def keep_up(self, seconds: float) -> None:
         """Move the limit on for so long, or until the reshape has ended or has no limit."""
         end_s = time.monotonic() + seconds
-        with _Notices(self._root, f"{self._base}/sync_completed") as notices:
+        with _Notices(self._reader, f"{self._base}/sync_completed") as notices:
             while (left_s := end_s - time.monotonic()) > 0:
                 if not self._move_on():
                     break
@@ -72,7 +72,7 @@ class ReshapePace:
         place = self._place()
         if place is None:
             return False
-        self._stride = self._stride or _stride(self._root, self._base, self._step)
+        self._stride = self._stride or _stride(self._reader, self._base, self._step)
         if not self._stride:
             return True
         to = (place.done + self._stride) // self._step * self._step  # the kernel takes whole chunks
@@ -80,12 +80,12 @@ class ReshapePace:
         if last or to > place.limit:
             # The kernel refuses it where the array was stopped, or another has changed the limit meanwhile.
             with contextlib.suppress(OSError):
-                HostWriter(self._root).write(f"{self._base}/sync_max", _NO_LIMIT if last else str(to))
+                HostWriter(self._reader).write(f"{self._base}/sync_max", _NO_LIMIT if last else str(to))
         return not last
 
     def _place(self) -> _Place | None:
         """Return where the reshape is; None where it does not run, or has no limit."""
-        text = self._root.text
+        text = self._reader.text
         limit = integer(text(f"{self._base}/sync_max"))
         done, _, total = (text(f"{self._base}/sync_completed") or "").partition(" / ")
         numbers = integer(done), integer(total)
@@ -96,21 +96,21 @@ class ReshapePace:
         return _Place(done=numbers[0], total=numbers[1], limit=limit)
 
 
-def _step(root: HostReader, base: str) -> int:
+def _step(reader: HostReader, base: str) -> int:
     """Return how many sectors of each member md reads and writes at once: the larger of both chunks."""
-    chunks = [each for each in pair_of(root.text(f"{base}/chunk_size")) if each]
+    chunks = [each for each in pair_of(reader.text(f"{base}/chunk_size")) if each]
     return max(chunks, default=0) // SECTOR_BYTES
 
 
-def _stride(root: HostReader, base: str, step: int) -> int:
+def _stride(reader: HostReader, base: str, step: int) -> int:
     """Return how many sectors of each member md may move beyond the place that it has recorded.
 
     It is less than the data move by two steps, and at least one, for which mdadm has made room. 0: not known.
     """
     shifts = []
-    for name in root.names(base):
-        if name.startswith("dev-") and integer(root.text(f"{base}/{name}/slot")) is not None:
-            old, new = (integer(root.text(f"{base}/{name}/{each}")) for each in ("offset", "new_offset"))
+    for name in reader.names(base):
+        if name.startswith("dev-") and integer(reader.text(f"{base}/{name}/slot")) is not None:
+            old, new = (integer(reader.text(f"{base}/{name}/{each}")) for each in ("offset", "new_offset"))
             if old is None or new is None:
                 return 0
             shifts.append(abs(new - old))
@@ -122,11 +122,11 @@ def _stride(root: HostReader, base: str, step: int) -> int:
 class _Notices:
     """Waits for the kernel's notice that md has recorded a place."""
 
-    def __init__(self, root: HostReader, path: str) -> None:
+    def __init__(self, reader: HostReader, path: str) -> None:
         self._file = -1
         self._poll = select.poll()
         with contextlib.suppress(OSError):
-            if root.live and not root.source:
+            if reader.live and not reader.source:
                 self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
                 self._poll.register(self._file, select.POLLPRI | select.POLLERR)
                 os.pread(self._file, 64, 0)  # sysfs notifies only after a first read

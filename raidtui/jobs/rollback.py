@@ -12,16 +12,16 @@ from raidtui.jobs.store import Job
 from raidtui.model.plan import Fact, FactKind, Plan
 
 
-def refuse_late(root: HostReader, job: Job, plan: Plan) -> None:
+def refuse_late(reader: HostReader, job: Job, plan: Plan) -> None:
     """Refuse to roll back what was written to since; and what md is still at work on, if it is too late.
 
     Raises:
         JobError: it was written to, the array does not run, or the copy is complete.
     """
     done, begun = job.done_steps()
-    if reason := first_trouble(root, bound_to_start(job, _unwritten(plan, done, begun))):
+    if reason := first_trouble(reader, bound_to_start(job, _unwritten(plan, done, begun))):
         raise JobError(f"job {job.id} is not rolled back: {reason}; what it has saved stays")
-    if is_final(root, job, plan):
+    if is_final(reader, job, plan):
         raise JobError(f"job {job.id} {NO_WAY_BACK}")
     number = max((each for each in done | begun if plan.steps[each].undo), default=None)
     lasts = tuple(fact for step in plan.steps for fact in step.as_long_as)
@@ -29,28 +29,28 @@ def refuse_late(root: HostReader, job: Job, plan: Plan) -> None:
         return
     same = tuple(fact for fact in lasts if fact.kind is FactKind.ARRAY)
     undo = plan.steps[number].undo[0]
-    is_back = bool(undo.proves) and holds(root, undo.proves)
-    reason = first_trouble(root, same) or ("" if is_back else first_trouble(root, undo.needs))
+    is_back = bool(undo.proves) and holds(reader, undo.proves)
+    reason = first_trouble(reader, same) or ("" if is_back else first_trouble(reader, undo.needs))
     if reason:
         raise JobError(f"job {job.id} cannot be rolled back now: {reason}")
 
 
-def is_final(root: HostReader, job: Job, plan: Plan) -> bool:
+def is_final(reader: HostReader, job: Job, plan: Plan) -> bool:
     """Whether a step was done that has no way back, also by a worker that was killed right after it."""
     done, begun = job.done_steps()
     return any(
-        step.final and (number in done or (number in begun and holds(root, step.proves)))
+        step.final and (number in done or (number in begun and holds(reader, step.proves)))
         for number, step in enumerate(plan.steps)
     )
 
 
-def is_lost(root: HostReader, plan: Plan, number: int, done: set[int]) -> bool:
+def is_lost(reader: HostReader, plan: Plan, number: int, done: set[int]) -> bool:
     """Whether a reboot has taken back what a step has done, and a later step still needs it."""
     step, later = plan.steps[number], range(number + 1, len(plan.steps))
     needed = next((each for each in later if not plan.steps[each].volatile), None)
-    if not step.volatile or needed is None or needed in done or holds(root, step.proves):
+    if not step.volatile or needed is None or needed in done or holds(reader, step.proves):
         return False
-    return not (plan.steps[needed].proves and holds(root, plan.steps[needed].proves))
+    return not (plan.steps[needed].proves and holds(reader, plan.steps[needed].proves))
 
 
 def bound_to_start(job: Job, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:

@@ -48,11 +48,11 @@ class PlanOutcome(Struct, frozen=True, kw_only=True):
         return self.failed.command if self.failed.argv else self.failed.path
 
 
-def run_plan(root: HostReader, plan: Plan, journal: Journal) -> PlanOutcome:
+def run_plan(reader: HostReader, plan: Plan, journal: Journal) -> PlanOutcome:
     """Carry out a plan. The identity of the array is read again before each write."""
     done: list[Step] = []
     for step in plan.steps:
-        reason = do_step(root, step, lambda _: None)
+        reason = do_step(reader, step, lambda _: None)
         journal.note(
             subject=plan.subject, plan=plan.title, wrote=step.text, path=step.path, error=reason or None
         )
@@ -95,115 +95,115 @@ Say = Callable[[str], None]
 """Receives the output of a tool."""
 
 
-def holds(root: HostReader, facts: tuple[Fact, ...]) -> bool:
+def holds(reader: HostReader, facts: tuple[Fact, ...]) -> bool:
     """Whether all facts hold."""
-    return not any(why_not(root, fact) for fact in facts)
+    return not any(why_not(reader, fact) for fact in facts)
 
 
-def first_trouble(root: HostReader, facts: tuple[Fact, ...]) -> str:
+def first_trouble(reader: HostReader, facts: tuple[Fact, ...]) -> str:
     """Return the reason of the first fact that does not hold, or ""."""
-    return next((reason for fact in facts if (reason := why_not(root, fact))), "")
+    return next((reason for fact in facts if (reason := why_not(reader, fact))), "")
 
 
 def do_step(
-    root: HostReader, step: Step, say: Say, *, backup: str = "", missed: Callable[[], None] | None = None
+    reader: HostReader, step: Step, say: Say, *, backup: str = "", missed: Callable[[], None] | None = None
 ) -> str:
     """Do a step; return why it failed, or "".
 
     Args:
-        root: the host.
+        reader: the host.
         step: the step.
         say: receives the output of tools.
         backup: the suffix for the old version of a configuration file.
         missed: called where a step has failed that may fail.
     """
-    if reason := first_trouble(root, step.needs):
+    if reason := first_trouble(reader, step.needs):
         return reason
     match step:
         case RunTool():
-            return _do_run(root, step, say, missed)
-        case PutFile() if root.source:
+            return _do_run(reader, step, say, missed)
+        case PutFile() if reader.source:
             reason = "a simulated or captured host has no files here"
         case PutFile():
             reason = replace_file(step.path, step.content, backup)
         case Write():
-            reason = _write(root, step)
+            reason = _write(reader, step)
         case WaitUntil():
             reason = ""
-    return reason or _wait_for(root, step.proves)
+    return reason or _wait_for(reader, step.proves)
 
 
-def _do_run(root: HostReader, step: RunTool, say: Say, missed: Callable[[], None] | None) -> str:
+def _do_run(reader: HostReader, step: RunTool, say: Say, missed: Callable[[], None] | None) -> str:
     """RunTool a tool, again where the step says so; return why it failed, or ""."""
-    reason = _run(root, step, say)
+    reason = _run(reader, step, say)
     end_s = time.monotonic() + _PATIENCE_S
-    while reason and step.patient and time.monotonic() < end_s and holds(root, step.needs):
-        HostWriter(root).run("udevadm", "settle", "--timeout=5")
+    while reason and step.patient and time.monotonic() < end_s and holds(reader, step.needs):
+        HostWriter(reader).run("udevadm", "settle", "--timeout=5")
         time.sleep(_PROOF_PACE_S)
-        reason = _run(root, step, say)
+        reason = _run(reader, step, say)
     if reason and step.may_fail:
         if not step.counts:  # with counters, their result is the output
             say(f"{reason}; the plan continues, since this step may fail")
         if missed is not None:
             missed()
         return ""
-    if reason and step.proof_decides and step.proves and not _wait_for(root, step.proves):
+    if reason and step.proof_decides and step.proves and not _wait_for(reader, step.proves):
         say(f"{reason}; what it was to do is done nevertheless")
         return ""
     if step.repeats and not reason:
-        return _wait_for(root, step.proves, again=lambda: _run(root, step, say))
-    return reason or _wait_for(root, step.proves)
+        return _wait_for(reader, step.proves, again=lambda: _run(reader, step, say))
+    return reason or _wait_for(reader, step.proves)
 
 
-def is_same_subject(root: HostReader, step: Step) -> bool:
+def is_same_subject(reader: HostReader, step: Step) -> bool:
     """Whether a name still belongs to the disk or array that a step was planned for."""
     if isinstance(step, Write) and step.identity is not None:
         path, uuid = step.identity
-        if read_uuid(root, path.removesuffix("/uuid")) != canonical_uuid(uuid):
+        if read_uuid(reader, path.removesuffix("/uuid")) != canonical_uuid(uuid):
             return False
-    return holds(root, step.needs)
+    return holds(reader, step.needs)
 
 
-def reads_so(root: HostReader, step: Step) -> bool:
+def reads_so(reader: HostReader, step: Step) -> bool:
     """Whether a file of the kernel already has the value that a step writes, for the same array."""
-    if not isinstance(step, Write) or not step.text or not is_same_subject(root, step):
+    if not isinstance(step, Write) or not step.text or not is_same_subject(reader, step):
         return False
-    text = (root.text(step.path) or "").strip()
+    text = (reader.text(step.path) or "").strip()
     chosen = text.partition("[")[2].partition("]")[0]  # none [mq-deadline]
     number, _, whose = text.partition(" ")  # 200000 (system)
     found = (chosen,) if chosen else (text, number, whose.strip("()"))
     return any(same_value(each, step.text) for each in found)
 
 
-def _write(root: HostReader, step: Write) -> str:
+def _write(reader: HostReader, step: Write) -> str:
     if step.identity is not None:
         path, wanted = step.identity
-        found = read_uuid(root, path.removesuffix("/uuid"))
+        found = read_uuid(reader, path.removesuffix("/uuid"))
         if found is None or found != canonical_uuid(wanted):
             return "another array has this name now" if found else "the array is gone"
     try:
-        HostWriter(root).write(step.path, step.text)
+        HostWriter(reader).write(step.path, step.text)
     except OSError as error:
-        return _meaning(root, error, step.path)
+        return _meaning(reader, error, step.path)
     return ""
 
 
-def _meaning(root: HostReader, error: OSError, path: str) -> str:
+def _meaning(reader: HostReader, error: OSError, path: str) -> str:
     code = error.errno or 0
-    if code == errno.EROFS and root.live:
+    if code == errno.EROFS and reader.live:
         return f"{'/'.join(path.split('/')[:2])} is mounted read-only here, as in a container"
     known = _MEANINGS if "/md/" in path else _MEANINGS | _BEYOND_MD
     return known.get(code) or error.strerror or str(error)
 
 
-def _run(root: HostReader, step: RunTool, say: Say) -> str:
-    before = read_discards(root, step.counts)
-    output = HostWriter(root).run(*step.argv, timeout_s=step.timeout_s, stdin=step.stdin)
+def _run(reader: HostReader, step: RunTool, say: Say) -> str:
+    before = read_discards(reader, step.counts)
+    output = HostWriter(reader).run(*step.argv, timeout_s=step.timeout_s, stdin=step.stdin)
     for text in (output.stdout, output.stderr):
         if text:
             say(text)
     if step.counts:
-        say(trial_sentence(output, _discarded(root, step, before, patient=output.status == 0)))
+        say(trial_sentence(output, _discarded(reader, step, before, patient=output.status == 0)))
     if output.why_not:
         return output.why_not
     if output.status != 0:
@@ -213,27 +213,27 @@ def _run(root: HostReader, step: RunTool, say: Say) -> str:
     return ""
 
 
-def _discarded(root: HostReader, step: RunTool, before: dict[str, int], *, patient: bool) -> dict[str, int]:
+def _discarded(reader: HostReader, step: RunTool, before: dict[str, int], *, patient: bool) -> dict[str, int]:
     """Return the discards since ``before``. They may end after the tool, so this waits for the first one."""
     end_s = time.monotonic() + _COUNT_S
     while True:
-        found = discarded(before, read_discards(root, step.counts))
+        found = discarded(before, read_discards(reader, step.counts))
         if not patient or any(found.values()) or not found or time.monotonic() >= end_s:
             return found
         time.sleep(_PROOF_PACE_S)
 
 
-def _wait_for(root: HostReader, facts: tuple[Fact, ...], again: Callable[[], str] | None = None) -> str:
+def _wait_for(reader: HostReader, facts: tuple[Fact, ...], again: Callable[[], str] | None = None) -> str:
     """Wait until the host shows the result of a step; the kernel and udev may need a moment.
 
     Args:
-        root: the host.
+        reader: the host.
         facts: the result.
         again: runs the step's tool once more, each second; returns why it failed, or "".
     """
     end_s = time.monotonic() + _PROOF_S
     next_s = time.monotonic() + _REPEAT_S
-    while reason := first_trouble(root, facts):
+    while reason := first_trouble(reader, facts):
         if time.monotonic() >= end_s:
             return f"the step ran, but {reason}"
         if again is not None and time.monotonic() >= next_s:

@@ -105,18 +105,18 @@ class UndoRecord:
     """What was set since the boot, the oldest first. Threads may share it.
 
     Args:
-        root: the host.
+        reader: the host.
         path: the file; None keeps it in memory alone (a simulated host's values end with it), where it begins
             with what a capture holds.
     """
 
-    def __init__(self, root: HostReader, path: Path | None) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader, path: Path | None) -> None:
+        self._reader = reader
         self._path = path
         self._lock = threading.Lock()
-        self.boot = (root.text(BOOT_ID) or "").strip()
+        self.boot = (reader.text(BOOT_ID) or "").strip()
         """The id of this boot."""
-        self._here = _done(root.text(RECORD) or "", self.boot) if path is None else ()
+        self._here = _done(reader.text(RECORD) or "", self.boot) if path is None else ()
         """Entries that are not in the file."""
         self._before: dict[str, frozenset[str]] = {}
         """By the id of such an entry, those of all that were there before it."""
@@ -225,12 +225,12 @@ class UndoRecord:
         others = tuple(step for step in steps if step not in limits)
         if not steps:
             return None
-        ordered = (*_limits_ordered(self._root, limits), *others)
+        ordered = (*_limits_ordered(self._reader, limits), *others)
         return Plan(title="restored what this session changed", subject="you", steps=ordered)
 
     def _is_changed(self, original: Step) -> bool:
-        now = self._root.text(original.path)
-        if now is None or not is_same_subject(self._root, original):
+        now = self._reader.text(original.path)
+        if now is None or not is_same_subject(self._reader, original):
             return False
         if _name(original) == _ACTION:
             return now.partition(" ")[0] == _FROZEN
@@ -255,19 +255,19 @@ class UndoRecord:
         return True
 
 
-def open_record(root: HostReader) -> UndoRecord:
+def open_record(reader: HostReader) -> UndoRecord:
     """Return the record of a host: the file of a live one, else one in memory."""
-    return UndoRecord(root, record_path() if root.live else None)
+    return UndoRecord(reader, record_path() if reader.live else None)
 
 
-def limits_before(root: HostReader, plan: Plan) -> tuple[Step, ...]:
+def limits_before(reader: HostReader, plan: Plan) -> tuple[Step, ...]:
     """Return the writes that restore the limits and the frozen arrays that a plan is about to change.
 
     A limit that follows the system's is given back to it. A check or a repair needs no restoring: it ends.
     """
     found: dict[str, Step] = {}
     for step in plan.steps:
-        name, now = _name(step), root.text(step.path) if _name(step) in {*_LIMITS, _ACTION} else None
+        name, now = _name(step), reader.text(step.path) if _name(step) in {*_LIMITS, _ACTION} else None
         if now is None or step.path in found or (name == _ACTION and step.text != _FROZEN):
             continue
         text = "idle" if name == _ACTION else limit_word(now)
@@ -298,7 +298,7 @@ def limit_word(text: str) -> str:
     return _SYSTEM if _SYSTEM in scope else number
 
 
-def _limits_ordered(root: HostReader, steps: list[Step]) -> tuple[Step, ...]:
+def _limits_ordered(reader: HostReader, steps: list[Step]) -> tuple[Step, ...]:
     """The system's limits first; min before max, but where min would stand above max in between."""
     ordered: list[Step] = []
     for step in sorted(
@@ -310,7 +310,7 @@ def _limits_ordered(root: HostReader, steps: list[Step]) -> tuple[Step, ...]:
             low is not None
             and low.path == step.path[:-3] + "min"
             and step.path.endswith("max")
-            and _limit_after(root, low, steps) > _number(root.text(step.path))
+            and _limit_after(reader, low, steps) > _number(reader.text(step.path))
         ):
             ordered.insert(-1, step)
         else:
@@ -318,12 +318,12 @@ def _limits_ordered(root: HostReader, steps: list[Step]) -> tuple[Step, ...]:
     return tuple(ordered)
 
 
-def _limit_after(root: HostReader, step: Step, steps: list[Step]) -> int:
+def _limit_after(reader: HostReader, step: Step, steps: list[Step]) -> int:
     """Return the limit in effect after a step, KiB/s: of ``system`` what the system's will be."""
     if step.text != _SYSTEM:
         return _number(step.text)
     path = f"{RAID_SYSCTL}/speed_limit_{step.path[-3:]}"
-    return _number(next((each.text for each in steps if each.path == path), root.text(path)))
+    return _number(next((each.text for each in steps if each.path == path), reader.text(path)))
 
 
 def _number(text: str | None) -> int:
@@ -357,13 +357,13 @@ def _writes(steps: Sequence[Step]) -> tuple[WrittenValue, ...]:
     )
 
 
-def captured_record(root: HostReader) -> bytes | None:
+def captured_record(reader: HostReader) -> bytes | None:
     """Return the record as a capture holds it: values, without who set them and without undo plans."""
-    done = UndoRecord(root, record_path() if root.live else None).load()
+    done = UndoRecord(reader, record_path() if reader.live else None).load()
     if not done:
         return None
     nothing = Plan(title="", subject="", steps=())
-    boot = (root.text(BOOT_ID) or "").strip()
+    boot = (reader.text(BOOT_ID) or "").strip()
     writes = tuple(replace(each, who="", undo=nothing) for each in done)
     return _encoded(boot, writes)
 

@@ -22,13 +22,13 @@ class Undoing:
     """Undoes the steps of one job, and notes it in its journal.
 
     Args:
-        root: the host.
+        reader: the host.
         job: the job; its lock is held.
         do: carries out a step, and returns why it failed, or "".
     """
 
-    def __init__(self, root: HostReader, job: Job, do: Callable[[Step], str]) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader, job: Job, do: Callable[[Step], str]) -> None:
+        self._reader = reader
         self._job = job
         self._do = do
 
@@ -44,7 +44,7 @@ class Undoing:
             end_s = end_s or time.monotonic() + _BACK_S
             if not stuck or not plan.stacked or time.monotonic() >= end_s:
                 return stuck
-            HostWriter(self._root).run("udevadm", "settle", "--timeout=10")
+            HostWriter(self._reader).run("udevadm", "settle", "--timeout=10")
 
     def _undo_once(self, plan: Plan) -> str:
         """Undo the steps that are not undone yet, once; return why the first one that cannot be is not."""
@@ -63,11 +63,11 @@ class Undoing:
         """Return why a step cannot be undone, or ""."""
         first = ""
         for place, step in enumerate(steps):
-            if step.proves and holds(self._root, step.proves):
+            if step.proves and holds(self._reader, step.proves):
                 continue
             self._job.note(event="undo", of=number, command=step.command)
             reason = self._do(replace(step, needs=bound_to_start(self._job, step.needs)))
-            if reason and reads_so(self._root, step):  # the kernel refuses the write, which is not needed
+            if reason and reads_so(self._reader, step):  # the kernel refuses the write, which is not needed
                 self._job.note(event="output", text=f"{reason}; it is {step.text} already")
                 continue
             if reason:

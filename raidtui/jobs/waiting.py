@@ -33,7 +33,7 @@ class JobWait(Struct, frozen=True, kw_only=True):
         return visible(self.why) + (f": {self.percent:.1f} %" if self.percent is not None else "")
 
 
-def wait_of(root: HostReader, job: Job) -> JobWait | None:
+def wait_of(reader: HostReader, job: Job) -> JobWait | None:
     """Return what a job waits for; None where it waits for nothing."""
     if job.state is not JobState.GOES_ON:
         return None
@@ -41,7 +41,7 @@ def wait_of(root: HostReader, job: Job) -> JobWait | None:
         plan, (done, _) = job.plan, job.done_steps()
         step = next((step for number, step in enumerate(plan.steps) if number not in done), None)
         if step is not None and (step.waits or step.awaits):
-            texts = (root.text(f"/sys/class/block/{name}/md/sync_completed") or "" for name in plan.arrays)
+            texts = (reader.text(f"/sys/class/block/{name}/md/sync_completed") or "" for name in plan.arrays)
             percent = next(filter(None, map(sync_percent, texts)), None)
             why = step.why if step.waits else f"md ends first what it does, then: {step.why}"
             return JobWait(why=why, percent=percent, more=len(done) + step.waits < len(plan.steps))

@@ -55,13 +55,13 @@ class JobWorker:
     """What works on a job of any kind: how it hears that it is to end, and how it ends.
 
     Args:
-        root: the host.
+        reader: the host.
         job: the job.
         listens: whether it handles signals. A worker within another one does not.
     """
 
-    def __init__(self, root: HostReader, job: Job, *, listens: bool = True) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader, job: Job, *, listens: bool = True) -> None:
+        self._reader = reader
         self._job = job
         self._listens = listens
         self._cancelled = False
@@ -89,16 +89,16 @@ class Worker(JobWorker):
     """Works on one job: does its steps, or undoes them.
 
     Args:
-        root: the host.
+        reader: the host.
         job: the job.
         measuring: makes the measure of what a plan that writes to disks costs them.
         listens: see ``JobWorker``.
     """
 
     def __init__(
-        self, root: HostReader, job: Job, measuring: Measuring | None = None, *, listens: bool = True
+        self, reader: HostReader, job: Job, measuring: Measuring | None = None, *, listens: bool = True
     ) -> None:
-        super().__init__(root, job, listens=listens)
+        super().__init__(reader, job, listens=listens)
         self._measuring = measuring
         self._missed = False
         self._mine = 0
@@ -129,7 +129,7 @@ class Worker(JobWorker):
         self._mine = self._works()
         state, reason = self._measured(plan)
         failed = state is JobState.FAILED and self._waiting(plan) is None  # what md does is not taken back
-        if failed and plan.rolls_back and not is_final(self._root, self._job, plan):
+        if failed and plan.rolls_back and not is_final(self._reader, self._job, plan):
             self._job.note(event="going back", reason=reason)
             return self._back(plan, reason)
         if state is JobState.GOES_ON:
@@ -160,7 +160,7 @@ class Worker(JobWorker):
             self._listen()
             self._job.refuse_back()
             plan = self._job.plan
-            refuse_late(self._root, self._job, plan)
+            refuse_late(self._reader, self._job, plan)
             self._job.keep_room()
             self._job.note_work(back=True)
             return self._back(plan, "requested")
@@ -168,7 +168,7 @@ class Worker(JobWorker):
     def _has_ended(self, step: Step, patience_s: float = 0.0) -> bool:
         """Whether md has finished what a step waits for, or what has to end before it."""
         end_s = time.monotonic() + patience_s
-        while not holds(self._root, step.until or step.awaits):
+        while not holds(self._reader, step.until or step.awaits):
             if time.monotonic() >= end_s:
                 return False
             time.sleep(_END_PACE_S)
@@ -176,7 +176,7 @@ class Worker(JobWorker):
 
     def _is_waiting(self, array: str) -> bool:
         """Whether an array is auto-read-only: md starts nothing on it before the first write."""
-        return (self._root.text(f"/sys/class/block/{array}/md/array_state") or "").strip() == "read-auto"
+        return (self._reader.text(f"/sys/class/block/{array}/md/array_state") or "").strip() == "read-auto"
 
     def _waiting(self, plan: Plan) -> int | None:
         """Return the number of the step that waits for md; None where none does."""
@@ -189,7 +189,7 @@ class Worker(JobWorker):
 
     def _is_early(self, step: Step) -> bool:
         """Whether md has to end something before a step that has not been begun."""
-        return bool(step.awaits) and not holds(self._root, step.awaits)
+        return bool(step.awaits) and not holds(self._reader, step.awaits)
 
     def _follow(self, plan: Plan) -> JobState:
         """Wait until md has finished; return RUNNING then, else the state that the job is in.
@@ -200,7 +200,7 @@ class Worker(JobWorker):
         lost_since_s: float | None = None
         while number is not None and not self._cancelled:
             step = plan.steps[number]
-            ended, reason = self._has_ended(step), first_trouble(self._root, step.as_long_as)
+            ended, reason = self._has_ended(step), first_trouble(self._reader, step.as_long_as)
             if self._works() != self._mine:
                 return JobState.GOES_ON
             asked = any(entry.get("event") == CANCEL_EVENT for entry in self._job.since_work())
@@ -215,7 +215,7 @@ class Worker(JobWorker):
             if lost_since_s is not None and time.monotonic() - lost_since_s >= _LOST_S:
                 return self._end(JobState.FAILED, reason=_not_ended(step, reason))
             if step.paces and not reason:
-                ReshapePace(self._root, step.paces).keep_up(_FOLLOW_PACE_S)
+                ReshapePace(self._reader, step.paces).keep_up(_FOLLOW_PACE_S)
             else:
                 time.sleep(_FOLLOW_PACE_S)
         return JobState.GOES_ON
@@ -242,7 +242,7 @@ class Worker(JobWorker):
         # After the first step, the black box is never overwritten.
         saved = any(entry.get("event") == "begin" for entry in self._job.entries())
         for number, step in enumerate(plan.steps):
-            if number in done and not is_lost(self._root, plan, number, done):
+            if number in done and not is_lost(self._reader, plan, number, done):
                 continue
             if self._cancelled:
                 return JobState.CANCELLED, f"cancelled before step {number + 1}"
@@ -253,18 +253,18 @@ class Worker(JobWorker):
                     return self._at_wait(plan, step)
                 self._job.note(event="step done", step=number)
                 continue
-            if number in begun and step.proves and holds(self._root, step.proves):
+            if number in begun and step.proves and holds(self._reader, step.proves):
                 self._job.note(event="step done", step=number, found=True)
                 continue
             if step.awaits and not self._has_ended(step, _END_S):
                 return self._at_wait(plan, step)
             if plan.harm is Harm.DESTROYS and not saved:
-                if reason := save_black_box(self._root, plan, self._job.folder / "blackbox"):
+                if reason := save_black_box(self._reader, plan, self._job.folder / "blackbox"):
                     return JobState.FAILED, reason
                 saved = True
             # A step that cannot start is not noted as started: a rollback must not undo it.
-            reason = first_trouble(self._root, step.needs)
-            if reason and not step.undo and step.proves and holds(self._root, step.proves):
+            reason = first_trouble(self._reader, step.needs)
+            if reason and not step.undo and step.proves and holds(self._reader, step.proves):
                 # A boot or somebody else has done it. A step without an undo can count as done.
                 self._job.note(event="step done", step=number, found=True)
                 continue
@@ -282,10 +282,10 @@ class Worker(JobWorker):
 
     def _at_wait(self, plan: Plan, step: Step) -> tuple[JobState, str]:
         """Return the state of a job whose next step waits for md, and the reason."""
-        if reason := first_trouble(self._root, step.as_long_as):
+        if reason := first_trouble(self._reader, step.as_long_as):
             return JobState.FAILED, _not_ended(step, reason)
         waits = "".join(f"; {_WAITS.format(name)}" for name in plan.arrays if self._is_waiting(name))
-        why = step.why if step.waits else first_trouble(self._root, step.awaits)
+        why = step.why if step.waits else first_trouble(self._reader, step.awaits)
         return JobState.GOES_ON, f"{why}{waits}; other jobs can run meanwhile"
 
     def _back(self, plan: Plan, why: str) -> JobState:
@@ -295,18 +295,18 @@ class Worker(JobWorker):
 
     def _all_undone(self, plan: Plan) -> str:
         """Undo all steps, the last one first; return why one cannot be undone, or ""."""
-        return Undoing(self._root, self._job, self._do).undo_all(plan)
+        return Undoing(self._reader, self._job, self._do).undo_all(plan)
 
     def _note_start(self, step: Step) -> None:
         """Note which array a step has started: stopped and started again, it has another number."""
         for uuid in [fact.subject for fact in step.proves if fact.kind is FactKind.RUNNING]:
-            name = kernel_name(self._root, uuid)
-            seen = read_appearance(self._root, name) if name is not None else ""
+            name = kernel_name(self._reader, uuid)
+            seen = read_appearance(self._reader, name) if name is not None else ""
             self._job.note(event="started", array=uuid, appearance=seen)
 
     def _do(self, step: Step) -> str:
         self._missed = False
-        return do_step(self._root, step, self._say, backup=f"{self._job.id}.bak", missed=self._miss)
+        return do_step(self._reader, step, self._say, backup=f"{self._job.id}.bak", missed=self._miss)
 
     def _miss(self) -> None:
         self._missed = True
@@ -330,9 +330,9 @@ class Worker(JobWorker):
 
     def _remember(self, *, undone: bool) -> None:
         """Record how values that are kept now are undone, for ``raidtui tune undo``."""
-        if not self._root.live or not keeps_values(self._job.plan):
+        if not self._reader.live or not keeps_values(self._job.plan):
             return
-        record, ident = UndoRecord(self._root, record_path()), f"job {self._job.id}"
+        record, ident = UndoRecord(self._reader, record_path()), f"job {self._job.id}"
         first = next(iter(self._job.entries()), {})
         done = done_by_job(ident, time.time(), str(first.get("who", "")), self._job.plan)
         if undone or done is None:
@@ -351,10 +351,12 @@ def _make_room(job: Job) -> str:
     return f"{job.full}; make room there, then resume the job"
 
 
-def work_on(root: HostReader, folder: Path, *, back: bool = False, measuring: Measuring | None = None) -> int:
+def work_on(
+    reader: HostReader, folder: Path, *, back: bool = False, measuring: Measuring | None = None
+) -> int:
     """Work on a job in this process; return the exit status: 0 done, 1 not, 75 another job is running."""
     job = Job(folder)
-    worker = Worker(root, job, measuring)
+    worker = Worker(reader, job, measuring)
 
     def work() -> JobState:
         if trouble := step_trouble(job.plan):  # it is read back from a file, and root carries it out

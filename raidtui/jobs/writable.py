@@ -16,9 +16,9 @@ _TO_BOOT = frozenset(
 """Tools that write to /boot."""
 
 
-def tried(root: HostReader, plan: Plan | Refusal) -> Plan | Refusal:
+def tried(reader: HostReader, plan: Plan | Refusal) -> Plan | Refusal:
     """Return a plan for the live host, or why a folder that one of its steps writes to takes nothing."""
-    if isinstance(plan, Refusal) or not root.live:
+    if isinstance(plan, Refusal) or not reader.live:
         return plan
     return refuse_unwritable(plan) or plan
 

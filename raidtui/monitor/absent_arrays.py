@@ -51,15 +51,15 @@ class AbsentArrays:
     """Finds arrays that should run and do not. Not thread-safe: the sampling thread calls it.
 
     Args:
-        root: the host.
+        reader: the host.
         may_ask: whether mdadm may be run for superblocks (it needs root).
         patient: whether to wait for superblocks, for a single report.
     """
 
-    def __init__(self, root: HostReader, *, may_ask: bool, patient: bool = False) -> None:
-        self._root = root
-        self._scan = MemberScan(root)
-        self._superblocks = Superblocks(root, may_ask=may_ask, patient=patient)
+    def __init__(self, reader: HostReader, *, may_ask: bool, patient: bool = False) -> None:
+        self._reader = reader
+        self._scan = MemberScan(reader)
+        self._superblocks = Superblocks(reader, may_ask=may_ask, patient=patient)
         self._seen: dict[str, _Seen] = {}
         self._running: tuple[Array, ...] = ()
         self._shape: tuple[object, ...] | None = None
@@ -94,7 +94,7 @@ class AbsentArrays:
             self._superblocks.forget_empty()
         self._taken_s = taken_s
         if self.trials:
-            self.trials = read_trials(self._root)  # its end may have no event
+            self.trials = read_trials(self._reader)  # its end may have no event
         if clock_s - self._looked_s >= _AGAIN_S:
             self._scan.forget()
             self._dirty = True
@@ -150,17 +150,17 @@ class AbsentArrays:
             }
             for member in array.members:
                 if member.name not in serials and self._is_there(member.name):
-                    serials[member.name] = read_identity(self._root, member.name).serial
+                    serials[member.name] = read_identity(self._reader, member.name).serial
             self._seen[key] = _Seen(array=array, serials=serials, places=places)
 
     def _is_there(self, name: str) -> bool:
-        return self._root.text(f"{BLOCK}/{name.replace('/', '!')}/dev") is not None
+        return self._reader.text(f"{BLOCK}/{name.replace('/', '!')}/dev") is not None
 
     def _is_same(self, name: str, seen: _Seen) -> bool:
         """Whether the disk under a name is the one that was a member."""
         if not self._is_there(name):
             return False
-        before, now = seen.serials.get(name), read_identity(self._root, name).serial
+        before, now = seen.serials.get(name), read_identity(self._reader, name).serial
         return before is None or now is None or before == now
 
     def _has_died(self, array: Array) -> bool:
@@ -180,12 +180,12 @@ class AbsentArrays:
     # -- members that are present
 
     def _look(self, arrays: tuple[Array, ...], clock_s: float) -> tuple[AbsentArray, ...]:
-        self.trials = read_trials(self._root)
+        self.trials = read_trials(self._reader)
         members = self._scan.read()
-        expected = read_configured(self._root)
+        expected = read_configured(self._reader)
         running = {array.uuid for array in arrays if array.uuid}
         used = {member.name for array in arrays for member in array.members}
-        udev_works = self._root.is_there(QUEUE)
+        udev_works = self._reader.is_there(QUEUE)
         busy = udev_works and self._since is not None
         unread = tuple(name for name in self._scan.unread() if name not in used)
         held = {each.name: self._scan.holders(each) for each in members}
@@ -208,7 +208,7 @@ class AbsentArrays:
         ]
         named = [each for each in expected if not each.ignored]
         self.stale_lines = stale_lines(named, arrays)
-        found = with_names(found, named, RunningArrays(self._root, arrays, running))
+        found = with_names(found, named, RunningArrays(self._reader, arrays, running))
         listed = self._settled(found, clock_s, reading=busy or self._superblocks.reading)
         young = any(self._is_young(seen) for seen in self._seen.values())
         self.unsettled = len(listed) < len(found) or udev_works or young or self._superblocks.reading
@@ -280,10 +280,10 @@ class AbsentArrays:
         """Whether a disk of the array has other content now: then the array was given up on purpose."""
         for name, serial in seen.serials.items():
             node = f"{BLOCK}/{name.replace('/', '!')}"
-            known = read_udev_entry(self._root, self._root.text(f"{node}/dev")).properties
+            known = read_udev_entry(self._reader, self._reader.text(f"{node}/dev")).properties
             other = "ID_FS_TYPE" in known or "ID_PART_TABLE_TYPE" in known
             own = canonical_uuid(known.get("ID_FS_UUID")) == seen.array.uuid
-            if other and not own and serial and read_identity(self._root, name).serial == serial:
+            if other and not own and serial and read_identity(self._reader, name).serial == serial:
                 return True
         return False
 

@@ -17,8 +17,8 @@ from raidtui.model.snapshot import StaleLine
 class RunningArrays:
     """The arrays of /proc/mdstat, by UUID, name and path."""
 
-    def __init__(self, root: HostReader, arrays: tuple[Array, ...], running: set[str]) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader, arrays: tuple[Array, ...], running: set[str]) -> None:
+        self._reader = reader
         self._uuids = running
         self._unknown = any(array.uuid is None for array in arrays)
         self._nameless = any(
@@ -43,7 +43,7 @@ class RunningArrays:
         if self._at(named.path) is not None or self._nameless:
             return True
         # A link of udev's leads to a device; a node with the kernel's own name may be a leftover.
-        return re.fullmatch(r"/dev/md[0-9]+", named.path) is None and self._root.is_there(named.path)
+        return re.fullmatch(r"/dev/md[0-9]+", named.path) is None and self._reader.is_there(named.path)
 
     def _at(self, path: str) -> Array | None:
         for own, array in self._paths.items():

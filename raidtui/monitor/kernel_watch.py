@@ -40,9 +40,9 @@ class KernelWatch:
     ``fileno()`` becomes readable on a change; ``drain()`` says which; ``follow()`` adjusts to a snapshot.
     """
 
-    def __init__(self, root: HostReader) -> None:
+    def __init__(self, reader: HostReader) -> None:
         self._epoll = select.epoll()
-        self._live = root.live
+        self._live = reader.live
         self._paths: dict[str, int] = {}
         self._names: dict[int, str] = {}
         self._monitor: Any = None

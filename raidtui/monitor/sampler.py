@@ -32,7 +32,7 @@ class Sampler:
     """Takes snapshots of one host. Not thread-safe: one thread samples.
 
     Args:
-        root: the host.
+        reader: the host.
         clock: monotonic seconds.
         absent: whether to look for arrays that should run and do not.
         patient: whether to wait for mdadm's answers about them, for a single report.
@@ -40,26 +40,26 @@ class Sampler:
 
     def __init__(
         self,
-        root: HostReader,
+        reader: HostReader,
         *,
         clock: Callable[[], float] = time.monotonic,
         absent: bool = False,
         patient: bool = False,
     ) -> None:
-        self._root = root
+        self._reader = reader
         self._clock = clock
-        may_ask = not root.live or os.geteuid() == 0
-        self._arrays = ArrayReader(root, use_mdadm=may_ask)
-        self._disks = DiskReader(root)
-        self._absent = AbsentArrays(root, may_ask=may_ask, patient=patient) if absent else None
+        may_ask = not reader.live or os.geteuid() == 0
+        self._arrays = ArrayReader(reader, use_mdadm=may_ask)
+        self._disks = DiskReader(reader)
+        self._absent = AbsentArrays(reader, may_ask=may_ask, patient=patient) if absent else None
         self._host = Host(
-            name=root.hostname,
-            kernel=root.kernel,
-            is_root=root.writable and not root.readonly,
-            source=root.source,
-            readonly=root.readonly,
+            name=reader.hostname,
+            kernel=reader.kernel,
+            is_root=reader.writable and not reader.readonly,
+            source=reader.source,
+            readonly=reader.readonly,
         )
-        self._tools = _tool_lacks(root)
+        self._tools = _tool_lacks(reader)
         self._last: Snapshot | None = None
         self._text = ""
         self._mdstat: Mdstat | None = None
@@ -83,9 +83,9 @@ class Sampler:
 
     def sample(self) -> Snapshot:
         """Read the host. It never raises: unreadable parts are in ``lacks`` or ``stale``."""
-        taken_s, clock_s = self._root.now_s(), 0.0 if self._root.still else self._clock()
+        taken_s, clock_s = self._reader.now_s(), 0.0 if self._reader.still else self._clock()
         try:
-            text = self._root.read(MDSTAT, keep=True).decode("utf-8", "replace")
+            text = self._reader.read(MDSTAT, keep=True).decode("utf-8", "replace")
         except FileNotFoundError:
             return self._remember(self._with_absent(self._without_md(taken_s, clock_s)))
         except TimeoutError as error:
@@ -114,8 +114,8 @@ class Sampler:
         mdstat = parse_mdstat(text, self._mdstat)
         named = {entry.name for entry in (*mdstat.arrays, *mdstat.unread)}
         gone = [] if self._mdstat is None else [e.name for e in self._mdstat.arrays if e.name not in named]
-        if any(self._root.text(f"{BLOCK}/{name}/md/array_state") not in {None, "clear"} for name in gone):
-            again = self._root.text(MDSTAT, keep=True)
+        if any(self._reader.text(f"{BLOCK}/{name}/md/array_state") not in {None, "clear"} for name in gone):
+            again = self._reader.text(MDSTAT, keep=True)
             if again is not None:
                 text = again + "\n"
                 mdstat = parse_mdstat(text)
@@ -147,16 +147,16 @@ class Sampler:
             readable=True,
             arrays=arrays,
             disks=disks,
-            limits=read_limits(self._root),
+            limits=read_limits(self._reader),
             lacks=(*problems, *_sysfs_lack(read), *self._tools),
             io=self._io(arrays),
         )
 
     def _by_sysfs(self, taken_s: float, clock_s: float, reason: str) -> Snapshot:
         """Return what sysfs says while mdstat does not answer."""
-        found = self._whole(taken_s, clock_s, silent_entries(self._root, self._mdstat))
+        found = self._whole(taken_s, clock_s, silent_entries(self._reader, self._mdstat))
         names = {member.name for array in found.arrays for member in array.members}
-        before, self._stuck = self._stuck, read_io(self._root, names)
+        before, self._stuck = self._stuck, read_io(self._reader, names)
         stuck = [
             name
             for name, io in self._stuck.items()
@@ -175,7 +175,7 @@ class Sampler:
         """Read the counters of arrays and members while a sync runs; otherwise they are not used."""
         syncing = [each for each in arrays if each.sync is not None and each.sync.phase is Phase.RUNNING]
         names = {name for array in syncing for name in (array.name, *(each.name for each in array.members))}
-        return read_io(self._root, names, keep=True) if names else {}
+        return read_io(self._reader, names, keep=True) if names else {}
 
     def _keep_unread(self, entry: MdstatArray, taken_s: float) -> Array:
         """Return an array whose lines are not understood: its last value, marked stale.
@@ -254,13 +254,13 @@ def _sysfs_lack(arrays: tuple[Array, ...]) -> tuple[Lack, ...]:
     )
 
 
-def _tool_lacks(root: HostReader) -> tuple[Lack, ...]:
+def _tool_lacks(reader: HostReader) -> tuple[Lack, ...]:
     lacks: list[Lack] = []
-    if root.live and os.geteuid() != 0:
+    if reader.live and os.geteuid() != 0:
         lacks.append(Lack(part="changes", reason="need root", remedy="run it as: sudo raidtui"))
-    if root.live and tool_path("mdadm") is None:
+    if reader.live and tool_path("mdadm") is None:
         lacks.append(Lack(part="mdadm", reason="not installed", remedy="install the package mdadm"))
-    if not root.names(UDEV_DATA):
+    if not reader.names(UDEV_DATA):
         lacks.append(Lack(part="udev", reason="no database: serial numbers and labels may be missing"))
     return tuple(lacks)
 

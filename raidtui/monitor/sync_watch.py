@@ -36,15 +36,15 @@ class SyncWatch:
     """The records of one host.
 
     Args:
-        root: the host.
+        reader: the host.
         book: where they are kept.
         keeps: whether this watcher goes on watching, and so may write.
     """
 
-    def __init__(self, root: HostReader, book: SyncBook, *, keeps: bool) -> None:
+    def __init__(self, reader: HostReader, book: SyncBook, *, keeps: bool) -> None:
         self._book = book
         self._keeps = keeps
-        self._boot = (root.text(_BOOT_ID) or "").strip()
+        self._boot = (reader.text(_BOOT_ID) or "").strip()
         self._records: dict[str, SyncRecord] = {}
         self._written: dict[str, SyncRecord] = {}
         self._looked_s: float | None = None

@@ -19,18 +19,18 @@ class TuningReader:
     """Reads them; one thread at a time may call it.
 
     Args:
-        root: the host.
+        reader: the host.
         record: the values set until reboot; by default the host's.
     """
 
-    def __init__(self, root: HostReader, record: UndoRecord | None = None) -> None:
-        self._caches = CacheReader(root)
-        self._reader = KnobReader(root)
-        self.record = record or open_record(root)
+    def __init__(self, reader: HostReader, record: UndoRecord | None = None) -> None:
+        self._caches = CacheReader(reader)
+        self._knobs = KnobReader(reader)
+        self.record = record or open_record(reader)
 
     def forget(self) -> None:
         """Read rules, profiles and configuration files afresh next time."""
-        self._reader.forget()
+        self._knobs.forget()
         self._caches.forget()
 
     def read(self, snapshot: Snapshot, erc: Mapping[str, ErrorRecovery | None] | None = None) -> Tuning:
@@ -41,7 +41,7 @@ class TuningReader:
             erc: by the disk's name, the timeouts (SCT ERC) of the disks that were asked; None: it has none.
         """
         caches = self._caches.read(snapshot.arrays)
-        tuning = self._reader.read(snapshot, self.record.changed(), erc, caches)
+        tuning = self._knobs.read(snapshot, self.record.changed(), erc, caches)
         return (
             replace(tuning, lacks=(*tuning.lacks, *self._caches.unknown)) if self._caches.unknown else tuning
         )

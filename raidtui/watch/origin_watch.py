@@ -24,13 +24,13 @@ class OriginWatch:
     """Looks at each array once.
 
     Args:
-        root: the host.
+        reader: the host.
         once: whether the answer is waited for, for two seconds at most.
     """
 
-    def __init__(self, root: HostReader, *, once: bool) -> None:
-        apart = root.thread_safe_copy()
-        self._root = apart or root
+    def __init__(self, reader: HostReader, *, once: bool) -> None:
+        apart = reader.thread_safe_copy()
+        self._reader = apart or reader
         self._crew = ThreadPool(threads=apart is not None, limit_s=_WAIT_S)
         self._once = once
         self._found: dict[str, str] = {}
@@ -41,7 +41,7 @@ class OriginWatch:
         Args:
             arrays: md's.
         """
-        if not self._root.live or os.geteuid() != 0:
+        if not self._reader.live or os.geteuid() != 0:
             return {}
         filled = [array for array in arrays if is_filled(array)]
         for array in filled:
@@ -63,7 +63,7 @@ class OriginWatch:
             if not member.has("in_sync"):  # what a new member held is not the array's
                 continue
             try:
-                block = read_examined(self._root, member.name, whole=True)
+                block = read_examined(self._reader, member.name, whole=True)
             except MdadmError:
                 continue
             if block is not None and not block.young:
@@ -72,7 +72,7 @@ class OriginWatch:
                 continue
             created_s = block.created_s
             surface = read_surface(
-                self._root, member.name, _LOOK_S, (block.offset_sectors or 0) * SECTOR_BYTES
+                self._reader, member.name, _LOOK_S, (block.offset_sectors or 0) * SECTOR_BYTES
             )
             if surface is not None and surface.filesystem_s is not None:
                 made[member.name] = surface.filesystem_s

@@ -52,11 +52,11 @@ class PlayedJobs:
     """The jobs of one simulated host. Called in the thread that reads and writes it.
 
     Args:
-        root: the host.
+        reader: the host.
     """
 
-    def __init__(self, root: DemoReader) -> None:
-        self._root = root
+    def __init__(self, reader: DemoReader) -> None:
+        self._reader = reader
         self._jobs: dict[str, PlayedJob] = {}
 
     def start(self, plan: Plan) -> str:
@@ -72,7 +72,7 @@ class PlayedJobs:
         step = next((step for step in plan.steps if not _is_played(step)), None)
         if step is not None:
             raise JobError(f"the demo host is simulated, and does not play this: {step.command}")
-        job = PlayedJob(id=f"{OF_DEMO}{len(self._jobs) + 1}", plan=plan, made_s=self._root.now_s())
+        job = PlayedJob(id=f"{OF_DEMO}{len(self._jobs) + 1}", plan=plan, made_s=self._reader.now_s())
         self._jobs[job.id] = job
         self._advance(job)  # also where its view is closed before it is asked for news
         return job.id
@@ -130,29 +130,29 @@ class PlayedJobs:
         say: Callable[[str], None] = lambda text: job.note("output", text=text)  # noqa: E731
         if step.content is not None:
             return self._kept(step)
-        return do_step(self._root, step, say)
+        return do_step(self._reader, step, say)
 
     def _kept(self, step: Step) -> str:
         """Put a configuration file in the simulated host's memory; return why that failed, or ""."""
-        if reason := first_trouble(self._root, step.needs):
+        if reason := first_trouble(self._reader, step.needs):
             return reason
-        self._root.keep(step.path, step.content or "")
-        return first_trouble(self._root, step.proves)
+        self._reader.keep(step.path, step.content or "")
+        return first_trouble(self._reader, step.proves)
 
     def _waited(self, job: PlayedJob, step: Step) -> str:
         """Note whether md has finished what a step waits for; return why it never will, or ""."""
-        if holds(self._root, step.until):
+        if holds(self._reader, step.until):
             job.state, job.wait = JobState.RUNNING, None
             return ""
-        if reason := first_trouble(self._root, step.as_long_as):
+        if reason := first_trouble(self._reader, step.as_long_as):
             return f"{step.why}, but has not finished: {reason}"
         if step.paces:  # no power cut meets the demo: md need not halt
             with contextlib.suppress(OSError):
-                self._root.take_value(f"/sys/class/block/{step.paces}/md/sync_max", "max")
+                self._reader.take_value(f"/sys/class/block/{step.paces}/md/sync_max", "max")
         if job.state is not JobState.GOES_ON:
             job.note(JobState.GOES_ON, reason=f"{step.why}; other jobs can run meanwhile")
         texts = (
-            self._root.text(f"/sys/class/block/{name}/md/sync_completed") or "" for name in job.plan.arrays
+            self._reader.text(f"/sys/class/block/{name}/md/sync_completed") or "" for name in job.plan.arrays
         )
         percent = next((found for found in map(sync_percent, texts) if found is not None), None)
         job.state = JobState.GOES_ON

@@ -21,7 +21,7 @@ class Session:
     """One host in a front end; another host is another session.
 
     Args:
-        root: the host.
+        reader: the host.
         shell: the front end.
         on_report: called in the event loop with each report that shows something new.
         on_trouble: called with a sentence when something that runs in the background fails.
@@ -30,16 +30,16 @@ class Session:
 
     def __init__(
         self,
-        root: HostReader,
+        reader: HostReader,
         shell: Shell,
         *,
         on_report: Callable[[Report], None],
         on_trouble: Callable[[str], None],
         ratings: Mapping[str, int],
     ) -> None:
-        self.root = root
+        self.reader = reader
         self.shell = shell
-        self.loop = WatchLoop(root, on_report, on_trouble)
+        self.loop = WatchLoop(reader, on_report, on_trouble)
         self.on_trouble = on_trouble
         self.ratings = ratings
         self._parts: dict[Callable[[Session], Any], Any] = {}
@@ -63,7 +63,7 @@ class Session:
     @property
     def plays(self) -> bool:
         """Whether the host is simulated, so that its jobs are played."""
-        return self.root.source == "demo"
+        return self.reader.source == "demo"
 
     @cached_property
     def played(self) -> PlayedJobs:
@@ -71,4 +71,4 @@ class Session:
         from raidtui.demo.demo_host import DemoReader  # noqa: PLC0415
         from raidtui.watch.played_jobs import PlayedJobs  # noqa: PLC0415
 
-        return PlayedJobs(cast("DemoReader", self.root))
+        return PlayedJobs(cast("DemoReader", self.reader))

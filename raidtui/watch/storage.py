@@ -90,23 +90,23 @@ def form_scope(verb: str, array: Array | None, snapshot: Snapshot) -> ReadingSco
 
 
 def reading_of(
-    root: HostReader, snapshot: Snapshot, scope: ReadingScope, *, notify: Callable[[], None] = lambda: None
+    reader: HostReader, snapshot: Snapshot, scope: ReadingScope, *, notify: Callable[[], None] = lambda: None
 ) -> Reading:
     """Return the reading that a plan is made from. It is not started yet."""
     from raidtui.monitor.wear.survey_wear import PlanAsker  # noqa: PLC0415  (the start asks for jobs, not for disks)
 
-    return Reading(root, snapshot, scope, notify=notify, asker=PlanAsker() if scope.wear else None)
+    return Reading(reader, snapshot, scope, notify=notify, asker=PlanAsker() if scope.wear else None)
 
 
-def start_job(root: HostReader, plan: Plan) -> str:
+def start_job(reader: HostReader, plan: Plan) -> str:
     """Make a job of a plan, start its worker, and return the job's id.
 
     Raises:
         JobError: another job is running, or this one cannot be kept.
     """
-    if not root.live:
+    if not reader.live:
         raise JobError("a simulated or captured host is never changed")
-    return begin_job(plan, host=root.hostname or "").id
+    return begin_job(plan, host=reader.hostname or "").id
 
 
 def restart_job(job_id: str, *, back: bool) -> int:

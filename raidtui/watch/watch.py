@@ -94,14 +94,14 @@ class HostWatch:
     """Samples one host, keeps what the next report needs, and carries plans out.
 
     Args:
-        root: the host.
+        reader: the host.
         journal: where writes are recorded; by default the system's for a live host, and none for others.
         once: whether a single report is wanted, which includes what takes longer to read.
     """
 
-    def __init__(self, root: HostReader, *, journal: Journal | None = None, once: bool = False) -> None:
-        self.root = root
-        self.sampler = Sampler(root, absent=True, patient=once)
+    def __init__(self, reader: HostReader, *, journal: Journal | None = None, once: bool = False) -> None:
+        self.reader = reader
+        self.sampler = Sampler(reader, absent=True, patient=once)
         self.history = SampleHistory()
         self.events: deque[Event] = deque(maxlen=_KEEP_EVENTS)
         self._journal = journal
@@ -114,10 +114,10 @@ class HostWatch:
         self._record: UndoRecord | None = None
         self._record_lock = threading.Lock()  # pane 4 uses it in another thread
         self._heard: list[Uevent] = []
-        self.syncs = SyncWatch(root, open_book(live=root.live, writable=root.writable), keeps=not once)
-        self.origins = OriginWatch(root, once=once)
-        self._last_look = LastLook() if root.live else None
-        self._unsubscribe = root.subscribe(self._hear)
+        self.syncs = SyncWatch(reader, open_book(live=reader.live, writable=reader.writable), keeps=not once)
+        self.origins = OriginWatch(reader, once=once)
+        self._last_look = LastLook() if reader.live else None
+        self._unsubscribe = reader.subscribe(self._hear)
 
     @property
     def journal(self) -> Journal:
@@ -125,7 +125,7 @@ class HostWatch:
         if self._journal is None:
             from raidtui.jobs.journal import Journal, journal_path  # noqa: PLC0415
 
-            self._journal = Journal(journal_path() if self.root.live else None)
+            self._journal = Journal(journal_path() if self.reader.live else None)
         return self._journal
 
     @property
@@ -135,7 +135,7 @@ class HostWatch:
             if self._record is None:
                 from raidtui.jobs.undo_record import open_record  # noqa: PLC0415
 
-                self._record = open_record(self.root)
+                self._record = open_record(self.reader)
             return self._record
 
     def refresh(self) -> Report:
@@ -169,7 +169,7 @@ class HostWatch:
 
     def _pacing(self, snapshot: Snapshot) -> Mapping[str, PaceNews]:
         """Return how arrays are paced, by their keys."""
-        news = {each.array.uuid or each.array.name: each for each in read_news(self.root)}
+        news = {each.array.uuid or each.array.name: each for each in read_news(self.reader)}
         keys = ((array.key, array.uuid or array.name) for array in snapshot.arrays) if news else ()
         return {key: news[name] for key, name in keys if name in news}
 
@@ -217,7 +217,7 @@ class HostWatch:
                 still = Estimate(speed_kib_s=0.0, left_s=None, left_low_s=None, left_high_s=None)
                 estimates[array.key] = estimate if stood is None else still
             held = held_back_by(array, snapshot, self.history.track(array), loads, stood)
-            if self.root.live and (since_s := unanswered_since(array.name)) is not None:
+            if self.reader.live and (since_s := unanswered_since(array.name)) is not None:
                 begun = time.strftime("%H:%M", time.localtime(since_s))
                 further = f"; it {held.words}" if held is not None and held.brake is Brake.STALLED else ""
                 held = HeldBack(brake=Brake.STALLED, words=f"md has taken no write since {begun}{further}")
@@ -225,7 +225,7 @@ class HostWatch:
                 held = HeldBack(brake=Brake.FROZEN, words=f"by {by}, {held.words}")
             if held is not None:
                 brakes[array.key] = held
-        until = self.root.next_event_s()
+        until = self.reader.next_event_s()
         soon = self._passing or self.sampler.unsettled
         pace_s = min(interval_s(snapshot), _PASSING_S / 3) if soon else interval_s(snapshot)
         return Report(
@@ -265,7 +265,7 @@ class HostWatch:
             text = "plugged in" if uevent.action == "add" else "is gone"
             tone = Tone.PLAIN if uevent.action == "add" else Tone.WARN
             event = Event(
-                at_s=self.root.now_s(), kind=EventKind.UDEV, subject=uevent.name, text=text, tone=tone
+                at_s=self.reader.now_s(), kind=EventKind.UDEV, subject=uevent.name, text=text, tone=tone
             )
             self._pending.append(event)
 
@@ -282,19 +282,19 @@ class HostWatch:
         from raidtui.jobs.runner import run_plan, undo_of  # noqa: PLC0415
         from raidtui.jobs.undo_record import UndoPlace, limits_before, limits_written  # noqa: PLC0415
 
-        before = limits_before(self.root, plan)
-        outcome = run_plan(self.root, plan, self.journal)
+        before = limits_before(self.reader, plan)
+        outcome = run_plan(self.reader, plan, self.journal)
         done = {step.path for step in outcome.done}
         for step in outcome.done:
             if step.path.endswith("/md/sync_action") and step.text in {"idle", "frozen"}:
-                self.syncs.note_stop(step.path.split("/")[-3], self.root.now_s())
+                self.syncs.note_stop(step.path.split("/")[-3], self.reader.now_s())
         undo = undo_of(plan) if outcome.failed is None and not is_undo else None
         writes = limits_written(outcome.done, before) if not is_undo else ()
         self.record.note(undo, writes, UndoPlace.ARRAYS, [step for step in before if step.path in done])
         tone = Tone.PLAIN if outcome.failed is None else Tone.BAD
         text = f"{plan.subject}: {outcome.sentence}"
         self._pending.append(
-            Event(at_s=self.root.now_s(), kind=EventKind.ACTION, subject="you", text=text, tone=tone)
+            Event(at_s=self.reader.now_s(), kind=EventKind.ACTION, subject="you", text=text, tone=tone)
         )
         return outcome
 
@@ -326,7 +326,7 @@ class HostWatch:
         """Close the host."""
         self._unsubscribe()
         self.syncs.close()
-        self.root.close()
+        self.reader.close()
 
 
 def _in_passing(array: Array, former: Array | None) -> bool:

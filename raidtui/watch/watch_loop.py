@@ -47,21 +47,21 @@ class WatchLoop:
     """Samples a host when it changes, and at intervals that depend on what it does.
 
     Args:
-        root: the host.
+        reader: the host.
         on_report: called in the event loop with each report that shows something new.
         on_trouble: called with a sentence when the watch cannot be set up, or a sample fails.
     """
 
     def __init__(
-        self, root: HostReader, on_report: Callable[[Report], None], on_trouble: Callable[[str], None]
+        self, reader: HostReader, on_report: Callable[[Report], None], on_trouble: Callable[[str], None]
     ) -> None:
-        self.root = root
-        self.watch = HostWatch(root)
+        self.reader = reader
+        self.watch = HostWatch(reader)
         self._on_report = on_report
         self._on_trouble = on_trouble
         self._thread = HostThread()
         self._aside = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
-        self._changes = KernelWatch(root)
+        self._changes = KernelWatch(reader)
         self._uevents: deque[Uevent] = deque()
         self._shown: Report | None = None
         self._undelivered = False

@@ -51,7 +51,7 @@ async def test_throttled(request: pytest.FixtureRequest) -> None:
                 await look(pilot)
             keep(pilot, 0.4)
 
-    async with running(scene.root, size=SIZE) as pilot:
+    async with running(scene.reader, size=SIZE) as pilot:
         await until(pilot, lambda: "raid10 n2" in screen_text(pilot), "the arrays are there")
         await pass_by(pilot, 8)
         fast = frames[-1]

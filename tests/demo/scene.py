@@ -34,19 +34,19 @@ class Scene:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        self.root: DemoReader = demo_root(
+        self.reader: DemoReader = demo_root(
             clock=self.clock, now=lambda: EPOCH_S + self.clock.at_s - 5000.0, seed=self.seed
         )
-        self.sampler = Sampler(self.root, clock=self.clock)
+        self.sampler = Sampler(self.reader, clock=self.clock)
 
     def go(self, seconds: float) -> None:
         """Let time pass."""
         self.clock.at_s += seconds
-        self.root.tick()
+        self.reader.tick()
 
     def mdstat(self) -> Mdstat:
         """The parsed /proc/mdstat."""
-        return parse_mdstat(self.root.read("/proc/mdstat").decode())
+        return parse_mdstat(self.reader.read("/proc/mdstat").decode())
 
     def array(self, name: str) -> MdstatArray:
         """One array's lines."""

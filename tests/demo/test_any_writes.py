@@ -39,13 +39,13 @@ def test_mdstat_stays_readable_and_syncs_go_forward(moves: list[float | tuple[st
     for move in moves:
         if isinstance(move, tuple):
             with contextlib.suppress(OSError):
-                scene.root.take_value(*move)
+                scene.reader.take_value(*move)
         else:
             scene.go(move)
         assert scene.mdstat().problems == []
         snapshot = scene.sampler.sample()
         assert snapshot.lacks == ()
-        for array in scene.root.simulated.arrays:
+        for array in scene.reader.simulated.arrays:
             shown = next(each for each in snapshot.arrays if each.name == array.name)
             assert shown.degraded in {array.degraded, None}
             assert shown.up in {array.up, None}

@@ -11,7 +11,7 @@ _UUID = "0a1b2c3d:4e5f6071:8293a4b5:c6d7e8f9"
 
 def mdadm(scene: Scene, *argv: str) -> str:
     """Run it; returns what it prints, or its error."""
-    output = scene.root.take_tool("mdadm", *argv)
+    output = scene.reader.take_tool("mdadm", *argv)
     assert (output.status == 0) == (not output.stderr)
     return output.stdout or output.stderr
 
@@ -32,7 +32,7 @@ def create(scene: Scene, level: str, *devices: str, more: tuple[str, ...] = ()) 
 
 def states(scene: Scene, label: str) -> dict[str, str]:
     """The states of an array's members."""
-    array = scene.root.simulated.array(label)
+    array = scene.reader.simulated.array(label)
     assert array is not None
     return {each.device: each.state for each in array.members}
 
@@ -50,13 +50,13 @@ def states(scene: Scene, label: str) -> dict[str, str]:
     ],
 )
 def test_refusals_of_manage(scene: Scene, argv: tuple[str, ...], says: str) -> None:
-    before = scene.root.read("/proc/mdstat")
+    before = scene.reader.read("/proc/mdstat")
     assert mdadm(scene, "--manage", *argv) == f"mdadm: {says}\n"
-    assert scene.root.read("/proc/mdstat") == before
+    assert scene.reader.read("/proc/mdstat") == before
 
 
 def test_a_former_member_is_re_added_by_its_bitmap(scene: Scene) -> None:
-    scene.root.take_value("/sys/class/block/md125/md/dev-nvme3n1p1/state", "remove")
+    scene.reader.take_value("/sys/class/block/md125/md/dev-nvme3n1p1/state", "remove")
     for option in ("--fail", "--remove"):
         mdadm(scene, "--manage", "/dev/md125", option, "/dev/nvme0n1p1")
     assert "MD_NAME=demo:vm" in mdadm(scene, "--examine", "--export", "/dev/nvme0n1p1")
@@ -93,12 +93,12 @@ def test_the_first_sync_of_a_new_array(
     scene: Scene, level: str, more: tuple[str, ...], action: str, last: str
 ) -> None:
     assert create(scene, level, "/dev/sdh", "/dev/sdi", more=more) == "mdadm: array /dev/md/new started.\n"
-    assert (scene.root.text("/sys/class/block/md123/md/sync_action") or "").strip() == action
+    assert (scene.reader.text("/sys/class/block/md123/md/sync_action") or "").strip() == action
     assert states(scene, "new") == {"sdh": "in_sync", "sdi": last}
     assert scene.mdstat().problems == []
     assert scene.mdstat().arrays[0].name == "md123"
     assert f"MD_UUID={_UUID}" in mdadm(scene, "--examine", "--export", "/dev/sdi")
-    assert scene.root.names("/sys/class/block/sdh/holders") == ("md123",)
+    assert scene.reader.names("/sys/class/block/sdh/holders") == ("md123",)
     scene.go(3000)
     assert states(scene, "new") == {"sdh": "in_sync", "sdi": "in_sync"}
 
@@ -108,7 +108,7 @@ def test_what_mdadm_does_not_create(scene: Scene) -> None:
     assert "does not play a journal" in create(
         scene, "raid5", "/dev/sdh", "/dev/sdi", more=("--write-journal=/dev/sdf",)
     )
-    assert "md123" not in scene.root.names("/sys/class/block")
+    assert "md123" not in scene.reader.names("/sys/class/block")
 
 
 def test_a_stopped_array_is_assembled_and_its_resync_goes_on(scene: Scene) -> None:
@@ -116,7 +116,7 @@ def test_a_stopped_array_is_assembled_and_its_resync_goes_on(scene: Scene) -> No
     scene.go(60)
     done = scene.done_kib("md123")
     assert mdadm(scene, "--stop", "/dev/md/new") == "mdadm: stopped /dev/md/new\n"
-    assert "md123" not in scene.root.names("/sys/class/block")
+    assert "md123" not in scene.reader.names("/sys/class/block")
     assert "MD_NAME=demo:new" in mdadm(scene, "--examine", "--export", "/dev/sdh")
     said = mdadm(scene, "--assemble", "/dev/md/new", f"--uuid={_UUID}", "/dev/sdh", "/dev/sdi")
     assert said == "mdadm: /dev/md/new has been started with 2 drives.\n"
@@ -128,11 +128,11 @@ def test_what_is_cleared_is_gone(scene: Scene) -> None:
     assert "Device or resource busy" in mdadm(scene, "--zero-superblock", "/dev/sdh")
     mdadm(scene, "--stop", "/dev/md123")
     assert (
-        scene.root.take_tool("wipefs", "--no-act", "/dev/sdi").stdout
+        scene.reader.take_tool("wipefs", "--no-act", "/dev/sdi").stdout
         == f"sdi 0x1000 linux_raid_member {_UUID}\n"
     )
-    assert scene.root.take_tool("wipefs", "--all", "/dev/sdi").status == 0
-    assert scene.root.take_tool("wipefs", "--no-act", "/dev/sdi").stdout == ""
+    assert scene.reader.take_tool("wipefs", "--all", "/dev/sdi").status == 0
+    assert scene.reader.take_tool("wipefs", "--no-act", "/dev/sdi").stdout == ""
     mdadm(scene, "--zero-superblock", "/dev/sdh")
     assert mdadm(scene, "--zero-superblock", "/dev/sdh").startswith("mdadm: Unrecognised md component device")
-    assert scene.root.simulated.stopped == []
+    assert scene.reader.simulated.stopped == []

@@ -16,7 +16,7 @@ from tests.demo.scene import EPOCH_S, Scene
 
 
 def look(scene: Scene) -> WearLook:
-    return WearReader(scene.root).look(scene.sampler.sample())
+    return WearReader(scene.reader).look(scene.sampler.sample())
 
 
 def test_one_of_each_kind(scene: Scene) -> None:
@@ -46,36 +46,36 @@ def test_one_of_each_kind(scene: Scene) -> None:
 
 
 def test_the_disk_that_sleeps_is_left_asleep(scene: Scene) -> None:
-    found = read_smart(scene.root, "sdg")
+    found = read_smart(scene.reader, "sdg")
     assert isinstance(found, NoReading)
     assert found.why is Unread.STANDBY
 
 
 def test_a_disk_that_is_not_there(scene: Scene) -> None:
-    found = read_smart(scene.root, "sde")
+    found = read_smart(scene.reader, "sde")
     assert isinstance(found, NoReading)
     assert found.why is Unread.NO_DEVICE
     scene.go(91)
-    assert isinstance(read_smart(scene.root, "sde"), SmartReading)
+    assert isinstance(read_smart(scene.reader, "sde"), SmartReading)
 
 
 def test_other_tools_are_not_there(scene: Scene) -> None:
-    assert scene.root.take_tool("hdparm", "-I", "/dev/sda").status is None
+    assert scene.reader.take_tool("hdparm", "-I", "/dev/sda").status is None
 
 
 def test_the_same_time_gives_the_same_text() -> None:
     def text(scene: Scene) -> str:
         scene.go(300)
-        return scene.root.take_tool("smartctl", "--json=c", "-x", "-n", "standby,3,5", "/dev/sdd").stdout
+        return scene.reader.take_tool("smartctl", "--json=c", "-x", "-n", "standby,3,5", "/dev/sdd").stdout
 
     assert text(Scene()) == text(Scene())
 
 
 def test_writes_follow_the_kernels_count(scene: Scene) -> None:
     """A disk never counts less than the kernel wrote, or its unit would be in doubt."""
-    before = {name: read_measured(scene.root, name) for name in ("sda", "nvme3n1", "sdf")}
+    before = {name: read_measured(scene.reader, name) for name in ("sda", "nvme3n1", "sdf")}
     scene.go(600)  # nvme3n1 takes the place of one that failed
-    after = {name: read_measured(scene.root, name) for name in before}
+    after = {name: read_measured(scene.reader, name) for name in before}
     grown = {}
     for name, first in before.items():
         last = after[name]
@@ -94,7 +94,7 @@ def test_writes_follow_the_kernels_count(scene: Scene) -> None:
 
 def test_the_history_is_that_of_these_disks(scene: Scene) -> None:
     """A reading continues from the ones before: same counter, same name, nothing taken back."""
-    kept = read_captured_history(scene.root.text(PATH) or "")
+    kept = read_captured_history(scene.reader.text(PATH) or "")
     assert kept is not None
     for disk in look(scene).disks:
         if disk.entry is None:
@@ -117,7 +117,7 @@ def test_what_the_recover_cost(scene: Scene) -> None:
 
 def test_the_text_is_smartctls(scene: Scene) -> None:
     whole = json.loads(
-        scene.root.take_tool("smartctl", "--json=c", "-x", "-n", "standby,3,5", "/dev/nvme0n1").stdout
+        scene.reader.take_tool("smartctl", "--json=c", "-x", "-n", "standby,3,5", "/dev/nvme0n1").stdout
     )
     assert whole["device"] == {"name": "/dev/nvme0n1", "type": "nvme", "protocol": "NVMe"}
     assert whole["nvme_smart_health_information_log"]["percentage_used"] == 22
@@ -125,8 +125,8 @@ def test_the_text_is_smartctls(scene: Scene) -> None:
 
 @pytest.mark.parametrize(("name", "kind"), [("sda", SelfTestKind.OTHER), ("nvme0n1", SelfTestKind.SHORT)])
 def test_a_self_test_runs_to_its_end(scene: Scene, name: str, kind: SelfTestKind) -> None:
-    assert scene.root.take_tool("smartctl", "-t", "short", f"/dev/{name}").status == 0
-    assert scene.root.take_tool("smartctl", "-t", "long", f"/dev/{name}").status == 4  # one runs
+    assert scene.reader.take_tool("smartctl", "-t", "short", f"/dev/{name}").status == 0
+    assert scene.reader.take_tool("smartctl", "-t", "long", f"/dev/{name}").status == 4  # one runs
     scene.go(31)
     assert self_tests(scene, name).running == RunningSelfTest(kind=kind, left_percent=80)
     scene.go(90)
@@ -138,18 +138,20 @@ def test_a_self_test_runs_to_its_end(scene: Scene, name: str, kind: SelfTestKind
 
 @pytest.mark.parametrize("name", ["sda", "nvme0n1"])
 def test_a_self_test_is_aborted(scene: Scene, name: str) -> None:
-    scene.root.take_tool("smartctl", "-t", "long", f"/dev/{name}")
+    scene.reader.take_tool("smartctl", "-t", "long", f"/dev/{name}")
     scene.go(1)
-    assert scene.root.take_tool("smartctl", "-X", f"/dev/{name}").status == 0
+    assert scene.reader.take_tool("smartctl", "-X", f"/dev/{name}").status == 0
     tests = self_tests(scene, name)
     assert tests.running is None
     assert tests.last is not None
     assert (tests.last.kind, tests.last.outcome) == (SelfTestKind.LONG, SelfTestOutcome.ABORTED)
-    assert scene.root.take_tool("smartctl", "-X", f"/dev/{name}").status == 0  # nothing runs: nothing happens
+    assert (
+        scene.reader.take_tool("smartctl", "-X", f"/dev/{name}").status == 0
+    )  # nothing runs: nothing happens
 
 
 def self_tests(scene: Scene, name: str) -> SelfTests:
-    found = read_smart(scene.root, name)
+    found = read_smart(scene.reader, name)
     assert isinstance(found, SmartReading)
     assert found.self_tests is not None
     return found.self_tests

@@ -52,7 +52,7 @@ def test_the_story_repeats(scene: Scene) -> None:
 def test_a_failed_disk_is_exchanged_for_a_new_one(scene: Scene) -> None:
     def smart(name: str) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(
-            scene.root.take_tool("smartctl", "--json=c", "-x", f"/dev/{name}").stdout
+            scene.reader.take_tool("smartctl", "--json=c", "-x", f"/dev/{name}").stdout
         )
         return found
 
@@ -73,16 +73,16 @@ def test_a_failed_disk_is_exchanged_for_a_new_one(scene: Scene) -> None:
 
 def test_the_exchange_keeps_away_from_what_the_user_did(scene: Scene) -> None:
     """Its superblock is gone with the failed disk; an array that has a spare gets no other one."""
-    kernel = scene.root.simulated
+    kernel = scene.reader.simulated
     vm = kernel.array("vm")
     assert vm is not None
     scene.go(41)
     remove_member(kernel, vm, "nvme1n1p1")
     add_member(kernel, vm, "nvme4n1", "nvme4n1")
-    assert scene.root.take_tool("mdadm", "--examine", "--export", "/dev/nvme1n1p1").status == 0
+    assert scene.reader.take_tool("mdadm", "--examine", "--export", "/dev/nvme1n1p1").status == 0
     scene.go(1000)
     assert [each.device for each in vm.members if each.is_spare] == ["nvme4n1"]
-    assert scene.root.take_tool("mdadm", "--examine", "--export", "/dev/nvme1n1p1").status == 1
+    assert scene.reader.take_tool("mdadm", "--examine", "--export", "/dev/nvme1n1p1").status == 1
 
 
 def test_arrays_come_to_rest(scene: Scene) -> None:
@@ -95,7 +95,7 @@ def test_arrays_come_to_rest(scene: Scene) -> None:
 
 def test_it_reports_what_a_kernel_would(scene: Scene) -> None:
     reported: list[KernelEvent] = []
-    stop = scene.root.subscribe(reported.append)
+    stop = scene.reader.subscribe(reported.append)
     scene.go(100)
     assert reported == [
         KernelEvent(source="poll", device="md125", what="dev-nvme1n1p1/state"),
@@ -109,26 +109,26 @@ def test_it_reports_what_a_kernel_would(scene: Scene) -> None:
 
 def test_a_listener_may_read(scene: Scene) -> None:
     def read(_: KernelEvent) -> None:
-        scene.root.read("/proc/mdstat")
+        scene.reader.read("/proc/mdstat")
 
-    scene.root.subscribe(read)
+    scene.reader.subscribe(read)
     scene.go(200)
-    scene.root.take_value(f"{DATA}/sync_action", "frozen")
+    scene.reader.take_value(f"{DATA}/sync_action", "frozen")
     assert scene.mdstat().problems == []
 
 
 def test_next_event(scene: Scene) -> None:
-    assert scene.root.next_event_s() == pytest.approx(40)
+    assert scene.reader.next_event_s() == pytest.approx(40)
     scene.clock.at_s += 30  # not read yet: the kernel lags behind its clock
-    assert scene.root.next_event_s() == pytest.approx(10)
+    assert scene.reader.next_event_s() == pytest.approx(10)
     scene.go(10)
-    assert scene.root.next_event_s() == pytest.approx(50)
+    assert scene.reader.next_event_s() == pytest.approx(50)
     scene.go(370)
-    until_s = scene.root.next_event_s()  # the end of the resync
+    until_s = scene.reader.next_event_s()  # the end of the resync
     assert until_s is not None
     assert 0 < until_s < 60
     for _ in range(100):
-        scene.go(scene.root.next_event_s() or 0.0)
+        scene.go(scene.reader.next_event_s() or 0.0)
     assert scene.clock.at_s > 5000 + 1200
 
 
@@ -138,7 +138,7 @@ def test_the_same_seed_reports_the_same(scene: Scene) -> None:
         each.go(300)
     for _ in range(300):
         other.go(1)
-    assert scene.root.read("/proc/mdstat") != third.root.read("/proc/mdstat")
+    assert scene.reader.read("/proc/mdstat") != third.reader.read("/proc/mdstat")
     assert abs(scene.done_kib("md127") - other.done_kib("md127")) <= 1
 
 
@@ -146,13 +146,13 @@ def test_waking_up_after_a_week(scene: Scene) -> None:
     scene.go(7 * 86400)
     assert scene.mdstat().problems == []
     assert scene.sampler.sample().lacks == ()
-    until_s = scene.root.next_event_s()
+    until_s = scene.reader.next_event_s()
     assert until_s is not None
     assert until_s <= 2400
 
 
 def test_a_clock_that_goes_back_changes_nothing(scene: Scene) -> None:
     scene.go(100)
-    before = scene.root.read("/proc/mdstat")
+    before = scene.reader.read("/proc/mdstat")
     scene.go(-50)
-    assert scene.root.read("/proc/mdstat") == before
+    assert scene.reader.read("/proc/mdstat") == before

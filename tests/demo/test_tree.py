@@ -31,7 +31,7 @@ unused devices: <none>
 
 
 def test_mdstat_at_the_start(scene: Scene) -> None:
-    assert scene.root.read("/proc/mdstat").decode() == _START
+    assert scene.reader.read("/proc/mdstat").decode() == _START
 
 
 def test_sampler_finds_everything(scene: Scene) -> None:
@@ -70,16 +70,16 @@ def test_disks_have_identities(scene: Scene) -> None:
 
 
 def test_partitions_fit_their_disks(scene: Scene) -> None:
-    for disk in scene.root.simulated.disks.values():
+    for disk in scene.reader.simulated.disks.values():
         end = 2048
         for part in disk.partitions:
             assert part.start >= end
             end = part.start + part.sectors
         assert end < disk.sectors
         assert all(part.start % 2048 == 0 for part in disk.partitions)
-    for array in scene.root.simulated.arrays:
+    for array in scene.reader.simulated.arrays:
         for member in array.members:
-            size = int(scene.root.text(f"/sys/class/block/{member.device}/size") or "")
+            size = int(scene.reader.text(f"/sys/class/block/{member.device}/size") or "")
             assert size >= array.component_kib * 2 + 264192
 
 
@@ -95,32 +95,32 @@ def test_counters_follow_the_sync(scene: Scene) -> None:
 
 def test_counters_of_a_disk_and_its_partitions(scene: Scene) -> None:
     names = ("sda", "sda1", "sda2")
-    before = read_io(scene.root, names)
+    before = read_io(scene.reader, names)
     scene.go(10)
-    after = read_io(scene.root, names)
+    after = read_io(scene.reader, names)
     grown = {name: after[name].read_sectors - before[name].read_sectors for name in names}
     assert grown["sda"] >= grown["sda2"] > grown["sda1"] >= 0
 
 
 def test_plugged_disk_appears_and_goes(scene: Scene) -> None:
-    assert "sde" not in scene.root.names("/sys/class/block")
+    assert "sde" not in scene.reader.names("/sys/class/block")
     scene.go(91)
-    disk = DiskReader(scene.root).read(["sde"])["sde"]
+    disk = DiskReader(scene.reader).read(["sde"])["sde"]
     assert (disk.serial, disk.uses) == ("S62ANX0R204417", ())
     scene.go(1200 + 310 - 91)
-    assert "sde" not in scene.root.names("/sys/class/block")
-    assert scene.root.link("/sys/class/block/sde") is None
-    assert scene.root.text("/run/udev/data/b8:64") is None
+    assert "sde" not in scene.reader.names("/sys/class/block")
+    assert scene.reader.link("/sys/class/block/sde") is None
+    assert scene.reader.text("/run/udev/data/b8:64") is None
 
 
 def test_removed_member_leaves_no_folder(scene: Scene) -> None:
-    assert "dev-nvme1n1p1" in scene.root.names(VM)
+    assert "dev-nvme1n1p1" in scene.reader.names(VM)
     scene.go(41)
-    scene.root.take_tool("mdadm", "--manage", "/dev/md125", "--remove", "/dev/nvme1n1p1")
-    assert "dev-nvme1n1p1" not in scene.root.names(VM)
-    assert "md125" not in scene.root.names("/sys/class/block/nvme1n1p1/holders")
-    assert scene.root.link(f"{VM}/rd1") == "dev-nvme3n1p1"
-    assert scene.root.link(f"{DATA}/rd1") == "dev-sdb2"
+    scene.reader.take_tool("mdadm", "--manage", "/dev/md125", "--remove", "/dev/nvme1n1p1")
+    assert "dev-nvme1n1p1" not in scene.reader.names(VM)
+    assert "md125" not in scene.reader.names("/sys/class/block/nvme1n1p1/holders")
+    assert scene.reader.link(f"{VM}/rd1") == "dev-nvme3n1p1"
+    assert scene.reader.link(f"{DATA}/rd1") == "dev-sdb2"
 
 
 def test_import_is_cheap() -> None:

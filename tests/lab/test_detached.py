@@ -147,7 +147,7 @@ def test_a_write_makes_md_notice_and_each_is_an_event_once(guest: Guest, disks: 
         guest,
         f"""
 from raidtui.monitor.kernel_watch import KernelWatch
-kernel = KernelWatch(console.root)
+kernel = KernelWatch(console.reader)
 assert kernel.start_udev() is None
 sh("echo 1 >/sys/block/{other}/device/delete; udevadm settle")
 console.take_uevents(kernel.drain()[1])

@@ -330,17 +330,17 @@ class Watched:
     """A host with one array, watched."""
 
     def __init__(self) -> None:
-        self.root: Stage = host_tree(MEDIA).root()
+        self.reader: Stage = host_tree(MEDIA).root()
         self.read: tuple[str, ...] = NAMES  # those that udev has read
         self._report()
-        self.sampler = Sampler(self.root, clock=self.root.clock, absent=True)
+        self.sampler = Sampler(self.reader, clock=self.reader.clock, absent=True)
         self.last = self.sampler.sample()
 
     def _report(self, names: tuple[str, ...] = NAMES) -> None:
         for number, name in enumerate(names):
-            dev = (self.root.text(f"/sys/class/block/{name}/dev") or "").strip()
+            dev = (self.reader.text(f"/sys/class/block/{name}/dev") or "").strip()
             for path, text in udev(dev, number=number, label="nas:media").items():
-                self.root.put(path, text)
+                self.reader.put(path, text)
 
     def then(
         self,
@@ -350,10 +350,10 @@ class Watched:
         records: dict[str, str] | None = None,
     ) -> list[str]:
         """Show the host like this; return what the timeline says."""
-        self.root.show(host_tree(*specs), pulled=pulled, after_s=after_s)  # type: ignore[arg-type]
+        self.reader.show(host_tree(*specs), pulled=pulled, after_s=after_s)  # type: ignore[arg-type]
         self._report(tuple(name for name in self.read if name not in pulled))
         for path, text in (records or {}).items():
-            self.root.put(path, text)
+            self.reader.put(path, text)
         self.sampler.forget()
         before, self.last = self.last, self.sampler.sample()
         return [event.text for event in diff(before, self.last, judge(before), judge(self.last))]
@@ -408,12 +408,12 @@ def test_an_array_whose_disks_hold_something_else_now_was_given_up() -> None:
     host = Watched()
     host.then(pulled=("sdg", "sdh"))
     assert host.absent == [("gone", "1 of 3 members present")]
-    host.root.put("/sys/class/block/sdg/dev", "8:96\n")
+    host.reader.put("/sys/class/block/sdg/dev", "8:96\n")
     for dev, number in (("8:96", 0), ("8:128", 2)):
         for path, text in udev(dev, OTHER, number=number).items():
-            host.root.put(path, text)
+            host.reader.put(path, text)
     host.sampler.forget()
-    host.root.passed_s += 5
+    host.reader.passed_s += 5
     assert [each.uuid for each in host.sampler.sample().absent if each.absence is Absence.GONE] == []
 
 
@@ -421,7 +421,7 @@ def test_an_array_whose_disks_hold_something_else_now_was_given_up() -> None:
 def test_what_udev_has_not_read_yet(serial: str, present: int) -> None:
     """The kernel has just named sdi as a member; udev's record of it is still that of an empty disk."""
     host = Watched()
-    dev = (host.root.text("/sys/class/block/sdi/dev") or "").strip()
+    dev = (host.reader.text("/sys/class/block/sdi/dev") or "").strip()
     record = {f"/run/udev/data/b{dev}": f"E:ID_SERIAL_SHORT={serial}\n"}
     host.read = ()
     host.then(pulled=("sdg", "sdh"), records=record)

@@ -30,11 +30,11 @@ Made = Callable[[Survey, Array], Plan | Refusal]
 def quiet() -> Scene:
     """The demo when its first resync has ended and nothing else has begun."""
     scene = Scene()
-    kernel = scene.root.simulated
+    kernel = scene.reader.simulated
     for array in kernel.arrays:
         array.low_kib_s = 4_000_000
         kernel.finish(array)
-    scene.root._story = _Nothing()  # type: ignore[assignment]
+    scene.reader._story = _Nothing()  # type: ignore[assignment]
     scene.go(1)
     return scene
 
@@ -54,7 +54,7 @@ def planned(scene: Scene, label: str, make: Made) -> Plan:
     """A plan for an array, of what is read of the demo."""
     snapshot = scene.sampler.sample()
     array = next(each for each in snapshot.arrays if each.title == label)
-    reading = reading_of(scene.root, snapshot, form_scope("grow", array, snapshot)).start()
+    reading = reading_of(scene.reader, snapshot, form_scope("grow", array, snapshot)).start()
     while reading.step():
         pass
     plan = make(reading.survey(), array)
@@ -73,10 +73,10 @@ def more(*names: str, slots: int = 0) -> Made:
 
 def without_spare(scene: Scene) -> None:
     """Take the spare out of ``vm``."""
-    vm = scene.root.simulated.array("vm")
+    vm = scene.reader.simulated.array("vm")
     assert vm is not None
     vm.members = [member for member in vm.members if not member.is_spare]
-    scene.root.simulated.generation += 1
+    scene.reader.simulated.generation += 1
 
 
 @pytest.mark.parametrize(
@@ -99,10 +99,10 @@ def test_another_shape(label: str, make: Made, shape: tuple[str, int, int, int])
     if label == "vm" and (shape[0], shape[1]) != ("raid5", 4):
         without_spare(scene)
     plan = planned(scene, label, make)
-    array = scene.root.simulated.array(label)
+    array = scene.reader.simulated.array(label)
     assert array is not None
     before_kib = array.array_kib
-    jobs = PlayedJobs(scene.root)
+    jobs = PlayedJobs(scene.reader)
     job_id = jobs.start(plan)
     states = []
     for _ in range(_LONG_S // 100):
@@ -126,7 +126,7 @@ def test_another_shape(label: str, make: Made, shape: tuple[str, int, int, int])
 def test_a_reshape_is_seen_as_one() -> None:
     """Devices, position, size, and that there is no critical section."""
     scene = quiet()
-    jobs = PlayedJobs(scene.root)
+    jobs = PlayedJobs(scene.reader)
     job_id = jobs.start(planned(scene, "vm", more(slots=4)))
     assert jobs.news(job_id, 0).state is JobState.GOES_ON
     scene.go(300)
@@ -150,7 +150,7 @@ def test_fewer_devices() -> None:
     """What stands on ``vm`` would have to be made smaller; ``data`` becomes smaller at once."""
     scene = quiet()
     plan = planned(scene, "data", more("sdg"))
-    jobs = PlayedJobs(scene.root)
+    jobs = PlayedJobs(scene.reader)
     job_id = jobs.start(plan)
     while jobs.news(job_id, 0).state is JobState.GOES_ON:
         scene.go(500)
@@ -159,7 +159,7 @@ def test_fewer_devices() -> None:
     while (news := jobs.news(job_id, 0)).state is JobState.GOES_ON:
         scene.go(500)
     assert news.state is JobState.DONE, news.entries[-3:]
-    data = scene.root.simulated.array("data")
+    data = scene.reader.simulated.array("data")
     assert data is not None
     assert (data.raid_disks, data.degraded, data.clip_kib) == (4, 0, None)
     assert [member.device for member in data.members if member.is_spare] == ["sdg1"]
@@ -168,9 +168,9 @@ def test_fewer_devices() -> None:
 def test_a_spare_is_kept() -> None:
     """It is out of the array for a moment, and a spare at the end."""
     scene = quiet()
-    vm = scene.root.simulated.array("vm")
+    vm = scene.reader.simulated.array("vm")
     assert vm is not None
-    jobs = PlayedJobs(scene.root)
+    jobs = PlayedJobs(scene.reader)
     job_id = jobs.start(
         planned(
             scene,
@@ -187,7 +187,7 @@ def test_a_spare_is_kept() -> None:
 
 def test_a_job_is_cancelled_and_goes_not_back() -> None:
     scene = quiet()
-    jobs = PlayedJobs(scene.root)
+    jobs = PlayedJobs(scene.reader)
     job_id = jobs.start(planned(scene, "vm", more(slots=4)))
     assert jobs.news(job_id, 0).state is JobState.GOES_ON
     with pytest.raises(JobError, match="cannot be rolled back"):
@@ -202,7 +202,7 @@ def test_a_job_is_cancelled_and_goes_not_back() -> None:
 
 def test_what_is_not_played_is_said_before_it_begins() -> None:
     scene = quiet()
-    jobs = PlayedJobs(scene.root)
+    jobs = PlayedJobs(scene.reader)
     plan = planned(scene, "root", lambda survey, array: plan_fail(survey, array, "sda1"))
     plan = replace(plan, steps=(replace(plan.steps[0], argv=("mdadm", "--readonly", "/dev/md126")),))
     with pytest.raises(JobError, match="does not play this: mdadm --readonly"):

@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Make a job of a plan and follow it; return 0 done, 1 not, 2 refused, 75 another job is running."""
     try:
         data = _read(arguments.file)
@@ -55,13 +55,13 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
     try:
         file = load_plan(data)
         plan = judged(file.plan)
-        if why := _why_not(root, file, plan, arguments.confirm):
+        if why := _why_not(reader, file, plan, arguments.confirm):
             print(f"raidtui: not done: {visible(why)}", file=sys.stderr)
             return REFUSED
         if plan.already:
             return _already(plan, as_json=arguments.json)
         with _words_to(sys.stderr if arguments.json else sys.stdout):
-            if not print_read(plan_sentences(plan, _files_of(root, plan))):
+            if not print_read(plan_sentences(plan, _files_of(reader, plan))):
                 print("raidtui: not done: stopped while it was read", file=sys.stderr)
                 return REFUSED
             job = begin_job(_with_devices(plan), host=file.host)
@@ -118,13 +118,13 @@ def _read(file: str) -> bytes:
     return data
 
 
-def _files_of(root: HostReader, plan: Plan) -> dict[str, str]:
+def _files_of(reader: HostReader, plan: Plan) -> dict[str, str]:
     """Return what is in the files that a plan writes, bytes as characters; "" for one that is not there."""
     found = {}
     for step in plan.steps:
         if step.content is not None:
             with contextlib.suppress(OSError):
-                found[step.path] = root.read(step.path).decode("latin-1")
+                found[step.path] = reader.read(step.path).decode("latin-1")
             found.setdefault(step.path, "")
     return found
 
@@ -140,14 +140,14 @@ def _with_devices(plan: Plan) -> Plan:
     return replace(plan, devices=tuple(dict.fromkeys((*plan.devices, *there))))
 
 
-def _why_not(root: HostReader, file: PlanFile, plan: Plan, confirmed: str) -> str:
-    if not root.live:
+def _why_not(reader: HostReader, file: PlanFile, plan: Plan, confirmed: str) -> str:
+    if not reader.live:
         return "a capture cannot be changed"
     if os.geteuid() != 0:
         return "needs root: run it with sudo"
-    if file.host != (root.hostname or ""):
-        return f"the plan was made on {file.host or 'another host'}, this is {root.hostname}"
-    if file.machine not in {"", machine_of(root)}:
+    if file.host != (reader.hostname or ""):
+        return f"the plan was made on {file.host or 'another host'}, this is {reader.hostname}"
+    if file.machine not in {"", machine_of(reader)}:
         return f"the plan was made on another host of the name {file.host}: its machine-id is not this one's"
     if trouble := step_trouble(plan):
         return f"{trouble}; raidtui makes no such plan"

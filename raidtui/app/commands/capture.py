@@ -127,12 +127,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Write a capture; return 0, or 73 (EX_CANTCREAT) if the file cannot be created."""
-    if root.live and type(root) is not CaptureReader:
-        root = CaptureReader()
+    if reader.live and type(reader) is not CaptureReader:
+        reader = CaptureReader()
     try:
-        written = write_capture(root, arguments.file, with_serials=arguments.with_serials)
+        written = write_capture(reader, arguments.file, with_serials=arguments.with_serials)
     except FileExistsError:
         print(f"raidtui: {arguments.file} exists already; choose another name", file=sys.stderr)
         return 73
@@ -141,7 +141,7 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
         return 73
     kept = "with serial numbers" if arguments.with_serials else "serial numbers hashed"
     print(f"{arguments.file}: {written.files} files, {kept}. To open it: raidtui --root {arguments.file}")
-    missing = root.missing() if isinstance(root, CaptureReader) else ()
+    missing = reader.missing() if isinstance(reader, CaptureReader) else ()
     for line in (*written.said, *(f"not in it: {each}" for each in missing)):
         print(visible(line))
     return 0
@@ -159,11 +159,11 @@ class WrittenCapture(Struct, frozen=True, kw_only=True):
     said: tuple[str, ...]
 
 
-def write_capture(root: HostReader, target: Path, *, with_serials: bool = False) -> WrittenCapture:
-    """Write a capture (tar, gzip) of what ``root`` shows.
+def write_capture(reader: HostReader, target: Path, *, with_serials: bool = False) -> WrittenCapture:
+    """Write a capture (tar, gzip) of what ``reader`` shows.
 
     Args:
-        root: the host.
+        reader: the host.
         target: the file to create; an existing one is never overwritten.
         with_serials: whether serial numbers and WWNs are included. Otherwise each is replaced by a hash that
             is the same throughout one capture and differs between captures.
@@ -174,19 +174,19 @@ def write_capture(root: HostReader, target: Path, *, with_serials: bool = False)
     """
     if target.exists():  # before all of it is read
         raise FileExistsError(target)
-    snapshot = Sampler(root).sample()
-    files, inner = knob_files(root, snapshot)
-    of_stack, more = stack_files(root)
-    files |= of_stack | dict(_files(root, snapshot))
+    snapshot = Sampler(reader).sample()
+    files, inner = knob_files(reader, snapshot)
+    of_stack, more = stack_files(reader)
+    files |= of_stack | dict(_files(reader, snapshot))
     inner |= more
-    parts = [feature.capture(root) for feature in FEATURES if feature.capture is not None]
+    parts = [feature.capture(reader) for feature in FEATURES if feature.capture is not None]
     for part in parts:
         files |= part.files
     folders = {folder for path in files for folder in _above(path)}
     files = {path: data for path, data in files.items() if path not in folders}
     if inner:
         files[LINKS] = "".join(f"{path}\t{target}\n" for path, target in inner.items()).encode()
-    links = dict(_links(root))
+    links = dict(_links(reader))
     if not with_serials:
         files, links = hash_serials(snapshot, files, links)
     with create_file(target) as file, tarfile.open(fileobj=file, mode="w:gz") as archive:
@@ -207,61 +207,63 @@ def _above(path: str) -> Iterator[str]:
     return ("/".join(parts[:end]) for end in range(2, len(parts)))
 
 
-def _files(root: HostReader, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
+def _files(reader: HostReader, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
     yield "/.raidtui/version", raidtui.__version__.encode()
     yield "/.raidtui/taken_s", f"{snapshot.taken_s:.3f}".encode()
     yield "/.raidtui/made", time.strftime("%Y-%m-%d %H:%M:%S %z", time.localtime(snapshot.taken_s)).encode()
     for path in _PROC:
-        yield from file_of(root, path)
-    for name in {*root.names(BLOCK), *snapshot.disks}:
+        yield from file_of(reader, path)
+    for name in {*reader.names(BLOCK), *snapshot.disks}:
         if not name.startswith(("loop", "ram")) or name in snapshot.disks:
-            yield from device_files(root, name)
+            yield from device_files(reader, name)
     for array in snapshot.arrays:
         base = f"{BLOCK}/{array.name}/md"
-        for attribute in root.names(base):
+        for attribute in reader.names(base):
             if attribute.startswith("dev-"):
-                for of_member in root.names(f"{base}/{attribute}"):
-                    yield from file_of(root, f"{base}/{attribute}/{of_member}")
+                for of_member in reader.names(f"{base}/{attribute}"):
+                    yield from file_of(reader, f"{base}/{attribute}/{of_member}")
             elif attribute == "bitmap":
-                for of_bitmap in root.names(f"{base}/bitmap"):
-                    yield from file_of(root, f"{base}/bitmap/{of_bitmap}")
+                for of_bitmap in reader.names(f"{base}/bitmap"):
+                    yield from file_of(reader, f"{base}/bitmap/{of_bitmap}")
             elif attribute not in _WRITE_ONLY:
-                yield from file_of(root, f"{base}/{attribute}")
-        yield from _tool(root, "mdadm", "--detail", "--export", array.path)
-        yield from _tool(root, "mdadm", "--detail", array.path)
+                yield from file_of(reader, f"{base}/{attribute}")
+        yield from _tool(reader, "mdadm", "--detail", "--export", array.path)
+        yield from _tool(reader, "mdadm", "--detail", array.path)
         for member in array.members:
-            yield from _tool(root, "mdadm", "--examine", "--export", f"/dev/{member.name}")
-    yield from _tool(root, "mdadm", "--version")
-    yield KEPT, msgspec.json.encode(check_boot(root).facts)
-    yield from _wear(root, snapshot)
-    if record := captured_record(root):
+            yield from _tool(reader, "mdadm", "--examine", "--export", f"/dev/{member.name}")
+    yield from _tool(reader, "mdadm", "--version")
+    yield KEPT, msgspec.json.encode(check_boot(reader).facts)
+    yield from _wear(reader, snapshot)
+    if record := captured_record(reader):
         yield RECORD, record
 
 
-def _wear(root: HostReader, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
+def _wear(reader: HostReader, snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
     """Yield what smartctl says of the disks, none of them woken, and their history."""
     known = []
-    yield from file_of(root, TYPES_PATH)
-    for name in asked_names(root, smart_names(root, snapshot)):
-        outputs = smart_outputs(root, name, _SMART_S)
+    yield from file_of(reader, TYPES_PATH)
+    for name in asked_names(reader, smart_names(reader, snapshot)):
+        outputs = smart_outputs(reader, name, _SMART_S)
         for output in outputs:
             yield from said_file(output)
         found = parse_smart(outputs[-1].stdout, name, outputs[-1].status)
         if isinstance(found, SmartReading) and found.identity:
             known.append(found.identity)
         if isinstance(found, SmartReading) and found.protocol == "SCSI":
-            yield from said_file(root.ask(*errors_argv(name, device_words(root, name)), timeout_s=_SMART_S))
-    if history := WearReader(root).captured_history(known):
+            yield from said_file(
+                reader.ask(*errors_argv(name, device_words(reader, name)), timeout_s=_SMART_S)
+            )
+    if history := WearReader(reader).captured_history(known):
         yield PATH, history
 
 
-def _tool(root: HostReader, *argv: str) -> Iterator[tuple[str, bytes]]:
-    yield from said_file(root.ask(*argv))
+def _tool(reader: HostReader, *argv: str) -> Iterator[tuple[str, bytes]]:
+    yield from said_file(reader.ask(*argv))
 
 
-def _links(root: HostReader) -> Iterator[tuple[str, str]]:
-    for name in root.names("/dev/md"):
-        if target := root.link(f"/dev/md/{name}"):
+def _links(reader: HostReader) -> Iterator[tuple[str, str]]:
+    for name in reader.names("/dev/md"):
+        if target := reader.link(f"/dev/md/{name}"):
             yield f"/dev/md/{name}", target
 
 
@@ -269,20 +271,20 @@ Part = Callable[[str, str], str]
 """Returns what is taken of a file, of its path and its text; "" where that is nothing."""
 
 
-def knob_files(root: HostReader, snapshot: Snapshot) -> tuple[dict[str, bytes], dict[str, str]]:
+def knob_files(reader: HostReader, snapshot: Snapshot) -> tuple[dict[str, bytes], dict[str, str]]:
     """Return the files and the links by which ``KnobReader`` reads the same of a capture as of the host."""
-    noting = NotingReader(root)
-    KnobReader(noting).read(snapshot, caches=CacheReader(root).read(snapshot.arrays))
+    noting = NotingReader(reader)
+    KnobReader(noting).read(snapshot, caches=CacheReader(reader).read(snapshot.arrays))
     files = {path: _taken(path, data) for path, data in noting.files.items()}
     return {path: data for path, data in files.items() if data is not None}, noting.links
 
 
-def stack_files(root: HostReader) -> tuple[dict[str, bytes], dict[str, str]]:
+def stack_files(reader: HostReader) -> tuple[dict[str, bytes], dict[str, str]]:
     """Return the files and the links by which ``StackReader`` reads the same of a capture as of the host.
 
     ``dmsetup table`` prints no keys of dm-crypt unless it is asked for them.
     """
-    noting = NotingReader(root)
+    noting = NotingReader(reader)
     StackReader(noting).look({}, wait=True)
     said = (each for output in tuple(noting.outputs) for each in said_file(output))
     return noting.files | dict(said), noting.links

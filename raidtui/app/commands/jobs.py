@@ -42,18 +42,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     work.add_argument("--back", action="store_true")
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Carry out ``raidtui jobs ...``."""
     if arguments.subcommand is None:
-        return _list(root, as_json=arguments.json)
-    if not root.live:
+        return _list(reader, as_json=arguments.json)
+    if not reader.live:
         return refused(JobError("refused: jobs are of this host, and --root or --demo names another one"))
     if arguments.subcommand == "work":
         job = Job(arguments.folder)
         for work in (feature.work for feature in FEATURES if feature.work is not None):
-            if (status := work(root, job)) is not None:
+            if (status := work(reader, job)) is not None:
                 return status
-        return work_on(root, arguments.folder, back=arguments.back, measuring=partial(_cost, root))
+        return work_on(reader, arguments.folder, back=arguments.back, measuring=partial(_cost, reader))
     try:
         job = find_job(arguments.id)
         if arguments.subcommand == "attach":
@@ -67,10 +67,10 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
         return refused(error)
 
 
-def _cost(root: HostReader, plan: Plan) -> CostMeasure:
+def _cost(reader: HostReader, plan: Plan) -> CostMeasure:
     """Return what measures a plan's cost, on the disks that its devices lie on."""
-    disks = DiskReader(root).read(set(plan.devices)).values()
-    return JobCost(root, plan.title, sorted({disk.disk for disk in disks}))
+    disks = DiskReader(reader).read(set(plan.devices)).values()
+    return JobCost(reader, plan.title, sorted({disk.disk for disk in disks}))
 
 
 def _again(job: Job, *, back: bool) -> int:
@@ -92,9 +92,9 @@ def _again(job: Job, *, back: bool) -> int:
     return attach(job, since=since, wanted=JobState.ROLLED_BACK if back else JobState.DONE)
 
 
-def _list(root: HostReader, *, as_json: bool) -> int:
-    found = [(job.line, wait_of(root, job)) for job in all_jobs()] if root.live else []
-    found += [(line, None) for line in foreign_jobs()] if root.live else []
+def _list(reader: HostReader, *, as_json: bool) -> int:
+    found = [(job.line, wait_of(reader, job)) for job in all_jobs()] if reader.live else []
+    found += [(line, None) for line in foreign_jobs()] if reader.live else []
     if as_json:
         rows = [
             {
@@ -112,6 +112,6 @@ def _list(root: HostReader, *, as_json: bool) -> int:
         print(visible(f"{line.id}  {line.state:<11}  {at}  {line.who}  {line.title}{more}"))
     if not found:
         print(
-            f"No jobs in {jobs_folder()}." if root.live else "No jobs: --root and --demo show another host."
+            f"No jobs in {jobs_folder()}." if reader.live else "No jobs: --root and --demo show another host."
         )
     return 0

@@ -182,22 +182,22 @@ def _closely(scope: ReadingScope, survey: Survey) -> list[Device]:
     return [survey.devices[name] for name in scope.closely if name in survey.devices]
 
 
-def make_plan(root: HostReader, arguments: argparse.Namespace) -> Plan | Refusal:
+def make_plan(reader: HostReader, arguments: argparse.Namespace) -> Plan | Refusal:
     """Read the host and return the plan that the arguments ask for."""
     verb = arguments.verb
-    names = kernel_names(root, arguments)
-    snapshot = Sampler(root).sample()
+    names = kernel_names(reader, arguments)
+    snapshot = Sampler(reader).sample()
     array = find_array(snapshot, arguments.array) if hasattr(arguments, "array") else None
     if isinstance(array, Refusal):
-        return _gone_already(root, arguments, snapshot) or array
+        return _gone_already(reader, arguments, snapshot) or array
     of_feature = next((each for each in _feature_verbs() if verb in each.names), None)
     if of_feature is not None and of_feature.of_host is not None:
-        return of_feature.of_host(root, arguments, snapshot)
+        return of_feature.of_host(reader, arguments, snapshot)
     scope = scope_of(verb, array, tuple(names.values()), on_top=verb == "create" and _puts_on_top(arguments))
-    survey = reading_of(root, snapshot, scope).start().wait()
+    survey = reading_of(reader, snapshot, scope).start().wait()
     if not scope.everything and hasattr(arguments, "destroy") and old_arrays(_closely(scope, survey), survey):
         # Another stopped array may have the same name, which then does not say which one is destroyed.
-        survey = reading_of(root, snapshot, replace(scope, everything=True)).start().wait()
+        survey = reading_of(reader, snapshot, replace(scope, everything=True)).start().wait()
     if already := _already(arguments, array, survey, names):
         return needs_root(snapshot) or already
     if verb == "create":
@@ -212,29 +212,29 @@ def make_plan(root: HostReader, arguments: argparse.Namespace) -> Plan | Refusal
     if array is None:
         return Refusal(code=RefusalCode.NOT_FOUND, why="no array is named")
     if of_feature is not None and of_feature.of_array is not None:
-        return of_feature.of_array(root, arguments, array, survey, names)
+        return of_feature.of_array(reader, arguments, array, survey, names)
     return _plan_for_array(arguments, array, survey, names)
 
 
-def plan_of_words(root: HostReader, words: Sequence[str]) -> Plan | Refusal:
+def plan_of_words(reader: HostReader, words: Sequence[str]) -> Plan | Refusal:
     """Return the plan that an order of ours prints.
 
     Args:
-        root: the host.
+        reader: the host.
         words: as after ``raidtui``, from ``plan`` on.
     """
     parser = argparse.ArgumentParser(prog="raidtui plan")
     add_arguments(parser)
-    return make_plan(root, parser.parse_args(words[1:]))
+    return make_plan(reader, parser.parse_args(words[1:]))
 
 
 def _gone_already(
-    root: HostReader, arguments: argparse.Namespace, snapshot: Snapshot
+    reader: HostReader, arguments: argparse.Namespace, snapshot: Snapshot
 ) -> Plan | Refusal | None:
     """Return that an array which is not there was stopped, or renamed, as is asked for; else None."""
     if arguments.verb not in {"stop", "rename"} or needs_root(snapshot) is not None:
         return None
-    survey = reading_of(root, snapshot, ReadingScope(everything=True, digests=False)).start().wait()
+    survey = reading_of(reader, snapshot, ReadingScope(everything=True, digests=False)).start().wait()
     if arguments.verb == "stop":
         return stopped_already(survey, arguments.array)
     return renamed_already(survey, arguments.array, arguments.to)
@@ -290,9 +290,9 @@ def _plan_for_array(
     return _OF_MEMBER[verb](survey, array, device)
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Print the plan; return 0, or 2 where it is refused."""
-    return print_plan(make_plan(root, arguments), arguments, root, "raidtui plan ...")
+    return print_plan(make_plan(reader, arguments), arguments, reader, "raidtui plan ...")
 
 
 def _plan_create(arguments: argparse.Namespace, survey: Survey, names: dict[str, str]) -> Plan | Refusal:

@@ -26,7 +26,7 @@ _ONLY_SHOWS = ("plan", "dry_run", "status", "list")
 """Arguments with which none of them acts."""
 
 
-def refused(root: HostReader, arguments: argparse.Namespace) -> bool:
+def refused(reader: HostReader, arguments: argparse.Namespace) -> bool:
     """Let this process write nothing, and refuse a command that acts; return whether it was refused.
 
     A plan is printed as it would be without ``--readonly``: printing it does nothing.
@@ -40,5 +40,5 @@ def refused(root: HostReader, arguments: argparse.Namespace) -> bool:
         print(f"raidtui: {READONLY}", file=sys.stderr)
         return True
     prints = "plan" in {arguments.command, subcommand} or given.get("plan") or given.get("dry_run")
-    root.readonly = not prints
+    reader.readonly = not prints
     return False

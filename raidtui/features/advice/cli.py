@@ -52,7 +52,7 @@ def _days(text: str) -> int:
     return int(text)
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Print the advice, or ignore a piece of it; return the exit status, see the module."""
     ignoring = arguments.ignore is not None
     if not ignoring and (arguments.days is not None or arguments.because):
@@ -60,18 +60,18 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
     if not (ignoring or arguments.unignore is not None):
         if arguments.about:
             return _refused("--about goes with --ignore or --unignore")
-        return _shown(root, arguments)
-    if not root.live:
+        return _shown(reader, arguments)
+    if not reader.live:
         return _refused("this is not the live host, and what is ignored is not kept here")
     try:
-        return _ignored(root, arguments) if ignoring else _unignored(root, arguments)
+        return _ignored(reader, arguments) if ignoring else _unignored(reader, arguments)
     except IgnoredError as error:
         return _refused(str(error))
 
 
-def _shown(root: HostReader, arguments: argparse.Namespace) -> int:
+def _shown(reader: HostReader, arguments: argparse.Namespace) -> int:
 
-    look = read_advice(root, keeps=root.live)
+    look = read_advice(reader, keeps=reader.live)
     if arguments.json:
         shown: list[tuple[Advice, Ignored | None]] = [(each, None) for each in look.reported]
         shown += look.ignored if arguments.all else ()
@@ -84,9 +84,9 @@ def _shown(root: HostReader, arguments: argparse.Namespace) -> int:
     return _SOME if any(each.severity for each in look.reported) else _NONE
 
 
-def _ignored(root: HostReader, arguments: argparse.Namespace) -> int:
+def _ignored(reader: HostReader, arguments: argparse.Namespace) -> int:
 
-    look = read_advice(root, keeps=root.live)
+    look = read_advice(reader, keeps=reader.live)
     reported = (*look.reported, *(each for each, _ in look.ignored))
     meant = [each for each in reported if each.code == arguments.ignore]
     if not meant:
@@ -100,21 +100,21 @@ def _ignored(root: HostReader, arguments: argparse.Namespace) -> int:
         meant = found
     elif len({each.subject for each in meant}) > 1:
         return _refused(f"{arguments.ignore} is about {_subjects(meant)}: say which one with --about")
-    ignore(meant, now_s=root.now_s(), days=arguments.days, why=arguments.because)
-    read_advice(root, keeps=True)  # for what is kept of how much there is
-    end = "for good" if arguments.days is None else f"until {_day(root.now_s() + arguments.days * 86_400)}"
+    ignore(meant, now_s=reader.now_s(), days=arguments.days, why=arguments.because)
+    read_advice(reader, keeps=True)  # for what is kept of how much there is
+    end = "for good" if arguments.days is None else f"until {_day(reader.now_s() + arguments.days * 86_400)}"
     for each in meant:
         print(visible(f"ignored {end}: {each.text}"))
     return _NONE
 
 
-def _unignored(root: HostReader, arguments: argparse.Namespace) -> int:
+def _unignored(reader: HostReader, arguments: argparse.Namespace) -> int:
 
     rows = unignore(arguments.unignore, arguments.about)
     about = f" about {arguments.about}" if arguments.about else ""
     if not rows:
         return _refused(f"no advice {arguments.unignore}{about} is ignored")
-    read_advice(root, keeps=True)
+    read_advice(reader, keeps=True)
     for row in rows:
         print(visible(f"no longer ignored: {row.code}{f' about {row.subject}' if row.subject else ''}"))
     return _NONE

@@ -73,21 +73,21 @@ class AdviceSession:
 
     def __init__(self, session: Session) -> None:
         self._loop = loop = session.loop
-        self._root = loop.root.thread_safe_copy() or loop.root
+        self._reader = loop.reader.thread_safe_copy() or loop.reader
         self._thread = HostThread()  # never closed: a tool that hangs must not keep raidtui from ending
 
     async def look(self) -> AdviceLook:
         """Return what is found now."""
-        return await self._work(lambda: read_advice(self._root, keeps=self.keeps))
+        return await self._work(lambda: read_advice(self._reader, keeps=self.keeps))
 
     @property
     def keeps(self) -> bool:
         """Whether what is ignored is kept: only of the live host."""
-        return self._root.live
+        return self._reader.live
 
     def why_not_kept(self) -> str:
         """Return why nothing can be ignored on this host; "" where it can."""
-        if self._root.readonly:
+        if self._reader.readonly:
             return READONLY
         return "" if self.keeps else "this is not the live host, and what is ignored is not kept here"
 
@@ -97,7 +97,7 @@ class AdviceSession:
         Raises:
             IgnoredError: it cannot be kept.
         """
-        await self._work(lambda: ignore([each], now_s=self._root.now_s(), days=days, why=why))
+        await self._work(lambda: ignore([each], now_s=self._reader.now_s(), days=days, why=why))
 
     async def unignore(self, row: Ignored) -> None:
         """Heed a piece of advice again.
@@ -108,7 +108,7 @@ class AdviceSession:
         await self._work(lambda: forget((row,)))
 
     async def _work(self, work: Callable[[], T]) -> T:
-        return await (self._thread.run(work) if self._root.live else self._loop.on_host_thread(work))
+        return await (self._thread.run(work) if self._reader.live else self._loop.on_host_thread(work))
 
 
 def mending(survey: Survey, each: Advice) -> Plan | Refusal | None:
@@ -122,22 +122,22 @@ def mending(survey: Survey, each: Advice) -> Plan | Refusal | None:
     return plan_bitmap(survey, array, kind)
 
 
-def read_advice(root: HostReader, *, keeps: bool) -> AdviceLook:
+def read_advice(reader: HostReader, *, keeps: bool) -> AdviceLook:
     """Return the advice for a host.
 
     Args:
-        root: the host.
+        reader: the host.
         keeps: whether what is ignored on it is kept here: on the live host alone.
     """
-    found, unread = _advice(root)
+    found, unread = _advice(reader)
     try:
         rows = read_ignored() if keeps else ()
     except IgnoredError as error:
         rows, unread = (), (*unread, str(error))
-    now_s = root.now_s()
+    now_s = reader.now_s()
     split = [(each, why_ignored(each, rows, now_s)) for each in found]
     reported = tuple(each for each, row in split if row is None)
-    if keeps and not root.readonly:
+    if keeps and not reader.readonly:
         try:
             keep_look(_counted(reported, now_s))
         except OSError as error:
@@ -215,16 +215,16 @@ def forget(rows: Sequence[Ignored]) -> None:
         file.unignore(rows)
 
 
-def _advice(root: HostReader) -> tuple[tuple[Advice, ...], tuple[str, ...]]:
-    snapshot = Sampler(root).sample()
-    look = StackReader(root).look({array.name: array for array in snapshot.arrays}, wait=True)
+def _advice(reader: HostReader) -> tuple[tuple[Advice, ...], tuple[str, ...]]:
+    snapshot = Sampler(reader).sample()
+    look = StackReader(reader).look({array.name: array for array in snapshot.arrays}, wait=True)
     stack: Stack = look.meter.now
-    tuning = TuningReader(root).read(snapshot)
+    tuning = TuningReader(reader).read(snapshot)
     disks = _below_arrays(stack)
-    ages, unaged = _ages(root)
+    ages, unaged = _ages(reader)
     places = [place for node in stack.nodes.values() for place in node.file_system.mounts]
-    configured = read_configured(root)
-    words = device_words(conf_entries(root)[1])
+    configured = read_configured(reader)
+    words = device_words(conf_entries(reader)[1])
     members = [member.name for array in snapshot.arrays for member in array.members]
     facts = HostFacts(
         snapshot=snapshot,
@@ -233,29 +233,31 @@ def _advice(root: HostReader) -> tuple[tuple[Advice, ...], tuple[str, ...]]:
         tune_findings=judge_tuning(tuning),
         configured=configured,
         device_words=words,
-        left_out=left_out(root, words, members),
-        not_listed={line.where: left_out(root, line.devices, members) for line in configured if line.devices},
-        unknown_words=unknown_words(root),
-        trim_timer=read_trim_timer(root),
-        options={place: options for place in places if (options := mount_options(root, place))},
-        watchers=read_watchers(root),
-        hidden_nvme=read_hidden_nvme(root),
-        ide_disks=read_ide_disks(root, disks),
+        left_out=left_out(reader, words, members),
+        not_listed={
+            line.where: left_out(reader, line.devices, members) for line in configured if line.devices
+        },
+        unknown_words=unknown_words(reader),
+        trim_timer=read_trim_timer(reader),
+        options={place: options for place in places if (options := mount_options(reader, place))},
+        watchers=read_watchers(reader),
+        hidden_nvme=read_hidden_nvme(reader),
+        ide_disks=read_ide_disks(reader, disks),
         tuning=tuning,
         ages=ages,
-        drive_caches=read_drive_caches(root, disks),
-        boot=look_at_boot(root, snapshot, stack).verdicts,
+        drive_caches=read_drive_caches(reader, disks),
+        boot=look_at_boot(reader, snapshot, stack).verdicts,
     )
     unread: tuple[str, ...] = () if snapshot.readable else ("/proc/mdstat could not be read",)
-    if not root.names(BLOCK):
+    if not reader.names(BLOCK):
         unread += ("no block device is there: of /proc/mdstat alone, no rule can say anything",)
     return advise(facts), (*unread, *stack.unknown, *unaged)
 
 
-def _ages(root: HostReader) -> tuple[dict[str, LedgerEntry], tuple[str, ...]]:
+def _ages(reader: HostReader) -> tuple[dict[str, LedgerEntry], tuple[str, ...]]:
     """Return the last reading of each disk that raidtui's history has; no disk is asked."""
     try:
-        return {each.disk: each for each in WearReader(root).known()}, ()
+        return {each.disk: each for each in WearReader(reader).known()}, ()
     except LedgerError as error:
         return {}, (str(error),)
 

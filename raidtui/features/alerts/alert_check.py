@@ -59,7 +59,7 @@ class AlertTest(Struct, frozen=True, kw_only=True):
     unproven: tuple[str, ...] = ()
 
 
-def run_test(root: HostReader, channels: Sequence[Channel], *, patience_s: float = PATIENCE_S) -> AlertTest:
+def run_test(reader: HostReader, channels: Sequence[Channel], *, patience_s: float = PATIENCE_S) -> AlertTest:
     """Send a test alert to all channels, and wait until each was tried.
 
     Raises:
@@ -71,11 +71,11 @@ def run_test(root: HostReader, channels: Sequence[Channel], *, patience_s: float
     def made() -> tuple[Alert, ...]:
         return tuple(each for each in _tests(spool) if each.id not in before)
 
-    way, why_way = _way(root)
-    trouble = begin_test(root, way)
+    way, why_way = _way(reader)
+    trouble = begin_test(reader, way)
     if way is AlertRoute.MDADM and not trouble and not made():
         way, why_way = AlertRoute.HOOK, "mdadm made no test alert: no array runs that it monitors"
-        trouble = begin_test(root, way)
+        trouble = begin_test(reader, way)
     usable = tuple(each for each in channels if not each.trouble)
     if not trouble and not made():
         trouble = "no alert came into the spool: see the system's log"
@@ -88,7 +88,7 @@ def run_test(root: HostReader, channels: Sequence[Channel], *, patience_s: float
         alerts=len(found),
         channels=tuple(_result(each, found) for each in usable) if found else (),
         trouble=trouble,
-        unproven=tuple(_unproven(root, usable)),
+        unproven=tuple(_unproven(reader, usable)),
     )
 
 
@@ -97,14 +97,14 @@ def _tests(spool: AlertSpool) -> Iterator[Alert]:
     yield from (each for each in (*spool.waiting(), *spool.sent()) if is_test(each.event))
 
 
-def _way(root: HostReader) -> tuple[AlertRoute, str]:
+def _way(reader: HostReader) -> tuple[AlertRoute, str]:
     if not os.access(HOOK, os.X_OK):
         return AlertRoute.DIRECT, f"there is no {HOOK}: raidtui plan alerts sets it up"
     if os.geteuid() != 0:
         return AlertRoute.HOOK, "mdadm --monitor needs root"
     if tool_path("mdadm") is None:
         return AlertRoute.HOOK, "mdadm is not installed"
-    program = program_of(root)
+    program = program_of(reader)
     if program != HOOK:
         said = f"is {program}" if program else "is missing"
         return AlertRoute.HOOK, f"PROGRAM of mdadm.conf {said}: raidtui plan alerts sets it up"
@@ -134,10 +134,10 @@ def _result(channel: Channel, alerts: Sequence[Alert]) -> ChannelResult:
     return ChannelResult(channel=channel, outcome=ChannelOutcome.ACCEPTED if done else ChannelOutcome.WAITING)
 
 
-def _unproven(root: HostReader, channels: Sequence[Channel]) -> Iterator[str]:
+def _unproven(reader: HostReader, channels: Sequence[Channel]) -> Iterator[str]:
     yield "A channel accepting it does not mean that it was read: ask the recipients."
     if any(each.mail_to for each in channels):
         yield "sendmail accepts mail before it is delivered: mailq shows what is still queued."
-    watchers = read_watchers(root)
+    watchers = read_watchers(reader)
     if watchers is not None and not watchers.monitors:
         yield "No mdadm --monitor runs now: nothing would report a real failure."

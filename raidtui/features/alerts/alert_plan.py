@@ -35,17 +35,17 @@ exit 1
 """
 
 
-def read_alerts_plan(root: HostReader, snapshot: Snapshot, request: AlertRequest) -> Plan | Refusal:
+def read_alerts_plan(reader: HostReader, snapshot: Snapshot, request: AlertRequest) -> Plan | Refusal:
     """Read the host, and return the plan.
 
     Args:
-        root: the host.
+        reader: the host.
         snapshot: its arrays.
         request: what is asked for.
     """
     folder = Path(raidtui.__file__).parent / "systemd"
     units = {name: unit_text((folder / name).read_text(encoding="utf-8")) for name in _UNITS}
-    setup = read_alert_setup(root, hook=hook_text(), units=units, owned_by=owner() if root.live else 0)
+    setup = read_alert_setup(reader, hook=hook_text(), units=units, owned_by=owner() if reader.live else 0)
     return plan_alerts(snapshot, setup, request)
 
 

@@ -65,22 +65,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="for programs, with --test and --list")
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Do one of them; return the exit status (docs/alerts.md)."""
     if arguments.least is not None and arguments.add is None:
         return _refused("--least goes with --add")
     if arguments.json and not (arguments.test or arguments.list):
         return _refused("--json goes with --test and --list")
-    if not root.live:
+    if not reader.live:
         return _refused("this is not the live host, and alerts are of the live host alone")
     if arguments.event or arguments.smartd:
-        return _taken(_event_of(arguments), root)
+        return _taken(_event_of(arguments), reader)
 
     try:
         if arguments.send:
-            return _sent(root)
+            return _sent(reader)
         if arguments.test:
-            return _tested(root, as_json=arguments.json)
+            return _tested(reader, as_json=arguments.json)
         if arguments.list:
             return _listed(as_json=arguments.json)
         return _removed(arguments.remove) if arguments.remove else _added(arguments.add, arguments.least)
@@ -115,11 +115,11 @@ def _event_of(arguments: argparse.Namespace) -> AlertEvent:
     )
 
 
-def _taken(event: AlertEvent, root: HostReader) -> int:
+def _taken(event: AlertEvent, reader: HostReader) -> int:
     """Keep an event on disk, and let another process send it; return at once."""
     if is_noise(event):
         return _DONE
-    alert = new_alert(event, root.hostname or "localhost")
+    alert = new_alert(event, reader.hostname or "localhost")
     try:
         AlertSpool(spool_folder()).keep(alert)
     except OSError as error:
@@ -134,8 +134,8 @@ def _taken(event: AlertEvent, root: HostReader) -> int:
 
 def _send_new(alert: Alert) -> None:
 
-    root = open_root()
-    send_waiting(root, eager=True, judged=judge_alerts(root, (alert,)))
+    reader = open_root()
+    send_waiting(reader, eager=True, judged=judge_alerts(reader, (alert,)))
 
 
 def _send_unkept(alert: Alert) -> None:
@@ -146,9 +146,9 @@ def _send_unkept(alert: Alert) -> None:
 # -- sending, testing
 
 
-def _sent(root: HostReader) -> int:
+def _sent(reader: HostReader) -> int:
 
-    result = send_waiting(root, eager=False, lock_s=0.0)
+    result = send_waiting(reader, eager=False, lock_s=0.0)
     for trouble in result.troubles if result.waiting else ():
         print(visible(f"raidtui: {trouble}"), file=sys.stderr)
     if result.busy:
@@ -158,13 +158,13 @@ def _sent(root: HostReader) -> int:
     return _NOT_DONE if result.waiting else _DONE
 
 
-def _tested(root: HostReader, *, as_json: bool) -> int:
+def _tested(reader: HostReader, *, as_json: bool) -> int:
 
     channels = read_channels()
     troubles = channel_troubles(channels)
     if all(each.trouble for each in channels):
         return _refused(troubles[0])
-    test = run_test(root, channels)
+    test = run_test(reader, channels)
     if as_json:
         print_json(dict_of_test(test, troubles))
     else:

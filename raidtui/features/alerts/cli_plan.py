@@ -22,10 +22,10 @@ def _add(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
     )
 
 
-def _plan(root: HostReader, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
+def _plan(reader: HostReader, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
     """Return the plan."""
     request = AlertRequest(parts=tuple(arguments.only), replaces=arguments.replace)
-    return read_alerts_plan(root, snapshot, request)
+    return read_alerts_plan(reader, snapshot, request)
 
 
 VERBS = Verbs(names=frozenset({"alerts"}), add=_add, of_host=_plan)

@@ -69,7 +69,7 @@ def keep_channels(channels: Sequence[Channel]) -> Path:
 
 
 def send_waiting(
-    root: HostReader,
+    reader: HostReader,
     *,
     eager: bool,
     judged: Mapping[str, AlertWords] | None = None,
@@ -78,7 +78,7 @@ def send_waiting(
     """Send what waits, the oldest first on each channel.
 
     Args:
-        root: the host, for the verdict on alerts that nobody has looked at yet.
+        reader: the host, for the verdict on alerts that nobody has looked at yet.
         eager: whether channels that failed a moment ago are tried again at once: something new has happened.
         judged: words for alerts, by id.
         lock_s: how long to wait for another process that is sending.
@@ -94,7 +94,7 @@ def send_waiting(
         alerts = {each.id: spool.marked(each) for each in spool.waiting()}
         known = dict(judged or {})
         if unjudged := [each for each in alerts.values() if each.words is None and each.id not in known]:
-            known |= judge_alerts(root, unjudged)
+            known |= judge_alerts(reader, unjudged)
         for alert in alerts.values():
             if alert.words is None:
                 alerts[alert.id] = replace(alert, words=known[alert.id])
@@ -117,9 +117,9 @@ def channel_troubles(channels: Sequence[Channel]) -> tuple[str, ...]:
     return tuple(f"channel {each.name}: {each.trouble}" for each in channels if each.trouble)
 
 
-def send_unkept(root: HostReader, alert: Alert) -> None:
+def send_unkept(reader: HostReader, alert: Alert) -> None:
     """Send an alert that could not be kept: once, and what fails is lost but for the system's log."""
-    alert = replace(alert, words=judge_alerts(root, (alert,))[alert.id])
+    alert = replace(alert, words=judge_alerts(reader, (alert,))[alert.id])
     log_alert(alert)
     try:
         channels = read_channels()
@@ -202,7 +202,7 @@ def _wants(channel: Channel, alert: Alert) -> bool:
     return alert.words is None or is_test(alert.event) or alert.words.severity >= channel.least
 
 
-def judge_alerts(root: HostReader, alerts: Sequence[Alert]) -> dict[str, AlertWords]:
+def judge_alerts(reader: HostReader, alerts: Sequence[Alert]) -> dict[str, AlertWords]:
     """Return what is sent of these alerts, by the present state of the arrays.
 
     The arrays are read in a thread that is given up when the kernel does not answer.
@@ -210,7 +210,7 @@ def judge_alerts(root: HostReader, alerts: Sequence[Alert]) -> dict[str, AlertWo
     found: dict[str, AlertWords] = {}
 
     def work() -> None:
-        found.update(_judged(root, alerts))
+        found.update(_judged(reader, alerts))
 
     thread = threading.Thread(target=work, name="alert-verdict", daemon=True)
     thread.start()
@@ -223,13 +223,13 @@ def judge_alerts(root: HostReader, alerts: Sequence[Alert]) -> dict[str, AlertWo
     }
 
 
-def _judged(root: HostReader, alerts: Sequence[Alert]) -> dict[str, AlertWords]:
+def _judged(reader: HostReader, alerts: Sequence[Alert]) -> dict[str, AlertWords]:
     from raidtui.watch.watch import HostWatch  # noqa: PLC0415  (what only sends needs no watch)
 
-    report = HostWatch(root).refresh()
+    report = HostWatch(reader).refresh()
     return {
         each.id: alert_words(
-            replace(each.event, device=_kernel_path(root, each.event.device)),
+            replace(each.event, device=_kernel_path(reader, each.event.device)),
             each.host,
             report.snapshot,
             report.findings,
@@ -238,7 +238,7 @@ def _judged(root: HostReader, alerts: Sequence[Alert]) -> dict[str, AlertWords]:
     }
 
 
-def _kernel_path(root: HostReader, device: str) -> str:
+def _kernel_path(reader: HostReader, device: str) -> str:
     """Return the kernel's path of an array that was named by its link: /dev/md/data."""
-    target = root.link(device) if device.startswith("/dev/") else None
+    target = reader.link(device) if device.startswith("/dev/") else None
     return f"/dev/{target.rpartition('/')[2]}" if target else device

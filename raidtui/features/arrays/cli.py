@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Print the report, or events until interrupted; return the exit status of ``print_status``.
 
     Raises:
@@ -80,25 +80,25 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
     forms = ("json", "prometheus", "nagios")
     form = next((each for each in forms if getattr(arguments, each)), "sentences")
     if arguments.watch:
-        return watch_status(root, form)
-    return print_status(root, form, wear=arguments.wear)
+        return watch_status(reader, form)
+    return print_status(reader, form, wear=arguments.wear)
 
 
-def print_status(root: HostReader, form: str, *, wear: bool = False) -> int:
+def print_status(reader: HostReader, form: str, *, wear: bool = False) -> int:
     """Print the report in a form: ``sentences``, ``json``, ``prometheus`` or ``nagios``.
 
     Args:
-        root: the host.
+        reader: the host.
         form: as above.
         wear: whether the JSON has what the history of the disks says of their end.
 
     Returns:
         The exit status: 0 all well, 1 degraded or needs attention, 2 failed, 3 unknown.
     """
-    host_watch = HostWatch(root, once=True)
+    host_watch = HostWatch(reader, once=True)
     report = host_watch.refresh()
     if form == "json":
-        print_json(report_dict(report, known_wear(root) if wear else None), indent=2)
+        print_json(report_dict(report, known_wear(reader) if wear else None), indent=2)
     elif form == "nagios":
         _print([nagios_line(report)])
     else:
@@ -107,19 +107,19 @@ def print_status(root: HostReader, form: str, *, wear: bool = False) -> int:
     return report.exit_status
 
 
-def watch_status(root: HostReader, form: str, *, rounds: int | None = None) -> int:
+def watch_status(reader: HostReader, form: str, *, rounds: int | None = None) -> int:
     """Print an event per line until interrupted.
 
     Args:
-        root: the host.
+        reader: the host.
         form: ``sentences`` or ``json``.
         rounds: how many times to wait; None: until interrupted.
 
     Returns:
         The exit status of the last report.
     """
-    host_watch = HostWatch(root)
-    kernel_watch = KernelWatch(root)
+    host_watch = HostWatch(reader)
+    kernel_watch = KernelWatch(reader)
     trouble = kernel_watch.start_udev()
     if trouble:
         sys.stderr.write(f"raidtui: {trouble}\n")

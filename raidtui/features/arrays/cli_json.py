@@ -24,13 +24,13 @@ FORMAT_VERSION = 1
 _MONTH_S = 31 * 86_400.0
 
 
-def known_wear(root: HostReader) -> list[dict[str, Any]] | None:
+def known_wear(reader: HostReader) -> list[dict[str, Any]] | None:
     """Return what the history says of the end of the disks' rated life; None where it cannot be read.
 
     No disk is asked. A disk that was not read for a month is not there any more.
     """
     try:
-        found = WearReader(root, read_config().rated_bytes).forecasts(root.now_s() - _MONTH_S)
+        found = WearReader(reader, read_config().rated_bytes).forecasts(reader.now_s() - _MONTH_S)
     except LedgerError:
         return None
     return [

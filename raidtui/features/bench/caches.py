@@ -199,12 +199,12 @@ class CacheWatch:
     """Watches the caches below a place; one thread at a time may use it.
 
     Args:
-        root: the host.
+        reader: the host.
         place: where the run is.
     """
 
-    def __init__(self, root: HostReader, place: Place) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader, place: Place) -> None:
+        self._reader = reader
         self._layers = frozenset(place.layers)
         self._nodes: tuple[StackNode, ...] = ()
         self._reads: dict[str, tuple[int, int]] = {}
@@ -254,12 +254,12 @@ class CacheWatch:
             return ()
         maps = any(name.startswith("dm-") for name in self._layers)
         facts = MapFacts(tables=self._ask(TABLE), statuses=self._ask(STATUS)) if maps else MapFacts()
-        nodes = read_nodes(self._root, facts).values()
+        nodes = read_nodes(self._reader, facts).values()
         found = [node for node in nodes if node.name in self._layers and node.cache is not None]
         return tuple(reversed(found))
 
     def _ask(self, argv: tuple[str, ...]) -> Mapping[str, list[MapLine]]:
-        output = self._root.ask(*argv, timeout_s=TOOL_S)
+        output = self._reader.ask(*argv, timeout_s=TOOL_S)
         return parse_maps(output.stdout) if output.status == 0 else {}
 
     def _is_cold(self, node: StackNode, work_bytes: int) -> bool | None:
@@ -270,14 +270,14 @@ class CacheWatch:
             return is_cold(cache.used_bytes, cache.total_bytes, work_bytes)
         # What is not written to it is not in it; but that counter begins anew when the set is registered,
         # and how much is filled is known in whole percents, and since the last garbage collection.
-        filled = bcache_filled_percent(self._root, cache.devices[0]) if cache.devices else None
+        filled = bcache_filled_percent(self._reader, cache.devices[0]) if cache.devices else None
         cold = is_cold(cache.written_bytes, cache.total_bytes, work_bytes)
         if cold and filled != 0:
             return None if filled is None else False
         return cold
 
     def _by_map(self, node: StackNode, statuses: Mapping[str, list[MapLine]]) -> CacheCount | None:
-        lines = statuses.get((self._root.text(f"{BLOCK}/{node.name}/dm/name") or "").strip(), [])
+        lines = statuses.get((self._reader.text(f"{BLOCK}/{node.name}/dm/name") or "").strip(), [])
         if len(lines) != 1 or len(node.segments) != 1:
             return None
         state_of = writecache_of if node.kind is StackKind.WRITECACHE else cache_of
@@ -289,7 +289,7 @@ class CacheWatch:
     def _by_requests(self, node: StackNode) -> CacheCount | None:
         """Count the reads, and those of them that reach the backing device: bcache's own counters lag."""
         backing = node.cache.backing if node.cache is not None else ""
-        counters = read_io(self._root, (node.name, backing))
+        counters = read_io(self._reader, (node.name, backing))
         if node.name not in counters or backing not in counters:
             return None
         now = (counters[node.name].reads, counters[backing].reads)

@@ -191,37 +191,37 @@ def _add_history(subcommands: argparse._SubParsersAction[argparse.ArgumentParser
     delete.add_argument("words", metavar="RUN", nargs="+", help="a run's number, or a benchmark's id")
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Carry out ``raidtui bench ...``; return 0 done, 1 not, 2 refused, 75 another job is running."""
     try:
-        return _run_subcommand(root, arguments)
+        return _run_subcommand(reader, arguments)
     except BusyError as error:
         return _refused(str(error), BUSY)
     except (JobError, ResultsError) as error:
         return _refused(str(error), REFUSED)
 
 
-def _run_subcommand(root: HostReader, arguments: argparse.Namespace) -> int:
+def _run_subcommand(reader: HostReader, arguments: argparse.Namespace) -> int:
     if arguments.subcommand == "work":
         return bench_on(
-            root,
+            reader,
             arguments.folder,
             back=arguments.back,
             settle=arguments.settle,
-            measuring=partial(_cost, root),
+            measuring=partial(_cost, reader),
         )
-    if not root.live and arguments.subcommand in {*_OF_HISTORY, *_OF_JOBS}:
+    if not reader.live and arguments.subcommand in {*_OF_HISTORY, *_OF_JOBS}:
         why = "refused: what was measured is of this host, and --root or --demo names another one"
         return _refused(why, REFUSED)
     if arguments.subcommand in _OF_HISTORY:
         return _OF_HISTORY[arguments.subcommand](arguments)
 
-    return bench_run.SUBCOMMANDS[arguments.subcommand](root, arguments)
+    return bench_run.SUBCOMMANDS[arguments.subcommand](reader, arguments)
 
 
-def _cost(root: HostReader, schedule: Schedule) -> CostMeasure:
+def _cost(reader: HostReader, schedule: Schedule) -> CostMeasure:
     """Return what measures the writes of a benchmark to its disks."""
-    return JobCost(root, "benchmark", schedule.place.disks)
+    return JobCost(reader, "benchmark", schedule.place.disks)
 
 
 def _refused(why: str, status: int) -> int:

@@ -74,14 +74,16 @@ def list_presets(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Start a run or a sweep, and follow it."""
-    if root.live and not arguments.dry_run:  # before the schedule: what a knob is put back to is read for it
-        for job_id in restore(root):
+    if (
+        reader.live and not arguments.dry_run
+    ):  # before the schedule: what a knob is put back to is read for it
+        for job_id in restore(reader):
             print(f"Benchmark {job_id} was interrupted: what it changed is put back.", file=sys.stderr)
-    if root.live:
+    if reader.live:
         _ask_without(arguments)
-    offer = make_offer(root, request_of(root, arguments))
+    offer = make_offer(reader, request_of(reader, arguments))
     if isinstance(offer, Refusal):
         raise JobError(f"not possible: {offer.sentence}")
     if arguments.subcommand == "sweep" and len(offer.schedule.points) < 2:
@@ -91,9 +93,9 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
     _show(offer, quiet=arguments.json)
     if arguments.dry_run:
         return 0
-    if is_simulated(root):
-        return _play(root, offer, quiet=arguments.json, by_itself=arguments.detach)
-    job = begin(root, offer.schedule)
+    if is_simulated(reader):
+        return _play(reader, offer, quiet=arguments.json, by_itself=arguments.detach)
+    job = begin(reader, offer.schedule)
     if arguments.detach:
         print(
             json.dumps({"job": job.id}) if arguments.json else f"job {job.id}: raidtui bench attach {job.id}"
@@ -111,11 +113,11 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
     return _status(state)
 
 
-def _play(root: HostReader, offer: Offer, *, quiet: bool, by_itself: bool) -> int:
+def _play(reader: HostReader, offer: Offer, *, quiet: bool, by_itself: bool) -> int:
     """Play a benchmark on the demo host, whose runs end with this process."""
     if by_itself:
         raise JobError("not possible: what is simulated ends with this command; leave --detach out")
-    records = play(root, offer, lambda line: None if quiet else print(visible(line), flush=True))
+    records = play(reader, offer, lambda line: None if quiet else print(visible(line), flush=True))
     if quiet:
         write_bytes(json_bytes(records))
     elif len(records) > 1:
@@ -143,11 +145,11 @@ def stop(arguments: argparse.Namespace) -> int:
     return 0 if follow(job, since=since) in {"cancelled", "done"} else FAILED
 
 
-def put_back(root: HostReader) -> int:
+def put_back(reader: HostReader) -> int:
     """Put back what interrupted benchmarks have changed."""
-    if not root.live:
+    if not reader.live:
         raise JobError("a capture is read-only: there is nothing to restore here")
-    found = settle(root)
+    found = settle(reader)
     for each in found:
         lines = [f"put back: {title}" for title in each.back]
         lines += [f"not put back: {text}" for text in each.left]
@@ -264,7 +266,7 @@ SUBCOMMANDS: dict[str, Callable[[HostReader, argparse.Namespace], int]] = {
     "sweep": run,
     "attach": lambda _, arguments: attach(arguments),
     "stop": lambda _, arguments: stop(arguments),
-    "restore": lambda root, _: put_back(root),
+    "restore": lambda reader, _: put_back(reader),
 }
 
 
@@ -272,7 +274,7 @@ class OptionError(JobError):
     """An option cannot be read; the message says which."""
 
 
-def request_of(root: HostReader, arguments: argparse.Namespace) -> Request:
+def request_of(reader: HostReader, arguments: argparse.Namespace) -> Request:
     """Return the request of the arguments.
 
     Raises:
@@ -294,7 +296,7 @@ def request_of(root: HostReader, arguments: argparse.Namespace) -> Request:
             distribution=arguments.distribution,
             direct=not arguments.no_direct,
             directory=arguments.directory,
-            device=kernel_name(root, arguments.device) if arguments.device else "",
+            device=kernel_name(reader, arguments.device) if arguments.device else "",
             write=arguments.write,
             confirmed=None if arguments.dry_run else tuple(arguments.confirm),
             conditions=Conditions(
@@ -307,7 +309,7 @@ def request_of(root: HostReader, arguments: argparse.Namespace) -> Request:
             ),
             repeats=arguments.repeats,
             note=arguments.note,
-            **(_of_sweep(root, arguments) if arguments.subcommand == "sweep" else {}),
+            **(_of_sweep(reader, arguments) if arguments.subcommand == "sweep" else {}),
         )
     except RequestError as error:
         raise OptionError(f"--{error.option.replace('_', '-')}={error}") from error
@@ -336,9 +338,9 @@ def _ask_without(arguments: argparse.Namespace) -> None:
         arguments.fio_without = ",".join((*given, *lost))
 
 
-def _of_sweep(root: HostReader, arguments: argparse.Namespace) -> dict[str, Any]:
+def _of_sweep(reader: HostReader, arguments: argparse.Namespace) -> dict[str, Any]:
     return {
-        "scratch": tuple(kernel_name(root, word) for word in arguments.scratch),
+        "scratch": tuple(kernel_name(reader, word) for word in arguments.scratch),
         "levels": sweep_values(arguments.level) if arguments.scratch else (),  # it has a default
         "layouts": sweep_values(arguments.layout),
         "chunks": read_values("chunk", arguments.chunk, read_chunk),

@@ -43,14 +43,14 @@ class PlayedBench:
     """The benchmarks of one simulated host, the one that runs, and the history.
 
     Args:
-        root: the host.
+        reader: the host.
     """
 
     PREFIX, ENDS = f"{SIMULATED}: ", "it is simulated, and ends with the demo"
 
-    def __init__(self, root: DemoReader) -> None:
-        self._root = root
-        self._runs = {record.id: (record, tuple(samples)) for record, samples in demo_runs(root.now_s())}
+    def __init__(self, reader: DemoReader) -> None:
+        self._reader = reader
+        self._runs = {record.id: (record, tuple(samples)) for record, samples in demo_runs(reader.now_s())}
         self._schedule: Schedule | None = None
         self._left: list[Run] = []
         self._progress: BenchProgress | None = None
@@ -97,7 +97,7 @@ class PlayedBench:
             of=len(self._left),
             state=JobState.RUNNING,
             expected=expected_runs(schedule),
-            first_s=self._root.now_s(),
+            first_s=self._reader.now_s(),
         )
         self._next()
         return ""
@@ -118,7 +118,7 @@ class PlayedBench:
 
     def look(self) -> BenchProgress | None:
         """Advance to the present time, and return the newest benchmark; None if there is none."""
-        now_s = self._root.now_s()
+        now_s = self._reader.now_s()
         while (progress := self._progress) is not None and progress.works and progress.record is not None:
             record = progress.record
             if record.work is None:
@@ -136,7 +136,7 @@ class PlayedBench:
 
     def _ended(self, progress: BenchProgress) -> BenchProgress:
         ended = progress.ended | ({progress.run} if progress.run is not None else set())
-        return replace(progress, done=progress.done + 1, ended=ended, last_s=self._root.now_s())
+        return replace(progress, done=progress.done + 1, ended=ended, last_s=self._reader.now_s())
 
     def _keep(self, record: RunRecord, samples: tuple[RunSample, ...]) -> None:
         number = 1 + max(self._runs, default=0)
@@ -156,10 +156,10 @@ class PlayedBench:
             self._put_back()
             self._progress = replace(progress, state=JobState.FAILED, reason=reason)
             return
-        record = begun(self._root, schedule, run, progress.job)
+        record = begun(self._reader, schedule, run, progress.job)
         record = record if at_s is None else replace(record, at_s=at_s)
         if record.work is not None:
-            self._rate = rate_of(self._root, schedule.place, record.work, key=_key(record))
+            self._rate = rate_of(self._reader, schedule.place, record.work, key=_key(record))
         self._progress = replace(progress, run=run.number, record=record, samples=())
 
     def _set(self, schedule: Schedule, run: Run) -> str:
@@ -167,7 +167,7 @@ class PlayedBench:
         self._put_back()
         for _, _, plan in schedule.knobs_at(run.point):
             for step in plan.steps if plan is not None else ():
-                if reason := do_step(self._root, step, lambda _: None):
+                if reason := do_step(self._reader, step, lambda _: None):
                     return f"{step.command}: {reason}"
                 self._undo[:0] = step.undo
         return ""
@@ -175,7 +175,7 @@ class PlayedBench:
     def _put_back(self) -> None:
         """Give the knobs their values from before."""
         for step in self._undo:
-            do_step(self._root, step, lambda _: None)
+            do_step(self._reader, step, lambda _: None)
         self._undo.clear()
 
 
@@ -187,18 +187,18 @@ _PACE_S = 0.25
 _EACH_S = 1.0
 
 
-def play(root: HostReader, offer: Offer, tell: Callable[[str], None]) -> Sequence[RunRecord]:
+def play(reader: HostReader, offer: Offer, tell: Callable[[str], None]) -> Sequence[RunRecord]:
     """Play a benchmark to its end, or until it is interrupted; return its runs.
 
     Args:
-        root: the demo host.
+        reader: the demo host.
         offer: what is played.
         tell: called with each line that is shown meanwhile.
 
     Raises:
         JobError: it cannot be begun, or it failed.
     """
-    played = PlayedBench(cast("DemoReader", root))
+    played = PlayedBench(cast("DemoReader", reader))
     kept = {record.id for record in played.history().records}
     if why := played.begin(offer.schedule):
         raise JobError(f"not possible: {why}")

@@ -56,30 +56,30 @@ class SimulatedRate(Struct, frozen=True, kw_only=True):
     mean_s: float
 
 
-def rate_of(root: DemoReader, place: Place, work: Workload, *, key: str = "") -> SimulatedRate:
+def rate_of(reader: DemoReader, place: Place, work: Workload, *, key: str = "") -> SimulatedRate:
     """Return what a workload reaches.
 
     Args:
-        root: the simulated host, with its knobs as they are now.
+        reader: the simulated host, with its knobs as they are now.
         place: where.
         work: what.
         key: of the run: what is random comes from it.
     """
-    kernel = root.simulated
+    kernel = reader.simulated
     disks = [kernel.disks[name] for name in place.disks if name in kernel.disks]
     arrays = [array for name in place.arrays if (array := kernel.array(name)) is not None]
     under_way = work.depth * work.jobs
     if not disks:
         return SimulatedRate(iops=1.0, mean_s=1.0)
     spread = _amplified(arrays, work)
-    each = min(_disk_iops(root, disk, work, under_way * spread / len(disks)) for disk in disks)
+    each = min(_disk_iops(reader, disk, work, under_way * spread / len(disks)) for disk in disks)
     iops = each * len(disks) / spread
     for array in arrays:
         if array.sync is not None and not array.sync.delayed:
             iops *= _SYNCS
         if array.degraded:
             iops *= _DEGRADED
-    governor = (root.text("/sys/devices/system/cpu/cpufreq/policy0/scaling_governor") or "").strip()
+    governor = (reader.text("/sys/devices/system/cpu/cpufreq/policy0/scaling_governor") or "").strip()
     iops *= _SLOW_CPU if governor == "powersave" and under_way < len(disks) else 1.0
     iops *= 1 + _NOISE * _random(key)
     return SimulatedRate(iops=iops, mean_s=under_way / iops)
@@ -103,9 +103,9 @@ def _amplified(arrays: list[SimArray], work: Workload) -> float:
     return 1 - work.write_share + work.write_share * writes
 
 
-def _disk_iops(root: DemoReader, disk: SimDisk, work: Workload, under_way: float) -> float:
+def _disk_iops(reader: DemoReader, disk: SimDisk, work: Workload, under_way: float) -> float:
     kib = work.block_bytes / 1024
-    knobs = root.simulated.knobs
+    knobs = reader.simulated.knobs
     depth = float(knobs.get(f"{disk.name}/device/queue_depth", _SATA_REQUESTS))
     most = 1.0 if disk.rotates else _NVME_REQUESTS if disk.is_nvme else min(_SATA_REQUESTS, depth)
     base_s = disk.request_ms / 1000 if disk.rotates else _NVME_S if disk.is_nvme else _SATA_S
@@ -160,9 +160,9 @@ def with_figures(record: RunRecord, rate: SimulatedRate, samples: tuple[RunSampl
     return replace(record, seconds=samples[-1].t_s, read=read, write=write)
 
 
-def begun(root: DemoReader, schedule: Schedule, run: Run, job: str) -> RunRecord:
+def begun(reader: DemoReader, schedule: Schedule, run: Run, job: str) -> RunRecord:
     """Return the record of a run as it begins."""
-    record = begun_record(root, job, schedule, run, place=schedule.place, fio=SIMULATED)
+    record = begun_record(reader, job, schedule, run, place=schedule.place, fio=SIMULATED)
     return replace(
         record,
         title=f"{SIMULATED}: {schedule.title}",

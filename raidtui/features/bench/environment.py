@@ -101,39 +101,39 @@ class Environment(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return round(100 * (1 - self.free_bytes / self.size_bytes), 1)
 
 
-def read_environment(root: HostReader, place: Place, fio: str) -> Environment:
+def read_environment(reader: HostReader, place: Place, fio: str) -> Environment:
     """Return the surroundings of a run. What cannot be read is left out.
 
     Args:
-        root: the host.
+        reader: the host.
         place: where the run is.
         fio: fio's version, which does not change from run to run.
     """
     size = free = None
-    if place.directory and not is_simulated(root):
+    if place.directory and not is_simulated(reader):
         found = os.statvfs(place.directory)
         size, free = found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize
     return Environment(
-        host=root.hostname or "",
-        kernel=root.kernel or "",
+        host=reader.hostname or "",
+        kernel=reader.kernel or "",
         fio=fio,
-        cpu=read_cpu(root),
-        disks=read_disks(root, place.disks),
-        arrays=read_arrays(root, place.arrays),
+        cpu=read_cpu(reader),
+        disks=read_disks(reader, place.disks),
+        arrays=read_arrays(reader, place.arrays),
         file_system=place.file_system,
-        mount_options=mount_options(root, place.mount) if place.directory else "",
+        mount_options=mount_options(reader, place.mount) if place.directory else "",
         size_bytes=size,
         free_bytes=free,
     )
 
 
-def read_cpu(root: HostReader) -> Cpu:
+def read_cpu(reader: HostReader) -> Cpu:
     """Return the processor's name and what governs its speed."""
-    lines = (root.text("/proc/cpuinfo") or "").split("\n")
+    lines = (reader.text("/proc/cpuinfo") or "").split("\n")
     model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
 
     def values(name: str) -> str:
-        return ", ".join(dict.fromkeys(policy_words(root, name)))
+        return ", ".join(dict.fromkeys(policy_words(reader, name)))
 
     return Cpu(
         model=model,
@@ -144,21 +144,21 @@ def read_cpu(root: HostReader) -> Cpu:
     )
 
 
-def read_disks(root: HostReader, names: Sequence[str]) -> tuple[DiskSettings, ...]:
+def read_disks(reader: HostReader, names: Sequence[str]) -> tuple[DiskSettings, ...]:
     """Return these disks with the kernel's settings."""
-    known = DiskReader(root).read(set(names))
+    known = DiskReader(reader).read(set(names))
     found = []
     for name in names:
         node = f"{BLOCK}/{name.replace('/', '!')}"
-        scheduler = (root.text(f"{node}/queue/scheduler") or "").partition("[")[2].partition("]")[0]
+        scheduler = (reader.text(f"{node}/queue/scheduler") or "").partition("[")[2].partition("]")[0]
         disk = known.get(name)
         settings = DiskSettings(
             name=name,
             scheduler=scheduler,
-            queue_depth=whole_number(root.text(f"{node}/device/queue_depth")),
-            requests=whole_number(root.text(f"{node}/queue/nr_requests")),
-            read_ahead_kib=whole_number(root.text(f"{node}/queue/read_ahead_kb")),
-            write_cache=(root.text(f"{node}/queue/write_cache") or "").strip(),
+            queue_depth=whole_number(reader.text(f"{node}/device/queue_depth")),
+            requests=whole_number(reader.text(f"{node}/queue/nr_requests")),
+            read_ahead_kib=whole_number(reader.text(f"{node}/queue/read_ahead_kb")),
+            write_cache=(reader.text(f"{node}/queue/write_cache") or "").strip(),
         )
         if disk is not None:
             settings = replace(
@@ -172,9 +172,9 @@ def read_disks(root: HostReader, names: Sequence[str]) -> tuple[DiskSettings, ..
     return tuple(found)
 
 
-def read_arrays(root: HostReader, names: Collection[str]) -> tuple[ArrayShape, ...]:
+def read_arrays(reader: HostReader, names: Collection[str]) -> tuple[ArrayShape, ...]:
     """Return these arrays as they are now, in the order of the names."""
-    arrays = {array.name: array for array in Sampler(root).sample().arrays} if names else {}
+    arrays = {array.name: array for array in Sampler(reader).sample().arrays} if names else {}
     return tuple(array_shape(arrays[name]) for name in names if name in arrays)
 
 
@@ -212,15 +212,15 @@ def with_wear(environment: Environment, before: Mapping[str, Wear], after: Mappi
     return replace(environment, disks=disks)
 
 
-def read_wear(root: HostReader, names: Collection[str]) -> dict[str, Wear]:
+def read_wear(reader: HostReader, names: Collection[str]) -> dict[str, Wear]:
     """Return what disks say of their wear: (percent used, bytes written), by kernel name; needs root.
 
     A disk that is asleep, or says nothing, has no figures.
     """
-    if not root.writable or not names:
+    if not reader.writable or not names:
         return {}
-    found = SmartReader(root, _SMART_S).read(names)
-    judged = {name: judge_disk(measured, root.now_s()) for name, measured in found.items()}
+    found = SmartReader(reader, _SMART_S).read(names)
+    judged = {name: judge_disk(measured, reader.now_s()) for name, measured in found.items()}
     return {name: (disk.percent.known, disk.written.known_bytes) for name, disk in judged.items()}
 
 
@@ -248,40 +248,40 @@ class LoadCounters(Struct, frozen=True, kw_only=True):
     io: Mapping[str, DiskIo] = {}
 
 
-def noise(root: HostReader, place: Place, *, looks: int = _LOOKS) -> tuple[str, ...]:
+def noise(reader: HostReader, place: Place, *, looks: int = _LOOKS) -> tuple[str, ...]:
     """Return what else the machine does, one phrase each; empty where it is quiet.
 
     A burst does not count: where only CPUs or disks are busy, it checks again.
 
     Args:
-        root: the host.
+        reader: the host.
         place: where something will be measured: its disks and arrays are meant.
         looks: how often it looks before it says so.
     """
     syncs = tuple(
         f"{array.label or array.name} runs a {array.sync}"
-        for array in read_arrays(root, place.arrays)
+        for array in read_arrays(reader, place.arrays)
         if array.sync not in _AT_REST
     )
     found: tuple[str, ...] = ()
     for _ in range(looks):
-        before = _read(root, place)
+        before = _read(reader, place)
         time.sleep(LOOK_S)
-        found = between(before, _read(root, place))
+        found = between(before, _read(reader, place))
         if syncs or not found:
             break
     return (*syncs, *found)
 
 
-def _read(root: HostReader, place: Place) -> LoadCounters:
+def _read(reader: HostReader, place: Place) -> LoadCounters:
     names = place.disks or place.arrays or tuple(name for name in (place.device,) if name)
-    line = (root.text("/proc/stat", keep=True) or "").partition("\n")[0].split()
+    line = (reader.text("/proc/stat", keep=True) or "").partition("\n")[0].split()
     ticks = [int(word) for word in line[1:9] if word.isdecimal()] if line[:1] == ["cpu"] else []
     busy = total = None
     if len(ticks) >= 5:  # proc_stat(5): user nice system idle iowait irq softirq steal
         total = sum(ticks)
         busy = total - ticks[3] - ticks[4] - sum(ticks[7:8])
-    return LoadCounters(at_s=time.monotonic(), busy=busy, total=total, io=read_io(root, names))
+    return LoadCounters(at_s=time.monotonic(), busy=busy, total=total, io=read_io(reader, names))
 
 
 def between(before: LoadCounters, after: LoadCounters) -> tuple[str, ...]:

@@ -80,9 +80,9 @@ class Offer(Struct, frozen=True, kw_only=True):
         return lines
 
 
-def make_offer(root: HostReader, request: Request) -> Offer | Refusal:
+def make_offer(reader: HostReader, request: Request) -> Offer | Refusal:
     """Return the plan of a request, or why it cannot be run."""
-    if refusal := refuse_host(root, request):
+    if refusal := refuse_host(reader, request):
         return refusal
     for name, number in _numbers(request):
         if refusal := refuse_number(name, number):
@@ -90,10 +90,10 @@ def make_offer(root: HostReader, request: Request) -> Offer | Refusal:
     base = _measured(request)
     if isinstance(base, Refusal):
         return base
-    placed = _where(root, request)
+    placed = _where(reader, request)
     if isinstance(placed, Refusal):
         return placed
-    axes = _axes(root, request, placed.place, base)
+    axes = _axes(reader, request, placed.place, base)
     if isinstance(axes, Refusal):
         return axes
     steady = request.conditions.steady
@@ -109,19 +109,19 @@ def make_offer(root: HostReader, request: Request) -> Offer | Refusal:
     )
     note = ""
     if base.preset and request.size_bytes is None:
-        schedule, note = fitted(root, schedule, blocks=not request.blocks)
+        schedule, note = fitted(reader, schedule, blocks=not request.blocks)
     schedule = replace(schedule, title=_title(base, schedule.axes))
     if schedule.repeats > 1 and len(schedule.points) > 1 and not schedule.grouped:
         schedule = replace(schedule, seed=draw_seed())
-    if refusal := _refuse_schedule(root, schedule) or refuse_noise(root, schedule):
+    if refusal := _refuse_schedule(reader, schedule) or refuse_noise(reader, schedule):
         return refusal
     lowest = schedule.place.arrays[-1:]
-    array = next((each for each in Sampler(root).sample().arrays if each.name in lowest), None)
+    array = next((each for each in Sampler(reader).sample().arrays if each.name in lowest), None)
     return Offer(
         schedule=schedule,
         cost=estimate_writes(schedule, array, disks=len(schedule.place.disks)),
         losses=placed.losses,
-        notes=(*([note] if note else ()), *offer_notes(root, schedule)),
+        notes=(*([note] if note else ()), *offer_notes(reader, schedule)),
         arrays=placed.arrays,
         room=_room(schedule),
     )
@@ -180,7 +180,7 @@ def _measured(request: Request) -> Schedule | Refusal:
     return Schedule(title="", place=Place(), preset=request.preset, work=request.workload(preset))
 
 
-def _where(root: HostReader, request: Request) -> Site | Refusal:
+def _where(reader: HostReader, request: Request) -> Site | Refusal:
     if not request.scratch and (request.levels or request.layouts or request.chunks):
         return refuse(
             "levels, layouts and chunks apply only to arrays that the benchmark creates",
@@ -192,7 +192,7 @@ def _where(root: HostReader, request: Request) -> Site | Refusal:
             "name a folder (--directory), a device (--device), or devices for arrays (--scratch)",
         )
     if request.directory:
-        place = find_directory(root, request.directory)
+        place = find_directory(reader, request.directory)
         return _about("directory", place) if isinstance(place, Refusal) else Site(place=place)
     if request.job_file:
         why = "a job file runs only in a folder"
@@ -201,16 +201,16 @@ def _where(root: HostReader, request: Request) -> Site | Refusal:
         )
     array = request.scratch_array
     if array is not None:
-        site = offer_scratch(root, array, _shapes(request), request.confirmed)
+        site = offer_scratch(reader, array, _shapes(request), request.confirmed)
         return _about("scratch", site) if isinstance(site, Refusal) else site
-    if not is_simulated(root) and not os.access(f"/dev/{request.device}", os.R_OK):
+    if not is_simulated(reader) and not os.access(f"/dev/{request.device}", os.R_OK):
         why = f"/dev/{request.device} is not readable by this user"
         return refuse(why, "run it with sudo", part="device")
-    site = offer_device(root, request.device, write=request.write, confirmed=request.confirmed)
+    site = offer_device(reader, request.device, write=request.write, confirmed=request.confirmed)
     return _about("device", site) if isinstance(site, Refusal) else site
 
 
-def _axes(root: HostReader, request: Request, place: Place, base: Schedule) -> tuple[Axis, ...] | Refusal:
+def _axes(reader: HostReader, request: Request, place: Place, base: Schedule) -> tuple[Axis, ...] | Refusal:
     axes = list(_array_axes(request))
     for name, values in request.knobs:
         if request.scratch and is_bitmap(name):
@@ -218,7 +218,7 @@ def _axes(root: HostReader, request: Request, place: Place, base: Schedule) -> t
         if request.scratch and of_arrays(name):
             axis = scratch_axis(name, values, _shapes(request))
         else:
-            knob = find_knob(name, root, place)
+            knob = find_knob(name, reader, place)
             axis = knob if isinstance(knob, Refusal) else knob_axis(knob, values)
         if isinstance(axis, Refusal):
             return _about(name, axis)
@@ -260,7 +260,7 @@ def _array_axes(request: Request) -> tuple[Axis, ...]:
     return tuple(Axis(kind=kind, values=values) for kind, values, varies in given if varies)
 
 
-def _refuse_schedule(root: HostReader, schedule: Schedule) -> Refusal | None:
+def _refuse_schedule(reader: HostReader, schedule: Schedule) -> Refusal | None:
     if len(schedule.points) * schedule.repeats > MOST_RUNS:
         count = len(schedule.points) * schedule.repeats
         remedy = f"{MOST_RUNS} are the maximum: leave values out"
@@ -276,9 +276,9 @@ def _refuse_schedule(root: HostReader, schedule: Schedule) -> Refusal | None:
                 part="write",
                 form_remedy="choose yes at overwrite it",
             )
-    if refusal := refuse_most(root, schedule):
+    if refusal := refuse_most(reader, schedule):
         return _about("size_bytes", refusal)
-    return refuse_engine(root, schedule)
+    return refuse_engine(reader, schedule)
 
 
 def _room(schedule: Schedule) -> str:

@@ -33,11 +33,11 @@ from raidtui.model.plan import Refusal, RefusalCode
 from raidtui.view.units import binary_size
 
 
-def refuse_host(root: HostReader, request: Request) -> Refusal | None:
+def refuse_host(reader: HostReader, request: Request) -> Refusal | None:
     """Return why nothing can be measured on a host; on the demo host, why it is not simulated; or None."""
-    if root.live:
-        return refuse_fio(read_fio_version(root)) or _refuse_sandbox(request.conditions.without)
-    if not is_simulated(root):
+    if reader.live:
+        return refuse_fio(read_fio_version(reader)) or _refuse_sandbox(request.conditions.without)
+    if not is_simulated(reader):
         return refuse("a capture is read-only", "leave --root and --demo out", code=RefusalCode.NOT_HERE)
     if request.job_file or request.scratch or request.write:
         parts = ("job_file", "scratch", "write")
@@ -81,12 +81,12 @@ def _refuse_sandbox(without: tuple[str, ...]) -> Refusal | None:
     )
 
 
-def refuse_engine(root: HostReader, schedule: Schedule) -> Refusal | None:
+def refuse_engine(reader: HostReader, schedule: Schedule) -> Refusal | None:
     """Return why io_uring cannot be used by the user that fio is, or None."""
     wanted = any(work.engine == "io_uring" for work in schedule.works)
     if not wanted and "ioengine=io_uring\n" not in (schedule.job_file.text if schedule.job_file else ""):
         return None
-    if root.text("/proc/sys/kernel/io_uring_disabled") in {None, "0"}:
+    if reader.text("/proc/sys/kernel/io_uring_disabled") in {None, "0"}:
         return None
     return refuse(
         "io_uring is disabled on this host (kernel.io_uring_disabled)",
@@ -96,11 +96,11 @@ def refuse_engine(root: HostReader, schedule: Schedule) -> Refusal | None:
     )
 
 
-def refuse_noise(root: HostReader, schedule: Schedule) -> Refusal | None:
+def refuse_noise(reader: HostReader, schedule: Schedule) -> Refusal | None:
     """Return a refusal where other activity would distort the figures, or None."""
-    if not schedule.conditions.quiet_check or is_simulated(root):  # the model counts what else is done
+    if not schedule.conditions.quiet_check or is_simulated(reader):  # the model counts what else is done
         return None
-    found = noise(root, schedule.place)
+    found = noise(reader, schedule.place)
     if not found:
         return None
     return refuse(
@@ -118,11 +118,11 @@ def fitting_bytes(size_bytes: int, room_bytes: int, jobs: int) -> int:
     return size_bytes if size_bytes <= each else (1 << each.bit_length()) >> 1
 
 
-def fitted(root: HostReader, schedule: Schedule, *, blocks: bool) -> tuple[Schedule, str]:
+def fitted(reader: HostReader, schedule: Schedule, *, blocks: bool) -> tuple[Schedule, str]:
     """Return a preset's schedule with a size that fits, and what there is to say of it: a sentence, or "".
 
     Args:
-        root: the host.
+        reader: the host.
         schedule: the size of its workload is the preset's own.
         blocks: whether its block sizes are, too: those above the size are left out.
     """
@@ -130,7 +130,7 @@ def fitted(root: HostReader, schedule: Schedule, *, blocks: bool) -> tuple[Sched
     if work is None:
         return schedule, ""
     shares = max(schedule.region_bytes(each) // each.size_bytes for each in schedule.works)
-    room = _room(root, schedule)
+    room = _room(reader, schedule)
     size = fitting_bytes(work.size_bytes, room, shares)
     if size == work.size_bytes or size < min(each.block_bytes for each in schedule.works):
         return schedule, ""
@@ -150,7 +150,7 @@ def fitted(root: HostReader, schedule: Schedule, *, blocks: bool) -> tuple[Sched
     return replace(schedule, work=replace(work, size_bytes=size), axes=axes), note
 
 
-def refuse_most(root: HostReader, schedule: Schedule) -> Refusal | None:
+def refuse_most(reader: HostReader, schedule: Schedule) -> Refusal | None:
     """Return why what a schedule works on does not fit, or None."""
     most = schedule.most_bytes
     if schedule.place.directory:
@@ -162,24 +162,24 @@ def refuse_most(root: HostReader, schedule: Schedule) -> Refusal | None:
             "choose a smaller size",
             code=RefusalCode.TOO_SMALL,
         )
-    return refuse_size(root, schedule.place, most) if schedule.place.device else None
+    return refuse_size(reader, schedule.place, most) if schedule.place.device else None
 
 
-def _room(root: HostReader, schedule: Schedule) -> int:
+def _room(reader: HostReader, schedule: Schedule) -> int:
     if schedule.place.directory:
         return most_of(free_at(schedule.place))
     return (
-        schedule.scratch.least_bytes if schedule.scratch is not None else device_bytes(root, schedule.place)
+        schedule.scratch.least_bytes if schedule.scratch is not None else device_bytes(reader, schedule.place)
     )
 
 
 SIMULATED_NOTE = "The demo host is simulated: its figures come from a model, and are kept until you leave it."
 
 
-def offer_notes(root: HostReader, schedule: Schedule) -> tuple[str, ...]:
+def offer_notes(reader: HostReader, schedule: Schedule) -> tuple[str, ...]:
     """Return the notes of a schedule, a sentence each."""
-    notes = [SIMULATED_NOTE] if is_simulated(root) else []
-    for array in read_arrays(root, schedule.place.arrays):
+    notes = [SIMULATED_NOTE] if is_simulated(reader) else []
+    for array in read_arrays(reader, schedule.place.arrays):
         title = array.label or array.name
         if array.sync:
             notes.append(f"{title} runs a {array.sync}: the figures will be lower than without it.")
@@ -215,16 +215,16 @@ def offer_notes(root: HostReader, schedule: Schedule) -> tuple[str, ...]:
             f"{schedule.repeats} repeat{'s'[: schedule.repeats != 1]} of each cannot decide which of"
             f" {len(schedule.points)} points is faster: at least {fewest} are needed."
         )
-    notes += cache_notes(root, schedule)
+    notes += cache_notes(reader, schedule)
     if schedule.work is not None and not schedule.work.direct:
         notes.append("It goes through the page cache: memory is measured as well.")
     return tuple(notes)
 
 
-def cache_notes(root: HostReader, schedule: Schedule) -> list[str]:
+def cache_notes(reader: HostReader, schedule: Schedule) -> list[str]:
     """Return what the caches below mean for the figures, a sentence each."""
     work = schedule.work
-    caches = CacheWatch(root, schedule.place).begin(work.total_bytes if work is not None else 0)
+    caches = CacheWatch(reader, schedule.place).begin(work.total_bytes if work is not None else 0)
     notes = []
     for cache in caches:
         state = "cold: the first run fills it" if cache.cold else "not cold" if cache.cold is False else ""

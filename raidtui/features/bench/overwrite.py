@@ -47,15 +47,15 @@ class Site(Struct, frozen=True, kw_only=True):
 
 
 def offer_device(
-    root: HostReader, name: str, *, write: bool, confirmed: Sequence[str] | None
+    reader: HostReader, name: str, *, write: bool, confirmed: Sequence[str] | None
 ) -> Site | Refusal:
     """Return a device as a place, with what is lost, or why it cannot be used."""
-    place = find_device(root, name)
+    place = find_device(reader, name)
     if isinstance(place, Refusal):
         return place
     if not write:
         return Site(place=place)
-    survey = survey_of(root, (name,))
+    survey = survey_of(reader, (name,))
     device = survey.devices.get(name)
     if device is None:
         return refuse(f"there is no block device {name}", code=RefusalCode.NOT_FOUND)
@@ -71,17 +71,17 @@ def offer_device(
 
 
 def offer_scratch(
-    root: HostReader, scratch: Scratch, shapes: Sequence[Scratch], confirmed: Sequence[str] | None
+    reader: HostReader, scratch: Scratch, shapes: Sequence[Scratch], confirmed: Sequence[str] | None
 ) -> Site | Refusal:
     """Return the devices of scratch arrays as a place, with what is lost; or why there can be no such arrays.
 
     Args:
-        root: the host.
+        reader: the host.
         scratch: devices and what all arrays have in common.
         shapes: all arrays that will be made.
         confirmed: the typed words; None where it is only shown.
     """
-    survey = survey_of(root, scratch.devices)
+    survey = survey_of(reader, scratch.devices)
     if refusal := needs_root(survey.snapshot):
         return refusal
     devices = []
@@ -100,7 +100,7 @@ def offer_scratch(
             arrays.append(made[1])
     if refusal := refusal or _unconfirmed(devices, survey, confirmed):
         return refusal
-    disks = tuple(dict.fromkeys(disk for name in scratch.devices for disk in below(root, name)[0]))
+    disks = tuple(dict.fromkeys(disk for name in scratch.devices for disk in below(reader, name)[0]))
     losses = losses_of(devices, survey)
     needs = tuple(fact for device in devices for fact in device_facts(device))
     place = Place(disks=disks, members=scratch.devices)
@@ -158,10 +158,10 @@ _LOOK_S = 0.1
 _IDLE_S = 10.0
 
 
-def survey_of(root: HostReader, names: Collection[str]) -> Survey:
+def survey_of(reader: HostReader, names: Collection[str]) -> Survey:
     """Return a survey with these devices and their partitions."""
-    parts = [each for each in candidate_names(root) if each.startswith(tuple(names))] if names else []
-    return read_survey(root, Sampler(root).sample(), tuple(dict.fromkeys((*names, *parts))))
+    parts = [each for each in candidate_names(reader) if each.startswith(tuple(names))] if names else []
+    return read_survey(reader, Sampler(reader).sample(), tuple(dict.fromkeys((*names, *parts))))
 
 
 def plan_scratch(scratch: Scratch, survey: Survey) -> tuple[str, Plan] | Refusal:
@@ -210,14 +210,14 @@ def scratch_words(scratch: Scratch) -> str:
     return f"{shape}{chunk}{bitmap}, {len(scratch.devices)} devices"
 
 
-def wait_for_sync(root: HostReader, name: str, stopped: Callable[[], bool]) -> str:
+def wait_for_sync(reader: HostReader, name: str, stopped: Callable[[], bool]) -> str:
     """Wait until an array's first sync is done or a stop is requested; return why it did not end, or "".
 
     A sync that is wanted begins a moment after the array runs; until then sync_action is idle, too.
     """
 
     def word(file: str) -> str:
-        return (root.text(f"{BLOCK}/{name}/md/{file}") or "").strip()
+        return (reader.text(f"{BLOCK}/{name}/md/{file}") or "").strip()
 
     idle_s: float | None = None
     while not stopped():

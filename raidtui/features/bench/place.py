@@ -58,15 +58,15 @@ class Place(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_
         return self.directory or (f"/dev/{self.device}" if self.device else ", ".join(self.members))
 
 
-def is_simulated(root: HostReader) -> bool:
+def is_simulated(reader: HostReader) -> bool:
     """Whether it is the demo host, whose folders are only its mount points."""
-    return root.source == "demo"
+    return reader.source == "demo"
 
 
-def find_directory(root: HostReader, directory: str) -> Place | Refusal:
+def find_directory(reader: HostReader, directory: str) -> Place | Refusal:
     """Return a folder as a place, or a refusal; on the demo host, what is mounted there."""
-    if is_simulated(root):
-        return _mounted(root, directory)
+    if is_simulated(reader):
+        return _mounted(reader, directory)
     # A form's "~" was not seen by a shell.
     path = os.path.realpath(os.path.expanduser(directory))  # noqa: PTH111
     if not os.path.isdir(path):  # noqa: PTH112
@@ -82,28 +82,28 @@ def find_directory(root: HostReader, directory: str) -> Place | Refusal:
         return refuse(
             f"{path} is not writable by this user", "choose another folder", code=RefusalCode.WRONG_STATE
         )
-    mount = _mount_of(root, path)
+    mount = _mount_of(reader, path)
     device = os.stat(path).st_dev  # noqa: PTH116
-    name = _block_name(root, f"{os.major(device)}:{os.minor(device)}") or _source_name(root, mount.source)
-    return _place(root, path, mount, name)
+    name = _block_name(reader, f"{os.major(device)}:{os.minor(device)}") or _source_name(reader, mount.source)
+    return _place(reader, path, mount, name)
 
 
-def _mounted(root: HostReader, directory: str) -> Place | Refusal:
+def _mounted(reader: HostReader, directory: str) -> Place | Refusal:
     """Return a mount point of a simulated host as a place: it has no folders."""
-    mount = next((each for each in read_mounts(root) if each.where == directory), None)
-    link = root.link(mount.source) if mount is not None else None
+    mount = next((each for each in read_mounts(reader) if each.where == directory), None)
+    link = reader.link(mount.source) if mount is not None else None
     name = posixpath.basename(link or mount.source) if mount is not None else ""
-    if mount is None or root.text(f"{BLOCK}/{name}/size") is None:
+    if mount is None or reader.text(f"{BLOCK}/{name}/size") is None:
         return refuse(
             f"nothing is mounted at {directory}", "name a mount point of the host", code=RefusalCode.NOT_FOUND
         )
-    free = (whole_number(root.text(f"{BLOCK}/{name}/size")) or 0) * _HALF_BYTES
-    return replace(_place(root, directory, mount, name), free_bytes=free)
+    free = (whole_number(reader.text(f"{BLOCK}/{name}/size")) or 0) * _HALF_BYTES
+    return replace(_place(reader, directory, mount, name), free_bytes=free)
 
 
-def _place(root: HostReader, directory: str, mount: Mount, name: str | None) -> Place:
+def _place(reader: HostReader, directory: str, mount: Mount, name: str | None) -> Place:
     """Return a directory with what lies below the block device of its file system."""
-    disks, members, arrays = below(root, name) if name else ((), (), ())
+    disks, members, arrays = below(reader, name) if name else ((), (), ())
     return Place(
         directory=directory,
         mount=mount.where,
@@ -111,16 +111,16 @@ def _place(root: HostReader, directory: str, mount: Mount, name: str | None) -> 
         disks=disks,
         members=members,
         arrays=arrays,
-        layers=layers_below(root, name) if name else (),
+        layers=layers_below(reader, name) if name else (),
     )
 
 
-def find_device(root: HostReader, name: str) -> Place | Refusal:
+def find_device(reader: HostReader, name: str) -> Place | Refusal:
     """Return a block device as a place that is only read, or a refusal."""
-    if root.text(f"{BLOCK}/{name.replace('/', '!')}/size") is None:
+    if reader.text(f"{BLOCK}/{name.replace('/', '!')}/size") is None:
         return refuse(f"there is no block device {name}", code=RefusalCode.NOT_FOUND)
-    disks, members, arrays = below(root, name)
-    return Place(device=name, disks=disks, members=members, arrays=arrays, layers=layers_below(root, name))
+    disks, members, arrays = below(reader, name)
+    return Place(device=name, disks=disks, members=members, arrays=arrays, layers=layers_below(reader, name))
 
 
 def refuse_room(place: Place, total_bytes: int) -> Refusal | None:
@@ -137,9 +137,9 @@ def refuse_room(place: Place, total_bytes: int) -> Refusal | None:
     )
 
 
-def refuse_size(root: HostReader, place: Place, size_bytes: int) -> Refusal | None:
+def refuse_size(reader: HostReader, place: Place, size_bytes: int) -> Refusal | None:
     """Return why a device is too small, or None."""
-    has = device_bytes(root, place)
+    has = device_bytes(reader, place)
     if size_bytes <= has:
         return None
     return refuse(
@@ -149,9 +149,9 @@ def refuse_size(root: HostReader, place: Place, size_bytes: int) -> Refusal | No
     )
 
 
-def device_bytes(root: HostReader, place: Place) -> int:
+def device_bytes(reader: HostReader, place: Place) -> int:
     """Return the size of a place's device; 0 where it is not known."""
-    return (whole_number(root.text(f"{BLOCK}/{place.device.replace('/', '!')}/size")) or 0) * 512
+    return (whole_number(reader.text(f"{BLOCK}/{place.device.replace('/', '!')}/size")) or 0) * 512
 
 
 def free_at(place: Place) -> int:
@@ -170,65 +170,65 @@ def free_bytes(directory: str) -> int:
     return found.f_bavail * found.f_frsize
 
 
-def below(root: HostReader, name: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+def below(reader: HostReader, name: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Return what is below a device: (whole disks, members of the lowest arrays or the device, arrays)."""
-    chains = list(_chains(root, name, ()))
+    chains = list(_chains(reader, name, ()))
     ends = tuple(dict.fromkeys(chain[-1] for chain in chains))
-    arrays = tuple(dict.fromkeys(each for chain in chains for each in chain if _is_array(root, each)))
-    reader = DiskReader(root).read(set(ends))
-    disks = tuple(dict.fromkeys(reader[end].disk if end in reader else end for end in ends))
+    arrays = tuple(dict.fromkeys(each for chain in chains for each in chain if _is_array(reader, each)))
+    disk_reader = DiskReader(reader).read(set(ends))
+    disks = tuple(dict.fromkeys(disk_reader[end].disk if end in disk_reader else end for end in ends))
     return disks, ends, arrays
 
 
-def layers_below(root: HostReader, name: str) -> tuple[str, ...]:
+def layers_below(reader: HostReader, name: str) -> tuple[str, ...]:
     """Return the maps of the device mapper and the bcache devices below a device, itself included."""
-    chains = _chains(root, name, ())
+    chains = _chains(reader, name, ())
     found = (each for chain in chains for each in chain if each.startswith(("dm-", "bcache")))
     return tuple(dict.fromkeys(found))
 
 
-def _chains(root: HostReader, name: str, seen: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def _chains(reader: HostReader, name: str, seen: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Yield every chain of devices below a device; the disk of a partition does not count."""
     here = (*seen, name)
-    slaves = [each.replace("!", "/") for each in root.names(f"{BLOCK}/{name.replace('/', '!')}/slaves")]
+    slaves = [each.replace("!", "/") for each in reader.names(f"{BLOCK}/{name.replace('/', '!')}/slaves")]
     below = [each for each in slaves if each not in here]
     if not below:
-        whole = _whole(root, name)
-        if whole != name and root.names(f"{BLOCK}/{whole}/slaves"):  # a partition of an array
-            yield from _chains(root, whole, here)
+        whole = _whole(reader, name)
+        if whole != name and reader.names(f"{BLOCK}/{whole}/slaves"):  # a partition of an array
+            yield from _chains(reader, whole, here)
             return
         yield here
         return
     for each in below:
-        yield from _chains(root, each, here)
+        yield from _chains(reader, each, here)
 
 
-def _whole(root: HostReader, name: str) -> str:
-    found = DiskReader(root).read({name}).get(name)
+def _whole(reader: HostReader, name: str) -> str:
+    found = DiskReader(reader).read({name}).get(name)
     return found.disk if found is not None else name
 
 
-def _is_array(root: HostReader, name: str) -> bool:
-    return root.text(f"{BLOCK}/{name}/md/level") is not None
+def _is_array(reader: HostReader, name: str) -> bool:
+    return reader.text(f"{BLOCK}/{name}/md/level") is not None
 
 
-def _block_name(root: HostReader, number: str) -> str:
-    target = root.link(f"/sys/dev/block/{number}")
+def _block_name(reader: HostReader, number: str) -> str:
+    target = reader.link(f"/sys/dev/block/{number}")
     return posixpath.basename(target).replace("!", "/") if target else ""
 
 
-def _source_name(root: HostReader, source: str) -> str:
+def _source_name(reader: HostReader, source: str) -> str:
     """Some (btrfs) have a device number of their own: use the source of the mount."""
     if not source.startswith("/dev/"):
         return ""
-    name = posixpath.basename(os.path.realpath(source)) if root.live else posixpath.basename(source)
-    return name if root.text(f"{BLOCK}/{name}/size") is not None else ""
+    name = posixpath.basename(os.path.realpath(source)) if reader.live else posixpath.basename(source)
+    return name if reader.text(f"{BLOCK}/{name}/size") is not None else ""
 
 
-def _mount_of(root: HostReader, path: str) -> Mount:
+def _mount_of(reader: HostReader, path: str) -> Mount:
     """Return the mount of a folder; empty if none is known."""
     best = Mount("", "", "", "")
-    for mount in read_mounts(root):
+    for mount in read_mounts(reader):
         inside = path == mount.where or path.startswith(mount.where.rstrip("/") + "/")
         if inside and len(mount.where) >= len(best.where):
             best = mount

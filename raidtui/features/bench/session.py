@@ -43,24 +43,24 @@ class BenchSession:
     def __init__(self, session: Session) -> None:
         self.shell = session.shell
         self.loop = session.loop
-        self.root = session.root.thread_safe_copy() or session.root
+        self.reader = session.reader.thread_safe_copy() or session.reader
         self._thread = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
 
     @property
     def refusal(self) -> str:
         """Why nothing can be measured here; "" where it can."""
-        if self.root.readonly:
+        if self.reader.readonly:
             return READONLY
         return "" if self._can else "a capture is read-only: nothing can be measured there"
 
     @property
     def _is_demo(self) -> bool:
-        return self.root.source == "demo"
+        return self.reader.source == "demo"
 
     @property
     def _can(self) -> bool:
         """Whether there are benchmarks of this host: of a captured one there are none."""
-        return self.root.live or self._is_demo
+        return self.reader.live or self._is_demo
 
     @cached_property
     def _bench(self) -> LiveBench | PlayedBench:
@@ -69,10 +69,10 @@ class BenchSession:
             from raidtui.demo.demo_host import DemoReader  # noqa: PLC0415
             from raidtui.features.bench.demo import PlayedBench  # noqa: PLC0415
 
-            return PlayedBench(cast("DemoReader", self.root))
+            return PlayedBench(cast("DemoReader", self.reader))
         from raidtui.features.bench.run.bench_jobs import LiveBench  # noqa: PLC0415
 
-        return LiveBench(self.root)
+        return LiveBench(self.reader)
 
     @property
     def ends(self) -> str:
@@ -101,13 +101,13 @@ class BenchSession:
         """Return what the forms can offer: folders, devices, knobs."""
         from raidtui.features.bench.forms.known import read_choices  # noqa: PLC0415
 
-        return await self._work(lambda _: read_choices(self.root, snapshot))
+        return await self._work(lambda _: read_choices(self.reader, snapshot))
 
     async def ask(self, request: Request) -> Offer | Refusal:
         """Return the plan of a request, or why it cannot be run."""
         from raidtui.features.bench.offer import make_offer  # noqa: PLC0415
 
-        return await self._work(lambda _: make_offer(self.root, request))
+        return await self._work(lambda _: make_offer(self.reader, request))
 
     async def begin(self, offer: Offer) -> str:
         """Start a benchmark; return why it could not be started, or ""."""
@@ -141,7 +141,7 @@ class BenchSession:
 
     def note(self, text: str, tone: Tone = Tone.PLAIN) -> None:
         """Note something in the log."""
-        at_s = self.root.now_s()
+        at_s = self.reader.now_s()
         event = Event(at_s=at_s, kind=EventKind.ACTION, subject="bench", text=text, tone=tone)
         self.shell.note_events((event,))
 

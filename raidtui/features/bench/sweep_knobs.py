@@ -89,12 +89,12 @@ def knob_named(name: str) -> Knob | Refusal:
     )
 
 
-def find_knob(name: str, root: HostReader, place: Place) -> SweepKnob | Refusal:
+def find_knob(name: str, reader: HostReader, place: Place) -> SweepKnob | Refusal:
     """Return the knob with this name for a place, or a refusal.
 
     Args:
         name: as ``raidtui tune`` has it; dashes will do.
-        root: the host, whose present values are read.
+        reader: the host, whose present values are read.
         place: where the measurement runs: its disks and its uppermost array are meant.
     """
     knob = knob_named(name)
@@ -107,11 +107,11 @@ def find_knob(name: str, root: HostReader, place: Place) -> SweepKnob | Refusal:
             f"raidtui tune set CACHE {word}=VALUE between two runs",
             code=RefusalCode.UNSUPPORTED,
         )
-    snapshot = Sampler(root).sample()
+    snapshot = Sampler(reader).sample()
     if word == "bitmap":
-        survey = read_survey(root, snapshot, ())
+        survey = read_survey(reader, snapshot, ())
         return bitmap_knob(survey, place.arrays[0] if place.arrays else "")
-    tuning = KnobReader(root).read(snapshot)
+    tuning = KnobReader(reader).read(snapshot)
     subjects: tuple[str, ...] = ()
     if KnobScope.ARRAY in knob.scopes:
         # What is mounted asks by its own value: the uppermost array's.

@@ -81,7 +81,7 @@ class TelemetryReader:
     """Reads telemetry; temperatures only every ``CELSIUS_S``.
 
     Args:
-        root: the host.
+        reader: the host.
         place: where the run is.
         labels: of the arrays, by kernel name.
         clock: monotonic seconds.
@@ -89,17 +89,17 @@ class TelemetryReader:
 
     def __init__(
         self,
-        root: HostReader,
+        reader: HostReader,
         place: Place,
         labels: Mapping[str, str] | None = None,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._root = root
+        self._reader = reader
         self._arrays = place.arrays
         self._labels = labels or {}
         self._clock = clock
-        self._thermometers = find_thermometers(root, place.disks)
+        self._thermometers = find_thermometers(reader, place.disks)
         self._celsius: dict[str, float] = {}
         self._asked_s: float | None = None
 
@@ -108,18 +108,18 @@ class TelemetryReader:
         now_s = self._clock()
         if self._asked_s is None or now_s - self._asked_s >= CELSIUS_S:
             self._asked_s = now_s
-            self._celsius = read_celsius(self._root, self._thermometers)
+            self._celsius = read_celsius(self._reader, self._thermometers)
         return Telemetry(
             t_s=t_s,
-            mhz=read_mhz(self._root),
-            governor=", ".join(dict.fromkeys(policy_words(self._root, "scaling_governor"))),
+            mhz=read_mhz(self._reader),
+            governor=", ".join(dict.fromkeys(policy_words(self._reader, "scaling_governor"))),
             celsius=self._celsius,
             arrays=tuple(self._array(name) for name in self._arrays),
         )
 
     def _array(self, name: str) -> ArrayNow:
         def word(file: str) -> str:
-            return (self._root.text(f"{BLOCK}/{name}/md/{file}") or "").strip()
+            return (self._reader.text(f"{BLOCK}/{name}/md/{file}") or "").strip()
 
         sync, missing = word("sync_action"), word("degraded")
         at_rest = sync in {"", "idle"}

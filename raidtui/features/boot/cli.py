@@ -34,9 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON (docs/boot-check.md)")
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Print the verdicts; return the exit status, see the module."""
-    look = check_boot(root)
+    look = check_boot(reader)
     if arguments.json:
         print_json(look_at_boot_dict(look))
     else:

@@ -21,11 +21,11 @@ def _add(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
     boot.add_argument("about", metavar="DISK|KERNEL|LINE", nargs="?", default="")
 
 
-def _plan(root: HostReader, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
+def _plan(reader: HostReader, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
     del snapshot
     is_disk = arguments.part == "loader" and arguments.about
-    about = kernel_name(root, arguments.about) if is_disk else arguments.about
-    return boot_plan(root, arguments.part, about)
+    about = kernel_name(reader, arguments.about) if is_disk else arguments.about
+    return boot_plan(reader, arguments.part, about)
 
 
 VERBS = Verbs(names=frozenset({"boot"}), add=_add, of_host=_plan)

@@ -15,25 +15,25 @@ from raidtui.monitor.stack.stack_reader import StackReader
 from raidtui.plans.loader_plans import plan_loader
 
 
-def boot_plan(root: HostReader, kind: str, word: str) -> Plan | Refusal:
+def boot_plan(reader: HostReader, kind: str, word: str) -> Plan | Refusal:
     """Return the plan that mends a part of the boot.
 
     Args:
-        root: the host.
+        reader: the host.
         kind: loader, initramfs, menu or fstab.
         word: what it is about: a disk, a kernel's release, a line of fstab; nothing of a menu.
     """
     if kind != "menu" and not word:
         what = {"loader": "a disk", "initramfs": "a kernel's release", "fstab": "the number of a line"}[kind]
         return Refusal(code=RefusalCode.INVALID, why=f"{what} is needed: raidtui plan boot {kind} ...")
-    snapshot = Sampler(root).sample()
-    look = StackReader(root).look({array.name: array for array in snapshot.arrays}, wait=True)
+    snapshot = Sampler(reader).sample()
+    look = StackReader(reader).look({array.name: array for array in snapshot.arrays}, wait=True)
     stack = look.meter.now
-    facts = look_at_boot(root, snapshot, stack).facts
-    survey = read_host(root, snapshot, mdadm=False)
+    facts = look_at_boot(reader, snapshot, stack).facts
+    survey = read_host(reader, snapshot, mdadm=False)
     if kind == "loader":
         disk = snapshot.disks.get(word)
-        serial = read_identity(root, word).identity if disk is None else disk.identity
+        serial = read_identity(reader, word).identity if disk is None else disk.identity
         host = BootHost(facts, stack, {array.name: array for array in snapshot.arrays})
         of = next((esp for esp in good_esps(host) if esp.disk != word), None)
         return plan_loader(survey, facts, word, serial=serial, of=of)

@@ -60,14 +60,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--file", default="", metavar="FILE", help="the one file that Enter brings to a host")
 
 
-def fleet_of(root: HostReader, arguments: argparse.Namespace) -> tuple[tuple[FleetHost, ...], AskSettings]:
+def fleet_of(reader: HostReader, arguments: argparse.Namespace) -> tuple[tuple[FleetHost, ...], AskSettings]:
     """Return the hosts and how they are asked.
 
     Raises:
         UsageError: a number is not possible, or a captured host is named.
         FleetError: there are no such hosts, or no ssh.
     """
-    if not root.live:
+    if not reader.live:
         raise UsageError("fleet asks other hosts: --root and --demo name none of them")
     if arguments.at_once < 1 or not 0 < arguments.timeout <= 3600:
         raise UsageError("--at-once is at least 1, and --timeout is from 1 to 3600 seconds")
@@ -85,10 +85,10 @@ def fleet_of(root: HostReader, arguments: argparse.Namespace) -> tuple[tuple[Fle
     return hosts, settings
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Show the fleet; return the exit status of ``answers.exit_status``, 2 where there is nothing to ask."""
     try:
-        hosts, settings = fleet_of(root, arguments)
+        hosts, settings = fleet_of(reader, arguments)
     except FleetError as error:
         print(f"raidtui: {visible(str(error))}", file=sys.stderr)
         return _REFUSED

@@ -42,13 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Run raidtui there; return its exit status, 2 where it could not be run.
 
     Raises:
         UsageError: a captured host is named.
     """
-    if not root.live:
+    if not reader.live:
         raise UsageError("ssh goes to another host: --root and --demo come after HOST, for raidtui there")
     words = arguments.arguments[1:] if arguments.arguments[:1] == ["--"] else arguments.arguments
     try:

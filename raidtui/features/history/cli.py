@@ -74,14 +74,14 @@ def _moment(text: str) -> Moment:
     )
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Print the history; return the exit status, see the module."""
-    now_s = root.now_s()
+    now_s = reader.now_s()
     since_s = arguments.since(now_s) if arguments.since is not None else None
     until_s = arguments.until(now_s) if arguments.until is not None else None
     if since_s is not None and until_s is not None and since_s > until_s:
         raise UsageError("--since is after --until")
-    history = read_history(root, since_s=since_s, until_s=until_s)
+    history = read_history(reader, since_s=since_s, until_s=until_s)
     wanted = Narrowing(
         array=arguments.array or "",
         disk=arguments.disk or "",
@@ -97,7 +97,7 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
         incidents=incidents,
         troubles=history.troubles,
         today=history.today,
-        host=root.hostname or "",
+        host=reader.hostname or "",
         at_s=history.at_s,
     )
     if arguments.json:

@@ -23,10 +23,10 @@ def _history() -> CommandModule:
     return cli
 
 
-def _capture(root: HostReader) -> CapturedPart:
+def _capture(reader: HostReader) -> CapturedPart:
     from raidtui.features.history.session import captured_part, read_for_capture
 
-    return captured_part(read_for_capture(root))
+    return captured_part(read_for_capture(reader))
 
 
 FEATURE = Feature(

@@ -89,21 +89,21 @@ class TimelineSession:
 
     def __init__(self, session: Session) -> None:
         self._loop = loop = session.loop
-        self._apart = loop.root.thread_safe_copy()
+        self._apart = loop.reader.thread_safe_copy()
         self._thread = HostThread()  # never closed: a tool that hangs must not keep raidtui from ending
 
     async def read(self, run: HistoryRun, snapshot: Snapshot | None) -> HostHistory:
         """Return what happened; of a host that one thread alone may read, it is read in the sampling's."""
-        root = self._apart or self._loop.root
+        reader = self._apart or self._loop.reader
 
         def work() -> HostHistory:
-            return read_history(root, run, snapshot=snapshot)
+            return read_history(reader, run, snapshot=snapshot)
 
         return await (self._loop.on_host_thread(work) if self._apart is None else self._thread.run(work))
 
 
 def read_history(
-    root: HostReader,
+    reader: HostReader,
     run: HistoryRun | None = None,
     *,
     since_s: float | None = None,
@@ -113,16 +113,16 @@ def read_history(
     """Return what happened on a host.
 
     Args:
-        root: the host.
+        reader: the host.
         run: follows the reading, and ends it.
         since_s: epoch seconds before which nothing is wanted; None for all.
         until_s: after which nothing is wanted.
         snapshot: the host as it is; None: it is read.
     """
     run = run or HistoryRun()
-    reading = _Reading(root, run, since_s, until_s)
-    ours, troubles = _read_all(root, reading)
-    today = today_of(root, snapshot or Sampler(root).sample())
+    reading = _Reading(reader, run, since_s, until_s)
+    ours, troubles = _read_all(reader, reading)
+    today = today_of(reader, snapshot or Sampler(reader).sample())
     incidents, boots = assemble(reading.entries, [e for e in ours if reading.wanted(e.at_s)], today)
     if run.ended() and not reading.full:
         reading.troubles.append(
@@ -134,15 +134,15 @@ def read_history(
         boots=boots,
         lines=run.lines,
         first_s=min((each.first_s for each in incidents), default=None),
-        at_s=root.now_s(),
+        at_s=reader.now_s(),
         today=today,
     )
 
 
-def read_for_capture(root: HostReader) -> CapturedLog:
+def read_for_capture(reader: HostReader) -> CapturedLog:
     """Return the history of a host as a capture keeps it; that of a capture is kept as it is."""
-    reading = _Reading(root, HistoryRun(), None, None)
-    ours, troubles = _read_all(root, reading)
+    reading = _Reading(reader, HistoryRun(), None, None)
+    ours, troubles = _read_all(reader, reading)
     return captured_log(reading.entries, ours, (*reading.troubles, *troubles))
 
 
@@ -162,7 +162,7 @@ def _captured_lines(log: CapturedLog) -> Iterator[str]:
     yield from (f"not in it: {trouble.sentence}" for trouble in log.troubles)
 
 
-def _read_all(root: HostReader, reading: _Reading) -> tuple[Sequence[Entry], Sequence[LogTrouble]]:
+def _read_all(reader: HostReader, reading: _Reading) -> tuple[Sequence[Entry], Sequence[LogTrouble]]:
     """Read the logs; return what raidtui did there, and what could not be read of that.
 
     Nothing of this machine is read where the host is another one.
@@ -172,14 +172,14 @@ def _read_all(root: HostReader, reading: _Reading) -> tuple[Sequence[Entry], Seq
     for read in (reading.journal, reading.files, reading.ring):
         if not reading.run.ended():
             read()
-    return own_entries() if root.live else ((), ())
+    return own_entries() if reader.live else ((), ())
 
 
 class _Reading:
     def __init__(
-        self, root: HostReader, run: HistoryRun, since_s: float | None, until_s: float | None
+        self, reader: HostReader, run: HistoryRun, since_s: float | None, until_s: float | None
     ) -> None:
-        self._root = root
+        self._reader = reader
         self.run = run
         self._since_s, self._until_s = since_s, until_s
         self._kernel = False
@@ -217,7 +217,7 @@ class _Reading:
     def captured(self) -> tuple[Entry, ...] | None:
         """Read the history in a capture; return what raidtui did there; None where there is no such."""
         try:
-            data = b"" if self._root.live else self._root.read(CAPTURED)
+            data = b"" if self._reader.live else self._reader.read(CAPTURED)
         except OSError:
             data = b""
         if not data:
@@ -234,7 +234,7 @@ class _Reading:
 
     def journal(self) -> None:
         """Read the journal."""
-        reader = JournalReader(self._root, self.run.ended)
+        reader = JournalReader(self._reader, self.run.ended)
         for lines in reader.read(self._since_s, self._until_s):
             self._take(lines, newest_first=True)
             self.run.lines, self.run.at_s = reader.lines, reader.at_s
@@ -242,7 +242,7 @@ class _Reading:
                 self._first_s = lines[-1].at_s
         self.entries.reverse()
         self._kernel = reader.kernel
-        self.troubles += [*reader.troubles, *journal_troubles(self._root)]
+        self.troubles += [*reader.troubles, *journal_troubles(self._reader)]
         if reader.damaged:
             sentence = f"{reader.damaged} lines of the journal are damaged, or longer than 4096 bytes"
             self.troubles.append(LogTrouble(code=LogGap.DAMAGED, sentence=sentence))
@@ -253,7 +253,7 @@ class _Reading:
         volatile = any(each.code is LogGap.JOURNAL_VOLATILE for each in self.troubles)
         if cuts and not volatile:
             return  # the journal is kept: it is at least as old as files are
-        files = LogFiles(self._root, matters, self.run.ended)
+        files = LogFiles(self._reader, matters, self.run.ended)
         found: dict[tuple[float, str], LogLine] = {}
         for lines in files.read():
             self.run.lines += len(lines)
@@ -278,7 +278,7 @@ class _Reading:
         """
         if self._kernel:
             return
-        lines, trouble = read_ring(self._root)
+        lines, trouble = read_ring(self._reader)
         self.run.lines += len(lines)
         if lines:
             begun_s = lines[0].at_s
@@ -298,15 +298,17 @@ def _explains(first: tuple[LogLine, Entry | None], then: tuple[LogLine, Entry | 
     return known is None and failed is not None and failed.code == START_FAILED and line.boot == failed.boot
 
 
-def today_of(root: HostReader, snapshot: Snapshot) -> Today:
+def today_of(reader: HostReader, snapshot: Snapshot) -> Today:
     """Return the host as it is now, for what an incident is about."""
     ports: dict[str, str] = {}
     for name in {disk.disk for disk in snapshot.disks.values()}:
-        match = _PORT.search(root.link(f"/sys/block/{name}") or root.link(f"/sys/class/block/{name}") or "")
+        match = _PORT.search(
+            reader.link(f"/sys/block/{name}") or reader.link(f"/sys/class/block/{name}") or ""
+        )
         if match is not None:
             ports[match[1]] = name
     return Today(
-        boot=current_boot(root),
+        boot=current_boot(reader),
         arrays={
             array.name: ArrayToday(
                 name=array.name,

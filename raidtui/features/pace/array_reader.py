@@ -29,7 +29,7 @@ class PaceReader:
     """The readings of one array.
 
     Args:
-        root: the live host.
+        reader: the live host.
         name: the array's kernel name.
         latency_ms: the target.
         devices: kernel names of further devices whose requests are to have it: what stands on the array.
@@ -38,8 +38,8 @@ class PaceReader:
         OSError: the array cannot be opened.
     """
 
-    def __init__(self, root: HostReader, name: str, latency_ms: float, devices: Sequence[str] = ()) -> None:
-        self._root, self.name, self._devices = root, name, tuple(devices)
+    def __init__(self, reader: HostReader, name: str, latency_ms: float, devices: Sequence[str] = ()) -> None:
+        self._reader, self.name, self._devices = reader, name, tuple(devices)
         self._probe = ArrayProbe(f"/dev/{name}", _PATIENCE * latency_ms)
         self._asked_s = 0.0
         self._known: deque[float] = deque(maxlen=_KNOWN)
@@ -84,7 +84,7 @@ class PaceReader:
 
     def _requests(self, own: int, *, under_way: bool) -> tuple[int, int, tuple[float, ...]]:
         """Return the requests of others since the last call, those under way, the mean waits of devices."""
-        found = read_io(self._root, {self.name, *self._devices})
+        found = read_io(self._reader, {self.name, *self._devices})
         io = found.get(self.name)
         if io is None:
             return 0, 0, ()
@@ -103,9 +103,9 @@ class PaceReader:
         return max(0, total - before[0]) + flying, flying, means
 
     def _read_slow(self, now_s: float) -> None:
-        below = suspended_below(self._root, self.name)
+        below = suspended_below(self._reader, self.name)
         self.trouble = f"{below} is suspended" if below else ""
-        lines = parse_mdstat(self._root.text("/proc/mdstat") or "")
+        lines = parse_mdstat(self._reader.text("/proc/mdstat") or "")
         array = next((each for each in lines.arrays if each.name == self.name), None)
         sync = array.sync if array is not None else None
         if sync is None or sync.done_kib is None or sync.total_kib is None:
@@ -135,12 +135,12 @@ def _mean_ms(before: DiskIo | None, now: DiskIo | None) -> float | None:
     return took / count if count > 0 and took >= 0 else None
 
 
-def disks_below(root: HostReader, name: str) -> dict[str, str]:
+def disks_below(reader: HostReader, name: str) -> dict[str, str]:
     """Return the whole disks that an array stands on, each with its serial number or WWN; "" without one."""
     bottoms, found = [name], []
     for _ in range(_DEEPEST):
-        below = [(each, root.names(f"{BLOCK}/{each}/slaves")) for each in bottoms]
+        below = [(each, reader.names(f"{BLOCK}/{each}/slaves")) for each in bottoms]
         found += [each for each, names in below if not names]
         bottoms = [each for _, names in below for each in names]
-    disks = DiskReader(root).read(set(found) - {name})
+    disks = DiskReader(reader).read(set(found) - {name})
     return {each.disk: each.identity for _, each in sorted(disks.items())}

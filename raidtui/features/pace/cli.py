@@ -98,39 +98,39 @@ def _window(word: str) -> DayWindow:
     return DayWindow(first_minute=first, last_minute=last)
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Pace, or say how arrays are paced; return the exit status, see the module."""
     if arguments.status:
-        return _status(root, as_json=arguments.json)
+        return _status(reader, as_json=arguments.json)
     if arguments.restore:
-        return _restore(root)
+        return _restore(reader)
     if arguments.stop:
-        return _stop(root, arguments.arrays)
+        return _stop(reader, arguments.arrays)
 
-    request = _request(root, arguments)
+    request = _request(reader, arguments)
     if isinstance(request, Refusal):
         return print_refusal(request, as_json=arguments.json)
-    return _pace(root, arguments, request)
+    return _pace(reader, arguments, request)
 
 
-def _request(root: HostReader, arguments: argparse.Namespace) -> PaceRequest | Refusal:
+def _request(reader: HostReader, arguments: argparse.Namespace) -> PaceRequest | Refusal:
 
     if not arguments.arrays or arguments.latency is None:
         why = "an array and --latency are needed"
         return Refusal(code=RefusalCode.INVALID, why=why, remedy="raidtui pace ARRAY --latency 20")
-    snapshot = Sampler(root).sample()
+    snapshot = Sampler(reader).sample()
     arrays: list[PacedArray] = []
     for word in dict.fromkeys(arguments.arrays):
         array = find_array(snapshot, word)
         if isinstance(array, Refusal):
             return array
         arrays.append(paced_array(array))
-    by_s = _by(arguments, root.now_s())
+    by_s = _by(arguments, reader.now_s())
     if isinstance(by_s, Refusal):
         return by_s
-    devices = tuple(kernel_name(root, word) for word in arguments.device)
+    devices = tuple(kernel_name(reader, word) for word in arguments.device)
     for name, word in zip(devices, arguments.device, strict=True):
-        if root.text(f"/sys/class/block/{name}/dev") is None:
+        if reader.text(f"/sys/class/block/{name}/dev") is None:
             return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no device {word}")
     return PaceRequest(
         arrays=tuple(dict.fromkeys(arrays)),
@@ -168,10 +168,10 @@ def _by(arguments: argparse.Namespace, now_s: float) -> float | Refusal | None:
     )
 
 
-def _pace(root: HostReader, arguments: argparse.Namespace, request: PaceRequest) -> int:
+def _pace(reader: HostReader, arguments: argparse.Namespace, request: PaceRequest) -> int:
 
-    plan = plan_pace(Sampler(root).sample(), request)
-    if not isinstance(plan, Refusal) and not root.live:
+    plan = plan_pace(Sampler(reader).sample(), request)
+    if not isinstance(plan, Refusal) and not reader.live:
         plan = Refusal(code=RefusalCode.NOT_HERE, why="a simulated or captured host is not paced")
     if isinstance(plan, Refusal):
         return print_refusal(plan, as_json=arguments.json)
@@ -181,9 +181,9 @@ def _pace(root: HostReader, arguments: argparse.Namespace, request: PaceRequest)
         return DONE
     try:
         if arguments.here:
-            refuse_paced(root, request)
-            return _here(root, request)
-        job = begin_pacing(root, plan, request)
+            refuse_paced(reader, request)
+            return _here(reader, request)
+        job = begin_pacing(reader, plan, request)
     except JobError as error:
         return refused(error)
     if arguments.json:
@@ -193,7 +193,7 @@ def _pace(root: HostReader, arguments: argparse.Namespace, request: PaceRequest)
     return DONE
 
 
-def _here(root: HostReader, request: PaceRequest) -> int:
+def _here(reader: HostReader, request: PaceRequest) -> int:
 
     ends: list[int] = []
 
@@ -203,18 +203,18 @@ def _here(root: HostReader, request: PaceRequest) -> int:
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, end)
-    left = pace_here(root, request, lambda text: print(visible(text), flush=True), lambda: bool(ends))
+    left = pace_here(reader, request, lambda text: print(visible(text), flush=True), lambda: bool(ends))
     return NOT_DONE if left else DONE
 
 
-def _status(root: HostReader, *, as_json: bool) -> int:
+def _status(reader: HostReader, *, as_json: bool) -> int:
 
-    found = paced_now(root)
+    found = paced_now(reader)
     if as_json:
         print_json({"raidtui_pace": 1, "pacing": [pace_dict(each) for each in found]})
         return DONE
     for each in found:
-        print(visible(f"{each.array.title}: {pace_sentence(each, root.now_s())}"))
+        print(visible(f"{each.array.title}: {pace_sentence(each, reader.now_s())}"))
     if not found:
         print("No array is paced.")
     return DONE
@@ -243,11 +243,11 @@ def pace_dict(news: PaceNews) -> dict[str, Any]:
     }
 
 
-def _stop(root: HostReader, words: Sequence[str]) -> int:
+def _stop(reader: HostReader, words: Sequence[str]) -> int:
 
     known = {
         word: each
-        for each in paced_now(root)
+        for each in paced_now(reader)
         for word in (each.array.name, f"/dev/{each.array.name}", each.array.title, each.array.uuid)
     }
     if missing := [word for word in words if word not in known]:
@@ -264,11 +264,11 @@ def _stop(root: HostReader, words: Sequence[str]) -> int:
     return status
 
 
-def _restore(root: HostReader) -> int:
+def _restore(reader: HostReader) -> int:
 
-    if not root.live:
+    if not reader.live:
         print("raidtui: a simulated or captured host is never changed", file=sys.stderr)
         return REFUSED
-    for each in restore_lent(root, open_record(root)):
+    for each in restore_lent(reader, open_record(reader)):
         print(visible(each.text))
     return DONE

@@ -29,12 +29,12 @@ async def _dialog(shell: ScreenShell, array: Array | AbsentArray | None, snapsho
         await PaceFlow(shell).run(array, shell.report)
 
 
-def _work(root: HostReader, job: Job) -> int | None:
+def _work(reader: HostReader, job: Job) -> int | None:
     from raidtui.features.pace.pace_job import PaceWorker, is_pacing
     from raidtui.jobs.states import JobState
     from raidtui.jobs.worker import status_of
 
-    return status_of(job, PaceWorker(root, job).work, JobState.DONE) if is_pacing(job) else None
+    return status_of(job, PaceWorker(reader, job).work, JobState.DONE) if is_pacing(job) else None
 
 
 FEATURE = Feature(

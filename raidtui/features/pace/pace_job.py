@@ -23,39 +23,39 @@ from raidtui.model.plan import Plan
 _END_S = 20.0
 
 
-def begin_pacing(root: HostReader, plan: Plan, request: PaceRequest) -> Job:
+def begin_pacing(reader: HostReader, plan: Plan, request: PaceRequest) -> Job:
     """Make a job of a pacing, and start its worker. Other jobs may run meanwhile.
 
     Raises:
         JobError: one of the arrays is paced, the job cannot be kept, or its worker cannot be started.
     """
-    refuse_paced(root, request)
+    refuse_paced(reader, request)
     data = msgspec.json.encode(request)
-    return begin_with(plan, host=root.hostname or "", name=PACE_FILE, data=data)
+    return begin_with(plan, host=reader.hostname or "", name=PACE_FILE, data=data)
 
 
-def refuse_paced(root: HostReader, request: PaceRequest) -> None:
+def refuse_paced(reader: HostReader, request: PaceRequest) -> None:
     """Refuse a second pacing of one array.
 
     Raises:
         JobError: one of the arrays is paced.
     """
-    for news in paced_now(root):
+    for news in paced_now(reader):
         if news.array in request.arrays:
             how = f"raidtui pace --stop {news.array.name}"
             raise JobError(f"{news.array.title} is paced already by process {news.pid}; to end that: {how}")
 
 
 def pace_here(
-    root: HostReader,
+    reader: HostReader,
     request: PaceRequest,
     say: Callable[[str], None],
     ended: Callable[[], bool],
     job: str = "",
 ) -> str:
     """Pace in this process until that is to end; return why arrays were left alone, or ""."""
-    record = open_record(root)
-    return Pacing(root, record, request, say, _news_of(record, request, job)).run(ended)
+    record = open_record(reader)
+    return Pacing(reader, record, request, say, _news_of(record, request, job)).run(ended)
 
 
 def _news_of(record: UndoRecord, request: PaceRequest, job: str) -> Callable[[PacedArray], PaceNews]:
@@ -95,7 +95,7 @@ class PaceWorker(Worker):
         with self._job.following():
             self._cancelled |= self._job.note_work()
             left = pace_here(
-                self._root,
+                self._reader,
                 request,
                 lambda text: self._job.note(event="output", text=text),
                 lambda: self._cancelled,

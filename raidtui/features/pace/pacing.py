@@ -32,18 +32,20 @@ _FAIR = 1.25
 class _Paced:
     """One array whose sync runs, with its limits lent."""
 
-    def __init__(self, root: HostReader, record: UndoRecord, array: PacedArray, request: PaceRequest) -> None:
-        name = kernel_name(root, array.uuid) if array.uuid else array.name
+    def __init__(
+        self, reader: HostReader, record: UndoRecord, array: PacedArray, request: PaceRequest
+    ) -> None:
+        name = kernel_name(reader, array.uuid) if array.uuid else array.name
         if name is None:
             raise LimitsTakenError("the array was stopped")
         self.array = array
         self.base = f"/sys/class/block/{name}/md"
-        self.reader = PaceReader(root, name, request.latency_ms, request.devices)
+        self.pace_reader = PaceReader(reader, name, request.latency_ms, request.devices)
         try:
-            disks = disks_below(root, name)
-            self.lent = LentLimits(root, record, name, array.title, disks)
+            disks = disks_below(reader, name)
+            self.lent = LentLimits(reader, record, name, array.title, disks)
         except LimitsTakenError:
-            self.reader.close()
+            self.pace_reader.close()
             raise
         self.goal = PaceGoal(
             latency_ms=request.latency_ms,
@@ -62,7 +64,7 @@ class _Paced:
         Raises:
             LimitsTakenError: somebody else has set a limit, or the array is gone.
         """
-        read = self.reader.read(probes=not self.state.open)
+        read = self.pace_reader.read(probes=not self.state.open)
         left_s = request.by_s - now_s if request.by_s is not None else None
         self.read = replace(read, left_s=left_s, full=full, may_raise=may_raise)
         self.state, self.limits = next_limits(self.goal, self.state, self.read)
@@ -82,7 +84,7 @@ class Pacing:
     """Paces the arrays of a request.
 
     Args:
-        root: the live host.
+        reader: the live host.
         record: of the host.
         request: what is to be held.
         say: receives what happens, a sentence each.
@@ -91,13 +93,13 @@ class Pacing:
 
     def __init__(
         self,
-        root: HostReader,
+        reader: HostReader,
         record: UndoRecord,
         request: PaceRequest,
         say: Callable[[str], None],
         news: Callable[[PacedArray], PaceNews],
     ) -> None:
-        self._root, self._record, self._request = root, record, request
+        self._reader, self._record, self._request = reader, record, request
         self._say, self._news = say, news
         self._paced: dict[PacedArray, _Paced] = {}
         self._left: dict[PacedArray, str] = {}
@@ -105,8 +107,8 @@ class Pacing:
         self._told_s = 0.0
         self._looked_s = float("-inf")
         self._unkept = ""
-        self._sampler = Sampler(root)
-        self._watch = SyncWatch(root, open_book(live=root.live, writable=root.writable), keeps=True)
+        self._sampler = Sampler(reader)
+        self._watch = SyncWatch(reader, open_book(live=reader.live, writable=reader.writable), keeps=True)
 
     def run(self, ended: Callable[[], bool]) -> str:
         """Pace until all syncs have ended, or until that is asked; return why it gave up, or ""."""
@@ -150,14 +152,14 @@ class Pacing:
             if paced is None:
                 syncs = self._syncs(array)
                 if syncs and array not in self._left:
-                    self._paced[array] = _Paced(self._root, self._record, array, self._request)
+                    self._paced[array] = _Paced(self._reader, self._record, array, self._request)
                 elif not syncs and self._request.stays:
                     self._left.pop(array, None)  # it is left alone for this sync, not for the next one
                 return
-            if self._root.text(f"{paced.base}/sync_action") not in SYNCS:
+            if self._reader.text(f"{paced.base}/sync_action") not in SYNCS:
                 self._give_back(array)
                 return
-            now_s = self._root.now_s()
+            now_s = self._reader.now_s()
             at = time.localtime(now_s)
             minute = (60 * at.tm_hour + at.tm_min) % MINUTES_A_DAY
             full = any(window.has(minute) for window in self._request.windows)
@@ -168,8 +170,8 @@ class Pacing:
             self._give_back(array, f"{array.title} is left alone: {why}")
 
     def _syncs(self, array: PacedArray) -> bool:
-        name = kernel_name(self._root, array.uuid) if array.uuid else array.name
-        return self._root.text(f"/sys/class/block/{name}/md/sync_action") in SYNCS
+        name = kernel_name(self._reader, array.uuid) if array.uuid else array.name
+        return self._reader.text(f"/sys/class/block/{name}/md/sync_action") in SYNCS
 
     def _may_raise(self, paced: _Paced) -> bool:
         """Whether it is an array's turn: none of those that are synced, too, has less by far."""
@@ -181,7 +183,7 @@ class Pacing:
         paced = self._paced.pop(array, None)
         said = [why] if why else []
         if paced is not None:
-            paced.reader.close()
+            paced.pace_reader.close()
             said.append(paced.lent.give_back())
         with contextlib.suppress(OSError):
             for sentence in said:
@@ -194,7 +196,7 @@ class Pacing:
         self._told_s = now_s
         for array in self._request.arrays:
             paced = self._paced.get(array)
-            news = replace(self._news(array), at_s=self._root.now_s(), trouble=self._left.get(array, ""))
+            news = replace(self._news(array), at_s=self._reader.now_s(), trouble=self._left.get(array, ""))
             if paced is not None and paced.limits is not None and paced.read is not None:
                 news = replace(
                     news,
@@ -204,8 +206,8 @@ class Pacing:
                     full_kib_s=paced.goal.full_kib_s,
                     queue=paced.limits.queue,
                     why=paced.limits.why,
-                    speed_kib_s=paced.reader.speed_kib_s,
+                    speed_kib_s=paced.pace_reader.speed_kib_s,
                     left_s=paced.left_s(),
-                    trouble=paced.reader.trouble,
+                    trouble=paced.pace_reader.trouble,
                 )
             tell_news(news)

@@ -26,15 +26,15 @@ def typed_request(array: Array, text: str, now_s: float) -> PaceRequest | str:
     return PaceRequest(arrays=(paced_array(array),), latency_ms=numbers[0], by_s=by_s)
 
 
-def start_pacing(root: HostReader, plan: Plan, request: PaceRequest) -> str:
+def start_pacing(reader: HostReader, plan: Plan, request: PaceRequest) -> str:
     """Make a job of a pacing, start its worker, and return the job's id.
 
     Raises:
         JobError: the array is paced, the host is not live, or the job cannot be kept.
     """
-    if not root.live:
+    if not reader.live:
         raise JobError("a simulated or captured host is never changed")
-    return begin_pacing(root, plan, request).id
+    return begin_pacing(reader, plan, request).id
 
 
 def end_pacing(news: PaceNews) -> str:

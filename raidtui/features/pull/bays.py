@@ -43,38 +43,38 @@ class BayDisk(Struct, frozen=True, kw_only=True):
         return disk_number(self.label, self.identity)
 
 
-def read_bays(root: HostReader) -> tuple[BayDisk, ...]:
+def read_bays(reader: HostReader) -> tuple[BayDisk, ...]:
     """Return the disks that are there, by name. No disk is opened."""
-    names = (name.replace("!", "/") for name in root.names(BLOCK) if not name.startswith(NO_DISKS))
-    return tuple(_read(root, name) for name in sorted(names) if not _is_partition(root, name))
+    names = (name.replace("!", "/") for name in reader.names(BLOCK) if not name.startswith(NO_DISKS))
+    return tuple(_read(reader, name) for name in sorted(names) if not _is_partition(reader, name))
 
 
-def _is_partition(root: HostReader, name: str) -> bool:
+def _is_partition(reader: HostReader, name: str) -> bool:
     node = f"{BLOCK}/{name.replace('/', '!')}"
-    return root.text(f"{node}/partition") is not None or root.text(f"{node}/dev") is None
+    return reader.text(f"{node}/partition") is not None or reader.text(f"{node}/dev") is None
 
 
-def _read(root: HostReader, name: str) -> BayDisk:
-    disk = read_identity(root, name)
+def _read(reader: HostReader, name: str) -> BayDisk:
+    disk = read_identity(reader, name)
     node = f"{BLOCK}/{name.replace('/', '!')}"
-    sectors = whole_number(root.text(f"{node}/size"))
-    rotational = whole_number(root.text(f"{node}/queue/rotational"))
-    entry = read_udev_entry(root, disk.dev)
+    sectors = whole_number(reader.text(f"{node}/size"))
+    rotational = whole_number(reader.text(f"{node}/queue/rotational"))
+    entry = read_udev_entry(reader, disk.dev)
     return BayDisk(
         name=name,
         identity=disk.identity,
         label=disk.serial or "",
         model=disk.model or "",
         size_bytes=None if sectors is None else sectors * 512,
-        sector_bytes=whole_number(root.text(f"{node}/queue/logical_block_size")),
+        sector_bytes=whole_number(reader.text(f"{node}/queue/logical_block_size")),
         rotational=None if rotational is None else rotational == 1,
         bay=bay_of(entry.links),
-        appearance=read_appearance(root, name),
+        appearance=read_appearance(reader, name),
     )
 
 
 def read_settled_bays(
-    root: HostReader, *, patience_s: float = _PATIENCE_S
+    reader: HostReader, *, patience_s: float = _PATIENCE_S
 ) -> tuple[tuple[BayDisk, ...], bool]:
     """Return the disks that are there, and whether udev has read all of them.
 
@@ -82,18 +82,18 @@ def read_settled_bays(
     disk its serial number is not known, and the disk would seem to be missing.
 
     Args:
-        root: the host; one that is not live, or has no udev, is not waited for.
+        reader: the host; one that is not live, or has no udev, is not waited for.
         patience_s: how long.
     """
-    end_s = time.monotonic() + (patience_s if root.live and root.names(DATA) else 0.0)
+    end_s = time.monotonic() + (patience_s if reader.live and reader.names(DATA) else 0.0)
     while True:
-        bays = read_bays(root)
+        bays = read_bays(reader)
         numbers = (
-            root.text(f"{BLOCK}/{disk.name.replace('/', '!')}/dev") for disk in bays if not disk.identity
+            reader.text(f"{BLOCK}/{disk.name.replace('/', '!')}/dev") for disk in bays if not disk.identity
         )
-        unread = [number for number in numbers if number and not has_udev_entry(root, number)]
+        unread = [number for number in numbers if number and not has_udev_entry(reader, number)]
         if not unread or time.monotonic() >= end_s:
-            return bays, not unread or not root.names(DATA)
+            return bays, not unread or not reader.names(DATA)
         time.sleep(_PACE_S)
 
 

@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="the status as JSON (docs/pull.md)")
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Carry out ``raidtui pull``; return the exit status, see the module."""
     if (arguments.array is None) != (arguments.member is None):
         raise UsageError("an array and a member are needed: raidtui pull ARRAY MEMBER")
@@ -78,30 +78,30 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
         raise UsageError("--next, --watch, --status and --cancel are about the exchange that has begun")
     if arguments.start and not (asked or arguments.next):
         raise UsageError("--start goes with an array and a member, or with --next")
-    pulls = Pulls(root)
+    pulls = Pulls(reader)
     try:
         if asked:
-            return _begin(root, pulls, arguments)
+            return _begin(reader, pulls, arguments)
         if arguments.cancel:
-            return _cancel(root, pulls)
+            return _cancel(reader, pulls)
         if arguments.watch:
-            return _watch(root, pulls)
+            return _watch(reader, pulls)
         if arguments.next:
-            return _next(root, pulls, arguments)
-        return _status(root, pulls, as_json=arguments.json)
+            return _next(reader, pulls, arguments)
+        return _status(reader, pulls, as_json=arguments.json)
     except PullError as error:
         return _refused(str(error))
 
 
-def _look(root: HostReader, pulls: Pulls) -> PullLook | None:
+def _look(reader: HostReader, pulls: Pulls) -> PullLook | None:
 
-    look = read_look(root, pulls, Sampler(root).sample().arrays)
-    return closed(look, check_boot(root)) if look is not None and look.closes else look
+    look = read_look(reader, pulls, Sampler(reader).sample().arrays)
+    return closed(look, check_boot(reader)) if look is not None and look.closes else look
 
 
-def _status(root: HostReader, pulls: Pulls, *, as_json: bool) -> int:
+def _status(reader: HostReader, pulls: Pulls, *, as_json: bool) -> int:
 
-    look = _look(root, pulls)
+    look = _look(reader, pulls)
     if as_json:
         print_json({"pull": look_dict(look) if look is not None else None})
     elif look is None:
@@ -174,21 +174,21 @@ def _disk_dict(disk: PullDisk) -> dict[str, Any]:
     }
 
 
-def _begin(root: HostReader, pulls: Pulls, arguments: argparse.Namespace) -> int:
+def _begin(reader: HostReader, pulls: Pulls, arguments: argparse.Namespace) -> int:
     """Show which disk it is and what takes it out; with ``--start``, do it."""
-    snapshot = Sampler(root).sample()
+    snapshot = Sampler(reader).sample()
     array = find_array(snapshot, arguments.array)
     if isinstance(array, Refusal):
         return _not_possible(array)
-    name = kernel_name(root, arguments.member)
-    survey = Reading(root, snapshot, disk_scope(snapshot, name, array)).start().wait()
-    draft = make_draft(root, survey, name)
+    name = kernel_name(reader, arguments.member)
+    survey = Reading(reader, snapshot, disk_scope(snapshot, name, array)).start().wait()
+    draft = make_draft(reader, survey, name)
     if isinstance(draft, Refusal):
         return _not_possible(draft)
     target = draft.record.target
     if not any(member.uuid == array.uuid for member in target.members):
         return _refused(f"{name} holds no member of {array.title}")
-    taken_out = tried(root, draft.made)
+    taken_out = tried(reader, draft.made)
     if isinstance(taken_out, Refusal):
         return _not_possible(taken_out)
     print(visible(f"Pull this disk: {target.name} · {disk_words(target)}"))
@@ -200,12 +200,12 @@ def _begin(root: HostReader, pulls: Pulls, arguments: argparse.Namespace) -> int
     if not arguments.start:
         _print_plan(taken_out, begin)
         return _NOTHING
-    if refusal := _refuse_start(root):
+    if refusal := _refuse_start(reader):
         return _refused(refusal)
     pulls.begin(draft.record)
     if not taken_out.steps:
-        return _status(root, pulls, as_json=False)
-    return _carry_out(root, pulls, taken_out, None, arguments)
+        return _status(reader, pulls, as_json=False)
+    return _carry_out(reader, pulls, taken_out, None, arguments)
 
 
 def _print_plan(plan: Plan, command: str) -> None:
@@ -215,15 +215,15 @@ def _print_plan(plan: Plan, command: str) -> None:
     print(f"To do it: {command}{confirm}")
 
 
-def _refuse_start(root: HostReader) -> str:
-    if not root.live:
+def _refuse_start(reader: HostReader) -> str:
+    if not reader.live:
         return "this is not the live host: nothing is carried out here"
-    return "" if root.writable else "needs root: run it with sudo"
+    return "" if reader.writable else "needs root: run it with sudo"
 
 
-def _next(root: HostReader, pulls: Pulls, arguments: argparse.Namespace) -> int:
+def _next(reader: HostReader, pulls: Pulls, arguments: argparse.Namespace) -> int:
     """Show the next plan; with ``--start``, carry it out."""
-    look = _look(root, pulls)
+    look = _look(reader, pulls)
     if look is None:
         return _refused("no disk is being exchanged; to begin: raidtui pull ARRAY MEMBER")
     if look.standing.interrupted:
@@ -238,46 +238,46 @@ def _next(root: HostReader, pulls: Pulls, arguments: argparse.Namespace) -> int:
         except JobError as error:
             return refused(error)
         return attach(job, since=since)
-    snapshot = Sampler(root).sample()
-    survey = reading_of(root, snapshot, next_scope(snapshot, look, arguments.disk)).start().wait()
+    snapshot = Sampler(reader).sample()
+    survey = reading_of(reader, snapshot, next_scope(snapshot, look, arguments.disk)).start().wait()
     made = tried(
-        root, plan_next(root, survey, look, chosen=arguments.disk, destroys=tuple(arguments.destroy))
+        reader, plan_next(reader, survey, look, chosen=arguments.disk, destroys=tuple(arguments.destroy))
     )
     if isinstance(made, Refusal):
         return _not_possible(made)
     if not arguments.start:
         _print_plan(made, "raidtui pull --next --start")
         return _NOTHING
-    if refusal := _refuse_start(root):
+    if refusal := _refuse_start(reader):
         return _refused(refusal)
     name = made.confirm or made.subject
     if made.harm is Harm.DESTROYS and arguments.confirm != name:
         return _refused(f"it destroys data: to confirm, give --confirm={shlex.quote(name)}")
-    return _carry_out(root, pulls, made, look, arguments)
+    return _carry_out(reader, pulls, made, look, arguments)
 
 
 def _carry_out(
-    root: HostReader, pulls: Pulls, plan: Plan, look: PullLook | None, arguments: argparse.Namespace
+    reader: HostReader, pulls: Pulls, plan: Plan, look: PullLook | None, arguments: argparse.Namespace
 ) -> int:
 
     print("\n".join(plan_sentences(plan)), flush=True)
     try:
-        job = begin_job(plan, host=root.hostname or "")
+        job = begin_job(plan, host=reader.hostname or "")
     except JobError as error:
         return refused(error)
     note_job(pulls, look, job.id, chosen=arguments.disk)
     status = attach(job)
-    found = _look(root, pulls)
+    found = _look(reader, pulls)
     if found is not None:
         _print_look(found)
     return status
 
 
-def _watch(root: HostReader, pulls: Pulls) -> int:
+def _watch(reader: HostReader, pulls: Pulls) -> int:
     """Print each change, until something is to be done that raidtui does; meanwhile let the disk blink."""
     last: list[str] = []
     while True:
-        look = _look(root, pulls)
+        look = _look(reader, pulls)
         if look is None:
             if not last:
                 print("No disk is being exchanged. To begin: raidtui pull ARRAY MEMBER")
@@ -296,9 +296,9 @@ def _watch(root: HostReader, pulls: Pulls) -> int:
         time.sleep(_PACE_S)
 
 
-def _cancel(root: HostReader, pulls: Pulls) -> int:
+def _cancel(reader: HostReader, pulls: Pulls) -> int:
 
-    look = _look(root, pulls)
+    look = _look(reader, pulls)
     if look is None:
         print("No disk is being exchanged.")
         return _NOTHING

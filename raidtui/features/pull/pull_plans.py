@@ -66,22 +66,22 @@ def disk_scope(snapshot: Snapshot, name: str, also: Array | None = None) -> Read
     return ReadingScope(closely=tuple(dict.fromkeys((disk, name, *members))), parts=True, digests=False)
 
 
-def make_draft(root: HostReader, survey: Survey, name: str) -> PullDraft | Refusal:
+def make_draft(reader: HostReader, survey: Survey, name: str) -> PullDraft | Refusal:
     """Return the exchange of a disk that has not begun, or why nothing can be said of the disk.
 
     Args:
-        root: the host.
+        reader: the host.
         survey: what ``disk_scope`` has read.
         name: a member, or the whole disk.
     """
-    bays = read_bays(root)
+    bays = read_bays(reader)
     device = survey.devices.get(name)
     if device is None or device.disk.disk not in {bay.name for bay in bays}:
         return survey.no_device(name)
     installed = survey.refuse_tool("ledctl") is None
-    dark = "ledctl finds no enclosure that it controls" if installed and not has_lights(root) else ""
+    dark = "ledctl finds no enclosure that it controls" if installed and not has_lights(reader) else ""
     light = installed and not dark
-    loaders = read_boot_loaders(root, survey.snapshot, frozenset({device.disk.disk}))
+    loaders = read_boot_loaders(reader, survey.snapshot, frozenset({device.disk.disk}))
     record = record_of(
         survey,
         name,
@@ -89,19 +89,19 @@ def make_draft(root: HostReader, survey: Survey, name: str) -> PullDraft | Refus
         light=light,
         dark=dark,
         who=who(),
-        now_s=root.now_s(),
+        now_s=reader.now_s(),
         booted=has_loader(loaders, device.disk.disk),
     )
     return PullDraft(
         record=record,
         made=plan_take_out(survey, name, bays, light=light),
-        first=_replacing_first(root, survey, record, bays),
+        first=_replacing_first(reader, survey, record, bays),
         light=light,
     )
 
 
 def _replacing_first(
-    root: HostReader, survey: Survey, record: PullRecord, bays: Sequence[BayDisk]
+    reader: HostReader, survey: Survey, record: PullRecord, bays: Sequence[BayDisk]
 ) -> Plan | None:
     """Return the plan that copies the disk's only member to a spare, or to a free disk that is there."""
     on = record.target.members
@@ -115,13 +115,13 @@ def _replacing_first(
         made = plan_replace(survey, array, member, name)
         if isinstance(made, Plan):
             return made
-    return None if on[0].part else _on_free_disk(root, survey, array, member, bays)
+    return None if on[0].part else _on_free_disk(reader, survey, array, member, bays)
 
 
 def _on_free_disk(
-    root: HostReader, survey: Survey, array: Array, member: str, bays: Sequence[BayDisk]
+    reader: HostReader, survey: Survey, array: Array, member: str, bays: Sequence[BayDisk]
 ) -> Plan | None:
-    disks = DiskReader(root).read({bay.name for bay in bays})
+    disks = DiskReader(reader).read({bay.name for bay in bays})
     taken = {use.what for disk in disks.values() for use in disk.uses}
     for bay in bays:
         disk = disks.get(bay.name)
@@ -129,7 +129,7 @@ def _on_free_disk(
             continue
         from raidtui.host.examine import read_device  # noqa: PLC0415  (where a disk may be free alone)
 
-        devices = {**survey.devices, bay.name: read_device(root, bay.name, disks, digest=True)}
+        devices = {**survey.devices, bay.name: read_device(reader, bay.name, disks, digest=True)}
         made = plan_replace(replace(survey, devices=devices), array, member, bay.name)
         if isinstance(made, Plan) and not made.losses:
             return made
@@ -166,12 +166,12 @@ def _now(look: PullLook, identity: str) -> str:
 
 
 def plan_next(
-    root: HostReader, survey: Survey, look: PullLook, *, chosen: str = "", destroys: Collection[str] = ()
+    reader: HostReader, survey: Survey, look: PullLook, *, chosen: str = "", destroys: Collection[str] = ()
 ) -> Plan | Refusal:
     """Return the next plan of an exchange, or why there is none.
 
     Args:
-        root: the host: the partition table of a neighbour is read of it.
+        reader: the host: the partition table of a neighbour is read of it.
         survey: what ``next_scope`` has read.
         look: the exchange.
         chosen: the serial number of the new disk; "" for the first one.
@@ -187,14 +187,14 @@ def plan_next(
     if out := found.those(OtherState.OUT):
         return plan_push_back(survey, out[0], _now(look, out[0].identity))
     if found.stage is PullStage.SERVING and found.target is not None:
-        return plan_take_out(survey, found.target.name, read_bays(root), light=record.light)
+        return plan_take_out(survey, found.target.name, read_bays(reader), light=record.light)
     if found.stage is PullStage.BACK and found.target is not None:
         return plan_return(survey, record, found.target.name)
     if found.stage is PullStage.FRESH:
         fresh = next((disk for disk in found.fresh if chosen in {disk.identity, disk.label}), None)
         if chosen and fresh is None:
             return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no new disk with the serial {chosen}")
-        return _plan_fresh(root, survey, record, fresh or found.fresh[0], destroys)
+        return _plan_fresh(reader, survey, record, fresh or found.fresh[0], destroys)
     return Refusal(
         code=RefusalCode.NOTHING_TO_DO,
         why=f"{look.words.head}: there is no plan for that",
@@ -211,15 +211,15 @@ def plan_put_back(survey: Survey, look: PullLook) -> Plan | Refusal:
 
 
 def _plan_fresh(
-    root: HostReader, survey: Survey, record: PullRecord, fresh: BayDisk, destroys: Collection[str]
+    reader: HostReader, survey: Survey, record: PullRecord, fresh: BayDisk, destroys: Collection[str]
 ) -> Plan | Refusal:
     table: Table | Refusal | None = None
     of = ""
     if any(member.part for member in record.target.members):
         model = model_disk(survey, record.target)
         of = model if isinstance(model, str) else ""
-        table = model if isinstance(model, Refusal) else read_table(root, model)
-    boot = read_boot_loaders(root, survey.snapshot, _member_disks(survey, record)) if of else None
+        table = model if isinstance(model, Refusal) else read_table(reader, model)
+    boot = read_boot_loaders(reader, survey.snapshot, _member_disks(survey, record)) if of else None
     return plan_put_in(survey, record, fresh.name, table, of=of, boot=boot, destroys=destroys)
 
 
@@ -229,9 +229,9 @@ def _member_disks(survey: Survey, record: PullRecord) -> frozenset[str]:
     return frozenset(whole_of(survey, member.name) for array in arrays for member in array.members)
 
 
-def read_table(root: HostReader, disk: str) -> Table | Refusal:
+def read_table(reader: HostReader, disk: str) -> Table | Refusal:
     """Return the partition table of a disk, or why it is not known."""
-    output = root.ask("sfdisk", "--dump", f"/dev/{disk}")
+    output = reader.ask("sfdisk", "--dump", f"/dev/{disk}")
     if output.why_not or output.status != 0:
         why = output.why_not or output.stderr.strip() or f"sfdisk failed ({output.status})"
         return Refusal(

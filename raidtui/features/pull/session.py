@@ -69,11 +69,11 @@ class Pulls:
     The record of a host that is not live is kept in this process alone.
 
     Args:
-        root: the host.
+        reader: the host.
     """
 
-    def __init__(self, root: HostReader) -> None:
-        self._live = root.live
+    def __init__(self, reader: HostReader) -> None:
+        self._live = reader.live
         self._own: PullRecord | None = None
         self._lock = threading.Lock()
 
@@ -145,12 +145,12 @@ class Pulls:
 
 
 def read_look(
-    root: HostReader, pulls: Pulls, arrays: Sequence[Array], *, played: PlayedJobs | None = None
+    reader: HostReader, pulls: Pulls, arrays: Sequence[Array], *, played: PlayedJobs | None = None
 ) -> PullLook | None:
     """Return where the exchange stands; None where there is none. What is seen to have left is noted.
 
     Args:
-        root: the host.
+        reader: the host.
         pulls: its exchange.
         arrays: its arrays.
         played: the jobs of a simulated host.
@@ -161,10 +161,10 @@ def read_look(
     record = pulls.read()
     if record is None:
         return None
-    bays, settled = read_settled_bays(root)
+    bays, settled = read_settled_bays(reader)
     left = settled and record.target.identity not in by_identity(bays)
-    if record.left_s is None and left and root.writable:
-        pulls.note(left_s=root.now_s())
+    if record.left_s is None and left and reader.writable:
+        pulls.note(left_s=reader.now_s())
         record = pulls.read() or record
     if record.light and played is None and _dark(record):
         record = replace(record, light=False, dark="ledctl could not switch it on")
@@ -239,16 +239,16 @@ class PullSession:
     def __init__(self, session: Session) -> None:
         self._loop = loop = session.loop
         self._played = session.played if session.plays else None
-        self.pulls = Pulls(loop.root)
+        self.pulls = Pulls(loop.reader)
         self._blinker = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
         self._blinking = False
         self._checker = HostThread()  # never closed, for the same reason
-        self._apart = loop.root.thread_safe_copy() or loop.root
+        self._apart = loop.reader.thread_safe_copy() or loop.reader
 
     @property
-    def root(self) -> HostReader:
+    def reader(self) -> HostReader:
         """The host."""
-        return self._loop.root
+        return self._loop.reader
 
     async def look(self, arrays: Sequence[Array]) -> PullLook | None:
         """Return where the exchange stands; None where there is none.
@@ -257,7 +257,7 @@ class PullSession:
             PullError: the record cannot be read or written.
         """
         return await self._loop.on_host_thread(
-            lambda: read_look(self._loop.root, self.pulls, arrays, played=self._played)
+            lambda: read_look(self._loop.reader, self.pulls, arrays, played=self._played)
         )
 
     async def check_boot(self) -> BootLook:
@@ -270,7 +270,7 @@ class PullSession:
 
         A burst that has not ended is not followed by another one.
         """
-        if self._blinking or not self._loop.root.live:
+        if self._blinking or not self._loop.reader.live:
             return ""
         from raidtui.features.pull.blink import burst  # noqa: PLC0415  (for a disk that is looked for alone)
 

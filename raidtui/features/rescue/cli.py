@@ -69,9 +69,9 @@ def complete(words: Sequence[str]) -> list[str]:
     return [*typed[:at], _DIAGNOSE, *typed[at:]]
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Carry out ``raidtui rescue ...``; return the exit status that the subcommand documents."""
-    return _SUBCOMMANDS[arguments.subcommand][2](root, arguments)
+    return _SUBCOMMANDS[arguments.subcommand][2](reader, arguments)
 
 
 def _add_plan(parser: argparse.ArgumentParser) -> None:
@@ -86,7 +86,7 @@ def _add_plan(parser: argparse.ArgumentParser) -> None:
     add_forms(parser)
 
 
-def _plan(root: HostReader, arguments: argparse.Namespace) -> int:
+def _plan(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Print the plan; return 0, or 2 where it is refused."""
     try:
         job = find_trial(arguments.trial)
@@ -94,11 +94,11 @@ def _plan(root: HostReader, arguments: argparse.Namespace) -> int:
     except JobError as error:
         return refused(error)
     scope = ReadingScope(closely=trial.request.made.devices, everything=True)
-    survey = reading_of(root, Sampler(root).sample(), scope).start().wait()
+    survey = reading_of(reader, Sampler(reader).sample(), scope).start().wait()
     room = saving_room(os.path.abspath(arguments.save_to) if arguments.save_to else "")  # noqa: PTH100
     plan = plan_real(survey, trial, read_outcome(job), room, job=job.id)
     to = f" --save-to={shlex.quote(visible(arguments.save_to))}" if arguments.save_to else ""
-    return print_plan(plan, arguments, root, f"raidtui rescue plan {job.id}{to}")
+    return print_plan(plan, arguments, reader, f"raidtui rescue plan {job.id}{to}")
 
 
 def _add_copy(parser: argparse.ArgumentParser) -> None:
@@ -123,16 +123,16 @@ def _add_copy(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--detach", action="store_true", help="do not wait for the end")
 
 
-def _copy(root: HostReader, arguments: argparse.Namespace) -> int:
+def _copy(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Copy; return 0 done, 1 not, 2 refused, 75 another job is running."""
-    if not root.live:
+    if not reader.live:
         print("raidtui: not done: a capture cannot be copied", file=sys.stderr)
         return REFUSED
-    source, target = kernel_name(root, arguments.source), kernel_name(root, arguments.target)
-    request = copy_request(root, source, target, arguments.target, arguments.map)
+    source, target = kernel_name(reader, arguments.source), kernel_name(reader, arguments.target)
+    request = copy_request(reader, source, target, arguments.target, arguments.map)
     names = (request.source, *((request.target,) if isinstance(request.target, str) else ()))
     scope = ReadingScope(closely=names, everything=True, parts=True)
-    survey = reading_of(root, Sampler(root).sample(), scope).start().wait()
+    survey = reading_of(reader, Sampler(reader).sample(), scope).start().wait()
     plan = plan_copy(survey, request)
     if isinstance(plan, Refusal):
         return print_refusal(plan, as_json=False)
@@ -142,7 +142,7 @@ def _copy(root: HostReader, arguments: argparse.Namespace) -> int:
         print(f"raidtui: not done: it destroys data: to confirm, give --confirm={confirm}", file=sys.stderr)
         return REFUSED
     try:
-        job = begin_copy(root, plan)
+        job = begin_copy(reader, plan)
     except JobError as error:
         return refused(error)
     if arguments.detach:
@@ -159,14 +159,14 @@ def _add_clean(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _clean(root: HostReader, arguments: argparse.Namespace) -> int:
+def _clean(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Clean; return 0 nothing is left, 1 something is, 2 refused, 75 another job is running."""
     del arguments
-    if not root.live or os.geteuid() != 0:
+    if not reader.live or os.geteuid() != 0:
         print("raidtui: not done: needs root, on the live host: run it with sudo", file=sys.stderr)
         return REFUSED
     try:
-        left = clean(root, lambda text: print(visible(text), flush=True))
+        left = clean(reader, lambda text: print(visible(text), flush=True))
     except JobError as error:
         return refused(error)
     for each in left:
@@ -182,14 +182,14 @@ def _add_work(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--back", action="store_true", help="take down what the trial has left")
 
 
-def _work(root: HostReader, arguments: argparse.Namespace) -> int:
+def _work(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Work on a job; return the exit status: 0 done, 1 not, 75 another job is running."""
     job = Job(arguments.folder)
     worker: Worker
     if job.runs_beside:
-        worker = ComparisonWorker(root, job)
+        worker = ComparisonWorker(reader, job)
     else:
-        worker = (CopyWorker if (job.folder / COPY_FILE).is_file() else TrialWorker)(root, job)
+        worker = (CopyWorker if (job.folder / COPY_FILE).is_file() else TrialWorker)(reader, job)
     if arguments.back:
         return status_of(job, worker.roll_back, JobState.ROLLED_BACK)
     return status_of(job, worker.work, JobState.DONE)

@@ -129,9 +129,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("devices", nargs="*", metavar="DEVICE", help="read only these; default: all")
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Print the diagnosis; return its exit status (docs/rescue.md)."""
-    report = read_rescue(root, tuple(kernel_name(root, word) for word in arguments.devices))
+    report = read_rescue(reader, tuple(kernel_name(reader, word) for word in arguments.devices))
     for name in report.unknown:
         _say(f"{name}: there is no such device")
     for name, why in sorted(report.silent.items()):

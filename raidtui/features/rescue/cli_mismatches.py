@@ -71,9 +71,9 @@ def _sector(word: str) -> int:
     return int(word)
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Compare; return the exit status, see the module."""
-    chosen = _chosen(root, arguments)
+    chosen = _chosen(reader, arguments)
     if isinstance(chosen, Refusal):
         return print_refusal(chosen, as_json=False)
     array, compared, spans = chosen
@@ -81,7 +81,7 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
     if arguments.limit is not None:
         limits = ReadingLimits(max_kib_s=arguments.limit, min_kib_s=limits.min_kib_s)
     try:
-        found = _compared(root, compared, spans, limits)
+        found = _compared(reader, compared, spans, limits)
     except OSError as error:
         print(f"raidtui: {visible(str(error.filename))}: {error.strerror}", file=sys.stderr)
         return PARTLY
@@ -94,29 +94,29 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
 
 
 def _chosen(
-    root: HostReader, arguments: argparse.Namespace
+    reader: HostReader, arguments: argparse.Namespace
 ) -> tuple[Array, ComparedArray, list[Span]] | Refusal:
-    snapshot = Sampler(root).sample()
+    snapshot = Sampler(reader).sample()
     array = find_array(snapshot, arguments.array)
     if isinstance(array, Refusal):
         return array
-    compared = comparison_of(root, array)
+    compared = comparison_of(reader, array)
     if isinstance(compared, Refusal):
         return compared
     if refusal := needs_root(snapshot):
         return refusal
-    spans = _spans(root, arguments, compared)
+    spans = _spans(reader, arguments, compared)
     return spans if isinstance(spans, Refusal) else (array, compared, spans)
 
 
-def _spans(root: HostReader, arguments: argparse.Namespace, array: ComparedArray) -> list[Span] | Refusal:
+def _spans(reader: HostReader, arguments: argparse.Namespace, array: ComparedArray) -> list[Span] | Refusal:
     end = None if arguments.last is None else arguments.last + 1
     first, last = array.walk_of(arguments.first, end)
     if first >= last:
         return Refusal(code=RefusalCode.INVALID, why="the array has no such sectors")
     if not arguments.logged:
         return [(first, last)]
-    logged = read_logged_spans(root, array)
+    logged = read_logged_spans(reader, array)
     if silence := refuse_silence(logged, package="util-linux"):
         return silence
     spans = [(max(first, one), min(last, two)) for one, two in logged.value or ()]
@@ -129,7 +129,7 @@ def _spans(root: HostReader, arguments: argparse.Namespace, array: ComparedArray
 
 
 def _compared(
-    root: HostReader, array: ComparedArray, spans: list[Span], limits: ReadingLimits
+    reader: HostReader, array: ComparedArray, spans: list[Span], limits: ReadingLimits
 ) -> MismatchResult:
     """Compare; the first Ctrl-C ends that and keeps what was found."""
     ends = threading.Event()
@@ -147,7 +147,7 @@ def _compared(
 
     try:
         shown = progress if sys.stderr.isatty() else None
-        return compare(root, array, spans, limits, progress=shown, ended=ends.is_set, pause=ends.wait)
+        return compare(reader, array, spans, limits, progress=shown, ended=ends.is_set, pause=ends.wait)
     finally:
         signal.signal(signal.SIGINT, before)
         line.clear()

@@ -81,12 +81,12 @@ def _level(word: str) -> int:
     return int(number)
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Search; return the exit status, see the module."""
-    if not root.live:
+    if not reader.live:
         print("raidtui: not done: a capture has no content of disks", file=sys.stderr)
         return NOT_READ
-    paths, names = _paths(root, arguments.devices)
+    paths, names = _paths(reader, arguments.devices)
     terminal = ProgressLine()
 
     def progress(stage: SearchStage, done: int, total: int) -> None:
@@ -94,7 +94,7 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
 
     watch = SearchWatch(progress if sys.stderr.isatty() else None)
     try:
-        result = search_geometry(paths, _request(root, arguments, names), watch)
+        result = search_geometry(paths, _request(reader, arguments, names), watch)
     except ReaderError as error:
         print(f"raidtui: {visible(str(error))}", file=sys.stderr)
         return NOT_READ
@@ -104,7 +104,7 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
     finally:
         terminal.clear()
     if arguments.trial:
-        result = _tried(root, result)
+        result = _tried(reader, result)
     if arguments.json:
         print_json(result_dict(result))
     else:
@@ -113,7 +113,7 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
     return status_of(result)
 
 
-def _paths(root: HostReader, words: list[str]) -> tuple[list[str], list[str]]:
+def _paths(reader: HostReader, words: list[str]) -> tuple[list[str], list[str]]:
     """Return what is opened, each once, and the kernel's names of devices under /dev."""
     paths: dict[str, None] = {}
     names = []
@@ -121,13 +121,13 @@ def _paths(root: HostReader, words: list[str]) -> tuple[list[str], list[str]]:
         if Path(word).is_file():
             paths[word] = None
         else:
-            name = kernel_name(root, word)
+            name = kernel_name(reader, word)
             paths[f"/dev/{name}"] = None
             names.append(name)
     return list(paths), names
 
 
-def _request(root: HostReader, arguments: argparse.Namespace, names: list[str]) -> SearchRequest:
+def _request(reader: HostReader, arguments: argparse.Namespace, names: list[str]) -> SearchRequest:
     wanted = Wanted(
         slots=arguments.raid_devices,
         levels=tuple(arguments.level),
@@ -137,26 +137,26 @@ def _request(root: HostReader, arguments: argparse.Namespace, names: list[str]) 
     )
     return SearchRequest(
         wanted=wanted,
-        superblocks=_superblocks(root, names),
+        superblocks=_superblocks(reader, names),
         seed=arguments.seed,
-        hints=_hints(root, names, arguments.capture),
+        hints=_hints(reader, names, arguments.capture),
     )
 
 
-def _hints(root: HostReader, names: list[str], captures: list[str]) -> tuple[ArrayHint, ...]:
-    disks = DiskReader(root).read(names).values() if names else ()
-    written = read_hints(root, disks) if names else ()
+def _hints(reader: HostReader, names: list[str], captures: list[str]) -> tuple[ArrayHint, ...]:
+    disks = DiskReader(reader).read(names).values() if names else ()
+    written = read_hints(reader, disks) if names else ()
     if not captures:
         return written
 
     return (*(hint for path in captures for hint in read_captured_hints(path, disks)), *written)
 
 
-def _superblocks(root: HostReader, names: list[str]) -> dict[str, Superblock]:
+def _superblocks(reader: HostReader, names: list[str]) -> dict[str, Superblock]:
     found = {}
     for name in names:
         try:
-            superblock = read_superblock(root, name)
+            superblock = read_superblock(reader, name)
         except MdadmSilentError:
             continue
         if superblock is not None:
@@ -164,14 +164,14 @@ def _superblocks(root: HostReader, names: list[str]) -> dict[str, Superblock]:
     return found
 
 
-def _tried(root: HostReader, result: SearchResult) -> SearchResult:
+def _tried(reader: HostReader, result: SearchResult) -> SearchResult:
     """Return the result with the kernel's word on the first candidate."""
     if not result.candidates:
         return result
     first = result.candidates[0]
-    survey = read_survey(root, Sampler(root).sample(), first.geometry.present)
+    survey = read_survey(reader, Sampler(reader).sample(), first.geometry.present)
     try:
-        proof = prove(root, survey, first.geometry, evidence=result.evidence_of(first.geometry))
+        proof = prove(reader, survey, first.geometry, evidence=result.evidence_of(first.geometry))
     except JobError as error:
         print(f"raidtui: no trial: {error}", file=sys.stderr)
         return result

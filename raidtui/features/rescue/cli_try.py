@@ -178,13 +178,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the outcome as JSON (docs/rescue.md)")
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Try; return 0 clean, 1 not clean or void, 2 refused, 75 another job is running."""
-    if not root.live:
+    if not reader.live:
         print("raidtui: not done: a capture cannot be tried", file=sys.stderr)
         return _REFUSED
-    names = tuple(word if word == "missing" else kernel_name(root, word) for word in arguments.devices)
-    survey = read_survey(root, Sampler(root).sample(), tuple(name for name in names if name != "missing"))
+    names = tuple(word if word == "missing" else kernel_name(reader, word) for word in arguments.devices)
+    survey = read_survey(reader, Sampler(reader).sample(), tuple(name for name in names if name != "missing"))
     try:
         made = _made(arguments, survey, names)
         request = _request(arguments, made, survey)
@@ -192,7 +192,7 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
         raise UsageError(str(error)) from error
     try:
         typed = _passphrase(arguments)
-        job = begin_trial(root, survey, request, _looks(root, arguments), typed)
+        job = begin_trial(reader, survey, request, _looks(reader, arguments), typed)
         if isinstance(job, Refusal):
             return print_refusal(job, as_json=arguments.json)
         return _followed(job, arguments)
@@ -268,7 +268,7 @@ def _request(arguments: argparse.Namespace, made: Assembly | Recreation, survey:
     )
 
 
-def _looks(root: HostReader, arguments: argparse.Namespace) -> TrialLooks:
+def _looks(reader: HostReader, arguments: argparse.Namespace) -> TrialLooks:
 
     return TrialLooks(
         files=arguments.files,
@@ -277,7 +277,7 @@ def _looks(root: HostReader, arguments: argparse.Namespace) -> TrialLooks:
         hold=arguments.hold,
         key_file="" if arguments.key_file == "-" else _absolute(arguments.key_file),
         verify=arguments.verify,
-        beside=tuple(f"/dev/{kernel_name(root, word)}" for word in arguments.beside),
+        beside=tuple(f"/dev/{kernel_name(reader, word)}" for word in arguments.beside),
     )
 
 

@@ -110,13 +110,13 @@ def find_other_source(map_path: str, identity: str) -> str:
     return ""
 
 
-def find_known_copies(root: HostReader, survey: Survey) -> Mapping[str, MadeCopy]:
+def find_known_copies(reader: HostReader, survey: Survey) -> Mapping[str, MadeCopy]:
     """Return the copies that are here, by the kernel's name of the copy; of each, the newest job counts.
 
     Disks are known by their serial numbers, those without one by their name in this boot. An image file
     counts as the loop device that is set up on it.
     """
-    loops = {file: name for name, file in read_loops(root).items() if file}
+    loops = {file: name for name, file in read_loops(reader).items() if file}
     found: dict[str, MadeCopy] = {}
     for job in reversed(all_jobs()):
         if not (job.folder / COPY_FILE).is_file():
@@ -153,14 +153,14 @@ def _now(survey: Survey, step: Step, name: str) -> str:
     return name if name in here and (serial or seen) else here[0] if len(here) == 1 and serial else ""
 
 
-def begin_copy(root: HostReader, plan: Plan) -> Job:
+def begin_copy(reader: HostReader, plan: Plan) -> Job:
     """Make a job of a copy, and start its worker.
 
     Raises:
         JobError: another job is running, or this one cannot be kept.
     """
     refuse_busy(jobs_folder())
-    return begin_with(plan, host=root.hostname or "", name=COPY_FILE, data=b"{}\n")
+    return begin_with(plan, host=reader.hostname or "", name=COPY_FILE, data=b"{}\n")
 
 
 class CopyWorker(Worker):
@@ -203,18 +203,18 @@ def read_progress(map_path: str) -> CopyProgress | None:
 
 
 def copy_request(
-    root: HostReader, source: str, target: str, path: str = "", map_path: str = ""
+    reader: HostReader, source: str, target: str, path: str = "", map_path: str = ""
 ) -> CopyRequest:
     """Return a copy, as the host has it now.
 
     Args:
-        root: the host.
+        reader: the host.
         source: a kernel name.
         target: the kernel name of the target; one that no device has stands for the file ``path``.
         path: a file to copy to.
         map_path: ddrescue's map file; "" for the usual one.
     """
-    disks = DiskReader(root).read({source, target})
+    disks = DiskReader(reader).read({source, target})
     found: str | ImageFile = target
     if target not in disks:
         real = os.path.realpath(path)
@@ -233,15 +233,15 @@ def copy_request(
     )
 
 
-def start_copy(root: HostReader, plan: Plan) -> str:
+def start_copy(reader: HostReader, plan: Plan) -> str:
     """Make a job of a copy, start it, and return the job's id.
 
     Raises:
         JobError: another job is running, or this one cannot be kept.
     """
-    if not root.live:
+    if not reader.live:
         raise JobError("a simulated or captured host cannot be copied")
-    return begin_copy(root, plan).id
+    return begin_copy(reader, plan).id
 
 
 def _known(disks: Mapping[str, Disk], name: str) -> str:

@@ -34,10 +34,10 @@ async def _mismatches(shell: ScreenShell, array: Array | AbsentArray | None, sna
     await show_mismatches(shell, array)
 
 
-def _capture(root: HostReader) -> CapturedPart:
+def _capture(reader: HostReader) -> CapturedPart:
     from raidtui.features.rescue.session import capture_members
 
-    return capture_members(root)
+    return capture_members(reader)
 
 
 FEATURE = Feature(

@@ -38,15 +38,15 @@ class _Seen(Struct, frozen=True, kw_only=True):
     block: Superblock
 
 
-def read_hints(root: HostReader, disks: Iterable[Disk]) -> tuple[ArrayHint, ...]:
+def read_hints(reader: HostReader, disks: Iterable[Disk]) -> tuple[ArrayHint, ...]:
     """Return what is written down: of these disks, the newest first, then of arrays that do not run.
 
     Args:
-        root: the host.
+        reader: the host.
         disks: the devices; their serial numbers say which they were then.
     """
     names = {disk.identity: disk.name for disk in disks if disk.identity}
-    return (*_from_black_boxes(names), *_from_files(root))
+    return (*_from_black_boxes(names), *_from_files(reader))
 
 
 def _from_black_boxes(names: Mapping[str, str]) -> Iterator[ArrayHint]:
@@ -153,14 +153,14 @@ def _text(file: Path) -> str:
         return ""
 
 
-def _from_files(root: HostReader) -> Iterator[ArrayHint]:
+def _from_files(reader: HostReader) -> Iterator[ArrayHint]:
     """Yield the ARRAY lines of mdadm.conf and of its backups."""
     seen = set[tuple[str, str]]()
-    for where, text in _conf_texts(root):
+    for where, text in _conf_texts(reader):
         for line in configured_in(where, text):
             if not line.uuid or line.ignored or (line.uuid, line.label) in seen:
                 continue
-            if kernel_name(root, line.uuid) is not None:
+            if kernel_name(reader, line.uuid) is not None:
                 continue
             seen.add((line.uuid, line.label))
             yield ArrayHint(
@@ -172,9 +172,9 @@ def _from_files(root: HostReader) -> Iterator[ArrayHint]:
             )
 
 
-def _conf_texts(root: HostReader) -> Iterator[tuple[str, str]]:
+def _conf_texts(reader: HostReader) -> Iterator[tuple[str, str]]:
     """Yield mdadm.conf, and what lies beside it under its name: backups."""
     for folder in _CONFS:
-        for name in sorted(root.names(folder), key=lambda each: (each != _CONF, each)):
-            if name.lstrip(".").startswith(_CONF) and not root.names(f"{folder}/{name}"):
-                yield f"{folder}/{name}", root.text(f"{folder}/{name}") or ""
+        for name in sorted(reader.names(folder), key=lambda each: (each != _CONF, each)):
+            if name.lstrip(".").startswith(_CONF) and not reader.names(f"{folder}/{name}"):
+                yield f"{folder}/{name}", reader.text(f"{folder}/{name}") or ""

@@ -62,20 +62,20 @@ class RescueReport(Struct, frozen=True, kw_only=True):
     why: str = ""
 
 
-def read_rescue(root: HostReader, names: Collection[str] = ()) -> RescueReport:
+def read_rescue(reader: HostReader, names: Collection[str] = ()) -> RescueReport:
     """Read superblocks and disks, and return what they say. Nothing is written, and no array is opened.
 
     Args:
-        root: the host.
+        reader: the host.
         names: kernel names of the devices to read; all where none is given.
     """
-    facts = read_facts(root, names)
+    facts = read_facts(reader, names)
     if facts is None:
         return RescueReport(arrays=(), why="superblocks can be read by root alone")
     survey = facts.survey
     why = "superblocks are needed, and there is no block device: /proc/mdstat alone does not have them"
     return RescueReport(
-        why="" if root.names(BLOCK) or names else why,
+        why="" if reader.names(BLOCK) or names else why,
         arrays=diagnose(facts),
         silent=survey.silent,
         unknown=tuple(name for name in names if name not in survey.devices),
@@ -83,20 +83,20 @@ def read_rescue(root: HostReader, names: Collection[str] = ()) -> RescueReport:
     )
 
 
-def read_facts(root: HostReader, names: Collection[str] = ()) -> RescueFacts | None:
+def read_facts(reader: HostReader, names: Collection[str] = ()) -> RescueFacts | None:
     """Return what a diagnosis is made from, or None where superblocks cannot be read.
 
     Args:
-        root: the host.
+        reader: the host.
         names: as of ``read_rescue``.
     """
-    if root.live and not root.writable:
+    if reader.live and not reader.writable:
         return None
-    snapshot = Sampler(root).sample()
+    snapshot = Sampler(reader).sample()
     every = not names
     scope = ReadingScope(closely=tuple(names), everything=every, members=every, digests=False)
-    survey = Reading(root, snapshot, scope).start().wait()
-    return look_closer(root, survey, snapshot, names)
+    survey = Reading(reader, snapshot, scope).start().wait()
+    return look_closer(reader, survey, snapshot, names)
 
 
 def read_captured_hints(path: str, disks: Iterable[Disk]) -> tuple[ArrayHint, ...]:
@@ -114,34 +114,34 @@ def read_captured_hints(path: str, disks: Iterable[Disk]) -> tuple[ArrayHint, ..
 
 
 def look_closer(
-    root: HostReader, survey: Survey, snapshot: Snapshot, names: Collection[str] = ()
+    reader: HostReader, survey: Survey, snapshot: Snapshot, names: Collection[str] = ()
 ) -> RescueFacts:
     """Look at the devices of a survey, and ask SMART; return what a diagnosis is made from.
 
     Args:
-        root: the host.
+        reader: the host.
         survey: its devices.
         snapshot: its arrays.
         names: as of ``read_rescue``.
     """
-    surfaces = {each.device: each for each in read_surfaces(root, survey, snapshot)}
+    surfaces = {each.device: each for each in read_surfaces(reader, survey, snapshot)}
     late = {name: "it does not answer, see the kernel log" for name, each in surfaces.items() if each.silent}
     disks = sorted({device.disk.disk for device in survey.devices.values()} - late.keys())
-    wears = WearReader(root, timeout_s=_SMART_S).read([disk for disk in disks if has_smart(disk)])
+    wears = WearReader(reader, timeout_s=_SMART_S).read([disk for disk in disks if has_smart(disk)])
     media = {
-        name: _make_medium(root, surfaces.get(name, Surface(device=name)), device.disk.disk, wears)
+        name: _make_medium(reader, surfaces.get(name, Surface(device=name)), device.disk.disk, wears)
         for name, device in survey.devices.items()
     }
     survey = msgspec.structs.replace(survey, silent={**late, **survey.silent})
     blocks = [device.superblock for device in survey.devices.values() if device.superblock is not None]
     moved = any(needs_backup(block) for block in blocks)
     return RescueFacts(
-        backups=read_backups(root, find_planned_backups()) if moved else (),
+        backups=read_backups(reader, find_planned_backups()) if moved else (),
         survey=survey,
         media=media,
         surfaces=tuple(surfaces.values()),
         named=tuple(names),
-        copies=find_known_copies(root, survey) if root.live else {},
+        copies=find_known_copies(reader, survey) if reader.live else {},
     )
 
 
@@ -159,10 +159,10 @@ def find_planned_backups(folder: Path | None = None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def read_surfaces(root: HostReader, survey: Survey, snapshot: Snapshot) -> tuple[Surface, ...]:
+def read_surfaces(reader: HostReader, survey: Survey, snapshot: Snapshot) -> tuple[Surface, ...]:
     """Look at all devices that no array and no mount uses; one that hangs is ``silent``."""
-    if not root.live:
-        known = msgspec.json.decode(root.text(SURFACES) or "[]", type=list[Surface])
+    if not reader.live:
+        known = msgspec.json.decode(reader.text(SURFACES) or "[]", type=list[Surface])
         return tuple(each for each in known if each.device in survey.devices)
     running = {member.name for array in snapshot.arrays if array.active for member in array.members}
     filled = {
@@ -181,7 +181,7 @@ def read_surfaces(root: HostReader, survey: Survey, snapshot: Snapshot) -> tuple
         block = survey.devices[name].superblock
         offset = block.offset_sectors or 0 if block is not None and block.slot is not None else None
         data_bytes = None if offset is None else offset * SECTOR_BYTES
-        if (surface := read_surface(root, name, _LOOK_S, data_bytes)) is not None:
+        if (surface := read_surface(reader, name, _LOOK_S, data_bytes)) is not None:
             found[name] = surface
 
     for name, device in survey.devices.items():
@@ -192,16 +192,16 @@ def read_surfaces(root: HostReader, survey: Survey, snapshot: Snapshot) -> tuple
     return tuple((found | late).values())
 
 
-def impatience(root: HostReader, disk: str, wear: DiskWear | None) -> str:
+def impatience(reader: HostReader, disk: str, wear: DiskWear | None) -> str:
     """Return that the kernel waits for less time than a disk may retry; "" where that is not known.
 
     Args:
-        root: the host.
+        reader: the host.
         disk: the kernel's name.
         wear: what SMART says of it; None where it was not read.
     """
-    waits = root.text(f"{BLOCK}/{disk}/device/timeout") or ""
-    spins = (root.text(f"{BLOCK}/{disk}/queue/rotational") or "").strip() == "1"
+    waits = reader.text(f"{BLOCK}/{disk}/device/timeout") or ""
+    spins = (reader.text(f"{BLOCK}/{disk}/queue/rotational") or "").strip() == "1"
     if wear is None or wear.reading is None or not waits.strip().isdigit():
         return ""
     erc, waits_s = wear.reading.erc, int(waits)
@@ -218,7 +218,9 @@ def impatience(root: HostReader, disk: str, wear: DiskWear | None) -> str:
     return f"may retry a bad sector for minutes (SCT ERC is {state}), and the kernel waits {waits_s} s"
 
 
-def _make_medium(root: HostReader, surface: Surface, disk: str, wears: Mapping[str, DiskWear]) -> MediumState:
+def _make_medium(
+    reader: HostReader, surface: Surface, disk: str, wears: Mapping[str, DiskWear]
+) -> MediumState:
     wear = wears.get(disk)
     trouble = wear.trouble if wear is not None else None
     return MediumState(
@@ -226,17 +228,17 @@ def _make_medium(root: HostReader, surface: Surface, disk: str, wears: Mapping[s
         dying=trouble.reason if trouble is not None and trouble.kind is TroubleKind.DYING else "",
         link=trouble.reason if trouble is not None and trouble.kind is TroubleKind.CABLE else "",
         smart=wear is not None and wear.reading is not None and wear.reading.health_known,
-        impatience=impatience(root, disk, wear),
+        impatience=impatience(reader, disk, wear),
     )
 
 
-def capture_members(root: HostReader) -> CapturedPart:
+def capture_members(reader: HostReader) -> CapturedPart:
     """Return what ``raidtui rescue`` reads of the devices: superblocks, and whether they can be read."""
-    return CapturedPart(files=dict(_members(root)))
+    return CapturedPart(files=dict(_members(reader)))
 
 
-def _members(root: HostReader) -> Iterator[tuple[str, bytes]]:
-    noting = NotingReader(root)
+def _members(reader: HostReader) -> Iterator[tuple[str, bytes]]:
+    noting = NotingReader(reader)
     facts = read_facts(noting)
     if facts is None:
         return
@@ -245,6 +247,6 @@ def _members(root: HostReader) -> Iterator[tuple[str, bytes]]:
             yield from said_file(output)
     for name in facts.survey.devices:
         if name.startswith(("loop", "ram")):
-            yield from device_files(root, name)
+            yield from device_files(reader, name)
     yield BACKUPS, msgspec.json.encode(facts.backups)
     yield SURFACES, msgspec.json.encode(facts.surfaces)

@@ -149,14 +149,14 @@ class SearchRun(ReadingThread[SearchResult]):
     """One search.
 
     Args:
-        root: a root that another thread may read.
+        reader: a reader that another thread may use.
         survey: the host, with the devices.
         names: kernel names of the devices.
     """
 
-    def __init__(self, root: HostReader, survey: Survey, names: Sequence[str]) -> None:
+    def __init__(self, reader: HostReader, survey: Survey, names: Sequence[str]) -> None:
         super().__init__("raidtui-search")
-        self._root = root
+        self._reader = reader
         self.names = tuple(names)
         self.stage: tuple[SearchStage, int, int] | None = None
         """What it does, how much of that is done, and how much there is to do."""
@@ -173,7 +173,7 @@ class SearchRun(ReadingThread[SearchResult]):
     def read(self) -> SearchResult:
         """Search; what is written down of former arrays orders what fits alike."""
         paths = [f"/dev/{name}" for name in self.names]
-        hints = read_hints(self._root, DiskReader(self._root).read(self.names).values())
+        hints = read_hints(self._reader, DiskReader(self._reader).read(self.names).values())
         request = msgspec.structs.replace(self._request, hints=hints)
         try:
             return search_geometry(paths, request, SearchWatch(self._at, self.ends.is_set))

@@ -125,9 +125,9 @@ class KnownTrial(Struct, frozen=True, kw_only=True):
         return writes_members(self.record.request.made)
 
 
-def trial_rooms(root: HostReader) -> tuple[tuple[str, int], ...]:
+def trial_rooms(reader: HostReader) -> tuple[tuple[str, int], ...]:
     """Return the folders that are usual for stores, with the free bytes of each."""
-    return read_trial_host(root).rooms
+    return read_trial_host(reader).rooms
 
 
 def store_room(folder: str, need_bytes: int) -> tuple[str, int] | str:
@@ -151,13 +151,13 @@ def store_room(folder: str, need_bytes: int) -> tuple[str, int] | str:
     return folder, free
 
 
-def start_trial(root: HostReader, survey: Survey, wish: TrialWish) -> str | Refusal:
+def start_trial(reader: HostReader, survey: Survey, wish: TrialWish) -> str | Refusal:
     """Start a trial; return its job's id, or why it cannot be.
 
     Raises:
         JobError: another job is running, or this one cannot be kept.
     """
-    if not root.live:
+    if not reader.live:
         raise JobError("a simulated or captured host cannot be tried")
     request = TrialRequest(
         ident=new_ident(),
@@ -168,7 +168,7 @@ def start_trial(root: HostReader, survey: Survey, wish: TrialWish) -> str | Refu
         evidence=wish.evidence,
     )
     looks = TrialLooks(files=wish.files, hold=wish.hold, verify=wish.verify)
-    job = begin_trial(root, survey, request, looks, wish.passphrase)
+    job = begin_trial(reader, survey, request, looks, wish.passphrase)
     return job if isinstance(job, Refusal) else job.id
 
 

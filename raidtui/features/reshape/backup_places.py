@@ -16,42 +16,44 @@ _PASSING = frozenset({"/tmp", "/var/tmp"})  # noqa: S108  (the next boot may emp
 _LASTING = frozenset({"ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs"})
 
 
-def read_backup_place(root: HostReader, path: str) -> BackupPlace:
+def read_backup_place(reader: HostReader, path: str) -> BackupPlace:
     """Return what is known of the place of a backup file.
 
     Args:
-        root: the host.
+        reader: the host.
         path: as it was typed.
     """
     folder, _, name = path.rpartition("/")
     why = ""
     if not path.startswith("/"):
         why = "it is no absolute path"
-    elif not name or root.is_there(path):
+    elif not name or reader.is_there(path):
         why = "it is there already" if name else "it is a folder"
-    elif folder and not root.is_there(folder):
+    elif folder and not reader.is_there(folder):
         why = f"there is no folder {folder}"
-    mount = None if why else mount_of(root, os.path.realpath(folder or "/") if root.live else folder or "/")
+    mount = (
+        None if why else mount_of(reader, os.path.realpath(folder or "/") if reader.live else folder or "/")
+    )
     if mount is None:
         return BackupPlace(path=path, why_not=why or f"it is not known what {folder} is on")
     return BackupPlace(path=path, where=mount.where, kind=mount.kind)
 
 
-def propose_backup(root: HostReader, survey: Survey, array: Array) -> BackupPlace:
+def propose_backup(reader: HostReader, survey: Survey, array: Array) -> BackupPlace:
     """Return a place for a backup file that is not on the array, and where rescue looks for it first.
 
     Args:
-        root: the host.
+        reader: the host.
         survey: with what stands on the array.
         array: the array that is reshaped.
     """
-    mounted = (mount.where for mount in read_mounts(root) if mount.kind in _LASTING)
+    mounted = (mount.where for mount in read_mounts(reader) if mount.kind in _LASTING)
     for folder in dict.fromkeys((*(place for place in PLACES if place not in _PASSING), *mounted)):
         for number in range(1, _MOST_FILES + 1):
             more = "" if number == 1 else f"-{number}"
             path = f"{folder.rstrip('/')}/reshape-{array.name}{more}.backup"
-            place = read_backup_place(root, path)
-            if root.is_there(path):
+            place = read_backup_place(reader, path)
+            if reader.is_there(path):
                 continue
             if not backup_trouble(survey, array, place):
                 return place

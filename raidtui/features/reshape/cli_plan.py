@@ -108,12 +108,12 @@ def _add_reshape(parser: argparse.ArgumentParser) -> None:
 
 
 def _plan(
-    root: HostReader, arguments: argparse.Namespace, array: Array, survey: Survey, names: dict[str, str]
+    reader: HostReader, arguments: argparse.Namespace, array: Array, survey: Survey, names: dict[str, str]
 ) -> Plan | Refusal:
     """Return the plan of one of these verbs.
 
     Args:
-        root: the host.
+        reader: the host.
         arguments: of the command line.
         array: the array.
         survey: the host, with the array's members and the devices that are named.
@@ -132,7 +132,7 @@ def _plan(
         return plan_convert(survey, array, ConvertRequest(chunk_kib=arguments.chunk))
     options = GrowOptions(
         destroys=arguments.destroy,
-        backup=read_backup_place(root, arguments.backup_file) if arguments.backup_file else None,
+        backup=read_backup_place(reader, arguments.backup_file) if arguments.backup_file else None,
         unguarded=arguments.unguarded,
         above=not arguments.only_array,
         volumes=tuple(arguments.extend),

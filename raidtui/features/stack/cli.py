@@ -57,10 +57,10 @@ def _seconds(word: str) -> float:
     return seconds
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Print the stack; return the exit status, see the module."""
-    look = _look(root, arguments.over)
-    focus = kernel_name(root, arguments.device) if arguments.device else ""
+    look = _look(reader, arguments.over)
+    focus = kernel_name(reader, arguments.device) if arguments.device else ""
     if focus and focus not in look.meter.now.nodes:
         print_refusal(Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no device {focus}"), as_json=False)
         return _UNREAD
@@ -72,14 +72,14 @@ def run(root: HostReader, arguments: argparse.Namespace) -> int:
     return status_of(look)
 
 
-def _look(root: HostReader, over_s: float) -> StackLook:
+def _look(reader: HostReader, over_s: float) -> StackLook:
 
-    arrays = {array.name: array for array in Sampler(root).sample().arrays}
-    reader = StackReader(root)
-    look = reader.look(arrays, wait=True)
-    if over_s and not root.still:
+    arrays = {array.name: array for array in Sampler(reader).sample().arrays}
+    stack = StackReader(reader)
+    look = stack.look(arrays, wait=True)
+    if over_s and not reader.still:
         time.sleep(over_s)
-        look = reader.look(arrays, wait=True)
+        look = stack.look(arrays, wait=True)
     return look
 
 

@@ -30,17 +30,17 @@ def _add(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
     )
 
 
-def _plan(root: HostReader, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
+def _plan(reader: HostReader, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
     """Return the plan of one of these verbs.
 
     Args:
-        root: the host.
+        reader: the host.
         arguments: of the command line.
         snapshot: the present state.
     """
-    caches = TuningReader(root).read(snapshot).of(KnobScope.CACHE)
+    caches = TuningReader(reader).read(snapshot).of(KnobScope.CACHE)
     word = arguments.cache
-    names = {word, kernel_name(root, word)}
+    names = {word, kernel_name(reader, word)}
     cache = next((each for each in caches if {each.name, each.title} & names), None)
     if cache is None:
         known = ", ".join(each.title for each in caches) or "none"

@@ -22,14 +22,14 @@ class StackSession:
 
     def __init__(self, session: Session) -> None:
         self._loop = loop = session.loop
-        self._reader = StackReader(loop.root)
+        self._stack = StackReader(loop.reader)
         self._thread = HostThread()  # never closed: a file that hangs must not keep raidtui from ending
 
     async def look(self, arrays: Mapping[str, Array]) -> StackLook:
         """Read all layers once more; tools are not waited for."""
-        if self._loop.root.live:
-            return await self._thread.run(lambda: self._reader.look(arrays))
-        return await self._loop.on_host_thread(lambda: self._reader.look(arrays))
+        if self._loop.reader.live:
+            return await self._thread.run(lambda: self._stack.look(arrays))
+        return await self._loop.on_host_thread(lambda: self._stack.look(arrays))
 
     async def caches(self, snapshot: Snapshot) -> Sequence[Subject]:
         """Return the caches with their knobs.
@@ -39,6 +39,6 @@ class StackSession:
         """
 
         def work() -> Sequence[Subject]:
-            return TuningReader(self._loop.root).read(snapshot).of(KnobScope.CACHE)
+            return TuningReader(self._loop.reader).read(snapshot).of(KnobScope.CACHE)
 
-        return await (self._thread.run(work) if self._loop.root.live else self._loop.on_host_thread(work))
+        return await (self._thread.run(work) if self._loop.reader.live else self._loop.on_host_thread(work))

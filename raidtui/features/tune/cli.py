@@ -78,30 +78,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class _TuneRequest:
-    """What every subcommand starts from: the arguments, the host, its knobs, and a reader of the words."""
+    """What every subcommand starts from: the arguments, the host, its knobs, and a targets of the words."""
 
-    def __init__(self, root: HostReader, arguments: argparse.Namespace) -> None:
-        self.root = root
+    def __init__(self, reader: HostReader, arguments: argparse.Namespace) -> None:
+        self.reader = reader
         self.arguments = arguments
-        self.tuner = Tuner(root)
-        self.snapshot: Snapshot = Sampler(root).sample()
+        self.tuner = Tuner(reader)
+        self.snapshot: Snapshot = Sampler(reader).sample()
         self.tuning: Tuning = self.tuner.read(self.snapshot)
-        self.reader = TargetReader(self.snapshot, self.tuning, lambda word: kernel_name(root, word))
+        self.targets = TargetReader(self.snapshot, self.tuning, lambda word: kernel_name(reader, word))
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Carry ``raidtui tune ...`` out; return 0 done, 1 not all of it, 2 refused."""
-    return _SUBCOMMANDS[arguments.subcommand](_TuneRequest(root, arguments))
+    return _SUBCOMMANDS[arguments.subcommand](_TuneRequest(reader, arguments))
 
 
 def _show(request: _TuneRequest) -> int:
-    names = request.reader.names(request.arguments.words) if request.arguments.words else None
+    names = request.targets.names(request.arguments.words) if request.arguments.words else None
     if isinstance(names, Refusal):
         return _refused(request, names)
     tuning = request.tuning
     if request.arguments.erc:
         disks = [disk.name for disk in tuning.of(KnobScope.DISK) if names is None or disk.name in names]
-        tuning = request.tuner.read(request.snapshot, ask_erc(request.root, disks))
+        tuning = request.tuner.read(request.snapshot, ask_erc(request.reader, disks))
     if request.arguments.json:
         print_json(tuning_dict(tuning, request.snapshot, names))
         return 0
@@ -111,7 +111,7 @@ def _show(request: _TuneRequest) -> int:
 
 
 def _set(request: _TuneRequest) -> int:
-    words = request.reader.read(request.arguments.words)
+    words = request.targets.read(request.arguments.words)
     if isinstance(words, Refusal):
         return _refused(request, words)
     asked = [AskedValue(subject=word.subject, knob=word.knob, value=word.value or "") for word in words]
@@ -121,7 +121,7 @@ def _set(request: _TuneRequest) -> int:
 def _keep(request: _TuneRequest) -> int:
     if not request.arguments.words:
         return _carry_out(request, plan_keep(request.snapshot, request.tuning, items_for_now(request.tuning)))
-    words = request.reader.read(request.arguments.words, bare=True)
+    words = request.targets.read(request.arguments.words, bare=True)
     if isinstance(words, Refusal):
         return _refused(request, words)
     for_now = {(item.subject, item.knob) for item in items_for_now(request.tuning)}
@@ -132,7 +132,7 @@ def _keep(request: _TuneRequest) -> int:
 def _forget(request: _TuneRequest) -> int:
     if not request.arguments.words:
         return _carry_out(request, plan_forget(request.snapshot, request.tuning, None))
-    words = request.reader.read(request.arguments.words, bare=True)
+    words = request.targets.read(request.arguments.words, bare=True)
     if isinstance(words, Refusal):
         return _refused(request, words)
     items = [_item(word) for word in words if word.named or _is_kept(request.tuning, word)]
@@ -185,7 +185,7 @@ def _profile(request: _TuneRequest) -> int:
                 remedy=f"there are: {', '.join(profiles)}",
             ),
         )
-    only = request.reader.names(request.arguments.words) if request.arguments.words else None
+    only = request.targets.names(request.arguments.words) if request.arguments.words else None
     if isinstance(only, Refusal):
         return _refused(request, only)
     plan = plan_profile(request.snapshot, request.tuning, profiles[name], only, keep=request.arguments.keep)
@@ -206,7 +206,7 @@ def _list_profiles(request: _TuneRequest, profiles: list[Profile]) -> int:
 def _carry_out(request: _TuneRequest, plan: Plan | Refusal) -> int:
     if isinstance(plan, NothingToDo):
         return _nothing(request, plan)
-    plan = tried(request.root, plan)
+    plan = tried(request.reader, plan)
     if isinstance(plan, Refusal):
         return _refused(request, plan)
     if request.arguments.dry_run:
@@ -242,8 +242,8 @@ def _nothing(request: _TuneRequest, nothing: NothingToDo) -> int:
 
 def _print_plan(request: _TuneRequest, plan: Plan) -> int:
     if request.arguments.json:
-        host = request.root.hostname or ""
-        write_bytes(save_plan(plan, host=host, made_s=time.time(), machine=machine_of(request.root)))
+        host = request.reader.hostname or ""
+        write_bytes(save_plan(plan, host=host, made_s=time.time(), machine=machine_of(request.reader)))
     else:
         print("\n".join(plan_sentences(plan)))
     return 0

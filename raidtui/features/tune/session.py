@@ -77,26 +77,26 @@ class Tuner:
     """Reads and sets one host's knobs.
 
     Args:
-        root: the host.
+        reader: the host.
         record: the values set until reboot; by default the host's.
         journal: where writes are noted.
     """
 
     def __init__(
-        self, root: HostReader, *, record: UndoRecord | None = None, journal: Journal | None = None
+        self, reader: HostReader, *, record: UndoRecord | None = None, journal: Journal | None = None
     ) -> None:
         from raidtui.jobs.journal import Journal, journal_path  # noqa: PLC0415
         from raidtui.monitor.tuning_reader import TuningReader  # noqa: PLC0415
 
-        self._root = root
-        self._reader = TuningReader(root, record)
-        self.record = self._reader.record
-        self.journal = journal or Journal(journal_path() if root.live else None)
+        self._reader = reader
+        self._tuning_reader = TuningReader(reader, record)
+        self.record = self._tuning_reader.record
+        self.journal = journal or Journal(journal_path() if reader.live else None)
 
     @property
     def measuring(self) -> bool:
         """Whether a benchmark runs on this host, from here or elsewhere."""
-        if not self._root.live:
+        if not self._reader.live:
             return False
         from raidtui.jobs.lock import worker_of  # noqa: PLC0415
         from raidtui.jobs.store import Job, jobs_folder  # noqa: PLC0415
@@ -106,7 +106,7 @@ class Tuner:
 
     def forget(self) -> None:
         """Read rules, profiles and configuration files afresh next time."""
-        self._reader.forget()
+        self._tuning_reader.forget()
 
     def read(self, snapshot: Snapshot, erc: Mapping[str, ErrorRecovery | None] | None = None) -> Tuning:
         """Return all knobs, with who has set them.
@@ -115,7 +115,7 @@ class Tuner:
             snapshot: the present state.
             erc: by the disk's name, the timeouts (SCT ERC) of the disks that were asked; None: it has none.
         """
-        return self._reader.read(snapshot, erc)
+        return self._tuning_reader.read(snapshot, erc)
 
     def carry_out(self, plan: Plan, snapshot: Snapshot, before: Tuning) -> TuneResult | Refusal:
         """Carry a plan out, record how it is undone, and read the values again.
@@ -125,7 +125,7 @@ class Tuner:
             snapshot: the state that it was made from.
             before: the values that it was made from.
         """
-        if not self._root.live and any(_is_beyond(step) for step in plan.steps):
+        if not self._reader.live and any(_is_beyond(step) for step in plan.steps):
             return Refusal(
                 code=RefusalCode.NOT_HERE,
                 why="this needs a real host: a simulated one has neither files nor tools",
@@ -133,7 +133,7 @@ class Tuner:
         from raidtui.jobs.runner import run_plan  # noqa: PLC0415
         from raidtui.jobs.undo_record import UndoPlace  # noqa: PLC0415
 
-        outcome = run_plan(self._root, plan, self.journal)
+        outcome = run_plan(self._reader, plan, self.journal)
         if outcome.failed is not None:
             self._take_back(outcome.failed)
         undo = partly_undone(outcome)
@@ -150,7 +150,7 @@ class Tuner:
 
         if failed.argv and failed.text:
             for step in failed.undo:
-                do_step(self._root, step, lambda _: None)
+                do_step(self._reader, step, lambda _: None)
 
     def last(self) -> UndoEntry | Refusal:
         """Return what any run has set last since the boot, in pane 4 or by ``raidtui tune``."""
@@ -164,7 +164,7 @@ class Tuner:
         """Undo an entry of the record."""
         from raidtui.jobs.runner import run_plan  # noqa: PLC0415
 
-        outcome = run_plan(self._root, titled_back(done.undo, before), self.journal)
+        outcome = run_plan(self._reader, titled_back(done.undo, before), self.journal)
         if outcome.failed is None:
             self.record.drop(done.id)
         self.forget()
@@ -191,7 +191,7 @@ class TuneSession:
     def __init__(self, session: Session) -> None:
         self.shell = session.shell
         self.loop = session.loop
-        self._root = session.root.thread_safe_copy() or session.root
+        self._reader = session.reader.thread_safe_copy() or session.reader
         self._tuner: Tuner | None = None
         self._erc: dict[str, ErrorRecovery | None] = {}
         self._thread, self._asking = HostThread(), HostThread()  # never closed, as that of the wear pane
@@ -256,7 +256,7 @@ class TuneSession:
         """
         names = [subject.name for subject in tuning.subjects if "timeout" in subject.values]
 
-        found = await self._apart(lambda: ask_erc(self._root, names))
+        found = await self._apart(lambda: ask_erc(self._reader, names))
         self._erc.update(found)
         return len(found)
 
@@ -278,33 +278,33 @@ class TuneSession:
 
     def _at(self) -> Tuner:
         if self._tuner is None:
-            self._tuner = Tuner(self._root, record=self.loop.watch.record)
+            self._tuner = Tuner(self._reader, record=self.loop.watch.record)
         return self._tuner
 
     def _note(self, plan: Plan, result: TuneResult) -> None:
         tone = Tone.PLAIN if result.as_asked else Tone.BAD
-        event = partial(Event, at_s=self._root.now_s(), kind=EventKind.ACTION, subject="you", tone=tone)
+        event = partial(Event, at_s=self._reader.now_s(), kind=EventKind.ACTION, subject="you", tone=tone)
         texts = (plan.title,) if result.as_asked else result.sentences
         self.shell.note_events([event(text=text) for text in texts])
         self.loop.sample_soon()
 
     async def _work(self, work: Callable[[], T]) -> T:
         """Run in the thread for knobs: the watching must not wait for slow files and tools."""
-        return await (self._thread.run(work) if self._root.live else self.loop.on_host_thread(work))
+        return await (self._thread.run(work) if self._reader.live else self.loop.on_host_thread(work))
 
     async def _apart(self, work: Callable[[], T]) -> T:
         """Run in another thread: a disk that is asked may take seconds."""
-        return await (self._asking.run(work) if self._root.live else self.loop.on_host_thread(work))
+        return await (self._asking.run(work) if self._reader.live else self.loop.on_host_thread(work))
 
 
-def ask_erc(root: HostReader, names: Sequence[str]) -> dict[str, ErrorRecovery | None]:
+def ask_erc(reader: HostReader, names: Sequence[str]) -> dict[str, ErrorRecovery | None]:
     """Ask disks for SCT ERC; return the answers by name, without the disks that did not answer."""
     from raidtui.host.smart.smart_reader import SmartReader  # noqa: PLC0415
     from raidtui.model.smart import SmartReading  # noqa: PLC0415
 
     return {
         name: measured.result.erc
-        for name, measured in SmartReader(root).read(names).items()
+        for name, measured in SmartReader(reader).read(names).items()
         if isinstance(measured.result, SmartReading)
     }
 

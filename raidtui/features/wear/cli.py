@@ -86,21 +86,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(root: HostReader, arguments: argparse.Namespace) -> int:
+def run(reader: HostReader, arguments: argparse.Namespace) -> int:
     """Carry ``raidtui wear ...`` out; return the exit status, see the module."""
     if arguments.files:
         return _explain(arguments)
     if arguments.types:
-        return keep_types(root, arguments.types)
+        return keep_types(reader, arguments.types)
     if arguments.scan:
-        return show_scan(root, as_json=arguments.json)
+        return show_scan(reader, as_json=arguments.json)
     config = read_config()
-    reader = WearReader(root, config.rated_bytes)
+    wear_reader = WearReader(reader, config.rated_bytes)
     if arguments.record or arguments.mark is not None:
-        return _keep(root, reader, arguments.mark)
+        return _keep(reader, wear_reader, arguments.mark)
     if arguments.history is not None:
-        return _history(reader, arguments)
-    return _show(root, reader, config, arguments)
+        return _history(wear_reader, arguments)
+    return _show(reader, wear_reader, config, arguments)
 
 
 def verdict(disks: Sequence[DiskWear], arrays: Sequence[ArrayWear] = ()) -> int:
@@ -120,14 +120,14 @@ def _is_asleep(disk: DiskWear) -> bool:
     return disk.unread is not None and disk.unread.why in _ASLEEP
 
 
-def _show(root: HostReader, reader: WearReader, config: Config, arguments: argparse.Namespace) -> int:
-    look = reader.look(Sampler(root).sample())
+def _show(reader: HostReader, wear_reader: WearReader, config: Config, arguments: argparse.Namespace) -> int:
+    look = wear_reader.look(Sampler(reader).sample())
     status = verdict(look.disks, look.arrays)
-    for trouble in (*config.troubles, read_types(root).why, look.trouble):
+    for trouble in (*config.troubles, read_types(reader).why, look.trouble):
         if trouble:
             _say(trouble)
     if arguments.json:
-        print_json(_look_dict(root, look, status))
+        print_json(_look_dict(reader, look, status))
     elif arguments.prometheus:
         _print(metric_lines(look.disks))
     else:
@@ -136,7 +136,7 @@ def _show(root: HostReader, reader: WearReader, config: Config, arguments: argpa
     return status
 
 
-def _look_dict(root: HostReader, look: WearLook, status: int) -> dict[str, Any]:
+def _look_dict(reader: HostReader, look: WearLook, status: int) -> dict[str, Any]:
     whole = wear_dict(look.disks, look.arrays)
     mark = look.mark
     return {
@@ -144,8 +144,8 @@ def _look_dict(root: HostReader, look: WearLook, status: int) -> dict[str, Any]:
         "raidtui_version": raidtui.__version__,
         "taken_s": round(look.at_s, 3),
         "exit_status": status,
-        "host": root.hostname,
-        "source": root.source or None,
+        "host": reader.hostname,
+        "source": reader.source or None,
         "disks": whole["disks"],
         "arrays": whole["arrays"],
         "mark": None
@@ -206,18 +206,18 @@ def _text(file: str) -> str:
         return stream.read(_LARGEST_FILE).decode("utf-8", "replace")
 
 
-def _keep(root: HostReader, reader: WearReader, words: str | None) -> int:
-    if not root.live:
+def _keep(reader: HostReader, wear_reader: WearReader, words: str | None) -> int:
+    if not reader.live:
         _say("not done: this is not the live host, and its history is not kept here")
         return REFUSED
-    disks = reader.read(smart_names(root, Sampler(root).sample())).values()
+    disks = wear_reader.read(smart_names(reader, Sampler(reader).sample())).values()
     read = [disk for disk in disks if disk.entry is not None]
     if not read:
         reasons = {disk.unread.sentence: None for disk in disks if disk.unread is not None}
         _say(next(iter(reasons), "no disk can have SMART data"))
         return WELL if disks and words is None and all(map(_is_asleep, disks)) else UNKNOWN
     try:
-        reader.record(read, "" if words is None else BY_HAND, words or "")
+        wear_reader.record(read, "" if words is None else BY_HAND, words or "")
     except LedgerError as error:
         _say(str(error))
         return NOT_WRITTEN
@@ -227,12 +227,12 @@ def _keep(root: HostReader, reader: WearReader, words: str | None) -> int:
     return WELL
 
 
-def _history(reader: WearReader, arguments: argparse.Namespace) -> int:
+def _history(wear_reader: WearReader, arguments: argparse.Namespace) -> int:
     if arguments.prometheus:
         _say("--history has no metrics; leave one of the two out")
         return 64
     try:
-        known = reader.known()
+        known = wear_reader.known()
         if not arguments.history:
             _print_either(arguments, known_dict(known), known_lines(known))
             return WELL
@@ -240,7 +240,7 @@ def _history(reader: WearReader, arguments: argparse.Namespace) -> int:
         if entry is None:
             _say(f"{arguments.history} is not in the history; raidtui wear --history lists what is")
             return UNKNOWN
-        found = reader.history(entry.disk)
+        found = wear_reader.history(entry.disk)
     except LedgerError as error:
         _say(str(error))
         return UNKNOWN

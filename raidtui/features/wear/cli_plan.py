@@ -19,8 +19,8 @@ def _add(verb: Callable[[str, str], argparse.ArgumentParser]) -> None:
     test.add_argument("test", choices=("short", "long", "conveyance", "abort"))
 
 
-def _plan(root: HostReader, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
-    return read_self_test_plan(root, snapshot, kernel_name(root, arguments.device), arguments.test)
+def _plan(reader: HostReader, arguments: argparse.Namespace, snapshot: Snapshot) -> Plan | Refusal:
+    return read_self_test_plan(reader, snapshot, kernel_name(reader, arguments.device), arguments.test)
 
 
 VERBS = Verbs(names=frozenset({"self-test"}), add=_add, of_host=_plan)

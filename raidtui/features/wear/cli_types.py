@@ -25,26 +25,26 @@ def types_path() -> Path:
     return Path(PATH)
 
 
-def keep_types(root: HostReader, words: Sequence[str]) -> int:
+def keep_types(reader: HostReader, words: Sequence[str]) -> int:
     """Keep the types that are given for disks, in the place of their former ones; return the exit status.
 
     Args:
-        root: the live host.
+        reader: the live host.
         words: ``sdb=megaraid,0``; several of one disk stand for a controller's disks. ``sdb=auto`` forgets.
     """
-    if not root.live or not root.writable:
+    if not reader.live or not reader.writable:
         return _say("not done: types are kept on the live host, by root", REFUSED)
-    kept = read_types(root)
+    kept = read_types(reader)
     if kept.value is None:
         return _say(kept.why, REFUSED)
     given: dict[str, list[str]] = {}
     names: dict[str, str] = {}
     for word in words:
         given_name, _, kind = word.partition("=")
-        name = kernel_name(root, given_name)
-        if "=" not in word or root.text(f"{BLOCK}/{name.replace('/', '!')}/size") is None:
+        name = kernel_name(reader, given_name)
+        if "=" not in word or reader.text(f"{BLOCK}/{name.replace('/', '!')}/size") is None:
             return _say(f"{word!r}: there is no such disk; a type is given as sdb=megaraid,0", REFUSED)
-        identity = read_identity(root, name).identity
+        identity = read_identity(reader, name).identity
         if not identity:
             why = (
                 f"{name} has neither a serial number nor a WWN, and its name may change: its type is not kept"
@@ -68,11 +68,11 @@ def keep_types(root: HostReader, words: Sequence[str]) -> int:
     return DONE
 
 
-def show_scan(root: HostReader, *, as_json: bool) -> int:
+def show_scan(reader: HostReader, *, as_json: bool) -> int:
     """Print what ``smartctl --scan-open`` finds, and the kept types; return the exit status."""
-    kept = read_types(root)
+    kept = read_types(reader)
     try:
-        devices = scan_devices(root, opened=True)
+        devices = scan_devices(reader, opened=True)
     except PysmartError as error:
         return _say(str(error), UNKNOWN)
     if as_json:

@@ -45,24 +45,24 @@ class SelfTestDisk(Struct, frozen=True, kw_only=True):
         return plan_self_test(snapshot, self.reading, SelfTestKind(what), self.identity)
 
 
-def read_self_test_disk(root: HostReader, name: str, timeout_s: float = TIMEOUT_S) -> SelfTestDisk:
+def read_self_test_disk(reader: HostReader, name: str, timeout_s: float = TIMEOUT_S) -> SelfTestDisk:
     """Ask a disk about its self-tests. One that is asleep is not woken.
 
     Args:
-        root: the host; pySMART is asked on a live one alone.
+        reader: the host; pySMART is asked on a live one alone.
         name: the kernel's name of a whole disk.
         timeout_s: how long each smartctl may take.
     """
-    reading, identity = read_smart(root, name, timeout_s), read_identity(root, smart_node(name)).identity
-    if not root.live or isinstance(reading, NoReading):
+    reading, identity = read_smart(reader, name, timeout_s), read_identity(reader, smart_node(name)).identity
+    if not reader.live or isinstance(reading, NoReading):
         return SelfTestDisk(reading=reading, identity=identity)
     from raidtui.host.smart.pysmart import PysmartError, ask_disk, scan_devices  # noqa: PLC0415  (50 to 100 ms)
 
     try:
         if not reading.kind:
-            kinds = {each.path: each.kind for each in scan_devices(root, timeout_s)}
+            kinds = {each.path: each.kind for each in scan_devices(reader, timeout_s)}
             reading = replace(reading, kind=kinds.get(f"/dev/{name}", ""))
-        answer = ask_disk(root, smart_node(name), reading.kind, timeout_s)
+        answer = ask_disk(reader, smart_node(name), reading.kind, timeout_s)
     except PysmartError as error:
         return SelfTestDisk(reading=reading, identity=identity, trouble=str(error))
     if answer.running:
@@ -71,22 +71,22 @@ def read_self_test_disk(root: HostReader, name: str, timeout_s: float = TIMEOUT_
     return SelfTestDisk(reading=reading, identity=identity, verdict=verdict)
 
 
-def read_self_test_plan(root: HostReader, snapshot: Snapshot, name: str, what: str) -> Plan | Refusal:
+def read_self_test_plan(reader: HostReader, snapshot: Snapshot, name: str, what: str) -> Plan | Refusal:
     """Ask a disk, and return the plan that starts a self-test on it or aborts the one that runs.
 
     Args:
-        root: the host.
+        reader: the host.
         snapshot: its arrays.
         name: the kernel's name of a device.
         what: short, long, conveyance or abort.
     """
     node = f"{BLOCK}/{name.replace('/', '!')}"
-    if root.text(f"{node}/size") is None:
+    if reader.text(f"{node}/size") is None:
         return Refusal(code=RefusalCode.NOT_FOUND, why=f"there is no disk {name}")
-    if root.text(f"{node}/partition") is not None or not has_smart(name):
+    if reader.text(f"{node}/partition") is not None or not has_smart(name):
         why = f"{name} is not a whole disk with SMART data"
         return Refusal(code=RefusalCode.INVALID, why=why)
-    return read_self_test_disk(root, name).plan(snapshot, what)
+    return read_self_test_disk(reader, name).plan(snapshot, what)
 
 
 def _running(reading: SmartReading, left_percent: int | None) -> SmartReading:

@@ -37,14 +37,14 @@ class WearSession:
         self._shell = shell = session.shell
         self._say = session.on_trouble
         self.loop = session.loop
-        self._root = session.root.thread_safe_copy() or session.root
+        self._reader = session.reader.thread_safe_copy() or session.reader
         self._ratings = session.ratings
         self._spans = SyncSpans()
         self._seen_s = 0.0
         if shell.report is not None:
             self._spans.see(shell.report.snapshot)
         self._thread = HostThread()  # never closed: a disk that hangs must not keep raidtui from ending
-        self._reader: WearReader | None = None
+        self._wear_reader: WearReader | None = None
         self._watch: CostWatch | None = None
 
     def follow(self, report: Report) -> None:
@@ -66,7 +66,7 @@ class WearSession:
         if self._watch is None:
             from raidtui.monitor.wear.cost_watch import CostWatch  # noqa: PLC0415
 
-            self._watch = CostWatch(self._root, self._opened_reader())
+            self._watch = CostWatch(self._reader, self._opened_reader())
         event = None
         if isinstance(change, Begun):
             self._watch.begun(change)
@@ -76,7 +76,7 @@ class WearSession:
 
     async def look(self, snapshot: Snapshot, mark: str | None = None) -> WearLook:
         """Read the disks; with ``mark`` this moment is marked."""
-        keeps = self._root.live and self._root.writable
+        keeps = self._reader.live and self._reader.writable
         return await self._work(lambda: self._opened_reader().look(snapshot, record=keeps, mark=mark))
 
     async def history(self, disk: str) -> DiskHistory | str:
@@ -94,7 +94,7 @@ class WearSession:
     def _self_test_disk(self, name: str) -> SelfTestDisk:
         from raidtui.features.wear.self_tests import read_self_test_disk  # noqa: PLC0415
 
-        return read_self_test_disk(self._root, name)
+        return read_self_test_disk(self._reader, name)
 
     def _history(self, disk: str) -> DiskHistory | str:
         from raidtui.monitor.wear.ledger import LedgerError  # noqa: PLC0415
@@ -105,11 +105,11 @@ class WearSession:
             return str(error)
 
     def _opened_reader(self) -> WearReader:
-        if self._reader is None:
+        if self._wear_reader is None:
             from raidtui.monitor.wear.readings import WearReader  # noqa: PLC0415
 
-            self._reader = WearReader(self._root, self._ratings)
-        return self._reader
+            self._wear_reader = WearReader(self._reader, self._ratings)
+        return self._wear_reader
 
     async def _work(self, work: Callable[[], T]) -> T:
-        return await (self._thread.run(work) if self._root.live else self.loop.on_host_thread(work))
+        return await (self._thread.run(work) if self._reader.live else self.loop.on_host_thread(work))

@@ -36,15 +36,15 @@ _RESCUE = "0-rescue"
 _NUMBERS = re.compile(r"(\d+)")
 
 
-def read_kernels(root: HostReader) -> tuple[BootKernel, ...]:
+def read_kernels(reader: HostReader) -> tuple[BootKernel, ...]:
     """Return the kernels in /boot, the newest first."""
-    names = root.names("/boot")
+    names = reader.names("/boot")
     versions = [found[1] for name in names if (found := _KERNEL.fullmatch(name)) and _RESCUE not in name]
     return tuple(
         BootKernel(
             version=version,
-            built_in=_built_in(root, version),
-            initramfs=next((_initramfs(root, path) for path in _paths(version, names)), None),
+            built_in=_built_in(reader, version),
+            initramfs=next((_initramfs(reader, path) for path in _paths(version, names)), None),
         )
         for version in sorted(versions, key=newest, reverse=True)
     )
@@ -61,9 +61,9 @@ def _paths(version: str, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"/boot/{name}" for name in forms if name in names)
 
 
-def _built_in(root: HostReader, version: str) -> tuple[str, ...]:
-    text = root.text(f"/lib/modules/{version}/modules.builtin")
-    text = text or root.text(f"/usr/lib/modules/{version}/modules.builtin") or ""
+def _built_in(reader: HostReader, version: str) -> tuple[str, ...]:
+    text = reader.text(f"/lib/modules/{version}/modules.builtin")
+    text = text or reader.text(f"/usr/lib/modules/{version}/modules.builtin") or ""
     return tuple(sorted({_name_of(line) for line in text.split("\n")} & MATTERING))
 
 
@@ -72,10 +72,10 @@ def _name_of(path: str) -> str:
     return found[1].replace("-", "_") if found else ""
 
 
-def _initramfs(root: HostReader, path: str) -> Initramfs:
+def _initramfs(reader: HostReader, path: str) -> Initramfs:
     try:
-        if not root.live:
-            return _walked(io.BytesIO(root.read(path)), path, None)
+        if not reader.live:
+            return _walked(io.BytesIO(reader.read(path)), path, None)
         descriptor = open_regular(path)
     except PermissionError:
         return Initramfs(path=path, modified_s=_modified_s(path), unread="it can only be read by root")

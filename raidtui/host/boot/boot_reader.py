@@ -43,24 +43,24 @@ class BootReader:
     """Reads a host's boot.
 
     Args:
-        root: the host.
+        reader: the host.
         stack: its layers.
         arrays: md's, by kernel name.
     """
 
-    def __init__(self, root: HostReader, stack: Stack, arrays: Mapping[str, Array]) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader, stack: Stack, arrays: Mapping[str, Array]) -> None:
+        self._reader = reader
         self._stack = stack
         self._arrays = arrays
 
     def read(self) -> BootFacts:
         """Return what was found; of a capture, what was found when it was made."""
-        root = self._root
+        reader = self._reader
         if (kept := self._kept()) is not None:
             return kept
         start, why = None, ""
         try:
-            start = read_start(root)
+            start = read_start(reader)
             start = replace(start, words=tuple(word for word in start.words if word.startswith(_WORDS)))
         except MenuError as error:
             why = str(error)
@@ -70,7 +70,7 @@ class BootReader:
             boot=self._found_in("/boot"),
             start=start,
             start_unread=why,
-            menu=menu_path(root),
+            menu=menu_path(reader),
             named=tuple(self._named(start.words if start is not None else ())),
             kernels=tuple(self._kernels()),
             lines=tuple(self._lines()),
@@ -89,7 +89,7 @@ class BootReader:
         if (kept := self._kept()) is not None:
             return kept
         firmware = self._firmware()
-        entries = read_entries(self._root) if firmware == "uefi" else ()
+        entries = read_entries(self._reader) if firmware == "uefi" else ()
         return BootFacts(
             firmware=firmware,
             sectors=tuple(self._sector(name) for name in self._disks() if disks is None or name in disks),
@@ -100,22 +100,22 @@ class BootReader:
         )
 
     def _kept(self) -> BootFacts | None:
-        if not self._root.live:
+        if not self._reader.live:
             with suppress(OSError, msgspec.DecodeError):
-                return msgspec.json.decode(self._root.read(KEPT), type=BootFacts)
+                return msgspec.json.decode(self._reader.read(KEPT), type=BootFacts)
         return None
 
     def _firmware(self) -> str:
-        if self._root.is_there(EFI):
+        if self._reader.is_there(EFI):
             return "uefi"
-        return "bios" if self._root.live or self._root.is_there("/sys/firmware") else ""
+        return "bios" if self._reader.live or self._reader.is_there("/sys/firmware") else ""
 
     def _kernels(self) -> Iterator[BootKernel]:
         names = [member.name for array in self._arrays.values() for member in array.members]
-        for kernel in read_kernels(self._root):
+        for kernel in read_kernels(self._reader):
             image = kernel.initramfs
             if image is not None and image.conf:
-                out = left_out(self._root, device_words(entries_in(image.conf)), names)
+                out = left_out(self._reader, device_words(entries_in(image.conf)), names)
                 yield replace(kernel, initramfs=replace(image, left_out=out))
             else:
                 yield kernel
@@ -127,7 +127,7 @@ class BootReader:
         ]
 
     def _device(self, name: str) -> DeviceBytes:
-        return DeviceBytes(self._root, name)
+        return DeviceBytes(self._reader, name)
 
     def _sector(self, disk: str) -> BootSector:
         try:
@@ -153,7 +153,7 @@ class BootReader:
                 array=array,
                 metadata=(self._arrays[array].metadata or "") if array in self._arrays else "",
                 place=next(iter(node.file_system.mounts), ""),
-                number=whole_number(self._root.text(f"{_node(node.name)}/partition")),
+                number=whole_number(self._reader.text(f"{_node(node.name)}/partition")),
                 size_bytes=self._size(node.name),
             )
             yield self._with_loaders(esp)
@@ -167,26 +167,26 @@ class BootReader:
             return replace(esp, unread=str(error))
 
     def _size(self, name: str) -> int | None:
-        sectors = whole_number(self._root.text(f"{_node(name)}/size"))
+        sectors = whole_number(self._reader.text(f"{_node(name)}/size"))
         return None if sectors is None else sectors * 512
 
     def _known(self, node: StackNode) -> Mapping[str, str]:
-        return read_udev_entry(self._root, node.dev).properties
+        return read_udev_entry(self._reader, node.dev).properties
 
     def _found_in(self, folder: str) -> FoundIn:
-        mount = mount_of(self._root, folder)
+        mount = mount_of(self._reader, folder)
         if mount is None:
             return FoundIn()
         nodes = self._stack.nodes.values()
         node = next((each for each in nodes if each.dev == mount.dev), None)
         if node is None and mount.source.startswith("/dev/"):
-            names = DevicePaths(self._root).find(mount.source)
+            names = DevicePaths(self._reader).find(mount.source)
             node = next((each for each in nodes if each.name in names), None)
         if node is None:
             return FoundIn(kind=mount.kind)
-        volume = (self._root.text(f"{_node(node.name)}/dm/uuid") or "").strip()
+        volume = (self._reader.text(f"{_node(node.name)}/dm/uuid") or "").strip()
         uuid = self._known(node).get("ID_FS_UUID", "")
-        parts = DevicePaths(self._root).find(f"UUID={uuid}") if mount.kind == "btrfs" and uuid else ()
+        parts = DevicePaths(self._reader).find(f"UUID={uuid}") if mount.kind == "btrfs" and uuid else ()
         return FoundIn(
             device=node.name,
             kind=mount.kind,
@@ -198,7 +198,7 @@ class BootReader:
     def _numbers(self) -> Iterator[tuple[str, int]]:
         for node in self._stack.nodes.values():
             if node.kind is StackKind.PARTITION:
-                number = whole_number(self._root.text(f"{_node(node.name)}/partition"))
+                number = whole_number(self._reader.text(f"{_node(node.name)}/partition"))
                 if number is not None:
                     yield node.name, number
 
@@ -216,8 +216,8 @@ class BootReader:
                 yield node.name, known.get("ID_FS_UUID", "")
 
     def _lines(self) -> Iterator[TableLine]:
-        paths = DevicePaths(self._root)
-        for number, words in _table(self._root.text(_FSTAB)):
+        paths = DevicePaths(self._reader)
+        for number, words in _table(self._reader.text(_FSTAB)):
             if len(words) > 2 and words[0].startswith(_TAGS):
                 yield TableLine(
                     file=_FSTAB,
@@ -228,7 +228,7 @@ class BootReader:
                     options=_options(words),
                     devices=paths.find(words[0]),
                 )
-        for number, words in _table(self._root.text(_CRYPTTAB)):
+        for number, words in _table(self._reader.text(_CRYPTTAB)):
             if len(words) > 1 and words[1].startswith(_TAGS):
                 yield TableLine(
                     file=_CRYPTTAB,
@@ -241,21 +241,21 @@ class BootReader:
                 )
 
     def _named(self, words: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-        paths = DevicePaths(self._root)
+        paths = DevicePaths(self._reader)
         for word in words:
             key, _, spec = word.partition("=")
             if key in {"root", "resume"} and spec.startswith(_TAGS):
                 yield word, paths.find(spec)
 
     def _conf_modified_s(self) -> float | None:
-        return _modified_s(conf_files(self._root)[0]) if self._root.live else None
+        return _modified_s(conf_files(self._reader)[0]) if self._reader.live else None
 
     def _home_host(self) -> str:
         """Return HOMEHOST of mdadm.conf (mdadm.conf(5)), or the host's name."""
-        for words in conf_entries(self._root)[1]:
+        for words in conf_entries(self._reader)[1]:
             if words[0].lower() == "homehost" and len(words) > 1 and not words[1].startswith("<"):
                 return words[1]
-        return self._root.hostname or ""
+        return self._reader.hostname or ""
 
 
 def _node(name: str) -> str:

@@ -17,12 +17,12 @@ class DeviceBytes:
     """One block device.
 
     Args:
-        root: the host.
+        reader: the host.
         name: the kernel's name.
     """
 
-    def __init__(self, root: HostReader, name: str) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader, name: str) -> None:
+        self._reader = reader
         self._name = name
         self._known: dict[tuple[int, int], bytes] = {}
 
@@ -40,15 +40,15 @@ class DeviceBytes:
             except PermissionError:
                 raise DeviceBytesError(f"{self._name} can only be read by root") from None
             except FileNotFoundError:
-                why = "is not there" if self._root.live else "is not part of this capture"
+                why = "is not there" if self._reader.live else "is not part of this capture"
                 raise DeviceBytesError(f"{self._name} {why}") from None
             except (OSError, OverflowError) as error:
                 raise DeviceBytesError(f"{self._name} cannot be read: {error}") from None
         return self._known[at, size]
 
     def _read(self, at: int, size: int) -> bytes:
-        if not self._root.live:
-            return self._root.read(f"/dev/{self._name}")[at : at + size]
+        if not self._reader.live:
+            return self._reader.read(f"/dev/{self._name}")[at : at + size]
         descriptor = os.open(f"/dev/{self._name}", os.O_RDONLY | os.O_CLOEXEC)
         try:
             parts, left = [], size

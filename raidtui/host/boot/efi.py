@@ -60,23 +60,23 @@ def _loader(fat: Fat, folder: str, name: str) -> EspLoader:
     return EspLoader(path=f"{folder}/{name}", kind=kind, core=core, config=config)
 
 
-def read_entries(root: HostReader) -> tuple[EfiEntry, ...] | None:
+def read_entries(reader: HostReader) -> tuple[EfiEntry, ...] | None:
     """Return the firmware's entries in the order of its attempts; None where they cannot be read."""
-    order = _value(root, "BootOrder")
+    order = _value(reader, "BootOrder")
     if order is None:
-        return None if not root.names(VARIABLES) else ()
+        return None if not reader.names(VARIABLES) else ()
     numbers = struct.unpack_from(f"<{len(order) // 2}H", order)
     found = []
     for number in numbers:
-        value = _value(root, f"Boot{number:04X}")
+        value = _value(reader, f"Boot{number:04X}")
         if value is not None and (entry := parse_entry(f"{number:04X}", value)) is not None:
             found.append(entry)
     return tuple(found)
 
 
-def _value(root: HostReader, name: str) -> bytes | None:
+def _value(reader: HostReader, name: str) -> bytes | None:
     try:
-        data = root.read(f"{VARIABLES}/{name}-{_GLOBAL}")
+        data = reader.read(f"{VARIABLES}/{name}-{_GLOBAL}")
     except OSError:
         return None
     return data[4:] if len(data) > 4 else None

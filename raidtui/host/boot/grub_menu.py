@@ -33,24 +33,24 @@ class MenuError(Exception):
     """What boots next cannot be told; the message says why, a clause."""
 
 
-def menu_path(root: HostReader) -> str:
+def menu_path(reader: HostReader) -> str:
     """Return the path of grub.cfg; "" for none."""
     paths = (f"{folder}/grub.cfg" for folder in FOLDERS)
-    return next((path for path in paths if root.text(path) is not None), "")
+    return next((path for path in paths if reader.text(path) is not None), "")
 
 
-def read_start(root: HostReader) -> BootEntry:
+def read_start(reader: HostReader) -> BootEntry:
     """Return what boots next.
 
     Raises:
         MenuError: that cannot be told.
     """
     for folder in FOLDERS:
-        text = root.text(f"{folder}/grub.cfg")
+        text = reader.text(f"{folder}/grub.cfg")
         if text is not None:
-            environment = _environment(root.text(f"{folder}/grubenv") or "")
+            environment = _environment(reader.text(f"{folder}/grubenv") or "")
             if re.search(r"^\s*blscfg\b", text, re.MULTILINE):
-                return _read_specification(root, environment)
+                return _read_specification(reader, environment)
             return start_of(text, environment)
     raise MenuError("there is no grub.cfg that can be read")
 
@@ -143,14 +143,14 @@ def _of(items: list[_Item], word: str) -> _Item | None:
     return next((each for each in items if word and word in {each.ident, each.title}), None)
 
 
-def _read_specification(root: HostReader, environment: dict[str, str]) -> BootEntry:
+def _read_specification(reader: HostReader, environment: dict[str, str]) -> BootEntry:
     """Of entries in /boot/loader/entries: the saved one, else the newest."""
-    names = [name.removesuffix(".conf") for name in root.names(_ENTRIES) if name.endswith(".conf")]
+    names = [name.removesuffix(".conf") for name in reader.names(_ENTRIES) if name.endswith(".conf")]
     if not names:
         raise MenuError(f"{_ENTRIES} has no entry that can be read")
     saved = environment.get("saved_entry", "")
     name = saved if saved in names else max(names, key=newest)
-    lines = (root.text(f"{_ENTRIES}/{name}.conf") or "").split("\n")
+    lines = (reader.text(f"{_ENTRIES}/{name}.conf") or "").split("\n")
     fields = {key: value.strip() for key, _, value in (line.strip().partition(" ") for line in lines)}
     words = _VARIABLE.sub(lambda found: environment.get(found[1], ""), fields.get("options", ""))
     return BootEntry(

@@ -53,12 +53,12 @@ class FoundCache(Struct, frozen=True, kw_only=True):
 
 
 def read_cache(
-    root: HostReader, found: FoundCache, setters: Setters, changed: Mapping[str, ChangedValue]
+    reader: HostReader, found: FoundCache, setters: Setters, changed: Mapping[str, ChangedValue]
 ) -> Subject:
     """Return a cache with its knobs; no tool runs.
 
     Args:
-        root: the host.
+        reader: the host.
         found: the cache.
         setters: what sets knobs on this host.
         changed: what raidtui has written for now, by path.
@@ -66,9 +66,9 @@ def read_cache(
     node = found.node
     state = node.cache or CacheState()
     if node.kind is StackKind.BCACHE:
-        return _bcache(root, found, state, setters, changed)
+        return _bcache(reader, found, state, setters, changed)
     folder = f"{BLOCK}/{node.name}/dm"
-    name, uuid = ((root.text(f"{folder}/{file}") or "").strip() for file in ("name", "uuid"))
+    name, uuid = ((reader.text(f"{folder}/{file}") or "").strip() for file in ("name", "uuid"))
     is_cache = node.kind is StackKind.CACHE
     values = _read_lvm(name, state, changed) if is_cache else {}
     why = "the kernel does not say" if is_cache else NO_WRITECACHE
@@ -129,7 +129,7 @@ def _lasting(value: Value, path: str, changed: Mapping[str, ChangedValue]) -> Va
 
 
 def _bcache(
-    root: HostReader,
+    reader: HostReader,
     found: FoundCache,
     state: CacheState,
     setters: Setters,
@@ -137,9 +137,9 @@ def _bcache(
 ) -> Subject:
     name = found.node.name
     folder = f"{BLOCK}/{name}"
-    entry = read_udev_entry(root, root.text(f"{folder}/dev"))
+    entry = read_udev_entry(reader, reader.text(f"{folder}/dev"))
     device = UdevDevice(
-        root=root,
+        reader=reader,
         name=name,
         folder=folder,
         properties={"DEVTYPE": "disk", "DEVNAME": f"/dev/{name}", **entry.properties},
@@ -150,7 +150,7 @@ def _bcache(
     for key in _OF_BCACHE:
         knob = KNOBS[key]
         path = f"{folder}/{knob.file}"
-        text = root.text(path)
+        text = reader.text(path)
         if text is None or not text.strip():
             continue
         if key == "cache_mode":
@@ -173,7 +173,7 @@ def _bcache(
         )
         values[key] = attributed(value, settings, changed.get(path))
     identity = f"{folder}/bcache/backing_dev_uuid"
-    uuid = (root.text(identity) or "").strip()
+    uuid = (reader.text(identity) or "").strip()
     absent = {
         knob.name: f"only LVM's caches have {knob.name}"
         if knob.name in _OF_LVM

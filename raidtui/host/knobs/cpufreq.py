@@ -23,28 +23,28 @@ _NO_BOOST = "only intel_pstate has hwp_dynamic_boost, on processors with HWP in 
 
 
 def read_policies(
-    root: HostReader, setters: Setters, changed: dict[str, ChangedValue]
+    reader: HostReader, setters: Setters, changed: dict[str, ChangedValue]
 ) -> tuple[Subject, ...]:
     """Return the policies by number, and "cpu" for their driver; nothing without cpufreq."""
-    names = [name for name in root.names(FOLDER) if name.removeprefix("policy").isdigit()]
+    names = [name for name in reader.names(FOLDER) if name.removeprefix("policy").isdigit()]
     names.sort(key=lambda name: int(name.removeprefix("policy")))
-    policies = tuple(_policy(root, name, setters, changed) for name in names)
-    return (*policies, _cpu(root, policies[0].kind, setters, changed)) if policies else ()
+    policies = tuple(_policy(reader, name, setters, changed) for name in names)
+    return (*policies, _cpu(reader, policies[0].kind, setters, changed)) if policies else ()
 
 
-def _policy(root: HostReader, name: str, setters: Setters, changed: dict[str, ChangedValue]) -> Subject:
+def _policy(reader: HostReader, name: str, setters: Setters, changed: dict[str, ChangedValue]) -> Subject:
     folder = f"{FOLDER}/{name}"
-    driver = _word(root, f"{folder}/scaling_driver")
-    cpus = (_word(root, f"{folder}/affected_cpus") or name.removeprefix("policy")).split()
+    driver = _word(reader, f"{folder}/scaling_driver")
+    cpus = (_word(reader, f"{folder}/affected_cpus") or name.removeprefix("policy")).split()
     values: dict[str, Value] = {}
     absent: dict[str, str] = {}
     for knob in knobs_of(KnobScope.POLICY):
         path = f"{folder}/{knob.file}"
-        text = root.text(path)
+        text = reader.text(path)
         if text is None or text.strip() == "<unsupported>":
             absent[knob.name] = _NO_PREFERENCE.format(driver=driver or "of this host")
             continue
-        value = _limits(root, folder, knob.name, driver, Value(text=text.strip(), path=path))
+        value = _limits(reader, folder, knob.name, driver, Value(text=text.strip(), path=path))
         aliases = (path, *(f"{CPU}/cpu{number}/cpufreq/{knob.file}" for number in cpus))
         values[knob.name] = attributed(value, setters.of(aliases), changed.get(path))
     return Subject(
@@ -53,28 +53,28 @@ def _policy(root: HostReader, name: str, setters: Setters, changed: dict[str, Ch
         title=name,
         kind=driver,
         cpus=ranges([int(number) for number in cpus if number.isdigit()]),
-        now_khz=_number(root, f"{folder}/scaling_cur_freq"),
-        top_khz=_number(root, f"{folder}/cpuinfo_max_freq"),
+        now_khz=_number(reader, f"{folder}/scaling_cur_freq"),
+        top_khz=_number(reader, f"{folder}/cpuinfo_max_freq"),
         values=values,
         absent=absent,
     )
 
 
-def _limits(root: HostReader, folder: str, knob: str, driver: str, value: Value) -> Value:
+def _limits(reader: HostReader, folder: str, knob: str, driver: str, value: Value) -> Value:
     """Return the range, and the default as far as it is known."""
     text, path = value.text, value.path
     if knob == "governor":
-        words = tuple(_word(root, f"{folder}/scaling_available_governors").split())
+        words = tuple(_word(reader, f"{folder}/scaling_available_governors").split())
         return Value(text=text, path=path, choices=words or (text,))
     if knob == "energy_performance_preference":
-        words = tuple(_word(root, f"{folder}/energy_performance_available_preferences").split())
+        words = tuple(_word(reader, f"{folder}/energy_performance_available_preferences").split())
         numbers = driver in _INTEL  # a number from 0 to 255, too
         return Value(
             text=text, path=path, choices=words, low=0 if numbers else None, high=255 if numbers else None
         )
-    steps = _word(root, f"{folder}/scaling_available_frequencies").split()
-    low = _number(root, f"{folder}/cpuinfo_min_freq")
-    high = _number(root, f"{folder}/cpuinfo_max_freq")
+    steps = _word(reader, f"{folder}/scaling_available_frequencies").split()
+    low = _number(reader, f"{folder}/cpuinfo_min_freq")
+    high = _number(reader, f"{folder}/cpuinfo_max_freq")
     # amd-pstate chooses its initial lowest frequency itself.
     known = None if driver.startswith("amd-pstate") else low
     default = high if knob == "max_freq_khz" else known
@@ -89,13 +89,13 @@ def _limits(root: HostReader, folder: str, knob: str, driver: str, value: Value)
     )
 
 
-def _cpu(root: HostReader, driver: str, setters: Setters, changed: dict[str, ChangedValue]) -> Subject:
+def _cpu(reader: HostReader, driver: str, setters: Setters, changed: dict[str, ChangedValue]) -> Subject:
     values: dict[str, Value] = {}
     absent: dict[str, str] = {}
-    vendor = next((each for each in _MODES if root.text(f"{CPU}/{each}/status") is not None), "")
+    vendor = next((each for each in _MODES if reader.text(f"{CPU}/{each}/status") is not None), "")
     for knob in knobs_of(KnobScope.CPU):
         path = f"{CPU}/{vendor}/{knob.file}"
-        text = root.text(path) if vendor else None
+        text = reader.text(path) if vendor else None
         if text is None:
             why = _NO_MODE if knob.name == "driver_mode" else _NO_BOOST
             absent[knob.name] = why.format(driver=driver or "of this host")
@@ -120,9 +120,9 @@ def ranges(numbers: list[int]) -> str:
     return ",".join(str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)
 
 
-def _word(root: HostReader, path: str) -> str:
-    return (root.text(path) or "").strip()
+def _word(reader: HostReader, path: str) -> str:
+    return (reader.text(path) or "").strip()
 
 
-def _number(root: HostReader, path: str) -> int | None:
-    return whole_number(root.text(path))
+def _number(reader: HostReader, path: str) -> int | None:
+    return whole_number(reader.text(path))

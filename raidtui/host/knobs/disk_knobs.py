@@ -49,20 +49,20 @@ class DiskKnobs:
     """Reads the knobs of disks.
 
     Args:
-        root: the host.
+        reader: the host.
         setters: what sets knobs on this host.
         changed: what raidtui has written for now, by path.
         disks: all whole disks, to find those that udev cannot distinguish.
     """
 
     def __init__(
-        self, root: HostReader, setters: Setters, changed: Mapping[str, ChangedValue], disks: Iterable[str]
+        self, reader: HostReader, setters: Setters, changed: Mapping[str, ChangedValue], disks: Iterable[str]
     ) -> None:
-        self._root = root
+        self._reader = reader
         self._setters = setters
         self._changed = changed
-        self._loadable = _loadable(root)
-        self._entries = {name: read_udev_entry(root, root.text(f"{_node(name)}/dev")) for name in disks}
+        self._loadable = _loadable(reader)
+        self._entries = {name: read_udev_entry(reader, reader.text(f"{_node(name)}/dev")) for name in disks}
         self._matches = {name: self._possible_matches(name) for name in self._entries}
         self._counts = Counter(match for matches in self._matches.values() for match in matches)
 
@@ -75,14 +75,14 @@ class DiskKnobs:
             erc: by the disk's name, the timeouts (SCT ERC) of the disks that were asked.
         """
         name = disk.name
-        kind = kind_of(name, self._root.link(_node(name)) or "")
+        kind = kind_of(name, self._reader.link(_node(name)) or "")
         tags = self._number(name, "mq/0/nr_tags")
         assigned = self._setters.settings_of_rules(self._device(name, kind))
         values: dict[str, Value] = {}
         absent: dict[str, str] = {}
         for knob in knobs_of(KnobScope.DISK):
             path = f"{_node(name)}/{knob.file}"
-            text = self._root.text(path)
+            text = self._reader.text(path)
             if text is None or not text.strip():
                 absent[knob.name] = _why_absent(knob.name, kind)
                 continue
@@ -114,7 +114,7 @@ class DiskKnobs:
         """Return the range, and the kernel's default as far as it is known."""
         text, path = value.text, value.path
         if knob.name == "scheduler":
-            listed = (self._root.text(path) or "").replace("[", "").replace("]", "").split()
+            listed = (self._reader.text(path) or "").replace("[", "").replace("]", "").split()
             known = [word for word in SCHEDULERS if word in listed or word in self._loadable]
             choices = (*known, *(word for word in listed if word not in known))
             return Value(text=text, path=path, choices=choices, default=self._default_scheduler(name, listed))
@@ -122,7 +122,7 @@ class DiskKnobs:
             most, default = self._queue_bounds(name, kind)
             return Value(text=text, path=path, low=knob.low, high=most, default=default)
         if knob.name == "nr_requests":
-            scheduler = chosen(self._root.text(f"{_node(name)}/queue/scheduler") or "")
+            scheduler = chosen(self._reader.text(f"{_node(name)}/queue/scheduler") or "")
             return Value(
                 text=text,
                 path=path,
@@ -148,40 +148,40 @@ class DiskKnobs:
     def _default_scheduler(self, name: str, listed: list[str]) -> str | None:
         """mq-deadline where there is one hardware queue, else none (elevator_init_mq)."""
         queues = f"{_node(name)}/mq"
-        if not self._root.is_there(f"{queues}/0"):
+        if not self._reader.is_there(f"{queues}/0"):
             return None
-        only_one = not self._root.is_there(f"{queues}/1")
+        only_one = not self._reader.is_there(f"{queues}/1")
         return "mq-deadline" if only_one and "mq-deadline" in listed else "none"
 
     def _queue_bounds(self, name: str, kind: str) -> tuple[int | None, str | None]:
         """Return the highest queue depth, which adapter and disk limit, and the default."""
-        link = self._root.link(_node(name)) or ""
+        link = self._reader.link(_node(name)) or ""
         host = _HOST.search(link)
         most = (
-            whole_number(self._root.text(f"/sys/class/scsi_host/host{host[1]}/can_queue")) if host else None
+            whole_number(self._reader.text(f"/sys/class/scsi_host/host{host[1]}/can_queue")) if host else None
         )
         if kind != "sata":
             return most, None
         most = min(most or _SATA_TAGS, _SATA_TAGS)
-        own = ncq_depth(self._root, link)
+        own = ncq_depth(self._reader, link)
         return (most, None) if own is None else (min(own, most), str(min(own, most)))
 
     def _aliases(self, name: str, knob: Knob) -> tuple[str, ...]:
         node, file = _node(name), knob.file
         found = [f"{node}/{file}"]
-        if link := self._root.link(node):
+        if link := self._reader.link(node):
             found.append(f"/sys/{link.lstrip('./')}/{file}")
         if knob.name == "read_ahead_kb":
             found += [
                 f"{node}/bdi/{knob.name}",
-                f"/sys/class/bdi/{self._root.text(f'{node}/dev')}/{knob.name}",
+                f"/sys/class/bdi/{self._reader.text(f'{node}/dev')}/{knob.name}",
             ]
         return tuple(found)
 
     def _device(self, name: str, kind: str) -> UdevDevice:
         entry = self._entries.get(name) or UdevEntry()
         return UdevDevice(
-            root=self._root,
+            reader=self._reader,
             name=name,
             folder=_node(name),
             properties={"DEVTYPE": "disk", "DEVNAME": f"/dev/{name}", **entry.properties},
@@ -193,7 +193,7 @@ class DiskKnobs:
         if disk.identity:
             return (Fact(kind=FactKind.SERIAL, subject=disk.name, value=disk.identity),)
         path = f"{_node(disk.name)}/diskseq"
-        sequence = self._root.text(path)
+        sequence = self._reader.text(path)
         return (Fact(kind=FactKind.TEXT, subject=path, value=sequence),) if sequence else ()
 
     def _possible_matches(self, name: str) -> tuple[tuple[str, str], ...]:
@@ -201,11 +201,11 @@ class DiskKnobs:
         known = self._entries[name].properties
         texts = {f"ENV{{{key}}}": known.get(key, "") for key in _SERIALS}
         for file in ("serial", "wwid", "device/wwid"):
-            texts[f"ATTR{{{file}}}"] = (self._root.text(f"{_node(name)}/{file}") or "").strip()
+            texts[f"ATTR{{{file}}}"] = (self._reader.text(f"{_node(name)}/{file}") or "").strip()
         return tuple((key, text) for key, text in texts.items() if text)
 
     def _number(self, name: str, file: str) -> int | None:
-        return whole_number(self._root.text(f"{_node(name)}/{file}"))
+        return whole_number(self._reader.text(f"{_node(name)}/{file}"))
 
 
 def kind_of(name: str, link: str) -> str:
@@ -226,10 +226,10 @@ def kind_of(name: str, link: str) -> str:
     return "usb" if "/usb" in link else "scsi"
 
 
-def ncq_depth(root: HostReader, link: str) -> int | None:
+def ncq_depth(reader: HostReader, link: str) -> int | None:
     """Return how many commands a SATA disk says it can queue (IDENTIFY DEVICE, words 75 and 76)."""
     port = _ATA.search(link)
-    text = root.text(f"/sys/class/ata_device/dev{port[1]}.0/id") if port else None
+    text = reader.text(f"/sys/class/ata_device/dev{port[1]}.0/id") if port else None
     words = (text or "").split()
     if len(words) <= IDENTITY_WORDS[-1]:
         return None
@@ -257,10 +257,12 @@ def default_read_ahead(optimal_bytes: int | None) -> str:
     return str(max(128, 2 * (optimal_bytes or 0) // 1024))
 
 
-def _loadable(root: HostReader) -> frozenset[str]:
+def _loadable(reader: HostReader) -> frozenset[str]:
     """Return the schedulers that this kernel has as modules: writing the name loads one."""
-    release = root.kernel or ""
-    texts = [root.text(f"/lib/modules/{release}/{name}") or "" for name in ("modules.dep", "modules.builtin")]
+    release = reader.kernel or ""
+    texts = [
+        reader.text(f"/lib/modules/{release}/{name}") or "" for name in ("modules.dep", "modules.builtin")
+    ]
     return frozenset(word for word, file in MODULES.items() if any(f"/{file}" in text for text in texts))
 
 

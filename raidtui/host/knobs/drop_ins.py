@@ -7,17 +7,17 @@ from collections.abc import Iterable, Iterator
 from raidtui.host.readers.host_reader import HostReader
 
 
-def drop_ins(root: HostReader, folders: Iterable[str], suffix: str) -> tuple[str, ...]:
+def drop_ins(reader: HostReader, folders: Iterable[str], suffix: str) -> tuple[str, ...]:
     """Return the files that are in effect, by name.
 
     Args:
-        root: the host.
+        reader: the host.
         folders: a file in one of them masks those of the same name in the folders after it.
         suffix: of the names.
     """
     found: dict[str, str] = {}
     for folder in folders:
-        for name in root.names(folder):
+        for name in reader.names(folder):
             if name.endswith(suffix):
                 found.setdefault(name, f"{folder}/{name}")
     return tuple(found[name] for name in sorted(found))

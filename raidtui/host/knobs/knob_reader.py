@@ -33,11 +33,11 @@ class KnobReader:
     """Reads knobs, and caches what sets them until ``forget``.
 
     Args:
-        root: the host.
+        reader: the host.
     """
 
-    def __init__(self, root: HostReader) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader) -> None:
+        self._reader = reader
         self._setters: tuple[frozenset[str], Setters] | None = None
 
     def forget(self) -> None:
@@ -59,29 +59,29 @@ class KnobReader:
             erc: by the disk's name, the timeouts (SCT ERC) of the disks that were asked; None: it has none.
             caches: the caches.
         """
-        root, since = self._root, dict(changed or {})
+        reader, since = self._reader, dict(changed or {})
         setters = self._known(snapshot)
         disks = self._disks(snapshot, setters, since, erc or {})
-        policies = read_policies(root, setters, since)
-        arrays = tuple(_array(root, array, setters, since) for array in snapshot.arrays if array.active)
-        cached = tuple(read_cache(root, each, setters, since) for each in caches)
+        policies = read_policies(reader, setters, since)
+        arrays = tuple(_array(reader, array, setters, since) for array in snapshot.arrays if array.active)
+        cached = tuple(read_cache(reader, each, setters, since) for each in caches)
         no_cpufreq = "" if policies else NO_CPUFREQ
-        lacks = (() if disks else (NO_DISKS,), sentence(no_cpufreq), dead_words(root))
-        texts = {path: text for path in OUR_FILES.values() if (text := root.byte_text(path)) is not None}
+        lacks = (() if disks else (NO_DISKS,), sentence(no_cpufreq), dead_words(reader))
+        texts = {path: text for path in OUR_FILES.values() if (text := reader.byte_text(path)) is not None}
         folders = {path.rpartition("/")[0] for path in OUR_FILES.values()}
         return Tuning(
-            subjects=(*disks, *policies, *arrays, *cached, _system(root, setters, since)),
+            subjects=(*disks, *policies, *arrays, *cached, _system(reader, setters, since)),
             lacks=tuple(each for part in lacks for each in part),
             no_cpufreq=no_cpufreq,
             texts=texts,
-            folders=frozenset(folder for folder in folders if root.is_there(folder)),
-            systemd=runs_systemd(root),
+            folders=frozenset(folder for folder in folders if reader.is_there(folder)),
+            systemd=runs_systemd(reader),
         )
 
     def _known(self, snapshot: Snapshot) -> Setters:
         keys = frozenset(f"{array.name} {array.key}" for array in snapshot.arrays)
         if self._setters is None or self._setters[0] != keys:
-            self._setters = (keys, Setters(self._root, snapshot.arrays))
+            self._setters = (keys, Setters(self._reader, snapshot.arrays))
         return self._setters[1]
 
     def _disks(
@@ -98,13 +98,13 @@ class KnobReader:
                 keys = members.setdefault(disk.disk if disk is not None else member.name, [])
                 if array.key not in keys:
                     keys.append(array.key)
-        found = DiskReader(self._root).read({*candidate_names(self._root), *members})
+        found = DiskReader(self._reader).read({*candidate_names(self._reader), *members})
         # A member may be an array itself, a map or a bcache.
         whole = [name for name, disk in found.items() if disk.disk == name and not name.startswith(STACKED)]
         whole.sort(
             key=lambda name: (name not in members, list(members).index(name) if name in members else 0, name)
         )
-        reader = DiskKnobs(self._root, setters, changed, whole)
+        reader = DiskKnobs(self._reader, setters, changed, whole)
         read = (reader.read(found[name], tuple(members.get(name, ())), erc) for name in whole)
         return tuple(subject for subject in read if subject.values)
 
@@ -114,11 +114,11 @@ def sentence(phrase: str) -> tuple[str, ...]:
     return (f"{phrase[0].upper()}{phrase[1:]}.",) if phrase else ()
 
 
-def _array(root: HostReader, array: Array, setters: Setters, changed: dict[str, ChangedValue]) -> Subject:
+def _array(reader: HostReader, array: Array, setters: Setters, changed: dict[str, ChangedValue]) -> Subject:
     folder = f"{BLOCK}/{array.name}"
-    entry = read_udev_entry(root, root.text(f"{folder}/dev"))
+    entry = read_udev_entry(reader, reader.text(f"{folder}/dev"))
     device = UdevDevice(
-        root=root,
+        reader=reader,
         name=array.name,
         folder=folder,
         properties={"DEVTYPE": "disk", "DEVNAME": f"/dev/{array.name}", **entry.properties},
@@ -129,14 +129,16 @@ def _array(root: HostReader, array: Array, setters: Setters, changed: dict[str, 
     absent: dict[str, str] = {}
     for knob in knobs_of(KnobScope.ARRAY):
         path = f"{folder}/{knob.file}" if knob.file else ""
-        value = _bitmap(array) if knob.name == "bitmap" else _read_array(root, folder, knob, array)
+        value = _bitmap(array) if knob.name == "bitmap" else _read_array(reader, folder, knob, array)
         if value is None:
             absent[knob.name] = _why_absent(array, knob)
         elif path:
             values[knob.name] = attributed(value, setters.of((path,), assigned), changed.get(path))
         else:
             values[knob.name] = value
-    uuid = root.text(f"{folder}/md/uuid")  # as udev's rule compares it, of 0.90 with its bytes in md's order
+    uuid = reader.text(
+        f"{folder}/md/uuid"
+    )  # as udev's rule compares it, of 0.90 with its bytes in md's order
     uuid = (
         uuid if canonical_uuid(uuid) else None
     )  # the zeros of external metadata would match all such arrays
@@ -155,17 +157,17 @@ def _array(root: HostReader, array: Array, setters: Setters, changed: dict[str, 
     )
 
 
-def _read_array(root: HostReader, folder: str, knob: Knob, array: Array) -> Value | None:
-    text = root.text(f"{folder}/{knob.file}")
+def _read_array(reader: HostReader, folder: str, knob: Knob, array: Array) -> Value | None:
+    text = reader.text(f"{folder}/{knob.file}")
     if text is None or not text.strip():
         return None
     default, high, step = _DEFAULTS.get(knob.name), knob.high, 1
     if knob.name == "preread_bypass_threshold":
-        high = whole_number(root.text(f"{folder}/md/stripe_cache_size"))
+        high = whole_number(reader.text(f"{folder}/md/stripe_cache_size"))
     elif knob.name == "read_ahead_kb":
         step = _PAGE_KIB
         if array.level not in PARITY_LEVELS:  # md raises that of RAID 4, 5 and 6, and never lowers it
-            default = default_read_ahead(whole_number(root.text(f"{folder}/queue/optimal_io_size")))
+            default = default_read_ahead(whole_number(reader.text(f"{folder}/queue/optimal_io_size")))
     elif knob.name.startswith("sync_speed_"):
         # An array that follows the system shows its value: "200000 (system)".
         system = "(system)" in text
@@ -202,12 +204,12 @@ def _why_absent(array: Array, knob: Knob) -> str:
     return f"{level} has no {knob.name}: only RAID 4, 5 and 6 have a stripe cache"
 
 
-def _system(root: HostReader, setters: Setters, changed: dict[str, ChangedValue]) -> Subject:
+def _system(reader: HostReader, setters: Setters, changed: dict[str, ChangedValue]) -> Subject:
     values: dict[str, Value] = {}
     absent: dict[str, str] = {}
     for knob in knobs_of(KnobScope.SYSTEM):
         path = f"{RAID_SYSCTL}/{knob.file}"
-        text = root.text(path)
+        text = reader.text(path)
         if text is None:
             absent[knob.name] = "md is not loaded; modprobe md_mod loads it"
             continue

@@ -40,18 +40,18 @@ _PROFILES = {"performance": "performance", "balanced": "balance_performance", "p
 _HERTZ = {"khz": 1, "mhz": 1000, "ghz": 1_000_000}
 
 
-def read_services(root: HostReader) -> Iterator[Setting]:
+def read_services(reader: HostReader) -> Iterator[Setting]:
     """Yield the settings of these services."""
-    wants = [f"{_UNITS}/{folder}" for folder in root.names(_UNITS) if folder.endswith(".wants")]
-    running = running_services(root)
-    yield from _cpufrequtils(root)
-    for name, reader in _SERVICES.items():
-        if name in running or any(root.is_there(f"{each}/{name}.service") for each in wants):
-            for setting in reader(root):
+    wants = [f"{_UNITS}/{folder}" for folder in reader.names(_UNITS) if folder.endswith(".wants")]
+    running = running_services(reader)
+    yield from _cpufrequtils(reader)
+    for name, read_settings in _SERVICES.items():
+        if name in running or any(reader.is_there(f"{each}/{name}.service") for each in wants):
+            for setting in read_settings(reader):
                 yield replace(setting, running=name in running) if name in _DAEMONS else setting
 
 
-def running_services(root: HostReader) -> frozenset[str]:
+def running_services(reader: HostReader) -> frozenset[str]:
     """Return which of the services run now.
 
     The name of a process is cut after 15 characters, and that of a Python program may be the interpreter's.
@@ -59,9 +59,9 @@ def running_services(root: HostReader) -> frozenset[str]:
     read their names. Of a captured host the beginning of the name decides.
     """
     found: set[str] = set()
-    live = isinstance(root, FolderReader) and root.live
-    for pid in (name for name in root.names("/proc") if name.isdigit()):
-        comm = (root.text(f"/proc/{pid}/comm") or "").strip()
+    live = isinstance(reader, FolderReader) and reader.live
+    for pid in (name for name in reader.names("/proc") if name.isdigit()):
+        comm = (reader.text(f"/proc/{pid}/comm") or "").strip()
         cut = {name for name in SERVICES if len(name) > COMM_LENGTH and name[:COMM_LENGTH] == comm}
         if live and (cut or comm.startswith("python")):
             found |= _programs(int(pid)) & {*SERVICES}
@@ -81,18 +81,20 @@ def _programs(pid: int) -> frozenset[str]:
     return frozenset(word.rpartition("/")[2] for word in words[:2])
 
 
-def on_battery(root: HostReader) -> bool:
+def on_battery(reader: HostReader) -> bool:
     """Whether the host runs on a battery: it has mains supplies, and none is online."""
     base = "/sys/class/power_supply"
-    mains = [name for name in root.names(base) if (root.text(f"{base}/{name}/type") or "").strip() == "Mains"]
-    return bool(mains) and all((root.text(f"{base}/{name}/online") or "1").strip() == "0" for name in mains)
+    mains = [
+        name for name in reader.names(base) if (reader.text(f"{base}/{name}/type") or "").strip() == "Mains"
+    ]
+    return bool(mains) and all((reader.text(f"{base}/{name}/online") or "1").strip() == "0" for name in mains)
 
 
-def _cpufrequtils(root: HostReader) -> Iterator[Setting]:
+def _cpufrequtils(reader: HostReader) -> Iterator[Setting]:
     """Debian up to 12: an init script, which sets ondemand where its file has no governor."""
     path = "/etc/default/cpufrequtils"
-    text = root.text(path)
-    if text is None or root.text("/etc/init.d/cpufrequtils") is None:
+    text = reader.text(path)
+    if text is None or reader.text("/etc/init.d/cpufrequtils") is None:
         return
     options = {key: value for _, key, value in assigned_lines(text)}
     if options.get("ENABLE", "true").lower() != "true":
@@ -104,10 +106,10 @@ def _cpufrequtils(root: HostReader) -> Iterator[Setting]:
             yield Setting(by=by, where=where, value=_khz(options[key]), path=_FILES[file])
 
 
-def _cpupower(root: HostReader) -> Iterator[Setting]:
+def _cpupower(reader: HostReader) -> Iterator[Setting]:
     """Upstream uses /etc/cpupower-service.conf, Debian and Arch /etc/default, Fedora /etc/sysconfig."""
     for path in ("/etc/cpupower-service.conf", "/etc/default/cpupower", "/etc/sysconfig/cpupower"):
-        for number, key, value in assigned_lines(root.text(path) or ""):
+        for number, key, value in assigned_lines(reader.text(path) or ""):
             where = f"{path}:{number}"
             name = {"governor": "governor", "min_freq": "min", "max_freq": "max"}.get(key.lower())
             if name and value:
@@ -147,11 +149,11 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.replace(".", "", 1).isdigit() and len(text) < 12
 
 
-def _tuned(root: HostReader) -> Iterator[Setting]:
+def _tuned(reader: HostReader) -> Iterator[Setting]:
     """tuned.conf(5): [cpu], [disk], [sysfs] and [sysctl] of the active profiles and what they include."""
-    for profile in (root.text("/etc/tuned/active_profile") or "").split():
+    for profile in (reader.text("/etc/tuned/active_profile") or "").split():
         where = f"profile {profile}"
-        for section, options in _tuned_sections(root, profile, frozenset()).items():
+        for section, options in _tuned_sections(reader, profile, frozenset()).items():
             kind = options.get("type", section)
             if kind == "cpu":
                 keys = (("governor", "governor"), ("energy_performance_preference", "epp"))
@@ -187,13 +189,13 @@ def _tuned_disk(options: Mapping[str, str], where: str) -> Iterator[Setting]:
             yield Setting(by=By.TUNED, where=where, value=text, path=f"{base}/read_ahead_kb", sure=sure)
 
 
-def _tuned_sections(root: HostReader, profile: str, seen: frozenset[str]) -> dict[str, dict[str, str]]:
+def _tuned_sections(reader: HostReader, profile: str, seen: frozenset[str]) -> dict[str, dict[str, str]]:
     """Return the sections of a profile; its own options override those of the profiles that it includes."""
     text = next(
         (
             text
             for folder in _TUNED_FOLDERS
-            if (text := root.text(f"{folder}/{profile}/tuned.conf")) is not None
+            if (text := reader.text(f"{folder}/{profile}/tuned.conf")) is not None
         ),
         "",
     )
@@ -210,7 +212,7 @@ def _tuned_sections(root: HostReader, profile: str, seen: frozenset[str]) -> dic
     found: dict[str, dict[str, str]] = {}
     for name in own.get("main", {}).get("include", "").replace(",", " ").split():
         if name not in seen:
-            for each, options in _tuned_sections(root, name, seen | {profile}).items():
+            for each, options in _tuned_sections(reader, name, seen | {profile}).items():
                 found[each] = {**found.get(each, {}), **options}
     for each, options in own.items():
         found[each] = (
@@ -219,15 +221,15 @@ def _tuned_sections(root: HostReader, profile: str, seen: frozenset[str]) -> dic
     return found
 
 
-def _tlp(root: HostReader) -> Iterator[Setting]:
+def _tlp(reader: HostReader) -> Iterator[Setting]:
     """TLP: /etc/tlp.d/*.conf, then /etc/tlp.conf; the last value counts."""
     options: dict[str, tuple[str, str]] = {}
-    for path in (*drop_ins(root, ("/etc/tlp.d",), ".conf"), "/etc/tlp.conf"):
-        for number, key, value in assigned_lines(root.text(path) or ""):
+    for path in (*drop_ins(reader, ("/etc/tlp.d",), ".conf"), "/etc/tlp.conf"):
+        for number, key, value in assigned_lines(reader.text(path) or ""):
             options[key] = (value, f"{path}:{number}")
     if options.get("TLP_ENABLE", ("1", ""))[0] == "0":
         return
-    source = "BAT" if on_battery(root) else "AC"
+    source = "BAT" if on_battery(reader) else "AC"
     for key, name in _TLP_KEYS.items():
         value, where = options.get(f"{key}_ON_{source}", ("", ""))
         if value:
@@ -240,11 +242,11 @@ def _tlp(root: HostReader) -> Iterator[Setting]:
             yield Setting(by=By.TLP, where=where, value=scheduler, path=path, sure="/" not in device)
 
 
-def _auto_cpufreq(root: HostReader) -> Iterator[Setting]:
-    wanted = "[battery]" if on_battery(root) else "[charger]"
+def _auto_cpufreq(reader: HostReader) -> Iterator[Setting]:
+    wanted = "[battery]" if on_battery(reader) else "[charger]"
     options: dict[str, str] = {}
     section = ""
-    for line in (root.text("/etc/auto-cpufreq.conf") or "").split("\n"):
+    for line in (reader.text("/etc/auto-cpufreq.conf") or "").split("\n"):
         if line.strip().startswith("["):
             section = line.strip()
         elif section == wanted:
@@ -257,12 +259,12 @@ def _auto_cpufreq(root: HostReader) -> Iterator[Setting]:
             yield Setting(by=By.AUTO_CPUFREQ, where=where, value=options.get(key) or None, path=_FILES[name])
 
 
-def _power_profiles(root: HostReader) -> Iterator[Setting]:
-    state = root.text("/var/lib/power-profiles-daemon/state.ini") or ""
+def _power_profiles(reader: HostReader) -> Iterator[Setting]:
+    state = reader.text("/var/lib/power-profiles-daemon/state.ini") or ""
     options = {key: value for _, key, value in assigned_lines(state)}
     profile = options.get("Profile", "")
     where = f"profile {profile}" if profile else ""
-    preference = None if on_battery(root) else _PROFILES.get(profile)
+    preference = None if on_battery(reader) else _PROFILES.get(profile)
     yield Setting(by=By.POWER_PROFILES, where=where, value=preference, path=_FILES["epp"])
 
 

@@ -33,13 +33,13 @@ class Setters:
     """Everything that sets knobs, read once.
 
     Args:
-        root: the host.
+        reader: the host.
         arrays: its arrays; mdadm.conf names them by UUID or path.
     """
 
-    def __init__(self, root: HostReader, arrays: Collection[Array] = ()) -> None:
-        self._rules: tuple[tuple[Rule, ...], ...] = read_rules(root)
-        self._settings = tuple(_read_settings(root, arrays))
+    def __init__(self, reader: HostReader, arrays: Collection[Array] = ()) -> None:
+        self._rules: tuple[tuple[Rule, ...], ...] = read_rules(reader)
+        self._settings = tuple(_read_settings(reader, arrays))
 
     def of(
         self, aliases: Collection[str], assigned: Collection[Setting] = (), kind: str = ""
@@ -83,20 +83,20 @@ def path_fits(pattern: str, path: str) -> bool:
     return len(parts) == len(names) and all(map(fnmatchcase, names, parts))
 
 
-def _read_settings(root: HostReader, arrays: Collection[Array]) -> Iterator[Setting]:
-    yield from _command_line(root)
-    yield from _modprobe(root)
-    yield from _mdadm(root, arrays)
-    yield from _sysctl(root)
-    yield from _tmpfiles(root)
-    yield from _sysfsutils(root)
-    yield from _rc_local(root)
-    yield from read_services(root)
+def _read_settings(reader: HostReader, arrays: Collection[Array]) -> Iterator[Setting]:
+    yield from _command_line(reader)
+    yield from _modprobe(reader)
+    yield from _mdadm(reader, arrays)
+    yield from _sysctl(reader)
+    yield from _tmpfiles(reader)
+    yield from _sysfsutils(reader)
+    yield from _rc_local(reader)
+    yield from read_services(reader)
 
 
-def _command_line(root: HostReader) -> Iterator[Setting]:
+def _command_line(reader: HostReader) -> Iterator[Setting]:
     """Documentation/admin-guide/kernel-parameters.txt. Linux 5.0 and later ignore ``elevator=``."""
-    for word in (root.text("/proc/cmdline") or "").split():
+    for word in (reader.text("/proc/cmdline") or "").split():
         key, _, value = word.partition("=")
         path = ""
         if key == "cpufreq.default_governor":
@@ -111,9 +111,9 @@ def _command_line(root: HostReader) -> Iterator[Setting]:
             yield Setting(by=By.COMMAND_LINE, where=word, value=value, path=path)
 
 
-def dead_words(root: HostReader) -> tuple[str, ...]:
+def dead_words(reader: HostReader) -> tuple[str, ...]:
     """Return what the kernel ignores on its command line, a sentence each."""
-    words = (root.text("/proc/cmdline") or "").split()
+    words = (reader.text("/proc/cmdline") or "").split()
     return tuple(
         f"{word} on the kernel command line is ignored since Linux 5.0."
         for word in words
@@ -127,20 +127,20 @@ def _no_ncq(by: By, where: str, value: str) -> Setting:
     return Setting(by=by, where=where, value="1", path=path, only="sata", sure=":" not in value)
 
 
-def _modprobe(root: HostReader) -> Iterator[Setting]:
-    for path in drop_ins(root, ("/etc/modprobe.d", "/run/modprobe.d", "/usr/lib/modprobe.d"), ".conf"):
-        for number, line in enumerate((root.text(path) or "").split("\n"), start=1):
+def _modprobe(reader: HostReader) -> Iterator[Setting]:
+    for path in drop_ins(reader, ("/etc/modprobe.d", "/run/modprobe.d", "/usr/lib/modprobe.d"), ".conf"):
+        for number, line in enumerate((reader.text(path) or "").split("\n"), start=1):
             words = line.split()
             for word in words[2:] if words[:2] == ["options", "libata"] else ():
                 if word.startswith("force=") and "noncq" in word:
                     yield _no_ncq(By.MODPROBE, f"{path}:{number}", word)
 
 
-def _mdadm(root: HostReader, arrays: Collection[Array]) -> Iterator[Setting]:
+def _mdadm(reader: HostReader, arrays: Collection[Array]) -> Iterator[Setting]:
     """SYSFS lines (mdadm.conf(5)): mdadm writes them when it assembles an array."""
-    paths = [*drop_ins(root, ("/etc/mdadm/mdadm.conf.d", "/etc/mdadm.conf.d"), ".conf")]
+    paths = [*drop_ins(reader, ("/etc/mdadm/mdadm.conf.d", "/etc/mdadm.conf.d"), ".conf")]
     for path in ("/etc/mdadm/mdadm.conf", "/etc/mdadm.conf", *paths):
-        for number, line in enumerate((root.text(path) or "").split("\n"), start=1):
+        for number, line in enumerate((reader.text(path) or "").split("\n"), start=1):
             words = [word.partition("=") for word in line.split()]
             if not words or words[0][0].upper() != "SYSFS":
                 continue
@@ -159,10 +159,10 @@ def _is_meant(options: dict[str, str], array: Array) -> bool:
     return options.get("name") in {array.path, array.link, f"/dev/{array.name}", f"/dev/md/{array.label}"}
 
 
-def _sysctl(root: HostReader) -> Iterator[Setting]:
+def _sysctl(reader: HostReader) -> Iterator[Setting]:
     folders = ("/etc/sysctl.d", *(each.format("sysctl.d") for each in _SYSTEMD))
-    for path in drop_ins(root, folders, ".conf"):
-        for number, key, value in assigned_lines(root.text(path) or ""):
+    for path in drop_ins(reader, folders, ".conf"):
+        for number, key, value in assigned_lines(reader.text(path) or ""):
             name = key.removeprefix("-").replace("/", ".")
             if name.startswith("dev.raid."):
                 yield Setting(
@@ -174,11 +174,11 @@ def _sysctl(root: HostReader) -> Iterator[Setting]:
                 )
 
 
-def _tmpfiles(root: HostReader) -> Iterator[Setting]:
+def _tmpfiles(reader: HostReader) -> Iterator[Setting]:
     """Lines of type w (tmpfiles.d(5)): type, path, mode, user, group, age, value."""
     folders = ("/etc/tmpfiles.d", *(each.format("tmpfiles.d") for each in _SYSTEMD))
-    for path in drop_ins(root, folders, ".conf"):
-        for number, line in enumerate((root.text(path) or "").split("\n"), start=1):
+    for path in drop_ins(reader, folders, ".conf"):
+        for number, line in enumerate((reader.text(path) or "").split("\n"), start=1):
             words = line.split(None, 6)
             if len(words) == 7 and words[0].rstrip("+!-=~^") == "w":
                 yield Setting(
@@ -190,17 +190,17 @@ def _tmpfiles(root: HostReader) -> Iterator[Setting]:
                 )
 
 
-def _sysfsutils(root: HostReader) -> Iterator[Setting]:
-    for path in ("/etc/sysfs.conf", *drop_ins(root, ("/etc/sysfs.d",), ".conf")):
-        for number, key, value in assigned_lines(root.text(path) or ""):
+def _sysfsutils(reader: HostReader) -> Iterator[Setting]:
+    for path in ("/etc/sysfs.conf", *drop_ins(reader, ("/etc/sysfs.d",), ".conf")):
+        for number, key, value in assigned_lines(reader.text(path) or ""):
             if not key.startswith(("mode ", "owner ")):
                 file = usual_path(f"/sys/{key}")
                 yield Setting(by=By.SYSFSUTILS, where=f"{path}:{number}", value=value, path=file)
 
 
-def _rc_local(root: HostReader) -> Iterator[Setting]:
+def _rc_local(reader: HostReader) -> Iterator[Setting]:
     for path in _RC_LOCAL:
-        for number, line in enumerate((root.text(path) or "").split("\n"), start=1):
+        for number, line in enumerate((reader.text(path) or "").split("\n"), start=1):
             if found := _ECHO.match(line):
                 file = usual_path(found[2])
                 yield Setting(by=By.RC_LOCAL, where=f"{path}:{number}", value=found[1], path=file)

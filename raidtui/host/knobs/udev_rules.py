@@ -68,7 +68,7 @@ class UdevDevice(Struct, kw_only=True):
     """A block device, as rules match it.
 
     Args:
-        root: the host.
+        reader: the host.
         name: the kernel's.
         folder: in sysfs.
         properties: those of udev's database; rules add theirs while they are evaluated.
@@ -76,7 +76,7 @@ class UdevDevice(Struct, kw_only=True):
         parents: the subsystems of its parent devices, as far as they are known.
     """
 
-    root: HostReader
+    reader: HostReader
     name: str
     folder: str
     properties: dict[str, str]
@@ -106,9 +106,9 @@ def parse_rules(text: str, path: str) -> Iterator[Rule]:
         kept, first = "", 0
 
 
-def read_rules(root: HostReader) -> tuple[tuple[Rule, ...], ...]:
+def read_rules(reader: HostReader) -> tuple[tuple[Rule, ...], ...]:
     """Return the rules of each file that writes to devices' files, in udev's order."""
-    files = (writing_rules(root.text(path) or "", path) for path in drop_ins(root, FOLDERS, ".rules"))
+    files = (writing_rules(reader.text(path) or "", path) for path in drop_ins(reader, FOLDERS, ".rules"))
     return tuple(rules for rules in files if rules)
 
 
@@ -198,14 +198,14 @@ def _environment(token: Token, device: UdevDevice) -> str | bool | None:
 def _attribute(token: Token, device: UdevDevice) -> str | bool | None:
     if token.attribute.startswith(_MOVING) and token.attribute not in {"md/uuid", "md/array_state"}:
         return None
-    found = device.root.text(f"{device.folder}/{token.attribute}")
+    found = device.reader.text(f"{device.folder}/{token.attribute}")
     return False if found is None else found.strip()
 
 
 def _match_parents(token: Token, device: UdevDevice) -> str | bool | None:
     """The device itself counts as a parent; above it only the disk's own device is looked at."""
     for folder in (device.folder, f"{device.folder}/device"):
-        found = device.root.text(f"{folder}/{token.attribute}")
+        found = device.reader.text(f"{folder}/{token.attribute}")
         if found is not None:
             fits = any(fnmatchcase(found.strip(), pattern) for pattern in token.value.split("|"))
             if fits == (token.operator == "=="):
@@ -222,7 +222,7 @@ def _test(token: Token, device: UdevDevice) -> str | bool | None:
     path = token.value if token.value.startswith("/") else f"{device.folder}/{token.value}"
     if "$" in path or "%" in path or "*" in path:
         return None
-    return device.root.exists(path) == (token.operator == "==")
+    return device.reader.exists(path) == (token.operator == "==")
 
 
 _READERS: Mapping[str, Callable[[Token, UdevDevice], str | bool | None]] = {

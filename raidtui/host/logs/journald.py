@@ -69,12 +69,12 @@ class JournalReader:
     """Reads the journal of a host, newest line first.
 
     Args:
-        root: the host.
+        reader: the host.
         ended: whether no more is to be read.
     """
 
-    def __init__(self, root: HostReader, ended: Callable[[], bool]) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader, ended: Callable[[], bool]) -> None:
+        self._reader = reader
         self._ended = ended
         self.lines = 0
         """How many lines were read so far."""
@@ -91,7 +91,7 @@ class JournalReader:
         rest = b""
         try:
             argv = journal_argv(since_s, until_s)
-            for piece in self._root.pieces(*argv, stall_s=STALL_S, ended=self._ended):
+            for piece in self._reader.pieces(*argv, stall_s=STALL_S, ended=self._ended):
                 whole, newline, tail = (rest + piece).rpartition(b"\n")
                 rest = tail if newline else whole + tail
                 if newline:
@@ -213,12 +213,14 @@ def _line(entry: _Entry, writer: Writer, text: str) -> LogLine | None:
     return LogLine(at_s=at_s, boot=entry.boot, since_boot_s=since_s, writer=writer, text=text)
 
 
-def journal_troubles(root: HostReader) -> tuple[LogTrouble, ...]:
+def journal_troubles(reader: HostReader) -> tuple[LogTrouble, ...]:
     """Return why the journal does not hold everything: this user may not read it, or it is not kept."""
-    kept = [path for folder in root.names(_PERSISTENT) for path in _files(root, f"{_PERSISTENT}/{folder}")]
-    passing = [path for folder in root.names(_VOLATILE) for path in _files(root, f"{_VOLATILE}/{folder}")]
+    kept = [
+        path for folder in reader.names(_PERSISTENT) for path in _files(reader, f"{_PERSISTENT}/{folder}")
+    ]
+    passing = [path for folder in reader.names(_VOLATILE) for path in _files(reader, f"{_VOLATILE}/{folder}")]
     there = kept or passing
-    if there and not any(root.may_read(path) for path in there):
+    if there and not any(reader.may_read(path) for path in there):
         return (
             LogTrouble(
                 code=LogGap.JOURNAL_REFUSED,
@@ -237,7 +239,7 @@ def journal_troubles(root: HostReader) -> tuple[LogTrouble, ...]:
     return ()
 
 
-def _files(root: HostReader, folder: str) -> list[str]:
+def _files(reader: HostReader, folder: str) -> list[str]:
     """Return the journals of the system in a folder; those of users do not matter here."""
-    names = (name for name in root.names(folder) if name.startswith("system") and ".journal" in name)
+    names = (name for name in reader.names(folder) if name.startswith("system") and ".journal" in name)
     return [f"{folder}/{name}" for name in names]

@@ -77,13 +77,13 @@ class LogFiles:
     """Reads the log files of a host, the newest file first, each from its start.
 
     Args:
-        root: the host.
+        reader: the host.
         wanted: tells which lines are kept.
         ended: whether no more is to be read.
     """
 
-    def __init__(self, root: HostReader, wanted: Wanted, ended: Callable[[], bool]) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader, wanted: Wanted, ended: Callable[[], bool]) -> None:
+        self._reader = reader
         self._wanted = wanted
         self._ended = ended
         self.lines = 0
@@ -96,14 +96,14 @@ class LogFiles:
         refused: list[str] = []
         for base, paths in self._paths().items():
             del base
-            bound_s = self._root.now_s()
+            bound_s = self._reader.now_s()
             for path in paths:
                 if self._ended():
                     return
-                if not self._root.may_read(path):
+                if not self._reader.may_read(path):
                     refused.append(path)
                     continue
-                modified_s = self._root.modified_s(path)
+                modified_s = self._reader.modified_s(path)
                 last_s = bound_s if modified_s is None else min(bound_s, modified_s + _DAY_S)
                 lines = self._file(path, last_s)
                 if lines:
@@ -122,7 +122,7 @@ class LogFiles:
     def _paths(self) -> dict[str, list[str]]:
         """Return the files by their common name, each list the newest first."""
         found: dict[str, list[tuple[float, str]]] = {}
-        for name in self._root.names(FOLDER):
+        for name in self._reader.names(FOLDER):
             match = _NAME.fullmatch(name)
             if match is not None:
                 turn = match["turn"] or ""
@@ -136,7 +136,7 @@ class LogFiles:
         found: list[_Read] = []
         turn, before = 0, 0
         try:
-            with self._root.open(path) as raw:
+            with self._reader.open(path) as raw:
                 for line in _lines(path, raw):
                     self.lines += 1
                     if not self.lines % 4096 and self._ended():

@@ -13,18 +13,18 @@ BOOT_ID = "/proc/sys/kernel/random/boot_id"
 _LINE = re.compile(r"<\d+>\[ *(\d+\.\d+)(?:\] ?|,\d+\] ?)(.*)")
 
 
-def read_ring(root: HostReader) -> tuple[list[LogLine], LogTrouble | None]:
+def read_ring(reader: HostReader) -> tuple[list[LogLine], LogTrouble | None]:
     """Return the lines of this boot, oldest first, and why there are none, or not all."""
-    output = root.ask(*ARGV)
+    output = reader.ask(*ARGV)
     if output.status != 0:
-        if output.status is None or root.writable:  # root may read it
+        if output.status is None or reader.writable:  # root may read it
             return [], LogTrouble(code=LogGap.RING_REFUSED, sentence=output.why)
         remedy = "run raidtui as root; sysctl kernel.dmesg_restrict=0 lets everybody read it"
         sentence = "this user may not read the kernel's ring buffer"
         return [], LogTrouble(code=LogGap.RING_REFUSED, sentence=sentence, remedy=remedy)
-    up_s = _seconds(root.text("/proc/uptime"))
-    began_s = root.now_s() - (up_s or 0.0)
-    boot = current_boot(root)
+    up_s = _seconds(reader.text("/proc/uptime"))
+    began_s = reader.now_s() - (up_s or 0.0)
+    boot = current_boot(reader)
     messages: list[tuple[float, str]] = []
     indent = 0
     for text in output.stdout.split("\n"):
@@ -46,9 +46,9 @@ def read_ring(root: HostReader) -> tuple[list[LogLine], LogTrouble | None]:
     return lines, LogTrouble(code=LogGap.RING_ONLY, sentence=sentence)
 
 
-def current_boot(root: HostReader) -> str:
+def current_boot(reader: HostReader) -> str:
     """Return the id of the present boot as the journal writes it; "" where it is not known."""
-    return (root.text(BOOT_ID) or "").strip().replace("-", "")
+    return (reader.text(BOOT_ID) or "").strip().replace("-", "")
 
 
 def _seconds(text: str | None) -> float | None:

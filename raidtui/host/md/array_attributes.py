@@ -29,11 +29,11 @@ def sync_percent(text: str) -> float | None:
     return round(100 * int(done) / int(total), 1) if known and int(total) else None
 
 
-def read_limits(root: HostReader) -> SystemLimits:
+def read_limits(reader: HostReader) -> SystemLimits:
     """Return the system's speed limits, KiB/s; None where md is not loaded. The kernel takes any integer."""
     return SystemLimits(
-        min_kib_s=integer(root.text(f"{RAID_SYSCTL}/speed_limit_min", keep=True)),
-        max_kib_s=integer(root.text(f"{RAID_SYSCTL}/speed_limit_max", keep=True)),
+        min_kib_s=integer(reader.text(f"{RAID_SYSCTL}/speed_limit_min", keep=True)),
+        max_kib_s=integer(reader.text(f"{RAID_SYSCTL}/speed_limit_max", keep=True)),
     )
 
 
@@ -75,15 +75,15 @@ def degraded_of(sysfs: str | None, entry: MdstatArray) -> int | None:
     return number
 
 
-def bitmap_of(root: HostReader, entry: MdstatArray) -> Bitmap | None:
+def bitmap_of(reader: HostReader, entry: MdstatArray) -> Bitmap | None:
     """Return the write-intent bitmap of an array, by sysfs alone where mdstat is silent; None without one."""
     line, base = entry.bitmap, f"{BLOCK}/{entry.name}/md/bitmap"
     if line is None and not entry.silent:
         return None
-    location = root.text(f"{base}/location")
+    location = reader.text(f"{base}/location")
     place = "internal" if not location or location[0] in "+-" else location
     if line is None:
-        chunk = integer(root.text(f"{base}/chunksize"))
+        chunk = integer(reader.text(f"{base}/chunksize"))
         return Bitmap(location=place, chunk_bytes=chunk) if location and location != "none" else None
     place = line.file or place
     return Bitmap(location=place, chunk_bytes=line.chunk_bytes, used_pages=line.used_pages, pages=line.pages)

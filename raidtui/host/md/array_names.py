@@ -25,23 +25,23 @@ class ArrayName(Struct, frozen=True, kw_only=True):
     raid_disks: int | None = None
 
 
-def read_array_name(root: HostReader, array: Array, *, use_mdadm: bool) -> ArrayName:
+def read_array_name(reader: HostReader, array: Array, *, use_mdadm: bool) -> ArrayName:
     """Return an array's name.
 
     Args:
-        root: the host.
+        reader: the host.
         array: the array by mdstat and sysfs.
         use_mdadm: whether mdadm may be run; it needs root and takes a few milliseconds.
     """
-    entry = read_udev_entry(root, root.text(f"/sys/class/block/{array.name}/dev"))
+    entry = read_udev_entry(reader, reader.text(f"/sys/class/block/{array.name}/dev"))
     values: Mapping[str, str] = entry.properties
     link = next((f"/dev/{link}" for link in entry.links if link.startswith("md/")), None)
     unread = "MD_NAME" not in values and "MD_LEVEL" not in values  # udev's rule has not run mdadm
     # Intel's container gets its UUID with its first volume, and udev keeps the zeros of before.
     unread |= array.is_container and canonical_uuid(values.get("MD_UUID")) is None
     if unread and use_mdadm:
-        values = {**values, **_ask_mdadm(root, array)}
-    link = link or _link_under_dev_md(root, array.name)
+        values = {**values, **_ask_mdadm(reader, array)}
+    link = link or _link_under_dev_md(reader, array.name)
     # Metadata 0.90 and external metadata have no name; use the one under /dev/md.
     homehost, label = _split_name(values.get("MD_NAME") or values.get("MD_DEVNAME", ""))
     if label is None and not entry.properties:
@@ -60,20 +60,20 @@ def read_array_name(root: HostReader, array: Array, *, use_mdadm: bool) -> Array
     )
 
 
-def _ask_mdadm(root: HostReader, array: Array) -> Mapping[str, str]:
+def _ask_mdadm(reader: HostReader, array: Array) -> Mapping[str, str]:
     """Return what a member's superblock says; the array itself is never opened.
 
     While it is open, mdadm can neither stop it nor make it read-only. udev may not know it because it has
     just been created, and its creator may be about to do that.
     """
     try:
-        if array.active and not root.live:
-            return read_detail(root, array.path)  # a capture has the output
+        if array.active and not reader.live:
+            return read_detail(reader, array.path)  # a capture has the output
         if array.container:
             return {}  # a member's metadata describe the container, not the volume
         for member in array.members:
             if not (member.has("faulty") or member.detached):
-                values = read_examine(root, f"/dev/{member.name}")
+                values = read_examine(reader, f"/dev/{member.name}")
                 if not array.is_container or (values.get("MD_UUID") or "0").strip("0f:"):
                     return values  # a spare of a container has zeros or ones (super-intel.c, uuid_match_any)
     except MdadmError:
@@ -111,22 +111,22 @@ def sysfs_uuid(text: str | None, metadata: str | None) -> str | None:
     return ":".join(bytes.fromhex(word)[::-1].hex() for word in uuid.split(":"))
 
 
-def read_uuid(root: HostReader, folder: str) -> str | None:
+def read_uuid(reader: HostReader, folder: str) -> str | None:
     """Return the UUID of an array, in mdadm's form, by its ``md`` folder in sysfs; None without one.
 
     The kernel knows none for external metadata; udev has mdadm's.
     """
-    metadata = root.text(f"{folder}/metadata_version")
-    uuid = sysfs_uuid(root.text(f"{folder}/uuid"), metadata)
+    metadata = reader.text(f"{folder}/metadata_version")
+    uuid = sysfs_uuid(reader.text(f"{folder}/uuid"), metadata)
     if uuid is None and metadata is not None and metadata.startswith("external:"):
-        entry = read_udev_entry(root, root.text(f"{folder.removesuffix('/md')}/dev"))
+        entry = read_udev_entry(reader, reader.text(f"{folder.removesuffix('/md')}/dev"))
         return canonical_uuid(entry.properties.get("MD_UUID"))
     return uuid
 
 
-def _link_under_dev_md(root: HostReader, name: str) -> str | None:
-    for entry in root.names("/dev/md"):
-        if (root.link(f"/dev/md/{entry}") or "").rpartition("/")[2] == name:
+def _link_under_dev_md(reader: HostReader, name: str) -> str | None:
+    for entry in reader.names("/dev/md"):
+        if (reader.link(f"/dev/md/{entry}") or "").rpartition("/")[2] == name:
             return f"/dev/md/{entry}"
     return None
 

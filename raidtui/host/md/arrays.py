@@ -65,12 +65,12 @@ class ArrayReader:
     """Reads arrays and keeps them, so that an idle array costs a few preads.
 
     Args:
-        root: the host.
+        reader: the host.
         use_mdadm: whether mdadm may be run for names that udev does not have (needs root).
     """
 
-    def __init__(self, root: HostReader, *, use_mdadm: bool) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader, *, use_mdadm: bool) -> None:
+        self._reader = reader
         self._use_mdadm = use_mdadm
         self._known: dict[str, _Known] = {}
 
@@ -101,16 +101,16 @@ class ArrayReader:
         name to no other device while md holds it. A capture may be of md's files alone.
         """
         folder = member.replace("/", "!")
-        if self._root.is_there(f"{BLOCK}/{folder}"):
+        if self._reader.is_there(f"{BLOCK}/{folder}"):
             return True
-        decides = self._root.live or any(not name.startswith("md") for name in self._root.names(BLOCK))
-        return False if decides and self._root.is_there(f"{BLOCK}/{array}/md/dev-{folder}") else None
+        decides = self._reader.live or any(not name.startswith("md") for name in self._reader.names(BLOCK))
+        return False if decides and self._reader.is_there(f"{BLOCK}/{array}/md/dev-{folder}") else None
 
     def keep_only(self, names: set[str]) -> None:
         """Forget arrays that no longer exist."""
         for name in [name for name in self._known if name not in names]:
             del self._known[name]
-            self._root.forget(f"{BLOCK}/{name}/")
+            self._reader.forget(f"{BLOCK}/{name}/")
 
     def read(self, entry: MdstatArray) -> Array:
         """Return the array for one entry of mdstat."""
@@ -127,22 +127,22 @@ class ArrayReader:
                 known.array = replace(known.array, sync=sync)
             return known.array
         base = f"{BLOCK}/{entry.name}/md"
-        folders = tuple(name for name in self._root.names(base) if name.startswith("dev-"))
+        folders = tuple(name for name in self._reader.names(base) if name.startswith("dev-"))
         paths = (
             *(f"{base}/{attribute}" for attribute in _VOLATILE),
             *(f"{base}/{folder}/{attribute}" for folder in folders for attribute in ("state", "errors")),
         )
         # Before mismatch_cnt: what is met after md's step is met again, what is left out never is.
         steps = (f"{base}/sync_completed",) if entry.sync is not None else ()
-        step = self._root.read_many(steps)
-        volatile = self._root.read_many(paths)
+        step = self._reader.read_many(steps)
+        volatile = self._reader.read_many(paths)
         texts = tuple(None if value is None else plain_text(value) for value in volatile)
         further = self._moving(base, folders, texts[len(_VOLATILE) :])
         if entry.sync is not None:
             further = (*further, f"{base}/sync_max")
         bad_blocks = self._bad_blocks(paths)
         paths = (*steps, *paths, *further)
-        volatile = (*step, *volatile, *self._root.read_many(further))
+        volatile = (*step, *volatile, *self._reader.read_many(further))
         before = known.array if known is not None else None
         array = self._read_whole(entry, base, folders, texts, bad_blocks)
         array = replace(array, awaited_slots=_awaited(array, before), sync_kept_sectors=kept_sectors(step))
@@ -154,7 +154,7 @@ class ArrayReader:
 
     def _is_as_known(self, known: _Known, *, syncs: bool) -> bool:
         """Whether an array reads as before; md's step in a sync, the first file then, is taken as it is."""
-        volatile = self._root.read_many(known.paths)
+        volatile = self._reader.read_many(known.paths)
         if volatile != known.volatile and syncs and volatile[1:] == known.volatile[1:]:
             known.volatile = volatile
             known.array = replace(known.array, sync_kept_sectors=kept_sectors(volatile[:1]))
@@ -171,7 +171,7 @@ class ArrayReader:
             if state is not None and "in_sync" not in state
         )
         reshape = f"{base}/reshape_position"
-        return slots if self._root.text(reshape) in {None, "none"} else (*slots, reshape)
+        return slots if self._reader.text(reshape) in {None, "none"} else (*slots, reshape)
 
     def _has_drifted(self, known: _Known) -> bool:
         """Whether there are other bad blocks, or other members are there, than were read."""
@@ -182,7 +182,7 @@ class ArrayReader:
     def _bad_blocks(self, paths: tuple[str, ...]) -> tuple[str | None, ...]:
         """Read the lists of bad blocks of all members, in the order of their folders."""
         folders = [path.removesuffix("state") for path in paths if path.endswith("/state")]
-        return tuple(self._root.text(f"{folder}bad_blocks") for folder in folders)
+        return tuple(self._reader.text(f"{folder}bad_blocks") for folder in folders)
 
     def _read_whole(
         self,
@@ -192,7 +192,7 @@ class ArrayReader:
         volatile: tuple[str | None, ...],
         bad_blocks: tuple[str | None, ...],
     ) -> Array:
-        text = self._root.text
+        text = self._reader.text
         state, action, degraded, mismatches, low, high, sync_min, uuid = volatile[: len(_VOLATILE)]
         old_disks, disks = raid_disks_of(text(f"{base}/raid_disks"))
         metadata = metadata_of(text(f"{base}/metadata_version"), entry)
@@ -219,7 +219,7 @@ class ArrayReader:
             up=entry.up,
             degraded=degraded_of(degraded, entry),
             consistency_policy=text(f"{base}/consistency_policy"),
-            bitmap=bitmap_of(self._root, entry),
+            bitmap=bitmap_of(self._reader, entry),
             mismatch_count=integer(mismatches),
             sync_action=action,
             last_sync_action=text(f"{base}/last_sync_action"),
@@ -236,17 +236,17 @@ class ArrayReader:
         if array.reshape_position not in (None, "none"):
             found = self._reshape(base, entry.name, folders, layout=new_layout, chunk_bytes=new_chunk)
             # It may be a RAID 0, which mdadm waits for; or mdadm saves in a file what md moves next.
-            if (array.level == "raid4" or not found.shift_sectors) and self._root.live:
-                found = replace(found, attended=bool(waiting_mdadm(self._root, entry.name)))
+            if (array.level == "raid4" or not found.shift_sectors) and self._reader.live:
+                found = replace(found, attended=bool(waiting_mdadm(self._reader, entry.name)))
             array = replace(array, reshape=found)
-        array = _named(array, read_array_name(self._root, array, use_mdadm=self._use_mdadm))
+        array = _named(array, read_array_name(self._reader, array, use_mdadm=self._use_mdadm))
         return replace(array, sync=sync_of(entry, array))
 
     def _reshape(
         self, base: str, name: str, folders: tuple[str, ...], *, layout: int | None, chunk_bytes: int | None
     ) -> Reshape:
         """Read what is known of a reshape that is not finished."""
-        text = self._root.text
+        text = self._reader.text
         shifts: set[int | None] = set()
         for folder in folders:
             old, new = (integer(text(f"{base}/{folder}/{each}")) for each in ("offset", "new_offset"))
@@ -257,13 +257,13 @@ class ArrayReader:
             chunk_bytes=chunk_bytes,
             backwards=text(f"{base}/reshape_direction") == "backwards",
             shift_sectors=shifts.pop() if len(shifts) == 1 else None,
-            backup=self._root.link(f"{_BACKUPS}{name}") or "",
+            backup=self._reader.link(f"{_BACKUPS}{name}") or "",
         )
 
     def _size_bytes(self, entry: MdstatArray) -> int | None:
         if entry.state in {"inactive", ""}:
             return None  # there, mdstat prints the sum of the members
-        sectors = integer(self._root.text(f"{BLOCK}/{entry.name}/size"))
+        sectors = integer(self._reader.text(f"{BLOCK}/{entry.name}/size"))
         if sectors:
             return sectors * 512
         return None if entry.blocks_kib is None else entry.blocks_kib * 1024
@@ -290,12 +290,12 @@ class ArrayReader:
             if state is None and name not in flags:
                 continue  # removed: its folder still exists, but nothing in it can be read
             listed = flags.pop(name, None)
-            slot = self._root.text(f"{base}/{folder}/slot")
+            slot = self._reader.text(f"{base}/{folder}/slot")
             words = tuple(state.split(",")) if state else None
             if state is None and listed is not None:  # it is being removed: mdstat still has its flags
                 words = states_of_flags(listed.flags, active=entry.state == "active" and all_in_sync)
-            size_kib = integer(self._root.text(f"{base}/{folder}/size"))
-            offset_sectors = integer(self._root.text(f"{base}/{folder}/offset"))
+            size_kib = integer(self._reader.text(f"{base}/{folder}/size"))
+            offset_sectors = integer(self._reader.text(f"{base}/{folder}/offset"))
             members.append(
                 Member(
                     name=name.replace("!", "/"),
@@ -328,8 +328,10 @@ class ArrayReader:
 
     def _without_superblock(self, members: list[Member]) -> list[Member]:
         """Mark the devices on which udev finds no superblock, though it does on others."""
-        devs = {each.name: self._root.text(f"{BLOCK}/{each.name.replace('/', '!')}/dev") for each in members}
-        known = {name: read_udev_entry(self._root, dev).properties for name, dev in devs.items()}
+        devs = {
+            each.name: self._reader.text(f"{BLOCK}/{each.name.replace('/', '!')}/dev") for each in members
+        }
+        known = {name: read_udev_entry(self._reader, dev).properties for name, dev in devs.items()}
         if not any(values.get("ID_FS_TYPE") == _MEMBER for values in known.values()):
             return members
         strange = {name for name, values in known.items() if values and values.get("ID_FS_TYPE") != _MEMBER}

@@ -26,20 +26,20 @@ def device_words(entries: Iterable[Collection[str]]) -> tuple[str, ...]:
     return () if any(word.lower() == _ALL for word in found) else tuple(found)
 
 
-def left_out(root: HostReader, words: Collection[str], names: Iterable[str]) -> tuple[str, ...]:
+def left_out(reader: HostReader, words: Collection[str], names: Iterable[str]) -> tuple[str, ...]:
     """Return the devices that no word fits, neither by /dev/NAME nor by a link of udev's.
 
     Args:
-        root: the host.
+        reader: the host.
         words: of DEVICE lines, or of ``devices=``; () fit all.
         names: kernel names of devices.
     """
-    return tuple(name for name in dict.fromkeys(names) if words and not _is_named(root, words, name))
+    return tuple(name for name in dict.fromkeys(names) if words and not _is_named(reader, words, name))
 
 
-def _is_named(root: HostReader, words: Collection[str], name: str) -> bool:
+def _is_named(reader: HostReader, words: Collection[str], name: str) -> bool:
     node = name.replace("/", "!")
-    links = read_udev_entry(root, root.text(f"{BLOCK}/{node}/dev")).links
+    links = read_udev_entry(reader, reader.text(f"{BLOCK}/{node}/dev")).links
     paths = (f"/dev/{name}", *(f"/dev/{link}" for link in links))
     return any(_fits(word, path) for word in words for path in paths)
 

@@ -73,36 +73,38 @@ class ConfiguredArray(Struct, frozen=True, kw_only=True):
         return self.path.removeprefix("/dev/md/") if self.path.startswith("/dev/md/") else ""
 
 
-def read_configured(root: HostReader) -> tuple[ConfiguredArray, ...]:
+def read_configured(reader: HostReader) -> tuple[ConfiguredArray, ...]:
     """Return the arrays that the host's files name."""
-    found = [entry for path, text in _conf_texts(root) for entry in _array_lines(path, text)]
-    found += _mounted("/etc/fstab", root.text("/etc/fstab") or "", device=0, options=3)
-    found += _mounted("/etc/crypttab", root.text("/etc/crypttab") or "", device=1, options=3)
+    found = [entry for path, text in _conf_texts(reader) for entry in _array_lines(path, text)]
+    found += _mounted("/etc/fstab", reader.text("/etc/fstab") or "", device=0, options=3)
+    found += _mounted("/etc/crypttab", reader.text("/etc/crypttab") or "", device=1, options=3)
     return tuple(found)
 
 
-def conf_entries(root: HostReader) -> tuple[str, tuple[tuple[str, ...], ...]]:
+def conf_entries(reader: HostReader) -> tuple[str, tuple[tuple[str, ...], ...]]:
     """Return the path of mdadm.conf, "" for none, and the words of each entry in it and in its folder."""
-    texts = _conf_texts(root)
+    texts = _conf_texts(reader)
     words = (tuple(words) for path, text in texts for _, words in _entries(text))
     return (texts[0][0] if texts else "", tuple(words))
 
 
-def conf_files(root: HostReader) -> tuple[str, ...]:
+def conf_files(reader: HostReader) -> tuple[str, ...]:
     """Return mdadm.conf, which may not be there yet, and the files in its folder."""
-    found = tuple(path for path, _ in _conf_texts(root))
+    found = tuple(path for path, _ in _conf_texts(reader))
     return found or (
-        _CONFS[0][0] if root.is_there("/etc/mdadm") or root.is_there("/etc/debian_version") else _CONFS[1][0],
+        _CONFS[0][0]
+        if reader.is_there("/etc/mdadm") or reader.is_there("/etc/debian_version")
+        else _CONFS[1][0],
     )
 
 
-def _conf_texts(root: HostReader) -> tuple[tuple[str, str], ...]:
+def _conf_texts(reader: HostReader) -> tuple[tuple[str, str], ...]:
     """Return mdadm.conf and the files in its folder, each with its text."""
     for conf, folder in _CONFS:
-        text = root.text(conf)
-        paths = [f"{folder}/{name}" for name in root.names(folder) if name.endswith(".conf")]
+        text = reader.text(conf)
+        paths = [f"{folder}/{name}" for name in reader.names(folder) if name.endswith(".conf")]
         if text is not None or paths:
-            return ((conf, text or ""), *((path, root.text(path) or "") for path in paths))
+            return ((conf, text or ""), *((path, reader.text(path) or "") for path in paths))
     return ()
 
 
@@ -121,14 +123,14 @@ def configured_in(path: str, text: str) -> tuple[ConfiguredArray, ...]:
     return tuple(_array_lines(path, text))
 
 
-def unknown_words(root: HostReader) -> dict[str, str]:
+def unknown_words(reader: HostReader) -> dict[str, str]:
     """Return the word of each line of mdadm.conf that names an array in vain, by the line's place.
 
     See ``unknown_words_in``.
     """
     return {
         place: word
-        for path, text in _conf_texts(root)
+        for path, text in _conf_texts(reader)
         for place, word in unknown_words_in(path, text).items()
     }
 

@@ -51,40 +51,40 @@ def _is_key(key: str) -> bool:
     return 0 < len(key) <= _LONGEST_KEY and key.isascii() and key.replace("_", "").isalnum()
 
 
-def read_detail(root: HostReader, device: str) -> dict[str, str]:
+def read_detail(reader: HostReader, device: str) -> dict[str, str]:
     """Return ``mdadm --detail --export DEVICE``.
 
     Raises:
         MdadmError: mdadm is not installed, has no permission (it needs root), or failed.
     """
-    return _export(root, "--detail", device)
+    return _export(reader, "--detail", device)
 
 
-def read_examine(root: HostReader, device: str) -> dict[str, str]:
+def read_examine(reader: HostReader, device: str) -> dict[str, str]:
     """Return ``mdadm --examine --export DEVICE``: the member's superblock.
 
     Raises:
         MdadmError: mdadm is not installed, has no permission (it needs root), or failed.
     """
-    return _export(root, "--examine", device)
+    return _export(reader, "--examine", device)
 
 
-def read_examine_text(root: HostReader, device: str) -> str:
+def read_examine_text(reader: HostReader, device: str) -> str:
     """Return what ``mdadm --examine DEVICE`` prints for people, which is more than ``--export`` has.
 
     Raises:
         MdadmError: mdadm is not installed, has no permission (it needs root), or failed.
     """
-    return _run(root, "--examine", device)
+    return _run(reader, "--examine", device)
 
 
-def read_bitmap_words(root: HostReader, device: str) -> dict[str, str]:
+def read_bitmap_words(reader: HostReader, device: str) -> dict[str, str]:
     """Return the "Key : value" lines of ``mdadm --examine-bitmap DEVICE``.
 
     Raises:
         MdadmError: mdadm is not installed, has no permission (it needs root), or failed.
     """
-    return parse_words(_run(root, "--examine-bitmap", device))
+    return parse_words(_run(reader, "--examine-bitmap", device))
 
 
 def parse_words(text: str) -> dict[str, str]:
@@ -97,12 +97,12 @@ def parse_words(text: str) -> dict[str, str]:
     return values
 
 
-def _export(root: HostReader, mode: str, device: str) -> dict[str, str]:
-    return parse_export(_run(root, mode, "--export", device))
+def _export(reader: HostReader, mode: str, device: str) -> dict[str, str]:
+    return parse_export(_run(reader, mode, "--export", device))
 
 
-def _run(root: HostReader, mode: str, *words: str) -> str:
-    output = root.ask("mdadm", mode, *words)
+def _run(reader: HostReader, mode: str, *words: str) -> str:
+    output = reader.ask("mdadm", mode, *words)
     match output.kind:
         case AnswerKind.ANSWER | AnswerKind.NOTHING_THERE:
             return output.stdout

@@ -13,25 +13,25 @@ _COMM = "mdadm"
 _MODES = frozenset({"--grow", "--assemble", "-G", "-A"})
 
 
-def waiting_mdadm(root: HostReader, name: str) -> tuple[int, ...]:
+def waiting_mdadm(reader: HostReader, name: str) -> tuple[int, ...]:
     """Return the process IDs of mdadm that wait for a reshape of an array.
 
     Args:
-        root: the host.
+        reader: the host.
         name: the array's kernel name, md127.
     """
     found = []
-    for folder in root.names("/proc"):
-        if not folder.isdigit() or (root.text(f"/proc/{folder}/comm") or "").strip() != _COMM:
+    for folder in reader.names("/proc"):
+        if not folder.isdigit() or (reader.text(f"/proc/{folder}/comm") or "").strip() != _COMM:
             continue
-        words = (root.text(f"/proc/{folder}/cmdline") or "").split("\0")
-        if not _MODES.isdisjoint(words) and any(_is_node(root, word, name) for word in words[1:]):
+        words = (reader.text(f"/proc/{folder}/cmdline") or "").split("\0")
+        if not _MODES.isdisjoint(words) and any(_is_node(reader, word, name) for word in words[1:]):
             found.append(int(folder))
     return tuple(found)
 
 
-def _is_node(root: HostReader, path: str, name: str) -> bool:
+def _is_node(reader: HostReader, path: str, name: str) -> bool:
     """Whether a path is the array's node, or udev's link to it."""
     if path in {name, f"/dev/{name}"}:
         return True
-    return path.startswith("/dev/md/") and (root.link(path) or "").rpartition("/")[2] == name
+    return path.startswith("/dev/md/") and (reader.link(path) or "").rpartition("/")[2] == name

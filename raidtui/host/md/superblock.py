@@ -49,11 +49,11 @@ _CONTENTS = frozenset({"ID_FS_TYPE", "ID_FS_USAGE", "ID_PART_TABLE_TYPE"})
 _HIDDEN = ("DM_MULTIPATH_DEVICE_PATH", "DM_UDEV_DISABLE_OTHER_RULES_FLAG")
 
 
-def read_superblock(root: HostReader, name: str, *, whole: bool = True) -> Superblock | None:
+def read_superblock(reader: HostReader, name: str, *, whole: bool = True) -> Superblock | None:
     """Return a device's md superblock, or None where it has none or mdadm cannot be run.
 
     Args:
-        root: the host.
+        reader: the host.
         name: the kernel's name.
         whole: whether to read slot, layout, data offset and bitmap, too: ``--export`` does not have them,
             the output of ``--examine`` for people has.
@@ -62,18 +62,18 @@ def read_superblock(root: HostReader, name: str, *, whole: bool = True) -> Super
         MdadmSilentError: mdadm does not say it: the device may have a superblock or not.
     """
     try:
-        return read_examined(root, name, whole=whole)
+        return read_examined(reader, name, whole=whole)
     except MdadmError as error:
         if error.kind in {AnswerKind.NO_TOOL, AnswerKind.NOT_ASKED}:
             return None
         raise MdadmSilentError(str(error), error.kind, error.status) from error
 
 
-def read_examined(root: HostReader, name: str, *, whole: bool = False) -> Superblock | None:
+def read_examined(reader: HostReader, name: str, *, whole: bool = False) -> Superblock | None:
     """Return a device's md superblock; None where mdadm has looked, and says that it has none.
 
     Args:
-        root: the host.
+        reader: the host.
         name: the kernel's name.
         whole: as in ``read_superblock``.
 
@@ -81,41 +81,41 @@ def read_examined(root: HostReader, name: str, *, whole: bool = False) -> Superb
         MdadmError: mdadm does not say it.
     """
     try:
-        values = read_examine(root, f"/dev/{name}")
+        values = read_examine(reader, f"/dev/{name}")
     except MdadmError as error:
         if error.status != _NO_SUPERBLOCK:
             raise
         if _NONE not in str(error):
-            _confirm_none(root, name, str(error))
+            _confirm_none(reader, name, str(error))
         return None
     if not values.get("MD_LEVEL") and not values.get("MD_UUID"):
-        _confirm_none(root, name, "mdadm --examine says nothing of it")
+        _confirm_none(reader, name, "mdadm --examine says nothing of it")
         return None
     text = ""
     with contextlib.suppress(MdadmError):
-        text = read_examine_text(root, f"/dev/{name}") if whole else ""
+        text = read_examine_text(reader, f"/dev/{name}") if whole else ""
     block = parse_superblock(values, text)
-    return _with_bitmap(root, name, block) if _HAS_BITMAP in text else block
+    return _with_bitmap(reader, name, block) if _HAS_BITMAP in text else block
 
 
-def _confirm_none(root: HostReader, name: str, said: str) -> None:
+def _confirm_none(reader: HostReader, name: str, said: str) -> None:
     """Ask the device itself where mdadm has not said that there is no superblock; one that is gone has none.
 
     Raises:
         MdadmSilentError: there may be one.
     """
-    if root.text(f"{BLOCK}/{name.replace('/', '!')}/dev") is None:
+    if reader.text(f"{BLOCK}/{name.replace('/', '!')}/dev") is None:
         return
-    found = probe_signatures(root, name)
+    found = probe_signatures(reader, name)
     if found.value is None:
         raise MdadmSilentError(f"{said}; {found.why}", AnswerKind.NOT_UNDERSTOOD)
     if any(use.what == "linux_raid_member" for use in found.value):
         raise MdadmSilentError(f"{said}, and blkid finds a superblock", AnswerKind.NOT_UNDERSTOOD)
 
 
-def _with_bitmap(root: HostReader, name: str, block: Superblock) -> Superblock:
+def _with_bitmap(reader: HostReader, name: str, block: Superblock) -> Superblock:
     try:
-        words = read_bitmap_words(root, f"/dev/{name}")
+        words = read_bitmap_words(reader, f"/dev/{name}")
     except MdadmError:
         return block
     dirty, size = _DIRTY.search(words.get("Bitmap", "")), _SIZE.search(words.get("Chunksize", ""))
@@ -148,8 +148,8 @@ class FoundMember(Struct, frozen=True, kw_only=True):
 class MemberScan:
     """Finds members in udev's database; a device is read again after an event."""
 
-    def __init__(self, root: HostReader) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader) -> None:
+        self._reader = reader
         self._known: dict[str, FoundMember | None] = {}
         self._unread: set[str] = set()
         self._empty: dict[str, FoundMember] = {}
@@ -165,7 +165,7 @@ class MemberScan:
 
     def read(self) -> tuple[FoundMember, ...]:
         """Return all devices with md's superblock, whether an array uses them or not."""
-        names = self._root.names(BLOCK)
+        names = self._reader.names(BLOCK)
         for name in self._known.keys() - set(names):
             del self._known[name]
             self._empty.pop(name, None)
@@ -193,19 +193,21 @@ class MemberScan:
     def _may_hold(self, name: str) -> bool:
         """Whether a device has a size, and nothing is on top of it."""
         node = f"{BLOCK}/{name}"
-        return self._root.text(f"{node}/size") not in {None, "0"} and not self._root.names(f"{node}/holders")
+        return self._reader.text(f"{node}/size") not in {None, "0"} and not self._reader.names(
+            f"{node}/holders"
+        )
 
     def _one(self, name: str) -> FoundMember | None:
-        dev = self._root.text(f"{BLOCK}/{name}/dev")
-        known = read_udev_entry(self._root, dev).properties
+        dev = self._reader.text(f"{BLOCK}/{name}/dev")
+        known = read_udev_entry(self._reader, dev).properties
         self._unread.discard(name)
         self._empty.pop(name, None)
-        known_to_udev = bool(known) or (dev is not None and has_udev_entry(self._root, dev))
+        known_to_udev = bool(known) or (dev is not None and has_udev_entry(self._reader, dev))
         if dev is not None and not known_to_udev:
             self._unread.add(name)
         hidden = any(known.get(key, "0") not in {"", "0"} for key in _HIDDEN)
         if known_to_udev and dev is not None and not hidden and not known.keys() & _CONTENTS:
-            serial = label_serial(self._root, f"{BLOCK}/{name}", known)
+            serial = label_serial(self._reader, f"{BLOCK}/{name}", known)
             self._empty[name] = FoundMember(name=name.replace("!", "/"), dev=dev, uuid="", serial=serial)
         uuid = canonical_uuid(known.get("ID_FS_UUID"))
         if known.get("ID_FS_TYPE") != "linux_raid_member" or uuid is None or dev is None:
@@ -218,12 +220,12 @@ class MemberScan:
             uuid=uuid,
             device_uuid=known.get("ID_FS_UUID_SUB", ""),
             full_name=known.get("ID_FS_LABEL", ""),
-            serial=label_serial(self._root, f"{BLOCK}/{name}", known),
+            serial=label_serial(self._reader, f"{BLOCK}/{name}", known),
         )
 
     def holders(self, found: FoundMember) -> tuple[str, ...]:
         """Return the devices on top of a device: md127, dm-0."""
-        return self._root.names(f"{BLOCK}/{found.name.replace('/', '!')}/holders")
+        return self._reader.names(f"{BLOCK}/{found.name.replace('/', '!')}/holders")
 
     def without_twins(self, members: Sequence[FoundMember]) -> tuple[FoundMember, ...]:
         """Leave out duplicates of a superblock.
@@ -242,7 +244,7 @@ class MemberScan:
         return tuple(kept)
 
     def _has_part(self, found: FoundMember, others: Sequence[FoundMember]) -> bool:
-        names = self._root.names(f"{BLOCK}/{found.name.replace('/', '!')}")
+        names = self._reader.names(f"{BLOCK}/{found.name.replace('/', '!')}")
         return any(other.name.replace("/", "!") in names for other in others)
 
 
@@ -250,24 +252,24 @@ class Superblocks:
     """Superblocks of members that no array uses, each read once; on a live host in a thread.
 
     Args:
-        root: the host.
+        reader: the host.
         may_ask: whether mdadm may be run (it needs root).
         patient: whether to wait for its answer.
     """
 
-    def __init__(self, root: HostReader, *, may_ask: bool, patient: bool) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader, *, may_ask: bool, patient: bool) -> None:
+        self._reader = reader
         self._may_ask = may_ask
-        self._patient = patient or not root.live
+        self._patient = patient or not reader.live
         self._known: dict[tuple[str, str, str], Superblock | None] = {}
         self.silent: dict[str, str] = {}
         """By the device, why mdadm does not say what is on it, a clause."""
-        self._reader: threading.Thread | None = None
+        self._reading: threading.Thread | None = None
 
     @property
     def reading(self) -> bool:
         """Whether superblocks are being read."""
-        return self._reader is not None and self._reader.is_alive()
+        return self._reading is not None and self._reading.is_alive()
 
     def forget(self, name: str | None = None) -> None:
         """Read the superblock of a device, or all, again when needed."""
@@ -286,8 +288,8 @@ class Superblocks:
         if wanted and self._patient:
             self._read(wanted)
         elif wanted and not self.reading:
-            self._reader = threading.Thread(target=self._read, args=(wanted,), daemon=True)
-            self._reader.start()
+            self._reading = threading.Thread(target=self._read, args=(wanted,), daemon=True)
+            self._reading.start()
         return {each.name: self._known[_key(each)] for each in members if _key(each) in self._known}
 
     def forget_empty(self) -> None:
@@ -300,11 +302,11 @@ class Superblocks:
             self._known[_key(each)] = self._one(each)
 
     def _one(self, found: FoundMember) -> Superblock | None:
-        if not found.uuid and not may_have_superblock(read_edges(self._root, found.name, LOOKED_AT_BYTES)):
+        if not found.uuid and not may_have_superblock(read_edges(self._reader, found.name, LOOKED_AT_BYTES)):
             return None
         self.silent.pop(found.name, None)
         try:
-            return read_superblock(self._root, found.name)
+            return read_superblock(self._reader, found.name)
         except MdadmSilentError as error:
             self.silent[found.name] = str(error)
             return None

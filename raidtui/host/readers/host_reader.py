@@ -213,9 +213,9 @@ def whole_number(text: str | None) -> int | None:
     return int(word) if word.isascii() and word.isdigit() and len(word) < 20 else None
 
 
-def captured_output(root: HostReader, argv: tuple[str, ...]) -> ToolOutput:
+def captured_output(reader: HostReader, argv: tuple[str, ...]) -> ToolOutput:
     """Return a tool's output from a capture: the line "exit N", then the output; or "KIND", then why not."""
-    text = root.text(output_path(argv))
+    text = reader.text(output_path(argv))
     if text is None:
         why = f"{argv[0]} was not run for this capture"
         return _unanswered(argv, AnswerKind.NOT_ASKED, why)
@@ -240,15 +240,15 @@ def _unanswered(argv: tuple[str, ...], kind: AnswerKind, why: str) -> ToolOutput
     return ToolOutput(argv=argv, status=None, stdout="", stderr="", why_not=why, silence=kind)
 
 
-def captured_links(root: HostReader) -> dict[str, str]:
+def captured_links(reader: HostReader) -> dict[str, str]:
     """Return a capture's links to folders: an archive has either a link or a folder of one name."""
-    lines = (line.partition("\t") for line in (root.text(LINKS) or "").split("\n"))
+    lines = (line.partition("\t") for line in (reader.text(LINKS) or "").split("\n"))
     return {path: target for path, _, target in lines if target}
 
 
-def captured_time(root: HostReader) -> float | None:
+def captured_time(reader: HostReader) -> float | None:
     """Return when a capture was made, epoch seconds, or None."""
-    text = root.text("/.raidtui/taken_s") or ""
+    text = reader.text("/.raidtui/taken_s") or ""
     try:
         taken_s = float(text)
     except ValueError:

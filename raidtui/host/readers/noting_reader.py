@@ -12,12 +12,12 @@ class NotingReader(HostReader):
     The names in a folder are not noted: what counts is which of them is read then.
 
     Args:
-        root: the host.
+        reader: the host.
     """
 
-    def __init__(self, root: HostReader) -> None:
-        self._root = root
-        self.live, self.still, self.source = root.live, root.still, root.source
+    def __init__(self, reader: HostReader) -> None:
+        self._reader = reader
+        self.live, self.still, self.source = reader.live, reader.still, reader.source
         self.links: dict[str, str] = {}
         """Links that were asked for, with their targets."""
         self.outputs: list[ToolOutput] = []
@@ -33,23 +33,23 @@ class NotingReader(HostReader):
     def read(self, path: str, *, keep: bool = False) -> bytes:
         """See ``HostReader.read``."""
         del keep  # it is read once
-        self._read[path] = self._root.read(path)
+        self._read[path] = self._reader.read(path)
         return self._read[path]
 
     def names(self, path: str) -> tuple[str, ...]:
         """See ``HostReader.names``."""
-        return self._root.names(path)
+        return self._reader.names(path)
 
     def link(self, path: str) -> str | None:
         """See ``HostReader.link``."""
-        target = self._root.link(path)
+        target = self._reader.link(path)
         if target is not None:
             self.links[path] = target
         return target
 
     def is_there(self, path: str) -> bool:
         """See ``HostReader.is_there``."""
-        there = self._root.is_there(path)
+        there = self._reader.is_there(path)
         if there:
             self._there.add(path)
         return there
@@ -62,13 +62,13 @@ class NotingReader(HostReader):
         return there
 
     def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
-        output = self._root.ask(*argv, timeout_s=timeout_s, stdin=stdin)
+        output = self._reader.ask(*argv, timeout_s=timeout_s, stdin=stdin)
         self.outputs.append(output)
         return output
 
     def thread_safe_copy(self) -> HostReader | None:
         """See ``HostReader.apart``: both note in the same place."""
-        other = self._root.thread_safe_copy()
+        other = self._reader.thread_safe_copy()
         if other is None:
             return None
         twin = NotingReader(other)
@@ -78,8 +78,8 @@ class NotingReader(HostReader):
     @property
     def writable(self) -> bool:
         """See ``HostReader.writable``."""
-        return self._root.writable
+        return self._reader.writable
 
     def now_s(self) -> float:
         """See ``HostReader.now_s``."""
-        return self._root.now_s()
+        return self._reader.now_s()

@@ -27,9 +27,9 @@ Types = Mapping[str, tuple[str, ...]]
 """Types by the disk's identity (``Disk.identity``)."""
 
 
-def read_types(root: HostReader) -> Answer[Types]:
+def read_types(reader: HostReader) -> Answer[Types]:
     """Return the kept types; none where there is no file, or this user may not read it."""
-    text = root.text(PATH)
+    text = reader.text(PATH)
     if text is None:
         return known({}, PATH)
     try:
@@ -55,25 +55,25 @@ def why_not_type(kind: str) -> str:
     return "" if _TYPE.fullmatch(kind) else f"{kind!r} is no device type; smartctl(8), -d, lists them"
 
 
-def asked_names(root: HostReader, names: Collection[str]) -> tuple[str, ...]:
+def asked_names(reader: HostReader, names: Collection[str]) -> tuple[str, ...]:
     """Return what smartctl is asked for: of a node with several types, each of its disks."""
-    types = read_types(root).value or {}
+    types = read_types(reader).value or {}
     if not types:
         return tuple(names)
     found: list[str] = []
     for name in names:
-        kinds = () if smart_type(name) else types.get(read_identity(root, name).identity, ())
+        kinds = () if smart_type(name) else types.get(read_identity(reader, name).identity, ())
         volume = len(kinds) > 1 or any(map(_CONTROLLERS.search, kinds))
         found += [f"{name} {kind}" for kind in kinds] if volume else [name]
     return tuple(dict.fromkeys(found))
 
 
-def device_words(root: HostReader, name: str) -> tuple[str, ...]:
+def device_words(reader: HostReader, name: str) -> tuple[str, ...]:
     """Return the words of smartctl's command line that name a disk: ``-d megaraid,3 /dev/sdb``."""
     node, kind = smart_node(name), smart_type(name)
-    if not kind and (types := read_types(root).value):
-        kind = next(iter(types.get(read_identity(root, node).identity, ())), "")
-    path = _areca(root) if kind.startswith("areca") else ""
+    if not kind and (types := read_types(reader).value):
+        kind = next(iter(types.get(read_identity(reader, node).identity, ())), "")
+    path = _areca(reader) if kind.startswith("areca") else ""
     return (*(("-d", kind) if kind else ()), path or f"/dev/{node}")
 
 
@@ -82,12 +82,12 @@ def is_behind_controller(name: str) -> bool:
     return bool(_CONTROLLERS.search(smart_type(name)))
 
 
-def _areca(root: HostReader) -> str:
+def _areca(reader: HostReader) -> str:
     """An Areca controller is asked at its own SCSI generic device; "" where it is not the only one."""
     nodes = [
         name
-        for name in root.names(_GENERIC)
-        if (root.text(f"{_GENERIC}/{name}/device/type") or "").strip() == "3"
-        and (root.text(f"{_GENERIC}/{name}/device/vendor") or "").startswith("Areca")
+        for name in reader.names(_GENERIC)
+        if (reader.text(f"{_GENERIC}/{name}/device/type") or "").strip() == "3"
+        and (reader.text(f"{_GENERIC}/{name}/device/vendor") or "").startswith("Areca")
     ]
     return f"/dev/{nodes[0]}" if len(nodes) == 1 else ""

@@ -55,28 +55,28 @@ class _Library(Struct, frozen=True, kw_only=True):
 
 
 def scan_devices(
-    root: HostReader, timeout_s: float = TIMEOUT_S, *, opened: bool = False
+    reader: HostReader, timeout_s: float = TIMEOUT_S, *, opened: bool = False
 ) -> tuple[ScannedDevice, ...]:
     """Return what ``smartctl --scan`` lists.
 
     Args:
-        root: the host.
+        reader: the host.
         timeout_s: how long smartctl may take.
         opened: whether devices are opened (``--scan-open``): else SATA disks read as "scsi".
 
     Raises:
         PysmartError: smartctl is missing or failed.
     """
-    lines, _ = _wrapper(root, timeout_s).generic_call(["--scan-open" if opened else "--scan"])
+    lines, _ = _wrapper(reader, timeout_s).generic_call(["--scan-open" if opened else "--scan"])
     found = (_LINE.match(line) for line in lines)
     return tuple(ScannedDevice(path=each[1], kind=each[2]) for each in found if each)
 
 
-def ask_disk(root: HostReader, name: str, kind: str, timeout_s: float = TIMEOUT_S) -> PysmartAnswer:
+def ask_disk(reader: HostReader, name: str, kind: str, timeout_s: float = TIMEOUT_S) -> PysmartAnswer:
     """Return a disk's own verdict, and the self-test that it runs; nothing of a disk that is asleep.
 
     Args:
-        root: the host.
+        reader: the host.
         name: the kernel's name.
         kind: what smartctl asks it by: sat, scsi, nvme (``SmartReading.kind``).
         timeout_s: how long each call of smartctl may take; pySMART needs two to six.
@@ -84,7 +84,7 @@ def ask_disk(root: HostReader, name: str, kind: str, timeout_s: float = TIMEOUT_
     Raises:
         PysmartError: smartctl is missing or failed, or pySMART cannot read its output.
     """
-    device = _device(root, name, kind, timeout_s)
+    device = _device(reader, name, kind, timeout_s)
     verdict = device.assessment or ""
     messages = tuple(str(each) for each in device.messages)  # now: the next reading adds them once more
     try:
@@ -96,20 +96,20 @@ def ask_disk(root: HostReader, name: str, kind: str, timeout_s: float = TIMEOUT_
     return PysmartAnswer(verdict=verdict, messages=messages, running=running, left_percent=left)
 
 
-def _device(root: HostReader, name: str, kind: str, timeout_s: float) -> Any:  # noqa: ANN401  (pySMART's Device)
-    wrapper = _wrapper(root, timeout_s)
+def _device(reader: HostReader, name: str, kind: str, timeout_s: float) -> Any:  # noqa: ANN401  (pySMART's Device)
+    wrapper = _wrapper(reader, timeout_s)
     try:
         return _library().device(f"/dev/{name}", interface=kind, smartctl=wrapper)
     except _PARSING as error:
         raise PysmartError(f"{name}: pySMART did not understand smartctl: {error!r}") from error
 
 
-def _wrapper(root: HostReader, timeout_s: float) -> Any:  # noqa: ANN401  (pySMART's Smartctl)
+def _wrapper(reader: HostReader, timeout_s: float) -> Any:  # noqa: ANN401  (pySMART's Smartctl)
     library = _library()
 
     def execute(_: object, command: list[str]) -> tuple[list[str], int]:
         awake = () if any(word in _NOT_READING for word in command) else _AWAKE_ONLY
-        output = root.ask(command[0], *awake, *command[1:], timeout_s=timeout_s)
+        output = reader.ask(command[0], *awake, *command[1:], timeout_s=timeout_s)
         if output.status is None:
             raise PysmartError(output.why_not)
         return output.stdout.splitlines(), output.status

@@ -14,7 +14,7 @@ _KINDS = ("sd", "hd", "nvme")
 _PARTS = re.compile(r"([0-9]+)")
 
 
-def smart_names(root: HostReader, snapshot: Snapshot) -> tuple[str, ...]:
+def smart_names(reader: HostReader, snapshot: Snapshot) -> tuple[str, ...]:
     """Return the kernel's names of whole disks, in the order in which people count them.
 
     Members' disks are named whatever they are, but for those that have no SMART data by their nature: loop,
@@ -30,10 +30,10 @@ def smart_names(root: HostReader, snapshot: Snapshot) -> tuple[str, ...]:
     found = {name for name in members if has_smart(name)}
     found |= {
         name
-        for name in root.names(BLOCK)
+        for name in reader.names(BLOCK)
         if _ANSWERS.fullmatch(name)
-        and _says(root, name, "size") != "0"
-        and _says(root, name, "removable") != "1"
+        and _says(reader, name, "size") != "0"
+        and _says(reader, name, "removable") != "1"
     }
     return tuple(sorted(found, key=_order))
 
@@ -43,8 +43,8 @@ def has_smart(name: str) -> bool:
     return _NEVER.fullmatch(name) is None
 
 
-def _says(root: HostReader, name: str, attribute: str) -> str:
-    return (root.text(f"{BLOCK}/{name}/{attribute}") or "").strip()
+def _says(reader: HostReader, name: str, attribute: str) -> str:
+    return (reader.text(f"{BLOCK}/{name}/{attribute}") or "").strip()
 
 
 def _order(name: str) -> tuple[int, int, list[tuple[int, str]]]:

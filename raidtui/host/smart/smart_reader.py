@@ -49,17 +49,17 @@ def smart_argv(
     return ("smartctl", "--json=c", "-x", "-n", power, *(words or (f"/dev/{name}",)))
 
 
-def read_smart(root: HostReader, name: str, timeout_s: float = TIMEOUT_S) -> SmartReading | NoReading:
+def read_smart(reader: HostReader, name: str, timeout_s: float = TIMEOUT_S) -> SmartReading | NoReading:
     """Return a disk's SMART data, or why there is none. A sleeping disk is not woken.
 
     Args:
-        root: the host.
+        reader: the host.
         name: the kernel's name of a whole disk, as in /sys/class/block.
         timeout_s: how long smartctl may take.
     """
-    result = _result(name, smart_outputs(root, name, timeout_s)[-1])
+    result = _result(name, smart_outputs(reader, name, timeout_s)[-1])
     if isinstance(result, SmartReading) and result.protocol == "SCSI" and result.nonmedium_errors is None:
-        output = root.ask(*errors_argv(name, device_words(root, name)), timeout_s=timeout_s)
+        output = reader.ask(*errors_argv(name, device_words(reader, name)), timeout_s=timeout_s)
         result = replace(result, nonmedium_errors=parse_nonmedium(output.stdout))
     return result
 
@@ -70,15 +70,15 @@ def errors_argv(name: str, words: tuple[str, ...] = ()) -> tuple[str, ...]:
     return ("smartctl", "--json=co", "-l", "error", "-n", f"standby,{STANDBY_STATUS}", *named)
 
 
-def smart_outputs(root: HostReader, name: str, timeout_s: float = TIMEOUT_S) -> tuple[ToolOutput, ...]:
+def smart_outputs(reader: HostReader, name: str, timeout_s: float = TIMEOUT_S) -> tuple[ToolOutput, ...]:
     """Return the outputs of all smartctl calls that a reading took; the last one counts."""
-    words = device_words(root, name)
-    outputs = [root.ask(*smart_argv(name, words=words), timeout_s=timeout_s)]
+    words = device_words(reader, name)
+    outputs = [reader.ask(*smart_argv(name, words=words), timeout_s=timeout_s)]
     if _NO_SUCH_OPTION in outputs[0].stdout + outputs[0].stderr:  # before smartctl 7.2: one status alone
-        outputs.append(root.ask(*smart_argv(name, f"standby,{STANDBY_STATUS}", words), timeout_s=timeout_s))
+        outputs.append(reader.ask(*smart_argv(name, f"standby,{STANDBY_STATUS}", words), timeout_s=timeout_s))
     result = _result(name, outputs[-1])
-    if isinstance(result, NoReading) and result.why is Unread.POWER_UNKNOWN and _is_ssd(root, name):
-        outputs.append(root.ask(*smart_argv(name, "never", words), timeout_s=timeout_s))
+    if isinstance(result, NoReading) and result.why is Unread.POWER_UNKNOWN and _is_ssd(reader, name):
+        outputs.append(reader.ask(*smart_argv(name, "never", words), timeout_s=timeout_s))
     return tuple(outputs)
 
 
@@ -108,24 +108,26 @@ def _result(name: str, output: ToolOutput) -> SmartReading | NoReading:
     )
 
 
-def _is_ssd(root: HostReader, name: str) -> bool:
-    return (root.text(f"{BLOCK}/{smart_node(name).replace('/', '!')}/queue/rotational") or "").strip() == "0"
+def _is_ssd(reader: HostReader, name: str) -> bool:
+    return (
+        reader.text(f"{BLOCK}/{smart_node(name).replace('/', '!')}/queue/rotational") or ""
+    ).strip() == "0"
 
 
-def read_measured(root: HostReader, name: str, timeout_s: float = TIMEOUT_S) -> SmartMeasurement:
+def read_measured(reader: HostReader, name: str, timeout_s: float = TIMEOUT_S) -> SmartMeasurement:
     """Return a reading between two readings of the kernel's own count of what it wrote to the disk."""
     if is_behind_controller(name):
-        return SmartMeasurement(result=read_smart(root, name, timeout_s))
-    low = written_bytes(root, (name,)).get(name)
-    result = read_smart(root, name, timeout_s)
-    high = written_bytes(root, (name,)).get(name)
-    return SmartMeasurement(result=result, since=_since(root, name), low_bytes=low, high_bytes=high)
+        return SmartMeasurement(result=read_smart(reader, name, timeout_s))
+    low = written_bytes(reader, (name,)).get(name)
+    result = read_smart(reader, name, timeout_s)
+    high = written_bytes(reader, (name,)).get(name)
+    return SmartMeasurement(result=result, since=_since(reader, name), low_bytes=low, high_bytes=high)
 
 
-def _since(root: HostReader, name: str) -> str:
+def _since(reader: HostReader, name: str) -> str:
     """The kernel counts from the boot, and anew for a disk that was put in again (its ``diskseq``)."""
-    boot = (root.text("/proc/sys/kernel/random/boot_id") or "").strip()
-    sequence = (root.text(f"{BLOCK}/{name.replace('/', '!')}/diskseq") or "").strip()
+    boot = (reader.text("/proc/sys/kernel/random/boot_id") or "").strip()
+    sequence = (reader.text(f"{BLOCK}/{name.replace('/', '!')}/diskseq") or "").strip()
     return f"{boot}/{sequence}" if boot else ""
 
 
@@ -133,12 +135,12 @@ class SmartReader:
     """Reads many disks at once, and does not wait for those that hang.
 
     Args:
-        root: the host; of one that is not live all disks are read one after another.
+        reader: the host; of one that is not live all disks are read one after another.
         timeout_s: how long each smartctl may take.
     """
 
-    def __init__(self, root: HostReader, timeout_s: float = TIMEOUT_S) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader, timeout_s: float = TIMEOUT_S) -> None:
+        self._reader = reader
         self._timeout_s = timeout_s
         self._under_way: dict[str, threading.Thread] = {}
 
@@ -147,9 +149,9 @@ class SmartReader:
 
         A node that stands for several disks has an answer for each: see ``raidtui.host.smart.device_types``.
         """
-        names = asked_names(self._root, names)
-        if not self._root.live:
-            return {name: read_measured(self._root, name, self._timeout_s) for name in names}
+        names = asked_names(self._reader, names)
+        if not self._reader.live:
+            return {name: read_measured(self._reader, name, self._timeout_s) for name in names}
         answers: dict[str, SmartMeasurement] = {}
         started: dict[str, threading.Thread] = {}
         gate = threading.Semaphore(_AT_ONCE)
@@ -168,7 +170,7 @@ class SmartReader:
     def _ask(self, name: str, gate: threading.Semaphore, answers: dict[str, SmartMeasurement]) -> None:
         waited = gate.acquire(timeout=self._timeout_s)  # disks that hang must not keep out the others
         try:
-            answers[name] = read_measured(self._root, name, self._timeout_s)
+            answers[name] = read_measured(self._reader, name, self._timeout_s)
         finally:
             if waited:
                 gate.release()

@@ -18,50 +18,52 @@ _STATS = "stats_total"
 _NO_CACHE = "no cache"
 
 
-def read_bcache(root: HostReader, name: str, parents: Sequence[str]) -> CacheState:
+def read_bcache(reader: HostReader, name: str, parents: Sequence[str]) -> CacheState:
     """Return what a bcache device says of itself.
 
     Args:
-        root: the host.
+        reader: the host.
         name: bcache0.
         parents: what sysfs says that it stands on: the backing device, and the cache device if it has one.
     """
     folder = f"{BLOCK}/{name}/bcache"
-    backing = _word(root, f"{folder}/backing_dev_name")
-    state = _word(root, f"{folder}/state")
-    hits, misses = (whole_number(root.text(f"{folder}/{_STATS}/cache_{word}")) for word in ("hits", "misses"))
+    backing = _word(reader, f"{folder}/backing_dev_name")
+    state = _word(reader, f"{folder}/state")
+    hits, misses = (
+        whole_number(reader.text(f"{folder}/{_STATS}/cache_{word}")) for word in ("hits", "misses")
+    )
     devices = tuple(each for each in parents if each != backing) if backing else ()
     # The cache device is in the list of what it stands on for as long as it is attached.
     cache = f"{BLOCK}/{devices[0]}/bcache" if devices else ""
-    cache_set = (root.link(f"{folder}/cache") or "").rpartition("/")[2]
-    bucket = bcache_bytes(root.text(f"{cache}/bucket_size")) if cache else None
-    buckets = whole_number(root.text(f"{cache}/nbuckets")) if cache else None
+    cache_set = (reader.link(f"{folder}/cache") or "").rpartition("/")[2]
+    bucket = bcache_bytes(reader.text(f"{cache}/bucket_size")) if cache else None
+    buckets = whole_number(reader.text(f"{cache}/nbuckets")) if cache else None
     return CacheState(
-        mode=None if state == _NO_CACHE else _chosen(root.text(f"{folder}/cache_mode") or ""),
+        mode=None if state == _NO_CACHE else _chosen(reader.text(f"{folder}/cache_mode") or ""),
         devices=devices,
         backing=backing,
         block_bytes=bucket,
         total_bytes=bucket * buckets if bucket and buckets else None,
-        dirty_bytes=bcache_bytes(root.text(f"{folder}/dirty_data")),
+        dirty_bytes=bcache_bytes(reader.text(f"{folder}/dirty_data")),
         hits=hits,
         misses=misses,
         state=state,
-        written_bytes=bcache_bytes(root.text(f"{cache}/written")) if cache else None,
+        written_bytes=bcache_bytes(reader.text(f"{cache}/written")) if cache else None,
         set_uuid=cache_set,
     )
 
 
-def bcache_filled_percent(root: HostReader, cache: str) -> int | None:
+def bcache_filled_percent(reader: HostReader, cache: str) -> int | None:
     """Return how much of a cache device holds data, in whole percents; None where the kernel does not say.
 
     It is as of the last garbage collection. Reading it sorts all buckets in the kernel: not for every second.
 
     Args:
-        root: the host.
+        reader: the host.
         cache: the cache device's kernel name.
     """
     shares = {}
-    for line in (root.text(f"{BLOCK}/{cache}/bcache/priority_stats") or "").split("\n"):
+    for line in (reader.text(f"{BLOCK}/{cache}/bcache/priority_stats") or "").split("\n"):
         name, _, value = line.partition(":")
         shares[name] = whole_number(value.strip().removesuffix("%"))
     clean, dirty = shares.get("Clean"), shares.get("Dirty")
@@ -95,5 +97,5 @@ def _chosen(text: str) -> str | None:
     return word if opened and closed else None
 
 
-def _word(root: HostReader, path: str) -> str:
-    return (root.text(path) or "").strip()
+def _word(reader: HostReader, path: str) -> str:
+    return (reader.text(path) or "").strip()

@@ -21,8 +21,8 @@ def policy_of(state: CacheState) -> str:
     return "smq" if state.policy == "mq" else state.policy
 
 
-def _cached(root: HostReader, name: str, value: str) -> str:
-    found, why = _line(root, "status", name)
+def _cached(reader: HostReader, name: str, value: str) -> str:
+    found, why = _line(reader, "status", name)
     if why:
         return why
     cached = found is not None and found.target in _TARGETS
@@ -32,7 +32,7 @@ def _cached(root: HostReader, name: str, value: str) -> str:
         return f"{name} is not cached"
     key, _, wanted = value.partition(" ")
     if found.target == "writecache":
-        return _check_writecache(root, name, found.args, key, wanted)
+        return _check_writecache(reader, name, found.args, key, wanted)
     state = cache_said(found.args)
     blocks = None
     if state.dirty_bytes is not None and state.block_bytes:
@@ -50,16 +50,16 @@ def _cached(root: HostReader, name: str, value: str) -> str:
     return f"the kernel has {key} {has or 'not known'} for {name}, not {wanted}"
 
 
-def _line(root: HostReader, what: str, name: str) -> tuple[MapLine | None, str]:
+def _line(reader: HostReader, what: str, name: str) -> tuple[MapLine | None, str]:
     """Return the first line of a map, or why it is not known."""
     options = ("--noflush",) if what == "status" else ()
-    output = root.ask("dmsetup", what, *options, name, timeout_s=_STATUS_S)
+    output = reader.ask("dmsetup", what, *options, name, timeout_s=_STATUS_S)
     if output.status != 0:
         return None, output.why_not or f"dmsetup says of {name}: {output.stderr.strip() or 'nothing'}"
     return next(iter(parse_maps(f"{name}: {output.stdout}").get(name, ())), None), ""
 
 
-def _check_writecache(root: HostReader, name: str, status: list[str], key: str, wanted: str) -> str:
+def _check_writecache(reader: HostReader, name: str, status: list[str], key: str, wanted: str) -> str:
     """All that a dm-writecache holds has still to be written back."""
     if key == "mode":
         return "" if wanted == "writeback" else f"{name} has a dm-writecache, which is never {wanted}"
@@ -69,7 +69,7 @@ def _check_writecache(root: HostReader, name: str, status: list[str], key: str, 
         if held == wanted:
             return ""
         return f"the cache of {name} holds {held or 'an unknown number of'} blocks that are not written back"
-    table, why = _line(root, "table", name)
+    table, why = _line(reader, "table", name)
     if why:
         return why
     has = "yes" if table is not None and "cleaner" in table.args else "no"

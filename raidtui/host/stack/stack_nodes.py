@@ -48,33 +48,33 @@ class MapFacts(Struct, frozen=True, kw_only=True):
     rooms: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
-def read_nodes(root: HostReader, facts: MapFacts) -> dict[str, StackNode]:
+def read_nodes(reader: HostReader, facts: MapFacts) -> dict[str, StackNode]:
     """Return all layers by kernel name, each after what it stands on; no tool runs, no device is opened.
 
     Args:
-        root: the host.
+        reader: the host.
         facts: what tools said.
     """
-    reader = _NodeReader(root, facts)
-    nodes = {node.name: node for node in reader.nodes()}
+    node_reader = _NodeReader(reader, facts)
+    nodes = {node.name: node for node in node_reader.nodes()}
     return _judged(_in_order(nodes))
 
 
 class _NodeReader:
-    def __init__(self, root: HostReader, facts: MapFacts) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader, facts: MapFacts) -> None:
+        self._reader = reader
         self._facts = facts
-        self._names = [name for name in root.names(BLOCK) if not name.startswith(_NO_LAYERS)]
+        self._names = [name for name in reader.names(BLOCK) if not name.startswith(_NO_LAYERS)]
         self._numbers = {self._of(name, "dev"): name.replace("!", "/") for name in self._names}
         self._mounts: dict[str, list[str]] = {}
-        for mount in parse_mounts(root.text(MOUNTINFO) or ""):
+        for mount in parse_mounts(reader.text(MOUNTINFO) or ""):
             key = mount.source if mount.dev.startswith("0:") else mount.dev
             if mount.top == "/" or key not in self._mounts:
                 self._mounts.setdefault(key, []).append(mount.where)
-        self._swaps = parse_swaps(root.text(SWAPS) or "")
+        self._swaps = parse_swaps(reader.text(SWAPS) or "")
 
     def _of(self, name: str, attribute: str) -> str:
-        return (self._root.text(f"{BLOCK}/{name}/{attribute}") or "").strip()
+        return (self._reader.text(f"{BLOCK}/{name}/{attribute}") or "").strip()
 
     def _number(self, name: str, attribute: str) -> int | None:
         return whole_number(self._of(name, attribute))
@@ -87,7 +87,7 @@ class _NodeReader:
 
     def _node(self, name: str, sectors: int) -> StackNode:
         dev = self._of(name, "dev")
-        entry = read_udev_entry(self._root, dev)
+        entry = read_udev_entry(self._reader, dev)
         discards = self._number(name, "queue/discard_max_bytes")
         rotational = self._of(name, "queue/rotational")
         shown = name.replace("!", "/")
@@ -96,7 +96,7 @@ class _NodeReader:
             kind=StackKind.DISK,
             dev=dev,
             size_bytes=sectors * SECTOR_BYTES,
-            parents=tuple(each.replace("!", "/") for each in self._root.names(f"{BLOCK}/{name}/slaves")),
+            parents=tuple(each.replace("!", "/") for each in self._reader.names(f"{BLOCK}/{name}/slaves")),
             rotational={"0": False, "1": True}.get(rotational),
             discards=None if discards is None else discards > 0,
             file_system=self._file_system(shown, dev, entry),
@@ -109,7 +109,7 @@ class _NodeReader:
             label = entry.properties.get("MD_DEVNAME", "")
             return replace(node, kind=StackKind.MD, level=self._of(name, "md/level"), label=label)
         if name.startswith("bcache"):
-            return replace(node, kind=StackKind.BCACHE, cache=read_bcache(self._root, name, node.parents))
+            return replace(node, kind=StackKind.BCACHE, cache=read_bcache(self._reader, name, node.parents))
         return replace(node, kind=StackKind.LOOP if name.startswith("loop") else StackKind.DISK)
 
     def _file_system(self, name: str, dev: str, entry: UdevEntry) -> FileSystem:
@@ -127,14 +127,14 @@ class _NodeReader:
         )
 
     def _partition(self, name: str, node: StackNode) -> StackNode:
-        link = self._root.link(f"{BLOCK}/{name}") or ""
+        link = self._reader.link(f"{BLOCK}/{name}") or ""
         whole = link.split("/")[-2] if link.count("/") > 1 else ""
         if not whole:
             whole = next(
                 (
                     each
                     for each in self._names
-                    if self._root.text(f"{BLOCK}/{each}/{name}/partition") is not None
+                    if self._reader.text(f"{BLOCK}/{each}/{name}/partition") is not None
                 ),
                 "",
             )

@@ -32,26 +32,26 @@ class BootLook(Struct, frozen=True, kw_only=True):
     unread: tuple[str, ...] = ()
 
 
-def check_boot(root: HostReader) -> BootLook:
+def check_boot(reader: HostReader) -> BootLook:
     """Read what a boot needs, and judge it."""
-    snapshot = Sampler(root).sample()
-    look = StackReader(root).look({array.name: array for array in snapshot.arrays}, wait=True)
-    return look_at_boot(root, snapshot, look.meter.now)
+    snapshot = Sampler(reader).sample()
+    look = StackReader(reader).look({array.name: array for array in snapshot.arrays}, wait=True)
+    return look_at_boot(reader, snapshot, look.meter.now)
 
 
-def read_boot_loaders(root: HostReader, snapshot: Snapshot, disks: frozenset[str]) -> BootFacts:
+def read_boot_loaders(reader: HostReader, snapshot: Snapshot, disks: frozenset[str]) -> BootFacts:
     """Return what boot loaders are on these disks; the rest of a boot is not read, nor any other disk."""
     arrays = {array.name: array for array in snapshot.arrays}
-    stack = StackReader(root).look(arrays, wait=True).meter.now
-    return BootReader(root, stack, arrays).read_loaders(disks)
+    stack = StackReader(reader).look(arrays, wait=True).meter.now
+    return BootReader(reader, stack, arrays).read_loaders(disks)
 
 
-def look_at_boot(root: HostReader, snapshot: Snapshot, stack: Stack) -> BootLook:
+def look_at_boot(reader: HostReader, snapshot: Snapshot, stack: Stack) -> BootLook:
     """Judge a boot by arrays and layers that were read already."""
     arrays = {array.name: array for array in snapshot.arrays}
-    facts = BootReader(root, stack, arrays).read()
+    facts = BootReader(reader, stack, arrays).read()
     configured = tuple(
-        each for each in read_configured(root) if each.file not in {"/etc/fstab", "/etc/crypttab"}
+        each for each in read_configured(reader) if each.file not in {"/etc/fstab", "/etc/crypttab"}
     )
     serials = {name: disk.identity for name, disk in snapshot.disks.items()}
     verdicts = judge_boot(facts, stack, arrays, configured=configured, serials=serials)

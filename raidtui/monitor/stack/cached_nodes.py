@@ -22,12 +22,12 @@ class CacheReader:
     """Reads them; one thread at a time may call it.
 
     Args:
-        root: the host.
+        reader: the host.
     """
 
-    def __init__(self, root: HostReader) -> None:
-        self._root = root
-        self._reader: StackReader | None = None
+    def __init__(self, reader: HostReader) -> None:
+        self._reader = reader
+        self._stack_reader: StackReader | None = None
         self._fresh = True
         self.unknown: tuple[str, ...] = ()
         """What could not be read, a sentence each."""
@@ -45,10 +45,10 @@ class CacheReader:
         self.unknown = ()
         if not self._has_cache():
             return ()
-        if self._reader is None:
-            self._reader = StackReader(self._root, only_maps=True)
+        if self._stack_reader is None:
+            self._stack_reader = StackReader(self._reader, only_maps=True)
         wait, self._fresh = self._fresh, False
-        look = self._reader.look({array.name: array for array in arrays}, wait=wait)
+        look = self._stack_reader.look({array.name: array for array in arrays}, wait=wait)
         stack = look.meter.now
         self.unknown = tuple(f"{each[0].upper()}{each[1:]}." for each in stack.unknown)
         survival = Survival(stack, look.arrays)
@@ -59,11 +59,11 @@ class CacheReader:
         )
 
     def _has_cache(self) -> bool:
-        for name in self._root.names(BLOCK):
+        for name in self._reader.names(BLOCK):
             if name.startswith("bcache"):
                 return True
             if name.startswith("dm-"):
-                uuid = (self._root.text(f"{BLOCK}/{name}/dm/uuid") or "").strip()
+                uuid = (self._reader.text(f"{BLOCK}/{name}/dm/uuid") or "").strip()
                 if uuid.startswith("LVM-") and uuid.endswith(_INNER):
                     return True
         return False

@@ -57,7 +57,7 @@ class StackReader:
     """Reads a host's layers; one thread at a time may call it.
 
     Args:
-        root: the host.
+        reader: the host.
         clock: seconds; None for a clock that only counts on, of a live host, and for the host's time else.
         limit_s: how long a tool is waited for.
         only_maps: whether to ask for maps alone: not for volumes, rooms of file systems and SMART.
@@ -65,15 +65,15 @@ class StackReader:
 
     def __init__(
         self,
-        root: HostReader,
+        reader: HostReader,
         clock: Callable[[], float] | None = None,
         limit_s: float = TOOL_S,
         *,
         only_maps: bool = False,
     ) -> None:
-        apart = root.thread_safe_copy()
-        self._root = apart or root
-        self._clock = clock or (time.monotonic if root.live else root.now_s)
+        apart = reader.thread_safe_copy()
+        self._reader = apart or reader
+        self._clock = clock or (time.monotonic if reader.live else reader.now_s)
         self._limit_s = limit_s
         self._only_maps = only_maps
         self._threads = apart is not None
@@ -126,8 +126,8 @@ class StackReader:
             volumes=self._volumes,
             rooms=self._rooms,
         )
-        nodes = read_nodes(self._root, facts)
-        counters = read_io(self._root, nodes.keys())
+        nodes = read_nodes(self._reader, facts)
+        counters = read_io(self._reader, nodes.keys())
         return Stack(nodes=nodes, counters=counters, clock_s=self._clock(), unknown=self._unknown())
 
     @staticmethod
@@ -142,7 +142,7 @@ class StackReader:
 
     def _ask(self, *, fresh: bool) -> None:
         """Ask the tools again whose answers are old."""
-        names = self._root.names("/sys/class/block")
+        names = self._reader.names("/sys/class/block")
         maps = frozenset(name for name in names if name.startswith("dm-"))
         if maps:
             changed = maps != self._maps
@@ -151,7 +151,7 @@ class StackReader:
             every_s = 0.0 if changed or fresh else STATUS_EVERY_S
             self._put(_STATUS, every_s, partial(self._read_statuses, self._turn))
             if not self._only_maps and any(
-                (self._root.text(f"/sys/class/block/{name}/dm/uuid") or "").startswith("LVM-")
+                (self._reader.text(f"/sys/class/block/{name}/dm/uuid") or "").startswith("LVM-")
                 for name in maps
             ):
                 self._put(_VOLUMES, VOLUMES_EVERY_S, self._read_volumes)
@@ -185,7 +185,7 @@ class StackReader:
     # -- by the crew
 
     def _run(self, key: str, argv: tuple[str, ...]) -> ToolOutput | None:
-        output = self._root.ask(*argv, timeout_s=self._limit_s)
+        output = self._reader.ask(*argv, timeout_s=self._limit_s)
         if output.status == 0:
             self._silent.pop(key, None)
             return output
@@ -213,12 +213,12 @@ class StackReader:
         from raidtui.monitor.wear.readings import WearReader  # noqa: PLC0415
         from raidtui.monitor.wear.survey_wear import life_bytes  # noqa: PLC0415
 
-        found = WearReader(self._root, timeout_s=self._limit_s).read(self._cache_disks)
+        found = WearReader(self._reader, timeout_s=self._limit_s).read(self._cache_disks)
         lives = {name: life_bytes(wear) for name, wear in found.items()}
         self._lives = {name: life for name, life in lives.items() if life is not None}
 
     def _read_rooms(self) -> None:
-        if not self._root.live:
+        if not self._reader.live:
             return
         found = {}
         for where in self._mounts:

@@ -30,16 +30,16 @@ _PATIENCE_S = 5.0  # a disk that hangs must not hold a repair up
 class _MarkWriter:
     """Reads disks for the ledger and writes marks; without root it reads none."""
 
-    def __init__(self, root: HostReader, reader: WearReader) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader, wear_reader: WearReader) -> None:
         self._reader = reader
+        self._wear_reader = wear_reader
         self.trouble = ""
 
     def read(self, names: Collection[str]) -> dict[str, DiskWear]:
         """Read disks; none without root, since every one would fail."""
-        if self._root.live and not self._root.writable:
+        if self._reader.live and not self._reader.writable:
             return {}
-        return self._reader.read(sorted(name for name in set(names) if has_smart(name)))
+        return self._wear_reader.read(sorted(name for name in set(names) if has_smart(name)))
 
     def record(self, disks: Collection[DiskWear], kind: str, what: str) -> None:
         """Write a mark; ``trouble`` says why it could not be written."""
@@ -47,7 +47,7 @@ class _MarkWriter:
         if not any(disk.entry is not None for disk in disks):
             return
         try:
-            self._reader.record(disks, kind, what)
+            self._wear_reader.record(disks, kind, what)
         except LedgerError as error:
             self.trouble = str(error)
 
@@ -56,13 +56,13 @@ class CostWatch:
     """Measures what syncs cost.
 
     Args:
-        root: the host.
-        reader: the same host's reader, whose ledger gets the marks.
+        reader: the host.
+        wear_reader: the same host's wear_reader, whose ledger gets the marks.
     """
 
-    def __init__(self, root: HostReader, reader: WearReader) -> None:
-        self._root = root
-        self._marks = _MarkWriter(root, reader)
+    def __init__(self, reader: HostReader, wear_reader: WearReader) -> None:
+        self._reader = reader
+        self._marks = _MarkWriter(reader, wear_reader)
 
     @property
     def trouble(self) -> str:
@@ -75,7 +75,7 @@ class CostWatch:
         The sync may write a lot before a disk answers, so the kernel's count at the start is kept.
         """
         if begun.seen:
-            then = _disk_bytes_then(self._root, begun)
+            then = _disk_bytes_then(self._reader, begun)
             disks = self._marks.read(begun.disks.values())
             marked = [_counted_from(disk, then.get(name)) for name, disk in disks.items()]
             self._marks.record(marked, BEFORE, sync_name(begun.action, begun.array.title))
@@ -83,7 +83,7 @@ class CostWatch:
     def ended(self, ended: Ended) -> Event | None:
         """Read the disks as a sync ends, and return an event for the log; None if nothing is known."""
         begun = ended.begun
-        now = written_bytes(self._root, begun.written_bytes)
+        now = written_bytes(self._reader, begun.written_bytes)
         disks = self._marks.read(begun.disks.values())
         if begun.seen:
             self._marks.record(disks.values(), AFTER, sync_name(begun.action, begun.array.title))
@@ -97,7 +97,7 @@ class CostWatch:
         text = sync_words(
             begun.action, _spent(sizes, disks), most_bytes(begun.array, begun.action), partly=not begun.seen
         )
-        return Event(at_s=self._root.now_s(), kind=EventKind.WEAR, subject=ended.array.title, text=text)
+        return Event(at_s=self._reader.now_s(), kind=EventKind.WEAR, subject=ended.array.title, text=text)
 
 
 class JobCost:
@@ -106,7 +106,7 @@ class JobCost:
     Raises nothing: an unknown cost is no reason to stop a job.
 
     Args:
-        root: the host.
+        reader: the host.
         what: its name in the ledger: the plan's title, or the benchmark's.
         disks: the kernel's names of whole disks that it may write to; all of the host where not known.
         ratings: the manufacturers' ratings in bytes, by the beginning of a model's name.
@@ -114,37 +114,37 @@ class JobCost:
 
     def __init__(
         self,
-        root: HostReader,
+        reader: HostReader,
         what: str,
         disks: Collection[str] = (),
         ratings: Mapping[str, int] | None = None,
         *,
         snapshot: Snapshot | None = None,
     ) -> None:
-        self._root = root
+        self._reader = reader
         self._what = what
-        self._marks = _MarkWriter(root, WearReader(root, ratings, timeout_s=_PATIENCE_S))
-        self._names = tuple(disks) or smart_names(root, snapshot or Sampler(root).sample())
+        self._marks = _MarkWriter(reader, WearReader(reader, ratings, timeout_s=_PATIENCE_S))
+        self._names = tuple(disks) or smart_names(reader, snapshot or Sampler(reader).sample())
         self._written: Mapping[str, int] = {}
 
     def before(self) -> None:
         """Take the first reading."""
         disks = self._marks.read(self._names)
         self._marks.record(disks.values(), BEFORE, self._what)
-        self._written = written_bytes(self._root, self._names)
+        self._written = written_bytes(self._reader, self._names)
 
     def after(self) -> str:
         """Take the second reading; return ``1.62 TB to sdd (0.4 % of its life)``, or "" if unknown."""
-        now = written_bytes(self._root, self._written)
+        now = written_bytes(self._reader, self._written)
         disks = self._marks.read(self._names)
         self._marks.record(disks.values(), AFTER, self._what)
         sizes = {name: now[name] - size for name, size in self._written.items() if now.get(name, -1) >= size}
         return amounts([each for each in _spent(sizes, disks) if each.size_bytes >= _LEAST_BYTES])
 
 
-def _disk_bytes_then(root: HostReader, begun: Begun) -> dict[str, int]:
+def _disk_bytes_then(reader: HostReader, begun: Begun) -> dict[str, int]:
     """Return what the kernel had written to the members' whole disks when a sync began."""
-    now = written_bytes(root, {*begun.disks.values(), *begun.written_bytes})
+    now = written_bytes(reader, {*begun.disks.values(), *begun.written_bytes})
     then = {disk: now[disk] for disk in begun.disks.values() if disk in now}
     for name, before in begun.written_bytes.items():
         if (disk := begun.disks.get(name, name)) in then:

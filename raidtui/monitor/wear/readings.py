@@ -95,17 +95,17 @@ class WearReader:
     """Reads and judges disks, and keeps their history.
 
     Args:
-        root: the host.
+        reader: the host.
         ratings: the manufacturers' ratings in bytes, by the beginning of a model's name.
         timeout_s: how long each disk may take.
     """
 
     def __init__(
-        self, root: HostReader, ratings: Mapping[str, int] | None = None, *, timeout_s: float = TIMEOUT_S
+        self, reader: HostReader, ratings: Mapping[str, int] | None = None, *, timeout_s: float = TIMEOUT_S
     ) -> None:
-        self._root = root
+        self._reader = reader
         self._ratings = ratings or {}
-        self._reader = SmartReader(root, timeout_s)
+        self._smart = SmartReader(reader, timeout_s)
         self._memory: MemoryLedger | None = None
         self._spoilt = ""
         self._known_s: dict[str, float] = {}
@@ -124,13 +124,13 @@ class WearReader:
 
     def measured(self, names: Collection[str]) -> Mapping[str, SmartMeasurement]:
         """Return the readings of whole disks by kernel name; blocks until they have answered."""
-        return self._reader.read(names)
+        return self._smart.read(names)
 
     def judged(
         self, measured: Mapping[str, SmartMeasurement], outages: Mapping[str, float] | None = None
     ) -> dict[str, DiskWear]:
         """Return the wear of disks from their readings; see ``read``."""
-        at_s = self._root.now_s()
+        at_s = self._reader.now_s()
         histories = self._histories(measured, at_s)
         return {
             name: judge_disk(
@@ -148,17 +148,17 @@ class WearReader:
                 half an hour.
             mark: a person's words for a mark at this moment; None sets no mark.
         """
-        found = self.read(smart_names(self._root, snapshot))
+        found = self.read(smart_names(self._reader, snapshot))
         read = [disk for disk in found.values() if disk.entry is not None]
         if read and not self.trouble and (record or mark is not None):
             self._write(read, mark)
         now = [disk.entry for disk in found.values() if disk.entry is not None]
         last, since, costs = self._past(now, measured_units(found.values()))
         return WearLook(
-            at_s=self._root.now_s(),
+            at_s=self._reader.now_s(),
             disks=tuple(found.values()),
             known={
-                name: read_identity(self._root, smart_node(name))
+                name: read_identity(self._reader, smart_node(name))
                 for name, disk in found.items()
                 if disk.reading is None
             },
@@ -176,7 +176,7 @@ class WearReader:
         return replace(look, disks=tuple(found.values()), arrays=array_wears(snapshot, found))
 
     def _write(self, disks: Sequence[DiskWear], mark: str | None) -> None:
-        before_s = self._root.now_s() - _RECORD_S
+        before_s = self._reader.now_s() - _RECORD_S
         due = [
             disk
             for disk in disks
@@ -197,7 +197,7 @@ class WearReader:
             if ledger is None:
                 return None, {}, ()
             with ledger:
-                marks = ledger.marks(self._root.now_s() - _HISTORY_S)
+                marks = ledger.marks(self._reader.now_s() - _HISTORY_S)
                 mark = last_mark(marks)
                 since = between(ledger.at_mark(mark.id), tuple(now), units) if mark is not None else {}
                 return mark, since, marked_costs(marks, ledger.at_mark, units)
@@ -217,7 +217,7 @@ class WearReader:
             LedgerError: it cannot be written.
         """
         entries = [disk.entry for disk in disks if disk.entry is not None]
-        now_s = self._root.now_s()
+        now_s = self._reader.now_s()
         ledger = self._ledger(make=True)
         assert ledger is not None  # noqa: S101  (it was to be made)
         with ledger:
@@ -263,7 +263,7 @@ class WearReader:
         if ledger is None:
             return ()
         with ledger:
-            all_of_them = [ledger.entries(disk, self._root.now_s() - _HISTORY_S) for disk in ledger.disks()]
+            all_of_them = [ledger.entries(disk, self._reader.now_s() - _HISTORY_S) for disk in ledger.disks()]
         found = []
         for entries in all_of_them:
             if entries and entries[-1].at_s >= since_s:
@@ -280,7 +280,7 @@ class WearReader:
         ledger = self._ledger(make=False)
         if ledger is None:
             return DiskHistory(disk=disk)
-        since_s = self._root.now_s() - _HISTORY_S
+        since_s = self._reader.now_s() - _HISTORY_S
         with ledger:
             entries = ledger.entries(disk, since_s)
             unit = measured_unit(entries)
@@ -296,17 +296,17 @@ class WearReader:
             if ledger is None:
                 return b""
             with ledger:
-                return captured_history_text(ledger, tuple(disks), self._root.now_s())
+                return captured_history_text(ledger, tuple(disks), self._reader.now_s())
         except LedgerError:
             return b""
 
     def _ledger(self, *, make: bool) -> OpenLedger | None:
         """Return an open ledger; None if there is none and none is to be made."""
-        if self._root.live:
+        if self._reader.live:
             path = ledger_path()
             return Ledger(path) if make or os.path.exists(path) else None  # noqa: PTH110  (no Path is needed)
         if self._memory is None:
-            text = self._root.text(PATH)
+            text = self._reader.text(PATH)
             kept = read_captured_history(text) if text is not None else None
             if text is not None and kept is None:
                 self._spoilt = self.trouble = "the history in this capture cannot be read"

@@ -29,22 +29,22 @@ class PlanAsker:
     def __init__(self) -> None:
         self._said: Mapping[str, SmartMeasurement] = {}
 
-    def measure(self, root: HostReader, disks: Collection[str]) -> None:
+    def measure(self, reader: HostReader, disks: Collection[str]) -> None:
         """Ask whole disks."""
-        self._said = WearReader(root, timeout_s=_PLAN_S).measured(disks)
+        self._said = WearReader(reader, timeout_s=_PLAN_S).measured(disks)
 
-    def judge(self, root: HostReader, survey: Survey) -> Survey:
+    def judge(self, reader: HostReader, survey: Survey) -> Survey:
         """Return the survey with the wear of its devices."""
         away = {device.disk.disk: _away_s(device, survey) for device in survey.devices.values()}
         outages = {disk: away_s for disk, away_s in away.items() if away_s is not None}
-        return _with_wear(survey, WearReader(root).judged(self._said, outages))
+        return _with_wear(survey, WearReader(reader).judged(self._said, outages))
 
 
-def worn(root: HostReader, survey: Survey) -> Survey:
+def worn(reader: HostReader, survey: Survey) -> Survey:
     """Return a survey whose devices know their disk's wear, and what is wrong with it or its cable."""
     asker = PlanAsker()
-    asker.measure(root, sorted({device.disk.disk for device in survey.devices.values()}))
-    return asker.judge(root, survey)
+    asker.measure(reader, sorted({device.disk.disk for device in survey.devices.values()}))
+    return asker.judge(reader, survey)
 
 
 def _with_wear(survey: Survey, found: Mapping[str, DiskWear]) -> Survey:

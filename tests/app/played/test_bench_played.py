@@ -40,7 +40,7 @@ async def test_a_benchmark_from_the_form_to_its_export(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     scene = Scene()
-    async with running(scene.root, size=(120, 40)) as pilot:
+    async with running(scene.reader, size=(120, 40)) as pilot:
         with watched() as deeds:
             await in_pane(pilot)
             await begun(pilot, "n")
@@ -69,7 +69,7 @@ def exported(folder: Path) -> str:
 
 async def test_what_is_stopped_is_kept_as_partial_and_can_be_noted_and_deleted() -> None:
     scene = Scene()
-    async with running(scene.root) as pilot:
+    async with running(scene.reader) as pilot:
         await in_pane(pilot)
         await begun(pilot, "n")
         await let_pass(pilot, scene, 1.6)
@@ -107,4 +107,4 @@ def test_a_simulated_benchmark_runs(shows: Shows, size: tuple[int, int]) -> None
         await let_pass(pilot, scene, 1.6)
         await until(pilot, lambda: "IOPS           –" not in screen_text(pilot), "its figures come in")
 
-    shows(staged(scene.root), size=size, prepare=prepare)
+    shows(staged(scene.reader), size=size, prepare=prepare)

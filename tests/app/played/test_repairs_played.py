@@ -71,7 +71,7 @@ async def planned(pilot: Paces) -> None:
 
 async def test_a_disk_fails_and_is_replaced() -> None:
     scene = Scene()
-    async with running(scene.root) as pilot:
+    async with running(scene.reader) as pilot:
         await ready(pilot)
         await let_pass(pilot, scene, 41)
         await pilot.press("up")
@@ -98,7 +98,7 @@ async def test_a_disk_fails_and_is_replaced() -> None:
         await until(pilot, lambda: "nvme4n1p1" in screen_text(pilot), "pane 1 shows the spare")
         await let_pass(pilot, scene, 1100)
         await until(pilot, lambda: "✖" not in "".join(rows_of(pilot)), "the recovery has ended")
-        vm = scene.root.simulated.array("vm")
+        vm = scene.reader.simulated.array("vm")
         assert vm is not None
         assert {each.device: each.state for each in vm.members if not each.in_sync} == {"nvme4n1p1": "spare"}
 
@@ -106,7 +106,7 @@ async def test_a_disk_fails_and_is_replaced() -> None:
 async def test_a_member_is_copied_to_a_new_disk_and_leaves() -> None:
     """Replace while it serves, then remove; the job waits for md and ends by itself."""
     scene = Scene()
-    async with running(scene.root) as pilot:
+    async with running(scene.reader) as pilot:
         await ready(pilot)
         await let_pass(pilot, scene, 30)
         await pilot.press("down")
@@ -120,7 +120,7 @@ async def test_a_member_is_copied_to_a_new_disk_and_leaves() -> None:
         await until(pilot, lambda: "goes on: md copies sdb1 to sdh" in screen_text(pilot), "md copies")
         await pilot.press("escape")
         await let_pass(pilot, scene, 900)
-        root = scene.root.simulated.array("root")
+        root = scene.reader.simulated.array("root")
         assert root is not None
         assert root.up == "UU"
         assert root.member("sdb1").state == "faulty"  # type: ignore[union-attr]
@@ -164,7 +164,7 @@ async def left(pilot: Paces) -> None:
 async def test_the_wizard_builds_an_array_that_is_renamed_and_stopped(tmp_path: Path) -> None:
     scene = Scene()
     check_watch(tmp_path)
-    async with running(scene.root) as pilot:
+    async with running(scene.reader) as pilot:
         await ready(pilot)
         with watched() as deeds:
             await in_wizard(pilot, "disks", "level", "bitmap", "more")
@@ -181,7 +181,7 @@ async def test_the_wizard_builds_an_array_that_is_renamed_and_stopped(tmp_path: 
             await until(pilot, lambda: any("backup" in row for row in rows_of(pilot)), "it is in pane 1")
             assert "resync" in next(row for row in rows_of(pilot) if "backup" in row)
             assert "ext4 mounted at /srv/new" in screen_text(pilot)
-            assert "ARRAY /dev/md/backup metadata=1.2 UUID=" in (scene.root.text("/etc/mdadm.conf") or "")
+            assert "ARRAY /dev/md/backup metadata=1.2 UUID=" in (scene.reader.text("/etc/mdadm.conf") or "")
             await renamed_and_stopped(pilot, scene)
             await at(pilot, Choice, "Z")
             await chosen(pilot, "nvme4n1p1")
@@ -190,15 +190,15 @@ async def test_the_wizard_builds_an_array_that_is_renamed_and_stopped(tmp_path: 
             await until(pilot, lambda: job.state == "done", "the superblock is zeroed")
             await left(pilot)
         assert deeds == []
-    assert scene.root.take_tool("mdadm", "--examine", "--export", "/dev/nvme4n1p1").status == 1
-    assert scene.root.take_tool("mdadm", "--examine", "--export", "/dev/nvme5n1p1").status == 0
+    assert scene.reader.take_tool("mdadm", "--examine", "--export", "/dev/nvme4n1p1").status == 1
+    assert scene.reader.take_tool("mdadm", "--examine", "--export", "/dev/nvme5n1p1").status == 0
 
 
 async def renamed_and_stopped(pilot: Paces, scene: Scene) -> None:
     """Rename the new array and stop it, by keys; what is mounted holds it first."""
     await pilot.press("T")
     await until(pilot, lambda: "backup is in use: ext4 mounted" in message_of(pilot), "it is refused")
-    await in_worker(pilot, lambda: scene.root.take_tool("umount", "/srv/new"))
+    await in_worker(pilot, lambda: scene.reader.take_tool("umount", "/srv/new"))
     await look(pilot)
     await at(pilot, Ask, "N")
     await pilot.press(*"store", "enter")
@@ -207,7 +207,7 @@ async def renamed_and_stopped(pilot: Paces, scene: Scene) -> None:
     await confirmed(pilot, "rename")
     await left(pilot)
     await until(pilot, lambda: any("store" in row for row in rows_of(pilot)), "the new name")
-    assert "/dev/md/store" in (scene.root.text("/etc/mdadm.conf") or "")
+    assert "/dev/md/store" in (scene.reader.text("/etc/mdadm.conf") or "")
     await pilot.press("T")
     await planned(pilot)
     await confirmed(pilot, "stop")
@@ -220,7 +220,7 @@ async def test_a_plan_of_the_demo_is_not_saved_as_a_script(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     scene = Scene()
-    async with running(scene.root) as pilot:
+    async with running(scene.reader) as pilot:
         await ready(pilot)
         await let_pass(pilot, scene, 41)
         await pilot.press("up")
@@ -248,4 +248,4 @@ def test_the_demo_as_its_new_array_syncs(
         await until(pilot, lambda: any("backup" in row for row in rows_of(pilot)), "it is there")
         await let_pass(pilot, scene, 2)
 
-    shows(staged(scene.root), size=size, prepare=prepare)
+    shows(staged(scene.reader), size=size, prepare=prepare)

@@ -14,7 +14,7 @@ from tests.demo.scene import Scene
 def scene(monkeypatch: pytest.MonkeyPatch) -> Scene:
     """A demo host whose clock moves as fast as is waited for."""
     scene = Scene()
-    monkeypatch.setattr("raidtui.app.cli._root", lambda _: scene.root)
+    monkeypatch.setattr("raidtui.app.cli._root", lambda _: scene.reader)
     monkeypatch.setattr("raidtui.features.bench.demo.time.sleep", scene.go)
     return scene
 

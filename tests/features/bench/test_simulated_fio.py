@@ -28,7 +28,7 @@ DATA, VM = ("sda", "sdb", "sdc", "sdd"), ("nvme0n1", "nvme1n1", "nvme2n1")
 def iops(scene: Scene, work: Workload, *disks: str, array: str = "") -> float:
     """What a workload reaches on disks."""
     place = Place(device=disks[0], disks=disks, arrays=(array,) if array else ())
-    return rate_of(scene.root, place, work).iops
+    return rate_of(scene.reader, place, work).iops
 
 
 def test_the_order_of_things(scene: Scene) -> None:
@@ -44,12 +44,12 @@ def test_the_order_of_things(scene: Scene) -> None:
 
 def test_a_knob_counts(scene: Scene) -> None:
     before = iops(scene, READ, "sda")
-    scene.root.take_value("/sys/class/block/sda/device/queue_depth", "1")
+    scene.reader.take_value("/sys/class/block/sda/device/queue_depth", "1")
     assert iops(scene, READ, "sda") < before / 5
 
 
 def test_samples_add_up(scene: Scene) -> None:
-    rate = rate_of(scene.root, Place(disks=DATA), READ)
+    rate = rate_of(scene.reader, Place(disks=DATA), READ)
     some = samples_of(READ, rate, 3.1, key="a")
     assert len(some) == 12
     assert some == samples_of(READ, rate, 5, key="a")[:12]
@@ -58,10 +58,10 @@ def test_samples_add_up(scene: Scene) -> None:
 
 
 def test_places_are_mount_points_of_the_demo(scene: Scene) -> None:
-    place = find_directory(scene.root, "/srv/data")
+    place = find_directory(scene.reader, "/srv/data")
     assert isinstance(place, Place)
     assert "md127" in place.arrays
-    other = find_directory(scene.root, "/tmp")
+    other = find_directory(scene.reader, "/tmp")
     assert isinstance(other, Refusal)
     assert other.why == "nothing is mounted at /tmp"
 
@@ -71,9 +71,9 @@ def test_two_values_of_a_knob_are_set_and_put_back(scene: Scene) -> None:
         rw="randread", blocks=(4096,), size_bytes=1 << 30, depths=(32,), engine="libaio",
         runtime_s=2, ramp_s=0, device="md126", knobs=(("queue_depth", ("32", "1")),), repeats=5,
     )  # fmt: skip
-    offer = make_offer(scene.root, request)
+    offer = make_offer(scene.reader, request)
     assert isinstance(offer, Offer), offer
-    bench = PlayedBench(scene.root)
+    bench = PlayedBench(scene.reader)
     assert bench.begin(offer.schedule) == ""
     assert bench.begin(offer.schedule) == "a benchmark is running"
     scene.go(30)
@@ -86,7 +86,7 @@ def test_two_values_of_a_knob_are_set_and_put_back(scene: Scene) -> None:
     assert len(fast) == len(slow) == 5
     assert min(fast) > 4 * max(slow)
     assert all(run.simulated and run.title.startswith("simulated: ") for run in runs)
-    assert scene.root.text("/sys/class/block/sda/device/queue_depth") == "32"
+    assert scene.reader.text("/sys/class/block/sda/device/queue_depth") == "32"
 
 
 def test_what_is_not_played_is_refused(scene: Scene) -> None:
@@ -96,6 +96,6 @@ def test_what_is_not_played_is_refused(scene: Scene) -> None:
         replace(work, scratch=("sdh", "sdi")),
         replace(work, device="sdh", write=True),
     ):
-        made = make_offer(scene.root, request)
+        made = make_offer(scene.reader, request)
         assert isinstance(made, Refusal)
         assert made.why.startswith("the demo host is simulated: it plays what fio does in a folder")

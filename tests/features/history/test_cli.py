@@ -34,7 +34,7 @@ def ran(root: HostReader, *words: str) -> int:
 
 
 def demo() -> DemoReader:
-    return Scene().root
+    return Scene().reader
 
 
 def as_json(

@@ -88,16 +88,16 @@ class _Hanging(HostReader):
     """A host on which mdadm does not end for one of the devices."""
 
     def __init__(self, root: HostReader, name: str) -> None:
-        self._root, self._name = root, name
+        self._reader, self._name = root, name
 
     def read(self, path: str, *, keep: bool = False) -> bytes:
-        return self._root.read(path, keep=keep)
+        return self._reader.read(path, keep=keep)
 
     def names(self, path: str) -> tuple[str, ...]:
-        return self._root.names(path)
+        return self._reader.names(path)
 
     def link(self, path: str) -> str | None:
-        return self._root.link(path)
+        return self._reader.link(path)
 
     def _asked(self, *argv: str, timeout_s: float = 20.0, stdin: str = "") -> ToolOutput:
         if argv[0] == "mdadm" and argv[-1] == f"/dev/{self._name}":
@@ -109,7 +109,7 @@ class _Hanging(HostReader):
                 why_not="it did not end",
                 silence=AnswerKind.TIMED_OUT,
             )
-        return self._root.ask(*argv, timeout_s=timeout_s, stdin=stdin)
+        return self._reader.ask(*argv, timeout_s=timeout_s, stdin=stdin)
 
 
 @pytest.mark.parametrize(

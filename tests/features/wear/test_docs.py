@@ -40,7 +40,7 @@ def printed() -> dict[str, Any]:
     """Return what the command prints of disks, one of each kind among them."""
     disks = [wear_of_text(text_of(name, "sda"), "x") for name in NAMES]
     disks += [wear_of_text(evo("sdb", TB, 0), "x"), wear_of_text(asleep(), "x")]
-    disks.append(wear_of_text(Scene().root.take_tool("smartctl", "/dev/sda").stdout, "x"))
+    disks.append(wear_of_text(Scene().reader.take_tool("smartctl", "/dev/sda").stdout, "x"))
     whole: dict[str, Any] = json.loads(
         json.dumps(wear_dict(disks, [judge_array("data", "key", disks[-4:-2])]))
     )

@@ -115,19 +115,19 @@ class HostChoices(Struct, frozen=True, kw_only=True):
         return next((each for each in self.knobs if each.name == name), None)
 
 
-def read_choices(root: HostReader, snapshot: Snapshot) -> HostChoices:
+def read_choices(reader: HostReader, snapshot: Snapshot) -> HostChoices:
     """Return the choices.
 
     Args:
-        root: the host; folders are looked at on the live one, and on the demo host.
+        reader: the host; folders are looked at on the live one, and on the demo host.
         snapshot: its arrays.
     """
     return HostChoices(
-        folders=tuple(sorted(_folders(root, snapshot), key=_by_arrays))
-        if root.live or is_simulated(root)
+        folders=tuple(sorted(_folders(reader, snapshot), key=_by_arrays))
+        if reader.live or is_simulated(reader)
         else (),
-        devices=_devices(root, snapshot),
-        knobs=_knobs(KnobReader(root).read(snapshot)),
+        devices=_devices(reader, snapshot),
+        knobs=_knobs(KnobReader(reader).read(snapshot)),
     )
 
 
@@ -135,14 +135,14 @@ def _by_arrays(folder: Folder) -> tuple[bool, int, str]:
     return not folder.arrays, -folder.free_bytes, folder.path
 
 
-def _folders(root: HostReader, snapshot: Snapshot) -> Iterator[Folder]:
+def _folders(reader: HostReader, snapshot: Snapshot) -> Iterator[Folder]:
     titles = {array.name: array.title for array in snapshot.arrays}
     seen: set[str] = set()
-    for mount in read_mounts(root):
+    for mount in read_mounts(reader):
         # What a network serves may hang, and what is mounted twice is one file system.
         if not mount.source.startswith("/dev/") or mount.source in seen:
             continue
-        place = find_directory(root, mount.where)
+        place = find_directory(reader, mount.where)
         if isinstance(place, Refusal):
             continue
         seen.add(mount.source)
@@ -154,23 +154,23 @@ def _folders(root: HostReader, snapshot: Snapshot) -> Iterator[Folder]:
         )
 
 
-def _devices(root: HostReader, snapshot: Snapshot) -> tuple[Candidate, ...]:
+def _devices(reader: HostReader, snapshot: Snapshot) -> tuple[Candidate, ...]:
     arrays = [array.name for array in snapshot.arrays if array.active]
-    volumes = [name for name in root.names(BLOCK) if name.startswith("dm-")]
-    disks = candidate_names(root)
-    survey = read_survey(root, snapshot, tuple(dict.fromkeys((*arrays, *volumes, *disks))))
-    found = [_candidate(root, device, survey) for device in survey.devices.values()]
+    volumes = [name for name in reader.names(BLOCK) if name.startswith("dm-")]
+    disks = candidate_names(reader)
+    survey = read_survey(reader, snapshot, tuple(dict.fromkeys((*arrays, *volumes, *disks))))
+    found = [_candidate(reader, device, survey) for device in survey.devices.values()]
     order = {"disk": 0, "partition": 0, "array": 1, "volume": 2}
     return tuple(sorted(found, key=lambda each: (bool(each.refusal), order[each.kind])))
 
 
-def _candidate(root: HostReader, device: Device, survey: Survey) -> Candidate:
+def _candidate(reader: HostReader, device: Device, survey: Survey) -> Candidate:
     name, disk = device.disk.name, device.disk
     array = next((each for each in survey.snapshot.arrays if each.name == name), None)
     title = array.title if array is not None else ""
     kind = "array" if array is not None else "disk" if disk.disk == name else "partition"
     if name.startswith("dm-"):
-        kind, title = "volume", (root.text(f"{BLOCK}/{name}/dm/name") or "").strip()
+        kind, title = "volume", (reader.text(f"{BLOCK}/{name}/dm/name") or "").strip()
     refusal = (
         needs_root(survey.snapshot) or refuse_device(device, survey) or refuse_old_arrays((device,), survey)
     )

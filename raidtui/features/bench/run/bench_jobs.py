@@ -28,26 +28,26 @@ _OVER = ENDED - {JobState.STUCK}
 _LEFT = frozenset({JobState.INTERRUPTED, JobState.STUCK})
 
 
-def begin(root: HostReader, schedule: Schedule) -> Job:
+def begin(reader: HostReader, schedule: Schedule) -> Job:
     """Put back what an interrupted benchmark left, make a job of a schedule, and start its worker.
 
     Raises:
         JobError: another job is running, this one cannot be kept, or something cannot be put back.
     """
-    if not root.live:
+    if not reader.live:
         raise JobError("a captured tree is read-only: nothing can be measured there")
     refuse_busy(jobs_folder())
     turns = any(plan.steps for axis in schedule.axes for plan in axis.plans)
-    if restore(root) and turns:
+    if restore(reader) and turns:
         raise JobError(
             "an interrupted benchmark has just been put back and settings have changed: run the command again"
         )
-    job = make_job(root, schedule)
+    job = make_job(reader, schedule)
     start_new(job)
     return job
 
 
-def make_job(root: HostReader, schedule: Schedule) -> Job:
+def make_job(reader: HostReader, schedule: Schedule) -> Job:
     """Write a schedule to disk as a new job.
 
     Raises:
@@ -55,7 +55,7 @@ def make_job(root: HostReader, schedule: Schedule) -> Job:
     """
     # A plan without steps: what the benchmark changes are plans in jobs of their own, below this one.
     plan = Plan(title=f"bench: {schedule.title}", subject=schedule.place.words, steps=())
-    job = Job.create(plan, host=root.hostname or "")
+    job = Job.create(plan, host=reader.hostname or "")
     try:
         job.keep(SCHEDULE_FILE, encode_schedule(schedule))
     except OSError as error:
@@ -104,7 +104,7 @@ def interrupted() -> list[Job]:
     ]
 
 
-def restore(root: HostReader) -> list[str]:
+def restore(reader: HostReader) -> list[str]:
     """Put back what interrupted benchmarks left, keep their results so far, and return their ids.
 
     Raises:
@@ -112,7 +112,7 @@ def restore(root: HostReader) -> list[str]:
     """
     found = []
     for job in interrupted():
-        if BenchWorker(root, job).put_back() is not JobState.ROLLED_BACK:
+        if BenchWorker(reader, job).put_back() is not JobState.ROLLED_BACK:
             raise JobError(
                 f"what benchmark {job.id} changed cannot be put back: {last_reason(job)}; raidtui bench"
                 " restore puts back what it can, lists the rest, and lets later benchmarks run"
@@ -121,7 +121,7 @@ def restore(root: HostReader) -> list[str]:
     return found
 
 
-def settle(root: HostReader) -> list[Restored]:
+def settle(reader: HostReader) -> list[Restored]:
     """Put back what interrupted benchmarks left, as far as possible, and note the rest.
 
     Raises:
@@ -131,7 +131,7 @@ def settle(root: HostReader) -> list[Restored]:
     for job in interrupted():
         before = len(job.entries())
         try:
-            BenchWorker(root, job).put_back(settle=True)
+            BenchWorker(reader, job).put_back(settle=True)
         except OSError as error:
             why = f"{job.folder} cannot be written to: {error.strerror}"
             raise JobError(f"{why}; free some space there and run the command again") from error
@@ -267,13 +267,13 @@ class LiveBench:
     """The benchmarks of this machine, as the screen uses them. Not thread-safe.
 
     Args:
-        root: the host.
+        reader: the host.
     """
 
     PREFIX, ENDS = "", "it continues when you leave raidtui"
 
-    def __init__(self, root: HostReader) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader) -> None:
+        self._reader = reader
         self.look = ProgressWatcher().look
 
     def history(self) -> BenchHistory:
@@ -300,7 +300,7 @@ class LiveBench:
         if interrupted():
             return "a benchmark was interrupted in the meantime: R puts back what it changed"
         try:
-            begin(self._root, schedule)
+            begin(self._reader, schedule)
         except JobError as error:
             return str(error)
         return ""

@@ -42,13 +42,13 @@ class BenchWorker(JobWorker):
     """Works on one benchmark.
 
     Args:
-        root: the host.
+        reader: the host.
         job: the job.
         measuring: makes what measures what a schedule costs its disks.
     """
 
-    def __init__(self, root: HostReader, job: Job, measuring: Measuring | None = None) -> None:
-        super().__init__(root, job)
+    def __init__(self, reader: HostReader, job: Job, measuring: Measuring | None = None) -> None:
+        super().__init__(reader, job)
         self._measuring = measuring
         self._fio = ""
 
@@ -63,7 +63,7 @@ class BenchWorker(JobWorker):
             schedule = schedule_of(self._job)
             self._job.keep_room()
             self._cancelled |= self._job.note_work()
-            stage = Stage(self._root, self._job, schedule, self._stopped)
+            stage = Stage(self._reader, self._job, schedule, self._stopped)
             cost = self._measuring(schedule) if self._measuring is not None and schedule.place.disks else None
             if cost is not None:
                 cost.before()
@@ -91,7 +91,7 @@ class BenchWorker(JobWorker):
             schedule = schedule_of(self._job)
             self._job.keep_room()
             self._job.note_work(back=True)
-            stage = Stage(self._root, self._job, schedule, self._stopped)
+            stage = Stage(self._reader, self._job, schedule, self._stopped)
             state, reason = self._guarded(self._keep_rest)
             ended, trouble = self._guarded(stage.leave)
             if ended == JobState.STUCK or state == JobState.DONE:
@@ -107,9 +107,9 @@ class BenchWorker(JobWorker):
 
         def rest() -> None:
             try:
-                stage = Stage(self._root, self._job, schedule_of(self._job), self._stopped)
+                stage = Stage(self._reader, self._job, schedule_of(self._job), self._stopped)
             except JobError as error:
-                changes = Changes(self._root, self._job.folder).take_back_rest(settle=True)
+                changes = Changes(self._reader, self._job.folder).take_back_rest(settle=True)
                 for title in changes.back:
                     self._job.note(event="put back", title=title)
                 left.extend((*changes.left, f"its files, if any: {error}"))
@@ -142,13 +142,13 @@ class BenchWorker(JobWorker):
         self._keep_rest()
         schedule = _judged(schedule)
         stage.open()
-        version = read_fio_version(self._root).value
+        version = read_fio_version(self._reader).value
         self._fio = ".".join(map(str, version)) if version else ""
         with Results() as results, contextlib.closing(LiveFile(self._job.folder)) as live:
-            before = read_wear(self._root, schedule.place.disks)
+            before = read_wear(self._reader, schedule.place.disks)
             state, reason = self._runs(schedule, stage, results, live)
             if before:
-                self._add_wear(results, before, read_wear(self._root, schedule.place.disks))
+                self._add_wear(results, before, read_wear(self._reader, schedule.place.disks))
         return state, reason
 
     def _runs(
@@ -195,11 +195,11 @@ class BenchWorker(JobWorker):
         self, schedule: Schedule, stage: Stage, run: Run, place: Place, live: LiveFile
     ) -> tuple[RunRecord, list[RunSample], bytes]:
         """Run fio once; return its record, samples and JSON."""
-        watch = CacheWatch(self._root, place)
+        watch = CacheWatch(self._reader, place)
         record = begun_record(
-            self._root, self._job.id, schedule, run, place=place, fio=self._fio, watch=watch
+            self._reader, self._job.id, schedule, run, place=place, fio=self._fio, watch=watch
         )
-        if schedule.conditions.quiet_check and (found := noise(self._root, place, looks=1)):
+        if schedule.conditions.quiet_check and (found := noise(self._reader, place, looks=1)):
             remarks = f"The machine was not quiet when the run started: {', '.join(found)}."
             self._job.note(event="output", text=remarks)
             record = replace(record, remarks=(*record.remarks, remarks))
@@ -213,7 +213,7 @@ class BenchWorker(JobWorker):
         writes = work is not None and work.writes and place.writes
         sandbox = stage.sandbox(writes=writes, file_bytes=max(files), calls=work is None)
         return measure(
-            self._root,
+            self._reader,
             record,
             place,
             stage.folder,
@@ -294,7 +294,7 @@ def schedule_of(job: Job) -> Schedule:
 
 
 def bench_on(
-    root: HostReader,
+    reader: HostReader,
     folder: Path,
     *,
     back: bool = False,
@@ -303,6 +303,6 @@ def bench_on(
 ) -> int:
     """Run a worker in this process; return the exit status: 0 done, 1 not, 75 another job is running."""
     job = Job(folder)
-    worker = BenchWorker(root, job, measuring)
+    worker = BenchWorker(reader, job, measuring)
     work = partial(worker.put_back, settle=settle) if back else worker.work
     return status_of(job, work, JobState.ROLLED_BACK if back else JobState.DONE)

@@ -50,12 +50,12 @@ class Changes:
     """The changes of one benchmark, as a stack.
 
     Args:
-        root: the host.
+        reader: the host.
         folder: the benchmark's folder.
     """
 
-    def __init__(self, root: HostReader, folder: Path) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader, folder: Path) -> None:
+        self._reader = reader
         self._folder = folder / "changes"
         self._made: list[tuple[str, Job | None]] = []
 
@@ -75,8 +75,8 @@ class Changes:
             self._made.append((key, None))
             return
         try:
-            job = Job.create(plan, host=self._root.hostname or "", folder=self._folder)
-            state = Worker(self._root, job, listens=False).work()
+            job = Job.create(plan, host=self._reader.hostname or "", folder=self._folder)
+            state = Worker(self._reader, job, listens=False).work()
         except JobError as error:
             raise ChangeError(str(error)) from error
         if state == JobState.DONE:
@@ -102,7 +102,7 @@ class Changes:
     def _undo(self, job: Job) -> None:
         state = JobState.ROLLED_BACK
         try:
-            state = Worker(self._root, job, listens=False).roll_back()
+            state = Worker(self._reader, job, listens=False).roll_back()
         except JobError as error:
             if job.done_steps() != (set(), set()):
                 raise StuckError(str(error)) from error
@@ -146,7 +146,7 @@ class Changes:
         plans = [plan for plan in plans if plan.steps and not any(step.argv for step in plan.steps)]
         back = {(each.path, each.text): each for plan in plans for step in plan.steps for each in step.undo}
         for step in back.values():
-            if why := "" if step.argv else do_step(self._root, step, lambda _: None):
+            if why := "" if step.argv else do_step(self._reader, step, lambda _: None):
                 return f"writing the present value to {step.path} ({step.text}) is refused: {why}"
         for plan in plans:
             try:

@@ -227,9 +227,9 @@ _MEANINGS = {
 }
 
 
-def read_fio_version(root: HostReader) -> Answer[tuple[int, ...]]:
+def read_fio_version(reader: HostReader) -> Answer[tuple[int, ...]]:
     """Return fio's version, (3, 33)."""
-    return read_version(root, "fio", _VERSION)
+    return read_version(reader, "fio", _VERSION)
 
 
 def refuse_fio(answer: Answer[tuple[int, ...]]) -> Refusal | None:

@@ -43,7 +43,7 @@ _RAMP = ", during its ramp time: nothing was measured"
 
 
 def begun_record(
-    root: HostReader,
+    reader: HostReader,
     job: str,
     schedule: Schedule,
     run: Run,
@@ -57,7 +57,7 @@ def begun_record(
     return RunRecord(
         **structs.asdict(run),
         job=job,
-        at_s=root.now_s(),
+        at_s=reader.now_s(),
         title=schedule.title,
         preset=schedule.preset,
         note=schedule.note,
@@ -65,13 +65,13 @@ def begun_record(
         work=work,
         job_file=schedule.job_file.text if schedule.job_file is not None else "",
         unsteady=schedule.conditions.steady,  # until five rounds are steady
-        environment=read_environment(root, place, fio),
+        environment=read_environment(reader, place, fio),
         caches=watch.begin(work.total_bytes if work is not None else 0) if watch is not None else (),
     )
 
 
 def measure(
-    root: HostReader,
+    reader: HostReader,
     record: RunRecord,
     place: Place,
     folder: Path,
@@ -84,7 +84,7 @@ def measure(
     """Run fio once; return the finished record, the samples, and fio's own JSON.
 
     Args:
-        root: the host.
+        reader: the host.
         record: as it began.
         place: where it runs.
         folder: where its files are.
@@ -98,8 +98,8 @@ def measure(
     """
     samples: list[RunSample] = []
     arrays = record.environment.arrays
-    reader = TelemetryReader(root, place, {array.name: array.label for array in arrays})
-    reading = PeriodicReader(reader.read, lambda found: live(Line(telemetry=found)))
+    telemetry = TelemetryReader(reader, place, {array.name: array.label for array in arrays})
+    reading = PeriodicReader(telemetry.read, lambda found: live(Line(telemetry=found)))
     caches = _CacheLook(watch, place)
 
     def take(sample: RunSample) -> None:
@@ -110,7 +110,7 @@ def measure(
         reading.sampled(sample)
         live(Line(sample=sample))
 
-    before = _written_sectors(root, place)
+    before = _written_sectors(reader, place)
     with contextlib.ExitStack() as looking:
         looking.enter_context(reading)
         if record.caches:
@@ -123,7 +123,7 @@ def measure(
             samples[-1] = replace(samples[-1], caches=(*samples[-1].caches, *rest))
         counted = samples or [RunSample(t_s=0.0, caches=rest)]
         record = replace(record, caches=with_hits(watch.end(record.caches), counted))
-    written = measured_bytes(before, _written_sectors(root, place))
+    written = measured_bytes(before, _written_sectors(reader, place))
     surrounded = _surrounded(record, reading.seen)
     writes = record.work is None or record.work.writes
     trouble = _turned_read_only(place, folder) if writes and place.directory else ""
@@ -258,9 +258,9 @@ def _argv(record: RunRecord, place: Place) -> tuple[str, ...]:
     return fio_argv(workload_options(record.work, device=device), read_only=read_only)
 
 
-def _written_sectors(root: HostReader, place: Place) -> dict[str, int]:
+def _written_sectors(reader: HostReader, place: Place) -> dict[str, int]:
     names = (*place.members, *(name for name in place.disks if name not in place.members))
-    return {name: io.written_sectors for name, io in read_io(root, names).items()}
+    return {name: io.written_sectors for name, io in read_io(reader, names).items()}
 
 
 T = TypeVar("T")

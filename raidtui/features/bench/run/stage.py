@@ -47,18 +47,18 @@ class Stage:
     """Prepares the host for the runs of a benchmark.
 
     Args:
-        root: the host.
+        reader: the host.
         job: the benchmark's job.
         schedule: its schedule.
         stopped: returns whether a stop was requested.
     """
 
-    def __init__(self, root: HostReader, job: Job, schedule: Schedule, stopped: Callable[[], bool]) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader, job: Job, schedule: Schedule, stopped: Callable[[], bool]) -> None:
+        self._reader = reader
         self._job = job
         self._schedule = schedule
         self._stopped = stopped
-        self._changes = Changes(root, job.folder)
+        self._changes = Changes(reader, job.folder)
         self._holder = Holder()
         self._place = schedule.place
         self._laid_out = False
@@ -98,7 +98,7 @@ class Stage:
             *(self._schedule.scratch.needs if self._schedule.scratch else ()),
         )
         begun = any(entry.get("event") == "run" for entry in self._job.entries())
-        trouble = first_trouble(self._root, needs) or self._save_black_box() if needs and not begun else ""
+        trouble = first_trouble(self._reader, needs) or self._save_black_box() if needs and not begun else ""
         if trouble:
             raise StageError(trouble)
         if not begun:
@@ -146,7 +146,7 @@ class Stage:
         """Save what is on the devices now; later arrays find only our own data there."""
         place, scratch = self._schedule.place, self._schedule.scratch
         devices = scratch.devices if scratch is not None else (place.device,)
-        return save_black_box(self._root, _no_change(devices), self._job.folder / "blackbox")
+        return save_black_box(self._reader, _no_change(devices), self._job.folder / "blackbox")
 
     def take_back_rest(self, *, settle: bool = False) -> tuple[str, ...]:
         """Undo what an earlier worker of this job left; return what remains for good.
@@ -222,13 +222,13 @@ class Stage:
             self._changes.make(key, plan)
             return
         for step in plan.steps:
-            if trouble := do_step(self._root, step, lambda _: None):
+            if trouble := do_step(self._reader, step, lambda _: None):
                 raise StageError(f"{plan.title}: {trouble}")
         self._changes.make(key, _no_change((self._place.device,)))
 
     def _plan_now(self, name: str, value: str) -> Plan:
         """Return the plan of a knob of an array that exists now."""
-        knob = find_knob(name, self._root, self._place)
+        knob = find_knob(name, self._reader, self._place)
         plan = knob if isinstance(knob, Refusal) else plan_value(knob, value)
         if isinstance(plan, Refusal):
             raise StageError(plan.sentence)
@@ -244,14 +244,14 @@ class Stage:
             self._changes.make(key, _no_change(scratch.devices))
             self._place = self._device(scratch.devices[0])
             return
-        made = plan_scratch(scratch, survey_of(self._root, scratch.devices))
+        made = plan_scratch(scratch, survey_of(self._reader, scratch.devices))
         if isinstance(made, Refusal):
             raise StageError(made.sentence)
         name, plan = made
         self._job.note(event="change", title=plan.title)
         self._changes.make(key, plan)
         self._settle()
-        if trouble := wait_for_sync(self._root, name, self._stopped):
+        if trouble := wait_for_sync(self._reader, name, self._stopped):
             raise StageError(trouble)
         self._place = self._device(name)
 
@@ -266,17 +266,17 @@ class Stage:
             *({FactKind.FREE} if self._holder.name == name else ()),
         }
         facts = tuple(fact for fact in needs if fact.subject == name and fact.kind not in ours)
-        if trouble := first_trouble(self._root, facts):
+        if trouble := first_trouble(self._reader, facts):
             raise StageError(trouble)
 
     def _device(self, name: str) -> Place:
-        found = find_device(self._root, name)
+        found = find_device(self._reader, name)
         if isinstance(found, Refusal):
             raise StageError(found.sentence)
         return replace(found, writes=True)
 
     def _settle(self) -> None:
-        do_step(self._root, _SETTLE, lambda _: None)
+        do_step(self._reader, _SETTLE, lambda _: None)
 
     def _prepare(self, run: Run) -> None:
         """Trim, write the data, wait: in this order, since trimmed blocks read as zeros."""
@@ -309,7 +309,7 @@ class Stage:
         self._job.note(event="doing", title=step.command)
         held = self._holder.name
         self._holder.let_go()  # blkdiscard wants it for itself
-        do_step(self._root, step, lambda text: self._job.note(event="output", text=text))
+        do_step(self._reader, step, lambda text: self._job.note(event="output", text=text))
         if held:
             self._hold(held)
 

@@ -51,7 +51,7 @@ class BenchPane(BenchView):
     def why_not(self, command_id: str) -> str:
         """Return why a command cannot be used now; "" where it can."""
         session, works = self.session(), self.progress is not None and self.progress.works
-        if command_id in _WRITES and session.root.readonly:
+        if command_id in _WRITES and session.reader.readonly:
             return session.refusal
         if command_id in _BEGINS:
             if session.refusal:

@@ -211,7 +211,7 @@ class BenchView(Pane):
         self._entries = self._shown()
         self._settle_choice()
         self.head.show([history_head(width)])
-        now_s = self.session().root.now_s()
+        now_s = self.session().reader.now_s()
         lines = [history_line(each, width, each.key in self.marked, now_s=now_s) for each in self._entries]
         at = next((n for n, each in enumerate(self._entries) if each.key == self.chosen), None)
         self.rows.show(lines or self._nothing(width), selected=at)

@@ -204,7 +204,7 @@ class LogPane(ListPane[LogRow]):
             incidents=tuple(row.incident for row in self._shown if row.incident is not None),
             troubles=history.troubles,
             today=history.today,
-            host=self.shell.session.root.hostname or "",
+            host=self.shell.session.reader.hostname or "",
             at_s=history.at_s,
         )
 

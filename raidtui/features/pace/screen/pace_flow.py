@@ -59,7 +59,7 @@ class PaceFlow:
         session = self._shell.session
         try:
             with self._shell.writing():
-                await session.loop.on_disk_thread(lambda: start_pacing(session.root, plan, request))
+                await session.loop.on_disk_thread(lambda: start_pacing(session.reader, plan, request))
         except JobError as error:
             self._shell.say(str(error), "bad")
             return

@@ -96,8 +96,8 @@ class PullFlow(PlanFlow):
             survey = await found.read(name)
         if survey is None:
             return False
-        root = self._pull.root
-        made = await self._shell.session.loop.on_host_thread(lambda: make_draft(root, survey, name))
+        reader = self._pull.reader
+        made = await self._shell.session.loop.on_host_thread(lambda: make_draft(reader, survey, name))
         if isinstance(made, Refusal):
             self._shell.say(made.sentence)
             return False
@@ -185,11 +185,11 @@ class PullFlow(PlanFlow):
         await self.end(made, devices)
 
     async def _plan(self, survey: Survey, look: PullLook, destroys: tuple[str, ...]) -> Plan | Refusal:
-        root, chosen, back = self._pull.root, self._chosen, self._ends
+        reader, chosen, back = self._pull.reader, self._chosen, self._ends
         if back:
             return plan_put_back(survey, look)
         work = self._shell.session.loop.on_host_thread
-        return await work(lambda: plan_next(root, survey, look, chosen=chosen, destroys=destroys))
+        return await work(lambda: plan_next(reader, survey, look, chosen=chosen, destroys=destroys))
 
     def _labels(self, survey: Survey, look: PullLook) -> tuple[str, ...]:
         """Return the names of stopped arrays that a new disk holds members of."""

@@ -216,7 +216,7 @@ class PullScreen(PageScreen[str]):
         items += [("p", "put it back")] if self._can_put_back() else []
         items += [("n", "next disk")] if self._has_more() else []
         items += [("l", "light")] if self._has_light() else []
-        items += [("b", "blink")] if self._target_name() and self._session.root.live else []
+        items += [("b", "blink")] if self._target_name() and self._session.reader.live else []
         done = self.look is None or self.look.standing.stage is PullStage.DONE  # Enter ends it
         items += [] if done else [("x", "end this")]
         self.show_keys(*items, ("Esc", "back"))

@@ -107,31 +107,31 @@ _FREE = Owner(kind=ContentKind.FREE, text="free space of the file system")
 
 
 def find_ext_owners(
-    root: HostReader, device: str, spans: Sequence[tuple[int, int]]
+    reader: HostReader, device: str, spans: Sequence[tuple[int, int]]
 ) -> tuple[int, Mapping[int, Owner] | str]:
     """Return the size of a block, and the owner of each block; or why they are not known.
 
     Args:
-        root: the host.
+        reader: the host.
         device: the kernel's name.
         spans: bytes of the device: first, and the one after the last.
     """
     path = f"/dev/{device}"
-    output = root.ask("dumpe2fs", "-h", path, timeout_s=_TOOL_S)
+    output = reader.ask("dumpe2fs", "-h", path, timeout_s=_TOOL_S)
     size = _FIELD.search(output.stdout)
     if size is None or output.status != 0:
         return 0, unreadable("dumpe2fs", output)
     block_bytes = int(size[1])
     blocks = list_blocks(spans, block_bytes)
     asked = " ".join(map(str, blocks))
-    output = root.ask("debugfs", "-R", f"icheck {asked}", path, timeout_s=_ICHECK_S)
+    output = reader.ask("debugfs", "-R", f"icheck {asked}", path, timeout_s=_ICHECK_S)
     if output.status != 0 or not output.stdout.startswith("Block"):
         return 0, unreadable("debugfs", output)
     inodes = _pairs(output.stdout)
     unread = _trouble(output, "icheck")
-    names, unnamed = _names(root, path, {int(word) for word in inodes.values() if word.isdigit()})
+    names, unnamed = _names(reader, path, {int(word) for word in inodes.values() if word.isdigit()})
     rest = [block for block in blocks if not inodes.get(block, "").isdigit()]
-    used = _used(root, path, rest)
+    used = _used(reader, path, rest)
     found: dict[int, Owner] = {}
     for block in blocks:
         word = inodes.get(block, "")
@@ -162,13 +162,13 @@ def _trouble(output: ToolOutput, command: str) -> str:
     return next(lines, "").removeprefix(f"{command}: ")
 
 
-def _names(root: HostReader, path: str, inodes: set[int]) -> tuple[dict[int, list[str]], str]:
+def _names(reader: HostReader, path: str, inodes: set[int]) -> tuple[dict[int, list[str]], str]:
     """Return the names of inodes, and why some may be missing."""
     wanted = sorted(inodes - {2, *_RESERVED})
     if not wanted:
         return {}, ""
     asked = " ".join(map(str, wanted))
-    output = root.ask("debugfs", "-R", f"ncheck {asked}", path, timeout_s=_ICHECK_S)
+    output = reader.ask("debugfs", "-R", f"ncheck {asked}", path, timeout_s=_ICHECK_S)
     found: dict[int, list[str]] = {}
     for line in output.stdout.split("\n"):
         number, _, name = line.partition("\t")
@@ -177,27 +177,27 @@ def _names(root: HostReader, path: str, inodes: set[int]) -> tuple[dict[int, lis
     return found, _trouble(output, "ncheck")
 
 
-def _used(root: HostReader, path: str, blocks: Sequence[int]) -> dict[int, bool]:
+def _used(reader: HostReader, path: str, blocks: Sequence[int]) -> dict[int, bool]:
     """Return whether blocks are in use, by the bitmaps."""
     if not blocks:
         return {}
     asked = "".join(f"testb {first} {count}\n" for first, count in runs(blocks))
-    output = root.ask("debugfs", "-f", "-", path, timeout_s=_TOOL_S, stdin=asked)
+    output = reader.ask("debugfs", "-f", "-", path, timeout_s=_TOOL_S, stdin=asked)
     return {int(found[1]): found[2] == "marked" for found in _USE.finditer(output.stdout)}
 
 
 def find_xfs_owners(
-    root: HostReader, device: str, spans: Sequence[tuple[int, int]]
+    reader: HostReader, device: str, spans: Sequence[tuple[int, int]]
 ) -> tuple[int, Mapping[int, Owner] | str]:
     """Return the size of a block, and the owner of each block; or why they are not known.
 
     Args:
-        root: the host.
+        reader: the host.
         device: the kernel's name.
         spans: bytes of the device: first, and the one after the last.
     """
     path = f"/dev/{device}"
-    output = root.ask("xfs_db", "-r", "-c", "sb 0", "-c", "p blocksize", path, timeout_s=_TOOL_S)
+    output = reader.ask("xfs_db", "-r", "-c", "sb 0", "-c", "p blocksize", path, timeout_s=_TOOL_S)
     size = _SIZE.search(output.stdout)
     if size is None:
         return 0, unreadable("xfs_db", output)
@@ -206,7 +206,7 @@ def find_xfs_owners(
     asked = ["-c", "blockget -n"]
     for first, count in runs(blocks):
         asked += ["-c", f"daddr {first * block_bytes // SECTOR_BYTES}", "-c", f"blockuse -n -c {count}"]
-    output = root.ask("xfs_db", "-r", *asked, path, timeout_s=_SCAN_S)
+    output = reader.ask("xfs_db", "-r", *asked, path, timeout_s=_SCAN_S)
     lines = [found for line in output.stdout.split("\n") if (found := _XFS_USE.match(line))]
     if len(lines) != len(blocks):
         said = output.why_not or output.stderr.strip().split("\n")[0] or "it printed something else"
@@ -228,16 +228,16 @@ def _xfs_owner(kind: str, inode: str | None, name: str | None) -> Owner:
 
 
 def find_space_at(
-    root: HostReader, where: str, spans: Sequence[tuple[int, int]]
+    reader: HostReader, where: str, spans: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int, Owner]]:
     """Return what the map says of stretches: first byte, end, owner; files are not distinguished.
 
     Args:
-        root: the host.
+        reader: the host.
         where: where the file system is mounted.
         spans: bytes of its device: first, and the one after the last.
     """
-    output = root.ask("xfs_io", "-r", "-c", "fsmap", where, timeout_s=_FSMAP_S)
+    output = reader.ask("xfs_io", "-r", "-c", "fsmap", where, timeout_s=_FSMAP_S)
     found = []
     for line in output.stdout.split("\n"):
         row = _ROW.match(line)

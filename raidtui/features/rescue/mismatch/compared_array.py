@@ -233,16 +233,16 @@ def _shape(array: Array, level: int) -> StripeShape | Refusal:
     return shape
 
 
-def read_logged_spans(root: HostReader, array: ComparedArray) -> Answer[list[Span]]:
+def read_logged_spans(reader: HostReader, array: ComparedArray) -> Answer[list[Span]]:
     """Return the parts of an array's walk that the kernel's log names, in order; [] for none.
 
     Args:
-        root: the host.
+        reader: the host.
         array: with parity: the log counts sectors of the members' data.
     """
     if not array.parity:
         return known([])
-    output = root.ask("dmesg", timeout_s=_TOOL_S)
+    output = reader.ask("dmesg", timeout_s=_TOOL_S)
     return output.answer(parse_logged(output.stdout, array)) if output.status == 0 else output.silent()
 
 

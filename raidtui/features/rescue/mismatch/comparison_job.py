@@ -51,7 +51,7 @@ def read_limits(array: Array) -> ReadingLimits:
 
 
 def compare(
-    root: HostReader,
+    reader: HostReader,
     array: ComparedArray,
     spans: Sequence[Span] | None,
     limits: ReadingLimits,
@@ -63,7 +63,7 @@ def compare(
     """Compare an array's members, and look up what lies where they do not match. Nothing is written.
 
     Args:
-        root: the host.
+        reader: the host.
         array: what is compared.
         spans: parts of its walk; None for all.
         limits: how fast members are read.
@@ -74,29 +74,29 @@ def compare(
     Raises:
         OSError: a member cannot be opened.
     """
-    watch = MismatchWatch(progress, ended, pause, lambda: why_changed(root, array))
-    others = OthersAtWork(root, array.name, [member.device for member in array.members])
+    watch = MismatchWatch(progress, ended, pause, lambda: why_changed(reader, array))
+    others = OthersAtWork(reader, array.name, [member.device for member in array.members])
     pace = Pace(**asdict(limits), others=others)
     found = find_mismatches(array, spans, watch, pace=pace)
-    return replace(found, stretches=add_contents(root, array.name, found.stretches, ended))
+    return replace(found, stretches=add_contents(reader, array.name, found.stretches, ended))
 
 
-def why_changed(root: HostReader, array: ComparedArray) -> str:
+def why_changed(reader: HostReader, array: ComparedArray) -> str:
     """Return why members may not match although nothing is wrong, a clause; "" where all is as it was.
 
     A member that was failed or replaced, or that md writes to, would differ everywhere.
     """
     folder = f"{BLOCK}/{array.name}/md"
-    action = (root.text(f"{folder}/sync_action") or "").strip()
+    action = (reader.text(f"{folder}/sync_action") or "").strip()
     if not action:
         return f"{array.name} was stopped"
     if action not in _STILL:
         return f"a {action} of {array.name} has begun"
     now = {}
-    for name in root.names(folder):
-        states = set((root.text(f"{folder}/{name}/state") or "").strip().split(","))
+    for name in reader.names(folder):
+        states = set((reader.text(f"{folder}/{name}/state") or "").strip().split(","))
         if name.startswith("dev-") and "in_sync" in states and not states & _APART:
-            slot = (root.text(f"{folder}/{name}/slot") or "").strip()
+            slot = (reader.text(f"{folder}/{name}/slot") or "").strip()
             now[name.removeprefix("dev-").replace("!", "/")] = slot
     if now != {member.device: str(member.slot) for member in array.members}:
         return f"the members of {array.name} have changed"
@@ -117,7 +117,7 @@ class ComparisonRecord(Struct, frozen=True, kw_only=True):
     limits: ReadingLimits
 
 
-def begin_comparison(root: HostReader, array: Array, compared: ComparedArray, limits: ReadingLimits) -> Job:
+def begin_comparison(reader: HostReader, array: Array, compared: ComparedArray, limits: ReadingLimits) -> Job:
     """Make a job of a comparison of a whole array, and start its worker. Other jobs may run meanwhile.
 
     Raises:
@@ -131,7 +131,7 @@ def begin_comparison(root: HostReader, array: Array, compared: ComparedArray, li
     )
     record = ComparisonRecord(uuid=array.uuid or "", title=array.title, array=compared, limits=limits)
     data = msgspec.json.encode(record)
-    return begin_with(plan, host=root.hostname or "", name=COMPARISON_FILE, data=data)
+    return begin_with(plan, host=reader.hostname or "", name=COMPARISON_FILE, data=data)
 
 
 def read_comparison(job: Job) -> ComparisonRecord:
@@ -207,7 +207,7 @@ class ComparisonWorker(Worker):
             self._cancelled |= self._job.note_work()
             try:
                 found = compare(
-                    self._root,
+                    self._reader,
                     record.array,
                     None,
                     record.limits,
@@ -230,9 +230,9 @@ class ComparisonWorker(Worker):
             self._job.note(event=_COMPARED, done=done, total=total)
 
 
-def comparison_of(root: HostReader, array: Array) -> ComparedArray | Refusal:
+def comparison_of(reader: HostReader, array: Array) -> ComparedArray | Refusal:
     """Return what can be compared of an array, or why nothing can, here and now."""
-    if not root.live:
+    if not reader.live:
         return Refusal(code=RefusalCode.NOT_HERE, why="a simulated or captured host has no content of disks")
     return compared_array(array)
 
@@ -292,10 +292,10 @@ def known_comparison(array: Array) -> MismatchRun | None:
     return MismatchRun(job) if job is not None else None
 
 
-def new_comparison(root: HostReader, array: Array, compared: ComparedArray) -> MismatchRun:
+def new_comparison(reader: HostReader, array: Array, compared: ComparedArray) -> MismatchRun:
     """Begin a comparison of a whole array.
 
     Raises:
         JobError: it cannot be kept, or its worker cannot be started.
     """
-    return MismatchRun(begin_comparison(root, array, compared, read_limits(array)))
+    return MismatchRun(begin_comparison(reader, array, compared, read_limits(array)))

@@ -69,11 +69,11 @@ class Layers:
     """What lies on the devices of a host, read as it is asked for.
 
     Args:
-        root: the host.
+        reader: the host.
     """
 
-    def __init__(self, root: HostReader) -> None:
-        self._root = root
+    def __init__(self, reader: HostReader) -> None:
+        self._reader = reader
         self._known: dict[str, tuple[tuple[_Child, ...], str]] = {}
         self._volumes: dict[str, Answer[tuple[Part, ...]]] = {}
 
@@ -114,8 +114,8 @@ class Layers:
 
     def _ground(self, here: LaidStretch, children: tuple[_Child, ...], opaque: str) -> Iterator[LaidStretch]:
         """Return what is on a device itself, beside the devices on it."""
-        number = self._root.text(f"{BLOCK}/{here.device}/dev")
-        found = read_udev_entry(self._root, number).properties
+        number = self._reader.text(f"{BLOCK}/{here.device}/dev")
+        found = read_udev_entry(self._reader, number).properties
         kind, table = found.get("ID_FS_TYPE", ""), found.get("ID_PART_TABLE_TYPE", "")
         if opaque:
             yield _said(here, ContentKind.NOT_KNOWN, f"used by {opaque}: where it puts its data is not known")
@@ -174,13 +174,13 @@ class Layers:
         """Return where a physical volume's extents begin, its linear volumes, its group; and why not."""
         path = f"/dev/{device}"
         words = ("--noheadings", "--nosuffix", "--units", "s", "--separator", ",", "--readonly")
-        output = self._root.ask("pvs", *words, "--options", "pe_start,vg_name", path, timeout_s=_TOOL_S)
+        output = self._reader.ask("pvs", *words, "--options", "pe_start,vg_name", path, timeout_s=_TOOL_S)
         begins, _, group = output.stdout.strip().partition(",")
         first = whole_number(begins)
         if output.kind is not AnswerKind.ANSWER or not first:
             return 0, (), "", output.why if output.kind is not AnswerKind.ANSWER else "pvs names no extents"
         if device not in self._volumes:
-            self._volumes[device] = find_volumes(self._root, path)
+            self._volumes[device] = find_volumes(self._reader, path)
         parts = self._volumes[device]
         lines = [(line.split(), part.name) for part in parts.value or () for line in part.table.split("\n")]
         volumes = tuple((int(fields[4]), int(fields[1]), name) for fields, name in lines)
@@ -194,8 +194,8 @@ class Layers:
         return self._known[device]
 
     def _partitions(self, device: str) -> Iterator[_Child]:
-        for name in self._root.names(f"{BLOCK}/{device}"):
-            if self._root.text(f"{BLOCK}/{device}/{name}/partition") is None:
+        for name in self._reader.names(f"{BLOCK}/{device}"):
+            if self._reader.text(f"{BLOCK}/{device}/{name}/partition") is None:
                 continue
             start = self._number(f"{BLOCK}/{device}/{name}/start")
             size = self._number(f"{BLOCK}/{device}/{name}/size")
@@ -210,16 +210,16 @@ class Layers:
                 )
 
     def _maps(self, device: str) -> tuple[list[_Child], str]:
-        number = self._root.text(f"{BLOCK}/{device}/dev") or "?"
+        number = self._reader.text(f"{BLOCK}/{device}/dev") or "?"
         found: list[_Child] = []
         opaque = ""
-        for holder in self._root.names(f"{BLOCK}/{device}/holders"):
-            name = self._root.text(f"{BLOCK}/{holder}/dm/name")
+        for holder in self._reader.names(f"{BLOCK}/{device}/holders"):
+            name = self._reader.text(f"{BLOCK}/{holder}/dm/name")
             if not holder.startswith("dm-") or not name:
                 opaque = holder
                 continue
-            words = _map_words(name, self._root.text(f"{BLOCK}/{holder}/dm/uuid") or "")
-            output = self._root.ask("dmsetup", "table", name, timeout_s=_TOOL_S)
+            words = _map_words(name, self._reader.text(f"{BLOCK}/{holder}/dm/uuid") or "")
+            output = self._reader.ask("dmsetup", "table", name, timeout_s=_TOOL_S)
             for line in output.stdout.split("\n"):
                 child = _child(line.split(), number, holder, words)
                 if isinstance(child, str):
@@ -231,7 +231,7 @@ class Layers:
         return found, opaque
 
     def _number(self, path: str) -> int | None:
-        return whole_number(self._root.text(path))
+        return whole_number(self._reader.text(path))
 
 
 def _child(fields: list[str], number: str, holder: str, name: str) -> _Child | str | None:

@@ -94,14 +94,14 @@ class OthersAtWork:
     Asked only while nothing is being read for this.
 
     Args:
-        root: the host.
+        reader: the host.
         array: the kernel's name.
         members: the kernel's names.
     """
 
-    def __init__(self, root: HostReader, array: str, members: Sequence[str]) -> None:
-        self._root = root
-        self._disks = tuple(dict.fromkeys(_disk(root, name) for name in members))
+    def __init__(self, reader: HostReader, array: str, members: Sequence[str]) -> None:
+        self._reader = reader
+        self._disks = tuple(dict.fromkeys(_disk(reader, name) for name in members))
         self._flights = (array, *self._disks)
         self._seen = self._moved()
 
@@ -122,13 +122,13 @@ class OthersAtWork:
         return any(self._field(name, "inflight", at) for at in (0, 1))
 
     def _field(self, name: str, file: str, at: int) -> int:
-        words = (self._root.text(f"{BLOCK}/{name.replace('/', '!')}/{file}") or "").split()
+        words = (self._reader.text(f"{BLOCK}/{name.replace('/', '!')}/{file}") or "").split()
         return int(words[at]) if len(words) > at and words[at].isdigit() else 0
 
 
-def _disk(root: HostReader, member: str) -> str:
-    partition = root.text(f"{BLOCK}/{member.replace('/', '!')}/partition") is not None
-    return whole_disk(root, member) if partition else member
+def _disk(reader: HostReader, member: str) -> str:
+    partition = reader.text(f"{BLOCK}/{member.replace('/', '!')}/partition") is not None
+    return whole_disk(reader, member) if partition else member
 
 
 def read_last() -> None:

@@ -130,17 +130,20 @@ def _all_files(top: str, device: int) -> Iterator[str]:
 
 
 def add_contents(
-    root: HostReader, array: str, stretches: Sequence[Mismatch], cancelled: Callable[[], bool] = lambda: False
+    reader: HostReader,
+    array: str,
+    stretches: Sequence[Mismatch],
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> tuple[Mismatch, ...]:
     """Return stretches with what lies there. Nothing is written.
 
     Args:
-        root: the host, live.
+        reader: the host, live.
         array: the kernel's name.
         stretches: what was found.
         cancelled: whether to end; what was not looked up then says so.
     """
-    layers = Layers(root)
+    layers = Layers(reader)
     grounds = [
         [each for at in stretch.addresses for each in layers.grounds(array, at, stretch.sectors)]
         for stretch in stretches
@@ -148,9 +151,9 @@ def add_contents(
     wanted: dict[str, list[LaidStretch]] = {}
     for each in (each for some in grounds for each in some if each.kind is None):
         wanted.setdefault(each.device, []).append(each)
-    mounts = _mounts(root, wanted)
+    mounts = _mounts(reader, wanted)
     read = {
-        device: _owned(root, device, some, mounts.get(device), cancelled) for device, some in wanted.items()
+        device: _owned(reader, device, some, mounts.get(device), cancelled) for device, some in wanted.items()
     }
     return tuple(
         replace(
@@ -161,11 +164,11 @@ def add_contents(
     )
 
 
-def _mounts(root: HostReader, devices: Mapping[str, list[LaidStretch]]) -> dict[str, Mount]:
+def _mounts(reader: HostReader, devices: Mapping[str, list[LaidStretch]]) -> dict[str, Mount]:
     """Return where devices are mounted, at a place where all of the file system is seen if there is one."""
-    numbers = {root.text(f"{BLOCK}/{name}/dev"): name for name in devices}
+    numbers = {reader.text(f"{BLOCK}/{name}/dev"): name for name in devices}
     found: dict[str, Mount] = {}
-    for mount in read_mounts(root):
+    for mount in read_mounts(reader):
         name = numbers.get(mount.dev)
         if name is not None and (name not in found or found[name].top != "/"):
             found[name] = mount
@@ -173,7 +176,7 @@ def _mounts(root: HostReader, devices: Mapping[str, list[LaidStretch]]) -> dict[
 
 
 def _owned(
-    root: HostReader,
+    reader: HostReader,
     device: str,
     grounds: list[LaidStretch],
     mount: Mount | None,
@@ -185,9 +188,9 @@ def _owned(
     spans = [(each.first * SECTOR_BYTES, (each.first + each.sectors) * SECTOR_BYTES) for each in grounds]
     kind = mount.kind if mount is not None else grounds[0].file_system
     if kind == "xfs" and mount is not None:
-        return _of_mounted(root, mount, spans, cancelled)
+        return _of_mounted(reader, mount, spans, cancelled)
     if kind in _EXT or kind == "xfs":
-        size, owners = (find_xfs_owners if kind == "xfs" else find_ext_owners)(root, device, spans)
+        size, owners = (find_xfs_owners if kind == "xfs" else find_ext_owners)(reader, device, spans)
         if isinstance(owners, str):
             return owners
         return [(block * size, (block + 1) * size, owner) for block, owner in sorted(owners.items())]
@@ -195,7 +198,7 @@ def _owned(
 
 
 def _of_mounted(
-    root: HostReader, mount: Mount, spans: Sequence[tuple[int, int]], cancelled: Callable[[], bool]
+    reader: HostReader, mount: Mount, spans: Sequence[tuple[int, int]], cancelled: Callable[[], bool]
 ) -> list[Slice] | str:
     """Return the files by their extents, then free space and tables by the map of the file system."""
     try:
@@ -210,7 +213,7 @@ def _of_mounted(
     found: list[Slice] = [
         (first, end, make_file_owner(inode, tuple(names[inode]))) for first, end, inode, _ in files
     ]
-    return sorted({*found, *find_space_at(root, mount.where, spans)}, key=lambda each: each[:2])
+    return sorted({*found, *find_space_at(reader, mount.where, spans)}, key=lambda each: each[:2])
 
 
 def _contents(

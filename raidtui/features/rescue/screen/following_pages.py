@@ -340,9 +340,9 @@ async def show_mismatches(shell: ScreenShell, array: Array | AbsentArray | None)
     if not isinstance(array, Array):
         shell.say("no array is chosen")
         return
-    root = shell.session.root
-    compared = comparison_of(root, array)
-    run = known_comparison(array) if root.live else None
+    reader = shell.session.reader
+    compared = comparison_of(reader, array)
+    run = known_comparison(array) if reader.live else None
     anew = run is None
     while True:
         if anew:
@@ -350,7 +350,7 @@ async def show_mismatches(shell: ScreenShell, array: Array | AbsentArray | None)
                 shell.say(compared.sentence)
                 return
             try:
-                run = new_comparison(root, array, compared)
+                run = new_comparison(reader, array, compared)
             except JobError as error:
                 shell.say(str(error))
                 return

@@ -80,10 +80,10 @@ class Diagnosing:
         return "" if self._facts is not None else _CLOSER
 
     async def _look_closer(self) -> None:
-        survey, root = self._found.survey(), self._session.root
-        apart = root.thread_safe_copy()
+        survey, reader = self._found.survey(), self._session.reader
+        apart = reader.thread_safe_copy()
         run = self._session.loop.on_host_thread if apart is None else self._session.loop.on_disk_thread
-        self._facts = await run(lambda: look_closer(apart or root, survey, self._found.snapshot))
+        self._facts = await run(lambda: look_closer(apart or reader, survey, self._found.snapshot))
         self._found.draw_again()
 
     def facts(self, survey: Survey) -> RescueFacts:
@@ -103,11 +103,11 @@ class Diagnosing:
         return next((each for each in self.arrays(survey) if (each.uuid or LOOSE) == uuid), None)
 
 
-def here_only(root: HostReader) -> str:
+def here_only(reader: HostReader) -> str:
     """Return why no way back can be gone on a host, a sentence; "" where they can."""
-    if root.source == "demo":
+    if reader.source == "demo":
         return "This is the demo host, which is simulated: nothing can be tried on it."
-    return "" if root.writable else "This is a capture: it is done on the host itself."
+    return "" if reader.writable else "This is a capture: it is done on the host itself."
 
 
 def trial_words(trial: KnownTrial) -> str:
@@ -190,7 +190,7 @@ class CopyFlow(PlanFlow):
         return await self.offer(made, survey.devices)
 
     def _plan(self, survey: Survey, source: str, target: str, path: str = "") -> Plan | Refusal:
-        return plan_copy(survey, copies.copy_request(self._shell.session.root, source, target, path))
+        return plan_copy(survey, copies.copy_request(self._shell.session.reader, source, target, path))
 
     def _targets(self, source: str) -> Judge:
         """Return what makes the rows: an image file, then the devices."""
@@ -209,7 +209,7 @@ class CopyFlow(PlanFlow):
         shell, session = self._shell, self._shell.session
         try:
             with shell.writing():
-                job_id = await session.loop.on_disk_thread(lambda: copies.start_copy(session.root, plan))
+                job_id = await session.loop.on_disk_thread(lambda: copies.start_copy(session.reader, plan))
         except JobError as error:
             shell.say(str(error), "bad")
             return
@@ -227,10 +227,10 @@ class RescueFlow(TrialFlow):
             uuid: of the array, if one was chosen.
             label: what it is called.
         """
-        root = self._shell.session.root
-        if root.live and not root.writable:
+        reader = self._shell.session.reader
+        if reader.live and not reader.writable:
             await self._shell.ask(WhyScreen(TITLE, without_root(snapshot)))
-            self._shell.say(READONLY if root.readonly else "nothing was changed", "plain")
+            self._shell.say(READONLY if reader.readonly else "nothing was changed", "plain")
             return
         again = True
         while again:
@@ -255,7 +255,7 @@ class RescueFlow(TrialFlow):
     async def _which(self, found: Surveying, known: Diagnosing) -> str | None:
         """Ask for an array that does not run."""
         choice = Choice(_WHICH, nothing=_NONE_AT_REST)
-        only = here_only(self._shell.session.root)
+        only = here_only(self._shell.session.reader)
         opened = None if only else await self._shell.session.loop.on_disk_thread(open_trial)
         first = (Option(key=_TRIAL, words=trial_words(opened)),) if opened is not None else ()
 
@@ -289,7 +289,7 @@ class RescueFlow(TrialFlow):
         while True:
             array = known.array(found.survey(), uuid)
             names = tuple(member.device for member in array.members) if array is not None else ()
-            only = here_only(self._shell.session.root)
+            only = here_only(self._shell.session.reader)
             last = (
                 None
                 if only
@@ -336,11 +336,11 @@ class RescueFlow(TrialFlow):
         self, names: tuple[str, ...], array: RescueArray | None, survey: Survey, fresh: Fresh
     ) -> bool:
         """Search for a geometry, try the one that is chosen; return whether that led to its end."""
-        root = self._shell.session.root
-        if not root.live:
+        reader = self._shell.session.reader
+        if not reader.live:
             self._shell.say("a simulated or captured host has no content of disks")
             return False
-        run = SearchRun(root.thread_safe_copy() or root, survey, names)
+        run = SearchRun(reader.thread_safe_copy() or reader, survey, names)
         run.start()
         name = title_of(array) if array is not None and array.name else "rescued"
         uuid = (array.uuid if array is not None else None) or storage.new_uuid()

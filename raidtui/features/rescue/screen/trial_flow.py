@@ -58,8 +58,8 @@ class TrialFlow(PlanFlow):
             wish: what is tried.
             fresh: reads the members again.
         """
-        loop, root = self._shell.session.loop, self._shell.session.root
-        rooms = await loop.on_disk_thread(lambda: trials.trial_rooms(root))
+        loop, reader = self._shell.session.loop, self._shell.session.reader
+        rooms = await loop.on_disk_thread(lambda: trials.trial_rooms(reader))
         said = ""
         while True:
             screen = TrialScreen(wish, rooms, said)
@@ -76,7 +76,7 @@ class TrialFlow(PlanFlow):
             wish = chosen
             try:
                 with self._shell.writing():
-                    job = await loop.on_disk_thread(partial(trials.start_trial, root, survey, wish))
+                    job = await loop.on_disk_thread(partial(trials.start_trial, reader, survey, wish))
             except JobError as error:
                 said = str(error)
                 continue

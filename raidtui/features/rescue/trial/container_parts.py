@@ -47,9 +47,9 @@ class Part(Struct, frozen=True, kw_only=True):
     table: str
 
 
-def find_partitions(root: HostReader, target: str) -> Answer[tuple[Part, ...]]:
+def find_partitions(reader: HostReader, target: str) -> Answer[tuple[Part, ...]]:
     """Return the partitions of a device."""
-    output = root.ask("sfdisk", "--json", target, timeout_s=_TOOL_S)
+    output = reader.ask("sfdisk", "--json", target, timeout_s=_TOOL_S)
     if output.kind is not AnswerKind.ANSWER:
         return output.silent()
     try:
@@ -70,13 +70,13 @@ def find_partitions(root: HostReader, target: str) -> Answer[tuple[Part, ...]]:
     return output.answer(parts)
 
 
-def find_volumes(root: HostReader, target: str, beside: Sequence[str] = ()) -> Answer[tuple[Part, ...]]:
+def find_volumes(reader: HostReader, target: str, beside: Sequence[str] = ()) -> Answer[tuple[Part, ...]]:
     """Return the volumes on a physical volume that lie on it, and on nothing but it and what is beside it.
 
     LVM reads these devices and no others, so that it never sees a volume group twice.
 
     Args:
-        root: the host.
+        reader: the host.
         target: the device's path.
         beside: paths of devices that hold the rest of its volume group: arrays that run.
     """
@@ -84,12 +84,12 @@ def find_volumes(root: HostReader, target: str, beside: Sequence[str] = ()) -> A
     accepted = ", ".join(f'"a|^{re.escape(path)}$|"' for path in known)
     only = f'devices {{ filter=[{accepted},"r|.*|"] global_filter=["a|.*|"] use_devicesfile=0 }}'
     options = ("--config", only, "--readonly", "--reportformat", "json", "--units", "s", "--nosuffix")
-    volumes = root.ask(
+    volumes = reader.ask(
         *("lvs", *options, "--segments", "--options"),
         "vg_name,lv_name,segtype,seg_start,seg_size,devices,vg_extent_size,stripe_size",
         timeout_s=_TOOL_S,
     )
-    physical = root.ask(*("pvs", *options, "--options", "pv_name,pe_start", *known), timeout_s=_TOOL_S)
+    physical = reader.ask(*("pvs", *options, "--options", "pv_name,pe_start", *known), timeout_s=_TOOL_S)
     for output in (volumes, physical):
         if output.kind is not AnswerKind.ANSWER:
             return output.silent()

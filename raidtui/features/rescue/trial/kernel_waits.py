@@ -37,16 +37,16 @@ class AnswerWatch:
     """Sees whether reads of a device are answered, by the kernel's counters of it and of what it lies on.
 
     Args:
-        root: the host.
+        reader: the host.
         top: the kernel's name of what is read: an array, or a map.
         below: those of its members.
         clock: monotonic seconds.
     """
 
     def __init__(
-        self, root: HostReader, top: str, below: Sequence[str], clock: Callable[[], float] = time.monotonic
+        self, reader: HostReader, top: str, below: Sequence[str], clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._root = root
+        self._reader = reader
         self._top = top
         self._names = (top, *below) if top else tuple(below)
         self._clock = clock
@@ -60,7 +60,7 @@ class AnswerWatch:
         anything to do, md itself does not go on.
         """
         counted = [self._answered(name) for name in self._names]
-        flights = {name: in_flight(self._root, name) for name in self._names}
+        flights = {name: in_flight(self._reader, name) for name in self._names}
         now_s = self._clock()
         if counted != self._seen or not any(flights.values()):
             self._seen, self._since_s = counted, now_s
@@ -75,13 +75,13 @@ class AnswerWatch:
 
     def _answered(self, name: str) -> str | None:
         """Return the requests that have ended, as text; None where they are not known."""
-        words = (self._root.text(f"{BLOCK}/{name}/stat") or "").split()
+        words = (self._reader.text(f"{BLOCK}/{name}/stat") or "").split()
         return " ".join(words[:8:4]) if len(words) > 8 else None  # reads, writes (block/stat.rst)
 
 
-def in_flight(root: HostReader, name: str) -> int:
+def in_flight(reader: HostReader, name: str) -> int:
     """Return how many reads and writes of a device have not been answered."""
-    words = (root.text(f"{BLOCK}/{name}/inflight") or "").split() if name else []
+    words = (reader.text(f"{BLOCK}/{name}/inflight") or "").split() if name else []
     return sum(int(word) for word in words if word.isdigit())
 
 
@@ -115,7 +115,7 @@ def attend(work: Callable[[], _T], why_given_up: Callable[[], str]) -> _T:
     return found[0]
 
 
-def hold_reshape(root: HostReader, array: str) -> str:
+def hold_reshape(reader: HostReader, array: str) -> str:
     """Halt a reshape that mdadm has continued; return why it does not halt, or "".
 
     md halts at a place and records it: where it is frozen, what was moved and is not recorded cannot be read
@@ -123,20 +123,20 @@ def hold_reshape(root: HostReader, array: str) -> str:
     that is not much larger than what is moved on is moved to its end.
 
     Args:
-        root: the host.
+        reader: the host.
         array: the kernel's name of the trial's array.
     """
-    base, writer = _base(array), TrialWriter(root)
-    arrays = parse_mdstat(root.text("/proc/mdstat") or "").arrays
+    base, writer = _base(array), TrialWriter(reader)
+    arrays = parse_mdstat(reader.text("/proc/mdstat") or "").arrays
     moved = next(
         (each.sync.done_kib or 0 for each in arrays if each.name == array and each.sync is not None), 0
     )
     with contextlib.suppress(OSError):
         writer.write(array, "sync_action", "frozen")
     writer.end_watchers(array)
-    step = max(max(_chunks(root, base), default=0) // SECTOR_BYTES, 1)
+    step = max(max(_chunks(reader, base), default=0) // SECTOR_BYTES, 1)
     halt = (moved * 2 + _AHEAD_SECTORS) // step * step
-    size = int(root.text(f"{base}/component_size") or "0") * 2
+    size = int(reader.text(f"{base}/component_size") or "0") * 2
     try:
         writer.write(array, "sync_max", str(halt) if halt < size else "max")
         writer.write(array, "sync_action", "idle")
@@ -144,64 +144,64 @@ def hold_reshape(root: HostReader, array: str) -> str:
         return f"the reshape cannot be halted: {error.strerror}"
 
     def halted() -> bool:
-        done = (root.text(f"{base}/sync_completed") or "").partition(" ")[0]
+        done = (reader.text(f"{base}/sync_completed") or "").partition(" ")[0]
         return done.isdigit() and halt < size and int(done) >= halt
 
-    return _waited(root, base, halted)
+    return _waited(reader, base, halted)
 
 
-def pass_cut_stripe(root: HostReader, array: str) -> tuple[str, str]:
+def pass_cut_stripe(reader: HostReader, array: str) -> tuple[str, str]:
     """Let a reshape go on where it stands within a stripe of the old form, which nothing can be read from.
 
     It goes on to the next place where stripes of both forms end, and halts there. Reads that wait go on, too.
 
     Args:
-        root: the host.
+        reader: the host.
         array: the kernel's name of the trial's array, which is on overlays.
 
     Returns:
         what was done, a clause, and why it does not halt: "" for nothing.
     """
     base = _base(array)
-    found = read_place(root, array)
+    found = read_place(reader, array)
     if found is None or found.waiting is None:
         return "", ""
     to = found.whole(found.position)
-    size = int(root.text(f"{base}/component_size") or "0") * 2
+    size = int(reader.text(f"{base}/component_size") or "0") * 2
     if found.backwards:  # md counts what it has done from the end of the smaller of both forms
         end = size // found.chunk * found.chunk * min(found.data_disks, found.old_data_disks)
         halt = (end - to) // found.data_disks if to > 0 else size
     else:
         halt = to // found.data_disks
-    writer = TrialWriter(root)
+    writer = TrialWriter(reader)
     try:
         writer.write(array, "sync_max", str(halt) if halt < size else "max")
-        if root.text(f"{base}/array_state") in {"readonly", "read-auto"}:
+        if reader.text(f"{base}/array_state") in {"readonly", "read-auto"}:
             writer.write(array, "array_state", "active")
-        if root.text(f"{base}/sync_action") == "frozen":
+        if reader.text(f"{base}/sync_action") == "frozen":
             writer.write(array, "sync_action", "idle")
     except OSError as error:
         return "", f"the reshape cannot be moved on: {error.strerror}"
-    if why := _waited(root, base, lambda: root.text(f"{base}/reshape_position") == str(to)):
+    if why := _waited(reader, base, lambda: reader.text(f"{base}/reshape_position") == str(to)):
         return "", why
     moved = binary_size(abs(to - found.position) * SECTOR_BYTES)
     return f"the reshape was moved on by {moved}, since nothing can be read where it cuts a stripe", ""
 
 
-def read_place(root: HostReader, array: str) -> ReshapePlace | None:
+def read_place(reader: HostReader, array: str) -> ReshapePlace | None:
     """Return how far the reshape of an array is that is assembled; None where there is none."""
     base = _base(array)
-    position = root.text(f"{base}/reshape_position") or ""
-    parity = PARITY_LEVELS.get(root.text(f"{base}/level") or "")
-    old, new = raid_disks_of(root.text(f"{base}/raid_disks"))
-    chunks = _chunks(root, base)
+    position = reader.text(f"{base}/reshape_position") or ""
+    parity = PARITY_LEVELS.get(reader.text(f"{base}/level") or "")
+    old, new = raid_disks_of(reader.text(f"{base}/raid_disks"))
+    chunks = _chunks(reader, base)
     if not position.isdigit() or parity is None or new is None or not chunks:
         return None
     return place(
         position=int(position),
         chunks=(chunks[-1], chunks[0]),
         data_disks=((old or new) - parity, new - parity),
-        backwards=root.text(f"{base}/reshape_direction") == "backwards",
+        backwards=reader.text(f"{base}/reshape_direction") == "backwards",
     )
 
 
@@ -209,16 +209,16 @@ def _base(array: str) -> str:
     return f"/sys/block/{array}/md"
 
 
-def _chunks(root: HostReader, base: str) -> list[int]:
+def _chunks(reader: HostReader, base: str) -> list[int]:
     """Return the chunk in bytes, "131072 (65536)": during a reshape the new one first, then the old one."""
-    words = (root.text(f"{base}/chunk_size") or "").split()
+    words = (reader.text(f"{base}/chunk_size") or "").split()
     return [int(word.strip("()")) for word in words]
 
 
-def _waited(root: HostReader, base: str, halted: Callable[[], bool]) -> str:
+def _waited(reader: HostReader, base: str, halted: Callable[[], bool]) -> str:
     end_s = time.monotonic() + _HOLD_S
     while time.monotonic() < end_s:
-        if root.text(f"{base}/reshape_position") == "none" or halted():
+        if reader.text(f"{base}/reshape_position") == "none" or halted():
             return ""
         time.sleep(_HOLD_PACE_S)
     return f"the reshape has not halted within {_HOLD_S:.0f} s"

@@ -60,7 +60,7 @@ class Checker:
     """Checks what stands on a device and on its parts, one after the other.
 
     Args:
-        root: the host.
+        reader: the host.
         folder: where the output of each check is kept.
         names: the trial's.
         cancelled: whether to end.
@@ -70,7 +70,7 @@ class Checker:
 
     def __init__(
         self,
-        root: HostReader,
+        reader: HostReader,
         folder: Path,
         names: TrialNames,
         cancelled: Callable[[], bool],
@@ -78,7 +78,7 @@ class Checker:
         *,
         beside: Sequence[str] = (),
     ) -> None:
-        self._root = root
+        self._reader = reader
         self._folder = folder
         self._names = names
         self._cancelled = cancelled
@@ -133,9 +133,9 @@ class Checker:
     def _parts(self, target: str, kind: str, table: str) -> tuple[Sequence[Part], str]:
         """Return the parts of a volume group or a partition table, and why they are not known."""
         if kind == "LVM2_member":
-            found = find_volumes(self._root, target, self._beside)
+            found = find_volumes(self._reader, target, self._beside)
         elif table in _TABLES:
-            found = find_partitions(self._root, target)
+            found = find_partitions(self._reader, target)
         else:
             return (), ""
         return found.value or (), "" if found.is_known else f"it is not known what is in it: {found.why}"
@@ -158,7 +158,7 @@ class Checker:
         """
         found: list[TrialFinding] = []
         for name, array in volumes.items():
-            state = (self._root.text(f"{BLOCK}/{array}/md/array_state") or "clear").strip()
+            state = (self._reader.text(f"{BLOCK}/{array}/md/array_state") or "clear").strip()
             if state in {"clear", "inactive"}:
                 proof = Proof(check=CheckResult.NOT_POSSIBLE, sure="mdadm does not start it")
                 found.append(TrialFinding(place=name, proof=proof))
@@ -172,7 +172,7 @@ class Checker:
         Raises:
             _SilentError: blkid does not say it.
         """
-        output = self._root.ask("blkid", "--probe", "--output", "export", target, timeout_s=60.0)
+        output = self._reader.ask("blkid", "--probe", "--output", "export", target, timeout_s=60.0)
         if output.status not in {0, *_FOUND_NONE}:
             raise _SilentError(f"it is not known what is there: {output.why}")
         rows = dict(line.partition("=")[::2] for line in output.stdout.split("\n") if "=" in line)
@@ -195,13 +195,13 @@ class Checker:
         self._count += 1
         overlay = f"{self._names.own}-on-{self._count}"
         replay = replay_journal(
-            self._root, self._names, target, kind, number=self._count, replay=self._replay
+            self._reader, self._names, target, kind, number=self._count, replay=self._replay
         )
         found = self._judged(replay.path, kind)[0] if replay.path else None
-        stores = {"its replayed journal": overlay} if overlay in read_maps(self._root) else {}
-        full = read_store_use(self._root, stores)
+        stores = {"its replayed journal": overlay} if overlay in read_maps(self._reader) else {}
+        full = read_store_use(self._reader, stores)
         if stores and (found is None or isinstance(full, str)):  # else what is below could not be mounted
-            TrialWriter(self._root).run("dmsetup", "remove", "--retry", overlay)
+            TrialWriter(self._reader).run("dmsetup", "remove", "--retry", overlay)
         if isinstance(full, str):
             sure = f"{kind} is there, and was not checked: {full}"
             return target, Proof(check=CheckResult.NOT_TRIED, contents=kind, sure=sure)
@@ -228,7 +228,7 @@ class Checker:
         """Map a part, read-only; return its path, and why there is none."""
         self._count += 1
         name = f"{self._names.own}-on-{self._count}"
-        made = TrialWriter(self._root).run("dmsetup", "create", name, "--readonly", "--table", part.table)
+        made = TrialWriter(self._reader).run("dmsetup", "create", name, "--readonly", "--table", part.table)
         return f"/dev/mapper/{name}", "" if made.status == 0 else f"it could not be mapped: {made.why}"
 
 
@@ -319,14 +319,14 @@ def _all_volumes(kind: str, volumes: Mapping[str, str], found: Sequence[TrialFin
     return Proof(check=worst, contents=kind, sure="; ".join(words) or "no volume is recorded in it")
 
 
-def read_store_use(root: HostReader, overlays: Mapping[str, str]) -> dict[str, int] | str:
+def read_store_use(reader: HostReader, overlays: Mapping[str, str]) -> dict[str, int] | str:
     """Return how many sectors of its store each overlay has used, by member; or why they are void.
 
     ``dmsetup status``: "0 262144 snapshot 24/131072 16", or "Invalid", or "Overflow".
     """
     found = {}
     for member, name in overlays.items():
-        output = root.ask("dmsetup", "status", name)
+        output = reader.ask("dmsetup", "status", name)
         if output.status != 0:
             return f"it is not known how full the store of {member} is: {output.why}"
         words = output.stdout.split()

@@ -79,11 +79,11 @@ def files_damaged(found: Sequence[FilesFound]) -> bool:
     return bool(absent) and not any(each.why for each in found) and bool(set.intersection(*absent))
 
 
-def mount_read_only(root: HostReader, target: str, kind: str, place: str) -> str:
+def mount_read_only(reader: HostReader, target: str, kind: str, place: str) -> str:
     """Mount a file system so that nothing is written, not even its journal; return why not, or ""."""
     options = _OPTIONS.get(kind, _SAFE)
-    TrialWriter(root).run("mkdir", "-m", "700", place)
-    output = TrialWriter(root).run("mount", "-t", kind, "-o", options, target, place, timeout_s=300.0)
+    TrialWriter(reader).run("mkdir", "-m", "700", place)
+    output = TrialWriter(reader).run("mount", "-t", kind, "-o", options, target, place, timeout_s=300.0)
     if output.status == 0:
         return ""
     return output.why_not or output.stderr.strip().split("\n")[-1] or f"mount failed ({output.status})"

@@ -121,7 +121,7 @@ def log_is_dirty(said: str) -> bool:
 
 
 def replay_journal(
-    root: HostReader,
+    reader: HostReader,
     names: TrialNames,
     target: str,
     kind: str,
@@ -132,14 +132,14 @@ def replay_journal(
     """Replay a journal on an overlay: e2fsck does that itself, for XFS only the kernel can.
 
     Args:
-        root: the host.
+        reader: the host.
         names: the trial's: what is made is found by them, and taken down.
         target: the file system; it is only read.
         kind: ext3, ext4 or xfs.
         number: of the overlay.
         replay: replays the journal of ext3 or ext4 on the overlay, given its path.
     """
-    writer = TrialWriter(root)
+    writer = TrialWriter(reader)
     file = f"{names.scratch}/journal-{number}"
     name = f"{names.own}-on-{number}"
     if not Path(names.scratch).is_dir():
@@ -149,7 +149,7 @@ def replay_journal(
     if (made := writer.run("truncate", f"--size={_STORE}", file)).status != 0:
         return Replay(why=_why(made))
     loop = (made := writer.run("losetup", "--find", "--show", file)).stdout.strip()
-    sectors = root.ask("blockdev", "--getsz", target).stdout.strip()
+    sectors = reader.ask("blockdev", "--getsz", target).stdout.strip()
     if not loop.startswith("/dev/loop") or not sectors.isdigit():
         return Replay(why=_why(made))
     table = f"0 {sectors} snapshot {target} {loop} N 8"

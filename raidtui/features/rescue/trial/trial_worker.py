@@ -64,13 +64,13 @@ class TrialWorker(Worker):
     """Works on one trial, or takes down what it has left.
 
     Args:
-        root: the host.
+        reader: the host.
         job: the trial.
         listens: whether it handles signals.
     """
 
-    def __init__(self, root: HostReader, job: Job, *, listens: bool = True) -> None:
-        super().__init__(root, job, listens=listens)
+    def __init__(self, reader: HostReader, job: Job, *, listens: bool = True) -> None:
+        super().__init__(reader, job, listens=listens)
         self._trial = read_record(job)
         self._moved = ""
         self._unfinished: tuple[str, ...] = ()
@@ -130,24 +130,24 @@ class TrialWorker(Worker):
         made, array = self._trial.request.made, self._trial.names.array
         if not isinstance(made, Assembly) or not self._trial.overlays:
             return ""
-        if made.backup and (stuck := hold_reshape(self._root, array)):
+        if made.backup and (stuck := hold_reshape(self._reader, array)):
             return stuck
-        self._moved, stuck = pass_cut_stripe(self._root, array)
+        self._moved, stuck = pass_cut_stripe(self._reader, array)
         return stuck
 
     def _top(self) -> str:
         """Return the kernel's name of what is looked at."""
         name = self._trial.target.rpartition("/")[2]
-        return read_maps(self._root).get(name, name)
+        return read_maps(self._reader).get(name, name)
 
     def _patience(self, plan: Plan, top: str = "") -> Callable[[], str]:
         """Return what says why a look is given up: nothing answers it, or it does not end when it is to.
 
         A read that waits for a reshape to go on is answered once it does.
         """
-        maps = read_maps(self._root)
+        maps = read_maps(self._reader)
         overlays = [maps[name] for name in self._trial.overlays.values() if name in maps]
-        watch = AnswerWatch(self._root, top, (*overlays, *plan.devices))
+        watch = AnswerWatch(self._reader, top, (*overlays, *plan.devices))
         asked_s, freed = 0.0, False
 
         def why_given_up() -> str:
@@ -158,7 +158,7 @@ class TrialWorker(Worker):
                 late = time.monotonic() - asked_s >= _CANCEL_S
                 why = f"it has not ended within {_CANCEL_S:.0f} s of being cancelled" if late else ""
             if why and top and not freed and self._free():
-                freed, watch = True, AnswerWatch(self._root, top, (*overlays, *plan.devices))
+                freed, watch = True, AnswerWatch(self._reader, top, (*overlays, *plan.devices))
                 return ""
             return why
 
@@ -168,16 +168,16 @@ class TrialWorker(Worker):
         """Let a reshape pass the stripe that reads wait for; whether there was one."""
         if not self._trial.overlays or not self._trial.names.array:
             return False
-        moved, why_not = pass_cut_stripe(self._root, self._trial.names.array)
+        moved, why_not = pass_cut_stripe(self._reader, self._trial.names.array)
         if moved or why_not:
             self._say(moved or why_not)
         return bool(moved)
 
     def _taken_down(self, plan: Plan, state: JobState, reason: str) -> JobState:
         """Undo all that the trial has made, and compare the members with what they held before."""
-        if in_flight(self._root, self._trial.names.array):
+        if in_flight(self._reader, self._trial.names.array):
             self._free()
-        let_go(self._root, self._trial.names, self._say)
+        let_go(self._reader, self._trial.names, self._say)
         if stuck := self._all_undone(plan):
             return self._end(JobState.STUCK, reason=stuck)
         try:
@@ -198,7 +198,7 @@ class TrialWorker(Worker):
 
         Members that are gone are left out.
         """
-        found = {name: digest_of(self._root, name) for name in plan.devices}
+        found = {name: digest_of(self._reader, name) for name in plan.devices}
         if self._trial.looks.verify:
             found |= {f"{name} whole": digest_whole(name) for name in plan.devices}
         return {name: digest for name, digest in found.items() if digest is not None}
@@ -212,7 +212,7 @@ class TrialWorker(Worker):
         key = TrialKey(file=file, typed=typed) if file or trial.looks.typed else None
         beside = trial.looks.beside
         checker = Checker(
-            self._root, self._job.folder, trial.names, lambda: self._cancelled, key, beside=beside
+            self._reader, self._job.folder, trial.names, lambda: self._cancelled, key, beside=beside
         )
         made = trial.request.made
         if isinstance(made, Assembly) and made.external:
@@ -247,7 +247,7 @@ class TrialWorker(Worker):
                 if name is None:
                     members.append(None)
                     continue
-                TrialWriter(self._root).run(
+                TrialWriter(self._reader).run(
                     "blockdev", "--flushbufs", f"/dev/{name}"
                 )  # md writes past the cache
                 member = OpenMember(f"/dev/{name}")
@@ -269,12 +269,12 @@ class TrialWorker(Worker):
 
     def _unless_void(self, plan: Plan, outcome: TrialOutcome) -> TrialOutcome:
         """Return the outcome, unless a store is full, a member is gone, or somebody has cancelled it."""
-        used = read_store_use(self._root, self._trial.overlays)
+        used = read_store_use(self._reader, self._trial.overlays)
         same = tuple(fact for step in plan.steps for fact in step.needs if fact.kind in _SAME)
         void = "; ".join(("cancelled", *self._unfinished)) if self._cancelled else ""
-        void = void or find_taken(self._root, self._trial.names, plan.devices)
+        void = void or find_taken(self._reader, self._trial.names, plan.devices)
         void = void or (used if isinstance(used, str) else "")
-        void = void or first_trouble(self._root, same)
+        void = void or first_trouble(self._reader, same)
         if void:
             proof = Proof(check=CheckResult.NOT_TRIED, sure=f"the trial is void: {void}")
             return replace(outcome, proof=proof, void=void, findings=())
@@ -298,8 +298,8 @@ class TrialWorker(Worker):
         folder = f"{BLOCK}/{self._trial.names.array}/md"
         found = [
             name.removeprefix("dev-")
-            for name in self._root.names(folder)
-            if name.startswith("dev-") and "faulty" in (self._root.text(f"{folder}/{name}/state") or "")
+            for name in self._reader.names(folder)
+            if name.startswith("dev-") and "faulty" in (self._reader.text(f"{folder}/{name}/state") or "")
         ]
         return ", ".join(found)
 
@@ -312,7 +312,7 @@ class TrialWorker(Worker):
         words, seen = list[str](), list[FilesFound]()
         for number, (name, (target, kind)) in enumerate(checker.places.items(), start=1):
             place = f"{own.place}/{number}"
-            if why := mount_read_only(self._root, target, kind, place):
+            if why := mount_read_only(self._reader, target, kind, place):
                 found = FilesFound(why=why)
             else:
                 listing = self._job.folder / f"files-{number}.txt"

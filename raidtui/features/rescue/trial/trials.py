@@ -51,17 +51,17 @@ def new_ident() -> str:
     return secrets.token_hex(3)
 
 
-def read_trial_host(root: HostReader, store: str = "") -> TrialHost:
+def read_trial_host(reader: HostReader, store: str = "") -> TrialHost:
     """Return what a host has for a trial.
 
     Args:
-        root: the host.
+        reader: the host.
         store: the folder that was named for the stores; "" for those that are usual.
     """
-    loops = {int(name.removeprefix("loop")): file for name, file in read_loops(root).items()}
+    loops = {int(name.removeprefix("loop")): file for name, file in read_loops(reader).items()}
     free = sorted((number for number, file in loops.items() if not file), reverse=True)
     more = [number for number in range(_FIRST_LOOP, _MOST_LOOPS) if number not in loops]
-    taken = set(root.names(BLOCK))
+    taken = set(reader.names(BLOCK))
     array = next(
         f"md{number}"
         for number in range(_FIRST_ARRAY, 1 << 20)
@@ -72,7 +72,7 @@ def read_trial_host(root: HostReader, store: str = "") -> TrialHost:
         loops=tuple(free + more),
         array=array,
         rooms=tuple((folder, room) for folder, room in rooms if room is not None),
-        array_rules=read_array_rules(root),
+        array_rules=read_array_rules(reader),
     )
 
 
@@ -97,13 +97,13 @@ def find_trial(name: str) -> Job:
     return job
 
 
-def make_trial_job(root: HostReader, made: TrialPlan, looks: TrialLooks) -> Job:
+def make_trial_job(reader: HostReader, made: TrialPlan, looks: TrialLooks) -> Job:
     """Write a trial to disk as a new job, which is not started.
 
     Raises:
         JobError: it cannot be written; nothing was started.
     """
-    job = Job.create(made.plan, host=root.hostname or "")
+    job = Job.create(made.plan, host=reader.hostname or "")
     try:
         make_trial(job, replace(made.record, looks=looks))
     except OSError as error:
@@ -113,12 +113,12 @@ def make_trial_job(root: HostReader, made: TrialPlan, looks: TrialLooks) -> Job:
 
 
 def begin_trial(
-    root: HostReader, survey: Survey, request: TrialRequest, looks: TrialLooks, passphrase: str = ""
+    reader: HostReader, survey: Survey, request: TrialRequest, looks: TrialLooks, passphrase: str = ""
 ) -> Job | Refusal:
     """Plan a trial, make a job of it and start its worker.
 
     Args:
-        root: the host.
+        reader: the host.
         survey: it, with the members.
         request: what is tried.
         looks: what is looked at.
@@ -133,11 +133,11 @@ def begin_trial(
         return Refusal(code=RefusalCode.INVALID, why=f"the key {looks.key_file} cannot be read")
     seen = replace(request.evidence, behind=say_ages(survey, request.made))
     request = replace(request, evidence=seen)
-    made = plan_trial(survey, read_trial_host(root, request.store), request)
+    made = plan_trial(survey, read_trial_host(reader, request.store), request)
     if isinstance(made, Refusal):
         return made
     refuse_busy(jobs_folder())
-    job = make_trial_job(root, made, replace(looks, typed=bool(passphrase)))
+    job = make_trial_job(reader, made, replace(looks, typed=bool(passphrase)))
     try:
         if passphrase:
             make_pipe(job)
@@ -179,11 +179,11 @@ def await_trial(job: Job, *, since: int = 0) -> TrialOutcome | None:
     return read_outcome(job)
 
 
-def prove(root: HostReader, survey: Survey, geometry: RescueGeometry, evidence: CandidateEvidence) -> Proof:
+def prove(reader: HostReader, survey: Survey, geometry: RescueGeometry, evidence: CandidateEvidence) -> Proof:
     """Try a geometry, by the device mapper where it can, else on overlays; return what that proves.
 
     Args:
-        root: the host.
+        reader: the host.
         survey: it, with the members.
         geometry: what is tried.
         evidence: what was seen of it.
@@ -197,7 +197,7 @@ def prove(root: HostReader, survey: Survey, geometry: RescueGeometry, evidence: 
         request = TrialRequest(
             ident=new_ident(), method=method, made=recreation, label="a geometry", evidence=evidence
         )
-        job = begin_trial(root, survey, request, TrialLooks())
+        job = begin_trial(reader, survey, request, TrialLooks())
         if isinstance(job, Refusal):
             why = job.sentence
             continue
@@ -217,11 +217,11 @@ def list_methods(geometry: RescueGeometry) -> tuple[TrialMethod, ...]:
     return (*((TrialMethod.MAPPED,) if mapped else ()), TrialMethod.OVERLAYS)
 
 
-def clean(root: HostReader, say: Callable[[str], None]) -> tuple[str, ...]:
+def clean(reader: HostReader, say: Callable[[str], None]) -> tuple[str, ...]:
     """Take down all that is left of any trial; return what is left then: () for nothing.
 
     Args:
-        root: the host.
+        reader: the host.
         say: receives what is done, a line each.
 
     Raises:
@@ -238,7 +238,7 @@ def clean(root: HostReader, say: Callable[[str], None]) -> tuple[str, ...]:
         done, begun = job.done_steps()
         if done or begun:
             say(f"{job.id} is taken down")
-            TrialWorker(root, job, listens=False).roll_back()
+            TrialWorker(reader, job, listens=False).roll_back()
     refuse_busy(jobs_folder())
-    sweep(root, say)
-    return find_remains(root)
+    sweep(reader, say)
+    return find_remains(reader)

@@ -63,10 +63,10 @@ class GrowFlow(PlanFlow):
 
     async def _place(self, array: Array, path: str, survey: Survey) -> BackupPlace:
         """Look at the place of a backup file, in a thread that monitoring does not wait for."""
-        loop, apart = self._shell.session.loop, self._shell.session.root.thread_safe_copy()
-        root = apart or self._shell.session.root
+        loop, apart = self._shell.session.loop, self._shell.session.reader.thread_safe_copy()
+        reader = apart or self._shell.session.reader
 
         def look() -> BackupPlace:
-            return read_backup_place(root, path) if path else propose_backup(root, survey, array)
+            return read_backup_place(reader, path) if path else propose_backup(reader, survey, array)
 
         return await (loop.on_host_thread(look) if apart is None else loop.on_disk_thread(look))

@@ -45,7 +45,7 @@ class SelfTestFlow(PlanFlow):
     async def carry_out(self, plan: Plan) -> None:
         """Make a job of the plan; the demo's disks are asked at once, as it has no jobs."""
         session = self._shell.session
-        if session.root.live:
+        if session.reader.live:
             await super().carry_out(plan)
             return
         with self._shell.writing():

@@ -102,7 +102,7 @@ def test_last_one(shows: Shows, size: tuple[int, int]) -> None:
 
 @ALL_SIZES
 def test_demo(shows: Shows, size: tuple[int, int]) -> None:
-    shows(staged(Scene().root), size=size, prepare=pressing())
+    shows(staged(Scene().reader), size=size, prepare=pressing())
 
 
 @SIZES

@@ -205,7 +205,7 @@ async def test_no_review_of_what_cannot_be_written(fake: Fake, monkeypatch: pyte
     monkeypatch.setattr("raidtui.frame.plan_flow.refuse_unwritable", lambda _: why)
     fake.devices = {name: ssd(name) for name in FOUR}
     async with console() as pilot:
-        monkeypatch.setattr(app_of(pilot).session.root, "live", True)
+        monkeypatch.setattr(app_of(pilot).session.reader, "live", True)
         await at(pilot, WizardScreen, "b")
         await pilot.press(*FIRST_FOUR, *["enter"] * 6, *"127", "enter")
         await until(pilot, lambda: why.why in screen_text(pilot), why.why)
@@ -394,7 +394,7 @@ async def test_the_list_of_jobs_has_those_that_ended(fake: Fake, monkeypatch: py
     )
     monkeypatch.setattr("raidtui.watch.storage.recent_jobs", lambda: jobs)
     async with console(raid10()) as pilot:
-        monkeypatch.setattr(app_of(pilot).session.root, "live", True)
+        monkeypatch.setattr(app_of(pilot).session.reader, "live", True)
         await at(pilot, Choice, "J")
         text = screen_text(pilot)
         assert text.index("interrupted") < text.index("replace: data") < text.index("stop: media")

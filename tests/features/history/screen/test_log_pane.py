@@ -114,7 +114,7 @@ def apart(monkeypatch: pytest.MonkeyPatch) -> None:
     async def read(self: TimelineSession, run: Any, snapshot: Any) -> Any:
         from raidtui.features.history.session import read_history  # noqa: PLC0415
 
-        return await self._thread.run(lambda: read_history(self._loop.root, run, snapshot=snapshot))
+        return await self._thread.run(lambda: read_history(self._loop.reader, run, snapshot=snapshot))
 
     monkeypatch.setattr(TimelineSession, "read", read)
 
@@ -124,21 +124,21 @@ def apart(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @SIZES
 def test_several_boots(shows: Shows, size: tuple[int, int]) -> None:
-    shows(staged(Scene().root), size=size, prepare=pressing("home", "down", "down"))
+    shows(staged(Scene().reader), size=size, prepare=pressing("home", "down", "down"))
 
 
 @ALL_SIZES
 def test_newest(shows: Shows, size: tuple[int, int]) -> None:
-    shows(staged(Scene().root), size=size, prepare=pressing())
+    shows(staged(Scene().reader), size=size, prepare=pressing())
 
 
 @SIZES
 def test_filtered(shows: Shows, size: tuple[int, int]) -> None:
-    shows(staged(Scene().root), size=size, prepare=pressing("slash", *"sdd", "enter", "home"))
+    shows(staged(Scene().reader), size=size, prepare=pressing("slash", *"sdd", "enter", "home"))
 
 
 def test_only_troubles_as_written(shows: Shows) -> None:
-    shows(staged(Scene().root), prepare=pressing("t", "w", "home"))
+    shows(staged(Scene().reader), prepare=pressing("t", "w", "home"))
 
 
 @SIZES
@@ -178,7 +178,7 @@ def test_export(shows: Shows, size: tuple[int, int], monkeypatch: pytest.MonkeyP
         await at(pilot, ExportForm, "e")
         await pilot.pause()
 
-    shows(staged(Scene().root), size=size, prepare=prepare)
+    shows(staged(Scene().reader), size=size, prepare=prepare)
 
 
 # -- what it does
@@ -215,7 +215,7 @@ async def test_reading_blocks_nothing_and_can_be_ended(apart: None) -> None:
 
 
 async def test_what_this_console_sees_is_merged_by_time() -> None:
-    async with running(Scene().root) as pilot:
+    async with running(Scene().reader) as pilot:
         pane = await opened(pilot)
         shown = rows(pane)
         places = [
@@ -228,7 +228,7 @@ async def test_what_this_console_sees_is_merged_by_time() -> None:
 
 
 async def test_the_filter_finds_what_is_in_the_lines() -> None:
-    async with running(Scene().root) as pilot:
+    async with running(Scene().reader) as pilot:
         pane = await opened(pilot)
         await press(pilot, "slash", *"unrecovdata")
         assert [FAILED in row for row in rows(pane)] == [True]
@@ -239,7 +239,7 @@ async def test_the_filter_finds_what_is_in_the_lines() -> None:
 
 
 async def test_only_troubles() -> None:
-    async with running(Scene().root) as pilot:
+    async with running(Scene().reader) as pilot:
         pane = await opened(pilot)
         everything = len(rows(pane))
         await press(pilot, "t")
@@ -250,7 +250,7 @@ async def test_only_troubles() -> None:
 
 
 async def test_the_words_of_the_kernel() -> None:
-    async with running(Scene().root) as pilot:
+    async with running(Scene().reader) as pilot:
         pane = await opened(pilot)
         await press(pilot, "home", "down", "down")
         assert "the link reports UnrecovData" in pane.body.text
@@ -260,7 +260,7 @@ async def test_the_words_of_the_kernel() -> None:
 
 
 async def test_enter_shows_the_array() -> None:
-    async with running(Scene().root) as pilot:
+    async with running(Scene().reader) as pilot:
         await opened(pilot)
         await press(pilot, "home", "down", "down", "enter")
         await until(pilot, lambda: main_of(pilot).pane == "arrays", "pane 1")
@@ -270,7 +270,7 @@ async def test_enter_shows_the_array() -> None:
 
 
 async def test_enter_shows_the_disk() -> None:
-    async with running(Scene().root) as pilot:
+    async with running(Scene().reader) as pilot:
         pane = await opened(pilot)
         await press(pilot, "slash", *"outdated", "enter")
         await until(pilot, lambda: "outdated" in rows(pane)[0], "the row")
@@ -281,7 +281,7 @@ async def test_enter_shows_the_disk() -> None:
 
 async def test_what_is_not_here_now_is_said() -> None:
     """An array of an earlier boot that no serial number identifies."""
-    async with running(Scene().root) as pilot:
+    async with running(Scene().reader) as pilot:
         await opened(pilot)
         await press(pilot, "home", "down", "enter")
         assert main_of(pilot).pane == "log"
@@ -291,7 +291,7 @@ async def test_what_is_not_here_now_is_said() -> None:
 
 async def test_an_export_has_what_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    async with running(Scene().root) as pilot:
+    async with running(Scene().reader) as pilot:
         await opened(pilot)
         await press(pilot, "slash", *"unrecovdata", "enter")
         for keys in ((), ("down",), ("down", "down")):
@@ -309,7 +309,7 @@ async def test_an_export_has_what_is_shown(tmp_path: Path, monkeypatch: pytest.M
 
 async def test_reading_again() -> None:
     scene = Scene()
-    async with running(scene.root) as pilot:
+    async with running(scene.reader) as pilot:
         pane = await opened(pilot)
         before = pane.history
         await press(pilot, "home", "down", "down", "r")

@@ -15,7 +15,7 @@ async def let_pass(pilot: Paces, scene: Scene, seconds: float) -> None:
 
 async def test_from_key_g_to_the_new_shape() -> None:
     scene = Scene()
-    async with running(scene.root) as pilot:
+    async with running(scene.reader) as pilot:
         await until(pilot, lambda: "raid5 ls" in screen_text(pilot), "the arrays are there")
         await pilot.press("down", "down")
         page = await at(pilot, GrowScreen, "G")
@@ -48,7 +48,7 @@ async def test_from_key_g_to_the_new_shape() -> None:
 async def test_what_the_demo_does_not_play_is_said() -> None:
     """A RAID 0, before anything has begun."""
     scene = Scene()
-    async with running(scene.root) as pilot:
+    async with running(scene.reader) as pilot:
         await until(pilot, lambda: "raid0" in screen_text(pilot), "the arrays are there")
         await pilot.press("down", "down", "down")
         await at(pilot, GrowScreen, "G")

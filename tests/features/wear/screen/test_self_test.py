@@ -62,7 +62,7 @@ def choosing(*keys: str) -> Prepares:
 
 @SIZES
 def test_choice(shows: Shows, size: tuple[int, int]) -> None:
-    shows(staged(Scene().root), size=size, prepare=choosing())
+    shows(staged(Scene().reader), size=size, prepare=choosing())
 
 
 @SIZES
@@ -72,17 +72,17 @@ def test_review(shows: Shows, size: tuple[int, int]) -> None:
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app_of(pilot).screen, PlanView))
 
-    shows(staged(Scene().root), size=size, prepare=prepare)
+    shows(staged(Scene().reader), size=size, prepare=prepare)
 
 
 @SIZES
 def test_running(shows: Shows, size: tuple[int, int]) -> None:
-    shows(staged(Scene().root), size=size, prepare=started)
+    shows(staged(Scene().reader), size=size, prepare=started)
 
 
 async def test_it_is_followed_to_its_end() -> None:
     scene = Scene()
-    async with running(scene.root) as pilot:
+    async with running(scene.reader) as pilot:
         await started(pilot)
         body = lines_of(pilot, "#wear-body").split("\n")
         assert body[0] == " sda       self-test running, 0 % done; short self-test passed 20 power-on"
@@ -98,7 +98,7 @@ async def test_it_is_followed_to_its_end() -> None:
 
 async def test_only_the_disks_that_run_one_are_read_meanwhile() -> None:
     scene = Scene()
-    async with running(scene.root) as pilot:
+    async with running(scene.reader) as pilot:
         await started(pilot)
         pane = pane_of(pilot)
         before = pane.look
@@ -111,7 +111,7 @@ async def test_only_the_disks_that_run_one_are_read_meanwhile() -> None:
 
 
 async def test_it_is_aborted() -> None:
-    async with running(Scene().root) as pilot:
+    async with running(Scene().reader) as pilot:
         await started(pilot)
         await pilot.press("t")
         await until(pilot, lambda: "abort the self-test that runs" in screen_text(pilot))
@@ -123,7 +123,7 @@ async def test_it_is_aborted() -> None:
 
 
 async def test_keys_are_not_lost_while_the_disk_is_read_again() -> None:
-    async with running(Scene().root) as pilot:
+    async with running(Scene().reader) as pilot:
         await chosen(pilot)
         wearing = pane_of(pilot).source()
         again, begun, go_on = wearing.look_again, asyncio.Event(), asyncio.Event()
@@ -144,7 +144,7 @@ async def test_keys_are_not_lost_while_the_disk_is_read_again() -> None:
 
 
 async def test_undo_aborts_it() -> None:
-    async with running(Scene().root) as pilot:
+    async with running(Scene().reader) as pilot:
         await started(pilot)
         await pilot.press("1", "u")
         await until(pilot, lambda: "undone" in message_of(pilot))
@@ -153,12 +153,12 @@ async def test_undo_aborts_it() -> None:
 
 def scene_runs(pilot: Paces) -> bool:
     """Whether a disk of the demo runs a self-test."""
-    kernel = app_of(pilot).session.root.simulated  # type: ignore[attr-defined]
+    kernel = app_of(pilot).session.reader.simulated  # type: ignore[attr-defined]
     return any(test.left_percent(kernel.now_s) for tests in kernel.self_tests.values() for test in tests)
 
 
 async def test_leaving_changes_nothing() -> None:
-    async with running(Scene().root) as pilot:
+    async with running(Scene().reader) as pilot:
         await chosen(pilot)
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app_of(pilot).screen, PlanView))
@@ -168,7 +168,7 @@ async def test_leaving_changes_nothing() -> None:
 
 
 async def test_a_disk_that_sleeps_is_not_woken() -> None:
-    async with running(Scene().root) as pilot:
+    async with running(Scene().reader) as pilot:
         await chosen(pilot, "down", "down", "down", "down", "down")  # sdg
         words = "sdg is asleep (standby) and was not woken"
         assert words in screen_text(pilot)

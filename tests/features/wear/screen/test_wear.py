@@ -128,7 +128,7 @@ def test_without_smartctl(shows: Shows, size: tuple[int, int]) -> None:
 
 @ALL_SIZES
 def test_demo(shows: Shows, size: tuple[int, int]) -> None:
-    shows(staged(Scene().root), size=size, prepare=pressing())
+    shows(staged(Scene().reader), size=size, prepare=pressing())
 
 
 def test_none(shows: Shows) -> None:
@@ -137,12 +137,12 @@ def test_none(shows: Shows) -> None:
 
 @SIZES
 def test_since(shows: Shows, size: tuple[int, int]) -> None:
-    shows(staged(Scene().root), size=size, prepare=pressing("d"))
+    shows(staged(Scene().reader), size=size, prepare=pressing("d"))
 
 
 @SIZES
 def test_history(shows: Shows, size: tuple[int, int]) -> None:
-    shows(staged(Scene().root), size=size, prepare=pressing("j", "j", "j", "h"))
+    shows(staged(Scene().reader), size=size, prepare=pressing("j", "j", "j", "h"))
 
 
 def test_odd_names(shows: Shows) -> None:
@@ -280,7 +280,7 @@ async def test_nothing_is_marked_where_nothing_was_read() -> None:
 
 
 async def test_the_history_follows_the_choice() -> None:
-    async with running(Scene().root) as pilot:
+    async with running(Scene().reader) as pilot:
         pane = await opened(pilot)
         await pilot.press("h")
         await until(pilot, lambda: "S2R5NX0H812345" in lines_of(pilot, "#wear-body"))
@@ -413,8 +413,8 @@ async def test_a_live_hosts_disks_are_asked_in_a_thread_of_their_own(
     original = WearReader.look
     monkeypatch.setattr(WearReader, "look", watching)
     report = cast("Report", SimpleNamespace(snapshot=root.sampler().sample()))
-    shell, loop = SimpleNamespace(report=report), SimpleNamespace(root=root)
-    session = SimpleNamespace(root=root, shell=shell, loop=loop, ratings={}, on_trouble=said.append)
+    shell, loop = SimpleNamespace(report=report), SimpleNamespace(reader=root)
+    session = SimpleNamespace(reader=root, shell=shell, loop=loop, ratings={}, on_trouble=said.append)
     wearing = WearSession(cast("Any", session))
     found = await wearing.look(report.snapshot)
     assert [disk.name for disk in found.disks] == list(HEALTHY)

@@ -68,7 +68,7 @@ class _Standing(TrialWorker):
         return ""
 
     def _outcome(self, plan: Plan, state: JobState, reason: str, typed: str) -> TrialOutcome:
-        place = read_place(self._root, self._trial.names.array)
+        place = read_place(self._reader, self._trial.names.array)
         assert place is not None
         assert place.waiting is not None
         with Path(self._trial.target).open("rb") as file:
